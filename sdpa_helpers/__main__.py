@@ -1,0 +1,5 @@
+"""`python -m sdpa_helpers` is `sdpa`."""
+
+from sdpa_helpers.cli import main
+
+main()

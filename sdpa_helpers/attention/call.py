@@ -1,0 +1,150 @@
+"""The public call: check arguments, choose a backend, hand over. The algorithm is in `numpy_formula.py`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+
+from sdpa_helpers.attention import arguments, dispatch
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float
+
+    from sdpa_helpers.attention.arguments import Array
+
+
+@overload
+def scaled_dot_product_attention(
+    query: Float[Array, "... n_q d_k"],
+    key: Float[Array, "... n_k d_k"],
+    value: Float[Array, "... n_k d_v"],
+    attn_mask: Bool[Array, "... n_q n_k"] | Float[Array, "... n_q n_k"] | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    backend: str = "auto",
+    return_weights: Literal[False] = False,
+) -> Float[Array, "... n_q d_v"]: ...
+@overload
+def scaled_dot_product_attention(
+    query: Float[Array, "... n_q d_k"],
+    key: Float[Array, "... n_k d_k"],
+    value: Float[Array, "... n_k d_v"],
+    attn_mask: Bool[Array, "... n_q n_k"] | Float[Array, "... n_q n_k"] | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    backend: str = "auto",
+    return_weights: Literal[True],
+) -> tuple[Float[Array, "... n_q d_v"], Float[Array, "... n_q n_k"]]: ...
+def scaled_dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    backend: str = "auto",
+    return_weights: bool = False,
+) -> Any:
+    """softmax(query keyᵀ · scale) value: for each query the average of the values whose keys match.
+
+    Vaswani et al. 2017, "Attention Is All You Need", §3.2.1, equation 1. Arguments mean what they do in
+    torch.nn.functional.scaled_dot_product_attention, for NumPy arrays and for torch tensors.
+
+    Args:
+        query: (..., n_q, d_k), of dtype float16, bfloat16 (torch), float32 or float64. Half precision is
+            computed in float32 and rounded at the end.
+        key: (..., n_k, d_k), of the same dtype and on the same device.
+        value: (..., n_k, d_v), likewise. The leading dimensions of all three broadcast.
+        attn_mask: broadcasts to (..., n_q, n_k). bool: True = this query may attend to this key. Floating:
+            added to the scaled scores, whatever its floating dtype; −inf hides a key.
+        dropout_p: probability, 0 … 1, that a weight becomes 0; the others are divided by 1 − dropout_p. Torch
+            backends only. It acts on every call: no model.eval() turns it off.
+        is_causal: query i sees the keys 0 … i only (aligned at the top left, also when n_q ≠ n_k). Together
+            with attn_mask a key must pass both; torch does so, or raises, depending on the kernel it takes.
+        scale: factor of the scores; 1/√d_k when left out.
+        enable_gqa: grouped-query attention (Ainslie et al. 2023, §2.2). The heads of key and of value
+            (dimension −3) must divide those of query; each serves as many neighbouring query heads as it
+            takes.
+        backend: one of `backends()`, or "auto": "numpy" for arrays, "torch" for tensors. Any backend takes
+            both kinds; tensors that require a gradient need one that keeps it.
+        return_weights: whether to return the weights too: what multiplied the values, so after dropout.
+
+    Returns:
+        output (..., n_q, d_v), or the pair of output and weights (..., n_q, n_k). Both have the kind, dtype
+        and device of `query`. A query that may attend to no key (or n_k = 0) gets weights and output of 0,
+        and, in torch, gradients of 0.
+
+    Raises:
+        TypeError: not arrays of one kind and dtype, an integer mask, or a number or flag that is none.
+        ValueError: shapes that do not fit, tensors on different devices, a number out of range, d_k = 0
+            without scale, dropout with a NumPy backend, an unknown backend, a gradient that the backend would
+            lose.
+    """
+    kind = arguments.common_kind(query, key, value, attn_mask)
+    arguments.check_dtypes(query, key, value, kind)
+    for name, flag in (
+        ("is_causal", is_causal),
+        ("enable_gqa", enable_gqa),
+        ("return_weights", return_weights),
+    ):
+        arguments.check_flag(flag, name)
+    lead = arguments.check_shapes(tuple(query.shape), tuple(key.shape), tuple(value.shape), enable_gqa)
+    weights_shape = (*lead, query.shape[-2], key.shape[-2])
+    if attn_mask is not None:
+        arguments.check_mask(attn_mask, weights_shape, kind)
+    if kind == "torch":
+        arguments.check_devices(query, key, value, attn_mask)
+    dropout_p = arguments.checked_dropout(dropout_p)
+
+    chosen = dispatch.choose(backend, kind)
+    _check_backend_can(chosen, dropout_p, [query, key, value, attn_mask])
+    output, weights = dispatch.run(
+        chosen,
+        query,
+        key,
+        value,
+        attn_mask=attn_mask,
+        dropout_p=dropout_p,
+        is_causal=bool(is_causal),
+        scale=arguments.checked_scale(scale, query.shape[-1]),
+        enable_gqa=bool(enable_gqa),
+        return_weights=bool(return_weights),
+    )
+    return (output, _expand(weights, weights_shape)) if return_weights else output
+
+
+def _check_backend_can(chosen: str, dropout_p: float, arrays: list[Any]) -> None:
+    backend = dispatch.BACKENDS[chosen]
+    if dropout_p > 0 and not backend.dropout:
+        able = [name for name in dispatch.backends() if dispatch.BACKENDS[name].dropout]
+        raise ValueError(
+            f"dropout_p is {dropout_p}, but backend {chosen!r} has no dropout: NumPy has no random state "
+            f"that a caller could seed for it. Pass dropout_p=0, or torch tensors, or one of backend={able}"
+        )
+    if backend.kind == "numpy" and any(getattr(array, "requires_grad", False) for array in arrays):
+        import torch
+
+        if torch.is_grad_enabled():
+            raise ValueError(
+                f"backend {chosen!r} computes in NumPy, through which no gradient flows, but an argument "
+                "requires one: pass backend='torch', or detached tensors (tensor.detach())"
+            )
+
+
+def _expand(weights: Any, shape: tuple[int, ...]) -> Any:
+    """Where the values have leading dimensions that the scores lack, the same weights serve all of them."""
+    if tuple(weights.shape) == shape:
+        return weights
+    return (
+        np.broadcast_to(weights, shape).copy() if isinstance(weights, np.ndarray) else weights.expand(shape)
+    )

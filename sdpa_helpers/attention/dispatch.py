@@ -1,0 +1,113 @@
+"""Which backends there are, which one a call gets, and how arrays get to it and back.
+
+A new backend is one file beside this one and one line in BACKENDS. The file has one function `attention` with
+the signature of `numpy_formula.attention`; it is given checked arguments and returns (output, weights), where
+weights may be None unless return_weights is true.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from sdpa_helpers.attention.arguments import Kind
+
+
+class Backend(NamedTuple):
+    module: str  # beside this file; loaded when first asked for
+    kind: Kind  # of the arrays that it takes
+    needs: tuple[str, ...] = ()  # importable names, besides NumPy
+    install: str = ""  # the command that brings them
+    dropout: bool = False
+
+
+BACKENDS = {
+    "numpy": Backend("numpy_formula", "numpy"),
+    "torch": Backend("torch_formula", "torch", needs=("torch",), install="pip install torch", dropout=True),
+}
+
+# What backend="auto" takes, by the kind of the arrays.
+AUTOMATIC = {"numpy": "numpy", "torch": "torch"}
+
+
+def backends() -> list[str]:
+    """The names that `backend=` takes here: of the backends whose packages are installed."""
+    return [name for name, backend in BACKENDS.items() if all(map(_is_installed, backend.needs))]
+
+
+def choose(name: str, kind: Kind) -> str:
+    """The backend's name, "auto" resolved; an error if there is none of that name here."""
+    if name == "auto":
+        return AUTOMATIC[kind]
+    if name in backends():
+        return name
+    here = ", ".join(repr(usable) for usable in ["auto", *backends()])
+    if name in BACKENDS:
+        needed = " and ".join(BACKENDS[name].needs)
+        raise ValueError(
+            f"backend {name!r} needs {needed}, which is not installed: {BACKENDS[name].install}. "
+            f"Usable here: {here}"
+        )
+    raise ValueError(f"there is no backend {name!r}. Usable here: {here}")
+
+
+def run(
+    name: str, query: Any, key: Any, value: Any, *, attn_mask: Any, return_weights: bool, **options: Any
+) -> tuple[Any, Any]:
+    """(output, weights) of that backend, as the kind of array that `query` is."""
+    takes = BACKENDS[name].kind
+    output, weights = _load(name).attention(
+        *(_convert(array, takes) for array in (query, key, value)),
+        attn_mask=None if attn_mask is None else _convert(attn_mask, takes),
+        return_weights=return_weights,
+        **options,
+    )
+    return _like(query, output), _like(query, weights) if return_weights else None
+
+
+def _is_installed(module: str) -> bool:
+    """Found, but not imported: importing torch takes a second or more."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):  # an import hook that forbids it; a half-made module
+        return False
+
+
+def _load(name: str) -> Any:
+    return importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[name].module}")
+
+
+def _convert(array: Any, kind: Kind) -> Any:
+    if isinstance(array, np.ndarray):
+        return np.asarray(array) if kind == "numpy" else _numpy_to_torch(array)
+    return array if kind == "torch" else _torch_to_numpy(array)
+
+
+def _numpy_to_torch(array: np.ndarray) -> Any:
+    import torch
+
+    # A copy: torch takes no read-only, no reversed and no byte-swapped array.
+    return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), order="C"))
+
+
+def _torch_to_numpy(tensor: Any) -> np.ndarray:
+    tensor = tensor.detach().cpu()
+    if tensor.dtype.itemsize == 2:
+        tensor = tensor.float()  # NumPy has no bfloat16; half precision is computed in float32 anyway
+    return tensor.numpy()
+
+
+def _like(query: Any, array: Any) -> Any:
+    """`array` with the kind, dtype and device of `query`."""
+    if isinstance(query, np.ndarray):
+        array = array if isinstance(array, np.ndarray) else array.numpy()
+        return array.astype(query.dtype, copy=False)
+    if isinstance(array, np.ndarray):
+        import torch
+
+        array = torch.from_numpy(np.ascontiguousarray(array))
+    return array.to(dtype=query.dtype, device=query.device)

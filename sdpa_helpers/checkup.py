@@ -1,0 +1,127 @@
+"""What is installed here, and whether the course can run: `sdpa doctor` and `sdpa_helpers.doctor()`."""
+
+import importlib.metadata
+import importlib.util
+import platform
+import shutil
+import sys
+from dataclasses import dataclass
+
+NEEDED = ("numpy", "matplotlib", "ipywidgets", "jupyterlab", "ipykernel", "nbval", "torch")
+"""Without these a lesson or a check cannot run. Lessons 01-03 run without torch."""
+
+_OPTIONAL = ("triton", "numba", "sqlalchemy", "nbgrader")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of the report. ok: None when it makes no difference to the course."""
+
+    name: str
+    value: str
+    ok: bool | None = None
+    help: str = ""
+
+
+def facts() -> list[Fact]:
+    """Everything worth knowing about this machine; takes a second or two when torch is installed."""
+    found = [_python(), *(_package(name, needed=True) for name in NEEDED)]
+    found += [
+        _kernel(),
+        _gpu(),
+        *(_package(name, needed=False) for name in _OPTIONAL),
+        _backends(),
+        _sandbox(),
+    ]
+    return found
+
+
+def can_run(found: list[Fact]) -> bool:
+    """Whether nothing that the course needs is missing."""
+    return all(fact.ok is not False for fact in found)
+
+
+class Doctor:
+    """The report: prints as text, shows as a table in a notebook."""
+
+    def __init__(self) -> None:
+        self.facts = facts()
+
+    @property
+    def can_run(self) -> bool:
+        """Whether the course can run here."""
+        return can_run(self.facts)
+
+    def __repr__(self) -> str:
+        mark = {True: "ok", False: "MISSING", None: "-"}
+        lines = [
+            f"{mark[f.ok]:<8} {f.name:<12} {f.value}" + (f"\n{'':<21} {f.help}" if f.help else "")
+            for f in self.facts
+        ]
+        verdict = (
+            "The course can run here."
+            if self.can_run
+            else "Something is missing: see the lines marked MISSING."
+        )
+        return "\n".join([*lines, "", verdict])
+
+
+def doctor() -> Doctor:
+    """Look at this machine. In a notebook, the last line of a cell: `sdpa.doctor()`."""
+    return Doctor()
+
+
+def _python() -> Fact:
+    version = platform.python_version()
+    ok = sys.version_info >= (3, 11)
+    return Fact(
+        "Python",
+        f"{version} on {platform.system()} {platform.machine()}",
+        ok,
+        "" if ok else "needs 3.11 or newer",
+    )
+
+
+def _package(name: str, needed: bool) -> Fact:
+    try:
+        return Fact(name, importlib.metadata.version(name), True if needed else None)
+    except importlib.metadata.PackageNotFoundError:
+        help_ = 'install the course again: pip install -e ".[dev]"' if needed else ""
+        return Fact(name, "not installed", False if needed else None, help_)
+
+
+def _kernel() -> Fact:
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    try:
+        command = KernelSpecManager().get_kernel_spec("python3").argv[0]
+    except NoSuchKernel:
+        return Fact("kernel", "no kernel called python3", False, "run: python -m ipykernel install --user")
+    same = command in (sys.executable, "python", "python3")
+    note = "" if same else f"the kernel python3 starts {command}, not this Python"
+    return Fact(
+        "kernel", "python3 starts this Python" if same else "python3 starts another Python", True, note
+    )
+
+
+def _gpu() -> Fact:
+    if importlib.util.find_spec("torch") is None:
+        return Fact("GPU", "not looked for: torch is not installed")
+    import torch
+
+    if torch.cuda.is_available():
+        return Fact("GPU", torch.cuda.get_device_name(0), True)
+    return Fact("GPU", "none: everything in the course also runs on the CPU")
+
+
+def _backends() -> Fact:
+    from sdpa_helpers.attention import backends
+
+    return Fact("backends", ", ".join(backends()), True)
+
+
+def _sandbox() -> Fact:
+    path = shutil.which("bwrap")
+    if path is None:
+        return Fact("sandbox", "bubblewrap not found: matters only to who grades notebooks of others")
+    return Fact("sandbox", f"bubblewrap at {path} (this version of the grader does not use it yet)")

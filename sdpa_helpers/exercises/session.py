@@ -1,0 +1,156 @@
+"""What a learner calls in a notebook: `check(f)`, `hint(f)`, `solution(f)`, `progress()`."""
+
+import html
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sdpa_helpers.exercises import LESSONS, all_exercises, exercises_of, find, saved
+from sdpa_helpers.exercises.definition import Exercise
+from sdpa_helpers.exercises.diagnose import Result, try_out
+from sdpa_helpers.exercises.forbidden import forbidden_calls
+from sdpa_helpers.exercises.render import Shown, card, marked, report_text
+
+_mistakes: dict[str, str] = {}  # exercise -> the mistake that its last check found
+_hints_shown: dict[str, int] = {}
+
+
+def check(function: Callable, *, keep: bool = True) -> "CheckReport":
+    """Try `function` on every case of the exercise that has its name, and say which mistake was made.
+
+    Returns an object that shows itself in a notebook and prints as text; its `.passed` and `.points` are
+    there for scripts. keep=False tries without counting it in `progress()`. Errors: LookupError when no
+    exercise has the function's name.
+    """
+    exercise = _exercise_of(function)
+    result = try_out(exercise, function)
+    _mistakes[exercise.name] = result.mistake
+    if keep:
+        saved.keep(exercise.name, result.points)
+    report = CheckReport(result, _forbidden_in(function, exercise))
+    if os.environ.get("NBGRADER_EXECUTION") and not report.passed:
+        raise AssertionError(report.text())  # nbgrader reads an exception as "no points"
+    return report
+
+
+def hint(function: Callable | str) -> Shown:
+    """The next hint: first those for the mistake that `check` found, then the exercise's own three."""
+    exercise = _exercise_of(function)
+    mistake = _mistakes.get(exercise.name, "")
+    special = next((w.hints for w in exercise.wrong if w.name == mistake), ())
+    hints = (*special, *exercise.hints)
+    shown = min(_hints_shown.get(exercise.name, 0), len(hints) - 1)
+    _hints_shown[exercise.name] = shown + 1
+    more = (
+        "the last one" if shown + 1 >= len(hints) else f"{len(hints) - shown - 1} more: run this cell again"
+    )
+    return Note(f"{exercise.name}: hint {shown + 1} of {len(hints)} ({more})", hints[shown])
+
+
+def solution(function: Callable | str) -> Shown:
+    """One right answer, as source text. Read it after you tried: the comparison is where the learning is."""
+    exercise = _exercise_of(function)
+    return Note(f"{exercise.name}: one right answer", inspect.getsource(exercise.reference), is_code=True)
+
+
+def progress() -> Shown:
+    """The whole course: points per exercise, kept across sessions, and where to go next."""
+    points = saved.load()
+    rows = [(lesson, e, points.get(e.name)) for lesson in LESSONS for e in exercises_of(lesson)]
+    return ProgressTable(rows)
+
+
+def _exercise_of(function: Callable | str) -> Exercise:
+    if isinstance(function, str):
+        return find(function)
+    name = getattr(function, "__name__", None)
+    if name is None:
+        raise LookupError(
+            f"check needs the function itself, e.g. check(dot_product), but got a {type(function).__name__}. "
+            f"There are exercises for: {', '.join(all_exercises())}"
+        )
+    return find(name)
+
+
+def _forbidden_in(function: Callable, exercise: Exercise) -> list[str]:
+    try:
+        return forbidden_calls(inspect.getsource(function), exercise.forbids)
+    except (OSError, TypeError):  # defined where no source is kept
+        return []
+
+
+@dataclass(frozen=True, repr=False)
+class CheckReport(Shown):
+    """The verdict on one exercise, case by case."""
+
+    result: Result
+    forbidden: list[str]
+
+    @property
+    def passed(self) -> bool:
+        """True when every case passed."""
+        return self.result.passed
+
+    @property
+    def points(self) -> float:
+        """Points earned."""
+        return self.result.points
+
+    def text(self) -> str:
+        """The report as plain text."""
+        return report_text(self.result, self.forbidden)
+
+    def html(self) -> str:
+        """The report as a card."""
+        return card(self.result, self.forbidden)
+
+
+@dataclass(frozen=True, repr=False)
+class Note(Shown):
+    """A heading and a text."""
+
+    heading: str
+    body: str
+    is_code: bool = False
+
+    def text(self) -> str:
+        """The note as plain text."""
+        return f"{self.heading}\n\n{self.body}"
+
+    def html(self) -> str:
+        """The note as HTML."""
+        body = f"<pre>{html.escape(self.body)}</pre>" if self.is_code else f"<p>{marked(self.body)}</p>"
+        return f"<p><strong>{html.escape(self.heading)}</strong></p>{body}"
+
+
+@dataclass(frozen=True, repr=False)
+class ProgressTable(Shown):
+    """Points per exercise."""
+
+    rows: list[tuple[str, Exercise, float | None]]
+
+    def _summary(self) -> str:
+        earned = sum(points or 0 for *_, points in self.rows)
+        total = sum(exercise.max_points for _, exercise, _ in self.rows)
+        left = [e.name for _, e, points in self.rows if (points or 0) < e.max_points]
+        return f"{earned:g} of {total:g} points. " + (
+            f"Next: {left[0]}." if left else "Every exercise is solved."
+        )
+
+    def text(self) -> str:
+        """The table as plain text."""
+        lines = []
+        for lesson, exercise, points in self.rows:
+            state = "not tried yet" if points is None else f"{points:g} of {exercise.max_points:g}"
+            lines.append(f"{lesson:<20} {exercise.name:<28} {state}")
+        return "\n".join([*lines, "", self._summary()])
+
+    def html(self) -> str:
+        """The table as HTML."""
+        body = ""
+        for lesson, exercise, points in self.rows:
+            state = "not tried yet" if points is None else f"{points:g} of {exercise.max_points:g}"
+            body += f"<tr><td>{lesson}</td><td><code>{exercise.name}</code></td><td>{state}</td></tr>"
+        head = "<tr><th>notebook</th><th>exercise</th><th>points</th></tr>"
+        return f"<table>{head}{body}</table><p>{html.escape(self._summary())}</p>"

@@ -1,0 +1,63 @@
+"""Lay answers into the pristine notebook and put hidden check cells behind them.
+
+The assembled notebook holds inputs, never expected values: it is what the learner's kernel gets to see.
+"""
+
+import re
+import secrets
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from sdpa_helpers.exercises.judge import Truth
+from sdpa_helpers.grading.submission import ANSWER_LINE
+
+ROLE = "sdpa"
+"""Cell metadata key: {"role": "setup" | "answer" | "check", "exercise", "case", "nonce"}."""
+
+_CHECK_LINE = re.compile(r"^check\((\w+)\)$")
+
+
+def answer_cells(pristine: NotebookNode) -> dict[str, str]:
+    """The untouched stubs of an exercise notebook, by exercise."""
+    return {name: cell.source for cell in pristine.cells if (name := exercise_of(cell))}
+
+
+def exercise_of(cell: NotebookNode) -> str:
+    """The exercise that an answer cell belongs to, or ""."""
+    match = ANSWER_LINE.match(cell.source.split("\n")[0]) if cell.cell_type == "code" else None
+    return match.group(1) if match else ""
+
+
+def assemble(
+    pristine: NotebookNode, answers: dict[str, str], truths: dict[str, tuple[Truth, ...]], checked: list[str]
+) -> NotebookNode:
+    """The notebook to run: setup cells as handed out, the learner's answers, hidden checks for `checked`."""
+    notebook = nbformat.v4.new_notebook(
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    )
+    for cell in pristine.cells:
+        if cell.cell_type != "code":
+            continue
+        name = exercise_of(cell)
+        if name and name in answers:
+            notebook.cells.append(_cell(answers[name], role="answer", exercise=name))
+        elif "setup" in cell.metadata.get("tags", []):
+            notebook.cells.append(_cell(cell.source, role="setup"))
+        elif (match := _CHECK_LINE.match(cell.source.strip())) and match.group(1) in checked:
+            notebook.cells += [_hidden_check(match.group(1), truth) for truth in truths[match.group(1)]]
+    return notebook
+
+
+def _cell(source: str, **role: str) -> NotebookNode:
+    return new_code_cell(source, metadata={ROLE: role})
+
+
+def _hidden_check(exercise: str, truth: Truth) -> NotebookNode:
+    nonce = secrets.token_hex(16)
+    source = (
+        "import sdpa_helpers.exercises.probe\n"
+        f"sdpa_helpers.exercises.probe.report(globals().get({exercise!r}), {nonce!r}, {truth.packed!r})"
+    )
+    return _cell(source, role="check", exercise=exercise, case=truth.case.name, nonce=nonce)

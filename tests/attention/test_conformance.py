@@ -1,0 +1,287 @@
+"""Every backend, with both kinds of arrays, against the reference and against torch's own function."""
+
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from sdpa_helpers import backends, scaled_dot_product_attention
+from sdpa_helpers.attention.dispatch import BACKENDS
+
+from .cases import KINDS_AND_DTYPES, Case, assert_matches, call, cases, make, reference, to_float64, to_kind
+
+moderate = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@moderate
+@given(case=cases())
+def test_equals_reference(backend, kind, case):
+    assert_matches(case, backend, kind)
+
+
+@moderate
+@given(case=cases())
+def test_equals_torch(backend, torch, case):
+    """torch is given what it can take: equal leading dimensions, full masks, causality inside the mask."""
+    heads = case.query.shape[-3] if case.enable_gqa else None
+    query, key, value = (torch.tensor(x) for x in case.arrays)
+    if heads is not None:
+        key, value = (x.repeat_interleave(heads // x.shape[-3], dim=-3) for x in (key, value))
+    lead = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    query, key, value = (x.expand(*lead, *x.shape[-2:]) for x in (query, key, value))
+    shape = (*lead, query.shape[-2], key.shape[-2])
+    mask = None if case.attn_mask is None else torch.tensor(case.attn_mask).expand(shape)
+    is_causal = case.is_causal
+    # torch 2.13's CPU kernel hides the future before it scales: with scale ≤ 0 is_causal gives it NaN.
+    if is_causal and mask is None and case.scale is not None and case.scale <= 0:
+        mask = torch.ones(shape, dtype=torch.bool)
+    if is_causal and mask is not None:
+        hidden = ~torch.ones(shape[-2:], dtype=torch.bool).tril()
+        mask, is_causal = mask.masked_fill(hidden, False if mask.dtype == torch.bool else -inf), False
+    expected = torch.nn.functional.scaled_dot_product_attention(
+        query, key, value, attn_mask=mask, is_causal=is_causal, scale=case.scale
+    )
+    output, _ = call(case, backend, "torch")
+    torch.testing.assert_close(output, expected, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("heads", [(8, 8), (4, 2), (1, 8)])
+def test_grouped_heads_equal_torch(backend, torch, heads):
+    rng = np.random.default_rng(1)
+    shapes = [(2, 8, 5, 3), (2, heads[0], 6, 3), (2, heads[1], 6, 2)]
+    arrays = [torch.tensor(rng.standard_normal(shape)) for shape in shapes]
+    expected = torch.nn.functional.scaled_dot_product_attention(*arrays, enable_gqa=True)
+    output = scaled_dot_product_attention(*arrays, enable_gqa=True, backend=backend)
+    torch.testing.assert_close(output, expected, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("mask", ["bool", "float"])
+def test_causal_and_mask_as_torch_does_where_it_takes_both(backend, torch, mask):
+    case = make(2, 3, d_k=4, d_v=4)  # torch 2.13: with d_v ≠ d_k its other kernel raises
+    allowed = np.random.default_rng(5).random((5, 6)) < 0.6
+    mask = torch.tensor(allowed if mask == "bool" else np.where(allowed, 0.5, -inf))
+    arrays = [torch.tensor(x) for x in case.arrays]
+    expected = torch.nn.functional.scaled_dot_product_attention(*arrays, mask, is_causal=True)
+    output = scaled_dot_product_attention(*arrays, mask, is_causal=True, backend=backend)
+    torch.testing.assert_close(output, expected, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "dtype"), KINDS_AND_DTYPES, indirect=["kind"])
+@pytest.mark.parametrize("mask", [None, "bool", "float"])
+def test_dtypes(backend, kind, dtype, mask):
+    case = make(2, 3, n_q=9, n_k=17, d_k=12, d_v=5)
+    allowed = np.random.default_rng(2).random((9, 17)) < 0.7
+    masks = {None: None, "bool": allowed, "float": np.where(allowed, 0.3, -inf)}
+    case = Case(*case.arrays, attn_mask=masks[mask], is_causal=True)
+    assert_matches(case, backend, kind, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_scores_beyond_its_range(backend, torch, dtype):
+    """A score of 4·200² = 160000 has no float16; its softmax does."""
+    query = torch.full((1, 4), 200.0, dtype=getattr(torch, dtype))
+    key = torch.stack([query[0], query[0] / 2])
+    value = torch.tensor([[1.0], [2.0]], dtype=query.dtype)
+    output, weights = scaled_dot_product_attention(query, key, value, backend=backend, return_weights=True)
+    assert weights.tolist() == [[1.0, 0.0]]
+    assert output.tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("mask_dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_float_mask_of_another_dtype(backend, kind, dtype, mask_dtype):
+    case = make(2, n_q=3, n_k=4)
+    mask = np.array([0.0, -1.5, -inf, 2.0])  # the same in every dtype
+    arrays = [to_kind(x, kind, dtype) for x in case.arrays]
+    same = scaled_dot_product_attention(*arrays, to_kind(mask, kind, dtype), backend=backend)
+    other = scaled_dot_product_attention(*arrays, to_kind(mask, kind, mask_dtype), backend=backend)
+    assert other.dtype == arrays[0].dtype
+    np.testing.assert_array_equal(to_float64(other), to_float64(same))
+
+
+@pytest.mark.parametrize("magnitude", [1e4, -1e4])
+def test_large_scores(backend, kind, magnitude):
+    """Rows at +1e4 and at −1e4 side by side: one maximum for all of them, or none, gives 0/0."""
+    query = np.array([[magnitude], [-magnitude], [magnitude + 200]])
+    key = np.array([[1.0], [1.0001], [0.5]])
+    case = Case(query, key, np.arange(6.0).reshape(3, 2), scale=1.0)
+    output, weights = call(case, backend, kind)
+    np.testing.assert_allclose(to_float64(weights).sum(-1), 1)
+    np.testing.assert_allclose(to_float64(output), reference(case)[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 1, 3)])
+def test_two_to_five_dimensions(backend, kind, lead):
+    case = make(*lead, n_q=5, n_k=7, d_k=3, d_v=4)
+    output, weights = call(case, backend, kind)
+    assert tuple(output.shape) == (*lead, 5, 4)
+    assert tuple(weights.shape) == (*lead, 5, 7)
+    assert_matches(case, backend, kind)
+
+
+def test_mask_says_who_may_attend(backend, kind):
+    """Worked by hand: equal scores, so that a weight is one over the number of keys seen."""
+    mask = np.array([[True, False, True], [False, True, False]])
+    case = Case(np.zeros((2, 4)), np.ones((3, 4)), np.array([[1.0], [2.0], [6.0]]), attn_mask=mask)
+    output, weights = call(case, backend, kind)
+    assert to_float64(weights).tolist() == [[0.5, 0, 0.5], [0, 1, 0]]
+    assert to_float64(output).tolist() == [[3.5], [2.0]]
+
+
+def test_float_mask_of_zeros_and_ones_is_added(backend, kind):
+    case = Case(np.zeros((1, 4)), np.ones((2, 4)), np.eye(2), attn_mask=np.array([[1.0, 0.0]]))
+    weights = to_float64(call(case, backend, kind)[1])[0]
+    np.testing.assert_allclose(weights, np.array([np.e, 1]) / (np.e + 1), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n_q", "n_k"), [(1, 4), (2, 5), (5, 2)])
+def test_causal_is_aligned_at_the_top_left(backend, kind, n_q, n_k):
+    case = Case(np.zeros((n_q, 3)), np.ones((n_k, 3)), np.eye(n_k), is_causal=True)
+    seen = (to_float64(call(case, backend, kind)[1]) > 0).sum(-1)
+    assert seen.tolist() == [min(i + 1, n_k) for i in range(n_q)]
+
+
+@pytest.mark.parametrize("d", [4, 16, 64])
+def test_default_scale(backend, kind, d):
+    """One query e₁, keys {e₁, 0}, V = I: log(o₁/o₂) is the scale."""
+    query = np.eye(d)[:1]
+    case = Case(query, np.concatenate([query, np.zeros((1, d))]), np.eye(2))
+    o1, o2 = to_float64(call(case, backend, kind)[0])[0]
+    assert np.log(o1 / o2) == pytest.approx(d**-0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("mask", ["bool", "float", "no keys"])
+def test_fully_masked_row_gives_zeros(backend, kind, mask):
+    case = make(2, n_q=3, n_k=4)
+    allowed = np.ones((3, 4), dtype=bool)
+    allowed[1] = False
+    if mask == "no keys":
+        output, weights = call(make(2, n_q=3, n_k=0), backend, kind)
+        assert tuple(output.shape) == (2, 3, 2)
+        assert tuple(weights.shape) == (2, 3, 0)
+        assert not to_float64(output).any()
+        return
+    case = Case(*case.arrays, attn_mask=allowed if mask == "bool" else np.where(allowed, 0.0, -inf))
+    output, weights = map(to_float64, call(case, backend, kind))
+    assert (output[:, 1] == 0).all()
+    assert (weights[:, 1] == 0).all()
+    np.testing.assert_allclose(weights.sum(-1), [[1, 0, 1]] * 2)
+    assert_matches(case, backend, kind)
+
+
+def test_weights_serve_all_values(backend, kind):
+    """More leading dimensions in the values than in the scores: the weights have them too."""
+    case = make(n_q=3, n_k=4)
+    case = Case(case.query, case.key, np.random.default_rng(3).standard_normal((2, 5, 4, 2)))
+    output, weights = map(to_float64, call(case, backend, kind))
+    assert weights.shape == (2, 5, 3, 4)
+    np.testing.assert_allclose(weights @ case.value, output, rtol=1e-12)
+
+
+def test_without_weights_the_output_comes_alone(backend, kind):
+    case = make(2)
+    arrays = [to_kind(x, kind, "float64") for x in case.arrays]
+    output = scaled_dot_product_attention(*arrays, backend=backend)
+    assert isinstance(output, type(arrays[0]))
+    np.testing.assert_array_equal(to_float64(output), to_float64(call(case, backend, kind)[0]))
+
+
+def test_inputs_are_not_changed_and_not_shared(backend, kind):
+    case = make(2, attn_mask=np.where(np.tri(5, 6) > 0, 0.5, -inf), is_causal=True)
+    arrays = [to_kind(x, kind, "float64") for x in [*case.arrays, case.attn_mask]]
+    output = scaled_dot_product_attention(*arrays[:3], attn_mask=arrays[3], is_causal=True, backend=backend)
+    output[...] = 0
+    for array, original in zip(arrays, [*case.arrays, case.attn_mask], strict=True):
+        np.testing.assert_array_equal(to_float64(array), original)
+
+
+def test_strided_input(backend, kind):
+    """Transposed, and every second entry of something larger."""
+    case = make(2, n_q=4, n_k=6, d_k=3, d_v=2)
+    strided = []
+    for x in case.arrays:
+        wide = np.full((*x.shape[:-2], x.shape[-1], 2 * x.shape[-2]), np.nan)
+        wide[..., ::2] = x.swapaxes(-2, -1)
+        wide = wide if kind == "numpy" else to_kind(wide, kind, "float64")
+        strided.append(wide[..., ::2].swapaxes(-2, -1))
+    output = scaled_dot_product_attention(*strided, backend=backend)
+    np.testing.assert_allclose(to_float64(output), reference(case)[0], rtol=1e-12)
+
+
+def test_read_only_reversed_byte_swapped_and_repeated_arrays(backend):
+    case = make(2, n_q=4, n_k=6, attn_mask=np.array([True, True, False, True, True, False]))
+    expected = reference(case)[0]
+    frozen = [x.copy() for x in [*case.arrays, case.attn_mask]]
+    for x in frozen:
+        x.flags.writeable = False
+    swapped = [x.astype(">f8") for x in case.arrays]
+    backwards = [x[..., ::-1].copy()[..., ::-1] for x in case.arrays]
+    mask = case.attn_mask[::-1].copy()[::-1]
+    for query, key, value, attn_mask in [frozen, [*swapped, mask], [*backwards, mask]]:
+        output = scaled_dot_product_attention(query, key, value, attn_mask, backend=backend)
+        assert output.dtype == query.dtype
+        np.testing.assert_allclose(output.astype(float), expected, rtol=1e-12)
+    repeated = np.broadcast_to(case.value[:1], case.value.shape)
+    output = scaled_dot_product_attention(case.query, case.key, repeated, backend=backend)
+    expected = reference(Case(case.query, case.key, repeated))[0]
+    np.testing.assert_allclose(output, expected, rtol=1e-12)
+
+
+def test_one_kind_of_answer_from_every_backend():
+    """The backends agree among themselves to the last few bits."""
+    case = make(2, 4, n_q=7, n_k=5, d_k=6, d_v=3, is_causal=True)
+    answers = [call(case, name, "numpy")[0] for name in backends()]
+    for answer in answers[1:]:
+        np.testing.assert_allclose(answer, answers[0], rtol=1e-12)
+
+
+def test_scale_without_features(backend, kind):
+    """d_k = 0: all scores are 0, the weights equal."""
+    value = np.arange(6.0).reshape(3, 2)
+    case = Case(np.zeros((2, 0)), np.zeros((3, 0)), value, scale=1.0)
+    np.testing.assert_allclose(to_float64(call(case, backend, kind)[0]), [value.mean(0)] * 2)
+
+
+def test_backends_lists_what_is_here():
+    assert set(backends()) <= set(BACKENDS)
+    assert backends()[0] == "numpy"
+
+
+def test_auto_takes_the_kind_of_the_arrays(kind):
+    case = make(2)
+    output, _ = call(case, "auto", kind)
+    np.testing.assert_array_equal(to_float64(output), to_float64(call(case, kind, kind)[0]))
+
+
+def test_dropout_returns_the_weights_that_were_used(torch):
+    torch.manual_seed(0)
+    query, key = torch.zeros(40, 3), torch.zeros(50, 3)
+    value = torch.randn(50, 2)
+    output, weights = scaled_dot_product_attention(query, key, value, dropout_p=0.25, return_weights=True)
+    torch.testing.assert_close(weights @ value, output)
+    dropped = (weights == 0).double().mean().item()
+    assert dropped == pytest.approx(0.25, abs=0.05)  # 2000 draws: five standard deviations
+    torch.testing.assert_close(weights[weights > 0], torch.full_like(weights[weights > 0], 1 / 50 / 0.75))
+    assert not scaled_dot_product_attention(query, key, value, dropout_p=1.0).any()
+
+
+def test_dropout_for_arrays_through_torch(torch):
+    torch.manual_seed(0)
+    case = make(2, n_q=20, n_k=30)
+    output, weights = scaled_dot_product_attention(
+        *case.arrays, dropout_p=0.5, backend="torch", return_weights=True
+    )
+    assert (weights == 0).mean() > 0.3
+    np.testing.assert_allclose(weights @ case.value, output, rtol=1e-10)
+
+
+def test_on_the_gpu(torch):
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device here")
+    case = make(2, 3, attn_mask=np.random.default_rng(4).random((5, 6)) < 0.6, is_causal=True)
+    arrays = [torch.tensor(x, device="cuda") for x in [*case.arrays, case.attn_mask]]
+    for name in backends():
+        output = scaled_dot_product_attention(*arrays, is_causal=True, backend=name)
+        assert output.device == arrays[0].device
+        np.testing.assert_allclose(to_float64(output), reference(case)[0], rtol=1e-10)

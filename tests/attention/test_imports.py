@@ -1,0 +1,77 @@
+"""Importing needs neither torch nor matplotlib, and the numpy backend works where neither is."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def run(code: str) -> str:
+    """What that program prints, in a fresh interpreter."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+FORBID = {
+    "entries of None": """
+        import sys
+        sys.modules["torch"] = sys.modules["matplotlib"] = None
+    """,
+    "a finder that raises": """
+        import sys
+        class Forbid:
+            def find_spec(self, name, path=None, target=None):
+                if name.split(".")[0] in ("torch", "matplotlib"):
+                    raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        sys.meta_path.insert(0, Forbid())
+    """,
+}
+
+
+@pytest.mark.parametrize("forbid", FORBID)
+def test_works_without_torch_and_matplotlib(forbid):
+    printed = run(
+        textwrap.dedent(FORBID[forbid])
+        + textwrap.dedent("""
+        import numpy as np
+        import sdpa_helpers as sdpa
+        assert "numpy" in sdpa.backends() and not any("torch" in name for name in sdpa.backends())
+        query, key, value = np.zeros((2, 3)), np.ones((4, 3)), np.arange(4.0)[:, None]
+        print(sdpa.scaled_dot_product_attention(query, key, value).tolist())
+        print(sdpa.softmax(np.zeros(2)).tolist(), sdpa.causal_mask(2).tolist())
+        print(sdpa.padding_mask([1], 2).tolist())
+        try:
+            sdpa.scaled_dot_product_attention(query, key, value, backend="torch")
+        except ValueError as error:
+            print(error)
+        """)
+    ).splitlines()
+    assert printed[0] == "[[1.5], [1.5]]"
+    assert printed[1] == "[0.5, 0.5] [[True, False], [True, True]]"
+    assert printed[2] == "[[True, False]]"
+    assert printed[3].startswith("backend 'torch' needs torch, which is not installed: pip install torch")
+
+
+def test_a_call_with_arrays_imports_neither():
+    code = """
+        import sys
+        import sdpa_helpers as sdpa
+        early = {"torch", "matplotlib", "numpy"} & set(sys.modules)
+        import numpy as np
+        sdpa.backends()
+        sdpa.scaled_dot_product_attention(*np.ones((3, 2, 2)))
+        print(sorted(early), sorted({"torch", "matplotlib"} & set(sys.modules)))
+    """
+    assert run(code) == "[] []"
+
+
+def test_every_public_name_is_there():
+    code = """
+        import sdpa_helpers.attention as attention
+        print(all(callable(getattr(attention, name)) for name in attention.__all__))
+    """
+    assert run(code) == "True"

@@ -1,0 +1,48 @@
+"""What tests of every part share."""
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+REQUIRE_ALL = bool(os.environ.get("SDPA_REQUIRE_ALL"))
+"""Set by continuous integration: what is not installed is then a failure, not a skip."""
+
+
+def _absent(what: str) -> None:
+    if REQUIRE_ALL:
+        pytest.fail(f"{what} is not installed, and SDPA_REQUIRE_ALL is set")
+    pytest.skip(f"not installed: {what}")
+
+
+@pytest.fixture(scope="session")
+def needs():
+    """`needs("torch")` skips the test by name, or fails it under SDPA_REQUIRE_ALL, when a module is absent."""
+
+    def check(module: str) -> None:
+        if importlib.util.find_spec(module) is None:
+            _absent(module)
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def needs_program():
+    """The same for a program on the PATH; gives its path."""
+
+    def check(*names: str) -> str:
+        for name in names:
+            if found := shutil.which(name):
+                return found
+        _absent(" or ".join(names))
+        raise AssertionError("unreachable")
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def course() -> Path:
+    """The repository's root."""
+    return Path(__file__).parents[1]

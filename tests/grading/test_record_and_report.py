@@ -1,0 +1,73 @@
+"""Files, tables and pages from records: escaped, whole, and the same again."""
+
+import csv
+
+from sqlalchemy import create_engine, text
+
+from sdpa_helpers.exercises import exercises_of
+from sdpa_helpers.grading.record import write_gradebook, write_tables
+from sdpa_helpers.grading.report import feedback_page
+
+NAME = "01_dot_product"
+NASTY = '<script>alert("x")</script>'
+
+
+def made_up(student, points=1.0, message="Off.", status="graded", reason=""):
+    case = {"case": "a case", "passed": False, "points": points, "max_points": 4.0, "status": "failed",
+            "diagnosis": "wrong-values", "message": message}  # fmt: skip
+    exercises = {
+        e.name: {
+            "title": e.title,
+            "points": points,
+            "max_points": 4.0,
+            "mistake": "",
+            "cases": [case, {**case, "case": "b"}],
+        }
+        for e in exercises_of(NAME)[:2]
+    }
+    return {"student": student, "notebook": NAME, "status": status, "reason": reason, "points": 2 * points,
+            "max_points": 8.0, "exercises": exercises, "flags": [{"kind": "x", "message": NASTY}], "fingerprint": "f"}  # fmt: skip
+
+
+def test_nothing_of_a_submission_becomes_markup():
+    for record in (
+        made_up(NASTY, message=f"raised ValueError: {NASTY} and `{NASTY}`"),
+        made_up("a", status="unreadable", reason=NASTY),
+    ):
+        page = feedback_page(record)
+        assert "<script" not in page
+        assert "&lt;script&gt;" in page
+
+
+def test_code_between_backticks_is_set_as_code():
+    assert "<code>a &lt; b</code>" in feedback_page(made_up("ada", message="Write `a < b` here."))
+
+
+def test_a_spreadsheet_does_not_run_a_students_name(tmp_path):
+    write_tables(tmp_path, [made_up("=HYPERLINK(1)")], [NAME])
+    with (tmp_path / "grades.csv").open() as file:
+        assert next(csv.DictReader(file))["student"] == "'=HYPERLINK(1)"
+
+
+def test_a_notebook_nobody_handed_in_is_blank_and_does_not_count(tmp_path):
+    write_tables(tmp_path, [made_up("ada")], [NAME, "02_later"])
+    with (tmp_path / "grades.csv").open() as file:
+        assert next(csv.DictReader(file)) == {
+            "student": "ada",
+            NAME: "2",
+            "02_later": "",
+            "total": "2",
+            "max": "8",
+        }
+
+
+def test_grading_again_replaces_and_keeps_the_others(tmp_path):
+    url = f"sqlite:///{tmp_path / 'book.db'}"
+    write_gradebook(url, [made_up("ada"), made_up("bob")])
+    write_gradebook(url, [made_up("ada", points=4.0)])
+    with create_engine(url).connect() as connection:
+        rows = connection.execute(text("select student, points from results order by student")).all()
+        cases = connection.execute(text("select count(*) from cases")).scalar()
+        flags = connection.execute(text("select count(*) from flags")).scalar()
+    assert rows == [("ada", 8.0), ("bob", 2.0)]
+    assert (cases, flags) == (8, 2)

@@ -1,0 +1,149 @@
+"""Lesson 01: its experiments against independent computations, its figures for what a reader needs."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.lessons import dot_product as lesson
+from sdpa_helpers.lessons.style import Picture
+
+WORDS = ["the", "cat", "fears", "big", "dogs"]
+QUESTIONS = ["alive", "small and alive", "action", "big"]
+K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
+Q = np.array([[1, 0, 0], [1, 0, -1], [0, 1, 0], [0, 0, 1]], dtype=float)
+V = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
+
+
+def soft(scores):
+    """Softmax in the standard library, for one row."""
+    exponentials = [math.exp(s) for s in scores]
+    return np.array([e / math.fsum(exponentials) for e in exponentials])
+
+
+@pytest.mark.parametrize(
+    ("degrees", "length_k", "score"),
+    [(0, 1, 1.0), (60, 5, 2.5), (90, 3, 0.0), (100, 1, -0.17364817766693033), (180, 1, -1.0)],
+)
+def test_score_at_is_the_product_of_lengths_and_cosine(degrees, length_k, score):
+    assert lesson.score_at(degrees, 1.0, length_k) == pytest.approx(score, abs=1e-12)
+    assert lesson.score_at(degrees, 3.0, length_k) == pytest.approx(3 * score, abs=1e-12)
+
+
+def test_angles_agree_with_the_cosine_law_and_a_zero_key_has_none():
+    rng = np.random.default_rng(0)
+    q, keys = rng.normal(size=6), rng.normal(size=(4, 6))
+    for key, angle in zip(keys, lesson.angles_degrees(q, keys), strict=True):
+        a, b, c = math.dist(q, 0 * q), math.dist(key, 0 * key), math.dist(q, key)
+        assert math.cos(math.radians(angle)) == pytest.approx(
+            (a * a + b * b - c * c) / (2 * a * b), abs=1e-12
+        )
+    np.testing.assert_allclose(lesson.angles_degrees(Q[3], K), [math.nan, 116.56505118, 90, 0, 45], rtol=1e-9)
+
+
+def test_angles_survive_rounding_beyond_one():
+    q = np.full(3, 0.1)
+    np.testing.assert_allclose(lesson.angles_degrees(q, np.stack([q, 3 * q, -q])), [0, 0, 180], atol=1e-5)
+
+
+def test_the_view_keeps_scores_and_lengths():
+    rng = np.random.default_rng(1)
+    q, keys = rng.normal(size=64), rng.normal(size=(9, 64))
+    along, off = lesson.view_from(q, keys).T
+    np.testing.assert_allclose(along * math.dist(q, 0 * q), [sum(q * key) for key in keys], rtol=1e-10)
+    np.testing.assert_allclose(np.hypot(along, off), [math.dist(key, 0 * key) for key in keys], rtol=1e-10)
+    assert (off >= 0).all()
+
+
+def test_what_the_lesson_says_about_its_input():
+    scores = Q @ K.T
+    assert scores.tolist() == [[0, 1, 0, 0, 2], [0, 1.5, 0, -2, 0], [0, 0, 2, 0, 0], [0, -0.5, 0, 2, 2]]
+    weights = soft(scores[0])
+    assert weights[4] / weights[1] == pytest.approx(math.e)
+    assert weights[[0, 2, 3]].sum() == pytest.approx(0.2289, abs=1e-4)
+    assert soft(scores[1]).min() > 0
+    assert len({len(Q), len(K), K.shape[1], V.shape[1]}) == 4  # every size differs, so a shape names its axis
+
+
+def test_in_proportion_gives_the_nonsense_that_the_lesson_shows():
+    assert lesson.in_proportion(np.array([0, 1.5, 0, -2, 0])).tolist() == [0, -3, 0, 4, 0]
+
+
+def test_turn_looks_up_hard_and_soft():
+    path = lesson.turn(Q[0], Q[2], K, V, steps=11)
+    np.testing.assert_allclose(path.share, np.arange(11) / 10)
+    np.testing.assert_array_equal(path.hard[[0, -1]], V[[4, 2]])
+    for step, share in enumerate(path.share):
+        scores = K @ ((1 - share) * Q[0] + share * Q[2])
+        np.testing.assert_allclose(path.soft[step], soft(scores) @ V, rtol=1e-12)
+
+
+def test_only_the_hard_lookup_jumps():
+    path = lesson.turn(Q[0], Q[2], K, V)
+    assert np.abs(np.diff(path.hard, axis=0)).max() >= 1
+    assert np.abs(np.diff(path.soft, axis=0)).max() < 0.05
+
+
+def test_convex_hull_of_a_square_with_points_inside_and_on_its_edges():
+    points = np.array([[0, 0], [2, 0], [2, 2], [0, 2], [1, 1], [1, 0], [0, 1.5], [2, 2]], dtype=float)
+    assert lesson.convex_hull(points).tolist() == [[0, 0], [2, 0], [2, 2], [0, 2]]
+
+
+def test_distance_outside_is_zero_inside_and_grows_outside():
+    square = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], dtype=float)
+    points = np.array([[1, 1], [2, 1], [3, 1], [1, -0.5], [-2, 1]], dtype=float)
+    assert lesson.distance_outside(square, points).tolist() == [0, 0, 1, 0.5, 2]
+
+
+def test_random_outputs_stay_inside_and_are_the_same_every_time():
+    outputs = lesson.outputs_of_random_queries(K, V, n_q=200)
+    assert outputs.shape == (200, 2)
+    assert lesson.distance_outside(lesson.convex_hull(V), outputs).max() < 1e-9
+    np.testing.assert_array_equal(outputs, lesson.outputs_of_random_queries(K, V, n_q=200))
+    # Convexity, without the hull: no direction sees an output beyond the furthest value.
+    directions = np.random.default_rng(2).normal(size=(50, 2))
+    assert ((outputs @ directions.T).max(axis=0) <= (V @ directions.T).max(axis=0) + 1e-12).all()
+
+
+def test_implied_factors_find_the_factor_when_there_is_one_and_differ_when_there_is_none():
+    scores = np.array([0.92, 0.15, 0.78, 0.45])
+    np.testing.assert_allclose(lesson.implied_factors(scores, soft(2.5 * scores)), 2.5, rtol=1e-12)
+    printed = lesson.implied_factors(scores, np.array([0.52, 0.03, 0.35, 0.10]))
+    np.testing.assert_allclose(printed, [3.70, 2.83, 3.51, 3.90, 4.01, 3.80], atol=0.01)
+
+
+def pictures() -> dict[str, Picture]:
+    scores = Q @ K.T
+    weights = np.stack([soft(row) for row in scores])
+    cloud = lesson.outputs_of_random_queries(K, V, n_q=50)
+    return {
+        "products": lesson.plot_products(Q[1], K[1], ["alive", "action", "size"], "cat"),
+        "view": lesson.plot_view(Q[:2], K, QUESTIONS[:2], WORDS),
+        "angle": lesson.plot_angle_curve([1, 5], [(60, 5), (100, 1)]),
+        "dot and cosine": lesson.plot_dot_and_cosine(scores[0], np.array([0, 0.89, 0, 0, 0.71]), WORDS),
+        "matrix": lesson.plot_matrix(scores, QUESTIONS, WORDS, "Scores"),
+        "rules": lesson.plot_rules(scores[0], WORDS, "alive"),
+        "hull": lesson.plot_hull(V, weights @ V, cloud, WORDS, QUESTIONS),
+        "turn": lesson.plot_turn(lesson.turn(Q[0], Q[2], K, V), "alive", "action"),
+    }
+
+
+@pytest.mark.parametrize("name", pictures())
+def test_figures_are_titled_labelled_described_and_small(name):
+    picture = pictures()[name]
+    for ax in picture.figure.axes:
+        assert ax.get_title(loc="left")
+        assert ax.get_xlabel()
+        assert ax.get_ylabel()
+    assert len(picture.alt) > 40
+    assert len(picture.png()) < 60_000
+
+
+def test_alt_texts_carry_the_numbers():
+    drawn = pictures()
+    assert "score, is 1.50" in drawn["products"].alt
+    assert "at 60 degrees scores 2.50" in drawn["angle"].alt
+    assert "at 100 degrees scores −0.17" in drawn["angle"].alt
+    assert "big −2.00" in drawn["matrix"].alt
+    assert "0 outside" in drawn["hull"].alt
+    assert "from 3.00 to 4.00 at share 0.50" in drawn["turn"].alt
