@@ -4,7 +4,9 @@ The student's version is made by nbgrader's own preprocessors, so that a site wh
 solutions/ hands out the same notebooks.
 """
 
+import os
 import sys
+import tempfile
 from pathlib import Path
 
 import nbformat
@@ -64,7 +66,8 @@ def execute(path: Path) -> None:
         record_timing=False,
         resources={"metadata": {"path": str(path.parent)}},
     )
-    client.execute()
+    with tempfile.TemporaryDirectory() as home:  # nobody's own progress gets into what is stored
+        client.execute(env=os.environ | {"SDPA_HOME": home})
     notebook.metadata = nbformat.from_dict(_METADATA)  # no version of this machine, no widget state
     path.write_text(as_text(notebook), encoding="utf-8")
 

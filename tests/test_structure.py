@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from sdpa_helpers.exercises import LESSONS
+
 PACKAGE = Path(__file__).parents[1] / "sdpa_helpers"
 
 FLOOR = {"attention": 0, "lessons": 1, "exercises": 2, "ledger": 3, "grading": 3}
@@ -41,18 +43,18 @@ def test_imports_go_down_the_floors(folder):
             assert part == folder or FLOOR[part] < FLOOR[folder], f"{path.name} on {folder} imports {part}"
 
 
-LESSON_MODULES = [
-    p for p in (PACKAGE / "lessons").glob("*.py") if p.stem not in ("__init__", "style", "predict")
-]
+def lesson_of(stem: str) -> str:
+    """The lesson that a module belongs to, e.g. "softmax" for softmax_figures; "" for what lessons share."""
+    return next((name for name in LESSONS.values() if stem == name or stem.startswith(name + "_")), "")
+
+
+LESSON_MODULES = sorted((PACKAGE / "lessons").glob("*.py"))
 
 
 @pytest.mark.parametrize("path", LESSON_MODULES, ids=lambda p: p.stem)
 def test_lessons_do_not_import_each_other(path):
-    others = {p.stem for p in LESSON_MODULES}
-    source = path.read_text()
-    imported = set(re.findall(r"sdpa_helpers\.lessons(?:\.| import )(\w+)", source))
-    own = path.stem.removesuffix("_figures").removesuffix("_experiments")
-    assert all(name.startswith(own) for name in imported & others)
+    imported = re.findall(r"sdpa_helpers\.lessons(?:\.| import )(\w+)", path.read_text())
+    assert {lesson_of(name) for name in imported} <= {"", lesson_of(path.stem)}
 
 
 def test_floor_0_never_imports_matplotlib_or_widgets():

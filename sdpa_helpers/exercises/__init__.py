@@ -11,6 +11,11 @@ from sdpa_helpers.exercises.definition import Exercise
 
 LESSONS = {
     "01_dot_product": "dot_product",
+    "02_variance_proof": "variance_proof",
+    "03_softmax": "softmax",
+    "04_gradients": "gradients",
+    "05_masking": "masking",
+    "06_complexity": "complexity",
 }
 """Notebook name → module of this package that holds its EXERCISES, in the order of the lesson."""
 

@@ -30,13 +30,15 @@ class WrongAnswer:
     """A wrong answer that real people give, as a function that can be run.
 
     name: the diagnosis in gradebooks, e.g. "no-scaling". says: one or two sentences for the learner.
-    hints: from a nudge to almost the code; shown before the exercise's own hints.
+    hints: from a nudge to almost the code; shown before the exercise's own hints. section: the heading in the
+    lesson that treats it, e.g. "3. Length and angle", where that is another than the exercise's.
     """
 
     name: str
     function: Callable
     says: str
     hints: tuple[str, ...] = ()
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,10 @@ class Invariant:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One graded function of a lesson: the single source of its checks, hints, hidden cases and feedback."""
+    """One graded function of a lesson: the single source of its checks, hints, hidden cases and feedback.
+
+    section: the heading in the lesson that treats it, e.g. "3. Length and angle"; the class report links there.
+    """
 
     name: str
     lesson: str
@@ -67,6 +72,7 @@ class Exercise:
     hints: tuple[str, str, str]
     invariants: tuple[Invariant, ...] = ()
     forbids: tuple[str, ...] = field(default=())
+    section: str = ""
 
     @property
     def max_points(self) -> float:

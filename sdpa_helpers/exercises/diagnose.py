@@ -98,8 +98,8 @@ _MEANING = {
     "missing": "The answer cell is found by its first line, `# exercise: NAME`; keep that line.",
     "raised-error": "An error stops the function before it can answer; the message says at which line.",
     "returned-nothing": "A function without `return` gives None.",
-    "wrong-kind": "The kind of the answer is part of the exercise: NumPy arrays in, NumPy arrays out.",
+    "wrong-kind": "What kind of value comes back is part of the exercise: look at the prompt again.",
     "wrong-shape": "Write the shape of every intermediate result beside its line; the odd one out is the mistake.",
-    "wrong-dtype": "Computing in lower precision, or in whole numbers, loses digits that others need.",
+    "wrong-dtype": "The dtype is part of the answer: masks are bool, and numbers keep the precision they came with.",
     "not-finite": "Somewhere a number overflowed, or 0 was divided by 0.",
 }

@@ -3,10 +3,12 @@
 import html
 import re
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 from sdpa_helpers.exercises.diagnose import Explained, Result
 
 _LABEL = {"passed": "passed", "failed": "failed", "error": "error", "not-attempted": "open"}
+_MARK = {"passed": "✓", "failed": "✗", "error": "✗", "not-attempted": "○", "missing": "○"}
 _EDGE = {"passed": "#009e73", "failed": "#d55e00", "error": "#d55e00", "not-attempted": "#808080"}
 
 
@@ -39,23 +41,47 @@ def report_text(result: Result, forbidden: list[str]) -> str:
     return "\n".join(lines)
 
 
-def card(result: Result, forbidden: list[str]) -> str:
-    """The verdict on one exercise as an HTML card: readable in light and dark themes."""
+def card(result: Result, forbidden: list[str], next_hint: "Hint | None" = None) -> str:
+    """The verdict on one exercise as an HTML card: readable in light and dark, and without its styles too."""
+    exercise = result.exercise
     state = "passed" if result.passed else "failed" if result.attempted else "not-attempted"
-    rows = ""
+    about = f"difficulty {exercise.difficulty} of 5, about {exercise.minutes} minutes"
+    parts = [
+        f"<p style='margin:4px 0'><strong>{_MARK[state]} {html.escape(_headline(result))}</strong> · {about}</p>"
+    ]
+    for label, text in _remarks(result, forbidden):
+        parts.append(f"<p style='margin:4px 0'><strong>{label}</strong>: {marked(text)}</p>")
     if result.attempted:
-        for case in result.cases:
-            told = "".join(f"<br>{marked(text)}" for text in _told(case, result))
-            label = _LABEL[case.verdict.status]
-            rows += f"<li><strong>{label}</strong>: {html.escape(case.verdict.case)}{told}</li>"
-    closing = "".join(
-        f"<p style='margin:4px 0'>{marked(text.strip())}</p>" for text in _closing(result, forbidden)
-    )
-    return (
-        f"<div style='border-left:6px solid {_EDGE[state]};padding:6px 12px'>"
-        f"<p style='margin:4px 0'><strong>{html.escape(_headline(result))}</strong></p>"
-        f"<ul style='margin:4px 0'>{rows}</ul>{closing}</div>"
-    )
+        rows = "".join(_row(case, result) for case in result.cases)
+        parts.append(f"<ul style='margin:4px 0;list-style:none;padding-left:4px'>{rows}</ul>")
+    if not result.attempted:
+        parts.append(
+            "<p style='margin:4px 0'>Write your answer in the cell above, run it, then check again.</p>"
+        )
+    if next_hint and not result.passed:
+        more = f"More hints, one at a time: <code>hint({html.escape(exercise.name)})</code>"
+        parts.append(
+            f"<details style='margin:6px 0'><summary>Stuck? Open hint {next_hint.number} of {next_hint.of}</summary>"
+            f"<p style='margin:4px 0'>{marked(next_hint.text)}</p><p style='margin:4px 0'>{more}</p></details>"
+        )
+    return f"<div style='border-left:6px solid {_EDGE[state]};padding:4px 14px;margin:4px 0'>{''.join(parts)}</div>"
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One hint of several."""
+
+    number: int
+    of: int
+    text: str
+
+
+def bar(part: float, whole: float, width: int = 10) -> str:
+    """How much is done, as text: ▰▰▰▰▱▱▱▱▱▱. Full only when all is done, empty only when nothing is."""
+    filled = int(width * part / whole) if whole else 0
+    if part > 0:
+        filled = max(filled, 1)
+    return "▰" * filled + "▱" * (width - filled)
 
 
 def marked(text: str) -> str:
@@ -83,15 +109,27 @@ def _told(case: Explained, result: Result) -> list[str]:
     return [seen, f"meant: {case.means}"] if case.means else [seen]
 
 
-def _closing(result: Result, forbidden: list[str]) -> list[str]:
-    lines = []
+def _row(case: Explained, result: Result) -> str:
+    status = case.verdict.status
+    label = f"{_MARK[status]} <strong>{_LABEL[status]}</strong>: {html.escape(case.verdict.case)}"
+    told = "".join(f"<li>{marked(text)}</li>" for text in _told(case, result))
+    return f"<li>{label}{f'<ul>{told}</ul>' if told else ''}</li>"
+
+
+def _remarks(result: Result, forbidden: list[str]) -> list[tuple[str, str]]:
+    """What is said about all cases together: the mistake's name and meaning, calls that are not allowed."""
+    remarks = []
     if result.mistake:
         wrong = next(w for w in result.exercise.wrong if w.name == result.mistake)
-        lines.append(f"  Diagnosis ({wrong.name}): {wrong.says}")
+        remarks.append((f"Diagnosis ({wrong.name})", wrong.says))
     if forbidden:
-        lines.append(
-            f"  Not allowed here: {', '.join(forbidden)}. Write the steps yourself; a grader flags this."
-        )
+        told = f"{', '.join(forbidden)}. Write the steps yourself; a grader flags this."
+        remarks.append(("Not allowed here", told))
+    return remarks
+
+
+def _closing(result: Result, forbidden: list[str]) -> list[str]:
+    lines = [f"  {label}: {text}" for label, text in _remarks(result, forbidden)]
     if not result.attempted:
         lines.append(
             f"  Write your answer in the cell above, run it, then check again. Stuck? hint({result.exercise.name})"

@@ -10,7 +10,8 @@ from sdpa_helpers.exercises import LESSONS, all_exercises, exercises_of, find, s
 from sdpa_helpers.exercises.definition import Exercise
 from sdpa_helpers.exercises.diagnose import Result, try_out
 from sdpa_helpers.exercises.forbidden import forbidden_calls
-from sdpa_helpers.exercises.render import Shown, card, marked, report_text
+from sdpa_helpers.exercises.progress import ProgressTable
+from sdpa_helpers.exercises.render import Hint, Shown, card, marked, report_text
 
 _mistakes: dict[str, str] = {}  # exercise -> the mistake that its last check found
 _hints_shown: dict[str, int] = {}
@@ -28,7 +29,7 @@ def check(function: Callable, *, keep: bool = True) -> "CheckReport":
     _mistakes[exercise.name] = result.mistake
     if keep:
         saved.keep(exercise.name, result.points)
-    report = CheckReport(result, _forbidden_in(function, exercise))
+    report = CheckReport(result, _forbidden_in(function, exercise), _next_hint(exercise))
     if os.environ.get("NBGRADER_EXECUTION") and not report.passed:
         raise AssertionError(report.text())  # nbgrader reads an exception as "no points"
     return report
@@ -37,15 +38,11 @@ def check(function: Callable, *, keep: bool = True) -> "CheckReport":
 def hint(function: Callable | str) -> Shown:
     """The next hint: first those for the mistake that `check` found, then the exercise's own three."""
     exercise = _exercise_of(function)
-    mistake = _mistakes.get(exercise.name, "")
-    special = next((w.hints for w in exercise.wrong if w.name == mistake), ())
-    hints = (*special, *exercise.hints)
-    shown = min(_hints_shown.get(exercise.name, 0), len(hints) - 1)
-    _hints_shown[exercise.name] = shown + 1
-    more = (
-        "the last one" if shown + 1 >= len(hints) else f"{len(hints) - shown - 1} more: run this cell again"
-    )
-    return Note(f"{exercise.name}: hint {shown + 1} of {len(hints)} ({more})", hints[shown])
+    given = _next_hint(exercise)
+    _hints_shown[exercise.name] = given.number
+    left = given.of - given.number
+    more = f"{left} more: run this cell again" if left else "the last one"
+    return Note(f"{exercise.name}: hint {given.number} of {given.of} ({more})", given.text, folds=True)
 
 
 def solution(function: Callable | str) -> Shown:
@@ -59,6 +56,14 @@ def progress() -> Shown:
     points = saved.load()
     rows = [(lesson, e, points.get(e.name)) for lesson in LESSONS for e in exercises_of(lesson)]
     return ProgressTable(rows)
+
+
+def _next_hint(exercise: Exercise) -> Hint:
+    mistake = _mistakes.get(exercise.name, "")
+    special = next((w.hints for w in exercise.wrong if w.name == mistake), ())
+    hints = (*special, *exercise.hints)
+    shown = min(_hints_shown.get(exercise.name, 0), len(hints) - 1)
+    return Hint(shown + 1, len(hints), hints[shown])
 
 
 def _exercise_of(function: Callable | str) -> Exercise:
@@ -86,6 +91,7 @@ class CheckReport(Shown):
 
     result: Result
     forbidden: list[str]
+    next_hint: Hint | None = None
 
     @property
     def passed(self) -> bool:
@@ -103,7 +109,7 @@ class CheckReport(Shown):
 
     def html(self) -> str:
         """The report as a card."""
-        return card(self.result, self.forbidden)
+        return card(self.result, self.forbidden, self.next_hint)
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,6 +119,7 @@ class Note(Shown):
     heading: str
     body: str
     is_code: bool = False
+    folds: bool = False
 
     def text(self) -> str:
         """The note as plain text."""
@@ -121,36 +128,7 @@ class Note(Shown):
     def html(self) -> str:
         """The note as HTML."""
         body = f"<pre>{html.escape(self.body)}</pre>" if self.is_code else f"<p>{marked(self.body)}</p>"
-        return f"<p><strong>{html.escape(self.heading)}</strong></p>{body}"
-
-
-@dataclass(frozen=True, repr=False)
-class ProgressTable(Shown):
-    """Points per exercise."""
-
-    rows: list[tuple[str, Exercise, float | None]]
-
-    def _summary(self) -> str:
-        earned = sum(points or 0 for *_, points in self.rows)
-        total = sum(exercise.max_points for _, exercise, _ in self.rows)
-        left = [e.name for _, e, points in self.rows if (points or 0) < e.max_points]
-        return f"{earned:g} of {total:g} points. " + (
-            f"Next: {left[0]}." if left else "Every exercise is solved."
-        )
-
-    def text(self) -> str:
-        """The table as plain text."""
-        lines = []
-        for lesson, exercise, points in self.rows:
-            state = "not tried yet" if points is None else f"{points:g} of {exercise.max_points:g}"
-            lines.append(f"{lesson:<20} {exercise.name:<28} {state}")
-        return "\n".join([*lines, "", self._summary()])
-
-    def html(self) -> str:
-        """The table as HTML."""
-        body = ""
-        for lesson, exercise, points in self.rows:
-            state = "not tried yet" if points is None else f"{points:g} of {exercise.max_points:g}"
-            body += f"<tr><td>{lesson}</td><td><code>{exercise.name}</code></td><td>{state}</td></tr>"
-        head = "<tr><th>notebook</th><th>exercise</th><th>points</th></tr>"
-        return f"<table>{head}{body}</table><p>{html.escape(self._summary())}</p>"
+        heading = f"<strong>{html.escape(self.heading)}</strong>"
+        if self.folds:
+            return f"<details open><summary>{heading}</summary>{body}</details>"
+        return f"<p>{heading}</p>{body}"

@@ -112,6 +112,27 @@ def test_implied_factors_find_the_factor_when_there_is_one_and_differ_when_there
     np.testing.assert_allclose(printed, [3.70, 2.83, 3.51, 3.90, 4.01, 3.80], atol=0.01)
 
 
+def test_every_step_left_out_moves_the_output_and_none_does_where_it_has_nothing_to_do():
+    assert min(lesson.moved_without_each_step(Q, K, V, np.tri(4, 5, dtype=bool)).values()) > 0.1
+    one_coordinate = lesson.moved_without_each_step(Q[:, :1], K[:, :1], V, np.ones((4, 5), dtype=bool))
+    assert one_coordinate["scale"] == one_coordinate["mask"] == 0
+    by_hand = np.abs(soft(Q[0] @ K.T) @ V - soft(Q[0] @ K.T / math.sqrt(3)) @ V).max()
+    all_seen = lesson.moved_without_each_step(Q[:1], K, V, np.ones((1, 5), dtype=bool))
+    assert all_seen["scale"] == pytest.approx(by_hand)
+    assert all_seen["compare"] == pytest.approx(
+        np.abs(soft(Q[0] @ K.T / math.sqrt(3)) @ V - V.mean(axis=0)).max()
+    )
+
+
+def test_models_that_learned_nothing_favour_no_word():
+    weights = lesson.weights_of_random_models(n_words=7, asks=5)
+    assert weights.shape == (2000, 7)
+    np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=1e-12)
+    error = weights.std(axis=0) / math.sqrt(2000)
+    assert (np.abs(weights.mean(axis=0) - 1 / 7) < 4 * error).all()
+    np.testing.assert_array_equal(weights, lesson.weights_of_random_models(n_words=7, asks=5))
+
+
 def pictures() -> dict[str, Picture]:
     scores = Q @ K.T
     weights = np.stack([soft(row) for row in scores])

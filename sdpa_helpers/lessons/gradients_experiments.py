@@ -1,0 +1,372 @@
+"""Lesson 04, gradients: the experiments. Each returns data; `gradients.py` draws it."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from sdpa_helpers.attention import softmax
+
+DIMENSIONS = (4, 16, 64, 256, 1024, 4096)
+KEYS = (4, 16, 64, 256, 1024)
+DEAD = 1e-6
+"""A row counts as dead when the norm of its gradient at the scores is below this."""
+
+# The Jacobian ------------------------------------------------------------------------------------------------
+
+
+def complex_step_jacobian(x: Float[Array, "n"], h: float = 1e-30) -> Float[Array, "n n"]:
+    """Softmax's Jacobian from steps in the imaginary direction: nothing is subtracted, so nothing cancels."""
+    columns = []
+    for j in range(len(x)):
+        stepped = x.astype(complex)
+        stepped[j] += 1j * h
+        e = np.exp(stepped - x.max())
+        columns.append((e / e.sum()).imag / h)
+    return np.stack(columns, axis=-1)
+
+
+def difference_error(
+    x: Float[Array, "n"], steps: Float[Array, "k"], dtype: type[np.floating]
+) -> Float[Array, "k"]:
+    """Largest error of the Jacobian by central differences, for each step size, computed in `dtype`."""
+    exact = complex_step_jacobian(x.astype(float))
+    errors = []
+    for h in steps:
+        columns = []
+        for j in range(len(x)):
+            step = np.zeros(len(x), dtype)
+            step[j] = h
+            up, down = softmax(x.astype(dtype) + step), softmax(x.astype(dtype) - step)
+            columns.append((up - down) / dtype(2 * h))
+        errors.append(np.abs(np.stack(columns, axis=-1) - exact).max())
+    return np.array(errors, dtype=float)
+
+
+def off_diagonal_share(J: Float[Array, "n n"]) -> float:
+    """The share of ‖J‖²_F that lies off the diagonal."""
+    return float(1 - (np.diag(J) ** 2).sum() / (J**2).sum())
+
+
+# Attention, forward and backward ------------------------------------------------------------------------------
+
+
+class Backward(NamedTuple):
+    """All that attention computes on the way back, and the weights and the output of the way there."""
+
+    weights: Array
+    output: Array
+    weights_grad: Array
+    scores_grad: Array
+    query_grad: Array
+    key_grad: Array
+    value_grad: Array
+
+
+Step = Callable[[Array, Array], Array]
+
+
+def softmax_step(A: Array, dA: Array) -> Array:
+    """Back through softmax, row by row."""
+    return A * (dA - (A * dA).sum(axis=-1, keepdims=True))
+
+
+def attend_and_return(
+    Q: Array, K: Array, V: Array, output_grad: Array, scale: float, step: Step = softmax_step
+) -> Backward:
+    """softmax(scale·QKᵀ)V and its gradients. `scores_grad` is the gradient at softmax's input, scale·QKᵀ."""
+    A = softmax(Q @ np.swapaxes(K, -1, -2) * scale)
+    dA = output_grad @ np.swapaxes(V, -1, -2)
+    dS = step(A, dA)
+    return Backward(
+        A,
+        A @ V,
+        dA,
+        dS,
+        dS @ K * scale,
+        np.swapaxes(dS, -1, -2) @ Q * scale,
+        np.swapaxes(A, -1, -2) @ output_grad,
+    )
+
+
+def as_torch_function(scale: float, step: Step = softmax_step) -> Callable[..., Any]:
+    """Attention for torch tensors whose backward pass is `attend_and_return` in NumPy: for torch's gradcheck."""
+    import torch
+
+    class Attention(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, *inputs: Any) -> Any:
+            ctx.save_for_backward(*inputs)
+            Q, K, V = inputs
+            return torch.softmax(Q @ K.mT * scale, dim=-1) @ V
+
+        @staticmethod
+        def backward(ctx: Any, *output_grads: Any) -> Any:
+            Q, K, V, dO = (t.detach().numpy() for t in (*ctx.saved_tensors, *output_grads))
+            back = attend_and_return(Q, K, V, dO, scale, step)
+            return tuple(torch.from_numpy(g) for g in (back.query_grad, back.key_grad, back.value_grad))
+
+    return Attention.apply
+
+
+def complex_step_gradient(
+    loss: Callable[[Array], complex], x: Float[Array, "*shape"], h: float = 1e-30
+) -> Float[Array, "*shape"]:
+    """The gradient of a smooth function of an array, exact to rounding: the imaginary part of one step, over h."""
+    gradient = np.empty_like(x)
+    for where in np.ndindex(x.shape):
+        stepped = x.astype(complex)
+        stepped[where] += 1j * h
+        gradient[where] = loss(stepped).imag / h
+    return gradient
+
+
+def complex_attention(Q: Array, K: Array, V: Array, scale: float) -> Array:
+    """Attention that accepts complex numbers, for `complex_step_gradient`."""
+    S = Q @ np.swapaxes(K, -1, -2) * scale
+    e = np.exp(S - S.real.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) @ V
+
+
+# Saturation --------------------------------------------------------------------------------------------------
+
+
+def two_key_slope(gap: Float[Array, "k"], dtype: type[np.floating] = np.float64) -> Float[Array, "k"]:
+    """s(1 − s) as code computes it, for the winner of two keys whose scores differ by `gap`."""
+    s = dtype(1) / (dtype(1) + np.exp(-np.asarray(gap, dtype)))
+    return s * (dtype(1) - s)
+
+
+def losers_slope(gap: Float[Array, "k"], dtype: type[np.floating] = np.float64) -> Float[Array, "k"]:
+    """The same product for the loser. On paper it is equal; in floats the loser keeps its digits much longer."""
+    e = np.exp(-np.asarray(gap, dtype))
+    s = e / (dtype(1) + e)
+    return s * (dtype(1) - s)
+
+
+def first_adam_step(gradient: float, lr: float = 0.01, eps: float = 1e-8) -> float:
+    """How far Adam moves a parameter in its first step: both averages are corrected to the gradient itself."""
+    return lr * gradient / (abs(gradient) + eps)
+
+
+# The honest measurement ----------------------------------------------------------------------------------------
+
+
+class Norms(NamedTuple):
+    """Per query row, in `trials` independent draws: norms of the gradient at the scores and at Q."""
+
+    scores: Float[Array, "trials rows"]
+    queries: Float[Array, "trials rows"]
+
+
+class Cell(NamedTuple):
+    """One pair (d_k, n_k), measured without the scale and with it on the same random numbers."""
+
+    unscaled: Norms
+    scaled: Norms
+    value_norms: tuple[float, float]
+
+
+@lru_cache(maxsize=64)
+def measure(d_k: int, n_k: int, trials: int = 12, rows: int = 64, d_v: int = 64, seed: int = 0) -> Cell:
+    """Send random gradients back through attention on iid N(0, 1) queries, keys and values.
+
+    The gradient at the output has length about 1 in each row, so the gradient at a weight has size about 1.
+    """
+    rng = np.random.default_rng([seed, d_k, n_k])
+    norms: dict[bool, list[tuple[Array, Array]]] = {False: [], True: []}
+    values = {False: 0.0, True: 0.0}
+    for _ in range(trials):
+        Q, K = rng.standard_normal((rows, d_k)), rng.standard_normal((n_k, d_k))
+        V, dO = rng.standard_normal((n_k, d_v)), rng.standard_normal((rows, d_v)) / np.sqrt(d_v)
+        S, dA = Q @ K.T, dO @ V.T
+        for is_scaled in norms:
+            scale = 1 / np.sqrt(d_k) if is_scaled else 1.0
+            A = softmax(S * scale)
+            dS = softmax_step(A, dA)
+            dQ = dS @ K * scale
+            norms[is_scaled].append((np.linalg.norm(dS, axis=-1), np.linalg.norm(dQ, axis=-1)))
+            values[is_scaled] += float(np.linalg.norm(A.T @ dO)) / trials
+    unscaled, scaled = (
+        Norms(*(np.stack(part) for part in zip(*norms[k], strict=True))) for k in (False, True)
+    )
+    return Cell(unscaled, scaled, (values[False], values[True]))
+
+
+def measure_grid(
+    dimensions: Sequence[int] = DIMENSIONS, keys: Sequence[int] = KEYS
+) -> dict[tuple[int, int], Cell]:
+    """`measure` for every pair (d_k, n_k)."""
+    return {(d, n): measure(d, n) for n in keys for d in dimensions}
+
+
+Statistic = Callable[..., Array]
+
+
+def dead_share(norms: Array, axis: int | None = None) -> Array:
+    """The share of rows below `DEAD`."""
+    return np.mean(norms < DEAD, axis=axis)
+
+
+def _resamples(trials: int, count: int = 400, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).integers(trials, size=(count, trials))
+
+
+def interval(
+    norms: Float[Array, "trials rows"], statistic: Statistic = np.mean
+) -> tuple[float, float, float]:
+    """(estimate, low, high): 95 % bootstrap over whole trials, because the rows of a trial share their keys."""
+    drawn = norms[_resamples(len(norms))].reshape(400, -1)
+    low, high = np.quantile(statistic(drawn, axis=-1), [0.025, 0.975])
+    return float(statistic(norms, axis=None)), float(low), float(high)
+
+
+def ratio_interval(
+    above: Float[Array, "trials rows"], below: Float[Array, "trials rows"], statistic: Statistic = np.mean
+) -> tuple[float, float, float]:
+    """(ratio, low, high) of a statistic of `above` to that of `below`, both from the same trials."""
+    picked = _resamples(len(above))
+    ratios = statistic(above[picked].reshape(400, -1), axis=-1) / statistic(
+        below[picked].reshape(400, -1), axis=-1
+    )
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return float(statistic(above, axis=None) / statistic(below, axis=None)), float(low), float(high)
+
+
+class Ratios(NamedTuple):
+    """Unscaled divided by scaled, one row per n_k, one column per d_k; `sure` where the interval excludes 1."""
+
+    ratio: Float[Array, "keys dimensions"]
+    sure: Array
+
+
+def ratios(
+    grid: dict[tuple[int, int], Cell], place: Literal["scores", "queries"], statistic: Statistic
+) -> Ratios:
+    """The table of ratios of a statistic, at the scores or at the queries."""
+    keys, dimensions = sorted({n for _, n in grid}), sorted({d for d, _ in grid})
+    found = np.array(
+        [
+            [
+                ratio_interval(
+                    getattr(grid[d, n].unscaled, place), getattr(grid[d, n].scaled, place), statistic
+                )
+                for d in dimensions
+            ]
+            for n in keys
+        ]
+    )
+    return Ratios(found[..., 0], (found[..., 1] > 1) | (found[..., 2] < 1))
+
+
+def share_that_carries_half(norms: Float[Array, "trials rows"]) -> float:
+    """The smallest share of rows whose norms add up to half of the total: 0.5 when all rows count alike."""
+    largest_first = np.sort(norms, axis=None)[::-1]
+    carried = np.cumsum(largest_first) / largest_first.sum()
+    return float((np.searchsorted(carried, 0.5) + 1) / norms.size)
+
+
+def power_of_d(
+    grid: dict[tuple[int, int], Cell], n_k: int, place: Literal["scores", "queries"], smallest: int = 64
+) -> tuple[float, float, float]:
+    """(power, low, high): the unscaled mean norm grows like d_k to this power, from d_k = `smallest` on."""
+    dimensions = sorted(d for d, n in grid if n == n_k and d >= smallest)
+    means = []
+    for d in dimensions:
+        norms = getattr(grid[d, n_k].unscaled, place)
+        drawn = norms[_resamples(len(norms), seed=d)].reshape(400, -1).mean(axis=-1)
+        means.append(np.concatenate([[norms.mean()], drawn]))
+    slopes = np.polyfit(np.log(dimensions), np.log(np.array(means)), 1)[0]
+    low, high = np.quantile(slopes[1:], [0.025, 0.975])
+    return float(slopes[0]), float(low), float(high)
+
+
+def mean_two_key_slope(d_k: int, count: int = 200_000, seed: int = 0) -> tuple[float, float]:
+    """(mean, standard error) of s(1 − s) for two keys and raw scores. Given q, the gap is N(0, 2‖q‖²)."""
+    rng = np.random.default_rng([seed, d_k])
+    gap = np.sqrt(2 * rng.chisquare(d_k, count)) * rng.standard_normal(count)
+    slopes = two_key_slope(np.abs(gap))
+    return float(slopes.mean()), float(slopes.std() / np.sqrt(count))
+
+
+# A small training run ------------------------------------------------------------------------------------------
+
+Rule = Literal["no scale", "1/√d", "no scale, smaller start"]
+RULES: tuple[Rule, ...] = ("no scale", "1/√d", "no scale, smaller start")
+
+
+class Training(NamedTuple):
+    """accuracy: per step. first_gradient: norm at W_q before the first step. stuck: share of rows, in the last
+    twenty steps, that pick a wrong key and have a dead gradient."""
+
+    accuracy: Float[Array, "steps"]
+    first_gradient: float
+    stuck: float
+
+
+@lru_cache(maxsize=32)
+def train(rule: Rule, seed: int, *, d: int = 64, n: int = 16, steps: int = 150, lr: float = 1e-3) -> Training:
+    """Learn to look up: 32 items have a fixed random query vector and another random key vector.
+
+    Each step shows 16 of them in 4 lists; every shown item has to find its own key. Trained are W_q and W_k, by
+    Adam; the loss is the squared distance between the weights and the right one-hot rows.
+    "smaller start" divides the first W_q by √d: the same function as 1/√d before the first step.
+    """
+    items, batch, eye = 32, 4, np.eye(n)
+    rng = np.random.default_rng(seed)
+    as_query, as_key = rng.standard_normal((2, items, d))
+    W = list(rng.standard_normal((2, d, d)) / np.sqrt(d))
+    scale = 1 / np.sqrt(d) if rule == "1/√d" else 1.0
+    if rule == "no scale, smaller start":
+        W[0] = W[0] / np.sqrt(d)
+    first, second = [np.zeros((d, d))] * 2, [np.zeros((d, d))] * 2
+    accuracy, stuck, first_gradient = [], [], 0.0
+    for step in range(1, steps + 1):
+        shown = np.argsort(rng.random((batch, items)), axis=-1)[:, :n]
+        x_q, x_k = as_query[shown], as_key[shown]
+        Q, K = x_q @ W[0], x_k @ W[1]
+        A = softmax(Q @ np.swapaxes(K, -1, -2) * scale)
+        dA = (A - eye) / (batch * n)
+        dS = softmax_step(A, dA)
+        dQ, dK = dS @ K * scale, np.swapaxes(dS, -1, -2) @ Q * scale
+        gradients = [np.einsum("bni,bnj->ij", x_q, dQ), np.einsum("bni,bnj->ij", x_k, dK)]
+        right = A.argmax(axis=-1) == np.arange(n)
+        accuracy.append(right.mean())
+        stuck.append((~right & (np.linalg.norm(dS, axis=-1) * batch * n < DEAD)).mean())
+        first_gradient = first_gradient or float(np.linalg.norm(gradients[0]))
+        for i, g in enumerate(gradients):
+            first[i] = 0.9 * first[i] + 0.1 * g
+            second[i] = 0.999 * second[i] + 0.001 * g * g
+            W[i] = W[i] - lr * (first[i] / (1 - 0.9**step)) / (np.sqrt(second[i] / (1 - 0.999**step)) + 1e-8)
+    return Training(np.array(accuracy), first_gradient, float(np.mean(stuck[-20:])))
+
+
+def final_accuracy(run: Training) -> float:
+    """Mean accuracy of the last twenty steps."""
+    return float(run.accuracy[-20:].mean())
+
+
+# Distance ----------------------------------------------------------------------------------------------------
+
+
+def recurrent_gradient(distance: int, d: int = 16, factor: float = 0.9, seed: int = 0) -> float:
+    """‖∂h_t/∂h_0‖ of h ← tanh(W h), W `factor` times a rotation, per unit of its value after one step."""
+    rng = np.random.default_rng(seed)
+    W = factor * np.linalg.qr(rng.standard_normal((d, d)))[0]
+    h, J, norms = 0.1 * rng.standard_normal(d), np.eye(d), []
+    for _ in range(distance):
+        h = np.tanh(W @ h)
+        J = (1 - h**2)[:, None] * W @ J
+        norms.append(np.linalg.norm(J))
+    return float(norms[-1] / norms[0])
+
+
+def attention_gradient(distance: int, n: int = 64, d: int = 16, seed: int = 0) -> float:
+    """How much the last output moves with the value of one fixed word placed `distance` positions before it."""
+    rng = np.random.default_rng(seed)
+    q, word, others = rng.standard_normal(d), rng.standard_normal(d), rng.standard_normal((n - 1, d))
+    K = np.insert(others, n - 1 - distance, word, axis=0)
+    return float(softmax(K @ q / np.sqrt(d))[n - 1 - distance])

@@ -1,0 +1,372 @@
+"""Lesson 05, masking: experiments that return data. Figures are in `masking.py`.
+
+torch is imported where an experiment needs it. Implementations of attention that are tried out here take
+(Q, K, V) and give the output; they are written as people write them, mistakes included.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+from numpy import ndarray as Array
+
+from sdpa_helpers.attention import backends, causal_mask, scaled_dot_product_attention, softmax
+
+if TYPE_CHECKING:
+    import torch
+
+    Attend = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+
+CONVENTIONS = {
+    "bool, True = may attend": "torch's fused call, this course",
+    "bool, True = blocked": "nn.MultiheadAttention",
+    "added, 0 or −inf": "hand-written code",
+    "added, 0 or −1e9": "hand-written code, older libraries",
+    "0 or 1, compared with 0": "tutorials, tokenizers",
+}
+"""The conventions in use and where they are met."""
+
+
+# Masks and what is done with them -----------------------------------------------------------------------------
+
+
+def sliding_window_mask(n: int, window: int) -> Bool[Array, "n n"]:
+    """Query i sees itself and the window − 1 keys before it."""
+    distance = np.arange(n)[:, None] - np.arange(n)
+    return (distance >= 0) & (distance < window)
+
+
+def in_every_convention(mask: Bool[Array, "n_q n_k"]) -> dict[str, Array]:
+    """The same mask as the five conventions write it."""
+    written = (mask, ~mask, np.where(mask, 0.0, -np.inf), np.where(mask, 0.0, -1e9), mask.astype(int))
+    return dict(zip(CONVENTIONS, written, strict=True))
+
+
+def row_by_misuse(
+    scores: Float[Array, "n_q n_k"], mask: Bool[Array, "n_q n_k"]
+) -> dict[str, Float[Array, "n_q n_k"]]:
+    """Weights of every query when one mask is used rightly, and in six wrong ways that raise no error."""
+    return {
+        "right": softmax(np.where(mask, scores, -np.inf)),
+        "inverted": softmax(np.where(mask, -np.inf, scores)),
+        "0/1 added": softmax(scores + mask),
+        "0/1 multiplied": softmax(scores * mask),
+        "zeroed after": softmax(scores) * mask,
+        "fill −1e-9": softmax(np.where(mask, scores, -1e-9)),
+        "fill −10": softmax(np.where(mask, scores, -10.0)),
+    }
+
+
+class Padded(NamedTuple):
+    alone: Float[Array, "length d_v"]
+    unmasked: Float[Array, "length d_v"]
+    masked: Float[Array, "length d_v"]
+    weight_on_padding: float
+
+
+def pad_and_compare(
+    Q: Float[Array, "length d_k"], K: Float[Array, "length d_k"], V: Float[Array, "length d_v"], extra: int
+) -> Padded:
+    """A short sequence by itself, and padded with `extra` zero vectors, without a padding mask and with one."""
+    length = len(K)
+    pad = ((0, extra), (0, 0))
+    long_Q, long_K, long_V = (np.pad(x, pad) for x in (Q, K, V))
+    real = np.arange(length + extra) < length
+    unmasked, weights = scaled_dot_product_attention(long_Q, long_K, long_V, return_weights=True)
+    masked = scaled_dot_product_attention(long_Q, long_K, long_V, attn_mask=real[None, :])
+    return Padded(
+        scaled_dot_product_attention(Q, K, V),
+        unmasked[:length],
+        masked[:length],
+        float(weights[:length, length:].sum(axis=-1).mean()),
+    )
+
+
+# torch's fused call and the dtype of a mask -----------------------------------------------------------------
+
+
+def future_weight(weights: Any) -> float:
+    """The weight that query 0 puts on keys after its own."""
+    return float(weights[0, 1:].sum())
+
+
+def what_the_fused_call_does(
+    Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], mask: Bool[Array, "n n"]
+) -> dict[str, float | str]:
+    """Hand torch's fused call one causal mask in several dtypes: the weight on the future, or the error."""
+    import torch
+    import torch.nn.functional as F
+
+    dtypes = ("bool", "int64", "int32", "uint8", "float64", "float32")
+    q, k = (torch.from_numpy(x).float() for x in (Q, K))
+    identity = torch.eye(len(K))  # values that are unit vectors: the output then shows the weights
+    found: dict[str, float | str] = {}
+    for name in dtypes:
+        try:
+            attn_mask = torch.from_numpy(mask).to(getattr(torch, name))
+            found[name] = future_weight(F.scaled_dot_product_attention(q, k, identity, attn_mask=attn_mask))
+        except RuntimeError as error:
+            found[name] = type(error).__name__
+    return found
+
+
+class Same(NamedTuple):
+    boolean: float
+    float_mask: float
+    future: float
+    lowest: float
+    highest: float
+
+
+def fused_against_manual(n: int = 8, d: int = 16, draws: int = 200, seed: int = 5) -> Same:
+    """The hand-written masked_fill(mask == 0, −inf) against the fused call with the same mask.
+
+    Largest difference over all draws with a boolean mask, and with float 0/1; then what the float mask lets query 0
+    put on the future: mean, 2.5 % and 97.5 % of the draws.
+    """
+    import torch
+    import torch.nn.functional as F
+
+    rng = np.random.default_rng(seed)
+    # Four axes: then torch may take its fused kernel, not only the plain one.
+    Q, K, V = (torch.from_numpy(rng.normal(size=(draws, 1, n, d))).float() for _ in range(3))
+    mask = torch.ones(n, n, dtype=torch.bool).tril()
+    scores = Q @ K.mT / d**0.5
+    manual = torch.softmax(scores.masked_fill(mask == 0, -torch.inf), dim=-1) @ V
+
+    def difference(attn_mask: Any) -> float:
+        return float((F.scaled_dot_product_attention(Q, K, V, attn_mask=attn_mask) - manual).abs().max())
+
+    eye = torch.eye(n).expand(draws, 1, n, n)
+    leaked = F.scaled_dot_product_attention(Q, K, eye, attn_mask=mask.float())[:, 0, 0, 1:].sum(-1).numpy()
+    low, high = np.quantile(leaked, [0.025, 0.975])
+    return Same(difference(mask), difference(mask.float()), float(leaked.mean()), float(low), float(high))
+
+
+# Decoding with a cache --------------------------------------------------------------------------------------
+
+
+def decode(
+    Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], V: Float[Array, "n d_v"], mask: str
+) -> Float[Array, "n d_v"]:
+    """Token by token, as a model writes text: one query against all keys so far.
+
+    mask: "none", or "is_causal", the flag of the fused call, which starts its triangle at the top left.
+    """
+    steps = [
+        scaled_dot_product_attention(Q[t : t + 1], K[: t + 1], V[: t + 1], is_causal=mask == "is_causal")
+        for t in range(len(Q))
+    ]
+    return np.concatenate(steps)
+
+
+# Rows that see nothing --------------------------------------------------------------------------------------
+
+
+class Health(NamedTuple):
+    """What an implementation does with a row that sees nothing; the loss uses the OTHER rows only."""
+
+    empty_row: str
+    grad_q: bool
+    grad_k: bool
+    grad_v: bool
+
+
+def left_padding_mask(n: int, padding: int) -> Bool[Array, "n n"]:
+    """Causal, and the first `padding` tokens are padding: their rows see nothing."""
+    return causal_mask(n) & (np.arange(n) >= padding)
+
+
+def ways_to_mask(mask: Any) -> "dict[str, Attend]":
+    """Attention in torch, masked in seven ways. `mask` is a boolean tensor, True = may attend."""
+    import torch
+    import torch.nn.functional as F
+
+    def scores(Q: Any, K: Any) -> Any:
+        return Q @ K.mT / Q.shape[-1] ** 0.5
+
+    def filled(Q: Any, K: Any, number: float) -> Any:
+        return torch.softmax(scores(Q, K).masked_fill(~mask, number), dim=-1)
+
+    def added(Q: Any, K: Any) -> Any:
+        return torch.softmax(scores(Q, K) + torch.where(mask, 0.0, -torch.inf), dim=-1)
+
+    return {
+        "fill −inf": lambda Q, K, V: filled(Q, K, -torch.inf) @ V,
+        "add −inf": lambda Q, K, V: added(Q, K) @ V,
+        "fill −1e9": lambda Q, K, V: filled(Q, K, -1e9) @ V,
+        "fill −inf, nan_to_num": lambda Q, K, V: torch.nan_to_num(filled(Q, K, -torch.inf)) @ V,
+        "add −inf, nan_to_num": lambda Q, K, V: torch.nan_to_num(added(Q, K)) @ V,
+        "F.sdpa": lambda Q, K, V: F.scaled_dot_product_attention(Q, K, V, attn_mask=mask),
+        "this package": lambda Q, K, V: scaled_dot_product_attention(Q, K, V, attn_mask=mask),
+    }
+
+
+def health_of_empty_rows(
+    Q: Float[Array, "n d_k"],
+    K: Float[Array, "n d_k"],
+    V: Float[Array, "n d_v"],
+    mask: Bool[Array, "n n"],
+) -> dict[str, Health]:
+    """Run each way on a mask with empty rows: the output there, and whether gradients stay finite.
+
+    The loss adds up the other rows only, as a loss that skips padding does.
+    """
+    import torch
+
+    seen = torch.from_numpy(mask.any(axis=-1))
+    found = {}
+    for name, attend in ways_to_mask(torch.from_numpy(mask)).items():
+        q, k, v = (torch.from_numpy(x).requires_grad_() for x in (Q, K, V))
+        output = attend(q, k, v)
+        output[seen].sum().backward()
+        empty = output[~seen].detach()
+        word = "NaN" if empty.isnan().any() else "zeros" if not empty.any() else "an average"
+        found[name] = Health(word, *(bool(x.grad.isfinite().all()) for x in (q, k, v)))  # type: ignore[union-attr]
+    return found
+
+
+class MultiHead(NamedTuple):
+    nan_in_output: bool
+    nan_elsewhere: bool
+    parameters_finite: bool
+
+
+def multihead_with_an_empty_sequence(need_weights: bool) -> MultiHead:
+    """nn.MultiheadAttention, a batch of two, the second all padding; the loss uses the first sequence only."""
+    import torch
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        layer = torch.nn.MultiheadAttention(embed_dim=4, num_heads=2, batch_first=True)
+    x = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 5, 4))).float()
+    blocked = torch.tensor([[False] * 5, [True] * 5])
+    output, _ = layer(x, x, x, key_padding_mask=blocked, need_weights=need_weights)
+    output[0].sum().backward()
+    finite = all(bool(p.grad.isfinite().all()) for p in layer.parameters() if p.grad is not None)
+    return MultiHead(bool(output[1].isnan().any()), bool(output[0].isnan().any()), finite)
+
+
+# NaN behind a mask ------------------------------------------------------------------------------------------
+
+
+def nan_behind_a_mask(
+    Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], V: Float[Array, "n d_v"]
+) -> dict[str, dict[str, bool]]:
+    """Put NaN in the last key, or the last value, which a padding mask hides from every query.
+
+    Whether any output is NaN, for torch's fused call (two axes: its plain kernel) and every backend of the package.
+    """
+    import torch
+    import torch.nn.functional as F
+
+    mask = np.arange(len(K))[None, :] < len(K) - 1
+
+    def fused(Q: Array, K: Array, V: Array) -> Array:
+        tensors = (torch.from_numpy(x) for x in (Q, K, V))
+        return F.scaled_dot_product_attention(*tensors, attn_mask=torch.from_numpy(mask)).numpy()
+
+    def ours(backend: str) -> Callable[[Array, Array, Array], Array]:
+        return lambda Q, K, V: scaled_dot_product_attention(Q, K, V, attn_mask=mask, backend=backend)
+
+    spoiled_K, spoiled_V = K.copy(), V.copy()
+    spoiled_K[-1], spoiled_V[-1] = np.nan, np.nan
+    callers = {"F.sdpa": fused} | {f"backend {name!r}": ours(name) for name in backends()}
+    with np.errstate(invalid="ignore"):
+        return {
+            name: {
+                "key": bool(np.isnan(call(Q, spoiled_K, V)).any()),
+                "value": bool(np.isnan(call(Q, K, spoiled_V)).any()),
+            }
+            for name, call in callers.items()
+        }
+
+
+# Leaks ------------------------------------------------------------------------------------------------------
+
+
+def planted(n: int) -> "dict[str, Attend]":
+    """A right causal attention and seven with a bug, in torch."""
+    import torch
+
+    past = torch.ones(n, n, dtype=torch.bool).tril()
+
+    def scores(Q: Any, K: Any) -> Any:
+        return Q @ K.mT / Q.shape[-1] ** 0.5
+
+    def fill(number: float, mask: Any = past) -> "Attend":
+        return lambda Q, K, V: torch.softmax(scores(Q, K).masked_fill(~mask, number), dim=-1) @ V
+
+    def zeroed(Q: Any, K: Any, V: Any) -> Any:
+        return torch.softmax(scores(Q, K), dim=-1) * past @ V
+
+    return {
+        "right": fill(-torch.inf),
+        "one step too far": fill(-torch.inf, torch.ones(n, n, dtype=torch.bool).tril(diagonal=1)),
+        "inverted": fill(-torch.inf, ~past | torch.eye(n, dtype=torch.bool)),
+        "0/1 added": lambda Q, K, V: torch.softmax(scores(Q, K) + past, dim=-1) @ V,
+        "fill −10": fill(-10.0),
+        "fill −100": fill(-100.0),
+        "zeroed after softmax": zeroed,
+        "zeroed, weights detached": lambda Q, K, V: (torch.softmax(scores(Q, K), -1).detach() * past) @ V,
+    }
+
+
+def influence_by_moving(
+    attend: "Attend", Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], V: Float[Array, "n d_v"], part: str
+) -> Float[Array, "n n"]:
+    """How far output i moves when 1 is added to key j or to value j (`part`)."""
+    import torch
+
+    q, k, v = (torch.from_numpy(x) for x in (Q, K, V))
+    before = attend(q, k, v)
+    columns = []
+    for j in range(len(K)):
+        k2, v2 = k.clone(), v.clone()
+        (k2 if part == "key" else v2)[j] += 1.0
+        columns.append((attend(q, k2, v2) - before).abs().amax(dim=-1))
+    return torch.stack(columns, dim=-1).numpy()
+
+
+def influence_by_gradient(
+    attend: "Attend", Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], V: Float[Array, "n d_v"], part: str
+) -> Float[Array, "n n"]:
+    """The largest derivative of output i by key j or value j (`part`); 0 where autograd sees no path."""
+    import torch
+
+    q = torch.from_numpy(Q)
+    k, v = (torch.from_numpy(x).requires_grad_() for x in (K, V))
+    output = attend(q, k, v)
+    wanted = k if part == "key" else v
+    rows = []
+    for row in output:
+        largest = torch.zeros(len(K), dtype=wanted.dtype)
+        for number in row:
+            (slope,) = torch.autograd.grad(number, wanted, retain_graph=True, allow_unused=True)
+            largest = largest if slope is None else torch.maximum(largest, slope.abs().amax(dim=-1))
+        rows.append(largest)
+    return torch.stack(rows).numpy()
+
+
+def has_leak(influence: Float[Array, "n n"]) -> bool:
+    """Whether anything above the diagonal is not exactly zero."""
+    return bool((np.triu(influence, k=1) != 0).any())
+
+
+DETECTORS: Mapping[str, tuple[Callable[..., Array], str]] = {
+    "move value": (influence_by_moving, "value"),
+    "move key": (influence_by_moving, "key"),
+    "gradient value": (influence_by_gradient, "value"),
+    "gradient key": (influence_by_gradient, "key"),
+}
+
+
+def detect(
+    Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], V: Float[Array, "n d_v"]
+) -> dict[str, dict[str, bool]]:
+    """Every planted attention through every detector: whether a leak is found."""
+    return {
+        bug: {name: has_leak(look(attend, Q, K, V, part)) for name, (look, part) in DETECTORS.items()}
+        for bug, attend in planted(len(Q)).items()
+    }

@@ -1,0 +1,318 @@
+"""Lesson 06: counts against formulas and loops, estimates of known answers, figures. No test depends on a time."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.attention import scaled_dot_product_attention
+from sdpa_helpers.lessons import complexity as lesson
+from sdpa_helpers.lessons import complexity_experiments as experiments
+from sdpa_helpers.lessons.style import Picture
+
+
+def normal(*shapes):
+    rng = np.random.default_rng(0)
+    return [rng.normal(size=shape) for shape in shapes]
+
+
+Q, K, V = normal((7, 3), (9, 3), (9, 2))
+
+
+# Counting ---------------------------------------------------------------------------------------------------
+
+
+def test_a_matrix_product_is_counted_entry_by_entry():
+    product, tally = lesson.count_operations(lambda a, b: a @ b, np.ones((4, 3)), np.ones((3, 5)))
+    assert product.tolist() == np.full((4, 5), 3.0).tolist()
+    assert tally == {"multiply": 60, "add": 40}
+
+
+def test_the_formula_is_counted_and_still_right():
+    out, tally = lesson.count_operations(lesson.textbook, Q, K, V)
+    np.testing.assert_allclose(out, scaled_dot_product_attention(Q, K, V), rtol=1e-12)
+    pairs = 7 * 9
+    assert tally["multiply"] == pairs * (3 + 2)
+    assert tally["exp"] == pairs
+    assert tally["divide"] == 2 * pairs  # the scale and the normalisation
+    assert tally["compare"] == 7 * (9 - 1)
+
+
+def test_every_operation_counts_once_from_either_side():
+    (x,) = normal((1,))
+    for function, name in [
+        (lambda a: 2 * a, "multiply"),
+        (lambda a: a * a, "multiply"),
+        (lambda a: 1 + a, "add"),
+        (lambda a: a - 1, "add"),
+        (lambda a: a / 3, "divide"),
+        (np.exp, "exp"),
+        (np.tanh, "tanh"),
+    ]:
+        out, tally = lesson.count_operations(function, x)
+        assert tally == {name: 1}
+        assert out == pytest.approx(function(x))
+
+
+# Ways of using memory -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 50])
+def test_chunks_change_neither_result_nor_work(chunk):
+    out, tally = lesson.count_operations(lambda q, k, v: lesson.in_chunks(q, k, v, chunk), Q, K, V)
+    np.testing.assert_allclose(out, lesson.textbook(Q, K, V), rtol=1e-12)
+    np.testing.assert_allclose(lesson.attention(Q, K, V), lesson.textbook(Q, K, V), rtol=1e-12)
+    assert tally == lesson.count_operations(lesson.textbook, Q, K, V)[1]
+
+
+@pytest.mark.parametrize("block", [2, 4, 9])
+def test_blocks_of_keys_need_rescaling(block):
+    truth = lesson.textbook(Q, K, V)
+    np.testing.assert_allclose(
+        lesson.attend_key_blocks(Q, K, V, block, rescaled=True), truth, rtol=1e-10, atol=1e-12
+    )
+    averaged = lesson.attend_key_blocks(Q, K, V, block, rescaled=False)
+    assert (np.abs(averaged - truth).max() > 0.1) == (block < 9)
+
+
+def test_inputs_are_left_alone():
+    before = [x.copy() for x in (Q, K, V)]
+    lesson.attention(Q, K, V)
+    lesson.in_chunks(Q, K, V, 2)
+    for old, new in zip(before, (Q, K, V), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_peaks_are_three_matrices_one_and_almost_none():
+    n = 512
+    big = normal(*[(n, 16)] * 3)
+    peak = [
+        lesson.peak_bytes(way, *big) / (8 * n * n)
+        for way in (lesson.textbook, lesson.attention, lambda *a: lesson.in_chunks(*a, 16))
+    ]
+    assert peak == pytest.approx([3, 1, 1 / 32], abs=0.1)
+
+
+def test_float32_stays_float32():
+    assert {
+        way(*(x.astype(np.float32) for x in (Q, K, V))).dtype.name
+        for way in (lesson.textbook, lesson.attention)
+    } == {"float32"}
+
+
+def test_the_operating_system_sees_the_matrices_too():
+    peaks = lesson.peaks(["textbook", "in chunks"], [1024])
+    if np.isnan(peaks["textbook"]).any():
+        pytest.skip("this system does not tell the peak memory of a process")
+    assert peaks["textbook"][0] > 2 * 4  # MiB: one matrix has four
+    assert peaks["in chunks"][0] < 4
+
+
+# A layer, bytes, the roofline -----------------------------------------------------------------------------------
+
+
+def test_layer_flops_are_those_of_its_products():
+    n, d, heads = 5, 8, 2
+    products = [(n, d, d)] * 4 + [(n, d, 4 * d), (n, 4 * d, d)]
+    products += [(n, d // heads, n), (n, n, d // heads)] * heads
+    flops = lesson.layer_flops(n, d)
+    assert sum(flops) == sum(2 * a * b * c for a, b, c in products)
+    assert lesson.layer_flops(6 * d, d).share == 0.5
+    assert lesson.layer_flops(2 * d, d, mlp_ratio=0).share == 0.5
+
+
+def test_the_much_copied_figure():
+    held = list(lesson.readings().values())
+    assert held[0] == 618_475_290_624 == 576 * 2**30
+    assert held[0] / held[1] == 2
+    assert held[0] / held[2] == 4
+    assert held[0] / held[3] == 96
+    assert round(64 * 9216 / 1000, 1) == 589.8  # MiB taken for MB
+
+
+def test_kv_cache_is_the_size_of_real_arrays():
+    arrays = [
+        np.zeros((2, 7, 3, 5), dtype=np.float16) for _ in range(4)
+    ]  # keys and values, heads, width; layers
+    assert lesson.kv_cache(7, layers=4, kv_heads=3, head_dim=5) == sum(a.nbytes for a in arrays)
+
+
+def test_intensities_tend_to_a_quarter_of_the_width_and_of_the_length():
+    long = lesson.intensities(1_000_000, 64)
+    assert long["step by step"].intensity == pytest.approx(64 / 4, rel=0.03)
+    assert long["fused"].intensity == pytest.approx(1_000_000 / 4, rel=0.03)
+    assert lesson.intensities(1_000_000, 64, n_q=1)["fused"].intensity == pytest.approx(0.5, rel=0.03)
+    assert long["QKᵀ"].intensity == pytest.approx(64 / 2, rel=0.03)
+
+
+# Additive attention ---------------------------------------------------------------------------------------------
+
+
+def test_additive_attention_by_loops():
+    W, U, v = normal((3, 4), (3, 4), (4,))
+    truth = []
+    for q in Q:
+        scores = [sum(v[m] * math.tanh(q @ W[:, m] + k @ U[:, m]) for m in range(4)) for k in K]
+        weights = [math.exp(s) for s in scores]
+        truth.append(sum(w * row for w, row in zip(weights, V, strict=True)) / math.fsum(weights))
+    np.testing.assert_allclose(lesson.additive(Q, K, V, W, U, v), truth, rtol=1e-12)
+    np.testing.assert_allclose(lesson.additive_in_chunks(Q, K, V, W, U, v, 3), truth, rtol=1e-12)
+
+
+def test_parameters_differ_by_one_vector():
+    count = lesson.parameters(d_model=512, width=64)
+    assert count["additive, W, U and v"] - count["dot product, W_q and W_k"] == 64
+    assert count["additive, W, U and v"] == 65_600
+
+
+# Estimates ------------------------------------------------------------------------------------------------------
+
+
+def made_up(exponent, noise, repeats=9):
+    sizes = np.array([100, 200, 400, 800])
+    rng = np.random.default_rng(3)
+    exact = 1e-6 * sizes[:, None] ** exponent
+    return lesson.Timings(sizes, exact * np.exp(noise * rng.normal(size=(4, repeats))))
+
+
+def test_the_fit_finds_a_known_exponent():
+    exact = lesson.fit(made_up(1.7, 0.0))
+    assert exact == pytest.approx((1.7, 1.7, 1.7))
+    noisy = lesson.fit(made_up(1.7, 0.1))
+    assert noisy.low < 1.7 < noisy.high
+    assert 0.01 < noisy.high - noisy.low < 0.3
+    assert str(lesson.Estimate(2, 1.5, 2.5)) == "2.00 (95 %: 1.50 to 2.50)"
+
+
+def test_local_slopes_show_a_bend():
+    sizes = np.array([1, 2, 4, 8])
+    bent = lesson.Timings(sizes, np.array([1.0, 2, 4, 16])[:, None])
+    np.testing.assert_allclose(bent.local_slopes, [1, 1, 2])
+
+
+def test_a_ratio_has_an_interval_around_it():
+    rng = np.random.default_rng(4)
+    fast = np.exp(0.05 * rng.normal(size=15))
+    estimate = lesson.ratio(5 * np.exp(0.05 * rng.normal(size=15)), fast)
+    assert estimate.low < 5 < estimate.high
+    assert estimate.high - estimate.low < 1
+
+
+def race_of(rest, step, fused):
+    sizes = np.array([100, 200, 400])
+    timings = [lesson.Timings(sizes, np.array(t, dtype=float)[:, None]) for t in (rest, step, fused)]
+    return experiments.LayerRace(sizes, *timings)
+
+
+def test_crossovers_are_found_between_the_sizes():
+    race = race_of([2, 4, 8], [1, 4, 16], [0.5, 2, 7])
+    assert race.crossover("step_by_step") == pytest.approx(200)
+    assert math.isnan(race.crossover("fused"))
+    later = race_of([2, 4, 8], [0.5, 2, 16], [3, 9, 27])
+    assert later.crossover("step_by_step") == pytest.approx(200 * math.sqrt(2))
+    assert math.isnan(later.crossover("fused"))  # ahead from the start: the crossover lies below the sizes
+
+
+def test_timing_takes_turns_and_counts_calls():
+    calls = []
+    work = [lambda: calls.append("a"), lambda: calls.append("b")]
+    seconds = experiments.interleaved(work, repeats=3, at_least=0.0)
+    assert seconds.shape == (2, 3)
+    assert (seconds > 0).all()
+    assert "".join(calls[-6:]) == "ababab"
+
+
+def test_torch_settings_come_back(needs):
+    needs("torch")
+    import torch
+
+    before = torch.get_num_threads(), torch.is_grad_enabled()
+    race = lesson.race(n=128, repeats=1)
+    assert (torch.get_num_threads(), torch.is_grad_enabled()) == before
+    assert race.largest_difference < 1e-6
+
+
+def test_the_call_is_a_dispatcher(needs):
+    needs("torch")
+    assert any("flash" in name for name in lesson.which_kernel())
+    assert "_softmax" in lesson.which_kernel(dropout_p=0.1)
+
+
+def test_each_measurement_gives_what_its_figure_needs(needs):
+    needs("torch")
+    assert lesson.time_against_n([16, 32], repeats=2).seconds.shape == (2, 2)
+    assert lesson.time_against_d([16, 32], n=32, repeats=2).seconds.shape == (2, 2)
+    assert lesson.layer_race(64, [16, 32], repeats=1).rest.medians.shape == (2,)
+    assert {len(t) for t in lesson.additive_race(n=32, repeats=2)} == {2}
+    assert [p.name for p in lesson.roofline_points(n=32, heads=2, repeats=1)][-1] == "decoding"
+
+
+def test_the_stored_benchmark_says_how_it_was_made(course):
+    stored = json.loads((course / "benchmarks" / "results" / "additive.json").read_text())
+    assert stored["command"].endswith("python benchmarks/additive.py")
+    assert stored["processor"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", stored["date"])
+    for row in stored["results"]:
+        for value, low, high in (row["as_written"], row["reusing"]):
+            assert 1 < low <= value <= high
+
+
+# Figures --------------------------------------------------------------------------------------------------------
+
+
+def pictures() -> dict[str, Picture]:
+    timings = made_up(2.0, 0.1)
+    slope = lesson.fit(timings)
+    lengths = 2.0 ** np.arange(7, 18)
+    machine = lesson.Machine(peak=1e11, bandwidth=1e10)
+    placed = {
+        "QKᵀ": (30.0, 8e10),
+        "softmax": (0.6, 5e9),
+        "A·V": (30.0, 9e10),
+        "step by step": (16.0, 3e10),
+        "fused": (500.0, 9e10),
+        "decoding": (0.5, 5e9),
+    }
+    times = np.array([1.0, 1.1, 0.9])
+    tally = lesson.count_operations(lesson.textbook, Q, K, V)[1]
+    return {
+        "operations": lesson.plot_operations({"all": tally, "twice": tally + tally}),
+        "exponents": lesson.plot_exponents(
+            {"step by step": (timings, slope), "fused": (timings, slope)}, (timings, slope)
+        ),
+        "layer": lesson.plot_layer(lengths, {d: lesson.layer_flops(lengths, d) for d in (768, 4096, 12288)}),
+        "layer race": lesson.plot_layer_race(race_of([2, 4, 8], [1, 4, 16], [0.5, 2, 7]), 64),
+        "readings": lesson.plot_readings(lesson.readings()),
+        "peaks": lesson.plot_peaks(
+            [1024, 2048], {"textbook": np.array([12.0, 48]), "fused": np.array([1.0, 1])}
+        ),
+        "roofline": lesson.plot_roofline(machine, placed),
+        "race": lesson.plot_race(experiments.Race(4 * times, times, 1e-8, 8e10), machine.peak),
+        "additive": lesson.plot_additive(experiments.AdditiveRace(times, 50 * times, 12 * times)),
+        "additive memory": lesson.plot_additive_memory(
+            [128, 256], {"a": [1e6, 4e6], "b": [1e5, 2e5], "c": [2e5, 8e5]}
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", pictures())
+def test_figures_are_titled_labelled_described_and_small(name):
+    picture = pictures()[name]
+    for ax in picture.figure.axes:
+        assert ax.get_title(loc="left")
+        assert ax.get_xlabel()
+        assert ax.get_ylabel() or ax is not picture.figure.axes[0]
+    assert len(picture.alt) > 40
+    assert len(picture.png()) < 60_000
+
+
+def test_alt_texts_carry_the_numbers():
+    drawn = pictures()
+    assert "618.5 GB" in drawn["readings"].alt
+    assert "768 half is reached at 4608 tokens" in drawn["layer"].alt
+    assert "step by step crosses it near 200 tokens, fused does not cross it" in drawn["layer race"].alt
+    assert "step by step 20 %, fused 80 %" in drawn["race"].alt
+    assert "one reused buffer 12, additive, as written 50" in drawn["additive"].alt
+    assert "one n by n matrix has 16 MiB" in drawn["peaks"].alt

@@ -1,0 +1,264 @@
+"""Lesson 04: its experiments against autograd, closed forms and an independent simulation; its figures."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from sdpa_helpers.lessons import gradients as lesson
+from sdpa_helpers.lessons import gradients_experiments as experiments
+from sdpa_helpers.lessons.style import Picture
+
+WORDS = ["the", "cat", "fears", "big", "dogs"]
+QUESTIONS = ["alive", "small and alive", "action", "big"]
+K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
+Q = np.array([[1, 0, 0], [1, 0, -1], [0, 1, 0], [0, 0, 1]], dtype=float)
+V = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
+DO = np.array([[-1, -0.5], [0, 1], [0.5, -1], [1, 1]])
+X = np.array([1, 2, 0.5, -1])
+
+
+def small_grid():
+    return lesson.measure_grid(dimensions=(4, 64, 1024), keys=(4, 16))
+
+
+# Slopes -------------------------------------------------------------------------------------------------------
+
+
+def test_complex_steps_agree_with_autograd():
+    by_torch = torch.autograd.functional.jacobian(lambda t: torch.softmax(t, -1), torch.tensor(X))
+    np.testing.assert_allclose(lesson.complex_step_jacobian(X), by_torch.numpy(), atol=1e-15)
+
+
+def test_finite_differences_are_best_in_between_and_never_good_in_float32():
+    errors = lesson.difference_error(X, np.array([1e-2, 1e-5, 1e-12]), np.float64)
+    assert errors[1] < 1e-9 < errors[0]
+    assert errors[1] < 1e-9 < errors[2]
+    assert lesson.difference_error(X, np.logspace(-8, 0, 33), np.float32).min() > 1e-6
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_off_diagonal_share_of_equal_weights_is_one_over_n(n):
+    assert lesson.off_diagonal_share(np.eye(n) / n - np.ones((n, n)) / n**2) == pytest.approx(1 / n)
+
+
+def test_attend_and_return_agrees_with_autograd_on_batches():
+    rng = np.random.default_rng(0)
+    shapes = [(2, 3, 4, 7), (2, 3, 5, 7), (2, 3, 5, 6), (2, 3, 4, 6)]
+    q, k, v, dO = (rng.normal(size=shape) for shape in shapes)
+    back = lesson.attend_and_return(q, k, v, dO, scale=0.3)
+    tensors = [torch.tensor(a, requires_grad=True) for a in (q, k, v)]
+    output = torch.nn.functional.scaled_dot_product_attention(*tensors, scale=0.3)
+    output.backward(torch.tensor(dO))
+    np.testing.assert_allclose(back.output, output.detach().numpy(), atol=1e-12)
+    for ours, tensor in zip((back.query_grad, back.key_grad, back.value_grad), tensors, strict=True):
+        np.testing.assert_allclose(ours, tensor.grad.numpy(), atol=1e-12)
+
+
+def test_the_row_sums_are_two_ways_to_one_number():
+    back = lesson.attend_and_return(Q, K, V, DO, scale=0.5)
+    np.testing.assert_allclose(
+        (back.weights * back.weights_grad).sum(-1), (back.output * DO).sum(-1), atol=1e-12
+    )
+    meant = back.weights * np.einsum("ic,ijc->ij", DO, V[None] - back.output[:, None])
+    np.testing.assert_allclose(back.scores_grad, meant, atol=1e-12)
+
+
+def test_gradcheck_accepts_the_whole_step_and_rejects_its_halves():
+    rng = np.random.default_rng(1)
+    inputs = [torch.tensor(rng.normal(size=shape), requires_grad=True) for shape in ((2, 3), (4, 3), (4, 2))]
+    whole = lesson.as_torch_function(0.5)
+    half = lesson.as_torch_function(0.5, step=lambda A, dA: A * dA)
+    assert torch.autograd.gradcheck(whole, inputs)
+    assert not torch.autograd.gradcheck(half, inputs, raise_exception=False)
+
+
+def test_complex_step_gradient_knows_a_parabola():
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(
+        experiments.complex_step_gradient(lambda z: (z**2).sum(), x), 2 * x, atol=1e-14
+    )
+
+
+def test_slopes_die_in_float32_at_the_gaps_that_the_lesson_names():
+    gaps = np.arange(0, 120)
+    assert gaps[lesson.two_key_slope(gaps, np.float32) == 0][0] == 17
+    assert gaps[lesson.losers_slope(gaps, np.float32) == 0][0] == 104
+    assert (lesson.losers_slope(gaps) > 0).all()
+    assert lesson.two_key_slope(np.array([0.0]))[0] == 0.25
+
+
+def test_adams_first_step_hardly_depends_on_the_size_of_the_gradient():
+    parameter = torch.nn.Parameter(torch.zeros(1, dtype=torch.float64))
+    optimiser = torch.optim.Adam([parameter], lr=0.01)
+    parameter.grad = torch.full((1,), 1e-6, dtype=torch.float64)
+    optimiser.step()
+    assert lesson.first_adam_step(1e-6) == pytest.approx(-parameter.item(), rel=1e-9)
+    assert lesson.first_adam_step(1e-8) == pytest.approx(0.005)
+
+
+# The measurement ----------------------------------------------------------------------------------------------
+
+
+def rows_drawn_one_by_one(d, n, scale, count, seed):
+    """‖dS‖ and ‖dQ‖ of independent rows, drawn from their exact distribution without any Q, K or V.
+
+    Given the query's length, scores are independent normals; given dO's, so are the entries of dA. What is left
+    of the keys, across the query, is a normal vector in d − 1 dimensions.
+    """
+    rng = np.random.default_rng(seed)
+    along = rng.standard_normal((count, n))  # the keys' components along the query
+    length = np.sqrt(rng.chisquare(d, (count, 1)))
+    dA = np.sqrt(rng.chisquare(64, (count, 1)) / 64) * rng.standard_normal((count, n))
+    e = np.exp(scale * length * (along - along.max(axis=-1, keepdims=True)))
+    A = e / e.sum(axis=-1, keepdims=True)
+    dS = A * (dA - (A * dA).sum(axis=-1, keepdims=True))
+    across = (dS**2).sum(axis=-1) * rng.chisquare(d - 1, count)
+    return np.linalg.norm(dS, axis=-1), scale * np.sqrt(((dS * along).sum(axis=-1)) ** 2 + across)
+
+
+@pytest.mark.parametrize(("d", "n"), [(64, 16), (1024, 16), (64, 256)])
+def test_measure_agrees_with_rows_drawn_from_their_exact_distribution(d, n):
+    cell = lesson.measure(d, n)
+    for norms, scale in ((cell.unscaled, 1.0), (cell.scaled, d**-0.5)):
+        scores, queries = rows_drawn_one_by_one(d, n, scale, 6000, seed=d + n)
+        for measured, drawn in ((norms.scores, scores), (norms.queries, queries)):
+            mean, low, high = lesson.interval(measured)
+            room = 3 * (high - low) / 4 + 3 * drawn.std() / math.sqrt(drawn.size)
+            assert abs(drawn.mean() - mean) < room
+            _, low, high = lesson.interval(measured, np.median)
+            assert low / 2 < np.median(drawn) < 2 * high
+        assert float(lesson.dead_share(norms.scores)) == pytest.approx(
+            (scores < lesson.DEAD).mean(), abs=0.06
+        )
+
+
+def test_what_the_lesson_says_about_the_grid():
+    grid = lesson.measure_grid(keys=(4, 16, 256))  # the notebook's own outputs hold all thirty cells
+    at_queries = lesson.ratios(grid, "queries", np.mean)
+    assert (at_queries.ratio > 1).all()
+    assert at_queries.sure.all()
+    median = lesson.ratios(grid, "scores", np.median).ratio
+    assert median[0, -1] < 1e-12  # few keys, large d_k
+    many = lesson.measure(64, 1024)
+    assert np.median(many.unscaled.scores) > 2 * np.median(many.scaled.scores)
+    mean = lesson.ratios(grid, "scores", np.mean).ratio
+    assert 0.01 < mean.min() < 0.1
+    assert all(lesson.dead_share(cell.scaled.scores) == 0 for cell in grid.values())
+    assert lesson.share_that_carries_half(grid[1024, 16].unscaled.queries) < 0.06
+    assert lesson.share_that_carries_half(grid[1024, 16].scaled.queries) > 0.25
+
+
+def test_the_mean_falls_with_the_root_at_the_scores_and_stays_at_the_queries():
+    grid = lesson.measure_grid(keys=(16,))
+    _, low, high = lesson.power_of_d(grid, 16, "scores")
+    assert low < -0.5 < high
+    _, low, high = lesson.power_of_d(grid, 16, "queries")
+    assert low < 0 < high
+
+
+@pytest.mark.parametrize("d", [64, 1024])
+def test_the_mean_slope_of_two_keys_is_the_density_of_ties(d):
+    mean, error = lesson.mean_two_key_slope(d)
+    assert abs(mean - 1 / math.sqrt(4 * math.pi * d)) < 4 * error
+
+
+def test_intervals_hold_the_estimate_and_shrink_with_more_trials():
+    norms = np.random.default_rng(2).exponential(size=(40, 50))
+    value, low, high = lesson.interval(norms)
+    assert low < value < high
+    assert value == pytest.approx(norms.mean())
+    _, few_low, few_high = lesson.interval(norms[:5])
+    assert high - low < few_high - few_low
+    assert lesson.ratio_interval(3 * norms, norms) == pytest.approx((3, 3, 3))
+
+
+def test_share_that_carries_half():
+    assert lesson.share_that_carries_half(np.ones((2, 5))) == 0.5
+    assert lesson.share_that_carries_half(np.array([[1.0, 0, 0, 0]])) == 0.25
+    assert lesson.share_that_carries_half(np.array([[1.0, 1, 4, 0, 1]])) == 0.2
+
+
+# Training and distance ----------------------------------------------------------------------------------------
+
+
+def test_both_scalings_start_as_the_same_function():
+    divided, folded, raw = (lesson.train(rule, 0, steps=1) for rule in ("1/√d", lesson.RULES[2], "no scale"))
+    assert divided.accuracy[0] == folded.accuracy[0]
+    assert folded.first_gradient == pytest.approx(8 * divided.first_gradient)
+    assert raw.first_gradient > 2 * divided.first_gradient
+
+
+def test_training_rises_above_guessing_with_and_without_the_scale():
+    finals = {rule: lesson.final_accuracy(lesson.train(rule, 1)) for rule in lesson.RULES}
+    assert 2 / 16 < finals["no scale"] < 0.8
+    assert min(finals["1/√d"], finals["no scale, smaller start"]) > 0.9
+
+
+def test_distance_matters_to_a_recurrent_network_only():
+    assert lesson.recurrent_gradient(1) == 1
+    assert lesson.recurrent_gradient(50) < 0.9**49 * 1.01
+    assert lesson.attention_gradient(50) == pytest.approx(lesson.attention_gradient(1), rel=1e-12)
+
+
+# Figures ------------------------------------------------------------------------------------------------------
+
+
+def pictures() -> dict[str, Picture]:
+    x = K @ Q[0] / math.sqrt(3)
+    s = np.exp(x) / np.exp(x).sum()
+    J = np.diag(s) - np.outer(s, s)
+    back = lesson.attend_and_return(Q, K, V, DO, scale=3**-0.5)
+    h = np.logspace(-12, 0, 25)
+    errors = {
+        name: lesson.difference_error(x, h, kind)
+        for name, kind in (("float64", np.float64), ("float32", np.float32))
+    }
+    grid = small_grid()
+    return {
+        "push": lesson.plot_push(s, s[::-1], WORDS, "dogs"),
+        "jacobians": lesson.plot_jacobians(J, np.diag(np.diag(J)), WORDS),
+        "differences": lesson.plot_difference_errors(h, errors),
+        "pull": lesson.plot_pull(V, back.output[0], -DO[0], back.scores_grad[0], WORDS),
+        "backward": lesson.plot_backward(back, QUESTIONS, WORDS),
+        "slopes": lesson.plot_slopes(np.linspace(0, 120, 241)),
+        "ratios": lesson.plot_ratios(grid, "scores"),
+        "norms": lesson.plot_norms(grid[1024, 16], 1024, 16),
+        "growth": lesson.plot_growth(grid, keys=[4, 16]),
+        "dead": lesson.plot_dead(grid),
+        "training": lesson.plot_training({rule: [lesson.train(rule, 1)] for rule in lesson.RULES}),
+    }
+
+
+DRAWN = pictures()
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_figures_are_titled_labelled_described_and_small(name):
+    picture = DRAWN[name]
+    for number, ax in enumerate(picture.figure.axes):
+        assert ax.get_title(loc="left")
+        assert ax.get_xlabel()
+        assert ax.get_ylabel() or number > 0  # beside another, an axis may share its label
+    assert len(picture.alt) > 40
+    assert len(picture.png()) < 60_000
+
+
+def test_alt_texts_carry_the_numbers():
+    assert "dogs from 0.399 to 0.126" in DRAWN["push"].alt
+    assert "cat 0.17" in DRAWN["jacobians"].alt
+    assert "dogs: rises, 0.88" in DRAWN["pull"].alt
+    assert "float64 is best at h about 1e-5" in DRAWN["differences"].alt
+    assert "loser, float32 from a gap of about 104" in DRAWN["slopes"].alt
+    assert "the median is smaller without the scale in 5 of 6 cells" in DRAWN["ratios"].alt
+    assert "no scale ends below 90 %" in DRAWN["training"].alt
+
+
+def test_ratio_maps_are_two_sided_around_one():
+    """Blue above 1 and orange below, in every panel: also where all ratios lie on one side."""
+    for picture in (DRAWN["ratios"], lesson.plot_ratios(small_grid(), "queries")):
+        for ax in picture.figure.axes:
+            assert ax.images[0].get_clim() == (-2, 2)
+            red, _, blue, _ = ax.images[0].to_rgba(1.0)
+            assert blue > red

@@ -1,0 +1,191 @@
+"""Lesson 05: its experiments against independent computations, its figures for what a reader needs."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.attention import causal_mask
+from sdpa_helpers.lessons import masking as lesson
+from sdpa_helpers.lessons.style import Picture
+
+WORDS = ["the", "cat", "fears", "big", "dogs"]
+K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
+V = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
+Q = np.array([[1, 0, 1], [0, 1, 0], [2, 0, -1], [2, 0, 0], [0, 1, 1]], dtype=float)
+S = Q @ K.T / math.sqrt(3)
+CAUSAL = causal_mask(5)
+
+
+def attend_by_loops(q, keys, values):
+    """One query against the keys it may see, in the standard library."""
+    scores = [math.fsum(a * b for a, b in zip(q, k, strict=True)) / math.sqrt(len(q)) for k in keys]
+    e = [math.exp(s) for s in scores]
+    return np.array(
+        [math.fsum(w * v for w, v in zip(e, column, strict=True)) for column in values.T]
+    ) / math.fsum(e)
+
+
+def random_inputs(n=6, d=4, seed=5):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(n, d)) for _ in range(3)]
+
+
+def test_the_window_holds_the_query_and_those_just_before_it():
+    mask = lesson.sliding_window_mask(6, window=3)
+    assert [np.flatnonzero(row).tolist() for row in mask] == [
+        [0],
+        [0, 1],
+        [0, 1, 2],
+        [1, 2, 3],
+        [2, 3, 4],
+        [3, 4, 5],
+    ]
+
+
+def test_five_conventions_say_the_same():
+    written = lesson.in_every_convention(CAUSAL)
+    assert list(written) == list(lesson.CONVENTIONS)
+    bool_may, blocked, infinite, finite, ones = written.values()
+    for back in (bool_may, ~blocked, infinite == 0, finite == 0, ones == 1):
+        np.testing.assert_array_equal(back, CAUSAL)
+    assert [m.dtype.kind for m in written.values()] == list("bbffi")
+
+
+def test_misuse_leaks_what_the_lesson_says():
+    used = lesson.row_by_misuse(S, CAUSAL)
+    exp = [math.exp(s) for s in S[0]]
+    added = 1 - math.e * exp[0] / (math.e * exp[0] + sum(exp[1:]))
+    assert lesson.future_weight(used["0/1 added"]) == pytest.approx(added) == pytest.approx(0.8514, abs=1e-4)
+    assert lesson.future_weight(used["0/1 multiplied"]) == pytest.approx(0.8)
+    assert lesson.future_weight(used["fill −10"]) == pytest.approx(4 * math.exp(-10), rel=1e-3)
+    assert lesson.future_weight(used["inverted"]) == pytest.approx(1)
+    assert used["zeroed after"][0].sum() == pytest.approx(exp[0] / sum(exp)) == pytest.approx(0.06, abs=0.005)
+    assert lesson.future_weight(used["right"]) == 0
+
+
+def test_a_hidden_key_leaves_the_other_ratios_alone():
+    used = lesson.row_by_misuse(S, CAUSAL)["right"]
+    assert used[2, 1] / used[2, 0] == pytest.approx(math.exp(S[2, 1] - S[2, 0]))
+
+
+def test_padding_without_a_mask_changes_the_answer_and_with_one_does_not():
+    padded = lesson.pad_and_compare(Q[3:], K[3:], V[3:], extra=3)
+    for q, alone in zip(Q[3:], padded.alone, strict=True):
+        np.testing.assert_allclose(alone, attend_by_loops(q, K[3:], V[3:]))
+    np.testing.assert_allclose(padded.masked, padded.alone)
+    assert np.abs(padded.unmasked - padded.alone).max() > 1
+    weights = [3 / (3 + sum(math.exp(s) for s in row)) for row in S[3:, 3:]]
+    assert padded.weight_on_padding == pytest.approx(sum(weights) / 2)
+
+
+def test_the_fused_call_adds_floats_and_refuses_whole_numbers(needs):
+    needs("torch")
+    found = lesson.what_the_fused_call_does(Q, K, CAUSAL)
+    assert found["bool"] == 0
+    assert found["float32"] == pytest.approx(0.8514, abs=1e-4)
+    assert [found[name] for name in ("int64", "int32", "uint8", "float64")] == ["RuntimeError"] * 4
+    same = lesson.fused_against_manual(draws=50)
+    assert same.boolean < 1e-5 < 1 < same.float_mask
+    assert same.lowest < same.future < same.highest
+
+
+def test_decoding_without_a_mask_is_the_causal_whole_and_is_causal_gives_the_first_value():
+    free = lesson.decode(Q, K, V, mask="none")
+    for t in range(5):
+        np.testing.assert_allclose(free[t], attend_by_loops(Q[t], K[: t + 1], V[: t + 1]))
+    np.testing.assert_array_equal(lesson.decode(Q, K, V, mask="is_causal"), np.tile(V[0], (5, 1)))
+
+
+def test_left_padding_leaves_empty_rows():
+    mask = lesson.left_padding_mask(5, padding=2)
+    assert mask.any(axis=-1).tolist() == [False, False, True, True, True]
+
+
+def test_empty_rows_forward_and_backward(needs):
+    needs("torch")
+    health = lesson.health_of_empty_rows(Q, K, V, lesson.left_padding_mask(5, 2))
+    told = {name: (h.empty_row, h.grad_q, h.grad_k, h.grad_v) for name, h in health.items()}
+    assert told == {
+        "fill −inf": ("NaN", True, True, False),
+        "add −inf": ("NaN", False, False, False),
+        "fill −1e9": ("an average", True, True, True),
+        "fill −inf, nan_to_num": ("zeros", True, True, True),
+        "add −inf, nan_to_num": ("zeros", False, False, True),
+        "F.sdpa": ("zeros", True, True, True),
+        "this package": ("zeros", True, True, True),
+    }
+    full = lesson.health_of_empty_rows(Q, K, V, CAUSAL | np.eye(5, dtype=bool))
+    assert all(h[1:] == (True, True, True) for h in full.values())
+
+
+def test_multihead_attention_depends_on_need_weights(needs):
+    needs("torch")
+    assert lesson.multihead_with_an_empty_sequence(True) == (True, False, False)
+    assert lesson.multihead_with_an_empty_sequence(False) == (False, False, True)
+
+
+def test_nan_behind_a_mask(needs):
+    needs("torch")
+    found = lesson.nan_behind_a_mask(Q, K, V)
+    assert found["F.sdpa"] == {"key": True, "value": True}
+    assert found["backend 'numpy'"] == found["backend 'torch'"] == {"key": False, "value": True}
+
+
+def test_every_planted_bug_is_found_and_the_right_one_is_not(needs):
+    needs("torch")
+    found = lesson.detect(*random_inputs())
+    assert not any(found.pop("right").values())
+    assert len(found) == 7
+    assert all(any(hits.values()) for hits in found.values())
+    assert not any(all(hits[d] for hits in found.values()) for d in lesson.DETECTORS)  # no detector finds all
+    assert [d for d, hit in found["fill −100"].items() if hit] == ["gradient value"]
+    assert [d for d, hit in found["zeroed, weights detached"].items() if hit] == ["move key"]
+
+
+def test_the_gradient_is_the_limit_of_moving(needs):
+    """For the right attention: a move of value j by 1 is linear, so both must give the same numbers."""
+    needs("torch")
+    inputs = random_inputs()
+    right = lesson.planted(6)["right"]
+    moved = lesson.influence_by_moving(right, *inputs, part="value")
+    slope = lesson.influence_by_gradient(right, *inputs, part="value")
+    np.testing.assert_allclose(moved, slope, atol=1e-12)
+    np.testing.assert_allclose(slope.sum(axis=-1), 1)  # the weights
+
+
+def pictures() -> dict[str, Picture]:
+    weights = lesson.row_by_misuse(S, CAUSAL)
+    influence = {name: np.triu(np.ones((6, 6)), k=k) for name, k in (("some thing", 1), ("no leak", 9))}
+    whole = lesson.decode(Q, K, V, mask="none")
+    return {
+        "weights": lesson.plot_scores_and_weights(np.where(CAUSAL, S, -np.inf), weights["right"], WORDS),
+        "masks": lesson.plot_masks({"causal": CAUSAL, "window": lesson.sliding_window_mask(5, 2)}),
+        "alignment": lesson.plot_alignment(np.tri(2, 5, dtype=bool), np.tri(2, 5, k=3, dtype=bool)),
+        "conventions": lesson.plot_conventions(lesson.in_every_convention(CAUSAL[:3, :3])),
+        "future": lesson.plot_future_weight(weights, "the"),
+        "decoding": lesson.plot_decoding(whole, {"a": whole, "b": whole + 1}, WORDS),
+        "influence": lesson.plot_influence(influence, moved="value"),
+    }
+
+
+@pytest.mark.parametrize("name", pictures())
+def test_figures_are_titled_labelled_described_and_small(name):
+    picture = pictures()[name]
+    for ax in picture.figure.axes:
+        assert ax.get_title(loc="left")
+        assert ax.get_xlabel()
+        assert ax.get_ylabel()
+    assert len(picture.alt) > 40
+    assert len(picture.png()) < 60_000
+
+
+def test_alt_texts_carry_the_numbers():
+    drawn = pictures()
+    assert "fears: 0.16, 0.68, 0.16, 0.00, 0.00" in drawn["weights"].alt
+    assert "causal x----/xx---/xxx--/xxxx-/xxxxx" in drawn["masks"].alt
+    assert "Bottom right: xxxx-/xxxxx" in drawn["alignment"].alt
+    assert "a hidden one −1e9" in drawn["conventions"].alt
+    assert "0/1 added: 0.85 of 1.00" in drawn["future"].alt
+    assert "b: 1.00, 1.00" in drawn["decoding"].alt
+    assert "some thing: 15 of 15; no leak: 0 of 15" in drawn["influence"].alt

@@ -1,0 +1,297 @@
+"""Lesson 02: the proof's checker, its experiments against independent computations, its figures for a reader."""
+
+import itertools
+import math
+import re
+from functools import cache
+
+import nbformat
+import numpy as np
+import pytest
+import sympy
+
+from sdpa_helpers.attention import scaled_dot_product_attention
+from sdpa_helpers.lessons import variance_proof as lesson
+from sdpa_helpers.lessons.style import Picture
+
+
+@pytest.fixture(scope="module")
+def proof():
+    return lesson.Proof()
+
+
+# The proof ------------------------------------------------------------------------------------------------
+
+
+def moments_of_two_points(mean, variance):
+    """A distribution with this mean and variance: two values, each with probability one half."""
+    return [mean - math.sqrt(variance), mean + math.sqrt(variance)]
+
+
+def test_the_derived_steps_agree_with_a_distribution_counted_case_by_case(proof):
+    values = (0.5, 2.0, -1.5, 3.0, 3)
+    q, k = moments_of_two_points(*values[:2]), moments_of_two_points(*values[2:4])
+    products = [a * b for a in q for b in k]
+    scores = [
+        sum(a * b for a, b in zip(qs, ks, strict=True))
+        for qs in itertools.product(q, repeat=3)
+        for ks in itertools.product(k, repeat=3)
+    ]
+    counted = [
+        np.mean(np.square(q)),
+        np.mean(products),
+        np.mean(np.square(products)),
+        np.var(products),
+        0.0,
+        np.var(scores),
+        3.0,
+    ]
+    at = dict(zip(proof.symbols, values, strict=True))
+    derived = [float(step.truth.subs(at)) for step in proof.steps.values()]
+    np.testing.assert_allclose(derived, counted, rtol=1e-12, atol=1e-12)
+
+
+def test_expectation_uses_independence_and_nothing_else():
+    x, y, a, b, c = sympy.symbols("x y a b c")
+    moments = {x: (1, a, b), y: (1, c, 7)}
+    assert lesson.expectation(3 * x**2 * y + x * y**2 - 4, moments) == sympy.expand(3 * b * c + 7 * a - 4)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_long_way_gives_the_general_formula(proof, size):
+    mq, vq, mk, vk, _ = proof.symbols
+    formula = size * ((vq + mq**2) * (vk + mk**2) - mq**2 * mk**2)
+    assert sympy.expand(proof.variance_expanded(size) - formula) == 0
+
+
+def answers_in_the_notebook(course):
+    """The expressions that the lesson's folded answers name, by step."""
+    cells = nbformat.read(course / "notebooks" / "02_variance_proof.ipynb", as_version=4).cells
+    found = {}
+    for cell in cells:
+        step = re.search(
+            r"\*\*Step (\d)\.\*\*.*<summary>Answer</summary>\s*`([^`]+)`", cell.source, re.DOTALL
+        )
+        if step:
+            found[int(step[1])] = step[2]
+    return found
+
+
+def test_every_answer_that_the_notebook_gives_is_right(proof, course, capsys):
+    answers = answers_in_the_notebook(course)
+    assert set(answers) == set(proof.steps)
+    names = dict(zip(["mq", "vq", "mk", "vk", "d"], proof.symbols, strict=True))
+    for number, text in answers.items():
+        proof.check(number, eval(text, {}, names))
+        assert capsys.readouterr().out.startswith(f"Step {number} is right")
+
+
+def test_an_open_step_gives_nothing_away(proof, capsys):
+    for number in proof.steps:
+        proof.check(number, ...)
+        assert "no answer yet" in capsys.readouterr().out
+
+
+def test_every_known_slip_is_wrong_and_explained(proof, capsys):
+    for number, step in proof.steps.items():
+        for slip, means in step.slips:
+            assert sympy.expand(slip - step.truth) != 0
+            proof.check(number, slip)
+            assert capsys.readouterr().out == f"Step {number} is not right yet. {means}\n"
+
+
+def test_another_wrong_step_is_refuted_by_numbers(proof, capsys):
+    mq, vq, *_ = proof.symbols
+    proof.check(1, 3 * vq + mq)
+    assert "yours gives 11, the truth is 7" in capsys.readouterr().out
+    proof.check(4, 17)
+    assert "yours gives 17, the truth is 124" in capsys.readouterr().out
+    proof.check(1, sympy.Symbol("z"))
+    assert "['z']" in capsys.readouterr().out
+
+
+def test_a_right_step_may_be_written_in_any_form(proof, capsys):
+    mq, vq, mk, vk, d = proof.symbols
+    proof.check(6, d * ((vq + mq**2) * (vk + mk**2) - (mq * mk) ** 2))
+    proof.check(5, 0)
+    assert capsys.readouterr().out.count("is right") == 2
+
+
+# Experiments ----------------------------------------------------------------------------------------------
+
+
+def test_coins_are_counted_completely():
+    vectors = lesson.coin_vectors(3)
+    assert sorted(map(tuple, vectors)) == sorted(itertools.product([-1.0, 1.0], repeat=3))
+    for d in range(1, 6):
+        scores = lesson.all_coin_scores(d)
+        assert scores.size == 4**d
+        assert (scores.mean(), scores.var(), scores.max()) == (0, d, d)
+
+
+@pytest.mark.parametrize("kind", lesson.DRAWS)
+def test_every_kind_of_component_has_mean_0_variance_1_and_the_stated_fourth_moment(kind):
+    x = lesson.DRAWS[kind](np.random.default_rng(0), (200_000,))
+    assert abs(x.mean()) < 0.01
+    assert x.var() == pytest.approx(1, rel=0.01)
+    expected = np.mean(x**4) ** 2 - 3
+    assert lesson.expected_kurtosis(kind, 1) == pytest.approx(expected, abs=0.25)
+
+
+def test_samples_do_not_depend_on_how_they_are_cut_into_chunks():
+    a, b = lesson.sample_scores(4096, 700, seed=1), lesson.sample_scores(4096, 300, seed=1)
+    assert a.shape == (700,)
+    np.testing.assert_array_equal(a[:256], b[:256])
+    assert a.std() == pytest.approx(64, rel=0.1)
+
+
+def test_broken_assumptions_have_the_means_and_variances_of_theory():
+    d, rho = 16, 0.5
+    broken = lesson.broken_assumptions(d, 20000, rho=rho)
+    theory = {
+        "none": (0, d),
+        "mean 0.5": (d / 4, 1.5 * d),
+        "alike in q only": (0, d),
+        "alike in q and k": (0, d + d * (d - 1) * rho**2),
+        "q = k": (d, 2 * d),
+        "q goes with k": (d * rho, d * (1 + rho**2)),
+    }
+    assert list(broken) == list(theory)
+    for name, (mean, variance) in theory.items():
+        scores = broken[name]
+        assert scores.mean() == pytest.approx(mean, abs=5 * math.sqrt(variance / 20000)), name
+        assert scores.var() == pytest.approx(variance, rel=0.1), name
+    assert lesson.unharmed(d, broken) == "alike in q only"
+
+
+def test_bootstrap_intervals_cover_the_truth_about_as_often_as_they_say():
+    rng = np.random.default_rng(1)
+    found = [lesson.interval(rng.standard_normal(300), seed=i, resamples=200) for i in range(100)]
+    assert all(i.low <= i.value <= i.high for i in found)
+    assert 85 <= sum(i.low <= 1 <= i.high for i in found) <= 100
+
+
+def test_largest_says_the_same_when_intervals_overlap():
+    a, b, c = lesson.Interval(1, 0.9, 1.1), lesson.Interval(1.05, 0.95, 1.15), lesson.Interval(2, 1.9, 2.1)
+    assert lesson.largest({"a": a, "b": b}) == "the same"
+    assert lesson.largest({"a": a, "b": b, "c": c}) == "c"
+
+
+def test_a_match_has_the_correlation_that_was_asked_for():
+    row = lesson.draw_row(256, n_q=2000, n_k=3)
+    matched = row.with_match(0.5)
+    assert matched[:, 0].mean() == pytest.approx(128, rel=0.02)
+    assert matched[:, 0].var() == pytest.approx(256 * 1.25, rel=0.1)
+    np.testing.assert_array_equal(matched[:, 1:], row.scores[:, 1:])
+    np.testing.assert_allclose(row.with_match(1.0)[:, 0], row.squares)
+
+
+def test_evenness_runs_from_one_key_to_all_equal():
+    weights = np.array([[0.25] * 4, [1, 0, 0, 0], [0.5, 0.5, 0, 0]])
+    np.testing.assert_allclose(lesson.evenness(weights), [1, 0, 0.5], atol=1e-12)
+
+
+def test_only_one_scale_is_even_handed_and_only_one_keeps_the_match():
+    dims = (64, 1024)
+    found = lesson.side_by_side({d: lesson.draw_row(d, n_q=200) for d in dims})
+    assert found["1/√d"]["evenness"][0] == pytest.approx(found["1/√d"]["evenness"][1], abs=0.02)
+    assert found["1"]["evenness"][1] < 0.5 * found["1"]["evenness"][0]
+    assert found["1/d"]["match score"] == pytest.approx([0.5, 0.5], abs=0.03)
+    assert found["1/√d"]["match score"] == pytest.approx([4, 16], rel=0.05)
+
+
+def test_the_learned_scale_is_the_lowest_point_of_its_loss():
+    scores = lesson.draw_row(64, n_q=200).with_match(0.5)
+    best = lesson.learn_scale(scores)
+    grid = np.linspace(0, 1, 401)
+    losses = [lesson.loss_of_scale(c, scores) for c in grid]
+    assert best == pytest.approx(grid[int(np.argmin(losses))], abs=0.003)
+    assert lesson.loss_of_scale(best, scores) <= min(losses) + 1e-12
+    assert lesson.loss_of_scale(0.0, scores) == pytest.approx(math.log(16))
+
+
+def test_the_learned_exponent_depends_on_the_world():
+    dims = (64, 256, 1024)
+    learned = lesson.learned_scales({d: lesson.draw_row(d, n_q=300, seed=9) for d in dims})
+    assert lesson.exponent(dims, learned["correlation 0.5"]) == pytest.approx(-1, abs=0.1)
+    assert lesson.exponent(dims, learned["correlation 2/√d"]) == pytest.approx(-0.5, abs=0.1)
+
+
+def test_dividing_by_the_maximum_reverses_caps_and_breaks():
+    assert lesson.weights_by_maximum(np.array([-1.0, -2.0, -4.0])).argmax() == 2
+    assert np.isnan(lesson.weights_by_maximum(np.array([0.0, -1.0]))).any()
+    one = np.zeros(64)
+    one[5] = 1000.0
+    assert lesson.weights_by_maximum(one)[5] == pytest.approx(math.e / (math.e + 63))
+
+
+@pytest.mark.parametrize("d", [4, 7, 64])
+def test_the_probe_reads_the_scale(d):
+    right = {
+        name for name, f in lesson.SUSPECTS.items() if lesson.scale_probe(f, d) == pytest.approx(d**-0.5)
+    }
+    assert right == {"divides by √d", "d^¼ in q and in k"}
+    assert lesson.scale_probe(scaled_dot_product_attention, d) == pytest.approx(d**-0.5)
+    assert lesson.scale_probe(lesson.SUSPECTS["multiplies by √d"], d) == pytest.approx(d**0.5)
+
+
+def test_the_article_s_data_are_blind_and_can_be_mended():
+    Q, K = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    V = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    scales = [2**-0.5, 1, 0.5, 10]
+    np.testing.assert_allclose(lesson.outputs_by_scale(Q, K, V, scales), [[[3, 4]]] * 4, rtol=1e-12)
+    V[2, 1] = 9
+    outputs = lesson.outputs_by_scale(Q, K, V, scales)[:, 0, 1]
+    assert min(abs(a - b) for a, b in itertools.combinations(outputs, 2)) > 0.01
+
+
+# Figures --------------------------------------------------------------------------------------------------
+
+
+@cache
+def pictures() -> dict[str, Picture]:
+    dims = (16, 64, 256)
+    rows = {d: lesson.draw_row(d, n_q=100) for d in dims}
+    kurtosis = {
+        kind: [lesson.excess_kurtosis(lesson.sample_scores(d, 2000, kind=kind)) for d in dims]
+        for kind in lesson.DRAWS
+    }
+    expected = {kind: [lesson.expected_kurtosis(kind, d) for d in dims] for kind in lesson.DRAWS}
+    one = {kind: lesson.sample_scores(1, 2000, kind=kind) for kind in lesson.DRAWS}
+    return {
+        "walks": lesson.plot_walks(lesson.walks(30, 256)),
+        "growth": lesson.plot_growth(dims, lesson.std_growth(dims, count=500)),
+        "shapes": lesson.plot_shapes(one, dims, kurtosis, expected),
+        "broken": lesson.plot_broken(64, lesson.broken_assumptions(64, 2000)),
+        "side by side": lesson.plot_side_by_side(dims, lesson.side_by_side(rows)),
+        "learned": lesson.plot_learned(dims, lesson.learned_scales(rows)),
+        "maximum": lesson.plot_maximum([(4, 2, 1), (-1, -2, -4), (0, -1, -3)]),
+        "probe": lesson.plot_probe(),
+    }
+
+
+NAMES = ("walks", "growth", "shapes", "broken", "side by side", "learned", "maximum", "probe")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_figures_are_titled_labelled_described_and_small(name):
+    picture = pictures()[name]
+    for ax in picture.figure.axes:
+        assert ax.get_title(loc="left")
+        assert ax.get_xlabel()
+        assert ax.get_ylabel()
+    assert len(picture.alt) > 40
+    assert "nan" not in picture.alt.lower().replace("nothing but nan", "")
+    assert len(picture.png()) < 120_000
+
+
+def test_alt_texts_carry_the_numbers():
+    drawn = pictures()
+    assert set(drawn) == set(NAMES)
+    assert "−1, −2, −4: softmax 0.71, 0.26, 0.04, after division 0.04, 0.11, 0.84" in drawn["maximum"].alt
+    assert (
+        "scores 0, −1, −3: softmax 0.71, 0.26, 0.04, after division nothing but NaN" in drawn["maximum"].alt
+    )
+    assert "divides by √d: 0.5, 0.25, 0.125, 0.0625" in drawn["probe"].alt
+    assert "q = k: mean 8.0" in drawn["broken"].alt
+    assert "√256 = 16" in drawn["walks"].alt
