@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from sdpa_helpers.checkup import doctor
     from sdpa_helpers.exercises.session import check, hint, progress, solution
+    from sdpa_helpers.lessons.visualiser import walk_through
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ _HOME_OF = {
     "hint": "exercises.session",
     "progress": "exercises.session",
     "solution": "exercises.session",
+    "walk_through": "lessons.visualiser",
 }
 
 __all__ = [  # noqa: RUF022  (in the order a reader meets them)
@@ -46,6 +48,7 @@ __all__ = [  # noqa: RUF022  (in the order a reader meets them)
     "hint",
     "solution",
     "progress",
+    "walk_through",
     "doctor",
 ]
 

@@ -1,0 +1,61 @@
+"""One JupyterLab and one Chromium for all tests of this folder. Without Chromium or Playwright they are skipped."""
+
+import pytest
+
+from .harness import Lab, LabServer, chromium, open_page
+
+
+@pytest.fixture(scope="session")
+def browser(needs, needs_program):
+    """Headless Chromium."""
+    needs("playwright")
+    with chromium(needs_program("chromium", "chromium-browser", "google-chrome")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def lab_server(browser, tmp_path_factory):
+    """A running JupyterLab that serves copies of the course's notebooks."""
+    server = LabServer(tmp_path_factory.mktemp("lab"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def lab(browser, lab_server):
+    """JupyterLab in a page: `lab.open("notebooks/00_start_here.ipynb")`, `lab.run_all()`, …"""
+    opened = Lab(browser, lab_server)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(browser):
+    """`page(width=600, color_scheme="dark")` gives an empty page without network."""
+    opened = []
+
+    def make(**context):
+        opened.append(open_page(browser, **context))
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        one.context.close()
+
+
+@pytest.fixture(scope="session")
+def axe(needs):
+    """`axe(page, ".selector")` lists the serious and critical findings of axe-core within that part of the page."""
+    needs("axe_playwright_python")
+    from axe_playwright_python.sync_playwright import Axe
+
+    def findings(page, part):
+        result = Axe().run(page, context={"include": [part]}, options={"resultTypes": ["violations"]})
+        found = result.response["violations"]
+        return [
+            (v["id"], v["impact"], [n["html"][:120] for n in v["nodes"][:3]])
+            for v in found
+            if v["impact"] in ("serious", "critical")
+        ]
+
+    return findings

@@ -1,0 +1,243 @@
+"""A real JupyterLab and a headless Chromium, driven by Playwright. The fixtures are in `conftest.py`.
+
+Nothing is downloaded: the browser is the system's Chromium. Requests to other hosts are refused, and listed in
+`page_log.refused`. Only processes started here are ended.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+COURSE = Path(__file__).parents[2]
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+SETTINGS = {
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},  # every cell is in the page
+    "@jupyterlab/apputils-extension:notification": {
+        "checkForUpdates": False,
+        "fetchNews": "false",
+        "doNotDisturbMode": True,
+    },
+    "@jupyterlab/docmanager-extension:plugin": {"autosave": False},
+}
+
+
+@contextlib.contextmanager
+def chromium(path: str) -> Iterator[Any]:
+    """A browser; give it the path of the program."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@dataclass
+class PageLog:
+    """What went wrong in a page: errors thrown, errors on the console, requests refused."""
+
+    thrown: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+    def ours(self) -> list[str]:
+        """Every error that the visualiser could have caused; JupyterLab itself logs a few of its own."""
+        return self.thrown + [text for text in self.console if "sdpa" in text.lower() or "walk" in text]
+
+
+def open_page(browser: Any, home: str = "", *, width: int = 1280, height: int = 1000, **context: Any) -> Any:
+    """A page in a fresh context, without network apart from `home`. `page.log` is its PageLog."""
+    fresh = browser.new_context(viewport={"width": width, "height": height}, **context)
+    log = PageLog()
+
+    def guard(route: Any) -> None:
+        url = route.request.url
+        if url.startswith(("data:", "blob:", "file:")) or (home and url.startswith(home)):
+            route.continue_()
+        else:
+            log.refused.append(url)
+            route.abort()
+
+    fresh.route("**/*", guard)
+    page = fresh.new_page()
+    page.set_default_timeout(20_000)
+    page.on("pageerror", lambda error: log.thrown.append(str(error)))
+    page.on("console", lambda message: log.console.append(message.text) if message.type == "error" else None)
+    page.log = log
+    return page
+
+
+class LabServer:
+    """JupyterLab with a configuration of its own over the course's .jupyter, serving copies of the notebooks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.root = folder, folder / "course"
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.token, self.url = secrets.token_hex(8), f"http://127.0.0.1:{port}"
+        for name in ("notebooks", "exercises", "solutions"):
+            shutil.copytree(
+                COURSE / name, self.root / name, ignore=shutil.ignore_patterns(".ipynb_checkpoints")
+            )
+        (folder / "config" / "labconfig").mkdir(parents=True)
+        (folder / "config" / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(SETTINGS))
+        bin_ = Path(sys.executable).parent
+        own = {
+            "JUPYTER_CONFIG_PATH": str(COURSE / ".jupyter"),
+            "JUPYTER_CONFIG_DIR": str(folder / "config"),
+            "JUPYTER_DATA_DIR": str(folder / "data"),
+            "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+            "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+            "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
+            "IPYTHONDIR": str(folder / "ipython"),
+            "SDPA_HOME": str(folder / "progress"),
+            "PYTHONPATH": str(COURSE),
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+            "OMP_NUM_THREADS": "1",
+            "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}",
+        }
+        command = [
+            sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
+            f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={self.token}",
+            f"--ServerApp.root_dir={self.root}", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.extension_manager=readonly",
+        ]  # fmt: skip
+        self.log = (folder / "server.log").open("w")
+        self.process = subprocess.Popen(
+            command, cwd=self.root, env=os.environ | own, stdout=self.log, stderr=self.log
+        )
+        self._wait()
+
+    def _wait(self) -> None:
+        end = time.monotonic() + 90
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                break
+            with contextlib.suppress(OSError):
+                urllib.request.urlopen(f"{self.url}/api/status?token={self.token}", timeout=5)
+                return
+            time.sleep(0.05)
+        self.stop()
+        raise RuntimeError("JupyterLab did not start:\n" + (self.folder / "server.log").read_text()[-3000:])
+
+    def stop(self) -> None:
+        """End the server; it ends its kernels."""
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.log.close()
+
+    def write(self, name: str, *cells: str, outputs: dict[int, dict[str, str]] | None = None) -> str:
+        """A notebook with these code cells, and stored outputs for some of them: MIME bundles by cell number."""
+        notebook = new_notebook(cells=[new_code_cell(source) for source in cells])
+        notebook.metadata["kernelspec"] = {
+            "display_name": "Python 3",
+            "language": "python",
+            "name": "python3",
+        }
+        for number, bundle in (outputs or {}).items():
+            notebook.cells[number].execution_count = 1
+            notebook.cells[number].outputs = [new_output("execute_result", bundle, execution_count=1)]
+        nbformat.write(notebook, self.root / name)
+        return name
+
+
+class Lab:
+    """One notebook, open in JupyterLab's single-document mode."""
+
+    def __init__(self, browser: Any, server: LabServer, **context: Any) -> None:
+        self.server = server
+        self.page = open_page(browser, server.url, **context)
+
+    def open(self, path: str, *, kernel: bool = True) -> "Lab":
+        """Open a notebook and wait for it, and for its kernel."""
+        self.page.goto(f"{self.server.url}/doc/tree/{path}?reset&token={self.server.token}")
+        self.page.wait_for_function("window.jupyterapp && window.jupyterapp.shell.currentWidget")
+        self.page.evaluate("() => window.jupyterapp.restored.then(() => null)")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        if kernel:
+            self.page.wait_for_function(
+                "() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'",
+                timeout=60_000,
+            )
+        return self
+
+    def command(self, name: str, **arguments: Any) -> None:
+        """Run one of JupyterLab's commands."""
+        self.page.evaluate(
+            "([name, args]) => window.jupyterapp.commands.execute(name, args).then(() => null)",
+            [name, arguments],
+        )
+
+    def wait_idle(self, seconds: float = 60) -> None:
+        """Wait until the kernel is idle and no cell is waiting."""
+        self.page.wait_for_function(
+            """() => { const panel = window.jupyterapp.shell.currentWidget;
+                const waits = cell => cell.node.querySelector('.jp-InputPrompt')?.textContent.includes('*');
+                return panel.sessionContext.session.kernel.status === 'idle' && !panel.content.widgets.some(waits) }""",
+            timeout=1000 * seconds,
+        )
+
+    def run_all(self, seconds: float = 120) -> None:
+        """Run every cell and wait."""
+        self.command("notebook:run-all-cells")
+        self.wait_idle(seconds)
+
+    def run_cell(self, number: int, seconds: float = 60) -> None:
+        """Run one cell and wait."""
+        self.page.evaluate("n => { jupyterapp.shell.currentWidget.content.activeCellIndex = n }", number)
+        self.command("notebook:run-cell")
+        self.wait_idle(seconds)
+
+    def cell(self, number: int) -> Any:
+        """A cell, counted from 0, markdown included."""
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(number)
+
+    def output(self, number: int) -> Any:
+        """A cell's output area."""
+        return self.cell(number).locator(".jp-Cell-outputArea")
+
+    def theme(self, dark: bool) -> None:
+        """Switch to JupyterLab's dark or light theme, and wait until it shows."""
+        name = "JupyterLab Dark" if dark else "JupyterLab Light"
+        self.command("apputils:change-theme", theme=name)
+        self.page.wait_for_function(
+            """([name, dark]) => {
+                const paper = getComputedStyle(document.querySelector('.jp-NotebookPanel')).backgroundColor;
+                const isDark = Math.max(...paper.match(/\\d+/g).slice(0, 3)) < 100;
+                return document.body.dataset.jpThemeName === name && isDark === dark }""",
+            arg=[name, dark],
+        )
+
+    def close(self) -> None:
+        """Close the page with its context."""
+        self.page.context.close()

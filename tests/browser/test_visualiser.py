@@ -1,0 +1,490 @@
+"""The visualiser in a real browser: its numbers, mouse and keyboard, JupyterLab, pages without a kernel."""
+
+import re
+from itertools import product
+
+import nbformat
+import numpy as np
+import pytest
+
+import sdpa_helpers as sdpa
+from sdpa_helpers.lessons.visualiser import MODULE, Walk, vector_of, walk_through
+
+WORDS = ["the", "cat", "fears", "big", "dogs"]
+LOAD = """text => import(URL.createObjectURL(new Blob([text], {type: 'text/javascript'})))
+    .then(module => { window.viz = module; })"""
+SHOWN = re.compile(r"−?\d+\.\d\d|−?∞|NaN")
+
+
+def read(text: str) -> float:
+    """A number as the picture writes it."""
+    return float(text.replace("−", "-").replace("∞", "inf"))
+
+
+@pytest.fixture(scope="module")
+def module(browser):
+    """A page that has the module as `viz`."""
+    page = browser.new_page()
+    page.evaluate(LOAD, MODULE.read_text(encoding="utf-8"))
+    yield page
+    page.close()
+
+
+class QuickStill:
+    """Drawing the still takes half a second, and most tests never look at it."""
+
+    def _repr_html_(self):
+        return '<img alt="the still">'
+
+
+@pytest.fixture
+def alive(page, tmp_path, monkeypatch):
+    """alive(walk_through(...), width=600, …) opens a page that holds nothing else; no kernel, no network."""
+    monkeypatch.setattr(Walk, "still", lambda walk: QuickStill())
+
+    def open_it(walk, **context):
+        opened = page(**context)
+        (tmp_path / "walk.html").write_text(
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>walk</title><main>{walk.html()}</main>'
+        )
+        opened.goto((tmp_path / "walk.html").as_uri())
+        return opened
+
+    return open_it
+
+
+# ---- its numbers are the package's -------------------------------------------------------------------------
+
+
+def allowed(mask: str, size: int, n_q: int, n_k: int) -> np.ndarray:
+    distance = np.abs(np.subtract.outer(np.arange(n_q), np.arange(n_k)))
+    return {
+        "none": np.ones((n_q, n_k), dtype=bool),
+        "causal": sdpa.causal_mask(n_q, n_k),
+        "padding": np.broadcast_to(sdpa.padding_mask([min(size, n_k)], n_k), (n_q, n_k)),
+        "window": distance <= size,
+    }[mask]
+
+
+def expected(Q, K, V, *, dk, scale, temperature, mask, size):
+    factor = 1 / ({"none": 1.0, "1/√d": np.sqrt(dk), "1/d": dk}[scale] * temperature)
+    seen = allowed(mask, size, len(Q), len(K))
+    with np.errstate(all="ignore"):
+        return sdpa.scaled_dot_product_attention(
+            Q[:, :dk], K[:, :dk], V, seen, scale=float(factor), return_weights=True
+        )
+
+
+def in_browser(page, Q, K, V, settings):
+    call = "([Q, K, V, settings]) => viz.attention(Q, K, V, settings)"
+    return page.evaluate(call, [Q.tolist(), K.tolist(), V.tolist(), settings])
+
+
+def settings_of_all_kinds():
+    sizes = [(5, 5, 3, 2), (4, 5, 3, 2), (1, 1, 1, 1), (12, 12, 64, 3), (7, 3, 2, 5)]
+    temperatures = [0.1, 1.0, 5.0]
+    for shape, scale, mask in product(
+        sizes, ["none", "1/√d", "1/d"], ["none", "causal", "padding", "window"]
+    ):
+        for number, temperature in enumerate(temperatures):
+            yield (
+                shape,
+                {"scale": scale, "mask": mask, "temperature": temperature, "size": number * shape[1] // 2},
+            )
+
+
+def test_the_numbers_equal_the_package_s(module):
+    rng = np.random.default_rng(0)
+    jobs = []
+    for (n_q, n_k, d, d_v), settings in settings_of_all_kinds():
+        settings["dk"] = int(rng.integers(1, d + 1))
+        jobs.append(
+            (
+                rng.normal(size=(n_q, d)),
+                rng.normal(size=(n_k, d)),
+                3 * rng.normal(size=(n_k, d_v)),
+                settings,
+            )
+        )
+    got = module.evaluate(
+        "jobs => jobs.map(([Q, K, V, s]) => { const r = viz.attention(Q, K, V, s); return [r.output, r.weights] })",
+        [[Q.tolist(), K.tolist(), V.tolist(), s] for Q, K, V, s in jobs],
+    )
+    assert len(jobs) == 180
+    fully_masked = 0
+    for (Q, K, V, settings), (output, weights) in zip(jobs, got, strict=True):
+        right_output, right_weights = expected(Q, K, V, **settings)
+        np.testing.assert_allclose(weights, right_weights, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(output, right_output, rtol=0, atol=1e-9)
+        fully_masked += (right_weights == 0).all(axis=1).sum()
+    assert fully_masked > 20
+
+
+@pytest.mark.parametrize("extreme", [1e308, -1e308, np.inf, -np.inf, np.nan, 1e-308, 0.0], ids=str)
+def test_extreme_values_give_what_the_package_gives(module, extreme):
+    Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 2))
+    Q[1, 0] = K[2, 1] = V[0, 0] = extreme
+    for mask in ("none", "causal", "padding"):
+        settings = {"dk": 2, "scale": "1/√d", "temperature": 1.0, "mask": mask, "size": 0}
+        got = in_browser(module, Q, K, V, settings)
+        output, weights = expected(Q, K, V, **settings)
+        np.testing.assert_allclose(got["weights"], weights, rtol=1e-9)
+        np.testing.assert_allclose(got["output"], output, rtol=1e-9)
+
+
+def test_nothing_gives_nothing(module):
+    assert module.evaluate("() => viz.attention([], [], []).output") == []
+    assert module.evaluate("() => viz.attention([[1]], [], []).weights") == [[]]
+    assert module.evaluate("() => viz.softmax([])") == []
+    assert module.evaluate("() => viz.vectorsOf('  ').tokens") == []
+
+
+def test_words_become_the_same_vectors_in_python(module):
+    words = ["the", "Cat", "naïve", "猫", "a" * 40, "", "🙂"]
+    for kind in "qkv":
+        in_page = module.evaluate(
+            "([words, kind]) => words.map(w => viz.vectorOf(w, kind, 64))", [words, kind]
+        )
+        assert in_page == [vector_of(word, kind, 64) for word in words]
+    many = np.array([vector_of(f"word{i}", "k", 64) for i in range(200)])
+    assert abs(many.mean()) < 0.03
+    assert abs(many.std() - 1) < 0.02
+
+
+@pytest.mark.parametrize(
+    ("mask", "size", "scale", "temperature"),
+    [
+        ("none", 2, "1/√d", 1.0),
+        ("causal", 2, "none", 0.5),
+        ("padding", 0, "1/d", 2.0),
+        ("window", 1, "1/√d", 1.0),
+    ],
+)
+def test_the_numbers_on_screen_are_these_rounded(alive, mask, size, scale, temperature):
+    walk = walk_through(step=5, query=3, mask=mask, mask_size=size, scale=scale, temperature=temperature)
+    page = alive(walk)
+    dk = walk.settings["dk"]
+    output, weights = expected(
+        walk.Q, walk.K, walk.V, dk=dk, scale=scale, temperature=temperature, mask=mask, size=size
+    )
+    np.testing.assert_array_equal(walk.weights, weights)
+    grid = [
+        [read(cell.inner_text()) for cell in row.locator("td").all()]
+        for row in page.locator(".matrix tbody tr").all()
+    ]
+    np.testing.assert_allclose(grid, weights, atol=0.00501)
+    scores = walk.Q[3, :dk] @ walk.K[:, :dk].T
+    scaled = scores / ({"none": 1, "1/√d": np.sqrt(dk), "1/d": dk}[scale] * temperature)
+    for j, row in enumerate(page.locator(".flow tbody tr").all()):
+        cells = [SHOWN.findall(text) for text in row.locator("td").all_inner_texts()]
+        assert abs(read(cells[0][0]) - scores[j]) < 0.00501
+        assert abs(read(cells[1][0]) - scaled[j]) < 0.00501
+        assert cells[2] == ([] if allowed(mask, size, 5, 5)[3, j] else ["−∞"])
+        assert abs(read(cells[3][0]) - weights[3, j]) < 0.00501
+        np.testing.assert_allclose([read(x) for x in cells[4]], weights[3, j] * walk.V[j], atol=0.00501)
+    total = SHOWN.findall(page.locator(".flow tfoot").inner_text())
+    np.testing.assert_allclose([read(x) for x in total], [weights[3].sum(), *output[3]], atol=0.00501)
+
+
+# ---- a page without kernel and network ---------------------------------------------------------------------
+
+
+def test_mouse_and_keyboard(alive):
+    page = alive(walk_through())
+    say, step = page.locator(".say"), page.get_by_label("step", exact=True)
+    lit = page.locator(".formula .on")
+    assert say.inner_text().startswith("1 of 5, scores. The query “the”")
+    assert lit.inner_text().replace("\n", "") == "Q KT"
+
+    page.locator(".matrix td").nth(7).click()  # second row
+    assert "The query “cat”" in say.inner_text()
+    page.keyboard.press("ArrowDown")  # the click put the focus on the row's radio button
+    assert "The query “fears”" in say.inner_text()
+    assert page.get_by_label("fears").is_checked()
+
+    for number, term in enumerate(["√dk", "+ M", "softmax", "V"], start=2):
+        page.get_by_role("button", name="Forward").click()
+        assert say.inner_text().startswith(f"{number} of 5")
+        assert lit.inner_text().replace("\n", "").strip() == term
+    page.get_by_role("button", name="Forward").click()  # on to the next query
+    assert "The query “big”" in say.inner_text()
+    page.get_by_role("button", name="Back").press("Enter")
+    assert say.inner_text().startswith("5 of 5")
+    assert "“fears”" in say.inner_text()
+
+    step.press("Home")
+    step.press("ArrowRight")
+    assert say.inner_text().startswith("2 of 5, scale")
+    assert step.get_attribute("aria-valuetext") == "2: scale"
+    page.get_by_label("d_k", exact=True).press("End")
+    assert "√64 = 8.00" in say.inner_text()
+    page.get_by_label("scale", exact=True).select_option("none")
+    assert "Nothing is divided" in say.inner_text()
+    page.get_by_label("mask", exact=True).select_option("padding")
+    real = page.get_by_label("real tokens")
+    real.press("Home")
+    step.press("End")
+    assert page.locator(".matrix tbody td").all_inner_texts() == ["0.00"] * 25
+    page.get_by_label("mask", exact=True).select_option("window")
+    assert page.get_by_label("sees this far").is_visible()
+    page.get_by_role("button", name="Start again").click()
+    assert say.inner_text().startswith("1 of 5, scores. The query “the”")
+    assert page.log.thrown == page.log.console == []
+
+
+def test_play_goes_through_all_steps_and_stops_at_the_end(alive):
+    page = alive(walk_through())
+    page.clock.install()
+    play = page.get_by_role("button", name="Play")
+    play.click()
+    seen = [page.locator(".say").inner_text()[:6]]
+    for _ in range(4):
+        page.clock.run_for(1500)
+        seen.append(page.locator(".say").inner_text()[:6])
+    assert seen == ["2 of 5", "3 of 5", "4 of 5", "5 of 5", "1 of 5"]
+    page.get_by_role("button", name="Pause").click()
+    page.clock.run_for(10_000)
+    assert page.locator(".say").inner_text()[:6] == "1 of 5"
+    play.click()
+    page.clock.run_for(60_000)
+    assert page.locator(".say").inner_text().startswith("5 of 5")
+    assert "“dogs”" in page.locator(".say").inner_text()
+    assert play.inner_text() == "Play"
+
+
+def test_your_own_sentence(alive):
+    page = alive(walk_through())
+    page.get_by_text("Your own sentence or vectors").click()
+    sentence = page.get_by_label("A sentence")
+    sentence.fill("my own <b>words</b> here")
+    assert page.locator(".matrix tbody th").all_inner_texts() == ["my", "own", "<b>words</b>", "here"]
+    sentence.fill("   ")
+    assert page.get_by_role("alert").inner_text() == "Write at least one word."
+    assert page.locator(".matrix tbody tr").count() == 4
+    sentence.fill(" ".join(f"w{i}" for i in range(20)))
+    assert page.get_by_role("alert").inner_text() == "Only the first 12 words fit."
+    assert page.locator(".matrix tbody tr").count() == 12
+    assert page.log.thrown == []
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "message"),
+    [
+        ("Q", "1 2\n3 x4", "Q, line 2: “x4” is not a number."),
+        ("Q", "1 2\n\n3", "Q, line 3 has 1 numbers, but line 1 has 2"),
+        ("K", "  \n ", "K is empty"),
+        ("K", "1 2 3", "A row of Q has 2 numbers and a row of K has 3"),
+        ("V", "1", "K has 2 rows and V has 1"),
+        ("V", "banan\n1", "V, line 1: “banan” is not a number"),
+        ("Q", "1 2\n" * 13, "Q has 13 rows; the picture has room for 12"),
+    ],
+)
+def test_bad_vectors_get_a_sentence(alive, field, text, message):
+    page = alive(walk_through(Q=np.eye(2), K=np.eye(2), V=np.eye(2), step=5))
+    before = page.locator(".flow").inner_text()
+    page.get_by_text("Your own sentence or vectors").click()
+    area = page.get_by_label(f"{field}: one")
+    area.fill(text)
+    assert page.get_by_role("alert").inner_text().startswith(message)
+    assert page.locator(".flow").inner_text() == before
+    area.fill("[1, 0]\n[0; −2.5e0]")
+    assert page.get_by_role("alert").inner_text() == ""
+    assert page.log.thrown == []
+
+
+def test_extreme_vectors_are_shown_not_thrown(alive):
+    page = alive(
+        walk_through(Q=[[1e308, 1e308], [1, 2]], K=[[1e308, -np.inf], [np.nan, 1]], V=[[1], [1]], step=5)
+    )
+    assert "no finite numbers" in page.locator(".say").inner_text()
+    assert "NaN" in page.locator(".flow").inner_text()
+    page.get_by_text("Your own sentence or vectors").click()
+    assert page.get_by_label("K: one").input_value() == "1e+308 −∞\nNaN 1"
+    page.get_by_label("K: one").fill("1e308 -inf\nnan 2")
+    assert page.get_by_role("alert").inner_text() == ""
+    page.get_by_label("mask", exact=True).select_option("padding")
+    page.get_by_label("real tokens").press("Home")
+    assert set(page.locator(".matrix tbody td").all_inner_texts()) == {"0.00"}
+    assert page.log.thrown == []
+
+
+@pytest.mark.parametrize("width", [600, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(alive, axe, scheme, width):
+    page = alive(walk_through(step=5, mask="window", mask_size=1), color_scheme=scheme, width=width)
+    page.get_by_text("Your own sentence or vectors").click()
+    page.get_by_label("K: one").fill("x")
+    assert axe(page, "main") == []
+    wide = page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert wide, "the page scrolls sideways"
+
+
+def test_a_page_of_nbconvert_is_alive_without_kernel_and_network(page, course, tmp_path):
+    from nbconvert import HTMLExporter
+
+    notebook = nbformat.read(course / "notebooks" / "00_start_here.ipynb", as_version=4)
+    (tmp_path / "lesson.html").write_text(HTMLExporter().from_notebook_node(notebook)[0])
+    opened = page()
+    opened.context.set_offline(True)
+    opened.goto((tmp_path / "lesson.html").as_uri(), wait_until="domcontentloaded")
+    walk = opened.locator(".walk")
+    assert walk.count() == 1
+    opened.get_by_label("fears").check()
+    assert "The query “fears”" in walk.locator(".say").inner_text()
+    assert [error for error in opened.log.thrown if "MathJax" not in error and "require" not in error] == []
+
+    silent = page(java_script_enabled=False)
+    silent.goto((tmp_path / "lesson.html").as_uri(), wait_until="domcontentloaded")
+    still = silent.locator("img[alt^='Weights of every query']")
+    assert still.is_visible()
+    assert still.bounding_box()["height"] > 200
+    assert silent.locator(".walk").count() == 0
+
+
+# ---- JupyterLab --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def notebook(lab, lab_server):
+    """A notebook as somebody else stored it, open in JupyterLab and not yet run."""
+    walk = walk_through()
+    lab_server.write(
+        "walk.ipynb",
+        "import sdpa_helpers as sdpa\nsdpa.walk_through()",
+        "live = sdpa.walk_through(query=2, step=4, mask='causal').widget()\nlive",
+        "print(live.query, live.step, live.mask)",
+        "live.query, live.mask = 0, 'none'",
+        outputs={0: walk._repr_mimebundle_()},
+    )
+    return lab.open("walk.ipynb")
+
+
+def test_in_lab_untrusted_output_shows_the_still_and_running_it_makes_it_alive(notebook):
+    output = notebook.output(0)
+    assert output.locator("img").is_visible()
+    assert output.locator(".walk").count() == 0
+    assert "Run this cell, and the picture moves" in output.inner_text()
+    notebook.run_all()
+    output.locator(".walk").wait_for()
+    assert output.locator(".jp-OutputArea-output").count() == 1
+    assert output.locator("img").count() == 0
+    assert notebook.page.locator(".walk").count() == 2  # this, and the widget below it
+    assert notebook.page.log.ours() == notebook.page.log.refused == []
+
+
+def test_in_lab_keys_move_sliders_and_stay_away_from_the_notebook(notebook):
+    page, output = notebook.page, notebook.output(0)
+    say, step = output.locator(".say"), output.get_by_label("step", exact=True)
+    notebook.run_cell(0)
+    step.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    assert say.inner_text().startswith("3 of 5")
+    output.get_by_label("the", exact=True).focus()
+    page.keyboard.press("ArrowDown")
+    assert "“cat”" in say.inner_text()
+    output.get_by_label("temperature").focus()
+    page.keyboard.press("ArrowLeft")
+    assert output.get_by_label("temperature").input_value() == "0.9"
+    cells = page.locator(".jp-Notebook .jp-Cell").count()
+    output.get_by_text("Your own sentence or vectors").click()
+    output.get_by_label("A sentence").fill("")
+    output.get_by_label("A sentence").press_sequentially("a b dd x")  # a, b, dd, x are commands of JupyterLab
+    assert output.locator(".matrix tbody th").all_inner_texts() == ["a", "b", "dd", "x"]
+    assert page.locator(".jp-Notebook .jp-Cell").count() == cells
+    assert page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex") == 0
+
+
+def test_in_lab_the_widget_and_python_follow_each_other(notebook):
+    page, output = notebook.page, notebook.output(1)
+    notebook.run_cell(1)
+    output.get_by_label("fears", exact=True).focus()
+    page.keyboard.press("ArrowDown")
+    notebook.run_cell(2)
+    assert notebook.output(2).inner_text().strip() == "3 4 causal"
+    notebook.run_cell(3)
+    output.get_by_label("the", exact=True).and_(page.locator(":checked")).wait_for()
+    assert output.get_by_label("mask", exact=True).input_value() == "none"
+    assert page.log.ours() == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_in_lab_axe_finds_nothing_serious(notebook, axe, dark):
+    notebook.run_cell(0)
+    notebook.theme(dark)
+    notebook.output(0).get_by_label("step", exact=True).press("End")
+    paper = notebook.output(0).locator(".walk").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert (max(map(int, re.findall(r"\d+", paper)[:3])) < 60) == dark
+    assert axe(notebook.page, ".jp-Cell:first-child .jp-Cell-outputArea") == []
+
+
+def test_in_lab_a_key_press_is_soon_on_screen(notebook):
+    """Only a generous bound: real measurements are in benchmarks/screens.py."""
+    notebook.run_cell(0)
+    step = notebook.output(0).get_by_label("step", exact=True)
+    step.focus()
+    step.evaluate(
+        """slider => { window.took = []; slider.getRootNode().addEventListener('keydown', () => {
+            const pressed = performance.now(), show = () => window.took.push(performance.now() - pressed);
+            requestAnimationFrame(() => requestAnimationFrame(show)) }, true) }"""
+    )
+    for key in ["ArrowRight", "ArrowLeft"] * 5:
+        notebook.page.keyboard.press(key)
+        notebook.page.wait_for_timeout(40)
+    took = notebook.page.evaluate("window.took")
+    print(f"key press to the second frame after it: median {np.median(took):.1f} ms of {len(took)}")
+    assert np.median(took) < 500
+
+
+def test_in_lab_what_was_run_and_saved_is_alive_when_opened_again(notebook):
+    notebook.run_cell(0)
+    notebook.command("docmanager:save")
+    notebook.open("walk.ipynb", kernel=False)
+    notebook.output(0).locator(".walk").wait_for()
+    assert notebook.output(0).locator("img").count() == 0
+    notebook.output(0).get_by_label("big", exact=True).check()
+    assert "The query “big”" in notebook.output(0).locator(".say").inner_text()
+
+
+# ---- Python's side -----------------------------------------------------------------------------------------
+
+
+def test_a_script_in_a_token_stays_text():
+    html = walk_through(tokens=["</script><script>alert(1)</script>"], Q=[[1]], K=[[1]], V=[[1]]).html()
+    assert html.count("</script>") == 1
+    assert "<script>alert" not in html
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sentence": ""}, "0 words"),
+        ({"sentence": "a " * 13}, "13 words"),
+        ({"Q": [[1]]}, "all three"),
+        ({"Q": [[1, 2]], "K": [[1]], "V": [[1]]}, "both need d_k"),
+        ({"Q": [[1]], "K": [[1]], "V": [[1], [2]]}, "every key needs one value"),
+        ({"Q": [1], "K": [[1]], "V": [[1]]}, "two dimensions"),
+        ({"Q": [[1]], "K": [[1]], "V": [[1]], "tokens": ["a", "b"]}, "2 names for 1"),
+        ({"mask": "casual"}, "must be one of"),
+        ({"scale": "1/sqrt(d)"}, "must be one of"),
+        ({"query": 5}, "query is 5, but must be from 0 to 4"),
+        ({"temperature": 0}, "temperature is 0"),
+        ({"d_k": 65}, "d_k is 65"),
+    ],
+)
+def test_python_refuses_with_a_sentence(arguments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        walk_through(**arguments)
+
+
+def test_what_a_cell_gets_is_text_and_html_only():
+    bundle = walk_through(mask="causal", query=1)._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert bundle["text/plain"].startswith("Walk through attention, one query at a time. The query “cat”")
+    assert 'alt="Weights of every query' in bundle["text/html"]
+
+
+def test_the_still_of_extreme_vectors_is_drawn_without_a_warning(recwarn):
+    walk = walk_through(Q=[[np.nan, 1], [1e308, 1e308]], K=[[1e308, np.inf], [1, 2]], V=[[1], [np.nan]])
+    assert "NaN" in walk.html()
+    assert [str(w.message) for w in recwarn] == []
