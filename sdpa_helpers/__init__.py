@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sdpa_helpers.attention import (
         backends,
         causal_mask,
+        explain_backend,
         padding_mask,
         scaled_dot_product_attention,
         softmax,
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 _HOME_OF = {
     "backends": "attention",
     "causal_mask": "attention",
+    "explain_backend": "attention",
     "padding_mask": "attention",
     "scaled_dot_product_attention": "attention",
     "softmax": "attention",
@@ -41,6 +43,7 @@ _HOME_OF = {
 __all__ = [  # noqa: RUF022  (in the order a reader meets them)
     "scaled_dot_product_attention",
     "backends",
+    "explain_backend",
     "softmax",
     "causal_mask",
     "padding_mask",

@@ -1,8 +1,9 @@
 """The command line `sdpa`: parse, call, print. What the commands do lives in the parts they call."""
 
 import json as json_
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -13,7 +14,12 @@ console = Console()
 complain = Console(stderr=True)
 
 Seconds = Annotated[
-    float, typer.Option("--timeout", min=1.0, help="Wall time for each submission, in seconds.")
+    float,
+    typer.Option(
+        "--timeout",
+        min=1.0,
+        help="CPU-seconds for each submission; on the clock it may take four times that.",
+    ),
 ]
 Memory = Annotated[int, typer.Option("--memory", min=256, help="Memory for each submission, in MB.")]
 
@@ -52,11 +58,10 @@ def check(
     from sdpa_helpers.exercises import LESSONS
     from sdpa_helpers.exercises.judge import PUBLIC_SEED
     from sdpa_helpers.grading.batch import Settings, grade
-    from sdpa_helpers.grading.runner import Limits
     from sdpa_helpers.grading.submission import Submission, notebook_of
 
     worst = 0
-    settings = Settings(PUBLIC_SEED, Limits(seconds=timeout, memory_mb=memory))
+    settings = Settings(PUBLIC_SEED, _limits(timeout, memory))
     for path in notebooks:
         name = notebook_of(path.name, list(LESSONS))
         if not path.is_file() or name is None:
@@ -80,7 +85,11 @@ def check(
 @app.command()
 def grade(
     submissions: Annotated[
-        Path, typer.Argument(help="A folder <student>/<notebook>.ipynb, or a zip of one.")
+        Path,
+        typer.Argument(
+            help="A folder or a zip: <student>/<notebook>.ipynb, files with students' names, or what Canvas or Moodle "
+            "exports."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Where the gradebook and the feedback go.")],
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions graded at the same time.")] = 1,
@@ -94,11 +103,21 @@ def grade(
     ] = None,
     executor: Annotated[str, typer.Option(help='Only "local" so far.')] = "local",
     sandbox: Annotated[
-        str, typer.Option(help='"auto" or "off"; "require" is refused until there is one.')
+        str, typer.Option(help='"auto": the best that holds here; "require": refuse to run without; "off".')
     ] = "auto",
     forbidden: Annotated[
         str, typer.Option(help='Forbidden calls: "zero" points, or only a "flag".')
     ] = "zero",
+    deadline: Annotated[
+        str | None,
+        typer.Option(help="ISO time, e.g. 2026-05-01T23:59 or …+02:00: the newest file before it counts."),
+    ] = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option(
+            help="Moodle's grading worksheet: says when each submission came, which its zip does not."
+        ),
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh/--resume", help="Start over, or go on where a run stopped.")
     ] = False,
@@ -106,24 +125,15 @@ def grade(
     """Grade a folder or a zip of submissions. Exit 0 when the whole batch was processed, 2 when it could not run."""
     _refuse_unknown("--executor", executor, ("local",))
     _refuse_unknown("--forbidden", forbidden, ("zero", "flag"))
-    _refuse_unknown("--sandbox", sandbox, ("auto", "off"))
+    _refuse_unknown("--sandbox", sandbox, ("auto", "require", "off"))
     try:
         from sdpa_helpers.grading.command import Unusable, grade_folder
     except ModuleNotFoundError as error:
-        complain.print(
-            f'{error.name} is not installed; grading needs: pip install -e ".[grade]"', markup=False
-        )
-        raise typer.Exit(2) from None
+        _no_grading(error)
     from sdpa_helpers.grading.batch import Settings
-    from sdpa_helpers.grading.runner import Limits
 
-    if sandbox == "auto":
-        complain.print(
-            "No sandbox: submissions run as ordinary processes of your account, with limits on time and memory only. "
-            "Grade only notebooks that you would run yourself.",
-            style="yellow",
-        )
-    limits = Limits(seconds=timeout, memory_mb=memory)
+    level = _sandbox_level(sandbox)
+    limits = _limits(timeout, memory)
     with _progress() as progress:
         task = progress.add_task("grading", total=None)
 
@@ -135,18 +145,193 @@ def grade(
             batch = grade_folder(
                 submissions,
                 out,
-                lambda chosen: Settings(chosen, limits, forbidden),
+                lambda chosen: Settings(chosen, limits, forbidden, level),
                 seed=seed,
                 jobs=jobs,
                 fresh=fresh,
                 gradebook=gradebook,
                 progress=begin,
+                deadline=_time(deadline),
+                roster=roster,
             )
         except (Unusable, FileNotFoundError) as error:
             progress.stop()
             complain.print(str(error), markup=False)
             raise typer.Exit(2) from None
     _print_gradebook(batch, out)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="The --out folder of `sdpa grade`.")],
+) -> None:
+    """Write class.html and similar.html again from the results in a folder."""
+    _needs_grading()
+    from sdpa_helpers.grading.class_pages import write_class_pages
+
+    if not write_class_pages(_graded(folder)):
+        complain.print(f"{folder}: no results of this course's notebooks in it", markup=False)
+        raise typer.Exit(2)
+    console.print(f"written: {folder / 'class.html'}, {folder / 'similar.html'}", markup=False)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="The --out folder of `sdpa grade`.")],
+    to: Annotated[str, typer.Option("--to", help="canvas, moodle, gradescope or nbgrader.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="File to write, for gradescope a folder; default: FOLDER/export/…."),
+    ] = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option(help="The gradebook or grading worksheet that the system exports: keeps its ids."),
+    ] = None,
+    notebook: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this notebook; may be repeated. Default: all that were graded."),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help='Canvas: NOTEBOOK=TITLE, e.g. "01_dot_product=Homework 1 (4321)".'),
+    ] = None,
+    gradebook: Annotated[
+        str | None,
+        typer.Option(help="nbgrader: SQLAlchemy URL of its gradebook; default: a new SQLite file."),
+    ] = None,
+    assignment: Annotated[
+        str, typer.Option(help="nbgrader: the assignment that holds the notebooks; default: one each.")
+    ] = "",
+) -> None:
+    """Give the marks back to a learning system. Exit 2 when that cannot be done as asked."""
+    _refuse_unknown("--to", to, ("canvas", "moodle", "gradescope", "nbgrader"))
+    _needs_grading()
+    from sdpa_helpers.grading.export_command import export_folder
+    from sdpa_helpers.grading.exports import CannotExport
+
+    try:
+        done = export_folder(
+            _graded(folder), to, out, roster, notebook or [], column or [], gradebook, assignment
+        )
+    except CannotExport as error:
+        complain.print(str(error), markup=False)
+        raise typer.Exit(2) from None
+    for note in done.notes:
+        complain.print(note, markup=False)
+    where = f"{done.paths[0]}" if len(done.paths) == 1 else f"{len(done.paths)} files"
+    console.print(f"{done.learners} learners; written: {where}", markup=False)
+
+
+@app.command()
+def release(
+    folder: Annotated[Path, typer.Argument(help="A new folder for the student edition.")],
+) -> None:
+    """Write the student edition: lessons, exercises, package, set-up files; no solutions, no tests."""
+    try:
+        from sdpa_helpers.release import CannotRelease
+        from sdpa_helpers.release import release as write
+    except ModuleNotFoundError:
+        complain.print("this is the student edition already", markup=False)
+        raise typer.Exit(2) from None
+
+    try:
+        names = write(folder)
+    except (CannotRelease, FileNotFoundError) as error:
+        complain.print(str(error), markup=False)
+        raise typer.Exit(2) from None
+    console.print(f"{folder}: {', '.join(names)}", markup=False)
+
+
+@app.command()
+def bench(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for attention.csv, .json and .png; default: only print."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds in which every backend takes its turn.")] = 9,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(help="batch,heads,length,features; may be repeated. Default: the course's three."),
+    ] = None,
+) -> None:
+    """Time every attention backend against torch's fused call: one thread, medians of interleaved rounds."""
+    from sdpa_helpers.bench import run
+
+    try:
+        shapes = [tuple(int(n) for n in text.split(",")) for text in shape or []]
+        if any(len(sizes) != 4 or min(sizes) < 1 for sizes in shapes):
+            raise ValueError
+    except ValueError:
+        complain.print(f"--shape {' '.join(shape or [])}: expected e.g. 1,8,1024,64", markup=False)
+        raise typer.Exit(2) from None
+    run(out, rounds, shapes or None)
+
+
+def _needs_grading() -> None:
+    """Exit 2 with a sentence where the parts for teachers are not there."""
+    try:
+        import sdpa_helpers.grading.command  # noqa: F401
+    except ModuleNotFoundError as error:
+        _no_grading(error)
+
+
+def _no_grading(error: ModuleNotFoundError) -> NoReturn:
+    if (error.name or "").startswith("sdpa_helpers"):
+        complain.print(
+            "this is the student edition: it checks your own notebooks, with `sdpa check`", markup=False
+        )
+    else:
+        complain.print(
+            f'{error.name} is not installed; grading needs: pip install -e ".[grade]"', markup=False
+        )
+    raise typer.Exit(2)
+
+
+def _graded(folder: Path) -> Path:
+    if not (folder / "results").is_dir():
+        complain.print(f"{folder} holds no results/; name the --out folder of `sdpa grade`", markup=False)
+        raise typer.Exit(2)
+    return folder
+
+
+def _time(text: str | None) -> datetime | None:
+    """An ISO time; without a zone it is this machine's."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError:
+        complain.print(f"--deadline {text} is no ISO time; expected e.g. 2026-05-01T23:59", markup=False)
+        raise typer.Exit(2) from None
+
+
+def _limits(timeout: float, memory: int):
+    """One cell may take a quarter of the time, so that an endless loop leaves some to the other exercises."""
+    from sdpa_helpers.grading.runner import Limits
+
+    return Limits(seconds=timeout, cell_seconds=min(10.0, timeout / 4), memory_mb=memory)
+
+
+def _sandbox_level(wanted: str) -> str:
+    """The level of confinement to use; says loudly what is missing, and exits when "require" cannot be met."""
+    from sdpa_helpers.grading.sandbox import probe
+
+    try:
+        choice = probe.choose(wanted)
+    except probe.NoSandbox as error:
+        complain.print(f"--sandbox require: no sandbox holds on this machine.\n{error}", markup=False)
+        raise typer.Exit(2) from None
+    if choice.level == "off":
+        complain.print(
+            "No sandbox: submissions run as ordinary processes of your account, with limits on time and memory only. "
+            "Grade only notebooks that you would run yourself.",
+            style="bold yellow",
+        )
+    elif choice.missing:
+        complain.print(f"Sandbox: {choice.level}, which is not the best there is.", style="bold yellow")
+    if choice.missing:
+        complain.print(probe.explain(choice.missing) + "\nSee docs/sandbox.md.", markup=False)
+    return choice.level
 
 
 def _refuse_unknown(option: str, value: str, known: tuple[str, ...]) -> None:
@@ -197,6 +382,7 @@ def _print_gradebook(batch, out: Path) -> None:
     console.print(table)
     for name, why in batch.ignored:
         console.print(f"left out: {name}: {why}", markup=False)
+    console.print(f"for the next session: {out / 'class.html'}; alike: {out / 'similar.html'}", markup=False)
     resumed = f", {batch.kept} of them from an earlier run" if batch.kept else ""
     console.print(f"{len(batch.records)} submissions{resumed}; written to {out}", markup=False)
 

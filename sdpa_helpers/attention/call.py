@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from sdpa_helpers.attention import arguments, dispatch
+from sdpa_helpers.attention import arguments, choice, dispatch
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -62,7 +62,7 @@ def scaled_dot_product_attention(
 
     Args:
         query: (..., n_q, d_k), of dtype float16, bfloat16 (torch), float32 or float64. Half precision is
-            computed in float32 and rounded at the end.
+            computed in float32 and rounded at the end (by torch-fused: as torch's kernel does it).
         key: (..., n_k, d_k), of the same dtype and on the same device.
         value: (..., n_k, d_v), likewise. The leading dimensions of all three broadcast.
         attn_mask: broadcasts to (..., n_q, n_k). bool: True = this query may attend to this key. Floating:
@@ -75,8 +75,9 @@ def scaled_dot_product_attention(
         enable_gqa: grouped-query attention (Ainslie et al. 2023, §2.2). The heads of key and of value
             (dimension −3) must divide those of query; each serves as many neighbouring query heads as it
             takes.
-        backend: one of `backends()`, or "auto": "numpy" for arrays, "torch" for tensors. Any backend takes
-            both kinds; tensors that require a gradient need one that keeps it.
+        backend: one of `backends()`, or "auto": the fastest that is right for these arguments; it keeps to
+            the NumPy backends for arrays and to the torch ones for tensors. Any backend takes both kinds;
+            tensors that require a gradient need one that keeps it. `explain_backend` says which it is.
         return_weights: whether to return the weights too: what multiplied the values, so after dropout.
 
     Returns:
@@ -90,6 +91,68 @@ def scaled_dot_product_attention(
             without scale, dropout with a NumPy backend, an unknown backend, a gradient that the backend would
             lose.
     """
+    call, expected = _checked(
+        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, return_weights
+    )
+    chosen = choice.choose(backend, call).backend
+    _check_backend_can(chosen if backend == "auto" else backend, call, [query, key, value, attn_mask])
+    output, weights = dispatch.run(
+        chosen,
+        query,
+        key,
+        value,
+        attn_mask=attn_mask,
+        dropout_p=call.dropout_p,
+        is_causal=call.is_causal,
+        scale=call.scale,
+        enable_gqa=bool(enable_gqa),
+        return_weights=call.return_weights,
+    )
+    return (output, _expand(weights, expected)) if return_weights else output
+
+
+def explain_backend(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    backend: str = "auto",
+    return_weights: bool = False,
+) -> choice.Choice:
+    """Which backend scaled_dot_product_attention takes for these arguments, and why. Nothing is computed.
+
+    Args: those of scaled_dot_product_attention.
+
+    Returns:
+        prints as text: the backend, why it, and why not those that are faster for other arguments.
+
+    Raises:
+        TypeError, ValueError: what scaled_dot_product_attention refuses before it computes.
+    """
+    call, _ = _checked(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, return_weights)
+    chosen = choice.choose(backend, call)
+    asked = chosen.backend if backend == "auto" else backend
+    _check_backend_can(asked, call, [query, key, value, attn_mask])
+    return chosen
+
+
+def _checked(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any,
+    dropout_p: Any,
+    is_causal: Any,
+    scale: Any,
+    enable_gqa: Any,
+    return_weights: Any,
+) -> tuple[choice.Call, tuple[int, ...]]:
+    """What the call is, and the shape of its weights; an error if it is none."""
     kind = arguments.common_kind(query, key, value, attn_mask)
     arguments.check_dtypes(query, key, value, kind)
     for name, flag in (
@@ -104,31 +167,26 @@ def scaled_dot_product_attention(
         arguments.check_mask(attn_mask, weights_shape, kind)
     if kind == "torch":
         arguments.check_devices(query, key, value, attn_mask)
-    dropout_p = arguments.checked_dropout(dropout_p)
-
-    chosen = dispatch.choose(backend, kind)
-    _check_backend_can(chosen, dropout_p, [query, key, value, attn_mask])
-    output, weights = dispatch.run(
-        chosen,
+    call = choice.describe(
         query,
         key,
         value,
-        attn_mask=attn_mask,
-        dropout_p=dropout_p,
+        attn_mask,
+        lead=lead,
         is_causal=bool(is_causal),
         scale=arguments.checked_scale(scale, query.shape[-1]),
-        enable_gqa=bool(enable_gqa),
+        dropout_p=arguments.checked_dropout(dropout_p),
         return_weights=bool(return_weights),
     )
-    return (output, _expand(weights, weights_shape)) if return_weights else output
+    return call, weights_shape
 
 
-def _check_backend_can(chosen: str, dropout_p: float, arrays: list[Any]) -> None:
+def _check_backend_can(chosen: str, call: choice.Call, arrays: list[Any]) -> None:
     backend = dispatch.BACKENDS[chosen]
-    if dropout_p > 0 and not backend.dropout:
+    if call.dropout_p > 0 and not backend.dropout:
         able = [name for name in dispatch.backends() if dispatch.BACKENDS[name].dropout]
         raise ValueError(
-            f"dropout_p is {dropout_p}, but backend {chosen!r} has no dropout: NumPy has no random state "
+            f"dropout_p is {call.dropout_p}, but backend {chosen!r} has no dropout: NumPy has no random state "
             f"that a caller could seed for it. Pass dropout_p=0, or torch tensors, or one of backend={able}"
         )
     if backend.kind == "numpy" and any(getattr(array, "requires_grad", False) for array in arrays):

@@ -1,8 +1,9 @@
-"""Which backends there are, which one a call gets, and how arrays get to it and back.
+"""Which backends there are, and how arrays get to them and back. Which one a call gets: `choice.py`.
 
-A new backend is one file beside this one and one line in BACKENDS. The file has one function `attention` with
+A new backend is one file beside this one and one line in BACKENDS. The file has a function `attention` with
 the signature of `numpy_formula.attention`; it is given checked arguments and returns (output, weights), where
-weights may be None unless return_weights is true.
+weights may be None unless return_weights is true. If it does not serve every call it has `cannot(call)` too,
+which gives the reason, or "": such a call goes to the backend named as its `formula`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.arguments import Kind
+    from sdpa_helpers.attention.choice import Call
 
 
 class Backend(NamedTuple):
@@ -23,15 +25,27 @@ class Backend(NamedTuple):
     needs: tuple[str, ...] = ()  # importable names, besides NumPy
     install: str = ""  # the command that brings them
     dropout: bool = False
+    formula: str = ""  # the backend for calls that this one cannot serve; "" if it serves every call
+    from_scores: int = 0  # n_q · n_k from which backend="auto" takes it: below, the formula is as fast
 
+
+TORCH = {"needs": ("torch",), "install": "pip install torch", "dropout": True}
 
 BACKENDS = {
     "numpy": Backend("numpy_formula", "numpy"),
-    "torch": Backend("torch_formula", "torch", needs=("torch",), install="pip install torch", dropout=True),
+    "numpy-tiled": Backend("numpy_tiled", "numpy", formula="numpy", from_scores=256 * 256),
+    "numba": Backend(
+        "numba_tiled",
+        "numpy",
+        needs=("numba", "scipy"),
+        install='pip install numba scipy, or pip install -e ".[fast]"',
+        formula="numpy",
+        from_scores=2048 * 2048,  # the first time it compiles for seconds, and loading it takes a part of one
+    ),
+    "torch": Backend("torch_formula", "torch", **TORCH),
+    "torch-tiled": Backend("torch_tiled", "torch", **TORCH, formula="torch", from_scores=256 * 256),
+    "torch-fused": Backend("torch_fused", "torch", **TORCH, formula="torch"),
 }
-
-# What backend="auto" takes, by the kind of the arrays.
-AUTOMATIC = {"numpy": "numpy", "torch": "torch"}
 
 
 def backends() -> list[str]:
@@ -39,12 +53,14 @@ def backends() -> list[str]:
     return [name for name, backend in BACKENDS.items() if all(map(_is_installed, backend.needs))]
 
 
-def choose(name: str, kind: Kind) -> str:
-    """The backend's name, "auto" resolved; an error if there is none of that name here."""
-    if name == "auto":
-        return AUTOMATIC[kind]
-    if name in backends():
-        return name
+def is_usable(name: str) -> bool:
+    return name in backends()
+
+
+def check_usable(name: str) -> None:
+    """An error if there is no backend of that name here."""
+    if is_usable(name):
+        return
     here = ", ".join(repr(usable) for usable in ["auto", *backends()])
     if name in BACKENDS:
         needed = " and ".join(BACKENDS[name].needs)
@@ -53,6 +69,11 @@ def choose(name: str, kind: Kind) -> str:
             f"Usable here: {here}"
         )
     raise ValueError(f"there is no backend {name!r}. Usable here: {here}")
+
+
+def cannot(name: str, call: Call) -> str:
+    """Why that backend does not serve such a call; "" when it does."""
+    return _load(name).cannot(call) if BACKENDS[name].formula else ""
 
 
 def run(

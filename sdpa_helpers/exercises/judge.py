@@ -202,7 +202,11 @@ def pattern(expected: np.ndarray, values: np.ndarray) -> str:
     if values.size < 2 or not np.isfinite(values).all() or large.sum() < 2:
         return ""
     ratio = values[large] / expected[large]
-    if abs(ratio[0]) > 1e-6 and np.allclose(ratio, ratio[0], rtol=1e-6) and np.allclose(values[~large], 0, atol=1e-9):
+    if (
+        abs(ratio[0]) > 1e-6
+        and np.allclose(ratio, ratio[0], rtol=1e-6)
+        and np.allclose(values[~large], 0, atol=1e-9)
+    ):
         return f"; every number is {ratio[0]:.4g} times the right one"
     offset = values - expected
     if np.allclose(offset, offset.flat[0], rtol=1e-6):

@@ -3,6 +3,9 @@
 import hashlib
 import json
 import multiprocessing
+import multiprocessing.connection
+import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -20,28 +23,38 @@ from sdpa_helpers.exercises.definition import Exercise
 from sdpa_helpers.exercises.diagnose import Result, explain
 from sdpa_helpers.exercises.judge import Truth, Verdict, judge, truths
 from sdpa_helpers.exercises.probe import Answer
+from sdpa_helpers.grading import scratch
 from sdpa_helpers.grading.assemble import answer_cells, assemble
 from sdpa_helpers.grading.runner import Limits, Outcome, run
+from sdpa_helpers.grading.sandbox.worker import OFF
 from sdpa_helpers.grading.submission import Flag, Lifted, Submission, Unreadable, lift, read_cells
 
 Record = dict[str, Any]
 """The graded result of one submission, in the form of results/<student>/<notebook>.json."""
 
+RECORD_FORM = "2"
+"""Changes when records get new fields: earlier ones are then graded again."""
+
 FORBIDDEN_EARNS_NOTHING = "zero"
+
+
+MAX_KEPT_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for a whole run."""
+    """What holds for a whole run. sandbox: the level of confinement; results do not depend on it."""
 
     seed: str
     limits: Limits = field(default_factory=Limits)
     forbidden: str = FORBIDDEN_EARNS_NOTHING
+    sandbox: str = OFF
 
 
 def fingerprint(submission: Submission, settings: Settings) -> str:
     """Changes whenever the result could: the file, the exercise, the seed, the limits, the version."""
     parts = [__version__, settings.seed, repr(settings.limits), settings.forbidden]
+    parts += [repr(submission.flags), repr(submission.handed_in), RECORD_FORM]
     digest = hashlib.sha256("\0".join(parts).encode())
     digest.update(pristine_exercise(submission.notebook).read_bytes())
     if submission.path is not None:
@@ -54,15 +67,20 @@ def fingerprint(submission: Submission, settings: Settings) -> str:
 
 def grade(submission: Submission, settings: Settings) -> Record:
     """The record of one submission. Whatever is wrong with the file ends up in the record, not as an exception."""
+    return attempt(submission, settings)[0]
+
+
+def attempt(submission: Submission, settings: Settings) -> tuple[Record, bool]:
+    """The record, and whether a limit on the clock was met with CPU time left: then a calmer moment may do better."""
     started = time.monotonic()
     exercises = exercises_of(submission.notebook)
     if submission.path is None:
         reason = "No notebook was handed in."
-        return _without_run(submission, exercises, settings, "missing", reason, started)
+        return _without_run(submission, exercises, settings, "missing", reason, started), False
     try:
         cells = read_cells(submission.path)
     except (Unreadable, OSError) as error:
-        return _without_run(submission, exercises, settings, "unreadable", str(error), started)
+        return _without_run(submission, exercises, settings, "unreadable", str(error), started), False
     pristine = nbformat.read(pristine_exercise(submission.notebook), as_version=4)
     stubs = answer_cells(pristine)
     lifted = lift(cells, exercises, stubs)
@@ -71,12 +89,15 @@ def grade(submission: Submission, settings: Settings) -> Record:
             "No answer cell was found. The first line of an answer cell, `# exercise: NAME`, says which exercise "
             f"it answers; this notebook's are: {', '.join(stubs)}."
         )
-        return _without_run(submission, exercises, settings, "unreadable", reason, started, lifted.flags)
+        return _without_run(
+            submission, exercises, settings, "unreadable", reason, started, lifted.flags
+        ), False
     outcome, stops = _run_all(pristine, lifted, exercises, settings)
     results = [_result(e, lifted, outcome, stops, settings) for e in exercises]
     flags = [*submission.flags, *lifted.flags, *_forged(outcome)]
     status = _status(results, stops)
-    return _record(submission, settings, status, "", results, flags, started)
+    record = _record(submission, settings, status, "", results, flags, started, lifted.answers)
+    return record, outcome.slow
 
 
 def _run_all(
@@ -84,23 +105,26 @@ def _run_all(
 ) -> tuple[Outcome, dict[str, str]]:
     """Run the notebook; when one exercise ends the run, run again without it, so that it costs only itself.
 
-    Gives everything that came out, and for each exercise that ended a run, why. All runs share one time limit.
+    Gives everything that came out, and for each exercise that ended a run, why. All runs share the limits on
+    time, so that an exercise which takes all of it leaves nothing to the next.
     """
     by_name = {e.name: truths(e, settings.seed) for e in exercises}
     todo = [e.name for e in exercises if e.name in lifted.answers]
     answers, total, stops = dict(lifted.answers), Outcome(), {}
-    left = settings.limits.seconds
+    left, clock = settings.limits.seconds, settings.limits.wall_seconds
     while todo:
-        outcome = run(assemble(pristine, answers, by_name, todo), replace(settings.limits, seconds=left))
+        limits = replace(settings.limits, seconds=left, wall=clock)
+        outcome = run(assemble(pristine, answers, by_name, todo), limits, settings.sandbox)
         total.answers.update(outcome.answers)
         total.cell_errors.update(outcome.cell_errors)
         total.forged.update(outcome.forged)
-        left -= outcome.seconds
+        total.slow |= outcome.slow
+        left, clock = left - outcome.seconds, clock - outcome.wall
         if not outcome.stopped:
             break
         culprit = outcome.stopped_in
         stops[culprit] = outcome.stopped
-        if culprit not in answers or left < 1.0:
+        if culprit not in answers or min(left, clock) < 1.0:
             stops.update({name: outcome.stopped for name in todo if not _arrived(name, total)})
             break
         del answers[culprit]
@@ -154,7 +178,8 @@ def _verdict(e: Exercise, truth: Truth, lifted: Lifted, outcome: Outcome, stops:
         helper = answer.error == "NameError" and _HELPERS
         return replace(verdict, seen=verdict.seen + helper) if helper else verdict
     why = stops.get(e.name, "not-run")
-    return replace(nothing, status=why if why == "timeout" else "not-run", fault=why, seen=_STOPPED[why])
+    status = why if why in ("timeout", "out-of-memory") else "not-run"
+    return replace(nothing, status=status, fault=why, seen=_STOPPED[why])
 
 
 _HELPERS = (
@@ -163,6 +188,7 @@ _HELPERS = (
 _STOPPED = {
     "timeout": "this did not finish within the time limit: is there a loop that never ends?",
     "kernel-died": "the Python process ended while this exercise ran",
+    "out-of-memory": "the memory limit was reached while this exercise ran",
     "output-limit": "this exercise printed or displayed far more than can be read",
     "start-failed": "the Python process could not be started; that is the grader's problem, not yours",
     "not-run": "this case was not reached",
@@ -217,6 +243,7 @@ def _record(
     results: list[Result],
     flags: list[Flag],
     started: float,
+    answers: dict[str, str] | None = None,
 ) -> Record:
     """The record in the form of the results file; `reason`, `flags`, `title` and so on are additions to it."""
     exercises = {}
@@ -249,9 +276,17 @@ def _record(
         "max_points": sum(r.exercise.max_points for r in results),
         "exercises": exercises,
         "flags": [{"kind": f.kind, "message": f.message} for f in flags],
+        "answers": {name: _kept_text(source) for name, source in (answers or {}).items()},
+        "handed_in": list(submission.handed_in),
+        "lms": submission.lms,
         "fingerprint": fingerprint(submission, settings),
         "seconds": round(time.monotonic() - started, 2),
     }
+
+
+def _kept_text(source: str) -> str:
+    """An answer as the record keeps it, for a human to read: not endless, and in characters that a file can hold."""
+    return source[:MAX_KEPT_CHARACTERS].encode("utf-8", "backslashreplace").decode()
 
 
 # ---- many submissions -------------------------------------------------------------------------------------
@@ -263,22 +298,28 @@ def grade_all(
     """Grade every submission, `jobs` at a time; records come in the order in which they are finished.
 
     A worker that dies takes down its pool: what was under way is then graded one by one, each in a worker of
-    its own, and a submission that kills its worker again is recorded as "kernel-died".
+    its own, and a submission that kills its worker again is recorded as "kernel-died". A submission that ran
+    out of time on the clock, but not of CPU time, is graded once more, alone, when the others are done.
     """
-    left = list(submissions)
+    left, slow = list(submissions), []
+    scratch.sweep()
     with _pool(jobs) as pool:
-        futures = {pool.submit(grade, s, settings): s for s in left}
+        futures = {pool.submit(attempt, s, settings): s for s in left}
         for future in as_completed(futures):
             try:
-                record = future.result()
+                record, was_slow = future.result()
             except BrokenProcessPool:
                 break
             left.remove(futures[future])
+            if was_slow and len(futures) > 1:
+                slow.append(futures[future])
+                continue
             tick()
             yield record
-    for submission in left:
+    for submission in (*left, *slow):
         yield _alone(submission, settings)
         tick()
+    scratch.sweep()  # what a worker that was killed has left
 
 
 def _alone(submission: Submission, settings: Settings) -> Record:
@@ -292,7 +333,20 @@ def _alone(submission: Submission, settings: Settings) -> Record:
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
+
+
+def _end_with_parent() -> None:
+    """A worker whose grader was killed ends at once, and with it its kernels; by itself it would wait forever."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            multiprocessing.connection.wait([parent.sentinel])
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def kept_record(path: Path, expected: str) -> Record | None:

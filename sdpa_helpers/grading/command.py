@@ -7,10 +7,13 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from sdpa_helpers.exercises import LESSONS
 from sdpa_helpers.grading.batch import Record, Settings, fingerprint, grade_all, kept_record
+from sdpa_helpers.grading.class_pages import write_class_pages
+from sdpa_helpers.grading.imports import find_submissions, unpack, worksheet_times
 from sdpa_helpers.grading.record import (
     grade_rows,
     result_path,
@@ -20,7 +23,7 @@ from sdpa_helpers.grading.record import (
     write_text,
 )
 from sdpa_helpers.grading.report import feedback_page
-from sdpa_helpers.grading.submission import Submission, find_submissions, unpack
+from sdpa_helpers.grading.submission import Submission
 
 
 class Unusable(Exception):
@@ -47,16 +50,20 @@ def grade_folder(
     fresh: bool,
     gradebook: str | None,
     progress: Callable[[int], Callable[[], None]],
+    deadline: datetime | None = None,
+    roster: Path | None = None,
 ) -> Batch:
     """Grade a folder or a zip into `out`; resumes what an interrupted run has left, unless `fresh`.
 
-    `progress` gets the number of submissions and gives a function to call after each one.
+    `progress` gets the number of submissions and gives a function to call after each one. `roster`: Moodle's
+    grading worksheet, which knows when each submission came.
     Raises Unusable when there is nothing to grade or `out` cannot be used.
     """
     _prepare(out, fresh)
     settings = make_settings(_seed(out, seed))
     with tempfile.TemporaryDirectory(prefix="sdpa-zip-") as folder:
-        submissions, ignored = find_submissions(_folder(source, Path(folder)), list(LESSONS))
+        times = _worksheet_times(roster) if roster else None
+        submissions, ignored = find_submissions(_folder(source, Path(folder)), list(LESSONS), deadline, times)
         if not submissions:
             raise Unusable(
                 f"{source} holds no notebook of this course: expected <student>/<notebook>.ipynb with one of the "
@@ -68,6 +75,7 @@ def grade_folder(
     batch.rows = grade_rows(batch.records, list(LESSONS))
     write_tables(out, batch.records, list(LESSONS))
     write_gradebook(gradebook or f"sqlite:///{(out / 'gradebook.db').resolve()}", batch.records)
+    write_class_pages(out, [(r["student"], r["notebook"]) for r in batch.records])
     return batch
 
 
@@ -86,14 +94,16 @@ def _grade(
         if record is None:
             todo.append(submission)
         else:
-            batch.records.append(record)
+            batch.records.append({**record, "answers": {}})
             batch.kept += 1
             tick()
     for record in grade_all(todo, settings, jobs, tick):
         # The page first: a result file is the sign that all of a submission's output is there.
         write_text(out / "feedback" / record["student"] / f"{record['notebook']}.html", feedback_page(record))
         write_result(out, record)
-        batch.records.append(record)
+        batch.records.append(
+            {**record, "answers": {}}
+        )  # the file keeps them; a class's answers fill a memory
     return batch
 
 
@@ -103,12 +113,27 @@ def _prepare(out: Path, fresh: bool) -> None:
     if fresh:
         for name in ("results", "feedback"):
             shutil.rmtree(out / name, ignore_errors=True)
-        for name in ("grades.csv", "details.csv", "gradebook.db", "run.json"):
+        for name in (
+            "grades.csv",
+            "details.csv",
+            "handed_in.csv",
+            "class.html",
+            "similar.html",
+            "gradebook.db",
+            "run.json",
+        ):
             (out / name).unlink(missing_ok=True)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Unusable(f"--out {out} cannot be made: {error}") from None
+
+
+def _worksheet_times(roster: Path) -> dict:
+    try:
+        return worksheet_times(roster)
+    except (OSError, ValueError) as error:
+        raise Unusable(f"--roster {roster} cannot be read: {error}") from None
 
 
 def _seed(out: Path, seed: str | None) -> str:

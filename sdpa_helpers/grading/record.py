@@ -3,7 +3,7 @@
 import csv
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sqlalchemy import ForeignKey, String, UniqueConstraint, create_engine, select
@@ -12,6 +12,8 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, rela
 from sdpa_helpers.grading.batch import Record
 
 DETAILS = ("student", "notebook", "exercise", "case", "points", "max_points", "status", "diagnosis")
+
+HANDED_IN = ("student", "notebook", "file", "time", "late", "graded")
 
 
 # ---- files ------------------------------------------------------------------------------------------------
@@ -36,6 +38,24 @@ def write_result(out: Path, record: Record) -> None:
     write_text(path, json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
+def read_results(out: Path, only: Iterable[tuple[str, str]] | None = None) -> Iterator[Record]:
+    """The records in `out`, one at a time, by student and notebook; `only`: of these (student, notebook) pairs.
+
+    A file that was cut off, or is none of ours, is passed over.
+    """
+    if only is None:
+        paths = sorted((out / "results").glob("*/*.json"))
+    else:
+        paths = [result_path(out, student, notebook) for student, notebook in sorted(only)]
+    for path in paths:
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(record, dict) and "fingerprint" in record:
+            yield record
+
+
 def grade_rows(records: list[Record], notebooks: list[str]) -> list[dict[str, str]]:
     """One row per student; a notebook that nobody handed in stays blank and does not count."""
     rows: dict[str, dict[str, str]] = {}
@@ -54,7 +74,7 @@ def grade_rows(records: list[Record], notebooks: list[str]) -> list[dict[str, st
 
 
 def write_tables(out: Path, records: list[Record], notebooks: list[str]) -> None:
-    """grades.csv and details.csv."""
+    """grades.csv, details.csv and handed_in.csv: a row per student, per case, per file."""
     _write_csv(out / "grades.csv", ["student", *notebooks, "total", "max"], grade_rows(records, notebooks))
     details = (
         {
@@ -68,6 +88,19 @@ def write_tables(out: Path, records: list[Record], notebooks: list[str]) -> None
         for case in exercise["cases"]
     )
     _write_csv(out / "details.csv", DETAILS, details)
+    files = (
+        {
+            "student": r["student"],
+            "notebook": r["notebook"],
+            "file": entry["file"],
+            "time": entry.get("time", ""),
+            "late": "yes" if entry["late"] else "no",
+            "graded": "yes" if entry["graded"] else "no",
+        }
+        for r in records
+        for entry in r.get("handed_in", ())
+    )
+    _write_csv(out / "handed_in.csv", HANDED_IN, files)
 
 
 def _write_csv(path: Path, columns: Iterable[str], rows: Iterable[dict]) -> None:
@@ -76,11 +109,11 @@ def _write_csv(path: Path, columns: Iterable[str], rows: Iterable[dict]) -> None
     with draft.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(columns))
         writer.writeheader()
-        writer.writerows({key: _no_formula(value) for key, value in row.items()} for row in rows)
+        writer.writerows({key: no_formula(value) for key, value in row.items()} for row in rows)
     draft.replace(path)
 
 
-def _no_formula(value: object) -> object:
+def no_formula(value: object) -> object:
     """A text that a spreadsheet would run as a formula gets an apostrophe in front."""
     if isinstance(value, str) and value[:1] in "=+-@\t\r" and value:
         return "'" + value

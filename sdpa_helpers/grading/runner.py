@@ -7,11 +7,7 @@ has a budget; a dead kernel is noticed at once; comments and tags that steer nbv
 
 import contextlib
 import os
-import subprocess
-import sys
-import tempfile
-import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,29 +15,21 @@ from queue import Empty
 from typing import Any
 
 import nbformat
-import nbval.kernel
 import nbval.plugin
 import pytest
-import zmq
 from nbformat import NotebookNode
 
 from sdpa_helpers.exercises.probe import MIME, Answer, unpack_answer
-from sdpa_helpers.grading import kernel_edition
+from sdpa_helpers.grading import scratch
 from sdpa_helpers.grading.assemble import ROLE
+from sdpa_helpers.grading.graded_kernel import GradedKernel, KernelDied, Limits, OutputLimit, TimedOut
+from sdpa_helpers.grading.sandbox.client import Running
+from sdpa_helpers.grading.sandbox.worker import OFF, broken_down, start_kernel
+
+__all__ = ["Limits", "Outcome", "run"]
 
 Key = tuple[str, str]
 """(exercise, case)."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one submission may use. seconds and cell_seconds: wall time once its kernel is up."""
-
-    seconds: float = 60.0
-    cell_seconds: float = 10.0
-    memory_mb: int = 4096
-    messages: int = 20_000
-    output_bytes: int = 16 << 20
 
 
 @dataclass
@@ -50,7 +38,8 @@ class Outcome:
 
     answers: by (exercise, case), only those that arrived properly. cell_errors: by exercise, why its answer
     cell did not run. forged: by (exercise, case), what was wrong with a result. stopped: "", "timeout",
-    "kernel-died", "output-limit" or "start-failed", with the exercise that was running in `stopped_in`.
+    "kernel-died", "out-of-memory", "output-limit" or "start-failed", with the exercise that was running in
+    `stopped_in`. seconds, wall: CPU time, and time on the clock; slow: there was CPU time left at a timeout.
     """
 
     answers: dict[Key, Answer] = field(default_factory=dict)
@@ -59,40 +48,34 @@ class Outcome:
     stopped: str = ""
     stopped_in: str = ""
     seconds: float = 0.0
+    wall: float = 0.0
+    slow: bool = False
 
 
-class OutputLimit(Exception):
-    """The kernel sent more than its budget."""
+def run(notebook: NotebookNode, limits: Limits, sandbox: str = OFF) -> Outcome:
+    """Run the notebook in a kernel of its own at a level of confinement; nothing of it is left afterwards."""
+    outcome = _run_once(notebook, limits, sandbox)
+    if outcome.stopped in ("kernel-died", "start-failed") and broken_down(sandbox):
+        outcome = _run_once(
+            notebook, limits, sandbox
+        )  # the fork server itself had ended: not the learner's doing
+    return outcome
 
 
-class KernelDied(Exception):
-    """The kernel's process ended while a cell ran."""
-
-
-def run(notebook: NotebookNode, limits: Limits) -> Outcome:
-    """Run the notebook in a kernel of its own, in an empty folder that is removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="sdpa-run-", ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
-        box = home / "box"
-        box.mkdir()
-        (home / "pytest.ini").write_text("[pytest]\n")
-        path = home / "submission.ipynb"
+def _run_once(notebook: NotebookNode, limits: Limits, sandbox: str) -> Outcome:
+    folder = scratch.make("run")
+    try:
+        (folder / "pytest.ini").write_text("[pytest]\n")
+        path = folder / "submission.ipynb"
         nbformat.write(notebook, path)
-        grader = Grader(limits, box, kernel_edition.stage(home / "package"))
-        options = [
-            "-c",
-            str(home / "pytest.ini"),
-            "--rootdir",
-            folder,
-            "--noconftest",
-            "-q",
-            "--color=no",
-            "--tb=no",
-        ]
-        options += ["-p", "no:cacheprovider", "-p", "nbval.plugin", "-s", str(path)]
+        grader = Grader(limits, sandbox)
+        options = ["-c", str(folder / "pytest.ini"), "--rootdir", str(folder), "--noconftest"]
+        options += ["-q", "--color=no", "--tb=no", "-p", "no:cacheprovider", "-p", "nbval.plugin", "-s"]
         with _quiet_pytest():
-            pytest.main(options, plugins=[grader])
+            pytest.main([*options, str(path)], plugins=[grader])
         return grader.outcome
+    finally:
+        scratch.remove(folder)
 
 
 @contextlib.contextmanager
@@ -115,10 +98,9 @@ def _quiet_pytest() -> Iterator[None]:
 class Grader:
     """The pytest plugin that collects one assembled notebook and gathers its outcome."""
 
-    def __init__(self, limits: Limits, box: Path, package: Path) -> None:
-        self.limits, self.box, self.package = limits, box, package
+    def __init__(self, limits: Limits, sandbox: str) -> None:
+        self.limits, self.sandbox = limits, sandbox
         self.outcome = Outcome()
-        self.deadline = float("inf")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collect_file(self, file_path: Path, parent: Any) -> Any:
@@ -140,14 +122,18 @@ class GradedFile(nbval.plugin.IPyNbFile):
 
     grader: Grader
 
+    running: Running | None = None
+    graded: GradedKernel | None = None
+
     def setup(self) -> None:
-        """Start the kernel; the time limit counts from when it is ready."""
+        """Start the kernel; limits on time count from when it is ready."""
+        grader = self.grader
         try:
-            self.kernel = GradedKernel(self.grader.limits, self.grader.box, self.grader.package)
+            self.running = start_kernel(grader.sandbox, grader.limits, _modules(self.nb))
+            self.kernel = self.graded = GradedKernel(self.running, grader.limits)
         except Exception as error:
-            self.grader.stop("start-failed", "")
+            grader.stop("start-failed", "")
             raise RuntimeError(f"the kernel did not start: {error}") from error
-        self.grader.deadline = time.monotonic() + self.grader.limits.seconds
 
     def collect(self) -> Generator["GradedCell", None, None]:
         """One item per cell; which options apply is ours to say, not the cell's comments' or tags'."""
@@ -161,10 +147,19 @@ class GradedFile(nbval.plugin.IPyNbFile):
             )
 
     def teardown(self) -> None:
-        """Stop the kernel and everything in its process group."""
-        self.grader.outcome.seconds = self.grader.limits.seconds - (self.grader.deadline - time.monotonic())
-        if isinstance(self.kernel, GradedKernel):
-            self.kernel.finish()
+        """Stop the kernel and everything it has started."""
+        if self.graded is not None:
+            outcome = self.grader.outcome
+            outcome.seconds, outcome.wall = self.graded.cpu_used, self.graded.wall_used
+            self.graded.stop()
+        elif self.running is not None:
+            self.running.close()
+
+
+def _modules(notebook: NotebookNode) -> tuple[str, ...]:
+    """What a warm kernel should have imported for this notebook; torch costs more than all the rest."""
+    usual = ("numpy", "matplotlib.pyplot")
+    return (*usual, "torch") if any("torch" in cell.source for cell in notebook.cells) else usual
 
 
 class GradedCell(nbval.plugin.IPyNbCell):
@@ -181,8 +176,7 @@ class GradedCell(nbval.plugin.IPyNbCell):
         exercise = role.get("exercise", "")
         if grader.outcome.stopped:
             return
-        left = grader.deadline - time.monotonic()
-        self.config.option.nbval_cell_timeout = max(0.1, min(left, grader.limits.cell_seconds))
+        self.config.option.nbval_cell_timeout = 1e6  # GradedKernel minds the clock
         try:
             super().runtest()
         except nbval.plugin.NbCellError as error:
@@ -192,12 +186,24 @@ class GradedCell(nbval.plugin.IPyNbCell):
                 grader.outcome.cell_errors[exercise] = self._error_text(str(error))
             elif role["role"] == "check":
                 grader.outcome.forged[exercise, role["case"]] = "the check itself was stopped by an error"
-        except KernelDied:
-            grader.stop("kernel-died", exercise)
+        except TimedOut as timeout:
+            grader.outcome.slow = timeout.only_wall
+            grader.stop("timeout", exercise)
         except OutputLimit:
             grader.stop("output-limit", exercise)
-        except (RuntimeError, Empty):
-            grader.stop("timeout" if self.parent.timed_out else "kernel-died", exercise)
+        except (KernelDied, RuntimeError, Empty):
+            grader.stop(self._end(), exercise)
+        except Exception:  # nbval takes messages apart without asking what is in them
+            grader.stop("output-limit", exercise)
+        finally:
+            self.test_outputs = None  # pytest keeps every cell to the end
+
+    def _end(self) -> str:
+        """Why the kernel is gone."""
+        running = self.parent.running
+        limit = running.why if running is not None else ""
+        ends = {"memory": "out-of-memory", "disk": "output-limit"}
+        return ends.get(limit, "timeout" if self.parent.timed_out else "kernel-died")
 
     def compare_outputs(self, test: Any, ref: Any, skip_compare: Any = None) -> bool:
         """Take the one answer out of a check cell's outputs; other cells may print what they like."""
@@ -229,98 +235,3 @@ def _read(sent: list[Any], nonce: str) -> Answer:
     if not isinstance(sent[0], dict) or set(sent[0]) != {"nonce", "answer"} or sent[0]["nonce"] != nonce:
         raise ValueError("the result does not carry this check's own mark")
     return unpack_answer(sent[0]["answer"])
-
-
-class GradedKernel(nbval.kernel.RunningKernel):
-    """nbval's kernel with budgets: what it sends is counted before it is parsed, and its death is noticed."""
-
-    def __init__(self, limits: Limits, box: Path, package: Path) -> None:
-        self.limits = limits
-        self.messages = self.bytes = 0
-        self.backlog: deque[dict] = deque()
-        self.km, self.kc = nbval.kernel.start_new_kernel(
-            kernel_name=nbval.kernel.CURRENT_ENV_KERNEL_NAME,
-            cwd=str(box),
-            env=_kernel_environment(box, package),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            **_process_limits(limits),
-        )
-        self._ensure_iopub_up()
-
-    def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
-        """As nbval's; every cell has the whole budget."""
-        self.messages = self.bytes = 0
-        return super().execute_cell_input(cell_input, allow_stdin)
-
-    def get_message(self, stream: str, timeout: float | None = None) -> dict:
-        """The next message; reads both channels meanwhile, so that neither can pile up unread."""
-        if stream == "iopub" and self.backlog:
-            return self.backlog.popleft()
-        channels = {"iopub": self.kc.iopub_channel.socket, "shell": self.kc.shell_channel.socket}
-        poller = zmq.Poller()
-        for socket in {channels[stream], channels["iopub"]}:
-            poller.register(socket, zmq.POLLIN)
-        end = time.monotonic() + (timeout if timeout is not None else 3600)
-        while (left := end - time.monotonic()) > 0:
-            ready = dict(poller.poll(int(min(100, 1000 * left)) + 1))
-            if channels[stream] in ready:
-                return self._receive(channels[stream])
-            if channels["iopub"] in ready:
-                self.backlog.append(self._receive(channels["iopub"]))
-            elif not self.is_alive():
-                raise KernelDied
-        raise Empty
-
-    def _receive(self, socket: Any) -> dict:
-        frames = socket.recv_multipart()
-        self.messages += 1
-        self.bytes += sum(map(len, frames))
-        if self.messages > self.limits.messages or self.bytes > self.limits.output_bytes:
-            raise OutputLimit
-        _, rest = self.kc.session.feed_identities(frames)
-        try:
-            message = self.kc.session.deserialize(rest)
-            # Everything nbval indexes without asking: a forged message must not break the run.
-            valid = all(isinstance(message.get(k), dict) for k in ("content", "parent_header", "header"))
-            if not valid or not isinstance(message.get("msg_type"), str):
-                raise OutputLimit
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise OutputLimit from error
-        return message
-
-    def finish(self) -> None:
-        """End the kernel and its process group, whatever state it is in."""
-        if hasattr(self, "km"):
-            with contextlib.suppress(Exception):
-                self.stop()
-
-
-def _kernel_environment(box: Path, package: Path) -> dict[str, str]:
-    """A short environment: nothing of the grader's own reaches the kernel."""
-    kept = {
-        k: os.environ[k] for k in ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "VIRTUAL_ENV") if k in os.environ
-    }
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    own = {"HOME": str(box), "IPYTHONDIR": str(box / ".ipython"), "MPLCONFIGDIR": str(box / ".mpl")}
-    fixed = {
-        "PYTHONPATH": str(package),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-    }
-    return {**kept, **threads, **own, **fixed, "MPLBACKEND": "agg"}
-
-
-def _process_limits(limits: Limits) -> dict[str, Any]:
-    """Limits that the operating system holds for us; none on Windows, which has no such call."""
-    if sys.platform == "win32":
-        return {}
-    import resource
-
-    def apply() -> None:
-        memory = limits.memory_mb << 20
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, 64 << 20))
-
-    return {"preexec_fn": apply}

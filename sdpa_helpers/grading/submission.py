@@ -3,8 +3,7 @@
 import ast
 import json
 import re
-import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ MAX_ANSWER_CHARACTERS = 50_000
 
 ANSWER_LINE = re.compile(r"^[ \t]*#[ \t]*exercise:[ \t]*([A-Za-z_]\w*)[ \t]*$", re.MULTILINE)
 _MARKERS = re.compile(r"^\s*#\s*(NBVAL_\w+|PYTEST_VALIDATE_IGNORE_OUTPUT)", re.MULTILINE)
-_TRAPS = ("__MACOSX", ".ipynb_checkpoints")
 
 
 class Unreadable(Exception):
@@ -36,12 +34,18 @@ class Flag:
 
 @dataclass(frozen=True)
 class Submission:
-    """One student's file for one notebook. path is None when nothing was handed in."""
+    """One student's file for one notebook. path is None when nothing was handed in.
+
+    lms: the learning system's name and the student's id there, when the file's name told. handed_in: every file
+    that was handed in for this notebook, which of them is graded, which is late.
+    """
 
     student: str
     notebook: str
     path: Path | None
     flags: tuple[Flag, ...] = ()
+    lms: dict[str, str] = field(default_factory=dict)
+    handed_in: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,67 +57,10 @@ class Lifted:
     forbidden: dict[str, list[str]]
 
 
-# ---- finding ----------------------------------------------------------------------------------------------
-
-
-def find_submissions(root: Path, notebooks: list[str]) -> tuple[list[Submission], list[tuple[str, str]]]:
-    """Every student's notebooks under `root`, missing ones included, and the files that were left out, with why.
-
-    A notebook that nobody handed in is not part of the batch. `root` holds one folder per student.
-    """
-    found: dict[str, dict[str, list[Path]]] = {}
-    left_out = []
-    for path in sorted(root.rglob("*.ipynb")):
-        relative = path.relative_to(root)
-        if any(part in _TRAPS for part in relative.parts) or path.name.startswith("._"):
-            continue
-        name = notebook_of(path.name, notebooks)
-        if len(relative.parts) < 2:
-            left_out.append((str(relative), "not in a student's folder: expected <student>/<notebook>.ipynb"))
-        elif name is None:
-            expected = ", ".join(f"{n}.ipynb" for n in notebooks)
-            left_out.append((str(relative), f"not a notebook of this course; expected one of {expected}"))
-        else:
-            found.setdefault(relative.parts[0], {}).setdefault(name, []).append(path)
-    for folder in sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith((".", "_"))):
-        found.setdefault(folder.name, {})
-    in_batch = [n for n in notebooks if any(n in files for files in found.values())]
-    return [_choose(s, n, files.get(n, [])) for s, files in sorted(found.items()) for n in in_batch], left_out
-
-
 def notebook_of(filename: str, notebooks: list[str]) -> str | None:
     """Which notebook a file is: also "01_x (1).ipynb", "01_x-Copy1.ipynb" and "Copy of 01_x.ipynb"."""
     stem = filename.removesuffix(".ipynb")
     return next((n for n in notebooks if n == stem), next((n for n in notebooks if n in stem), None))
-
-
-def _choose(student: str, notebook: str, paths: list[Path]) -> Submission:
-    if not paths:
-        return Submission(student, notebook, None)
-    paths = sorted(paths, key=lambda p: (p.stem != notebook, -p.stat().st_mtime, str(p)))
-    flags = ()
-    if len(paths) > 1:
-        names = ", ".join(p.name for p in paths[1:])
-        flags = (Flag("several-files", f"{paths[0].name} was graded; also handed in: {names}"),)
-    return Submission(student, notebook, paths[0], flags)
-
-
-def unpack(archive: Path, into: Path) -> None:
-    """Unpack the notebooks of a zip, and nothing else; names that climb out of the folder stay out."""
-    with zipfile.ZipFile(archive) as file:
-        for info in file.infolist():
-            target = (into / info.filename).resolve()
-            inside = target.is_relative_to(into.resolve())
-            if info.is_dir() or not inside or not info.filename.endswith(".ipynb"):
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with file.open(info) as source:  # read a byte more than allowed: the size in the header may lie
-                target.write_bytes(source.read(MAX_NOTEBOOK_BYTES + 1))
-    top = [p for p in into.iterdir() if p.name not in _TRAPS]
-    if len(top) == 1 and top[0].is_dir() and any(p.is_dir() for p in top[0].iterdir()):
-        for child in list(top[0].iterdir()):  # a zip of the folder: its students are one level down
-            child.rename(into / child.name)
-        top[0].rmdir()
 
 
 # ---- reading ----------------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ from sdpa_helpers.lessons.complexity_ways import (
     textbook,
     textbook_weights,
 )
+from sdpa_helpers.lessons.complexity_widget import explore_roofline
 from sdpa_helpers.lessons.predict import compare
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "attention",
     "compare",
     "count_operations",
+    "explore_roofline",
     "fit",
     "in_chunks",
     "intensities",

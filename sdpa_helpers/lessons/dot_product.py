@@ -13,6 +13,7 @@ from numpy import ndarray as Array
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.lessons.dot_product_claims import moved_without_each_step, weights_of_random_models
+from sdpa_helpers.lessons.dot_product_widget import explore_keys, length_that_wins
 from sdpa_helpers.lessons.predict import compare
 from sdpa_helpers.lessons.style import (
     BLUE,
@@ -41,8 +42,10 @@ __all__ = [
     "compare",
     "convex_hull",
     "distance_outside",
+    "explore_keys",
     "implied_factors",
     "in_proportion",
+    "length_that_wins",
     "moved_without_each_step",
     "outputs_of_random_queries",
     "plot_angle_curve",

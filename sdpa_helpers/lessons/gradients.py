@@ -42,6 +42,7 @@ from sdpa_helpers.lessons.gradients_experiments import (
     train,
     two_key_slope,
 )
+from sdpa_helpers.lessons.gradients_widget import explore_way_back
 from sdpa_helpers.lessons.predict import compare
 from sdpa_helpers.lessons.style import (
     BLUE,
@@ -77,6 +78,7 @@ __all__ = [
     "complex_step_jacobian",
     "dead_share",
     "difference_error",
+    "explore_way_back",
     "final_accuracy",
     "first_adam_step",
     "interval",

@@ -30,6 +30,7 @@ from sdpa_helpers.lessons.masking_experiments import (
     ways_to_mask,
     what_the_fused_call_does,
 )
+from sdpa_helpers.lessons.masking_widget import paint_mask
 from sdpa_helpers.lessons.predict import compare
 from sdpa_helpers.lessons.style import (
     BLUE,
@@ -66,6 +67,7 @@ __all__ = [
     "multihead_with_an_empty_sequence",
     "nan_behind_a_mask",
     "pad_and_compare",
+    "paint_mask",
     "planted",
     "plot_alignment",
     "plot_conventions",

@@ -34,6 +34,7 @@ from sdpa_helpers.lessons.softmax_experiments import (
     where_it_shows,
     with_temperature,
 )
+from sdpa_helpers.lessons.softmax_widget import explore_temperature, row_scores
 from sdpa_helpers.lessons.style import (
     BLACK,
     BLUE,
@@ -67,6 +68,7 @@ __all__ = [
     "dropped_row_sums",
     "entropy",
     "exp_range",
+    "explore_temperature",
     "failure_map",
     "implied_inverse_temperatures",
     "interval",
@@ -81,6 +83,7 @@ __all__ = [
     "plot_temperature",
     "random_scores",
     "rounded",
+    "row_scores",
     "running_sum",
     "sharpness",
     "softmax_in",

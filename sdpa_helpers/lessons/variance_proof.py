@@ -46,6 +46,7 @@ from sdpa_helpers.lessons.variance_proof_figures import (
     plot_side_by_side,
     plot_walks,
 )
+from sdpa_helpers.lessons.variance_proof_widget import explore_scores, promised
 
 if TYPE_CHECKING:
     import sympy
@@ -65,6 +66,7 @@ __all__ = [
     "excess_kurtosis",
     "expectation",
     "expected_kurtosis",
+    "explore_scores",
     "exponent",
     "interval",
     "largest",
@@ -80,6 +82,7 @@ __all__ = [
     "plot_shapes",
     "plot_side_by_side",
     "plot_walks",
+    "promised",
     "sample_scores",
     "scale_probe",
     "side_by_side",

@@ -147,27 +147,33 @@ def rounded(case: Case, kind: str, dtype: str) -> Case:
 
 
 def call(case: Case, backend: str, kind: str, dtype: str = "float64", **options):
-    """(output, weights) of the package as they come, in the kind and dtype asked for."""
+    """(output, weights) of the package as they come, in the kind and dtype asked for.
+
+    From two calls: a backend that never has the weights leaves the second to the formula.
+    """
     mask = None if case.attn_mask is None else to_kind(case.attn_mask, kind, dtype)
-    return scaled_dot_product_attention(
-        *(to_kind(x, kind, dtype) for x in case.arrays),
-        attn_mask=mask,
-        backend=backend,
-        return_weights=True,
-        **case.options,
-        **options,
-    )
+
+    def attend(**more):
+        arrays = (to_kind(x, kind, dtype) for x in case.arrays)
+        return scaled_dot_product_attention(
+            *arrays, attn_mask=mask, backend=backend, **case.options, **options, **more
+        )
+
+    return attend(), attend(return_weights=True)[1]
 
 
 def assert_matches(case: Case, backend: str, kind: str, dtype: str = "float64") -> None:
     """The backend's answer is the reference's, to what the dtype can hold."""
     case = rounded(case, kind, dtype)
     answers = call(case, backend, kind, dtype)
+    half = EPS[dtype] > EPS["float32"]
     for name, answer, expected in zip(("output", "weights"), answers, reference(case), strict=True):
         assert str(answer.dtype).removeprefix("torch.") == dtype
         assert tuple(answer.shape) == expected.shape, name
         # Half precision is computed in float32, so that only the last rounding is its own.
         computing = max(EPS["float64"], min(EPS[dtype], EPS["float32"])) * 64
+        if backend == "torch-fused" and half:  # torch rounds the weights to half precision on their way
+            computing = EPS[dtype] * float(np.abs(case.value).max())
         np.testing.assert_allclose(
             to_float64(answer), expected, rtol=EPS[dtype] + computing, atol=computing, err_msg=name
         )

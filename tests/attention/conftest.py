@@ -1,8 +1,18 @@
-"""Every backend that the package knows is tested with both kinds of arrays, or skipped by name."""
+"""Every backend that the package knows is tested with both kinds of arrays, or skipped by name.
+
+A tiled backend is tested twice: with its own tiles, and with tiles so small that a matrix of five rows has several,
+and edges everywhere.
+"""
+
+import importlib
 
 import pytest
 
 from sdpa_helpers.attention.dispatch import BACKENDS
+from sdpa_helpers.attention.tiles import Tiles
+
+SMALL = Tiles(queries=3, keys=2, diagonal=2)
+TILED = [name for name in BACKENDS if name in ("numpy-tiled", "numba", "torch-tiled")]
 
 
 @pytest.fixture(scope="session")
@@ -14,11 +24,34 @@ def torch(needs):
     return torch
 
 
-@pytest.fixture(scope="session", params=BACKENDS)
-def backend(request, needs):
-    for module in BACKENDS[request.param].needs:
+def with_tiles(names):
+    """Parameters for `usable`: each backend, and each tiled one with small tiles too."""
+    small = [pytest.param((name, SMALL), id=f"{name}-small") for name in names if name in TILED]
+    return [*(pytest.param((name, None), id=name) for name in names), *small]
+
+
+def usable(parameter, needs):
+    """The backend's name, while its tiles are those asked for."""
+    name, tiles = parameter
+    for module in BACKENDS[name].needs:
         needs(module)
-    return request.param
+    with pytest.MonkeyPatch.context() as patch:
+        if tiles:
+            module = importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[name].module}")
+            for constant in ("TILES", "BACKWARD_TILES"):
+                patch.setattr(module, constant, tiles, raising=False)
+        yield name
+
+
+@pytest.fixture(scope="session", params=with_tiles(BACKENDS))
+def backend(request, needs):
+    yield from usable(request.param, needs)
+
+
+@pytest.fixture(scope="session", params=[pytest.param((name, None), id=name) for name in BACKENDS])
+def own_tiles(request, needs):
+    """Like `backend`, with the tiles that each has: for matrices larger than those."""
+    yield from usable(request.param, needs)
 
 
 @pytest.fixture(scope="session", params=["numpy", "torch"])

@@ -10,15 +10,14 @@ from sdpa_helpers import scaled_dot_product_attention
 from sdpa_helpers.attention.dispatch import BACKENDS
 
 from .cases import cases, make
+from .conftest import usable, with_tiles
 
 
 @pytest.fixture(
-    scope="module", params=[name for name, backend in BACKENDS.items() if backend.kind == "torch"]
+    scope="module", params=with_tiles([name for name, backend in BACKENDS.items() if backend.kind == "torch"])
 )
 def backend(request, needs):
-    for module in BACKENDS[request.param].needs:
-        needs(module)
-    return request.param
+    yield from usable(request.param, needs)
 
 
 def leaves(torch, arrays):
@@ -53,13 +52,18 @@ def test_second_derivatives(backend, torch):
     def attend(*arrays):
         return scaled_dot_product_attention(*arrays, is_causal=True, backend=backend)
 
+    if backend == "torch-fused":
+        case = make(n_q=2, n_k=3, d_k=2, d_v=2)
+        with pytest.raises(RuntimeError, match="is not implemented"):  # torch has none, and says so
+            torch.autograd.gradgradcheck(attend, leaves(torch, case.arrays))
+        return
     assert torch.autograd.gradgradcheck(attend, leaves(torch, case.arrays))
 
 
 @pytest.mark.parametrize("mask", ["bool", "float"])
 def test_fully_masked_row(backend, torch, mask):
     """Its own gradients are zero, and those of the other rows are what they are without it."""
-    case = make(2, n_q=3, n_k=4)
+    case = make(2, n_q=3, n_k=4, d_k=3, d_v=3)
     allowed = torch.tensor([[True, False, True, True], [False] * 4, [True, True, False, True]])
     attn_mask = allowed if mask == "bool" else torch.zeros(3, 4).masked_fill(~allowed, -inf)
     arrays = leaves(torch, case.arrays)
@@ -87,7 +91,7 @@ def test_no_keys(backend, torch):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_half_precision_gradients(backend, torch, dtype):
-    case = make(2, n_q=4, n_k=5, is_causal=True)
+    case = make(2, n_q=4, n_k=5, d_k=3, d_v=3, is_causal=True)
     half = [torch.tensor(x).to(getattr(torch, dtype)) for x in case.arrays]
     full = [x.double().requires_grad_() for x in half]
     half = [x.requires_grad_() for x in half]
@@ -96,7 +100,8 @@ def test_half_precision_gradients(backend, torch, dtype):
     for low, high in zip(half, full, strict=True):
         assert low.grad.dtype == low.dtype
         tolerance = {"float16": 2**-10, "bfloat16": 2**-7}[dtype]
-        torch.testing.assert_close(low.grad.double(), high.grad, rtol=tolerance, atol=1e-6)
+        rough = 4 * tolerance if backend == "torch-fused" else 1e-6  # torch rounds on the way
+        torch.testing.assert_close(low.grad.double(), high.grad, rtol=tolerance, atol=rough)
 
 
 def test_arrays_that_need_no_gradient_leave_none(backend, torch):

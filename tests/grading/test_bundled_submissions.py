@@ -97,7 +97,16 @@ def test_the_csv_files(graded):
         s: float(points) for s, (points, _) in MARKS.items()
     }
     details = list(csv.DictReader((graded[0] / "details.csv").open()))
-    assert list(details[0]) == ["student", "notebook", "exercise", "case", "points", "max_points", "status", "diagnosis"]
+    assert list(details[0]) == [
+        "student",
+        "notebook",
+        "exercise",
+        "case",
+        "points",
+        "max_points",
+        "status",
+        "diagnosis",
+    ]
     assert len(details) == 22 * len(MARKS)
     by_student: dict[str, float] = {}
     for row in details:

@@ -9,14 +9,8 @@ import pytest
 from sdpa_helpers.exercises import exercises_of
 from sdpa_helpers.grading import submission
 from sdpa_helpers.grading.assemble import answer_cells
-from sdpa_helpers.grading.submission import (
-    Unreadable,
-    find_submissions,
-    lift,
-    notebook_of,
-    read_cells,
-    unpack,
-)
+from sdpa_helpers.grading.imports import find_submissions, unpack
+from sdpa_helpers.grading.submission import Unreadable, lift, notebook_of, read_cells
 
 NAME = "01_dot_product"
 EXERCISES = exercises_of(NAME)

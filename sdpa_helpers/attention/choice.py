@@ -1,0 +1,107 @@
+"""Which backend computes a call, and why: what `backend="auto"` decides by, and what `explain_backend` tells.
+
+Each backend's file may say which calls it cannot serve: a function `cannot(call)` that gives the reason, or "".
+Such calls go to the backend of the plain formula. "auto" goes through AUTOMATIC, fastest first, and takes the
+first that is installed, can, and is worth its trouble for a call of that size.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sdpa_helpers.attention import arguments, dispatch
+
+if TYPE_CHECKING:
+    from sdpa_helpers.attention.arguments import Kind, Shape
+
+# Fastest first, by the kind of the arrays; the formula, which serves every call, is the last.
+AUTOMATIC = {
+    "numpy": ("numba", "numpy-tiled", "numpy"),
+    "torch": ("torch-fused", "torch-tiled", "torch"),
+}
+
+
+class Call(NamedTuple):
+    """What there is to know of a call without computing it."""
+
+    kind: Kind
+    dtype: str
+    device: str  # "cpu", "cuda", …
+    lead: Shape
+    n_q: int
+    n_k: int
+    d_k: int
+    d_v: int
+    mask: str  # "", "bool" or "float"
+    learned_mask: bool
+    is_causal: bool
+    scale: float
+    dropout_p: float
+    return_weights: bool
+
+    @property
+    def scores(self) -> int:
+        """Of one head."""
+        return self.n_q * self.n_k
+
+
+class Choice(NamedTuple):
+    backend: str  # that computes the call
+    why: str
+    others: tuple[tuple[str, str], ...]  # faster ones that "auto" passed over, or the one asked for: why not
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [f"{self.backend}: {self.why}", *(f"not {name}: {why}" for name, why in self.others)]
+        )
+
+
+def describe(query: Any, key: Any, value: Any, attn_mask: Any, *, lead: Shape, **options: Any) -> Call:
+    """The call of these checked arguments."""
+    mask = "" if attn_mask is None else "bool" if arguments.dtype_name(attn_mask) == "bool" else "float"
+    return Call(
+        kind=arguments.kind_of(query, "query"),
+        dtype=arguments.dtype_name(query),
+        device=str(getattr(getattr(query, "device", None), "type", "cpu")),
+        lead=lead,
+        n_q=query.shape[-2],
+        n_k=key.shape[-2],
+        d_k=query.shape[-1],
+        d_v=value.shape[-1],
+        mask=mask,
+        learned_mask=bool(getattr(attn_mask, "requires_grad", False)),
+        **options,
+    )
+
+
+def choose(name: str, call: Call) -> Choice:
+    """The backend that computes a call for which `name` was asked."""
+    if name == "auto":
+        return _automatic(call)
+    dispatch.check_usable(name)
+    reason = dispatch.cannot(name, call)
+    if not reason:
+        return Choice(name, "it was asked for, and takes these arguments", ())
+    formula = dispatch.BACKENDS[name].formula
+    return Choice(formula, f"the plain formula, in place of {name}", ((name, reason),))
+
+
+def _automatic(call: Call) -> Choice:
+    others: list[tuple[str, str]] = []
+    for name in AUTOMATIC[call.kind]:
+        reason = _why_not(name, call)
+        if not reason:
+            return Choice(name, "the fastest that is right for these arguments", tuple(others))
+        others.append((name, reason))
+    raise AssertionError("the formula serves every call")
+
+
+def _why_not(name: str, call: Call) -> str:
+    backend = dispatch.BACKENDS[name]
+    if not dispatch.is_usable(name):
+        return f"not installed: {backend.install}"
+    if call.scores < backend.from_scores:
+        side = math.isqrt(backend.from_scores)
+        return f"worth it from about {side} × {side} scores a head, here {call.n_q} × {call.n_k}"
+    return dispatch.cannot(name, call)

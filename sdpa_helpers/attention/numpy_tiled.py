@@ -1,0 +1,342 @@
+"""FlashAttention's algorithm in NumPy: the formula of `numpy_formula.py`, one tile of scores at a time.
+
+    Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
+
+Dao et al. 2022, "FlashAttention", algorithm 1; Milakov and Gimelshein 2018, "Online normalizer calculation for
+softmax". The formula needs a whole row of scores before its first weight. But a sum of exponentials can be kept
+while the scores arrive: with m the largest score so far,
+
+    total  = Σⱼ exp(sⱼ − m)           values = Σⱼ exp(sⱼ − m) vⱼ           output = values / total
+
+and when a larger score comes, both sums are multiplied by exp(m_old − m_new). So a tile of scores is made, used
+and overwritten by the next one, and no more than one tile is ever in memory. It is faster too: the tile is still
+in the processor's cache when the exponential and the second product read it.
+
+Read `attend_head`, then `Running`. What makes it fast in NumPy, where each operation is one pass over a tile:
+- the scale goes into the queries, n × d numbers, not into the scores, n × n;
+- every operation writes where its result belongs (out=), and the row sums are a product with a vector of ones;
+- where no score can be large, there is no maximum to keep (`scores_are_small`);
+- with is_causal, tiles beyond the diagonal are not made, and those on it are thin (`tiles.py`).
+
+The arguments were checked by `call.py`; `heads.py` walks through batch and heads.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sdpa_helpers.attention.heads import full_rows, heads_of, leading_shape, matrix_at
+from sdpa_helpers.attention.tiles import Tiles, rectangles
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float
+
+    from sdpa_helpers.attention.choice import Call
+
+
+# 512 × 512 float32 are 1 MiB: in a core's own cache, and large enough for the matrix products to be fast.
+# The backward pass holds two tiles at once.
+TILES = Tiles(queries=512, keys=512, diagonal=128)
+BACKWARD_TILES = Tiles(queries=512, keys=256, diagonal=128)
+
+# exp(±30) ≈ 10^±13: far from the ends of float32 (10^±38), also after adding up a million of them.
+SMALL_SCORE = 30.0
+SMALL_VALUE = 1e18
+
+
+def cannot(call: Call) -> str:
+    """Why this file does not do such a call; "" when it does."""
+    if call.return_weights:
+        return "tiles of weights are overwritten, never returned"
+    return "it has no dropout" if call.dropout_p > 0 else ""
+
+
+def attention(
+    query: Float[np.ndarray, "... n_q d_k"],
+    key: Float[np.ndarray, "... n_k d_k"],
+    value: Float[np.ndarray, "... n_k d_v"],
+    *,
+    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None,
+    dropout_p: float,  # always 0 here, as `cannot` says
+    is_causal: bool,
+    scale: float,
+    enable_gqa: bool,
+    return_weights: bool,  # always False here, likewise
+) -> tuple[Float[np.ndarray, "... n_q d_v"], None]:
+    """The attended values, in the dtype of `query`."""
+    output, _, _ = attention_forward(
+        query, key, value, attn_mask=attn_mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
+    )
+    return output, None
+
+
+# Forward ---------------------------------------------------------------------------------------------------
+
+
+def attention_forward(
+    query: Float[np.ndarray, "... n_q d_k"],
+    key: Float[np.ndarray, "... n_k d_k"],
+    value: Float[np.ndarray, "... n_k d_v"],
+    *,
+    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None = None,
+    is_causal: bool = False,
+    scale: float,
+    enable_gqa: bool = False,
+) -> tuple[Float[np.ndarray, "... n_q d_v"], Float[np.ndarray, "... n_q"], Float[np.ndarray, "... n_q"]]:
+    """The attended values and, for the backward pass, each query's m and Σⱼ exp(sⱼ − m)."""
+    lead = leading_shape(query, key, value, enable_gqa)
+    n_q, n_k = query.shape[-2], key.shape[-2]
+    working = np.result_type(query.dtype, np.float32)  # float16 ends at 65504: too soon for a sum of products
+    output = np.empty((*lead, n_q, value.shape[-1]), dtype=query.dtype)
+    largest, total = np.empty((2, *lead, n_q), dtype=working)
+    mask = None if attn_mask is None else full_rows(attn_mask, n_q, n_k)
+    tiles = TILES._replace(keys=max(1, TILES.keys * 4 // working.itemsize))  # as many bytes in float64
+    scratch = scratch_for(tiles, n_q, n_k, working)
+    for head in heads_of(lead):
+        query_head, key_head, value_head = (matrix_at(head, lead, x) for x in (query, key, value))
+        mask_head = None if mask is None else matrix_at(head, lead, mask)
+        attend_head(
+            query_head,
+            key_head,
+            value_head,
+            mask_head,
+            is_causal,
+            scale,
+            tiles,
+            scratch,
+            output[head],
+            largest[head],
+            total[head],
+        )
+    return output, largest, total
+
+
+def attend_head(query, key, value, mask, is_causal, scale, tiles, scratch, output, largest, total) -> None:
+    """One head: matrices in; `output`, `largest` and `total` written."""
+    working = scratch.dtype
+    small = scores_are_small(query, key, value, mask, scale, working)
+    power, factor = (np.exp2, scale / math.log(2)) if small and EXP2_IS_FAST else (np.exp, scale)
+
+    for first in range(0, len(query), tiles.queries):
+        last = min(first + tiles.queries, len(query))
+        scaled_query = np.multiply(query[first:last], factor, dtype=working)
+        running = Running(last - first, value.shape[1], working, lowest=0 if small else np.finfo(working).min)
+        for top, bottom, left, right in rectangles(first, last, len(key), is_causal, tiles):
+            rows = slice(top - first, bottom - first)
+            scores = part(scratch, bottom - top, right - left)
+            np.matmul(scaled_query[rows], matrix(key[left:right], working).T, out=scores)
+            if small:  # what may not be attended to is hidden as a weight, 0
+                weights = power(scores, out=scores)
+                hide(weights, 0, top, left, mask, is_causal)
+            else:  # … and here as a score, −∞
+                hide(scores, -np.inf, top, left, mask, is_causal)
+                weights = running.exponentials(rows, scores)
+            running.add(rows, weights, matrix(value[left:right], working))
+        output[first:last] = running.average()
+        largest[first:last], total[first:last] = running.largest[:, 0], running.total[:, 0]
+
+
+class Running:
+    """What is known of some rows while the tiles of their scores go by."""
+
+    def __init__(self, n: int, d_v: int, dtype: Any, lowest: float) -> None:
+        # Not −∞: a row that sees nothing would give −∞ − (−∞), which is NaN. So its exponentials are 0.
+        self.largest = np.full((n, 1), lowest, dtype)
+        self.total = np.zeros((n, 1), dtype)
+        self.values = np.zeros((n, d_v), dtype)
+        self._new_values = np.empty((n, d_v), dtype)
+
+    def exponentials(self, rows: slice, scores: np.ndarray) -> np.ndarray:
+        """exp(score − largest), in place; when a tile brings a larger score, the sums so far shrink."""
+        largest = np.maximum(self.largest[rows], scores.max(axis=1, keepdims=True))
+        shrink = np.exp(self.largest[rows] - largest)
+        self.total[rows] *= shrink
+        self.values[rows] *= shrink
+        self.largest[rows] = largest
+        scores -= largest
+        return np.exp(scores, out=scores)
+
+    def add(self, rows: slice, weights: np.ndarray, value: np.ndarray) -> None:
+        """Add this tile to both sums."""
+        self.total[rows, 0] += weights @ np.ones(weights.shape[1], weights.dtype)
+        self.values[rows] += np.matmul(weights, value, out=self._new_values[: len(weights)])
+
+    def average(self) -> np.ndarray:
+        """The values under their weights; 0 for a row that has seen nothing."""
+        return self.values / np.where(self.total == 0, 1, self.total)
+
+
+def hide(
+    tile: np.ndarray, hidden: float, top: int, left: int, mask: np.ndarray | None, is_causal: bool
+) -> None:
+    """Put `hidden` where the query of that row may not attend to the key of that column; add a float mask."""
+    height, width = tile.shape
+    if mask is not None:
+        here = mask[top : top + height, left : left + width]
+        if here.dtype == bool and hidden == 0:
+            np.multiply(tile, here, out=tile)  # far faster than a choice for each number
+        elif here.dtype == bool:
+            np.copyto(tile, hidden, where=~here)
+        else:  # scores_are_small refuses these, so that `tile` holds scores
+            np.add(tile, here, out=tile, casting="same_kind")
+    if is_causal and left + width > top + 1:  # some key here is after the first query
+        start = max(0, top - left)  # from this column on
+        later = np.arange(left + start, left + width) > np.arange(top, top + height)[:, None]
+        np.copyto(tile[:, start:], hidden, where=later)
+
+
+def scores_are_small(query, key, value, mask, scale: float, working: Any) -> bool:
+    """Whether exp of every score is so far from overflow and underflow that no maximum need be subtracted.
+
+    Cauchy and Schwarz: |q · k| ≤ ‖q‖ ‖k‖. Costs n·d to prove, and saves two passes over n² scores. For normally
+    distributed vectors the bound is about √d_k + 5. A float mask could add anything. NaN makes it false.
+    """
+    if (mask is not None and mask.dtype != bool) or not (query.size and key.size and value.size):
+        return False
+    bound = abs(scale) * largest_norm(query, working) * largest_norm(key, working)
+    return bound < SMALL_SCORE and max(float(value.max()), -float(value.min())) < SMALL_VALUE
+
+
+def largest_norm(vectors: np.ndarray, working: Any) -> float:
+    """The largest ‖v‖, a tile at a time."""
+    squares = 0.0
+    for start in range(0, len(vectors), TILES.keys):
+        some = vectors[start : start + TILES.keys].astype(working, copy=False)
+        squares = max(squares, float(np.einsum("nd,nd->n", some, some).max()))
+        if math.isnan(squares):
+            break
+    return math.sqrt(squares)
+
+
+def exp2_is_fast() -> bool:
+    """Whether NumPy has a vector instruction form of exp2 for this processor (AVX-512): else exp is faster.
+
+    Only for scores that are small: where the result underflows, that form takes 100 times as long.
+    """
+    try:
+        chosen = np.lib.introspect.opt_func_info(func_name="^exp2$", signature="float32")
+        return "baseline" not in chosen["exp2"]["ff"]["current"]
+    except (AttributeError, KeyError):
+        return False
+
+
+EXP2_IS_FAST = exp2_is_fast()
+
+
+# Memory: one tile of scores for the whole call --------------------------------------------------------------
+
+
+def scratch_for(tiles: Tiles, n_q: int, n_k: int, dtype: Any) -> np.ndarray:
+    """Room for the largest tile. Fresh memory for every tile would cost a page fault every 4 KiB."""
+    widest = min(max(tiles.keys, tiles.queries), n_k)
+    return np.empty(min(tiles.queries, n_q) * widest, dtype)
+
+
+def part(scratch: np.ndarray, height: int, width: int) -> np.ndarray:
+    """The first numbers of the scratch memory, as a matrix."""
+    return scratch[: height * width].reshape(height, width)
+
+
+def matrix(rows: np.ndarray, dtype: Any) -> np.ndarray:
+    """As BLAS takes it; a copy only where the dtype or the strides need one, and then of one tile."""
+    return np.ascontiguousarray(rows, dtype=dtype)
+
+
+# Backward --------------------------------------------------------------------------------------------------
+
+
+def attention_backward(
+    query: Float[np.ndarray, "... n_q d_k"],
+    key: Float[np.ndarray, "... n_k d_k"],
+    value: Float[np.ndarray, "... n_k d_v"],
+    output: Float[np.ndarray, "... n_q d_v"],
+    largest: Float[np.ndarray, "... n_q"],
+    total: Float[np.ndarray, "... n_q"],
+    grad_output: Float[np.ndarray, "... n_q d_v"],
+    *,
+    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None = None,
+    is_causal: bool = False,
+    scale: float,
+    enable_gqa: bool = False,
+) -> tuple[
+    Float[np.ndarray, "... n_q d_k"], Float[np.ndarray, "... n_k d_k"], Float[np.ndarray, "... n_k d_v"]
+]:
+    """Gradients for query, key and value, from what `attention_forward` returned.
+
+    The weights are not kept, but made again, tile by tile. With P the weights, S the scaled scores:
+
+        P = exp(S − largest) / total     dV = Pᵀ dO          dP = dO Vᵀ
+        dS = P ∘ (dP − D), D = rowsum(dO ∘ O)                dQ = dS K · scale          dK = dSᵀ Q · scale
+
+    D is what rowsum(P ∘ dP), the softmax's own derivative, comes to (Dao et al. 2022, appendix B.4).
+    """
+    lead = leading_shape(query, key, value, enable_gqa)
+    n_q, n_k = query.shape[-2], key.shape[-2]
+    working = np.result_type(query.dtype, np.float32)
+    gradients = tuple(np.zeros(x.shape, working) for x in (query, key, value))
+    mask = None if attn_mask is None else full_rows(attn_mask, n_q, n_k)
+    scratch = [scratch_for(BACKWARD_TILES, n_q, n_k, working) for _ in range(2)]
+    for head in heads_of(lead):
+        q, k, v = (matrix_at(head, lead, x) for x in (query, key, value))
+        # Heads that share a key get views of the same matrix here, in which their gradients add up.
+        dq, dk, dv = (matrix_at(head, lead, x) for x in gradients)
+        mask_head = None if mask is None else matrix_at(head, lead, mask)
+        given = (output[head], largest[head], total[head], grad_output[head])
+        backward_head(q, k, v, *given, mask_head, is_causal, scale, scratch, dq, dk, dv)
+    dtype = query.dtype
+    return tuple(x.astype(dtype, copy=False) for x in gradients)  # pyright: ignore[reportReturnType]
+
+
+def backward_head(
+    query, key, value, output, largest, total, grad_output, mask, is_causal, scale, scratch, dq, dk, dv
+) -> None:
+    """One head: adds to dq, dk, dv."""
+    working = scratch[0].dtype
+    small = scores_are_small(query, key, value, mask, scale, working)
+    power, unit = (np.exp2, math.log(2)) if small and EXP2_IS_FAST else (np.exp, 1.0)
+
+    # One more column on each side: the products then give dP − D, and S − log(total · exp(largest)), in one go.
+    # A row that saw nothing gets −∞ there, so that its weights are 0. Not so with a float mask: it may lift or
+    # sink all scores of a row by so much that what is small beside it would be rounded away.
+    floating = mask is not None and mask.dtype != bool
+    with np.errstate(divide="ignore"):
+        log_total = np.zeros_like(total) if floating else np.where(total > 0, largest + np.log(total), np.inf)
+    query, key, value, grad_output = (matrix(x, working) for x in (query, key, value, grad_output))
+    scaled_query, scaled_key = query * scale, key * scale
+    query_less = with_column(scaled_query / unit, -log_total / unit)
+    key_one = with_column(key, 1)
+    grad_output_less = with_column(grad_output, -np.einsum("nd,nd->n", grad_output, output, dtype=working))
+    value_one = with_column(value, 1)
+
+    for first in range(0, len(query), BACKWARD_TILES.queries):
+        last = min(first + BACKWARD_TILES.queries, len(query))
+        for top, bottom, left, right in rectangles(first, last, len(key), is_causal, BACKWARD_TILES):
+            rows, columns = slice(top, bottom), slice(left, right)
+            weights, dscores = (part(memory, bottom - top, right - left) for memory in scratch)
+            np.matmul(query_less[rows], key_one[columns].T, out=weights)
+            if small:
+                power(weights, out=weights)
+                hide(weights, 0, top, left, mask, is_causal)
+            else:
+                hide(weights, -np.inf, top, left, mask, is_causal)
+                if floating:
+                    weights -= largest[rows, None]
+                power(weights, out=weights)
+                if floating:
+                    weights /= np.where(total == 0, 1, total)[rows, None]
+            dv[columns] += weights.T @ grad_output[rows]
+            np.matmul(grad_output_less[rows], value_one[columns].T, out=dscores)
+            dscores *= weights
+            dq[rows] += dscores @ scaled_key[columns]
+            dk[columns] += dscores.T @ scaled_query[rows]
+
+
+def with_column(matrix: np.ndarray, column: np.ndarray | float) -> np.ndarray:
+    """The matrix with one more column at its right."""
+    wider = np.empty((matrix.shape[0], matrix.shape[1] + 1), matrix.dtype)
+    wider[:, :-1] = matrix
+    wider[:, -1] = column
+    return wider

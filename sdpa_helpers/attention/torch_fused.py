@@ -1,0 +1,103 @@
+"""torch's own fused attention: one call, FlashAttention inside.
+
+    Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
+
+torch.nn.functional.scaled_dot_product_attention has several kernels behind it, and one of them, "math", is the
+plain formula: slow, and with all the scores in memory. Which one a call gets depends on its arguments, and
+nothing tells the caller. Here the fused ones are asked for by name (torch.nn.attention.sdpa_kernel), so that
+torch raises where it would have taken the slow one; and `cannot` knows beforehand, so that such a call goes to
+another backend.
+
+Half precision is what torch's kernels make of it: the weights are rounded to it before they meet the values.
+There is no second derivative.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from sdpa_helpers.attention.heads import full_rows, leading_shape
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float
+
+    from sdpa_helpers.attention.choice import Call
+
+FUSED = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION]
+
+
+def cannot(call: Call) -> str:
+    """Why torch's fused kernels do not serve this call, or not rightly; "" when they do."""
+    if call.return_weights:
+        return "the fused kernel never has the weights"
+    if call.dropout_p > 0:
+        return "with dropout torch falls back to its slow math path"
+    if call.learned_mask:
+        return "with a mask that requires a gradient torch falls back to its slow math path"
+    if call.d_k != call.d_v:
+        return f"with d_v ≠ d_k ({call.d_v} and {call.d_k}) torch falls back to its slow math path"
+    if 0 in (*call.lead, call.n_q, call.n_k, call.d_k):
+        return "torch's fused kernel refuses empty arrays"
+    if call.is_causal and call.scale <= 0:
+        return f"torch's kernel hides the future before it scales: with scale = {call.scale:g} it gives NaN"
+    if call.device != "cpu" and (call.mask or call.dtype == "float64" or call.d_k > 256):
+        return "on a GPU only calls without a mask, in at most float32, with d ≤ 256 are known to be right"
+    return ""
+
+
+def attention(
+    query: Float[torch.Tensor, "... n_q d_k"],
+    key: Float[torch.Tensor, "... n_k d_k"],
+    value: Float[torch.Tensor, "... n_k d_v"],
+    *,
+    attn_mask: Bool[torch.Tensor, "... n_q n_k"] | Float[torch.Tensor, "... n_q n_k"] | None,
+    dropout_p: float,  # always 0 here, as `cannot` says
+    is_causal: bool,
+    scale: float,
+    enable_gqa: bool,
+    return_weights: bool,  # always False here, likewise
+) -> tuple[Float[torch.Tensor, "... n_q d_v"], None]:
+    """The attended values, in the dtype of `query`."""
+    lead = leading_shape(query, key, value, enable_gqa)
+    n_q, n_k = query.shape[-2], key.shape[-2]
+    grouped = enable_gqa and key.shape[-3] == value.shape[-3]  # which torch's kernel takes as they are
+    if enable_gqa and not grouped:
+        key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], dim=-3) for x in (key, value))
+
+    mask = None
+    if attn_mask is not None:
+        working = torch.promote_types(query.dtype, torch.float32)  # half would turn its lowest number into −∞
+        if (
+            attn_mask.dtype == torch.bool
+        ):  # torch would do it too, but for every head, and four times as slowly
+            hidden = torch.tensor(-torch.inf, dtype=working, device=query.device)
+            attn_mask = torch.where(attn_mask, torch.zeros_like(hidden), hidden)
+        mask = four_dimensional(full_rows(attn_mask.to(working), n_q, n_k), lead)
+    lead_kv = (*lead[:-1], key.shape[-3]) if grouped else lead
+    with sdpa_kernel(FUSED):
+        output = torch.nn.functional.scaled_dot_product_attention(
+            with_dense_rows(four_dimensional(query, lead)),
+            with_dense_rows(four_dimensional(key, lead_kv)),
+            with_dense_rows(four_dimensional(value, lead_kv)),
+            attn_mask=mask,
+            is_causal=is_causal,
+            scale=scale,
+            enable_gqa=grouped,
+        )
+    return output.reshape(*lead, n_q, value.shape[-1]), None
+
+
+def four_dimensional(array: torch.Tensor, lead: tuple[int, ...]) -> Any:
+    """As (batch, heads, rows, columns), which is all that the kernel takes: a view wherever one is possible."""
+    rows_columns = array.shape[-2:]
+    array = array.expand(*lead, *rows_columns)
+    return array.reshape(math.prod(lead[:-1]), lead[-1] if lead else 1, *rows_columns)
+
+
+def with_dense_rows(array: torch.Tensor) -> torch.Tensor:
+    """The kernel wants the numbers of one row side by side; the rows may lie anywhere."""
+    return array if array.stride(-1) == 1 else array.contiguous()

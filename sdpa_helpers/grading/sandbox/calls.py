@@ -1,0 +1,151 @@
+"""Which system calls a kernel may make: seccomp programs, assembled by the system's libseccomp.
+
+Everything is allowed except what reaches other processes, other name spaces, the network, or memory that
+no limit counts. The programs are made in the trusted process; the sandbox only loads them.
+"""
+
+import ctypes
+import ctypes.util
+import errno
+import struct
+import tempfile
+from collections.abc import Iterable
+from functools import cache
+
+_ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
+_NE, _GE, _EQ, _MASKED = 1, 5, 4, 7
+_CLONE_NEWUSER, _CLONE_THREAD, _TIOCSTI, _PR_SET_PDEATHSIG = 0x10000000, 0x10000, 0x5412, 1
+_AF_UNIX, _SOCK_STREAM = 1, 1
+_ON_FOREIGN_CALL, _KILL_PROCESS = 2, 0x80000000
+_FIRST_UNKNOWN_CALL = 451
+"""Calls from this number on are newer than this list (and than Debian 12's libseccomp): "not implemented"."""
+
+_ALWAYS_REFUSED = """
+unshare setns mount umount2 pivot_root chroot fsopen fsconfig fsmount fspick move_mount open_tree mount_setattr
+ptrace process_vm_readv process_vm_writev process_madvise pidfd_getfd kcmp bpf perf_event_open userfaultfd
+io_uring_setup io_uring_enter io_uring_register keyctl add_key request_key kexec_load kexec_file_load
+init_module finit_module delete_module open_by_handle_at name_to_handle_at quotactl acct swapon
+swapoff reboot syslog fanotify_init fanotify_mark lookup_dcookie iopl ioperm modify_ldt vhangup nfsservctl
+mbind set_mempolicy migrate_pages move_pages settimeofday clock_settime clock_adjtime adjtimex sethostname
+setdomainname uselib ustat sysfs _sysctl
+"""
+_UNCOUNTED_MEMORY = """
+memfd_create memfd_secret shmget shmat shmctl msgget msgsnd semget mq_open mlockall mlock mlock2
+"""
+"""No limit counts these; Python and NumPy do without: "not implemented"."""
+
+_OTHER_PROCESSES = """
+fork vfork kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal pidfd_open
+"""
+_AFTER_START = """
+setpriority ioprio_set sched_setaffinity sched_setscheduler sched_setparam sched_setattr
+chmod fchmod fchmodat chown fchown lchown fchownat setxattr lsetxattr fsetxattr removexattr lremovexattr
+fremovexattr utime utimes utimensat futimesat inotify_init inotify_init1 inotify_add_watch
+"""
+"""What Landlock leaves open, and IPython and libzmq need when they start."""
+
+
+class _Comparison(ctypes.Structure):
+    _fields_ = (
+        ("argument", ctypes.c_uint),
+        ("operator", ctypes.c_int),
+        ("a", ctypes.c_uint64),
+        ("b", ctypes.c_uint64),
+    )
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """libseccomp; OSError when it is not installed."""
+    library = ctypes.CDLL(ctypes.util.find_library("seccomp") or "libseccomp.so.2")
+    library.seccomp_init.restype = ctypes.c_void_p
+    library.seccomp_release.argtypes = [ctypes.c_void_p]
+    library.seccomp_attr_set.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32]
+    library.seccomp_export_bpf.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    library.seccomp_rule_add_array.argtypes = [
+        ctypes.c_void_p,
+        ctypes.c_uint32,
+        ctypes.c_int,
+        ctypes.c_uint,
+        ctypes.POINTER(_Comparison),
+    ]
+    return library
+
+
+class _Program:
+    """A list of refusals; everything else is allowed."""
+
+    def __init__(self) -> None:
+        self.handle = _library().seccomp_init(_ALLOW)
+        _library().seccomp_attr_set(self.handle, _ON_FOREIGN_CALL, _KILL_PROCESS)
+
+    def refuse(self, names: Iterable[str], error: int, *when: tuple[int, int, int, int]) -> None:
+        """Answer `error` to these calls when every (argument, operator, a, b) holds."""
+        conditions = (_Comparison * len(when))(*(_Comparison(*condition) for condition in when))
+        for name in names:
+            number = _library().seccomp_syscall_resolve_name(name.encode())
+            if number < 0:
+                continue  # this architecture has no such call
+            result = _library().seccomp_rule_add_array(
+                self.handle, _ERRNO | error, number, len(when), conditions
+            )
+            if result < 0:
+                raise OSError(-result, f"no seccomp rule for {name}")
+
+    def assemble(self) -> bytes:
+        """The program, with newer calls than we know refused before anything else."""
+        with tempfile.TemporaryFile() as file:
+            result = _library().seccomp_export_bpf(self.handle, file.fileno())
+            _library().seccomp_release(self.handle)
+            if result < 0:
+                raise OSError(-result, "seccomp_export_bpf")
+            file.seek(0)
+            program = file.read()
+        load_number = struct.pack("=HBBI", 0x20, 0, 0, 0)
+        unless_new = struct.pack("=HBBI", 0x35, 0, 1, _FIRST_UNKNOWN_CALL)  # jge: next, else skip one
+        not_implemented = struct.pack("=HBBI", 0x06, 0, 0, _ERRNO | errno.ENOSYS)
+        return load_number + unless_new + not_implemented + program
+
+
+def _common() -> _Program:
+    program = _Program()
+    program.refuse(_ALWAYS_REFUSED.split(), errno.EPERM)
+    program.refuse(
+        [*_UNCOUNTED_MEMORY.split(), "clone3"], errno.ENOSYS
+    )  # clone3: its flags cannot be looked at
+    program.refuse(["personality"], errno.EPERM, (0, _NE, 0xFFFFFFFF, 0))
+    program.refuse(["ioctl"], errno.EPERM, (1, _MASKED, 0xFFFFFFFF, _TIOCSTI))
+    program.refuse(["prctl"], errno.EPERM, (0, _EQ, _PR_SET_PDEATHSIG, 0))
+    # Not EPERM: libzmq, which asks for an internet socket at start, would abort the process.
+    program.refuse(["socket", "socketpair"], errno.EOPNOTSUPP, (0, _NE, _AF_UNIX, 0))
+    return program
+
+
+@cache
+def for_namespaces() -> bytes:
+    """The program for a kernel in namespaces of its own."""
+    program = _common()
+    program.refuse(["clone"], errno.EPERM, (0, _MASKED, _CLONE_NEWUSER, _CLONE_NEWUSER))
+    return program.assemble()
+
+
+@cache
+def for_landlock() -> bytes:
+    """The program for a kernel that shares its view of processes with the machine: one process, no reach."""
+    program = _common()
+    program.refuse(_OTHER_PROCESSES.split(), errno.EPERM)
+    program.refuse(["clone"], errno.EPERM, (0, _MASKED, _CLONE_THREAD, 0))
+    program.refuse(["prlimit64"], errno.EPERM, (0, _NE, 0, 0))
+    program.refuse(["connect"], errno.EACCES)
+    program.refuse(["socket", "socketpair"], errno.EOPNOTSUPP, (1, _MASKED, 0xF, 2))  # datagrams
+    program.refuse(["socket", "socketpair"], errno.EOPNOTSUPP, (1, _MASKED, 0xF, 5))  # packets
+    return program.assemble()
+
+
+@cache
+def after_start() -> bytes:
+    """Loaded under Landlock once the kernel has started and its sockets are bound."""
+    program = _Program()
+    program.refuse(["socket", "bind", "connect", "listen"], errno.EACCES)
+    program.refuse(_AFTER_START.split(), errno.EPERM)
+    return program.assemble()

@@ -1,0 +1,116 @@
+"""The fork server: imports what submissions use once; every kernel forks from it into its own namespaces.
+
+Run inside one bubblewrap view as `python -m …zygote FD MODULES`; FD is a listening socket.
+"""
+
+import contextlib
+import gc
+import importlib
+import io
+import os
+import select
+import signal
+import socket
+import sys
+
+from sdpa_helpers.grading.sandbox.inside import linux
+from sdpa_helpers.grading.sandbox.inside.kernel import Request, read_request, supervise
+
+_KERNEL_MODULES = """
+ipykernel.kernelapp ipykernel.ipkernel ipykernel.zmqshell ipykernel.inprocess ipykernel.debugger
+IPython.core.interactiveshell IPython.core.completerlib IPython.core.debugger IPython.core.oinspect
+IPython.extensions.storemagic IPython.utils.wildcard zmq.eventloop.zmqstream matplotlib_inline.backend_inline
+comm jedi psutil asyncio pdb faulthandler tornado.platform.asyncio sdpa_helpers.exercises.probe
+"""
+
+
+def main() -> None:
+    """Warm up, then fork a kernel for every connection, until the trusted side is gone."""
+    listener = socket.socket(fileno=int(sys.argv[1]))
+    for name in (*_KERNEL_MODULES.split(), *filter(None, sys.argv[2].split(","))):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    _warm_matplotlib()
+    _warm_torch()
+    if len(os.listdir("/proc/self/task")) != 1:
+        sys.exit("a module started a thread: what forks from here could hang")
+    linux.adopt_orphans()
+    gc.collect()
+    gc.freeze()
+    listener.listen(16)  # only now: a connection that is refused means that this is not ready
+    while True:
+        if select.select([listener], [], [], 1.0)[0]:
+            _fork_kernel(listener)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _warm_matplotlib() -> None:
+    if "matplotlib.pyplot" not in sys.modules:
+        return
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    figure.add_subplot().plot([1, 2])
+    figure.savefig(io.BytesIO())
+
+
+def _warm_torch() -> None:
+    if "torch" not in sys.modules:
+        return
+    import torch
+
+    torch.set_num_threads(1)  # two threads used here would hang every fork
+    weights = torch.zeros(2, requires_grad=True)
+    optimizer = torch.optim.AdamW([weights])  # its first import costs more than a second
+    (weights * 2).sum().backward()
+    optimizer.step()
+    repr(weights)
+
+
+def _fork_kernel(listener: socket.socket) -> None:
+    connection, _ = listener.accept()
+    if os.fork() == 0:
+        # The request is read after the fork: no kernel's key ever stands in the fork server's memory.
+        try:
+            _child(connection, listener, read_request(connection))
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                connection.send(f"error {error!r}".encode()[:2000])
+        finally:
+            os._exit(1)
+    connection.close()
+
+
+def _child(connection: socket.socket, listener: socket.socket, request: Request) -> None:
+    uid, gid = os.getuid(), os.getgid()
+    linux.unshare(linux.NEWUSER | linux.NEWNS | linux.NEWPID | linux.NEWIPC | linux.NEWUTS | linux.NEWNET)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+    if os.fork():
+        os._exit(0)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    listener.close()
+    _own_files(request["box_mb"])
+    linux.give_up_privileges()
+    supervise(connection, request, "/run")
+
+
+def _own_files(box_mb: int) -> None:
+    """Everything that can be written: three small file systems in memory that end with the namespace."""
+    linux.mount(None, "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    plain = linux.MS_NOSUID | linux.MS_NODEV
+    linux.mount("proc", "/proc", "proc", plain | linux.MS_NOEXEC)
+    linux.mount("tmpfs", "/box", "tmpfs", plain, f"size={box_mb}m,mode=0700,nr_inodes=10000")
+    linux.mount("tmpfs", "/dev/shm", "tmpfs", plain, f"size={box_mb}m,mode=1777,nr_inodes=1000")
+    linux.mount("tmpfs", "/run", "tmpfs", plain, "size=1m,mode=0700,nr_inodes=64")
+    os.mkdir("/box/tmp")
+    os.chdir("/box")
+
+
+if __name__ == "__main__":
+    main()

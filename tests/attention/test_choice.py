@@ -1,0 +1,158 @@
+"""Which backend a call gets, that the reason is told, and that torch's slow path is never taken by accident."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import sdpa_helpers as sdpa
+from sdpa_helpers.attention import choice, dispatch
+
+from .cases import make
+
+
+def explained(case, kind="numpy", torch=None, **options):
+    arrays = case.arrays if kind == "numpy" else [torch.tensor(x) for x in case.arrays]
+    return sdpa.explain_backend(*arrays, **(case.options | options))
+
+
+def test_small_arrays_go_to_the_formula():
+    chosen = explained(make(2))
+    assert chosen.backend == "numpy"
+    assert re.search(r"not numpy-tiled: worth it from about \d+ × \d+ scores a head, here 5 × 6", str(chosen))
+
+
+def test_large_arrays_go_to_tiles():
+    assert explained(make(n_q=300, n_k=300)).backend == "numpy-tiled"
+
+
+def test_very_large_arrays_go_to_compiled_tiles(needs):
+    needs("numba")
+    large = np.broadcast_to(np.float32(1), (3000, 4))  # takes no memory; nothing is computed
+    assert sdpa.explain_backend(large, large, large).backend == "numba"
+
+
+def test_what_is_not_installed_is_named_with_its_command(monkeypatch):
+    absent = dispatch.BACKENDS["numba"]._replace(needs=("no_such_module",))
+    monkeypatch.setitem(dispatch.BACKENDS, "numba", absent)
+    assert "not numba: not installed: pip install numba" in str(explained(make(n_q=300, n_k=300)))
+
+
+def test_weights_come_from_the_formula_with_a_reason():
+    chosen = explained(make(n_q=300, n_k=300), return_weights=True)
+    assert chosen.backend == "numpy"
+    assert "not numpy-tiled: tiles of weights are overwritten, never returned" in str(chosen)
+    asked = explained(make(), backend="numpy-tiled", return_weights=True)
+    assert asked.backend == "numpy"
+    assert "in place of numpy-tiled" in asked.why
+
+
+def test_what_was_asked_for():
+    assert explained(make(), backend="numpy-tiled").backend == "numpy-tiled"
+    with pytest.raises(ValueError, match="there is no backend 'abacus'"):
+        explained(make(), backend="abacus")
+
+
+REASONS = {
+    "d_v ≠ d_k": ({"d_v": 2}, {}),
+    "the fused kernel never has the weights": ({}, {"return_weights": True}),
+    "with dropout": ({}, {"dropout_p": 0.5}),
+    "with scale = -1 it gives NaN": ({}, {"scale": -1.0, "is_causal": True}),
+    "refuses empty arrays": ({"n_k": 0}, {}),
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_what_the_fused_kernel_does_not_do_right(torch, reason):
+    shape, options = REASONS[reason]
+    case = make(2, **({"d_v": 3} | shape))
+    chosen = explained(case, "torch", torch, **options)
+    assert chosen.backend == "torch"
+    assert reason in str(chosen)
+    longer = make(2, **({"d_v": 3, "n_q": 300, "n_k": 300} | shape))
+    usable = (
+        "torch-tiled"
+        if not {"return_weights", "dropout_p"} & set(options) and "n_k" not in shape
+        else "torch"
+    )
+    assert explained(longer, "torch", torch, **options).backend == usable
+
+
+def test_otherwise_tensors_go_to_the_fused_kernel(torch):
+    chosen = explained(make(2, 3, d_k=4, d_v=4), "torch", torch)
+    assert chosen.backend == "torch-fused"
+
+
+def test_a_learned_mask_keeps_its_gradient(torch):
+    arrays = [torch.tensor(x) for x in make(d_v=3).arrays]
+    mask = torch.zeros(5, 6, dtype=torch.float64, requires_grad=True)
+    assert sdpa.explain_backend(*arrays, mask).backend == "torch"
+    sdpa.scaled_dot_product_attention(*arrays, mask).sum().backward()
+    assert mask.grad is not None
+
+
+# What the profiler saw -------------------------------------------------------------------------------------
+
+FUSED_KERNEL = "aten::_scaled_dot_product_flash_attention_for_cpu"
+SLOW_KERNEL = "aten::_scaled_dot_product_attention_math"
+
+CALLS = {
+    "plain": ((2, 3), {}, {}),
+    "causal": ((2, 3), {}, {"is_causal": True}),
+    "one matrix": ((), {}, {}),
+    "three dimensions": ((3,), {}, {}),
+    "five dimensions": ((2, 1, 3), {}, {}),
+    "a mask": ((2, 3), {"mask": True}, {}),
+    "a mask and causal": ((2, 3), {"mask": True}, {"is_causal": True}),
+    "grouped heads": ((2, 4), {"heads": (2, 2)}, {"enable_gqa": True}),
+    "differently grouped heads": ((2, 4), {"heads": (1, 2)}, {"enable_gqa": True}),
+    "transposed": ((2, 3), {"transposed": True}, {}),
+    "with a gradient": ((2, 3), {"gradient": True}, {}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_profiler_sees_the_fused_kernel(torch, name):
+    lead, how, options = CALLS[name]
+    case = make(*lead, d_k=4, d_v=4)
+    query, key, value = (torch.tensor(x) for x in case.arrays)
+    if "heads" in how:
+        key, value = (x[:, :h] for x, h in zip((key, value), how["heads"], strict=True))
+    if "transposed" in how:
+        query = query.mT.contiguous().mT
+    if "gradient" in how:
+        query.requires_grad_()
+    mask = torch.rand(5, 6) < 0.7 if "mask" in how else None
+    assert sdpa.explain_backend(query, key, value, mask, **options).backend == "torch-fused"
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        sdpa.scaled_dot_product_attention(query, key, value, mask, **options)
+    seen = {event.key for event in profile.key_averages()}
+    assert FUSED_KERNEL in seen
+    assert SLOW_KERNEL not in seen
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_the_profiler_sees_no_slow_path_where_the_fused_kernel_was_asked_for(torch, reason):
+    shape, options = REASONS[reason]
+    query, key, value = (torch.tensor(x) for x in make(2, **({"d_v": 3} | shape)).arrays)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        sdpa.scaled_dot_product_attention(query, key, value, backend="torch-fused", **options)
+    assert SLOW_KERNEL not in {event.key for event in profile.key_averages()}
+
+
+def test_torch_raises_rather_than_take_the_slow_path(torch):
+    """Should `cannot` ever be wrong about a new torch."""
+    from sdpa_helpers.attention import torch_fused
+
+    query, key, value = (torch.tensor(x) for x in make(2, d_v=2).arrays)
+    options = {"is_causal": False, "scale": 1.0, "enable_gqa": False, "return_weights": False}
+    refused = pytest.raises(RuntimeError, match="No available kernel")
+    with refused, pytest.warns(UserWarning, match="Flash attention kernel not used"):
+        torch_fused.attention(query, key, value, attn_mask=None, dropout_p=0.0, **options)
+
+
+def test_every_automatic_name_is_a_backend():
+    names = [name for names in choice.AUTOMATIC.values() for name in names]
+    assert sorted(names) == sorted(dispatch.BACKENDS)
+    assert "sdpa_helpers" in sys.modules

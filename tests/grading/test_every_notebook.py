@@ -1,0 +1,25 @@
+"""Through the real grader, kernel and all: every solution earns full marks, every untouched exercise none."""
+
+import pytest
+
+from sdpa_helpers.exercises import LESSONS
+from sdpa_helpers.grading.batch import Settings, grade
+from sdpa_helpers.grading.runner import Limits
+from sdpa_helpers.grading.submission import Submission
+
+SETTINGS = Settings("every notebook", Limits(seconds=120, cell_seconds=20))
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_solutions_earn_full_marks(course, lesson):
+    record = grade(Submission("ada", lesson, course / "solutions" / f"{lesson}.ipynb"), SETTINGS)
+    lost = [c["message"] for e in record["exercises"].values() for c in e["cases"] if not c["passed"]]
+    assert (record["status"], lost, record["flags"]) == ("graded", [], [])
+    assert record["points"] == record["max_points"] > 0
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_untouched_exercise_earns_nothing(course, lesson):
+    record = grade(Submission("bob", lesson, course / "exercises" / f"{lesson}.ipynb"), SETTINGS)
+    assert (record["status"], record["points"]) == ("graded", 0)
+    assert {c["status"] for e in record["exercises"].values() for c in e["cases"]} == {"not-attempted"}
