@@ -11,7 +11,8 @@ RIGHT = {
     "dot_product": "def dot_product(q, k):\n    return np.sum(q * k)",
     "attention_scores": "def attention_scores(Q, K):\n    return Q @ np.swapaxes(K, -1, -2)",
     "cosine_similarity": (
-        "def cosine_similarity(q, k):\n    n = np.linalg.norm(q) * np.linalg.norm(k)\n    return q @ k / n if n else 0.0"
+        "def cosine_similarity(q, k):\n    n = np.linalg.norm(q) * np.linalg.norm(k)\n"
+        "    return q @ k / n if n else 0.0"
     ),
     "best_key": "def best_key(q, K):\n    return int(np.argmax(K @ q))",
     "weighted_sum": "def weighted_sum(weights, V):\n    return weights @ V",

@@ -75,7 +75,10 @@ def test_the_same_seed_gives_the_same_records_and_another_seed_other_inputs(hand
 
 
 def test_forbidden_calls_earn_nothing_unless_only_flagged(hand_in):
-    source = "import sdpa_helpers\ndef attention_scores(Q, K):\n    sdpa_helpers.scaled_dot_product_attention\n    return Q @ np.swapaxes(K, -1, -2)"
+    source = (
+        "import sdpa_helpers\ndef attention_scores(Q, K):\n    sdpa_helpers.scaled_dot_product_attention\n"
+        "    return Q @ np.swapaxes(K, -1, -2)"
+    )
     path = hand_in("ada", **{**RIGHT, "attention_scores": source})
     zero = grade(Submission("ada", NAME, path), Settings("s", LIMITS))
     flag = grade(Submission("ada", NAME, path), Settings("s", LIMITS, forbidden="flag"))
@@ -130,7 +133,7 @@ def test_unusable_input_is_refused_with_a_sentence(tmp_path, what):
         source.write_text("not a zip")
     if what == "empty":
         source.mkdir()
-    with pytest.raises(Unusable, match="expected|neither"):
+    with pytest.raises(Unusable, match=r"expected|neither"):
         grade_here(source, tmp_path / "out")
 
 

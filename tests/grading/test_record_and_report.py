@@ -26,7 +26,8 @@ def made_up(student, points=1.0, message="Off.", status="graded", reason=""):
         for e in exercises_of(NAME)[:2]
     }
     return {"student": student, "notebook": NAME, "status": status, "reason": reason, "points": 2 * points,
-            "max_points": 8.0, "exercises": exercises, "flags": [{"kind": "x", "message": NASTY}], "fingerprint": "f"}  # fmt: skip
+            "max_points": 8.0, "exercises": exercises, "flags": [{"kind": "x", "message": NASTY}],
+            "fingerprint": "f"}  # fmt: skip
 
 
 def test_nothing_of_a_submission_becomes_markup():
