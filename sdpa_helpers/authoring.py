@@ -4,6 +4,7 @@ The student's version is made by nbgrader's own preprocessors, so that a site wh
 solutions/ hands out the same notebooks.
 """
 
+import copy
 import os
 import sys
 import tempfile
@@ -23,15 +24,16 @@ _METADATA = {
 
 def student_version(solved: NotebookNode) -> NotebookNode:
     """A copy without solutions and outputs: what a learner fills in."""
+    from nbconvert.exporters.exporter import ResourcesDict
     from nbgrader.preprocessors import ClearOutput, ClearSolutions
     from traitlets.config import Config
 
-    notebook = nbformat.from_dict(solved)
+    notebook = copy.deepcopy(solved)
     for preprocessor in (
         ClearSolutions(config=Config(ClearSolutions={"code_stub": {"python": STUB}})),
         ClearOutput(),
     ):
-        notebook, _ = preprocessor.preprocess(notebook, {})
+        notebook, _ = preprocessor.preprocess(notebook, ResourcesDict())
     notebook.metadata = nbformat.from_dict(_METADATA)
     return notebook
 
@@ -48,7 +50,7 @@ def write_exercises(root: Path) -> list[Path]:
 
 def as_text(notebook: NotebookNode) -> str:
     """The notebook as it is stored: the same bytes whenever it holds the same."""
-    return nbformat.writes(notebook, version=4) + "\n"
+    return nbformat.writes(notebook) + "\n"
 
 
 def execute(path: Path) -> None:

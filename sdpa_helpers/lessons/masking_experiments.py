@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
-from sdpa_helpers.attention import backends, causal_mask, scaled_dot_product_attention, softmax
+from sdpa_helpers.attention import causal_mask, scaled_dot_product_attention, softmax
 
 if TYPE_CHECKING:
     import torch
@@ -272,7 +272,7 @@ def nan_behind_a_mask(
 
     spoiled_K, spoiled_V = K.copy(), V.copy()
     spoiled_K[-1], spoiled_V[-1] = np.nan, np.nan
-    callers = {"F.sdpa": fused} | {f"backend {name!r}": ours(name) for name in backends()}
+    callers = {"F.sdpa": fused} | {f"backend {name!r}": ours(name) for name in ("numpy", "torch")}
     with np.errstate(invalid="ignore"):
         return {
             name: {
