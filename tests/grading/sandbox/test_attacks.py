@@ -22,7 +22,6 @@ MEDDLES_WITH_ALL = {
 
 STATUSES = {
     **dict.fromkeys(exhaust.TIME, "timeout"),
-    "many children that work": "timeout",
     "shared memory of many processes": "out-of-memory",
     "memory, little by little": "out-of-memory",
     "one huge array": "out-of-memory",
