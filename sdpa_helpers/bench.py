@@ -26,6 +26,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999")
+"""Colours that stay apart for every common kind of colour blindness."""
+
 Shape = tuple[int, ...]  # batch, heads, length, features
 
 SHAPES: list[Shape] = [(1, 8, 1024, 64), (1, 8, 4096, 64), (1, 1, 4096, 128)]
@@ -206,8 +209,10 @@ def extra_memory(shape: Shape, is_causal: bool, name: str) -> float | None:
     """Peak memory of one call in MiB beyond what there was before it, in a process of its own; Linux only."""
     settings = json.dumps({"shape": shape, "is_causal": is_causal, "name": name})
     command = [sys.executable, "-m", "sdpa_helpers.bench", "--memory", settings]
+    # Large arrays straight from the system and back: memory that the allocator keeps would hide what is new.
+    plain = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
     done = subprocess.run(
-        command, env=os.environ | ONE_THREAD, capture_output=True, text=True, check=False, timeout=600
+        command, env=os.environ | ONE_THREAD | plain, capture_output=True, text=True, check=False, timeout=600
     )
     return float(done.stdout) if done.returncode == 0 and done.stdout.strip() else None
 
@@ -291,26 +296,32 @@ def write(rows: list[Row], about: dict[str, Any], folder: Path) -> None:
 def draw(rows: list[Row], about: dict[str, Any], target: Path) -> None:
     """One panel a direction, one group of dots a setting; logarithmic, because the formulas are far off."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import ScalarFormatter
 
-    figure = Figure(figsize=(11, 5.5), layout="constrained")
+    figure = Figure(figsize=(12, 5.5), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     settings = list(dict.fromkeys((row.shape, row.is_causal) for row in rows))
     names = [name for name in dict.fromkeys(row.backend for row in rows) if name != REFERENCE]
-    markers = dict(zip(names, "osD^vP*X<>", strict=False))
+    looks = {name: (OKABE_ITO[n % len(OKABE_ITO)], "osD^vP*X<>"[n % 10]) for n, name in enumerate(names)}
     for panel, direction in zip(axes, ("forward", "backward"), strict=True):
         for name in names:
             mine = {
                 (r.shape, r.is_causal): r.ratio for r in rows if (r.backend, r.direction) == (name, direction)
             }
             places = [place for place, setting in enumerate(settings) if setting in mine]
-            panel.plot([mine[settings[p]] for p in places], places, markers[name], label=name, alpha=0.8)
+            color, marker = looks[name]
+            ratios = [mine[settings[p]] for p in places]
+            panel.plot(ratios, places, marker, color=color, label=name, markersize=8, alpha=0.85)
         panel.axvline(1, color="black", linewidth=1)
         panel.set(xscale="log", title=direction, xlabel="time ÷ F.scaled_dot_product_attention")
-        panel.grid(axis="x", which="both", alpha=0.3)
+        panel.set_xticks([1, 1.5, 2, 3, 5, 10, 20])
+        panel.xaxis.set_major_formatter(ScalarFormatter())
+        panel.minorticks_off()
+        panel.grid(axis="x", alpha=0.3)
     labels = [f"({shape}) {'causal' if causal else 'full'}" for shape, causal in settings]
     axes[0].set_yticks(range(len(settings)), labels)
     axes[0].invert_yaxis()
-    axes[0].legend(loc="best")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper")
     figure.suptitle(f"{about['processor']}, one thread, float32, {about['date']}", fontsize=10)
     figure.savefig(target, dpi=110)
 
