@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 LAB_FLAGS ?=
+# What is installed beside the course itself; EXTRAS=dev,gpu adds Triton, a big download.
+EXTRAS ?= dev
 
 # A copied or moved checkout keeps a .venv that points at the old place: make it again.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -21,7 +23,7 @@ $(STAMP): pyproject.toml
 	  { echo "This course needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 ..."; exit 2; }
 	@echo "Setting up $(VENV): about a minute the first time, seconds afterwards."
 	@[ -f $(STAMP) ] || $(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e ".[dev]"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e ".[$(EXTRAS)]"
 	@$(BIN)/python -c "import matplotlib.font_manager"
 	@printf '%s' "$(CURDIR)" > $(STAMP)
 
@@ -33,7 +35,7 @@ lab: $(STAMP)  ## open the course in JupyterLab (LAB_FLAGS="--no-browser --port 
 	  --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb --ServerApp.root_dir="$(CURDIR)" $(AS_ROOT) $(LAB_FLAGS)
 
 test: $(STAMP)  ## run every test: the package, the grader, every notebook
-	@$(BIN)/python -m pytest --nbval --nbval-current-env
+	@$(BIN)/python -m pytest --nbval --nbval-current-env -n 2 --dist loadfile
 
 grade: $(STAMP)  ## the grader's demo: grade tests/submissions into build/grades
 	@$(BIN)/python -m sdpa_helpers grade tests/submissions --out build/grades --seed demo --timeout 20 --fresh

@@ -136,6 +136,8 @@ def forward_calls(shape: Shape, is_causal: bool) -> dict[str, Callable[[], Any]]
         )
     }
     for name in backends():
+        if BACKENDS[name].needs_gpu:  # bench_cuda.py times those
+            continue
         given = arrays if BACKENDS[name].kind == "numpy" else tensors
         calls[name] = _our_call(given, name, is_causal)
     if importlib.util.find_spec("jax"):
@@ -176,7 +178,7 @@ def backward_calls(shape: Shape, is_causal: bool) -> dict[str, Callable[[], Any]
     fused = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=is_causal)
     calls = {REFERENCE: by_autograd(fused)}
     for name in backends():
-        if BACKENDS[name].kind == "torch":
+        if BACKENDS[name].kind == "torch" and not BACKENDS[name].needs_gpu:
             calls[name] = by_autograd(
                 scaled_dot_product_attention(query, key, value, is_causal=is_causal, backend=name)
             )

@@ -2,14 +2,15 @@
 
 import importlib.metadata
 import importlib.util
+import os
 import platform
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NEEDED = ("numpy", "matplotlib", "ipywidgets", "jupyterlab", "ipykernel", "nbval", "torch")
 """Without these a lesson or a check cannot run. Lessons 01-03 run without torch."""
 
-_OPTIONAL = ("triton", "numba", "sqlalchemy", "nbgrader")
+_OPTIONAL = ("numba", "sqlalchemy", "nbgrader")
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ def facts() -> list[Fact]:
     found += [
         _kernel(),
         _gpu(),
+        _triton(),
         *(_package(name, needed=False) for name in _OPTIONAL),
         _backends(),
         _sandbox(),
@@ -111,6 +113,18 @@ def _gpu() -> Fact:
     if torch.cuda.is_available():
         return Fact("GPU", torch.cuda.get_device_name(0), True)
     return Fact("GPU", "none: everything in the course also runs on the CPU")
+
+
+def _triton() -> Fact:
+    from sdpa_helpers.attention.dispatch import BACKENDS, has_gpu, is_usable
+
+    fact = _package("triton", needed=False)
+    if is_usable("triton"):
+        interpreted = "TRITON_INTERPRET is set: " if os.environ.get("TRITON_INTERPRET") else ""
+        return replace(fact, help=f"{interpreted}backend='triton' runs here")
+    if fact.value == "not installed":
+        return replace(fact, help=f"for a GPU: {BACKENDS['triton'].install}") if has_gpu() else fact
+    return replace(fact, help="backend='triton' needs an NVIDIA GPU that torch sees")
 
 
 def _backends() -> Fact:

@@ -62,7 +62,7 @@ def scaled_dot_product_attention(
 
     Args:
         query: (..., n_q, d_k), of dtype float16, bfloat16 (torch), float32 or float64. Half precision is
-            computed in float32 and rounded at the end (by torch-fused: as torch's kernel does it).
+            computed in float32 and rounded at the end (by torch-fused and triton: as their kernels do it).
         key: (..., n_k, d_k), of the same dtype and on the same device.
         value: (..., n_k, d_v), likewise. The leading dimensions of all three broadcast.
         attn_mask: broadcasts to (..., n_q, n_k). bool: True = this query may attend to this key. Floating:
@@ -77,7 +77,9 @@ def scaled_dot_product_attention(
             takes.
         backend: one of `backends()`, or "auto": the fastest that is right for these arguments; it keeps to
             the NumPy backends for arrays and to the torch ones for tensors. Any backend takes both kinds;
-            tensors that require a gradient need one that keeps it. `explain_backend` says which it is.
+            tensors that require a gradient need one that keeps it. `explain_backend` says which it is. "ring" is of
+            many processes: each passes its own rows of one long sequence, and gets the output of its queries (see
+            `sdpa_helpers.attention.ring`); "auto" never takes it.
         return_weights: whether to return the weights too: what multiplied the values, so after dropout.
 
     Returns:

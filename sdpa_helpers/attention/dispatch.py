@@ -3,13 +3,16 @@
 A new backend is one file beside this one and one line in BACKENDS. The file has a function `attention` with
 the signature of `numpy_formula.attention`; it is given checked arguments and returns (output, weights), where
 weights may be None unless return_weights is true. If it does not serve every call it has `cannot(call)` too,
-which gives the reason, or "": such a call goes to the backend named as its `formula`.
+which gives the reason, or "": such a call goes to the backend named as its `formula`, or is refused if it names none.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,8 +28,10 @@ class Backend(NamedTuple):
     needs: tuple[str, ...] = ()  # importable names, besides NumPy
     install: str = ""  # the command that brings them
     dropout: bool = False
-    formula: str = ""  # the backend for calls that this one cannot serve; "" if it serves every call
+    formula: str = ""  # the backend for calls that this one cannot serve; "": it serves all, or refuses
     from_scores: int = 0  # n_q · n_k from which backend="auto" takes it: below, the formula is as fast
+    needs_gpu: bool = False  # an NVIDIA one
+    needs_group: bool = False  # of processes: each passes its part of the sequence, so that none can stand in
 
 
 TORCH = {"needs": ("torch",), "install": "pip install torch", "dropout": True}
@@ -45,16 +50,36 @@ BACKENDS = {
     "torch": Backend("torch_formula", "torch", **TORCH),
     "torch-tiled": Backend("torch_tiled", "torch", **TORCH, formula="torch", from_scores=256 * 256),
     "torch-fused": Backend("torch_fused", "torch", **TORCH, formula="torch"),
+    "triton": Backend(
+        "triton_flash",
+        "torch",
+        needs=("torch", "triton"),
+        install='pip install triton, or pip install -e ".[gpu]"',
+        dropout=True,  # by the formula
+        formula="torch",
+        needs_gpu=True,
+    ),
+    "ring": Backend("ring", "torch", **TORCH, needs_group=True),
 }
 
 
 def backends() -> list[str]:
-    """The names that `backend=` takes here: of the backends whose packages are installed."""
-    return [name for name, backend in BACKENDS.items() if all(map(_is_installed, backend.needs))]
+    """The names that `backend=` takes here: of the backends whose packages are installed.
+
+    "ring" is among them once torch.distributed.init_process_group has made this process one of a group, "triton"
+    where there is an NVIDIA GPU.
+    """
+    return [name for name in BACKENDS if is_usable(name)]
 
 
 def is_usable(name: str) -> bool:
-    return name in backends()
+    backend = BACKENDS.get(name)
+    return (
+        backend is not None
+        and all(map(_is_installed, backend.needs))
+        and (has_group() or not backend.needs_group)
+        and (has_gpu() or not backend.needs_gpu)
+    )
 
 
 def check_usable(name: str) -> None:
@@ -62,6 +87,16 @@ def check_usable(name: str) -> None:
     if is_usable(name):
         return
     here = ", ".join(repr(usable) for usable in ["auto", *backends()])
+    if name in BACKENDS and BACKENDS[name].needs_gpu and all(map(_is_installed, BACKENDS[name].needs)):
+        raise ValueError(
+            f"backend {name!r} needs an NVIDIA GPU that torch sees, and torch.cuda.is_available() is False. For tests, "
+            f"TRITON_INTERPRET=1 in the environment runs it slowly on the CPU. Usable here: {here}"
+        )
+    if name in BACKENDS and BACKENDS[name].needs_group and all(map(_is_installed, BACKENDS[name].needs)):
+        raise ValueError(
+            f"backend {name!r} needs a process group: start the program with torchrun --nproc-per-node=N and call "
+            f'torch.distributed.init_process_group("gloo"), or "nccl" on GPUs. Usable here: {here}'
+        )
     if name in BACKENDS:
         needed = " and ".join(BACKENDS[name].needs)
         raise ValueError(
@@ -73,7 +108,8 @@ def check_usable(name: str) -> None:
 
 def cannot(name: str, call: Call) -> str:
     """Why that backend does not serve such a call; "" when it does."""
-    return _load(name).cannot(call) if BACKENDS[name].formula else ""
+    backend = BACKENDS[name]
+    return _load(name).cannot(call) if backend.formula or backend.needs_group else ""
 
 
 def run(
@@ -96,6 +132,27 @@ def _is_installed(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):  # an import hook that forbids it; a half-made module
         return False
+
+
+def has_group() -> bool:
+    """Whether this process is one of several that torch.distributed has joined. torch is not imported for it."""
+    distributed = getattr(sys.modules.get("torch"), "distributed", None)
+    return distributed is not None and distributed.is_available() and distributed.is_initialized()
+
+
+def has_gpu() -> bool:
+    """Whether Triton's programs can run here: on an NVIDIA GPU, or interpreted (TRITON_INTERPRET=1).
+
+    torch knows; but it is imported to be asked only where there is a card, which its device file shows.
+    """
+    if os.environ.get("TRITON_INTERPRET", "").lower() in ("1", "true", "on", "yes", "y"):
+        return True
+    cards = (*Path("/dev").glob("nvidia[0-9]*"), *Path("/dev").glob("dxg"))  # the second in Windows' Linux
+    if not _is_installed("torch") or ("torch" not in sys.modules and not cards):
+        return False
+    import torch
+
+    return torch.version.cuda is not None and torch.cuda.is_available()
 
 
 def _load(name: str) -> Any:

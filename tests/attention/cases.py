@@ -12,6 +12,7 @@ KINDS_AND_DTYPES = [
     *(("numpy", dtype) for dtype in ("float16", "float32", "float64")),
     *(("torch", dtype) for dtype in ("float16", "bfloat16", "float32", "float64")),
 ]
+ROUNDS_WEIGHTS = ("torch-fused", "triton")  # to half precision, where the arrays have it
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 
@@ -172,7 +173,7 @@ def assert_matches(case: Case, backend: str, kind: str, dtype: str = "float64") 
         assert tuple(answer.shape) == expected.shape, name
         # Half precision is computed in float32, so that only the last rounding is its own.
         computing = max(EPS["float64"], min(EPS[dtype], EPS["float32"])) * 64
-        if backend == "torch-fused" and half:  # torch rounds the weights to half precision on their way
+        if backend in ROUNDS_WEIGHTS and half:  # it rounds the weights to half precision on their way
             computing = EPS[dtype] * float(np.abs(case.value).max())
         np.testing.assert_allclose(
             to_float64(answer), expected, rtol=EPS[dtype] + computing, atol=computing, err_msg=name

@@ -5,6 +5,7 @@ and edges everywhere.
 """
 
 import importlib
+import os
 
 import pytest
 
@@ -12,6 +13,13 @@ from sdpa_helpers.attention.dispatch import BACKENDS
 from sdpa_helpers.attention.tiles import Tiles
 
 SMALL = Tiles(queries=3, keys=2, diagonal=2)
+# "ring" is tested in test_ring.py, by several processes at once; "triton" by test_triton.py, which runs these tests
+# once more in a process where Triton interprets its programs.
+ALONE = [
+    name
+    for name, known in BACKENDS.items()
+    if not known.needs_group and not (known.needs_gpu and not os.environ.get("TRITON_INTERPRET"))
+]
 TILED = [name for name in BACKENDS if name in ("numpy-tiled", "numba", "torch-tiled")]
 
 
@@ -43,12 +51,12 @@ def usable(parameter, needs):
         yield name
 
 
-@pytest.fixture(scope="session", params=with_tiles(BACKENDS))
+@pytest.fixture(scope="session", params=with_tiles(ALONE))
 def backend(request, needs):
     yield from usable(request.param, needs)
 
 
-@pytest.fixture(scope="session", params=[pytest.param((name, None), id=name) for name in BACKENDS])
+@pytest.fixture(scope="session", params=[pytest.param((name, None), id=name) for name in ALONE])
 def own_tiles(request, needs):
     """Like `backend`, with the tiles that each has: for matrices larger than those."""
     yield from usable(request.param, needs)

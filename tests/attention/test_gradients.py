@@ -9,13 +9,11 @@ from hypothesis import assume, given, settings
 from sdpa_helpers import scaled_dot_product_attention
 from sdpa_helpers.attention.dispatch import BACKENDS
 
-from .cases import cases, make
-from .conftest import usable, with_tiles
+from .cases import ROUNDS_WEIGHTS, cases, make
+from .conftest import ALONE, usable, with_tiles
 
 
-@pytest.fixture(
-    scope="module", params=with_tiles([name for name, backend in BACKENDS.items() if backend.kind == "torch"])
-)
+@pytest.fixture(scope="module", params=with_tiles([name for name in ALONE if BACKENDS[name].kind == "torch"]))
 def backend(request, needs):
     yield from usable(request.param, needs)
 
@@ -100,7 +98,7 @@ def test_half_precision_gradients(backend, torch, dtype):
     for low, high in zip(half, full, strict=True):
         assert low.grad.dtype == low.dtype
         tolerance = {"float16": 2**-10, "bfloat16": 2**-7}[dtype]
-        rough = 4 * tolerance if backend == "torch-fused" else 1e-6  # torch rounds on the way
+        rough = 4 * tolerance if backend in ROUNDS_WEIGHTS else 1e-6
         torch.testing.assert_close(low.grad.double(), high.grad, rtol=tolerance, atol=rough)
 
 

@@ -1,0 +1,158 @@
+"""Attention to a few of the keys: what one rank of `ring.py` computes of one block, and how such parts add up.
+
+A part of softmax is not softmax: its sum lacks the other keys. So each part comes with lse = log Σ exp(score), one
+number a row, from which the right share of each part follows when all are known:
+
+    output = Σ over parts of exp(lse_part − lse) · output_part,  lse = log Σ exp(lse_part)
+
+Dao et al. 2022, "FlashAttention", §3.1, where the parts are tiles. The backward pass of a part needs the lse and the
+output of the whole, never those of the part: with them it makes its piece of the true weights, exp(score − lse).
+
+Three kernels, the fastest that fits: torch's CPU kernel; on CUDA, in half precision, torch's FlashAttention (called
+as torch's own context parallel does; written without a GPU at hand, so never run by us); else the tiles of
+`torch_tiled.py`, on any device. All arrays are (batch, heads, rows, columns), the heads of key and value
+may divide those of the query, and scale > 0. Outputs, lse and gradients are in float32 at least: half precision
+would round anew at each part.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+
+from sdpa_helpers.attention import torch_tiled
+from sdpa_helpers.attention.heads import heads_of, matrix_at
+
+aten = torch.ops.aten
+
+
+class Part(NamedTuple):
+    """Attention to some of the keys. A row that sees none of them has output 0 and lse −∞."""
+
+    output: torch.Tensor  # (batch, heads, n_q, d_v)
+    lse: torch.Tensor  # (batch, heads, n_q)
+
+
+def working_dtype(dtype: torch.dtype) -> torch.dtype:
+    return torch.promote_types(dtype, torch.float32)
+
+
+def nothing(query: torch.Tensor, d_v: int) -> Part:
+    """Attention to no keys at all."""
+    dtype = working_dtype(query.dtype)
+    output = query.new_zeros((*query.shape[:-1], d_v), dtype=dtype)
+    return Part(output, query.new_full(query.shape[:-1], -torch.inf, dtype=dtype))
+
+
+def merge(into: Part, more: Part) -> None:
+    """Add a part: `into` becomes attention to the keys of both.
+
+    Where neither sees a key both lse are −∞, and −∞ − (−∞) would be NaN: such a row stays empty. torch's CPU
+    kernel gives a row whose keys are all masked lse = 0, not −∞; no block of the ring has such a row.
+    """
+    lse = torch.logaddexp(into.lse, more.lse)
+    share = (more.lse - lse.masked_fill(lse == -torch.inf, 0)).exp_()
+    into.output.lerp_(more.output, share[..., None])
+    into.lse.copy_(lse)
+
+
+def attend(query, key, value, is_causal: bool, scale: float) -> Part:
+    """Attention of these queries to these keys. With is_causal, as many keys as queries: row i sees 0 … i."""
+    if 0 in (*query.shape[:-1], key.shape[-2], value.shape[-1]):
+        return nothing(query, value.shape[-1])
+    if query.device.type == "cpu":
+        return _cpu_forward(query, key, value, is_causal, scale)
+    if _flash_fits(query, value):
+        output, lse, *_ = aten._scaled_dot_product_flash_attention(
+            query, key, value, 0.0, is_causal, scale=scale
+        )
+        return Part(output.float(), lse)
+    return _tiled_forward(query, key, value, is_causal, scale)
+
+
+def gradients(grad_output, query, key, value, whole: Part, is_causal: bool, scale: float) -> tuple:
+    """The parts of the gradients of query, key and value that come from these keys.
+
+    `whole` is attention to all keys: the output and lse with which the forward pass ended.
+    """
+    if 0 in (*query.shape[:-1], key.shape[-2], value.shape[-1]):
+        return tuple(torch.zeros_like(x, dtype=working_dtype(x.dtype)) for x in (query, key, value))
+    if query.device.type == "cpu":
+        return _cpu_backward(grad_output, query, key, value, whole, is_causal, scale)
+    if _flash_fits(query, value):
+        return _flash_backward(grad_output, query, key, value, whole, is_causal, scale)
+    return _tiled_backward(grad_output, query, key, value, whole, is_causal, scale)
+
+
+# torch's CPU kernel ----------------------------------------------------------------------------------------
+
+
+def _cpu_forward(query, key, value, is_causal, scale) -> Part:
+    width = max(query.shape[-1], value.shape[-1])
+    arrays = (_as_wide_as(width, x) for x in (query, key, value))
+    output, lse = aten._scaled_dot_product_flash_attention_for_cpu(*arrays, 0.0, is_causal, scale=scale)
+    return Part(output[..., : value.shape[-1]], lse)
+
+
+def _cpu_backward(grad_output, query, key, value, whole, is_causal, scale) -> tuple:
+    width = max(query.shape[-1], value.shape[-1])
+    wide = [_as_wide_as(width, x) for x in (grad_output, query, key, value, whole.output)]
+    found = aten._scaled_dot_product_flash_attention_for_cpu_backward(
+        *wide, whole.lse, 0.0, is_causal, scale=scale
+    )
+    return tuple(grad[..., : x.shape[-1]] for grad, x in zip(found, (query, key, value), strict=True))
+
+
+def _as_wide_as(width: int, array: torch.Tensor) -> torch.Tensor:
+    """The kernel wants d_v = d_k. Columns of zeros change no score, and give columns of zeros in the output."""
+    array = array.to(working_dtype(array.dtype))
+    return torch.nn.functional.pad(array, (0, width - array.shape[-1])) if array.shape[-1] < width else array
+
+
+# torch's FlashAttention on CUDA ----------------------------------------------------------------------------
+
+
+def _flash_fits(query: torch.Tensor, value: torch.Tensor) -> bool:
+    d = query.shape[-1]
+    half = query.dtype in (torch.float16, torch.bfloat16)
+    return query.device.type == "cuda" and half and d == value.shape[-1] and d % 8 == 0 and d <= 256
+
+
+def _flash_backward(grad_output, query, key, value, whole, is_causal, scale) -> tuple:
+    half = query.dtype
+    no_seed = query.new_zeros(2, dtype=torch.uint64)  # it is dropout's
+    arrays = (grad_output.to(half), query, key, value, whole.output.to(half), whole.lse.contiguous())
+    lengths = (None, None, query.shape[-2], key.shape[-2])
+    found = aten._scaled_dot_product_flash_attention_backward(
+        *arrays, *lengths, 0.0, is_causal, no_seed, no_seed, scale=scale
+    )
+    return tuple(grad.float() for grad in found)
+
+
+# Tiles of torch, anywhere ----------------------------------------------------------------------------------
+
+
+def _tiled_forward(query, key, value, is_causal, scale) -> Part:
+    working = working_dtype(query.dtype)
+    lead, n_q = query.shape[:-2], query.shape[-2]
+    output = query.new_empty((*lead, n_q, value.shape[-1]), dtype=working)
+    largest, total = query.new_empty((2, *lead, n_q), dtype=working)
+    scratch = torch_tiled.scratch_for(query, n_q, key.shape[-2], working)
+    for head in heads_of(lead):
+        q, k, v = (matrix_at(head, lead, x) for x in (query, key, value))
+        results = (output[head], largest[head], total[head])
+        torch_tiled.attend_head(q, k, v, None, is_causal, scale, scratch, *results)
+    return Part(output, (largest + total.log2()) * math.log(2))  # those two are to base 2
+
+
+def _tiled_backward(grad_output, query, key, value, whole, is_causal, scale) -> tuple:
+    working = working_dtype(query.dtype)
+    # The lse as if it were the largest score (to base 2), with a sum of exponentials of 1: that is the same lse.
+    largest, total = whole.lse / math.log(2), torch.ones_like(whole.lse)
+    query, key, value, grad_output = (x.to(working) for x in (query, key, value, grad_output))
+    options = {"attn_mask": None, "is_causal": is_causal, "scale": scale, "enable_gqa": True}
+    return torch_tiled.attention_backward(
+        query, key, value, whole.output, largest, total, grad_output, **options
+    )
