@@ -1,10 +1,20 @@
-"""The package as a submission's kernel sees it: the public attention functions, and no exercise definitions.
+"""The package as a submission's kernel sees it: nothing that could answer an exercise.
 
-Reference answers, wrong answers and hidden cases stay out of it, so importing them there fails.
+Reference answers, wrong answers, hidden cases and the attention functions stay out of it, so that importing them
+there fails, however the import is written.
 """
 
 import shutil
 from pathlib import Path
+
+_PACKAGE = '''"""The course's package in a graded notebook."""
+
+from sdpa_helpers.exercises.session import check, hint, progress, solution
+
+
+def __getattr__(name):
+    raise AttributeError(f"sdpa_helpers.{name} is not there in a graded notebook: write the steps yourself")
+'''
 
 _SESSION = '''"""In a graded notebook these do nothing: the hidden checks follow each answer."""
 
@@ -22,8 +32,7 @@ def stage(folder: Path) -> Path:
     package = Path(__file__).parents[1]
     target = folder / "sdpa_helpers"
     (target / "exercises").mkdir(parents=True)
-    shutil.copy(package / "__init__.py", target / "__init__.py")
-    shutil.copytree(package / "attention", target / "attention", ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "__init__.py").write_text(_PACKAGE)
     (target / "exercises" / "__init__.py").write_text('"""Only what a graded notebook needs."""\n')
     shutil.copy(package / "exercises" / "probe.py", target / "exercises" / "probe.py")
     (target / "exercises" / "session.py").write_text(_SESSION)

@@ -104,7 +104,12 @@ def test_an_answer_without_its_line_is_found_by_its_function(pristine):
         "from sdpa_helpers.exercises.dot_product import dot_product",
         "import sdpa_helpers as s\ns.solution(dot_product)",
         "import sdpa_helpers.exercises",
-        "import importlib, sdpa_helpers.grading as g",
+        "import sdpa_helpers.grading as g",
+        "import sdpa_helpers as s\ny = s.softmax(x)",
+        "from sdpa_helpers.attention.numpy_formula import attention",
+        "import importlib\nimportlib.import_module('sdpa_helpers.attention')",
+        "y = __import__('sdpa_helpers').softmax(x)",
+        "import sdpa_helpers as s\ny = getattr(s, 'softmax')(x)",
         "from sdpa_helpers import solution as help_me\nhelp_me('dot_product')",
     ],
 )
@@ -123,6 +128,13 @@ def test_reaching_for_the_solution_is_flagged(pristine, source):
         ("import sdpa_helpers as sdpa\nsdpa.scaled_dot_product_attention(a, b, c)", True),
         ("%matplotlib inline\nimport torch\ny = torch.softmax(x, -1)", False),
         ("# F.scaled_dot_product_attention would do it\ny = 'F.scaled_dot_product_attention'", False),
+        ("y = !ls\nimport sdpa_helpers as s\ns.scaled_dot_product_attention(a, b, c)", True),
+        (
+            "import importlib as i\ni.import_module('torch.nn.functional').scaled_dot_product_attention(a)",
+            True,
+        ),
+        ("import torch\ngetattr(torch.nn.functional, 'scaled_dot_product_attention')(a, b, c)", True),
+        ("from sdpa_helpers import check\ncheck(attention_scores)", False),
         ("def broken(:", False),
         ("(" * 5000, False),
     ],
@@ -130,6 +142,23 @@ def test_reaching_for_the_solution_is_flagged(pristine, source):
 def test_forbidden_calls_are_found_by_reading(pristine, source, found):
     lifted = lift([code(f"# exercise: attention_scores\n{source}")], EXERCISES, answer_cells(pristine))
     assert bool(lifted.forbidden) is found
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("exec(''.join(parts))", "exec"),
+        ("y = %time torch.nn.functional.scaled_dot_product_attention(a, b, c)", "get_ipython"),
+        ("y = getattr(numpy, 'd' + 'ot')(q, k)", "getattr"),
+        ("import sys\ny = sys.modules['x' + 'y']", "sys.modules"),
+        ("y = " + "1+" * 24_000 + "1", "nested too deeply"),
+        ("y = q @ k", ""),
+    ],
+)
+def test_code_that_hides_what_it_uses_is_flagged(pristine, source, found):
+    lifted = lift([code(f"# exercise: dot_product\n{source}")], EXERCISES, answer_cells(pristine))
+    assert [f.kind for f in lifted.flags] == (["dynamic-code"] if found else [])
+    assert found in "".join(f.message for f in lifted.flags)
 
 
 def test_edited_checks_and_markers_are_flagged(pristine):

@@ -36,6 +36,8 @@ REACH = {
     "list the checkout": 'return set(os.listdir("{checkout}")) - {{".venv"}}',
     "import the exercises": "return importlib.import_module('sdpa_helpers.exercises.dot_product')",
     "import the judge": "return importlib.import_module('sdpa_helpers.exercises.judge')",
+    "import the attention functions": "return importlib.import_module('sdpa_helpers.attention')",
+    "use the course's softmax": "return hasattr(importlib.import_module('sdpa_helpers'), 'softmax')",
     "import the grader": "return importlib.import_module('sdpa_helpers.grading.batch')",
     "follow the editable install": """
         for path in glob.glob(sysconfig.get_path("purelib") + "/*.pth"):
