@@ -14,6 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from sdpa_helpers.course import course_root
+from sdpa_helpers.exercises.written import STUB as TEXT_STUB
 
 STUB = "return NotImplemented  # replace this line with your answer"
 _METADATA = {
@@ -30,7 +31,7 @@ def student_version(solved: NotebookNode) -> NotebookNode:
 
     notebook = copy.deepcopy(solved)
     for preprocessor in (
-        ClearSolutions(config=Config(ClearSolutions={"code_stub": {"python": STUB}})),
+        ClearSolutions(config=Config(ClearSolutions={"code_stub": {"python": STUB}, "text_stub": TEXT_STUB})),
         ClearOutput(),
     ):
         notebook, _ = preprocessor.preprocess(notebook, ResourcesDict())

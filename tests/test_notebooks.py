@@ -10,6 +10,7 @@ import pytest
 
 from sdpa_helpers.authoring import as_text, student_version
 from sdpa_helpers.exercises import LESSONS, exercises_of
+from sdpa_helpers.exercises.written import LINE, STUB, written_of
 
 COURSE = Path(__file__).parents[1]
 WRITTEN = sorted([*(COURSE / "notebooks").glob("*.ipynb"), *(COURSE / "solutions").glob("*.ipynb")])
@@ -141,6 +142,10 @@ def test_exercises_hold_no_solution(path):
     answers = [c for c in code_cells(path) if c.source.startswith("# exercise: ")]
     assert answers
     assert all(c.source.count("return NotImplemented") == 1 and not c.outputs for c in answers)
+    words = {LINE.format(name=e.name): e for e in written_of(path.stem)}
+    cells = [c for c in read(path).cells if c.source.split("\n")[0] in words]
+    assert len(cells) == len(words)
+    assert all(c.source.split("\n")[1:] == [STUB] for c in cells)
 
 
 def body_without_docstring(source: str) -> str:

@@ -8,6 +8,7 @@ import importlib
 from functools import cache
 
 from sdpa_helpers.exercises.definition import Exercise
+from sdpa_helpers.exercises.written import all_written
 
 LESSONS = {
     "01_dot_product": "dot_product",
@@ -37,6 +38,8 @@ def all_exercises() -> dict[str, Exercise]:
 def find(name: str) -> Exercise:
     """The exercise with this name; LookupError lists the names there are."""
     known = all_exercises()
+    if name in all_written():
+        raise LookupError(f"{name} is answered in words: a person reads it, there is no check and no hint")
     if name not in known:
         raise LookupError(
             f"there is no exercise called {name!r}. The name of the function says which exercise it answers; "

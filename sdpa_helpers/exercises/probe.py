@@ -53,7 +53,7 @@ def observe(function: Callable | None, arguments: tuple) -> Answer:
     except NotImplementedError:
         return NOT_ATTEMPTED
     except (Exception, SystemExit) as error:
-        text = " ".join(str(error).split())[:MAX_TEXT]
+        text = " ".join(str(error).split()).encode("utf-8", "backslashreplace").decode()[:MAX_TEXT]
         return Answer("error", error=type(error).__name__, message=text, line=_line_of(error, function))
 
 

@@ -1,20 +1,26 @@
 """The whole course at a glance: points per lesson and exercise, and where to go next."""
 
 import html
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from sdpa_helpers.exercises.definition import Exercise
 from sdpa_helpers.exercises.render import Shown, bar
+from sdpa_helpers.exercises.written import WrittenExercise
 
+READ = "read by a person"
 _LEFT = "style='text-align:left;vertical-align:top'"
 
 
 @dataclass(frozen=True, repr=False)
 class ProgressTable(Shown):
-    """Points per exercise: rows of (lesson, exercise, best points or None), in the order of the course."""
+    """Points per exercise: rows of (lesson, exercise, best points or None), in the order of the course.
+
+    written: lesson → what is answered in words there; a person reads it, so it has no points here.
+    """
 
     rows: list[tuple[str, Exercise, float | None]]
+    written: dict[str, tuple[WrittenExercise, ...]] = field(default_factory=dict)
 
     def text(self) -> str:
         """The table as plain text."""
@@ -23,6 +29,7 @@ class ProgressTable(Shown):
             earned, total = _sum(rows)
             lines.append(f"{bar(earned, total)}  {lesson:<20} {earned:g} of {total:g} points")
             lines += [f"{_mark(e, points):>14} {e.name:<28} {_state(e, points)}" for _, e, points in rows]
+            lines += [f"{'✎':>14} {w.name:<28} {READ}" for w in self.written.get(lesson, ())]
         return "\n".join([*lines, "", self._total(), self._next()])
 
     def html(self) -> str:
@@ -34,7 +41,9 @@ class ProgressTable(Shown):
             cells = (
                 _link("notebooks", lesson, lesson),
                 f"<span aria-hidden='true'>{bar(earned, total)}</span> {earned:g} of {total:g} points",
-                _exercises(lesson, rows, is_open=bool(coming) and coming[0] == lesson),
+                _exercises(
+                    lesson, rows, self.written.get(lesson, ()), is_open=bool(coming) and coming[0] == lesson
+                ),
             )
             body += f"<tr>{''.join(f'<td {_LEFT}>{cell}</td>' for cell in cells)}</tr>"
         head = "".join(
@@ -69,12 +78,17 @@ class ProgressTable(Shown):
         return f"Next: {exercise.name}, about {exercise.minutes} minutes, in exercises/{lesson}.ipynb"
 
 
-def _exercises(lesson: str, rows: list[tuple[str, Exercise, float | None]], is_open: bool) -> str:
+def _exercises(
+    lesson: str,
+    rows: list[tuple[str, Exercise, float | None]],
+    written: tuple[WrittenExercise, ...],
+    is_open: bool,
+) -> str:
     done = sum((points or 0) >= e.max_points for _, e, points in rows)
     listed = "".join(
         f"<li>{_mark(e, points)} <code>{e.name}</code>: {_state(e, points)}, about {e.minutes} minutes</li>"
         for _, e, points in rows
-    )
+    ) + "".join(f"<li>✎ <code>{w.name}</code>: {READ}, about {w.minutes} minutes</li>" for w in written)
     return (
         f"<details{' open' if is_open else ''}><summary>{done} of {len(rows)} solved</summary>"
         f"<ul style='list-style:none;padding-left:4px;margin:4px 0'>{listed}</ul></details>"

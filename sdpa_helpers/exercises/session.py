@@ -12,6 +12,7 @@ from sdpa_helpers.exercises.diagnose import Result, try_out
 from sdpa_helpers.exercises.forbidden import forbidden_calls
 from sdpa_helpers.exercises.progress import ProgressTable
 from sdpa_helpers.exercises.render import Hint, Shown, card, marked, report_text
+from sdpa_helpers.exercises.written import WRITTEN, written_of
 
 _mistakes: dict[str, str] = {}  # exercise -> the mistake that its last check found
 _hints_shown: dict[str, int] = {}
@@ -55,7 +56,7 @@ def progress() -> Shown:
     """The whole course: points per exercise, kept across sessions, and where to go next."""
     points = saved.load()
     rows = [(lesson, e, points.get(e.name)) for lesson in LESSONS for e in exercises_of(lesson)]
-    return ProgressTable(rows)
+    return ProgressTable(rows, {lesson: written_of(lesson) for lesson in WRITTEN})
 
 
 def _next_hint(exercise: Exercise) -> Hint:
@@ -80,7 +81,8 @@ def _exercise_of(function: Callable | str) -> Exercise:
 
 def _forbidden_in(function: Callable, exercise: Exercise) -> list[str]:
     try:
-        return forbidden_calls(inspect.getsource(function), exercise.forbids)
+        given = getattr(function, "__globals__", {})
+        return forbidden_calls(inspect.getsource(function), exercise.forbids, given)
     except (OSError, TypeError):  # defined where no source is kept
         return []
 

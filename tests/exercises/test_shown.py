@@ -96,6 +96,16 @@ def test_progress_when_all_is_solved():
     assert "minutes of exercises are left" not in done.html()
 
 
+def test_what_a_person_reads_is_listed_and_never_missing():
+    shown = session.progress()
+    assert re.search(r"✎ proof_in_words +read by a person$", shown.text(), re.MULTILINE)
+    assert "✎ <code>proof_in_words</code>: read by a person, about 10 minutes" in shown.html()
+    rows = [(lesson, exercise, exercise.max_points) for lesson, exercise, _ in shown.rows]
+    assert ProgressTable(rows, shown.written).text().endswith("Every exercise is solved.")
+    with pytest.raises(LookupError, match="a person reads it"):
+        session.hint("proof_in_words")
+
+
 def test_bars():
     assert bar(0, 10) == "▱" * 10
     assert bar(0.01, 10) == "▰" + "▱" * 9
