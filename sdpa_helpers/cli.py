@@ -1,6 +1,10 @@
 """The command line `sdpa`: parse, call, print. What the commands do lives in the parts they call."""
 
+import contextlib
+import gc
 import json as json_
+import re
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -77,7 +81,7 @@ def check(
         _print_record(record)
         if record["status"] == "unreadable":
             worst = 2
-        elif record["points"] < record["max_points"]:
+        elif any(e["points"] < e["max_points"] for e in record["exercises"].values() if not e.get("written")):
             worst = max(worst, 1)
     raise typer.Exit(worst)
 
@@ -101,7 +105,12 @@ def grade(
     gradebook: Annotated[
         str | None, typer.Option(help="SQLAlchemy URL; default: SQLite in the --out folder.")
     ] = None,
-    executor: Annotated[str, typer.Option(help='Only "local" so far.')] = "local",
+    executor: Annotated[
+        str,
+        typer.Option(
+            help='"local": --jobs processes of this machine; "dask=ADDRESS": the workers of a Dask scheduler.'
+        ),
+    ] = "local",
     sandbox: Annotated[
         str, typer.Option(help='"auto": the best that holds here; "require": refuse to run without; "off".')
     ] = "auto",
@@ -123,23 +132,27 @@ def grade(
     ] = False,
 ) -> None:
     """Grade a folder or a zip of submissions. Exit 0 when the whole batch was processed, 2 when it could not run."""
-    _refuse_unknown("--executor", executor, ("local",))
+    _refuse_unknown("--executor", re.sub("^dask=.+", "dask=ADDRESS", executor), ("local", "dask=ADDRESS"))
     _refuse_unknown("--forbidden", forbidden, ("zero", "flag"))
     _refuse_unknown("--sandbox", sandbox, ("auto", "require", "off"))
-    try:
-        from sdpa_helpers.grading.command import Unusable, grade_folder
-    except ModuleNotFoundError as error:
-        _no_grading(error)
-    from sdpa_helpers.grading.batch import Settings
+    with _without_garbage():
+        try:
+            from sdpa_helpers.grading.command import Unusable, grade_folder
+        except ModuleNotFoundError as error:
+            _no_grading(error)
+        from sdpa_helpers.grading.batch import Settings
+        from sdpa_helpers.grading.sandbox import probe  # noqa: F401
 
-    level = _sandbox_level(sandbox)
+    place = _place(executor, jobs)
+    # A cluster's workers choose their levels themselves.
+    level = _sandbox_level(sandbox) if executor == "local" else sandbox
     limits = _limits(timeout, memory)
     with _progress() as progress:
         task = progress.add_task("grading", total=None)
 
         def begin(total: int):
             progress.update(task, total=total)
-            return lambda: progress.advance(task)
+            return lambda: progress.update(task, advance=1, refresh=True)
 
         try:
             batch = grade_folder(
@@ -147,7 +160,7 @@ def grade(
                 out,
                 lambda chosen: Settings(chosen, limits, forbidden, level),
                 seed=seed,
-                jobs=jobs,
+                place=place,
                 fresh=fresh,
                 gradebook=gradebook,
                 progress=begin,
@@ -169,10 +182,50 @@ def report(
     _needs_grading()
     from sdpa_helpers.grading.class_pages import write_class_pages
 
-    if not write_class_pages(_graded(folder)):
+    _bring_in_marks(_graded(folder))
+    if not write_class_pages(folder):
         complain.print(f"{folder}: no results of this course's notebooks in it", markup=False)
         raise typer.Exit(2)
     console.print(f"written: {folder / 'class.html'}, {folder / 'similar.html'}", markup=False)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def review(
+    lab: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="The --out folder of `sdpa grade`.")],
+    gradebook: Annotated[
+        str | None, typer.Option(help="SQLAlchemy URL; default: the SQLite file in the folder.")
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option("--csv", help="No notebook: read marks from this table, and write it as it is now."),
+    ] = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="No notebook: only bring the marks into grades and pages.")
+    ] = False,
+) -> None:
+    """Read the answers in words and mark them, in JupyterLab; its flags, e.g. --no-browser, are passed on."""
+    _needs_grading()
+    from sdpa_helpers.grading.review_command import NothingToReview, open_lab, write_notebook
+    from sdpa_helpers.grading.review_table import BadTable, sync_table
+
+    status = 0
+    try:
+        _graded(folder)
+        if lab.args and (table or apply):
+            raise BadTable(f"{' '.join(lab.args)}: flags for JupyterLab go with neither --csv nor --apply")
+        if table:
+            changed, rows = sync_table(folder, table)
+            console.print(f"{changed} marks read; written: {table}, {rows} answers", markup=False)
+        elif not apply:
+            write_notebook(folder)
+            status = open_lab(folder, lab.args, gradebook)
+    except (NothingToReview, BadTable) as error:
+        complain.print(str(error), markup=False)
+        raise typer.Exit(2) from None
+    done = _apply_marks(folder, gradebook)
+    console.print(f"{done.told()} Folder: {folder}", markup=False)
+    raise typer.Exit(2 if status else 0)
 
 
 @app.command()
@@ -209,10 +262,9 @@ def export(
     from sdpa_helpers.grading.export_command import export_folder
     from sdpa_helpers.grading.exports import CannotExport
 
+    _bring_in_marks(_graded(folder))
     try:
-        done = export_folder(
-            _graded(folder), to, out, roster, notebook or [], column or [], gradebook, assignment
-        )
+        done = export_folder(folder, to, out, roster, notebook or [], column or [], gradebook, assignment)
     except CannotExport as error:
         complain.print(str(error), markup=False)
         raise typer.Exit(2) from None
@@ -253,8 +305,12 @@ def bench(
         list[str] | None,
         typer.Option(help="batch,heads,length,features; may be repeated. Default: the course's three."),
     ] = None,
+    device: Annotated[
+        str, typer.Option(help='"cpu"; "cuda": Triton against torch\'s FLASH and cuDNN kernels on this GPU.')
+    ] = "cpu",
 ) -> None:
     """Time every attention backend against torch's fused call: one thread, medians of interleaved rounds."""
+    _refuse_unknown("--device", device, ("cpu", "cuda"))
     from sdpa_helpers.bench import run
 
     try:
@@ -264,7 +320,29 @@ def bench(
     except ValueError:
         complain.print(f"--shape {' '.join(shape or [])}: expected e.g. 1,8,1024,64", markup=False)
         raise typer.Exit(2) from None
+    if device == "cuda":
+        from sdpa_helpers import bench_cuda
+
+        if not bench_cuda.device_name():
+            complain.print(
+                "--device cuda: torch sees no CUDA device here; nothing was measured. Without it: the CPU",
+                markup=False,
+            )
+            raise typer.Exit(2)
+        bench_cuda.run(out, rounds, shapes or None)
+        return
     run(out, rounds, shapes or None)
+
+
+@contextlib.contextmanager
+def _without_garbage() -> Iterator[None]:
+    """For imports: looking for garbage among what stays for ever takes a fifth of their time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _needs_grading() -> None:
@@ -294,6 +372,28 @@ def _graded(folder: Path) -> Path:
     return folder
 
 
+def _bring_in_marks(folder: Path) -> None:
+    """Marks that were given since the results were written."""
+    from sdpa_helpers.grading.marks import marks_file
+
+    if marks_file(folder).is_file():
+        _apply_marks(folder, None)
+
+
+def _apply_marks(folder: Path, gradebook: str | None):
+    """Bring marks of written answers into the results; says what happened when that is not possible."""
+    from sdpa_helpers.grading.lock import Taken
+    from sdpa_helpers.grading.marking import apply_marks
+    from sdpa_helpers.grading.marks import CannotKeep
+    from sdpa_helpers.grading.record import CannotWrite
+
+    try:
+        return apply_marks(folder, gradebook)
+    except (Taken, CannotKeep, CannotWrite, OSError) as error:
+        complain.print(f"{error}. Marks are kept: sdpa review {folder} --apply brings them in", markup=False)
+        raise typer.Exit(2) from None
+
+
 def _time(text: str | None) -> datetime | None:
     """An ISO time; without a zone it is this machine's."""
     if text is None:
@@ -310,6 +410,23 @@ def _limits(timeout: float, memory: int):
     from sdpa_helpers.grading.runner import Limits
 
     return Limits(seconds=timeout, cell_seconds=min(10.0, timeout / 4), memory_mb=memory)
+
+
+def _place(executor: str, jobs: int):
+    """Where to grade; exits when a cluster does not answer."""
+    from sdpa_helpers.grading.executors import CannotGrade, Processes
+
+    if executor == "local":
+        return Processes(jobs)
+    from sdpa_helpers.grading.cluster import Cluster
+
+    try:
+        return Cluster(
+            executor.removeprefix("dask="), lambda note: complain.print(note, style="yellow", markup=False)
+        )
+    except CannotGrade as error:
+        complain.print(str(error), markup=False)
+        raise typer.Exit(2) from None
 
 
 def _sandbox_level(wanted: str) -> str:
@@ -346,17 +463,24 @@ def _progress():
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=complain, transient=True)
+    # It refreshes when something has happened: a thread of its own would keep the grader from forking workers.
+    return Progress(*columns, console=complain, transient=True, auto_refresh=False)
 
 
 def _print_record(record: dict) -> None:
-    print(f"{record['notebook']}: {record['points']:g} of {record['max_points']:g} points")
+    worth = sum(e["max_points"] for e in record["exercises"].values() if not e.get("written"))
+    print(f"{record['notebook']}: {record['points']:g} of {worth:g} points")
     if record["status"] in ("unreadable", "missing"):
         print(f"  {record['status']}: {record['reason']}")
         return
     if record["status"] != "graded":
         print(f"  status: {record['status']}")
     for name, exercise in record["exercises"].items():
+        if exercise.get("written"):
+            print(
+                f"  {name}: {exercise['max_points']:g} points, read by a person. {exercise['cases'][0]['message']}"
+            )
+            continue
         print(f"  {name}: {exercise['points']:g} of {exercise['max_points']:g}")
         messages = dict.fromkeys(case["message"] for case in exercise["cases"] if case["message"])
         for message in messages:
@@ -374,17 +498,24 @@ def _print_gradebook(batch, out: Path) -> None:
     for key in columns:
         table.add_column(key, justify="left" if key == "student" else "right", overflow="fold")
     table.add_column("remarks", overflow="fold")
+    remarks: dict[str, list[str]] = {}
+    for (student, _), said in sorted(batch.remarks.items()):
+        remarks.setdefault(student, []).extend(said)
     for row in batch.rows:
-        mine = [r for r in batch.records if r["student"] == row["student"]]
-        remarks = [f"{r['status']}" for r in mine if r["status"] != "graded"]
-        remarks += sorted({flag["kind"] for r in mine for flag in r["flags"]})
-        table.add_row(*(_plain(row[key]) for key in columns), _plain(", ".join(remarks)))
+        said = ", ".join(dict.fromkeys(remarks[row["student"]]))
+        table.add_row(*(_plain(row[key]) for key in columns), _plain(said))
     console.print(table)
+    for student, name, why in batch.given_up:
+        complain.print(f"not graded: {student}, {name}: {why}", style="bold yellow", markup=False)
+    if batch.given_up:
+        complain.print(f"{len(batch.given_up)} have 0 points for that; the same command tries them again.")
     for name, why in batch.ignored:
         console.print(f"left out: {name}: {why}", markup=False)
     console.print(f"for the next session: {out / 'class.html'}; alike: {out / 'similar.html'}", markup=False)
+    if batch.waiting:
+        console.print(f"{batch.waiting} answers in words wait for a reader: sdpa review {out}", markup=False)
     resumed = f", {batch.kept} of them from an earlier run" if batch.kept else ""
-    console.print(f"{len(batch.records)} submissions{resumed}; written to {out}", markup=False)
+    console.print(f"{len(batch.remarks)} submissions{resumed}; written to {out}", markup=False)
 
 
 def _plain(text: str):

@@ -1,10 +1,11 @@
 """`sdpa release`: the student edition. Lessons, exercises, the package, what sets it up; all of it works offline.
 
-What stays behind: solutions/, tests/ with its submissions, the gradebook, reports and exports, what makes notebooks
-from solutions. Seeds of hidden cases are in no edition: `sdpa grade` draws one per run and keeps it in its --out
-folder. What `check` needs has to go along, the references and wrong answers in sdpa_helpers/exercises: a learner who
-looks for them finds them, as `solution(f)` shows them anyway. For marks that count, grade with `sdpa grade`; its
-hidden inputs differ from those of `check`, and a solution copied from the package is flagged when it is imported.
+What stays behind: solutions/, model answers and rubrics of what is answered in words, tests/ with its submissions,
+the gradebook, reports and exports, what makes notebooks from solutions. Seeds of hidden cases are in no edition:
+`sdpa grade` draws one per run and keeps it in its --out folder. What `check` needs has to go along, the references
+and wrong answers in sdpa_helpers/exercises: a learner who looks for them finds them, as `solution(f)` shows them
+anyway. For marks that count, grade with `sdpa grade`; its hidden inputs differ from those of `check`, and a
+solution copied from the package is flagged when it is imported.
 """
 
 import re
@@ -23,14 +24,26 @@ LEFT_OUT = (
     "release.py",
     "ledger",
     "grading/class_pages.py",
+    "grading/cluster.py",
     "grading/class_report.py",
     "grading/command.py",
+    "grading/executors.py",
     "grading/export_command.py",
     "grading/exports.py",
     "grading/imports.py",
+    "grading/lock.py",
+    "grading/marking.py",
+    "grading/marks.py",
     "grading/nbgrader_export.py",
     "grading/record.py",
     "grading/report.py",
+    "grading/review.js",
+    "grading/review.py",
+    "grading/review_command.py",
+    "grading/review_panel.py",
+    "grading/review_table.py",
+    "grading/review_text.js",
+    "grading/rubrics",
     "grading/similar.py",
     "grading/templates",
 )
@@ -89,7 +102,8 @@ def student_makefile(text: str) -> str:
     text = re.sub(
         r"^#.*`make test`.*$", "# `make lab` is enough. `make help` lists the rest.", text, flags=re.MULTILINE
     )
-    return text.replace('-e ".[dev]"', "-e .")
+    text = re.sub(r"^#[^\n]*\nEXTRAS [^\n]*\n", "", text, flags=re.MULTILINE)
+    return text.replace('-e ".[$(EXTRAS)]"', "-e .")
 
 
 def student_readme(root: Path) -> str:
@@ -108,7 +122,7 @@ def _lessons(root: Path) -> Iterator[tuple[str, str]]:
 def _no_solutions(target: Path) -> None:
     """The last look: no notebook of the edition holds a solution cell."""
     for path in target.rglob("*.ipynb"):
-        if "### BEGIN SOLUTION" in path.read_text(encoding="utf-8"):
+        if "BEGIN SOLUTION" in path.read_text(encoding="utf-8"):
             shutil.rmtree(target)
             raise CannotRelease(
                 f"{path.name} holds a solution: run `make notebooks` first. Nothing was written"

@@ -5,11 +5,12 @@ The assembled notebook holds inputs, never expected values: it is what the learn
 
 import re
 import secrets
+from functools import cache
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
 
+from sdpa_helpers.course import pristine_exercise
 from sdpa_helpers.exercises.judge import Truth
 from sdpa_helpers.grading.submission import ANSWER_LINE
 
@@ -17,6 +18,12 @@ ROLE = "sdpa"
 """Cell metadata key: {"role": "setup" | "answer" | "check", "exercise", "case", "nonce"}."""
 
 _CHECK_LINE = re.compile(r"^check\((\w+)\)$")
+
+
+@cache
+def pristine_notebook(name: str) -> NotebookNode:
+    """The exercise notebook as it is handed out, read once by each process; not to be changed."""
+    return nbformat.v4.reads(pristine_exercise(name).read_text(encoding="utf-8"))
 
 
 def answer_cells(pristine: NotebookNode) -> dict[str, str]:
@@ -51,7 +58,10 @@ def assemble(
 
 
 def _cell(source: str, **role: str) -> NotebookNode:
-    return new_code_cell(source, metadata={ROLE: role})
+    # As nbformat's own new_code_cell, which would compare every cell with a schema.
+    metadata = NotebookNode({ROLE: NotebookNode(role)})
+    kind = {"cell_type": "code", "id": secrets.token_hex(4), "execution_count": None}
+    return NotebookNode(source=source, metadata=metadata, outputs=[], **kind)
 
 
 def _hidden_check(exercise: str, truth: Truth) -> NotebookNode:

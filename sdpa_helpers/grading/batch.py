@@ -1,20 +1,11 @@
-"""Grade one submission, or a folder of them with several workers; one broken file never stops the rest."""
+"""Grade one submission: whatever is wrong with it ends up in its record."""
 
 import hashlib
 import json
-import multiprocessing
-import multiprocessing.connection
-import os
-import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-
-import nbformat
 
 from sdpa_helpers import __version__
 from sdpa_helpers.course import pristine_exercise
@@ -23,11 +14,20 @@ from sdpa_helpers.exercises.definition import Exercise
 from sdpa_helpers.exercises.diagnose import Result, explain
 from sdpa_helpers.exercises.judge import Truth, Verdict, judge, truths
 from sdpa_helpers.exercises.probe import Answer
-from sdpa_helpers.grading import scratch
-from sdpa_helpers.grading.assemble import answer_cells, assemble
+from sdpa_helpers.exercises.written import written_of
+from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook
 from sdpa_helpers.grading.runner import Limits, Outcome, run
 from sdpa_helpers.grading.sandbox.worker import OFF
-from sdpa_helpers.grading.submission import Flag, Lifted, Submission, Unreadable, lift, read_cells
+from sdpa_helpers.grading.submission import (
+    MAX_NOTEBOOK_BYTES,
+    Flag,
+    Lifted,
+    Submission,
+    Unreadable,
+    lift,
+    read_cells,
+)
+from sdpa_helpers.grading.written import Words, entry, lift_words
 
 Record = dict[str, Any]
 """The graded result of one submission, in the form of results/<student>/<notebook>.json."""
@@ -51,6 +51,27 @@ class Settings:
     sandbox: str = OFF
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """What came of grading one submission.
+
+    slow: a limit on the clock was met with CPU time left, so a calmer moment may do better. trouble: "", or why
+    this machine could not do the work: then the record says nothing about the submission. note: what the
+    instructor should know about the machine that did it. seconds: how long it took.
+    """
+
+    record: Record
+    slow: bool = False
+    trouble: str = ""
+    note: str = ""
+    seconds: float = 0.0
+
+    @property
+    def timed(self) -> Record:
+        """The record with its time, which is not kept in it: the same seed gives the same bytes."""
+        return {**self.record, "seconds": self.seconds}
+
+
 def fingerprint(submission: Submission, settings: Settings) -> str:
     """Changes whenever the result could: the file, the exercise, the seed, the limits, the version."""
     parts = [__version__, settings.seed, repr(settings.limits), settings.forbidden]
@@ -58,8 +79,17 @@ def fingerprint(submission: Submission, settings: Settings) -> str:
     digest = hashlib.sha256("\0".join(parts).encode())
     digest.update(pristine_exercise(submission.notebook).read_bytes())
     if submission.path is not None:
-        digest.update(submission.path.read_bytes())
+        digest.update(_content(submission.path))
     return digest.hexdigest()[:32]
+
+
+def _content(path: Path) -> bytes:
+    """What the result can depend on: of a file that is too large to be read, its size alone."""
+    try:
+        size = path.stat().st_size
+        return path.read_bytes() if size <= MAX_NOTEBOOK_BYTES else f"{size} bytes".encode()
+    except OSError as error:
+        return str(error.strerror).encode()
 
 
 # ---- one submission ---------------------------------------------------------------------------------------
@@ -67,37 +97,36 @@ def fingerprint(submission: Submission, settings: Settings) -> str:
 
 def grade(submission: Submission, settings: Settings) -> Record:
     """The record of one submission. Whatever is wrong with the file ends up in the record, not as an exception."""
-    return attempt(submission, settings)[0]
+    return attempt(submission, settings).record
 
 
-def attempt(submission: Submission, settings: Settings) -> tuple[Record, bool]:
-    """The record, and whether a limit on the clock was met with CPU time left: then a calmer moment may do better."""
+def attempt(submission: Submission, settings: Settings) -> Attempt:
+    """Grade one submission once."""
     started = time.monotonic()
     exercises = exercises_of(submission.notebook)
     if submission.path is None:
-        reason = "No notebook was handed in."
-        return _without_run(submission, exercises, settings, "missing", reason, started), False
+        return Attempt(without_run(submission, settings, "missing", "No notebook was handed in."))
     try:
         cells = read_cells(submission.path)
     except (Unreadable, OSError) as error:
-        return _without_run(submission, exercises, settings, "unreadable", str(error), started), False
-    pristine = nbformat.read(pristine_exercise(submission.notebook), as_version=4)
+        return Attempt(without_run(submission, settings, "unreadable", str(error)))
+    pristine = pristine_notebook(submission.notebook)
     stubs = answer_cells(pristine)
     lifted = lift(cells, exercises, stubs)
-    if not lifted.answers:
+    words = lift_words(cells, written_of(submission.notebook), [c.source for c in pristine.cells])
+    if not lifted.answers and not any(words.answers.values()):
         reason = (
             "No answer cell was found. The first line of an answer cell, `# exercise: NAME`, says which exercise "
             f"it answers; this notebook's are: {', '.join(stubs)}."
         )
-        return _without_run(
-            submission, exercises, settings, "unreadable", reason, started, lifted.flags
-        ), False
+        return Attempt(without_run(submission, settings, "unreadable", reason, lifted.flags))
     outcome, stops = _run_all(pristine, lifted, exercises, settings)
     results = [_result(e, lifted, outcome, stops, settings) for e in exercises]
-    flags = [*submission.flags, *lifted.flags, *_forged(outcome)]
+    flags = [*submission.flags, *lifted.flags, *words.flags, *_forged(outcome)]
     status = _status(results, stops)
-    record = _record(submission, settings, status, "", results, flags, started, lifted.answers)
-    return record, outcome.slow
+    record = _record(submission, settings, status, "", results, flags, lifted.answers, words)
+    trouble = outcome.reason if "start-failed" in stops.values() else ""
+    return Attempt(record, outcome.slow, trouble, seconds=time.monotonic() - started)
 
 
 def _run_all(
@@ -119,6 +148,7 @@ def _run_all(
         total.cell_errors.update(outcome.cell_errors)
         total.forged.update(outcome.forged)
         total.slow |= outcome.slow
+        total.reason = outcome.reason
         left, clock = left - outcome.seconds, clock - outcome.wall
         if not outcome.stopped:
             break
@@ -140,7 +170,11 @@ def _arrived(exercise: str, outcome: Outcome) -> bool:
 def _result(
     e: Exercise, lifted: Lifted, outcome: Outcome, stops: dict[str, str], settings: Settings
 ) -> Result:
-    verdicts = [_verdict(e, truth, lifted, outcome, stops) for truth in truths(e, settings.seed)]
+    known = truths(e, settings.seed)
+    # Which known mistake an answer resembles is asked only where one was made.
+    verdicts = [_verdict(e, replace(truth, wrong={}), lifted, outcome, stops) for truth in known]
+    if not all(v.passed for v in verdicts):
+        verdicts = [_verdict(e, truth, lifted, outcome, stops) for truth in known]
     if e.name in lifted.forbidden and settings.forbidden == FORBIDDEN_EARNS_NOTHING:
         names = ", ".join(lifted.forbidden[e.name])
         seen = f"the answer uses {names}, which this exercise does not allow: write the steps yourself"
@@ -217,22 +251,20 @@ def _status(results: list[Result], stops: dict[str, str]) -> str:
     return "kernel-died" if stops else "graded"
 
 
-def _without_run(
-    submission: Submission,
-    exercises: tuple[Exercise, ...],
-    settings: Settings,
-    status: str,
-    reason: str,
-    started: float,
-    flags: tuple[Flag, ...] = (),
+def without_run(
+    submission: Submission, settings: Settings, status: str, reason: str, flags: tuple[Flag, ...] = ()
 ) -> Record:
+    """The record of a submission of which nothing could be run; `reason` is what the learner reads."""
+
     def verdict(truth: Truth) -> Verdict:
         return Verdict(
             truth.case.name, "missing", 0.0, truth.case.points, "missing", f"{status}: {reason}".rstrip(".")
         )
 
+    exercises = exercises_of(submission.notebook)
     results = [explain(e, [verdict(t) for t in truths(e, settings.seed)]) for e in exercises]
-    return _record(submission, settings, status, reason, results, [*submission.flags, *flags], started)
+    flags = (*submission.flags, *flags)
+    return _record(submission, settings, status, reason, results, list(flags))
 
 
 def _record(
@@ -242,8 +274,8 @@ def _record(
     reason: str,
     results: list[Result],
     flags: list[Flag],
-    started: float,
     answers: dict[str, str] | None = None,
+    words: Words | None = None,
 ) -> Record:
     """The record in the form of the results file; `reason`, `flags`, `title` and so on are additions to it."""
     exercises = {}
@@ -267,86 +299,33 @@ def _record(
             "mistake": result.mistake,
             "cases": cases,
         }
-    return {
+    written = written_of(submission.notebook)
+    texts, why = (words.answers, "") if words else ({}, f"{status}: {reason}".rstrip("."))
+    exercises |= {e.name: entry(e, texts.get(e.name), why) for e in written}
+    record = {
         "student": submission.student,
         "notebook": submission.notebook,
         "status": status,
         "reason": reason,
         "points": sum(r.points for r in results),
-        "max_points": sum(r.exercise.max_points for r in results),
+        "max_points": sum(r.exercise.max_points for r in results) + sum(e.max_points for e in written),
         "exercises": exercises,
         "flags": [{"kind": f.kind, "message": f.message} for f in flags],
-        "answers": {name: _kept_text(source) for name, source in (answers or {}).items()},
+        "answers": {name: source[:MAX_KEPT_CHARACTERS] for name, source in ((answers or {}) | texts).items()},
         "handed_in": list(submission.handed_in),
         "lms": submission.lms,
         "fingerprint": fingerprint(submission, settings),
-        "seconds": round(time.monotonic() - started, 2),
     }
+    return _storable(record)
 
 
-def _kept_text(source: str) -> str:
-    """An answer as the record keeps it, for a human to read: not endless, and in characters that a file can hold."""
-    return source[:MAX_KEPT_CHARACTERS].encode("utf-8", "backslashreplace").decode()
-
-
-# ---- many submissions -------------------------------------------------------------------------------------
-
-
-def grade_all(
-    submissions: list[Submission], settings: Settings, jobs: int, tick: Callable[[], None]
-) -> Iterator[Record]:
-    """Grade every submission, `jobs` at a time; records come in the order in which they are finished.
-
-    A worker that dies takes down its pool: what was under way is then graded one by one, each in a worker of
-    its own, and a submission that kills its worker again is recorded as "kernel-died". A submission that ran
-    out of time on the clock, but not of CPU time, is graded once more, alone, when the others are done.
-    """
-    left, slow = list(submissions), []
-    scratch.sweep()
-    with _pool(jobs) as pool:
-        futures = {pool.submit(attempt, s, settings): s for s in left}
-        for future in as_completed(futures):
-            try:
-                record, was_slow = future.result()
-            except BrokenProcessPool:
-                break
-            left.remove(futures[future])
-            if was_slow and len(futures) > 1:
-                slow.append(futures[future])
-                continue
-            tick()
-            yield record
-    for submission in (*left, *slow):
-        yield _alone(submission, settings)
-        tick()
-    scratch.sweep()  # what a worker that was killed has left
-
-
-def _alone(submission: Submission, settings: Settings) -> Record:
-    with _pool(1) as pool:
-        try:
-            return pool.submit(grade, submission, settings).result()
-        except BrokenProcessPool:
-            reason = "The grading process ended twice while it worked on this notebook."
-            exercises = exercises_of(submission.notebook)
-            return _without_run(submission, exercises, settings, "kernel-died", reason, time.monotonic())
-
-
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
-
-
-def _end_with_parent() -> None:
-    """A worker whose grader was killed ends at once, and with it its kernels; by itself it would wait forever."""
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        if parent is not None:
-            multiprocessing.connection.wait([parent.sentinel])
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+def _storable(part: Any) -> Any:
+    """The same with every text in characters that files and databases can hold: no NUL, no half of a pair."""
+    if isinstance(part, str):
+        return part.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
+    if isinstance(part, dict):
+        return {_storable(key): _storable(value) for key, value in part.items()}
+    return [_storable(value) for value in part] if isinstance(part, list | tuple) else part
 
 
 def kept_record(path: Path, expected: str) -> Record | None:

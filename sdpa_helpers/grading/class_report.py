@@ -22,6 +22,7 @@ from sdpa_helpers.exercises import LESSONS, exercises_of
 from sdpa_helpers.exercises.definition import Exercise
 from sdpa_helpers.exercises.render import marked
 from sdpa_helpers.grading.batch import Record
+from sdpa_helpers.grading.written import waits
 
 NOT_ATTEMPTED = ("not-attempted", "missing")
 MAX_BARS = 13
@@ -42,7 +43,11 @@ class Misconception:
 
 @dataclass
 class ExerciseSummary:
-    """How one exercise went. points: one entry per learner who tried; failed: case → how many failed it."""
+    """How one exercise went.
+
+    points: one entry per learner who tried; failed: case → how many failed it; waiting: whose answer in words
+    nobody has read yet, and which therefore has no points.
+    """
 
     name: str
     title: str
@@ -50,10 +55,11 @@ class ExerciseSummary:
     points: list[float] = field(default_factory=list)
     not_attempted: list[str] = field(default_factory=list)
     failed: Counter = field(default_factory=Counter)
+    waiting: list[str] = field(default_factory=list)
 
     @property
     def hardest(self) -> list[tuple[str, int]]:
-        """The cases that most learners failed, at most three."""
+        """The cases that most learners failed, or criteria that they did not meet; at most three."""
         return self.failed.most_common(3)
 
 
@@ -74,9 +80,11 @@ class NotebookSummary:
         if not self.points:
             return "nobody handed it in"
         full = sum(p == self.max_points for p in self.points)
+        waiting = sum(len(e.waiting) for e in self.exercises.values())
+        unread = f"; {_count(waiting, 'answer')} in words not read yet" if waiting else ""
         return (
             f"{_count(len(self.points), 'learner')} handed it in; half of them earned {median(self.points):g} of "
-            f"{self.max_points:g} points or more; {full} earned all"
+            f"{self.max_points:g} points or more; {full} earned all{unread}"
         )
 
 
@@ -134,7 +142,14 @@ def _add(summary: NotebookSummary, student: str, name: str, graded: dict[str, An
     if all(case["status"] in NOT_ATTEMPTED for case in graded["cases"]):
         exercise.not_attempted.append(student)
         return
+    if waits(graded):
+        exercise.waiting.append(student)
+        return
     exercise.points.append(graded["points"])
+    if graded.get("written"):
+        marked_down = [c["asks"] for c in graded.get("mark", {}).get("criteria", ()) if not c["given"]]
+        exercise.failed.update(marked_down)
+        return
     exercise.failed.update(case["case"] for case in graded["cases"] if not case["passed"])
 
 

@@ -15,6 +15,7 @@ from sdpa_helpers.grading.exports import (
     to_gradescope,
     to_moodle,
 )
+from sdpa_helpers.grading.marking import to_review
 from sdpa_helpers.grading.nbgrader_export import to_nbgrader
 from sdpa_helpers.grading.record import read_results
 
@@ -31,6 +32,25 @@ def export_folder(
 ) -> Exported:
     """Export the results in `folder`; CannotExport says what to change."""
     chosen = _notebooks(folder, notebooks)
+    waiting = sum(to_review(r) for r in read_results(folder) if r["notebook"] in chosen)
+    done = _export(folder, to, out, roster, chosen, columns, gradebook, assignment)
+    if waiting:
+        done.notes.append(
+            f"{waiting} answers in words count as 0 points: nobody has read them; see sdpa review"
+        )
+    return done
+
+
+def _export(
+    folder: Path,
+    to: str,
+    out: Path | None,
+    roster: Path | None,
+    chosen: list[str],
+    columns: list[str],
+    gradebook: str | None,
+    assignment: str,
+) -> Exported:
 
     def records() -> Iterator[Record]:
         return (r for r in read_results(folder) if r["notebook"] in chosen)

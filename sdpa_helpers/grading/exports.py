@@ -15,6 +15,7 @@ from typing import Any
 
 from sdpa_helpers.grading.batch import Record
 from sdpa_helpers.grading.record import no_formula, write_text
+from sdpa_helpers.grading.written import waits
 
 TOTAL = "total"
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
@@ -58,7 +59,8 @@ def marks_of(records: Iterable[Record]) -> list[Marks]:
         marks = found.setdefault(record["student"], Marks(record["student"], record.get("lms") or {}))
         marks.points[record["notebook"]] = (record["points"], record["max_points"])
         for name, exercise in record["exercises"].items():
-            marks.notes.append(f"{name}: {exercise['points']:g} of {exercise['max_points']:g}")
+            told = f"{exercise['points']:g} of {exercise['max_points']:g}"
+            marks.notes.append(f"{name}: {'not read yet' if waits(exercise) else told}")
     return [found[student] for student in sorted(found)]
 
 
@@ -282,7 +284,7 @@ def to_gradescope(records: Iterable[Record], folder: Path) -> Exported:
                         "number": f"{record['notebook'][:2]}.{len(mine) + 1}",
                         "score": case["points"],
                         "max_score": case["max_points"],
-                        "status": "passed" if case["passed"] else "failed",
+                        **({} if waits(exercise) else {"status": "passed" if case["passed"] else "failed"}),
                         "output": case["message"],
                         "output_format": "text",
                         "tags": [record["notebook"], name],

@@ -12,13 +12,15 @@ from sqlalchemy.exc import SAWarning
 
 from sdpa_helpers.grading.batch import Record
 from sdpa_helpers.grading.exports import CannotExport, Exported
+from sdpa_helpers.grading.written import waits
 
 
 def to_nbgrader(records: Iterable[Record], url: str, assignment: str = "") -> Exported:
     """Write the records into the gradebook at `url`, e.g. "sqlite:///gradebook.db".
 
     Each notebook is an assignment of its own name, or all are notebooks of `assignment`. Cells are those of
-    solutions/: the grade of `dot_product` goes to the cell "dot_product-check". What is there already is updated;
+    solutions/: the grade of `dot_product` goes to the cell "dot_product-check"; an answer in words is itself the
+    cell that is graded, and needs a grade until somebody has read it. What is there already is updated;
     a manual score that a human gave in formgrader stays, and goes before ours, as it does with nbgrader's own.
     """
     try:
@@ -41,9 +43,9 @@ def to_nbgrader(records: Iterable[Record], url: str, assignment: str = "") -> Ex
             when: Any = {"timestamp": time} if (time := _time(record)) else {}
             submission = book.update_or_create_submission(name, student, **when)
             for exercise, graded in record["exercises"].items():
-                grade: Any = _grade(book, submission, f"{exercise}-check", notebook, name, student)
+                grade: Any = _grade(book, submission, _cell_of(exercise, graded), notebook, name, student)
                 grade.auto_score = graded["points"]
-                grade.needs_manual_grade = False
+                grade.needs_manual_grade = waits(graded) and grade.manual_score is None
             book.db.commit()
     done.learners = len(students)
     return done
@@ -71,12 +73,16 @@ def _lay_out(book, assignment: str, record: Record) -> None:
     book.update_or_create_notebook(record["notebook"], assignment)
     for exercise, graded in record["exercises"].items():
         book.update_or_create_grade_cell(
-            f"{exercise}-check",
+            _cell_of(exercise, graded),
             record["notebook"],
             assignment,
             max_score=graded["max_points"],
-            cell_type="code",
+            cell_type="markdown" if graded.get("written") else "code",
         )
+
+
+def _cell_of(exercise: str, graded: dict[str, Any]) -> str:
+    return exercise if graded.get("written") else f"{exercise}-check"
 
 
 def _grade(book, submission, cell: str, notebook: str, assignment: str, student: str):

@@ -7,9 +7,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from sdpa_helpers.exercises import find
+from sdpa_helpers.exercises import exercises_of
 from sdpa_helpers.exercises.render import marked
 from sdpa_helpers.grading.batch import Record
+from sdpa_helpers.grading.written import waits
 
 _LABELS = {"passed": "passed", "failed": "not yet", "error": "error", "not-attempted": "not attempted"}
 _ABOUT_STATUS = {
@@ -21,9 +22,12 @@ _ABOUT_STATUS = {
 
 def feedback_page(record: Record) -> str:
     """The page as HTML. Everything that came from a submission is escaped."""
-    exercises = {name: _exercise(name, exercise) for name, exercise in record["exercises"].items()}
+    exercises = {
+        name: _exercise(record["notebook"], name, exercise) for name, exercise in record["exercises"].items()
+    }
     about = _ABOUT_STATUS.get(record["status"], "")
-    return _template().render(record={**record, "exercises": exercises}, about_status=about)
+    unread = sum(e["max_points"] for e in record["exercises"].values() if waits(e))
+    return _template().render(record={**record, "exercises": exercises}, about_status=about, unread=unread)
 
 
 @cache
@@ -34,9 +38,16 @@ def _template() -> Template:
     return environment.get_template("feedback.html")
 
 
-def _exercise(name: str, exercise: dict[str, Any]) -> dict[str, Any]:
+def _exercise(notebook: str, name: str, exercise: dict[str, Any]) -> dict[str, Any]:
     """What the template shows of an exercise. A sentence that holds for several cases is shown once."""
-    says = next((w.says for w in find(name).wrong if w.name == exercise["mistake"]), "")
+    if exercise.get("written"):
+        return {
+            "mark": None,
+            **exercise,
+            "alike": "" if "mark" in exercise else exercise["cases"][0]["message"],
+        }
+    known = (w for e in exercises_of(notebook) if e.name == name for w in e.wrong)
+    says = next((w.says for w in known if w.name == exercise["mistake"]), "")
     messages = {c["message"] for c in exercise["cases"]}
     alike = next(iter(messages)) if len(messages) == 1 else ""
     cases = []
@@ -51,4 +62,4 @@ def _exercise(name: str, exercise: dict[str, Any]) -> dict[str, Any]:
             else "failed"
         )
         cases.append({**case, "label": label, "css": css, "told": told})
-    return {**exercise, "cases": cases, "alike": alike, "diagnosis": says}
+    return {**exercise, "cases": cases, "alike": alike, "diagnosis": says, "mark": None}

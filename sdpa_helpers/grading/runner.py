@@ -7,20 +7,20 @@ has a budget; a dead kernel is noticed at once; comments and tags that steer nbv
 
 import contextlib
 import os
+import re
 from collections import defaultdict
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from queue import Empty
 from typing import Any
 
-import nbformat
 import nbval.plugin
 import pytest
 from nbformat import NotebookNode
 
 from sdpa_helpers.exercises.probe import MIME, Answer, unpack_answer
-from sdpa_helpers.grading import scratch
 from sdpa_helpers.grading.assemble import ROLE
 from sdpa_helpers.grading.graded_kernel import GradedKernel, KernelDied, Limits, OutputLimit, TimedOut
 from sdpa_helpers.grading.sandbox.client import Running
@@ -39,7 +39,8 @@ class Outcome:
     answers: by (exercise, case), only those that arrived properly. cell_errors: by exercise, why its answer
     cell did not run. forged: by (exercise, case), what was wrong with a result. stopped: "", "timeout",
     "kernel-died", "out-of-memory", "output-limit" or "start-failed", with the exercise that was running in
-    `stopped_in`. seconds, wall: CPU time, and time on the clock; slow: there was CPU time left at a timeout.
+    `stopped_in`; reason: why the start failed. seconds, wall: CPU time, and time on the clock; slow: there was
+    CPU time left at a timeout.
     """
 
     answers: dict[Key, Answer] = field(default_factory=dict)
@@ -47,45 +48,85 @@ class Outcome:
     forged: dict[Key, str] = field(default_factory=dict)
     stopped: str = ""
     stopped_in: str = ""
+    reason: str = ""
     seconds: float = 0.0
     wall: float = 0.0
     slow: bool = False
 
 
 def run(notebook: NotebookNode, limits: Limits, sandbox: str = OFF) -> Outcome:
-    """Run the notebook in a kernel of its own at a level of confinement; nothing of it is left afterwards."""
-    outcome = _run_once(notebook, limits, sandbox)
-    if outcome.stopped in ("kernel-died", "start-failed") and broken_down(sandbox):
-        outcome = _run_once(
-            notebook, limits, sandbox
-        )  # the fork server itself had ended: not the learner's doing
+    """Run the notebook in a kernel of its own at a level of confinement; nothing of it is left afterwards.
+
+    When the fork server ends, that is not the learner's doing: the run is then made again. Raises SandboxEnded
+    when it ends each time.
+    """
+    outcome = Outcome()
+    for _ in range(_RUNS):
+        outcome = _run_once(notebook, limits, sandbox)
+        if outcome.stopped not in ("kernel-died", "start-failed") or not broken_down(sandbox, 0.5):
+            return outcome
+    if outcome.stopped == "kernel-died":
+        raise SandboxEnded("the sandbox's fork server ended each time this notebook ran")
     return outcome
 
 
+_RUNS = 3
+
+
+class SandboxEnded(Exception):
+    """Again and again the sandbox itself has ended while a notebook ran."""
+
+
 def _run_once(notebook: NotebookNode, limits: Limits, sandbox: str) -> Outcome:
-    folder = scratch.make("run")
-    try:
-        (folder / "pytest.ini").write_text("[pytest]\n")
-        path = folder / "submission.ipynb"
-        nbformat.write(notebook, path)
-        grader = Grader(limits, sandbox)
-        options = ["-c", str(folder / "pytest.ini"), "--rootdir", str(folder), "--noconftest"]
-        options += ["-q", "--color=no", "--tb=no", "-p", "no:cacheprovider", "-p", "nbval.plugin", "-s"]
-        with _quiet_pytest():
-            pytest.main([*options, str(path)], plugins=[grader])
-        return grader.outcome
-    finally:
-        scratch.remove(folder)
+    grader = Grader(limits, sandbox)
+    # No file: nothing that the kernel could find, for the notebook holds the later cells' nonces.
+    collector = GradedFile.from_parent(_session(), path=Path("submission.ipynb").absolute())
+    collector.grader, collector.nb = grader, notebook
+    with _no_output():  # nbval prints what it cannot use
+        try:
+            collector.setup()
+            for cell in collector.collect():
+                cell.runtest()
+        except CannotStartKernel:
+            pass  # the outcome says why
+        finally:
+            collector.teardown()
+    return grader.outcome
+
+
+@cache
+def _session() -> pytest.Session:
+    """The pytest session that all notebooks of this process belong to, with none of the user's own plugins.
+
+    Made once: pytest needs as long to read its configuration as a notebook to run.
+    """
+    made: list[pytest.Session] = []
+
+    class Host:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_cmdline_main(self, config: pytest.Config) -> int:
+            """Instead of a run: keep the session."""
+            made.append(pytest.Session.from_config(config))
+            return 0
+
+    nowhere = Path(os.devnull)
+    options = ["-c", str(nowhere), "--rootdir", str(nowhere.parent), "--noconftest", "--color=no"]
+    options += ["-p", "no:cacheprovider", "-p", "no:capture", "-p", "nbval.plugin"]
+    with _undisturbed():
+        ended = pytest.main(options, plugins=[Host()])
+    if not made:
+        raise RuntimeError(f"pytest cannot be used here: it ended with {ended}")
+    return made[0]
 
 
 @contextlib.contextmanager
-def _quiet_pytest() -> Iterator[None]:
-    """No terminal report, and none of the user's own pytest plugins or options."""
+def _undisturbed() -> Iterator[None]:
+    """No output, and none of the user's own pytest plugins or options."""
     changes = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
     before = {name: os.environ.get(name) for name in changes}
     os.environ.update(changes)
     try:
-        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        with _no_output():
             yield
     finally:
         for name, value in before.items():
@@ -95,21 +136,22 @@ def _quiet_pytest() -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextlib.contextmanager
+def _no_output() -> Iterator[None]:
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        yield
+
+
+class CannotStartKernel(Exception):
+    """The kernel did not start."""
+
+
 class Grader:
-    """The pytest plugin that collects one assembled notebook and gathers its outcome."""
+    """What all cells of one notebook tell: its outcome."""
 
     def __init__(self, limits: Limits, sandbox: str) -> None:
         self.limits, self.sandbox = limits, sandbox
         self.outcome = Outcome()
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collect_file(self, file_path: Path, parent: Any) -> Any:
-        """Collect the notebook with our classes; nbval's own hook stays silent without its --nbval flag."""
-        if file_path.suffix == ".ipynb":
-            collector = GradedFile.from_parent(parent, path=file_path)
-            collector.grader = self
-            return collector
-        return None
 
     def stop(self, why: str, exercise: str) -> None:
         """Remember the first thing that ended the run."""
@@ -121,7 +163,7 @@ class GradedFile(nbval.plugin.IPyNbFile):
     """One assembled notebook with a kernel of its own."""
 
     grader: Grader
-
+    nb: NotebookNode
     running: Running | None = None
     graded: GradedKernel | None = None
 
@@ -133,12 +175,11 @@ class GradedFile(nbval.plugin.IPyNbFile):
             self.kernel = self.graded = GradedKernel(self.running, grader.limits)
         except Exception as error:
             grader.stop("start-failed", "")
-            raise RuntimeError(f"the kernel did not start: {error}") from error
+            grader.outcome.reason = f"{type(error).__name__}: {error}"
+            raise CannotStartKernel from error
 
     def collect(self) -> Generator["GradedCell", None, None]:
         """One item per cell; which options apply is ours to say, not the cell's comments' or tags'."""
-        self.nb = nbformat.read(self.path, as_version=4)
-        self.path.unlink()  # the kernel must not find the notebook: it holds the later cells' nonces
         for number, cell in enumerate(self.nb.cells):
             cell.execution_count = number + 1  # so that nbval hands the outputs to compare_outputs
             options = defaultdict(bool, {"check": True})
@@ -158,17 +199,23 @@ class GradedFile(nbval.plugin.IPyNbFile):
 
 def _modules(notebook: NotebookNode) -> tuple[str, ...]:
     """What a warm kernel should have imported for this notebook; torch costs more than all the rest."""
-    usual = ("numpy", "matplotlib.pyplot")
-    return (*usual, "torch") if any("torch" in cell.source for cell in notebook.cells) else usual
+    text = "\n".join(cell.source for cell in notebook.cells)
+    return tuple(module for word, module in _WARMED.items() if word in text)
+
+
+_WARMED = {
+    "matplotlib": "matplotlib.pyplot",
+    "plt": "matplotlib.pyplot",
+    "torch": "torch",
+    "optim": "torch.optim",
+}
+"""Word in a notebook → module that the fork server imports once for all that use it."""
 
 
 class GradedCell(nbval.plugin.IPyNbCell):
     """One cell of an assembled notebook."""
 
     parent: GradedFile
-
-    def setup(self) -> None:
-        """nbval would mark cells after a timeout as expected failures; here they are not run at all."""
 
     def runtest(self) -> None:
         """Run the cell unless the run has ended; turn every way to fail into part of the outcome."""
@@ -177,6 +224,8 @@ class GradedCell(nbval.plugin.IPyNbCell):
         if grader.outcome.stopped:
             return
         self.config.option.nbval_cell_timeout = 1e6  # GradedKernel minds the clock
+        if self.parent.graded is not None:
+            self.parent.graded.plain = role["role"] == "check"
         try:
             super().runtest()
         except nbval.plugin.NbCellError as error:
@@ -196,7 +245,7 @@ class GradedCell(nbval.plugin.IPyNbCell):
         except Exception:  # nbval takes messages apart without asking what is in them
             grader.stop("output-limit", exercise)
         finally:
-            self.test_outputs = None  # pytest keeps every cell to the end
+            self.test_outputs = None
 
     def _end(self) -> str:
         """Why the kernel is gone."""
@@ -220,12 +269,13 @@ class GradedCell(nbval.plugin.IPyNbCell):
     def _error_text(self, fallback: str) -> str:
         for output in self.test_outputs or []:
             if output.get("output_type") == "error":
-                return f"{output.get('ename')}: {output.get('evalue')}"[:400]
+                text = _FILE.sub(r" (line \1)", f"{output.get('ename')}: {output.get('evalue')}")
+                return text[:400]
         return fallback
 
-    def repr_failure(self, excinfo: Any) -> str:
-        """Short: pytest's own report is not shown to anybody."""
-        return str(excinfo.value)[:400]
+
+_FILE = re.compile(r" \([^()]*, line (\d+)\)$")
+"""How a SyntaxError tells where it is; the file's name means nothing to a learner."""
 
 
 def _read(sent: list[Any], nonce: str) -> Answer:

@@ -8,10 +8,12 @@ import builtins
 import inspect
 import io
 import keyword
+import sys
 import textwrap
 import tokenize
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
@@ -34,6 +36,14 @@ MAX_SHARED = 25
 
 MAX_PAIRS = 200
 _RUN = 6
+_COMPARED = 20_000
+"""So many pairs of answers to one exercise are compared at most: those with most runs in common."""
+
+_COUNTED = 300_000
+"""So many shared runs are counted to find these; rare ones first."""
+
+_BUCKETS = 1 << 22
+"""Runs are counted in so many buckets first: most belong to one learner alone, and are never kept."""
 
 _KEPT_NAMES = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"np", "numpy", "torch", "math"}
 _DROPPED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
@@ -41,13 +51,18 @@ _DROPPED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER
 
 @dataclass(frozen=True)
 class Given:
-    """One learner's answer to one exercise."""
+    """One learner's answer to one exercise, small enough to keep a whole class. tokens: a character for each."""
 
     student: str
     notebook: str
     exercise: str
-    text: str
-    tokens: tuple[str, ...]
+    packed: bytes
+    tokens: str
+
+    @property
+    def text(self) -> str:
+        """The answer as it was handed in."""
+        return zlib.decompress(self.packed).decode()
 
 
 @dataclass(frozen=True)
@@ -104,6 +119,27 @@ def _body(source: str) -> tuple[str, ...]:
     return tokens
 
 
+class Alphabet:
+    """Gives every token a character of its own, so that code becomes a short string."""
+
+    def __init__(self) -> None:
+        self.characters: dict[str | int, str] = {}
+
+    def spell(self, tokens: tuple[str, ...]) -> str:
+        """The tokens as a string."""
+        return "".join(map(self._character, tokens))
+
+    def _character(self, token: str) -> str:
+        key = token if len(token) <= _LONG_TOKEN else hash(token)
+        if key not in self.characters:
+            self.characters[key] = chr(min(_FIRST_CHARACTER + len(self.characters), sys.maxunicode))
+        return self.characters[key]
+
+
+_LONG_TOKEN = 40
+_FIRST_CHARACTER = 0xE000  # above the surrogates, which are no characters
+
+
 @cache
 def _known_shapes(exercise: Exercise) -> tuple[tuple[str, ...], ...]:
     """The handed-out answer, other right ones and the known wrong ones, where their source can be read."""
@@ -119,7 +155,7 @@ def _known_shapes(exercise: Exercise) -> tuple[tuple[str, ...], ...]:
     return tuple(sorted(shapes))
 
 
-def resemblance(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+def resemblance(one: Sequence[str], other: Sequence[str]) -> float:
     """difflib's ratio, or 0 as soon as it is sure to lie below the threshold."""
     if 2 * min(len(one), len(other)) < THRESHOLD * (len(one) + len(other)):
         return 0.0
@@ -135,21 +171,25 @@ def resemblance(one: tuple[str, ...], other: tuple[str, ...]) -> float:
 def find_similar(records: Iterable[Record]) -> Similar:
     """Pairs of answers by different learners that resemble each other, the closest and longest first."""
     by_exercise: dict[tuple[str, str], list[Given]] = defaultdict(list)
-    compared = 0
+    compared, alphabet = 0, Alphabet()
     for record in records:
         for name, text in record.get("answers", {}).items():
+            if record.get("exercises", {}).get(name, {}).get("written"):
+                continue  # prose is no code
             tokens = _body(text)
             if MIN_TOKENS <= len(tokens) <= MAX_TOKENS:
-                given = Given(record["student"], record["notebook"], name, text, tokens)
+                packed = zlib.compress(text.encode("utf-8", "replace"), 1)
+                given = Given(record["student"], record["notebook"], name, packed, alphabet.spell(tokens))
                 by_exercise[record["notebook"], name].append(given)
                 compared += 1
     pairs: list[Pair] = []
     alike: list[tuple[str, tuple[str, ...]]] = []
     for (notebook, name), answers in sorted(by_exercise.items()):
-        known = _shapes_of(notebook, name)
-        telling = [
-            g for g in answers if not any(resemblance(g.tokens, shape) >= THRESHOLD for shape in known)
-        ]
+        known = [alphabet.spell(shape) for shape in _shapes_of(notebook, name)]
+        common = {
+            t for t in {g.tokens for g in answers} if any(resemblance(t, k) >= THRESHOLD for k in known)
+        }
+        telling = [g for g in answers if g.tokens not in common]
         some, many = _pairs(telling)
         pairs += some
         alike += [(name, tuple(sorted(g.student for g in group))) for group in many]
@@ -164,7 +204,7 @@ def _shapes_of(notebook: str, name: str) -> tuple[tuple[str, ...], ...]:
 
 def _pairs(answers: list[Given]) -> tuple[list[Pair], list[list[Given]]]:
     """Pairs among the answers to one exercise, and groups of equal ones too large to list in pairs."""
-    equal: dict[tuple[str, ...], list[Given]] = defaultdict(list)
+    equal: dict[str, list[Given]] = defaultdict(list)
     for given in answers:
         equal[given.tokens].append(given)
     many = [group for group in equal.values() if len(group) > MAX_SHARED]
@@ -177,17 +217,36 @@ def _pairs(answers: list[Given]) -> tuple[list[Pair], list[list[Given]]]:
     return pairs, many
 
 
-def _candidates(shapes: list[tuple[str, ...]]) -> list[tuple[int, int]]:
-    """Pairs of shapes that share enough short runs of tokens to be worth comparing: time grows with the class only."""
-    holders: dict[tuple[str, ...], list[int]] = defaultdict(list)
+def _candidates(shapes: list[str]) -> list[tuple[int, int]]:
+    """Pairs of shapes that share most short runs of tokens: those worth comparing.
+
+    Time grows with the class only, and memory with the runs that two or more of it share.
+    """
+    seen = bytearray(_BUCKETS)
+    for tokens in shapes:
+        for run in _runs(tokens):
+            bucket = hash(run) % _BUCKETS
+            seen[bucket] = min(seen[bucket] + 1, 2)
+    holders: dict[str, list[int]] = {}
     for i, tokens in enumerate(shapes):
-        for run in {tokens[k : k + _RUN] for k in range(len(tokens) - _RUN + 1)}:
-            holders[run].append(i)
+        for run in _runs(tokens):
+            if seen[hash(run) % _BUCKETS] > 1:
+                who = holders.setdefault(run, [])
+                if len(who) <= MAX_SHARED:
+                    who.append(i)
     shared: Counter[tuple[int, int]] = Counter()
-    for who in holders.values():
-        if 1 < len(who) <= MAX_SHARED:
-            shared.update(combinations(who, 2))
-    return [pair for pair, _ in shared.most_common(20_000)]
+    told = 0
+    for who in sorted((w for w in holders.values() if 1 < len(w) <= MAX_SHARED), key=len):
+        shared.update(combinations(who, 2))
+        told += len(who) * (len(who) - 1) // 2
+        if told > _COUNTED:
+            break
+    return [pair for pair, _ in shared.most_common(_COMPARED)]
+
+
+def _runs(tokens: str) -> list[str]:
+    """The short runs of tokens in a shape, each once, in their order."""
+    return list(dict.fromkeys(tokens[k : k + _RUN] for k in range(len(tokens) - _RUN + 1)))
 
 
 # ---- showing ----------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 
 from sdpa_helpers.exercises.definition import Exercise
-from sdpa_helpers.exercises.forbidden import ALWAYS, forbidden_calls
+from sdpa_helpers.exercises.forbidden import dynamic_calls, forbidden_calls, reaches_for_the_course
 
 MAX_NOTEBOOK_BYTES = 32 << 20
 MAX_CELLS = 5000
@@ -140,9 +140,16 @@ def lift(cells: list[dict[str, Any]], exercises: tuple[Exercise, ...], stubs: di
         names = forbidden_calls(answers.get(exercise.name, ""), exercise.forbids)
         if names:
             forbidden[exercise.name] = names
-            reaches = any(n.startswith(ALWAYS) for n in names)
-            what = "reaches for the solution" if reaches else "is not allowed in this exercise"
+            reaches = any(map(reaches_for_the_course, names))
+            what = (
+                "belongs to the course, not into an answer" if reaches else "is not allowed in this exercise"
+            )
             flags.append(Flag("forbidden-call", f"{exercise.name}: {', '.join(names)} {what}"))
+        elif hidden := dynamic_calls(answers.get(exercise.name, "")):
+            text = (
+                f"{exercise.name}: {', '.join(hidden)}: what this uses cannot be told by reading; please look"
+            )
+            flags.append(Flag("dynamic-code", text))
     return Lifted(answers, tuple(flags), forbidden)
 
 

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from sdpa_helpers.grading.batch import Settings, grade, grade_all
+from sdpa_helpers.grading.batch import Settings, grade
 from sdpa_helpers.grading.command import Unusable, grade_folder
+from sdpa_helpers.grading.executors import Processes, grade_all
 from sdpa_helpers.grading.runner import Limits
 from sdpa_helpers.grading.submission import Submission
 from tests.grading.conftest import RIGHT
@@ -18,7 +19,7 @@ LIMITS = Limits(seconds=15, cell_seconds=2)
 
 def grade_here(source, out, **changes):
     ticks = []
-    options = {"seed": "s", "jobs": 1, "fresh": False, "gradebook": None}
+    options = {"seed": "s", "place": Processes(1), "fresh": False, "gradebook": None}
     batch = grade_folder(
         source,
         out,
@@ -26,7 +27,7 @@ def grade_here(source, out, **changes):
         progress=lambda total: lambda: ticks.append(total),
         **(options | changes),
     )
-    assert len(ticks) == len(batch.records)
+    assert len(ticks) == len(batch.remarks)
     return batch
 
 
@@ -67,8 +68,6 @@ def test_the_same_seed_gives_the_same_records_and_another_seed_other_inputs(hand
     first, again, other = (
         grade(Submission("ada", NAME, path), Settings(seed, LIMITS)) for seed in ("s", "s", "t")
     )
-    for record in (first, again, other):
-        record.pop("seconds")
     assert first == again
     assert first["exercises"] != other["exercises"]
     assert first["points"] == other["points"]
@@ -76,8 +75,8 @@ def test_the_same_seed_gives_the_same_records_and_another_seed_other_inputs(hand
 
 def test_forbidden_calls_earn_nothing_unless_only_flagged(hand_in):
     source = (
-        "import sdpa_helpers\ndef attention_scores(Q, K):\n    sdpa_helpers.scaled_dot_product_attention\n"
-        "    return Q @ np.swapaxes(K, -1, -2)"
+        "import sdpa_helpers\ndef attention_scores(Q, K):\n    if Q is None:\n"
+        "        return sdpa_helpers.scaled_dot_product_attention(Q, K, K)\n    return Q @ np.swapaxes(K, -1, -2)"
     )
     path = hand_in("ada", **{**RIGHT, "attention_scores": source})
     zero = grade(Submission("ada", NAME, path), Settings("s", LIMITS))
@@ -120,7 +119,9 @@ def test_a_worker_that_is_killed_costs_one_submission_at_most(hand_in, tmp_path,
     killer = "import os, signal\ndef dot_product(q, k):\n    os.kill(os.getppid(), signal.SIGKILL)"
     submissions = [Submission(n, NAME, hand_in(n, **answers)) for n, answers in
                    (("ada", RIGHT), ("kay", {**RIGHT, "dot_product": killer}), ("zoe", RIGHT))]  # fmt: skip
-    records = {r["student"]: r for r in grade_all(submissions, Settings("s", LIMITS), 2, lambda: None)}
+    records = {
+        r["student"]: r for r in grade_all(submissions, Settings("s", LIMITS), Processes(2), lambda: None)
+    }
     assert records["ada"]["points"] == records["zoe"]["points"] == 22
     assert records["kay"]["status"] == "kernel-died"
     assert records["kay"]["points"] == 0

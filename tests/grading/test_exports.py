@@ -13,10 +13,14 @@ import nbformat
 import pytest
 from sqlalchemy import create_engine, text
 
+from sdpa_helpers.exercises.written import written_of
 from sdpa_helpers.grading.assemble import exercise_of
 from sdpa_helpers.grading.export_command import export_folder
 from sdpa_helpers.grading.exports import CannotExport
+from sdpa_helpers.grading.marking import with_marks
+from sdpa_helpers.grading.marks import Key, Mark
 from sdpa_helpers.grading.record import write_result
+from sdpa_helpers.grading.written import digest, entry, lift_words
 from tests.grading.conftest import RIGHT
 
 NAME, OTHER = "01_dot_product", "03_softmax"
@@ -204,6 +208,19 @@ def test_gradescopes_results(tmp_path):
     assert all(t["visibility"] == "visible" and isinstance(t["number"], str) for t in whole["tests"])
 
 
+def test_answers_that_nobody_has_read_are_named_and_neither_passed_nor_failed(tmp_path):
+    words = written_of("02_variance_proof")[0]
+    record = {"student": "ada", "notebook": "02_variance_proof", "status": "graded", "reason": "", "points": 0.0,
+              "max_points": 5.0, "exercises": {words.name: entry(words, "Because.")}, "flags": [], "fingerprint": "f",
+              "lms": {}, "answers": {words.name: "Because."}}  # fmt: skip
+    write_result(tmp_path, record)
+    done = export(tmp_path, "gradescope")
+    assert "status" not in json.loads(done.paths[0].read_text())["tests"][0]
+    assert any("nobody has read them" in note for note in done.notes)
+    rows = rows_of(export(tmp_path, "moodle").paths[0])
+    assert rows[1][-1] == f"{words.name}: not read yet"
+
+
 # ---- nbgrader ---------------------------------------------------------------------------------------------
 
 
@@ -238,6 +255,56 @@ def test_a_notebook_graded_later_joins_the_same_nbgrader_assignment(tmp_path, ne
     export(tmp_path, "nbgrader", gradebook=url, assignment="ps1")
     with Gradebook(url) as book:
         assert [(s.score, s.max_score) for s in book.assignment_submissions("ps1")] == [(22.0, 31.0)]
+
+
+def test_answers_in_words_need_a_grade_in_nbgrader_until_they_are_read(tmp_path, needs):
+    needs("nbgrader")
+    from nbgrader.api import Gradebook
+
+    words, lesson = written_of("02_variance_proof")[0], "02_variance_proof"
+    record = {
+        "student": "ada",
+        "notebook": lesson,
+        "status": "graded",
+        "reason": "",
+        "points": 0.0,
+        "flags": [],
+    }
+    record |= {
+        "exercises": {words.name: entry(words, "Because.")},
+        "max_points": 5.0,
+        "fingerprint": "f",
+        "lms": {},
+    }
+    url = f"sqlite:///{tmp_path / 'book.db'}"
+    for points in (None, 3.5):
+        key = Key("ada", lesson, words.name, digest("Because."))
+        write_result(tmp_path, with_marks(record, {} if points is None else {key: Mark((), 3.5, points)}))
+        export(tmp_path, "nbgrader", gradebook=url)
+        with Gradebook(url) as book:
+            grade = book.find_grade(words.name, lesson, lesson, "ada")
+            assert (grade.score, grade.max_score, grade.needs_manual_grade) == (
+                points or 0.0,
+                5.0,
+                points is None,
+            )
+
+
+def test_nbgraders_preprocessors_hand_out_a_cell_to_write_in(course, needs):
+    needs("nbgrader")
+    from nbconvert.exporters.exporter import ResourcesDict
+    from nbgrader.preprocessors import CheckCellMetadata, ClearSolutions, ComputeChecksums, LockCells
+
+    notebook = nbformat.read(course / "solutions" / "02_variance_proof.ipynb", as_version=4)
+    for step in (CheckCellMetadata(), LockCells(), ClearSolutions(), ComputeChecksums()):
+        notebook, _ = step.preprocess(notebook, ResourcesDict())
+    assert not any("SOLUTION" in cell.source for cell in notebook.cells)
+    handed_out = [
+        {"cell_type": c.cell_type, "source": c.source, "metadata": c.metadata} for c in notebook.cells
+    ]
+    found = lift_words(handed_out, written_of("02_variance_proof"), [c["source"] for c in handed_out])
+    assert set(found.answers.values()) == {""}  # nbgrader's own stub is nobody's answer
+    assert len(found.answers) == 2
 
 
 def nbgrader(course_folder, *arguments):

@@ -14,6 +14,7 @@ import pytest
 
 from sdpa_helpers.grading.batch import Settings, fingerprint, grade
 from sdpa_helpers.grading.command import Unusable, grade_folder
+from sdpa_helpers.grading.executors import Processes
 from sdpa_helpers.grading.imports import find_submissions, read_name, safe_name, unpack, worksheet_times
 from sdpa_helpers.grading.runner import Limits
 from tests.grading.conftest import RIGHT
@@ -252,8 +253,11 @@ def test_bombs_and_damage_in_a_zip_cost_one_submission(tmp_path, pristine):
 
 
 def run(source, out, **options):
-    return grade_folder(source, out, lambda seed: Settings(seed, Limits(seconds=15)), seed="s", jobs=1, fresh=False,
-                        gradebook=None, progress=lambda total: lambda: None, **options)  # fmt: skip
+    fixed = {"seed": "s", "place": Processes(1), "fresh": False, "gradebook": None}
+    settings = Settings("s", Limits(seconds=15))
+    return grade_folder(
+        source, out, lambda seed: settings, **fixed, progress=lambda total: lambda: None, **options
+    )
 
 
 def test_a_canvas_zip_is_graded_and_its_ids_are_kept(tmp_path, hand_in):

@@ -1,12 +1,16 @@
 """Files, tables and pages from records: escaped, whole, and the same again."""
 
 import csv
+import tracemalloc
 
+import pytest
 from sqlalchemy import create_engine, text
 
 from sdpa_helpers.exercises import exercises_of
-from sdpa_helpers.grading.record import write_gradebook, write_tables
+from sdpa_helpers.grading.batch import Settings, grade
+from sdpa_helpers.grading.record import read_results, write_gradebook, write_result, write_tables
 from sdpa_helpers.grading.report import feedback_page
+from sdpa_helpers.grading.submission import Submission
 
 NAME = "01_dot_product"
 NASTY = '<script>alert("x")</script>'
@@ -72,3 +76,48 @@ def test_grading_again_replaces_and_keeps_the_others(tmp_path):
         flags = connection.execute(text("select count(*) from flags")).scalar()
     assert rows == [("ada", 8.0), ("bob", 2.0)]
     assert (cases, flags) == (8, 2)
+
+
+def test_a_large_class_is_written_a_few_at_a_time_and_all_or_nothing(tmp_path):
+    """The memory that it takes does not grow with the class: 40 MB of messages pass through a tenth of that."""
+    url = f"sqlite:///{tmp_path / 'book.db'}"
+
+    def records(number):
+        for n in range(number):
+            yield made_up(f"s{n:04}", message="x" * 10_000)
+
+    write_gradebook(url, records(100))  # what is imported and compiled counts for nothing
+    tracemalloc.start()
+    try:
+        write_gradebook(url, records(1000))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10e6
+
+    def cut_off():
+        yield from records(300)
+        raise KeyboardInterrupt
+
+    before = (tmp_path / "book.db").read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        write_gradebook(url, cut_off())
+    with create_engine(url).connect() as connection:
+        assert connection.execute(text("select count(*) from results")).scalar() == 1000
+        assert connection.execute(text("select count(*) from cases")).scalar() == 4000
+    assert (tmp_path / "book.db").read_bytes() == before
+
+
+def test_no_text_of_a_submission_is_one_that_cannot_be_written(hand_in, tmp_path):
+    """Half of a surrogate pair, NUL, characters beyond the first 65536: in the message, the answer, the pages."""
+    strange = "raise ValueError('\\ud800 \\0 \U0001f600')"
+    path = hand_in("ada", dot_product=f"def dot_product(q, k):\n    {strange}")
+    record = grade(Submission("ada", NAME, path), Settings("s"))
+    message = record["exercises"]["dot_product"]["cases"][0]["message"]
+    assert "\0" not in message
+    assert "\U0001f600" in message
+    write_result(tmp_path, record)
+    write_tables(tmp_path, [record], [NAME])
+    write_gradebook(f"sqlite:///{tmp_path / 'book.db'}", [record])
+    assert "\U0001f600" in feedback_page(record)
+    assert list(read_results(tmp_path)) == [record]

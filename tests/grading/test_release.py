@@ -9,6 +9,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from sdpa_helpers.exercises.written import all_written
+from sdpa_helpers.grading.review_panel import told
 from sdpa_helpers.release import CannotRelease, release
 from tests.grading.conftest import RIGHT
 
@@ -41,7 +43,7 @@ def test_it_holds_the_lessons_and_no_solutions(edition, course):
         assert Path(name).name not in ("run.json", "gradebook.db", "authoring.py", "release.py")
     for path in (course / "solutions").glob("*.ipynb"):
         for cell in nbformat.read(path, as_version=4).cells:
-            if "### BEGIN SOLUTION" in cell.source:
+            if "BEGIN SOLUTION" in cell.source:
                 for folder in ("notebooks", "exercises"):
                     for notebook in (edition / folder).glob("*.ipynb"):
                         cells = nbformat.read(notebook, as_version=4).cells
@@ -50,12 +52,31 @@ def test_it_holds_the_lessons_and_no_solutions(edition, course):
                         )
 
 
+def test_it_holds_neither_rubrics_nor_model_answers(edition):
+    secrets = [
+        sentence
+        for exercise in all_written().values()
+        for sentence in (
+            told(exercise)["model"],
+            *(c[k] for c in told(exercise)["criteria"] for k in ("says", "beware")),
+        )
+    ]
+    assert len(secrets) > 20
+    for path in edition.rglob("*"):
+        if path.is_file() and path.suffix in (".py", ".ipynb", ".md", ".js", ".html"):
+            text = path.read_text(encoding="utf-8")
+            for secret in secrets:
+                assert secret[:40] not in text, f"{path.name}: {secret}"
+
+
 def test_its_own_package_checks_a_right_and_an_untouched_notebook(edition, hand_in):
     where = run(edition, "-c", "import sdpa_helpers; print(sdpa_helpers.__file__)")
     assert Path(where.stdout.strip()).is_relative_to(edition)
     right = run(edition, "-m", "sdpa_helpers", "check", str(hand_in("ada", **RIGHT)))
     assert right.returncode == 0, right.stdout + right.stderr
     assert "22 of 22 points" in right.stdout
+    words = run(edition, "-m", "sdpa_helpers", "check", "exercises/02_variance_proof.ipynb")
+    assert "proof_in_words: 5 points, read by a person." in words.stdout, words.stdout + words.stderr
     untouched = run(edition, "-m", "sdpa_helpers", "check", f"exercises/{NAME}.ipynb")
     assert untouched.returncode == 1, untouched.stdout + untouched.stderr
     assert "NotImplemented" in untouched.stdout
@@ -74,7 +95,13 @@ def test_what_learners_call_in_a_notebook_works(edition, tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    [["grade", "x", "--out", "y"], ["report", "x"], ["export", "x", "--to", "canvas"], ["release", "x"]],
+    [
+        ["grade", "x", "--out", "y"],
+        ["report", "x"],
+        ["export", "x", "--to", "canvas"],
+        ["review", "x"],
+        ["release", "x"],
+    ],
 )
 def test_commands_for_teachers_say_where_one_is(edition, command):
     ran = run(edition, "-m", "sdpa_helpers", *command)
@@ -104,6 +131,7 @@ def test_its_makefile_has_the_learners_targets(edition, needs_program):
     dry = subprocess.run([make, "-n", "lab"], cwd=edition, capture_output=True, text=True, check=False)
     assert dry.returncode == 0, dry.stderr
     assert ".[dev]" not in dry.stdout
+    assert "EXTRAS" not in (edition / "Makefile").read_text()
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path, course):

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import nbval.kernel
 import psutil
 import zmq
-from jupyter_client.blocking.client import BlockingKernelClient
 
 from sdpa_helpers.grading import kernel_edition, scratch
 from sdpa_helpers.grading.sandbox import view
@@ -19,11 +18,18 @@ MAX_MESSAGE = 16 << 20
 
 
 class Running(Protocol):
-    """A kernel that runs. cpu: seconds it has used; why: "memory" or "disk" when a limit has ended it."""
+    """A kernel that runs. why: "memory" or "disk" when a limit has ended it; key: what its messages are signed with."""
+
+    key: bytes
 
     @property
-    def client(self) -> BlockingKernelClient:
-        """Its channels."""
+    def shell(self) -> zmq.Socket:
+        """Where requests go, and replies come from."""
+        ...
+
+    @property
+    def iopub(self) -> zmq.Socket:
+        """Where outputs come from."""
         ...
 
     @property
@@ -46,10 +52,10 @@ class Running(Protocol):
 
 
 class Boxed:
-    """A kernel in a sandbox, with its client."""
+    """A kernel in a sandbox, with the sockets to it."""
 
     def __init__(self, box: Box) -> None:
-        self.box = box
+        self.box, self.key = box, box.key.encode()
         self.context = zmq.Context(io_threads=1)
         # A message beyond the limit ends the connection, which is never made again: what could be listening
         # there by then? Few messages wait unread; they are counted as they are read.
@@ -60,13 +66,10 @@ class Boxed:
             (zmq.LINGER, 0),
         ):
             self.context.setsockopt(option, value)
-        self.client = BlockingKernelClient(context=self.context)
-        names = ("shell", "iopub", "stdin", "control", "hb")
-        ports = {f"{name}_port": number + 1 for number, name in enumerate(names)}
-        info: dict[str, Any] = {"transport": "ipc", "ip": box.address, "key": box.key.encode(), **ports}
-        info["signature_scheme"] = "hmac-sha256"
-        self.client.load_connection_info(info)  # type: ignore[arg-type]
-        self.client.start_channels(shell=True, iopub=True, stdin=False, hb=False, control=False)
+        self.iopub, self.shell = self.context.socket(zmq.SUB), self.context.socket(zmq.DEALER)
+        self.iopub.subscribe(b"")
+        self.iopub.connect(f"ipc://{box.address}-2")
+        self.shell.connect(f"ipc://{box.address}-1")
 
     @property
     def cpu(self) -> float:
@@ -85,7 +88,6 @@ class Boxed:
     def close(self) -> None:
         """End it and remove what it had."""
         self.box.kill()
-        self.client.stop_channels()
         self.context.destroy(linger=0)
         self.box.close()
 
@@ -108,6 +110,8 @@ class Plain:
             stderr=subprocess.DEVNULL,
             **_limits_at_start(memory_mb),
         )
+        self.key = self.client.session.key
+        self.iopub, self.shell = self.client.iopub_channel.socket, self.client.shell_channel.socket
         self.process = psutil.Process(self.manager.provisioner.pid)  # type: ignore[union-attr]
         _limit_running(self.process.pid, memory_mb)
 

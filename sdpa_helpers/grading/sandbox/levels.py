@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import secrets
+import select
 import shutil
 import socket
 import struct
@@ -170,48 +171,45 @@ class _Bubblewrapped(Level):
 
 
 class Warm(_Bubblewrapped):
-    """Kernels fork from an interpreter that has imported everything, each into namespaces of its own."""
+    """Kernels fork from an interpreter that has imported everything, each into namespaces of its own.
+
+    Workers that are forked from the process that made the level share its fork server.
+    """
 
     name = "warm"
 
     def __init__(self) -> None:
         super().__init__()
-        self.modules: set[str] = set()
-        self.server: subprocess.Popen | None = None
-        self.generation = 0
+        self.path = self.folder / "server"
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(str(self.path))
+        self.path.chmod(0o600)
+        command = self.command(f"{_INSIDE}.zygote", str(listener.fileno()))
+        self.server = _spawn(command, self.errors, listener)
+        self.ended = os.pidfd_open(self.server.pid)
+        listener.close()
 
     def launch(self, wanted: Wanted, modules: tuple[str, ...] = ()) -> Box:
-        """Fork a kernel."""
-        if self.server is None or self.server.poll() is not None or not set(modules) <= self.modules:
-            self.modules |= set(modules)
-            self._start_server()
+        """Fork a kernel; the fork server imports first what it does not have yet."""
         connection = self._connect()
         key = secrets.token_hex(32)
-        connection.send(_request(wanted, key, "/run/k", calls.for_namespaces()))
+        try:
+            connection.send(" ".join(modules).encode() or b" ")
+            connection.send(_request(wanted, key, "/run/k", calls.for_namespaces()))
+        except OSError as error:
+            connection.close()
+            raise CannotStart(f"the fork server has ended. {self.complaint()}") from error
         box = self.started(connection, key)
-        wait_for_socket(box, f"{box.address}-5", 20.0)
+        wait_for_socket(box, f"{box.address}-0", 20.0)
         box.watch((wanted.memory_mb + _SPARE_MB) << 20, 0)
         return box
 
     def healthy(self) -> bool:
         """Whether the fork server still runs."""
-        return self.server is not None and self.server.poll() is None
-
-    def _start_server(self) -> None:
-        self._stop_server()
-        self.generation += 1
-        self.path = self.folder / f"server{self.generation}"
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        listener.bind(str(self.path))
-        self.path.chmod(0o600)
-        modules = ",".join(sorted(self.modules))
-        command = self.command(f"{_INSIDE}.zygote", str(listener.fileno()), modules)
-        self.server = _spawn(command, self.errors, listener)
-        listener.close()
+        return self.ended >= 0 and not select.select([self.ended], [], [], 0)[0]
 
     def _connect(self) -> socket.socket:
         """A connection to the fork server, which listens once it is warm."""
-        assert self.server is not None
         deadline = time.monotonic() + 120
         while True:
             connection = _credited(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
@@ -220,21 +218,18 @@ class Warm(_Bubblewrapped):
                 return connection
             except ConnectionRefusedError:
                 connection.close()
-            if self.server.poll() is not None or time.monotonic() > deadline:
+            if not self.healthy() or time.monotonic() > deadline:
                 raise CannotStart(f"the fork server did not start. {self.complaint()}")
-            time.sleep(0.02)
-
-    def _stop_server(self) -> None:
-        if self.server is not None:
-            self.server.kill()  # bubblewrap; with it everything that has forked from the server
-            self.server.wait()
-            self.path.unlink(missing_ok=True)
-            self.server = None
+            time.sleep(0.01)
 
     def close(self) -> None:
-        """End the fork server."""
+        """End the fork server, and with it everything that has forked from it."""
         if os.getpid() == self.owner:
-            self._stop_server()
+            self.server.kill()
+            self.server.wait()
+        if self.ended >= 0:
+            os.close(self.ended)
+            self.ended = -1
         super().close()
 
 
@@ -252,7 +247,7 @@ class Cold(_Bubblewrapped):
         with contextlib.suppress(OSError):
             ours.send(_request(wanted, key, "/run/k", calls.for_namespaces(), limits=_cold(wanted)))
         box = self.started(ours, key, after=lambda: _end(process))
-        wait_for_socket(box, f"{box.address}-5", 30.0)
+        wait_for_socket(box, f"{box.address}-0", 30.0)
         box.watch((wanted.memory_mb + _SPARE_MB) << 20, 0)
         return box
 
@@ -298,7 +293,7 @@ class Landlocked(Level):
                 scratch.remove(folder)
                 raise CannotStart(f"{error} {said}") from error
         box = Box(f"{sockets}/k", key, pid, ours, lambda: _end(process), folder)
-        wait_for_socket(box, f"{box.address}-5", 30.0)
+        wait_for_socket(box, f"{box.address}-0", 30.0)
         box.watch((wanted.memory_mb + _SPARE_MB) << 20, BOX_MB << 20)
         return box
 

@@ -1,5 +1,6 @@
 """The level that this process starts its kernels at: made when first needed, ended with the process."""
 
+import time
 from multiprocessing.util import Finalize
 
 from sdpa_helpers.grading import scratch
@@ -16,6 +17,8 @@ def start_kernel(level: str, wanted: Wanted, modules: tuple[str, ...] = ()) -> R
     """A kernel at a level ("off" for none); a warm one has `modules` imported."""
     if level == OFF:
         return Plain(wanted.memory_mb)
+    if broken_down(level):
+        end(level)
     if level not in _made:
         scratch.sweep()
         made = _made[level] = LEVELS[level]()
@@ -28,8 +31,14 @@ def start_kernel(level: str, wanted: Wanted, modules: tuple[str, ...] = ()) -> R
         raise
 
 
-def broken_down(level: str) -> bool:
-    """Whether the level itself has ended, so that the end of its kernel says nothing about a submission."""
+def broken_down(level: str, within: float = 0.0) -> bool:
+    """Whether the level itself has ended, so that the end of its kernel says nothing about a submission.
+
+    within: seconds to wait for that. A fork server's kernels end a moment before bubblewrap does.
+    """
+    deadline = time.monotonic() + within
+    while level in _made and _made[level].healthy() and time.monotonic() < deadline:
+        time.sleep(0.01)
     return level in _made and not _made[level].healthy()
 
 

@@ -15,7 +15,8 @@ import psutil
 import pytest
 
 from sdpa_helpers.grading import scratch
-from sdpa_helpers.grading.batch import Settings, attempt, grade_all
+from sdpa_helpers.grading.batch import Settings, attempt
+from sdpa_helpers.grading.executors import Processes, grade_all
 from sdpa_helpers.grading.runner import Limits
 from sdpa_helpers.grading.sandbox import probe, worker
 from sdpa_helpers.grading.sandbox.levels import LEVELS, CannotStart, Level
@@ -34,6 +35,13 @@ class Broken(Level):
         raise CannotStart("it is broken")
 
 
+@pytest.fixture(autouse=True)
+def anew():
+    """No level that an earlier test has started is still in use."""
+    for level in LEVELS:
+        worker.end(level)
+
+
 # ---- the choice -------------------------------------------------------------------------------------------
 
 
@@ -41,6 +49,7 @@ def test_auto_takes_the_best_level_and_says_what_is_missing(usable, monkeypatch)
     usable("warm")
     assert probe.choose("auto") == probe.Choice("warm")
     usable("landlock")
+    worker.end("warm")  # what was tried out is kept for the grading that follows
     monkeypatch.setitem(LEVELS, "warm", Broken)
     monkeypatch.setenv("PATH", "/nowhere")  # no bubblewrap
     choice = probe.choose("require")
@@ -188,7 +197,7 @@ def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fa
     server = worker._made[warm].server
     timer = threading.Timer(0.7, lambda: os.kill(server.pid, signal.SIGKILL))
     timer.start()
-    record, _ = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm))
+    record = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm)).record
     assert server.poll() is not None
     assert (record["points"], record["status"]) == (22, "graded")
 
@@ -205,13 +214,14 @@ def test_kill_minus_nine_leaves_nothing(hand_in, usable, tmp_path, whom, level):
     code = f"""
 import sys
 from pathlib import Path
-from sdpa_helpers.grading.batch import Settings, grade_all
+from sdpa_helpers.grading.batch import Settings
+from sdpa_helpers.grading.executors import Processes, grade_all
 from sdpa_helpers.grading.runner import Limits
 from sdpa_helpers.grading.submission import Submission
 if __name__ == "__main__":
     submission = Submission("ada", {NAME!r}, Path(sys.argv[1]))
     limits = Limits(seconds=3, cell_seconds=1, patience=3, memory_mb=768)
-    for record in grade_all([submission], Settings("s", limits, sandbox={level!r}), 1, lambda: None):
+    for record in grade_all([submission], Settings("s", limits, sandbox={level!r}), Processes(1), lambda: None):
         print(record["points"])
 """
     script = tmp_path / "grade_one.py"
@@ -227,9 +237,7 @@ if __name__ == "__main__":
     time.sleep(0.5)
     everything = tree.children(recursive=True)
     victim = (
-        tree
-        if whom == "grader"
-        else next(p for p in tree.children() if "spawn_main" in " ".join(p.cmdline()))
+        tree if whom == "grader" else next(p for p in tree.children() if "bwrap" not in " ".join(p.cmdline()))
     )
     victim.kill()
     try:
@@ -283,17 +291,17 @@ def test_waiting_is_not_working(graded, warm):
 
 
 def test_who_only_ran_out_of_clock_is_tried_again_alone(hand_in, warm, monkeypatch):
-    from sdpa_helpers.grading import batch
+    from sdpa_helpers.grading import executors
 
     tried = []
     monkeypatch.setattr(
-        batch, "_alone", lambda s, settings: tried.append(s.student) or {"student": s.student}
+        executors, "_alone", lambda s, settings, place: tried.append(s.student) or {"student": s.student}
     )
     sleepy = hand_in("zoe", **{**RIGHT, "dot_product": SLEEPER})
     busy = hand_in("bob", **{**RIGHT, "dot_product": "while True: pass"})
     submissions = [Submission("zoe", NAME, sleepy), Submission("bob", NAME, busy)]
     limits = Limits(seconds=4, cell_seconds=0.5, memory_mb=768, patience=3.0)
-    records = list(grade_all(submissions, Settings("s", limits, sandbox=warm), 1, lambda: None))
+    records = list(grade_all(submissions, Settings("s", limits, sandbox=warm), Processes(1), lambda: None))
     assert tried == ["zoe"]
     assert [r["student"] for r in records] == ["bob", "zoe"]
     assert wait_until_gone(kernels) == []

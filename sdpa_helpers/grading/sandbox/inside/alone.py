@@ -15,7 +15,7 @@ def main() -> None:
     os.chdir("/box")
     os.mkdir("/box/tmp")
     linux.give_up_privileges()
-    supervise(connection, request, "/run")
+    supervise(connection, request)
 
 
 if __name__ == "__main__":

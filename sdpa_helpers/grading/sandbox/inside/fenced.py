@@ -35,7 +35,7 @@ def main() -> None:
     facts = [(path, linux.READ_FILE) for path in ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat")]
     linux.landlock([*devices, *readable, *facts, (box, _BOX), (sockets, _SOCKETS)])
     connection.send(b"kernel")
-    become_kernel(request, sockets)
+    become_kernel(request)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""The kernel inside: its limits, its connection file, and the supervisor that is pid 1 of its namespace."""
+"""The kernel inside: its limits, and the supervisor that is pid 1 of its namespace."""
 
 import base64
+import gc
 import json
 import os
 import random
@@ -9,9 +10,12 @@ import select
 import socket
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sdpa_helpers.grading.sandbox.inside import linux
+
+if TYPE_CHECKING:
+    from sdpa_helpers.grading.sandbox.inside.notebook import Kernel
 
 Request = dict[str, Any]
 """key, ip, limits {AS: MB over what is in use, CPU, NPROC, FSIZE, NOFILE}, filter, late_filter, wall, box_mb."""
@@ -25,34 +29,28 @@ def read_request(connection: socket.socket) -> Request:
     return request
 
 
-def become_kernel(request: Request, folder: str) -> None:
-    """Confine this process and be the Jupyter kernel; never returns. `folder` holds the connection file."""
+def become_kernel(request: Request, made: "Kernel | None" = None) -> None:
+    """Confine this process and be the Jupyter kernel, `made` before if there is one; never returns."""
     try:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for fd in (0, 1, 2):
             os.dup2(nowhere, fd)
         os.closerange(3, 4096)  # neither the listening socket nor the trusted side's connection stays open
-        path = f"{folder}/connection.json"
-        with open(path, "w") as file:
-            json.dump(_connection(request), file)
         _limit(request["limits"])
         _reseed()
         linux.filter_calls(request["filter"])  # last: nothing of the submission runs without it
-        _run(path, request["late_filter"])
+        if made is None:
+            from sdpa_helpers.grading.sandbox.inside.notebook import Kernel
+
+            made = Kernel()
+        made.bind(request["ip"], request["key"])
+        if request["late_filter"]:  # the sockets are bound: no further one is needed
+            _wait_for_threads()
+            linux.filter_calls(request["late_filter"], every_thread=True)
+        gc.enable()
+        made.serve()
     finally:
         os._exit(1)
-
-
-def _connection(request: Request) -> dict[str, Any]:
-    ports = {f"{name}_port": n + 1 for n, name in enumerate(("shell", "iopub", "stdin", "control", "hb"))}
-    scheme = "hmac-sha256"
-    return {
-        "transport": "ipc",
-        "ip": request["ip"],
-        "key": request["key"],
-        "signature_scheme": scheme,
-        **ports,
-    }
 
 
 def _limit(limits: dict[str, int]) -> None:
@@ -78,24 +76,26 @@ def _limit(limits: dict[str, int]) -> None:
 def _reseed() -> None:
     """Forks of one interpreter share its random state: give each its own."""
     random.seed()
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed()
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()
     if "torch" in sys.modules:
-        sys.modules["torch"].seed()
+        sys.modules["torch"].default_generator.seed()  # torch.seed() looks for GPUs first
 
 
-def _run(connection_file: str, late_filter: bytes) -> None:
-    from ipykernel.kernelapp import IPKernelApp
-
-    sys.argv = ["ipykernel_launcher"]
-    app = IPKernelApp.instance()
-    app.initialize(["-f", connection_file, "--HistoryManager.enabled=False", "--quiet"])
-    if late_filter:
-        linux.filter_calls(late_filter, every_thread=True)  # the sockets are bound: no further one is needed
-    app.start()
+def _wait_for_threads(seconds: float = 5.0) -> None:
+    """Wait until libzmq's threads have set their priority, which aborts when it is refused; then they get a name."""
+    main, deadline = os.getpid(), time.monotonic() + seconds
+    threads = [int(name) for name in os.listdir("/proc/self/task") if int(name) != main]
+    while time.monotonic() < deadline and any(map(_has_mains_name, threads)):
+        time.sleep(0.001)
 
 
-def supervise(connection: socket.socket, request: Request, folder: str) -> None:
+def _has_mains_name(thread: int) -> bool:
+    with open("/proc/self/comm") as mains, open(f"/proc/self/task/{thread}/comm") as its:
+        return mains.read() == its.read()
+
+
+def supervise(connection: socket.socket, request: Request, made: "Kernel | None" = None) -> None:
     """As pid 1: start the kernel, and end with it or when the trusted side hangs up; never returns.
 
     The death of pid 1 is the death of every process in its namespace, whatever they do.
@@ -104,7 +104,7 @@ def supervise(connection: socket.socket, request: Request, folder: str) -> None:
     if kernel == 0:
         linux.dumpable(True)  # an ordinary user's grader follows /proc/PID/root to the sockets
         connection.send(b"kernel")
-        become_kernel(request, folder)
+        become_kernel(request, made)
     linux.dumpable(False)  # the kernel has the same uid: /proc/1/mem and /proc/1/fd stay shut
     connection.send(b"init")
     linux.filter_calls(request["filter"])

@@ -1,6 +1,6 @@
 """The fork server: imports what submissions use once; every kernel forks from it into its own namespaces.
 
-Run inside one bubblewrap view as `python -m …zygote FD MODULES`; FD is a listening socket.
+Run inside one bubblewrap view as `python -m …zygote FD`; FD is a listening socket.
 """
 
 import contextlib
@@ -15,40 +15,47 @@ import sys
 
 from sdpa_helpers.grading.sandbox.inside import linux
 from sdpa_helpers.grading.sandbox.inside.kernel import Request, read_request, supervise
+from sdpa_helpers.grading.sandbox.inside.notebook import Kernel
 
-_KERNEL_MODULES = """
-ipykernel.kernelapp ipykernel.ipkernel ipykernel.zmqshell ipykernel.inprocess ipykernel.debugger
-IPython.core.interactiveshell IPython.core.completerlib IPython.core.debugger IPython.core.oinspect
-IPython.extensions.storemagic IPython.utils.wildcard zmq.eventloop.zmqstream matplotlib_inline.backend_inline
-comm jedi psutil asyncio pdb faulthandler tornado.platform.asyncio sdpa_helpers.exercises.probe
-"""
+_READ_MODULES_WITHIN = 5.0
+
+_there: set[str] = set()
+"""The modules that have been imported and warmed."""
 
 
 def main() -> None:
     """Warm up, then fork a kernel for every connection, until the trusted side is gone."""
     listener = socket.socket(fileno=int(sys.argv[1]))
-    for name in (*_KERNEL_MODULES.split(), *filter(None, sys.argv[2].split(","))):
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
-    _warm_matplotlib()
-    _warm_torch()
-    if len(os.listdir("/proc/self/task")) != 1:
-        sys.exit("a module started a thread: what forks from here could hang")
+    gc.disable()  # here, where all is kept; a kernel enables it again
+    kernel = Kernel()
+    kernel.warm()
     linux.adopt_orphans()
-    gc.collect()
-    gc.freeze()
+    _import(["numpy", "numpy.random"])
     listener.listen(16)  # only now: a connection that is refused means that this is not ready
     while True:
         if select.select([listener], [], [], 1.0)[0]:
-            _fork_kernel(listener)
+            _fork_kernel(listener, kernel)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
 
 
+def _import(names: list[str]) -> None:
+    """Import what is not there yet; everything forked from now on has it."""
+    missing = [name for name in names if name not in _there]
+    for name in missing:
+        _there.add(name)
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+        if name in _WARM:
+            _WARM[name]()
+    if missing:
+        if len(os.listdir("/proc/self/task")) != 1:
+            sys.exit("a module started a thread: what forks from here could hang")
+        gc.freeze()
+
+
 def _warm_matplotlib() -> None:
-    if "matplotlib.pyplot" not in sys.modules:
-        return
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -59,24 +66,38 @@ def _warm_matplotlib() -> None:
 
 
 def _warm_torch() -> None:
-    if "torch" not in sys.modules:
-        return
     import torch
 
     torch.set_num_threads(1)  # two threads used here would hang every fork
+    repr(torch.zeros(2) @ torch.zeros(2))
+
+
+def _warm_optimizers() -> None:
+    import torch
+
     weights = torch.zeros(2, requires_grad=True)
-    optimizer = torch.optim.AdamW([weights])  # its first import costs more than a second
-    (weights * 2).sum().backward()
+    optimizer = torch.optim.AdamW([weights])  # the first one costs more than a second
     optimizer.step()
-    repr(weights)
 
 
-def _fork_kernel(listener: socket.socket) -> None:
+_WARM = {"matplotlib.pyplot": _warm_matplotlib, "torch": _warm_torch, "torch.optim": _warm_optimizers}
+"""What first use would cost every kernel anew."""
+
+
+def _fork_kernel(listener: socket.socket, kernel: Kernel) -> None:
+    """Import the modules that a connection names first, then fork; the request itself is read after the fork:
+    no kernel's key ever stands in the fork server's memory."""
     connection, _ = listener.accept()
+    connection.settimeout(_READ_MODULES_WITHIN)
+    try:
+        _import(connection.recv(1 << 12).decode().split())
+    except OSError:
+        connection.close()
+        return
+    connection.settimeout(None)
     if os.fork() == 0:
-        # The request is read after the fork: no kernel's key ever stands in the fork server's memory.
         try:
-            _child(connection, listener, read_request(connection))
+            _child(connection, listener, read_request(connection), kernel)
         except BaseException as error:
             with contextlib.suppress(OSError):
                 connection.send(f"error {error!r}".encode()[:2000])
@@ -85,7 +106,7 @@ def _fork_kernel(listener: socket.socket) -> None:
     connection.close()
 
 
-def _child(connection: socket.socket, listener: socket.socket, request: Request) -> None:
+def _child(connection: socket.socket, listener: socket.socket, request: Request, kernel: Kernel) -> None:
     uid, gid = os.getuid(), os.getgid()
     linux.unshare(linux.NEWUSER | linux.NEWNS | linux.NEWPID | linux.NEWIPC | linux.NEWUTS | linux.NEWNET)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
@@ -97,7 +118,7 @@ def _child(connection: socket.socket, listener: socket.socket, request: Request)
     listener.close()
     _own_files(request["box_mb"])
     linux.give_up_privileges()
-    supervise(connection, request, "/run")
+    supervise(connection, request, kernel)
 
 
 def _own_files(box_mb: int) -> None:

@@ -1,0 +1,158 @@
+"""How time and memory of `sdpa grade` grow with the number of submissions.
+
+    python benchmarks/grader_scale.py
+
+writes benchmarks/results/grader_scale.json. Two things are measured. "graded": 100 and 400 submissions, graded for
+real. "kept": 100 to 5,000 submissions that an earlier run has graded, so that the command reads every record again
+and makes the tables, the gradebook and the pages about the class. Their records are those of eight bundled
+submissions under other names, each with answers of its own, so that no two learners wrote the same.
+
+Memory is the high-water mark of resident pages, of the command's own process and of the largest of its workers.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import grader
+import nbformat
+import psutil
+
+from sdpa_helpers.course import pristine_exercise
+from sdpa_helpers.grading.batch import Settings, fingerprint
+from sdpa_helpers.grading.imports import find_submissions
+from sdpa_helpers.grading.record import read_results, write_result, write_text
+from sdpa_helpers.grading.runner import Limits
+
+PERIOD = 4 * len(grader.WHOSE)
+"""After so many, submissions repeat."""
+
+GRADED, KEPT = (100, 400), (100, 500, 1000, 5000)
+
+
+def hand_in(folder: Path, count: int) -> None:
+    """Write `count` submissions; every fourth imports torch."""
+    pristine = nbformat.read(pristine_exercise(grader.NAME), as_version=4)
+    answers, with_torch = grader.answers(), [grader.with_torch(a) for a in grader.answers()]
+    for number in range(count):
+        found = with_torch if number % 4 == 3 else answers
+        path = folder / f"student{number:05}" / f"{grader.NAME}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(grader.filled(pristine, found[number % len(found)]), path)
+
+
+def measured(source: Path, out: Path, *options: str) -> dict[str, float]:
+    """Run `sdpa grade` and watch it."""
+    command = [
+        sys.executable,
+        "-m",
+        "sdpa_helpers",
+        "grade",
+        str(source),
+        "--out",
+        str(out),
+        "--seed",
+        "scale",
+    ]
+    command += ["--sandbox", "require", *options]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    started, peak = time.monotonic(), {"command": 0, "worker": 0}
+    ran = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while ran.poll() is None:
+        peak["command"] = max(peak["command"], high_water(ran.pid))
+        workers = [p.pid for p in children(ran.pid) if p.name().startswith("python")]
+        peak["worker"] = max([peak["worker"], *map(high_water, workers)])
+        time.sleep(0.05)
+    if ran.returncode:
+        raise SystemExit(ran.stderr.read().decode() if ran.stderr else "sdpa grade failed")
+    wall = time.monotonic() - started
+    return {"seconds": round(wall, 2), "command_mb": peak["command"] >> 10, "worker_mb": peak["worker"] >> 10}
+
+
+def children(pid: int) -> list[psutil.Process]:
+    """The direct children of a process; none when it has just ended."""
+    try:
+        return [p for p in psutil.Process(pid).children() if p.status() != psutil.STATUS_ZOMBIE]
+    except psutil.Error:
+        return []
+
+
+def high_water(pid: int) -> int:
+    """The most resident memory that a process has had, in kB."""
+    try:
+        found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+    except OSError:
+        return 0
+    return int(found.group(1)) if found else 0
+
+
+def pretend(source: Path, out: Path) -> None:
+    """Give every submission the record and the page of the one it is a copy of, with answers of its own."""
+    submissions, _ = find_submissions(source, [grader.NAME], None, None)
+    settings = Settings("scale", Limits(seconds=60.0, cell_seconds=10.0))  # those of the command
+    draw = random.Random(len(submissions))
+    models = list(read_results(out))
+    for number, submission in enumerate(submissions):
+        model = models[number % PERIOD]
+        answers = {name: varied(text, draw) for name, text in model["answers"].items()}
+        own = {"student": submission.student, "answers": answers, "handed_in": list(submission.handed_in)}
+        page = out / "feedback" / model["student"] / f"{grader.NAME}.html"
+        write_text(out / "feedback" / submission.student / page.name, page.read_text())
+        write_result(out, {**model, **own, "fingerprint": fingerprint(submission, settings)})
+
+
+def varied(text: str, draw: random.Random) -> str:
+    """The same answer with statements of its own before the end."""
+    operators = ["+", "-", "*", "/", "@", "//", "%", "**"]
+    lines = [
+        f"    a{n} = {draw.randint(1, 9)} {draw.choice(operators)} a{n - 1}"
+        for n in range(draw.randint(5, 15))
+    ]
+    return "\n".join([text.rstrip(), *lines])
+
+
+def main() -> None:
+    """Measure and write the result."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    load, graded, kept = os.getloadavg()[0], {}, {}
+    with tempfile.TemporaryDirectory(prefix="grader-scale-") as name:
+        folder = Path(name)
+        for count in GRADED:
+            hand_in(folder / f"in{count}", count)
+            for jobs in (1, 2):
+                ran = measured(folder / f"in{count}", folder / f"out{count}-{jobs}", f"--jobs={jobs}")
+                graded[f"{count} submissions, {jobs} jobs"] = ran
+                print(count, jobs, ran, file=sys.stderr, flush=True)
+        for count in KEPT:
+            source, out = folder / f"kept{count}", folder / f"kept-out{count}"
+            hand_in(source, count)
+            hand_in(folder / f"models{count}", PERIOD)
+            measured(folder / f"models{count}", out)
+            pretend(source, out)
+            ran = kept[f"{count} submissions"] = measured(source, out)
+            assert ran["worker_mb"] < 50, "an earlier run's records were not kept"
+            print(count, "kept", ran, file=sys.stderr, flush=True)
+    result = {
+        "command": "python benchmarks/grader_scale.py",
+        "date": datetime.date.today().isoformat(),
+        "processor": grader.processor(),
+        "cores": os.cpu_count(),
+        "load_before": round(load, 2),
+        "graded": graded,
+        "kept": kept,
+    }
+    target = Path(__file__).parent / "results" / "grader_scale.json"
+    target.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()
