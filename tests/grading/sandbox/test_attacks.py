@@ -21,16 +21,16 @@ MEDDLES_WITH_ALL = {
 
 
 # What is left out depends on timing: children that work on after their answer has come use up the time of the
-# next exercise, or end too late to.
+# next exercise, or end too late to. Who fills a memory may use up the time first.
 STATUSES = {
-    **dict.fromkeys(exhaust.TIME.keys() - {"many children that work"}, "timeout"),
-    "shared memory of many processes": "out-of-memory",
-    "memory, little by little": "out-of-memory",
-    "one huge array": "out-of-memory",
-    "os._exit": "kernel-died",
-    "kills itself": "kernel-died",
-    "crashes": "kernel-died",
-    "calls of another architecture": "kernel-died",
+    **{name: {"timeout"} for name in exhaust.TIME.keys() - {"many children that work"}},
+    "shared memory of many processes": {"out-of-memory", "timeout"},
+    "memory, little by little": {"out-of-memory", "timeout"},
+    "one huge array": {"out-of-memory"},
+    "os._exit": {"kernel-died"},
+    "kills itself": {"kernel-died"},
+    "crashes": {"kernel-died"},
+    "calls of another architecture": {"kernel-died"},
 }
 
 
@@ -53,7 +53,7 @@ def test_forged_results_earn_nothing(graded, warm, name):
 def test_a_warm_kernel_wears_nobody_down(graded, warm, name):
     record = graded(warm, exhaust.source_of(name))
     check(record, name, others_keep_theirs=name != "many children that work")
-    assert record["status"] == STATUSES.get(name, record["status"])
+    assert record["status"] in STATUSES.get(name, {record["status"]})
 
 
 @pytest.mark.parametrize("name", exhaust.ELSEWHERE)
