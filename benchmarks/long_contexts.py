@@ -44,6 +44,7 @@ def megabytes(count: float) -> str:
 
 
 def volume_table() -> str:
+    """What each rank sends and holds, for some models."""
     rows = []
     for name, (layers, shape) in MODELS.items():
         for ranks in (8, 16):
@@ -62,6 +63,7 @@ def volume_table() -> str:
 
 
 def volume_cells(way: str, shape: Shape, ranks: int, layers: int) -> list[str]:
+    """One row's numbers; "too few heads" where that way does not work."""
     try:
         if way == "ring":
             forward = volumes.ring_bytes(shape, ranks, BF16)
@@ -81,6 +83,7 @@ def volume_cells(way: str, shape: Shape, ranks: int, layers: int) -> list[str]:
 
 
 def hiding_table(result: dict) -> str:
+    """From how many rows a rank's sending hides behind its computing, by hardware."""
     rows = []
     shapes = [shape for _, shape in MODELS.values()]
     for name, (flops, sent) in HARDWARE.items():
@@ -103,6 +106,7 @@ def hiding_table(result: dict) -> str:
 
 
 def hiding_cells(shapes: list[Shape], flops: float, sent: float, itemsize: int) -> list[str]:
+    """One row's numbers: forward / backward for each model."""
     cells = []
     for shape in shapes:
         forward = volumes.hiding_rows(shape, flops, sent, itemsize, is_causal=True)
@@ -122,6 +126,7 @@ def this_machine(result: dict) -> tuple[float, float]:
 
 
 def measured_table(result: dict) -> str:
+    """What benchmarks/ring.py measured."""
     rows = []
     for line in result["results"]:
         shape, ways = Shape(**line["shape"]), [line["forward"], line["backward"]]
@@ -145,6 +150,7 @@ def measured_table(result: dict) -> str:
 
 
 def facts(result: dict) -> str:
+    """What the measurement depends on."""
     loads = [line["load"] for line in result["results"]]
     return (
         f"{result['processor']}, {result['cores']} cores, torch {result['torch']}, {result['date']}, medians of "
@@ -153,6 +159,7 @@ def facts(result: dict) -> str:
 
 
 def tables() -> dict[str, str]:
+    """All parts of the page that are computed, by the name of their place."""
     result = json.loads(RESULT.read_text(encoding="utf-8"))
     return {
         "volumes": volume_table(),
@@ -172,6 +179,7 @@ def filled(page: str) -> str:
 
 
 def main() -> int:
+    """Write the page, or with --check only compare."""
     page = PAGE.read_text(encoding="utf-8")
     new = filled(page)
     if "--check" in sys.argv:

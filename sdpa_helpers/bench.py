@@ -274,6 +274,7 @@ def facts(rounds: int, peak: float) -> dict[str, Any]:
 
 
 def line(row: Row) -> str:
+    """A row as it is printed."""
     memory = "" if row.extra_mib is None else f"{row.extra_mib:9.1f} MiB"
     causal = "causal" if row.is_causal else "full"
     return (

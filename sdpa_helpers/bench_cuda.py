@@ -202,6 +202,7 @@ def facts(rounds: int) -> dict[str, Any]:
 
 
 def line(row: Row) -> str:
+    """A row as it is printed."""
     causal = "causal" if row.is_causal else "full"
     start = f"{row.shape:<14} {causal:<7}{row.direction:<9} {row.dtype:<9} {row.backend:<13}"
     if row.milliseconds is None:

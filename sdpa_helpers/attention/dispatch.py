@@ -73,6 +73,7 @@ def backends() -> list[str]:
 
 
 def is_usable(name: str) -> bool:
+    """Whether `backend=name` works here."""
     backend = BACKENDS.get(name)
     return (
         backend is not None

@@ -7,6 +7,7 @@ import os
 import secrets
 import select
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -184,10 +185,14 @@ class Warm(_Bubblewrapped):
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listener.bind(str(self.path))
         self.path.chmod(0o600)
-        command = self.command(f"{_INSIDE}.zygote", str(listener.fileno()))
-        self.server = _spawn(command, self.errors, listener)
+        # The server ends when this leash does. bubblewrap dies with its parent too, but not if that was killed in
+        # the moment before bubblewrap asked for it.
+        self.leash, held = socket.socketpair()
+        command = self.command(f"{_INSIDE}.zygote", str(listener.fileno()), str(held.fileno()))
+        self.server = _spawn(command, self.errors, listener, held)
         self.ended = os.pidfd_open(self.server.pid)
         listener.close()
+        held.close()
 
     def launch(self, wanted: Wanted, modules: tuple[str, ...] = ()) -> Box:
         """Fork a kernel; the fork server imports first what it does not have yet."""
@@ -225,8 +230,11 @@ class Warm(_Bubblewrapped):
     def close(self) -> None:
         """End the fork server, and with it everything that has forked from it."""
         if os.getpid() == self.owner:
-            self.server.kill()
+            # The group: bubblewrap that was killed while it set up leaves a child that waits for it without end.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.server.pid, signal.SIGKILL)
             self.server.wait()
+        self.leash.close()
         if self.ended >= 0:
             os.close(self.ended)
             self.ended = -1

@@ -305,3 +305,16 @@ def test_who_only_ran_out_of_clock_is_tried_again_alone(hand_in, warm, monkeypat
     assert tried == ["zoe"]
     assert [r["student"] for r in records] == ["bob", "zoe"]
     assert wait_until_gone(kernels) == []
+
+
+def test_a_fork_server_ends_with_its_leash(usable):
+    """Not by the signal that bubblewrap asks for: a grader can be killed before it has asked."""
+    usable("warm")
+    level = LEVELS["warm"]()
+    try:
+        level.launch(LIMITS).close()
+        assert level.healthy()
+        level.leash.close()
+        assert level.server.wait(timeout=10) == 0
+    finally:
+        level.close()

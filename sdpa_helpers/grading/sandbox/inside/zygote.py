@@ -1,6 +1,7 @@
 """The fork server: imports what submissions use once; every kernel forks from it into its own namespaces.
 
-Run inside one bubblewrap view as `python -m …zygote FD`; FD is a listening socket.
+Run inside one bubblewrap view as `python -m …zygote LISTENER LEASH`, the numbers of two sockets: kernels are asked
+for at the first; when the other end of the second is gone, so is whoever would ask.
 """
 
 import contextlib
@@ -25,7 +26,7 @@ _there: set[str] = set()
 
 def main() -> None:
     """Warm up, then fork a kernel for every connection, until the trusted side is gone."""
-    listener = socket.socket(fileno=int(sys.argv[1]))
+    listener, leash = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
     gc.disable()  # here, where all is kept; a kernel enables it again
     kernel = Kernel()
     kernel.warm()
@@ -33,7 +34,10 @@ def main() -> None:
     _import(["numpy", "numpy.random"])
     listener.listen(16)  # only now: a connection that is refused means that this is not ready
     while True:
-        if select.select([listener], [], [], 1.0)[0]:
+        ready = select.select([listener, leash], [], [], 1.0)[0]
+        if leash in ready:
+            os._exit(0)
+        if ready:
             _fork_kernel(listener, kernel)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
