@@ -41,10 +41,10 @@ grade: $(STAMP)  ## the grader's demo: grade tests/submissions into build/grades
 	@$(BIN)/python -m sdpa_helpers grade tests/submissions --out build/grades --seed demo --timeout 20 --fresh
 
 notebooks: $(STAMP)  ## execute and store every notebook again, and write exercises/ from solutions/
-	@$(BIN)/python -m sdpa_helpers.authoring
+	@$(BIN)/python -m sdpa_helpers.classroom.authoring
 
 ledger: $(STAMP)  ## compute every claim of the ledger again and write docs/ledger.md
-	@$(BIN)/python -m sdpa_helpers.ledger.page
+	@$(BIN)/python -m sdpa_helpers.lessons.ledger_page
 
 lint: $(STAMP)  ## ruff and pyright
 	@$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m pyright

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from sdpa_helpers.lessons.complexity_experiments import additive_race, ratio
+from sdpa_helpers.lessons.complexity.experiments import additive_race, ratio
 
 SETTINGS = [
     {"n": 128, "d": 64, "hidden": 64},

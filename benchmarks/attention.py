@@ -2,12 +2,12 @@
 
     python benchmarks/attention.py          the same as: sdpa bench --out benchmarks/results
 
-writes benchmarks/results/attention.csv, .json and .png. How it measures is told in sdpa_helpers/bench.py.
+writes benchmarks/results/attention.csv, .json and .png. How it measures is told in sdpa_helpers/bench/attention_cpu.py.
 """
 
 from pathlib import Path
 
-from sdpa_helpers.bench import run
+from sdpa_helpers.bench.attention_cpu import run
 
 if __name__ == "__main__":
     run(Path(__file__).parent / "results", rounds=9, shapes=None)

@@ -30,11 +30,11 @@ from statistics import median
 
 import nbformat
 
-from sdpa_helpers.course import course_root, pristine_exercise
-from sdpa_helpers.exercises import exercises_of
+from sdpa_helpers.classroom.results_folder import read_results
 from sdpa_helpers.grading.assemble import answer_cells, exercise_of
-from sdpa_helpers.grading.record import read_results
-from sdpa_helpers.grading.submission import lift, read_cells
+from sdpa_helpers.grading.read import lift, read_cells
+from sdpa_helpers.lessons.places import course_root, pristine_exercise
+from sdpa_helpers.lessons.registry import exercises_of
 
 NAME = "01_dot_product"
 WHOSE = [
@@ -55,8 +55,8 @@ ROUNDS = 3
 BARE_FORK = """
 import json, os, sys
 import IPython.display, numpy, torch
-import sdpa_helpers.attention, sdpa_helpers.exercises.session
-sdpa_helpers.exercises.all_exercises()
+import sdpa_helpers.attention, sdpa_helpers.lessons.session
+sdpa_helpers.lessons.registry.all_exercises()
 for path in sys.argv[1:]:
     if os.fork() == 0:
         scope = {}

@@ -26,11 +26,11 @@ import grader
 import nbformat
 import psutil
 
-from sdpa_helpers.course import pristine_exercise
-from sdpa_helpers.grading.batch import Settings, fingerprint
-from sdpa_helpers.grading.imports import find_submissions
-from sdpa_helpers.grading.record import read_results, write_result, write_text
-from sdpa_helpers.grading.runner import Limits
+from sdpa_helpers.classroom.collect import find_submissions
+from sdpa_helpers.classroom.results_folder import read_results, write_result, write_text
+from sdpa_helpers.grading.grade_one import Settings, fingerprint
+from sdpa_helpers.lessons.places import pristine_exercise
+from sdpa_helpers.sandbox.bounded_kernel import Limits
 
 PERIOD = 4 * len(grader.WHOSE)
 """After so many, submissions repeat."""

@@ -1,4 +1,4 @@
-"""The tables of docs/long-contexts.md, computed: formulas of sdpa_helpers/attention/volumes.py, and results/ring.json.
+"""The tables of docs/long-contexts.md, computed: formulas of sdpa_helpers/attention/ring/volumes.py, and results/ring.json.
 
 python benchmarks/long_contexts.py            writes them into the page
 python benchmarks/long_contexts.py --check    only says whether the page has them
@@ -11,8 +11,8 @@ import re
 import sys
 from pathlib import Path
 
-from sdpa_helpers.attention import volumes
-from sdpa_helpers.attention.volumes import Shape
+from sdpa_helpers.attention.ring import volumes
+from sdpa_helpers.attention.ring.volumes import Shape
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "long-contexts.md"

@@ -28,8 +28,10 @@ import torch
 import torch.distributed as dist
 from torch.nn.functional import scaled_dot_product_attention
 
-from sdpa_helpers.attention.ring import Tally, join_sequence, ring_attention, split_sequence
-from sdpa_helpers.attention.volumes import Shape, contiguous_work, ring_bytes
+from sdpa_helpers.attention.ring.messages import Tally
+from sdpa_helpers.attention.ring.partition import join_sequence, split_sequence
+from sdpa_helpers.attention.ring.ring import ring_attention
+from sdpa_helpers.attention.ring.volumes import Shape, contiguous_work, ring_bytes
 
 SHAPES = [
     Shape(1, 4096, heads=8, kv_heads=8, d_k=64, d_v=64),

@@ -54,7 +54,7 @@ def press(page: Any, walk: Any, control: str) -> dict[str, dict[str, float]]:
 
 def measure(browser: Any, folder: Path) -> dict[str, Any]:
     """All front ends, sentences and controls."""
-    from sdpa_helpers.lessons.visualiser import walk_through
+    from sdpa_helpers.show.visualiser import walk_through
 
     found: dict[str, Any] = {}
     server = LabServer(folder)

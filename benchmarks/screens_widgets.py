@@ -96,7 +96,7 @@ def held(lab: Lab, output: Any, label: str) -> dict[str, int]:
 
 def drawing(module: str, function: str, control: str) -> dict[str, float]:
     """Python's share: all positions of a control, one after the other."""
-    panel = getattr(import_module(f"sdpa_helpers.lessons.{module}_widget"), function)()
+    panel = getattr(import_module(f"sdpa_helpers.lessons.{module}.widget"), function)()
     took = []
     for value in panel.controls[control].stops:
         started = time.perf_counter()
@@ -109,7 +109,7 @@ def measure(browser: Any, folder: Path) -> dict[str, Any]:
     """All widgets and controls."""
     server = LabServer(folder)
     try:
-        cells = [f"from sdpa_helpers.lessons.{m}_widget import {f}\n{f}()" for m, (f, _) in WIDGETS.items()]
+        cells = [f"from sdpa_helpers.lessons.{m}.widget import {f}\n{f}()" for m, (f, _) in WIDGETS.items()]
         server.write("screens.ipynb", *cells)
         lab = Lab(browser, server).open("screens.ipynb")
         lab.run_all()

@@ -1,5 +1,5 @@
 """`python -m sdpa_helpers` is `sdpa`."""
 
-from sdpa_helpers.cli import main
+from sdpa_helpers.cli.app import main
 
 main()

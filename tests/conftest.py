@@ -5,7 +5,10 @@ import os
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
+
+from sdpa_helpers.grading.assemble import exercise_of
 
 REQUIRE_ALL = bool(os.environ.get("SDPA_REQUIRE_ALL"))
 """Set by continuous integration: what is not installed is then a failure, not a skip."""
@@ -46,3 +49,26 @@ def needs_program():
 def course() -> Path:
     """The repository's root."""
     return Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def pristine(course):
+    return nbformat.read(course / "exercises" / "01_dot_product.ipynb", as_version=4)
+
+
+@pytest.fixture
+def hand_in(pristine, tmp_path):
+    """hand_in("ada", dot_product="def …") writes tmp_path/in/ada/01_dot_product.ipynb and gives its path."""
+
+    def write(student: str, **answers: str) -> Path:
+        notebook = nbformat.from_dict(pristine)
+        for cell in notebook.cells:
+            name = exercise_of(cell)
+            if name in answers:
+                cell.source = f"# exercise: {name}\n{answers[name]}"
+        path = tmp_path / "in" / student / "01_dot_product.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, path)
+        return path
+
+    return write

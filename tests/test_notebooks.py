@@ -8,9 +8,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from sdpa_helpers.authoring import as_text, student_version
-from sdpa_helpers.exercises import LESSONS, exercises_of
-from sdpa_helpers.exercises.written import LINE, STUB, written_of
+from sdpa_helpers.checking.written_exercise import LINE, STUB
+from sdpa_helpers.classroom.authoring import as_text, student_version
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of, written_of
 
 COURSE = Path(__file__).parents[1]
 WRITTEN = sorted([*(COURSE / "notebooks").glob("*.ipynb"), *(COURSE / "solutions").glob("*.ipynb")])
@@ -119,7 +119,7 @@ def test_notebooks_import_their_own_lesson_and_public_names_only(path):
         for node in ast.walk(ast.parse(cell.source)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sdpa_helpers."):
                 modules = [f"{node.module}.{alias.name}" for alias in node.names]
-                allowed = ("sdpa_helpers.lessons.predict", *([f"sdpa_helpers.lessons.{own}"] if own else []))
+                allowed = ("sdpa_helpers.show.predict", *([f"sdpa_helpers.lessons.{own}"] if own else []))
                 assert all(module.startswith(allowed) for module in modules), modules
 
 
@@ -131,7 +131,7 @@ def test_exercises_are_generated_from_solutions(path):
     generated = as_text(student_version(read(path)))
     stored = (COURSE / "exercises" / path.name).read_text()
     assert stored == generated, (
-        "run `make notebooks` (or python -m sdpa_helpers.authoring) and commit exercises/"
+        "run `make notebooks` (or python -m sdpa_helpers.classroom.authoring) and commit exercises/"
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from sdpa_helpers.exercises import LESSONS
+from sdpa_helpers.lessons.registry import LESSONS
 
 PACKAGE = Path(__file__).parents[1] / "sdpa_helpers"
 

@@ -5,7 +5,7 @@ scores. Importing this package needs NumPy only; a backend and what it needs loa
 """
 
 from sdpa_helpers.attention.call import explain_backend, scaled_dot_product_attention
-from sdpa_helpers.attention.dispatch import backends
+from sdpa_helpers.attention.known_backends import backends
 from sdpa_helpers.attention.masks import causal_mask, padding_mask
 from sdpa_helpers.attention.softmax import softmax
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from sdpa_helpers.attention import arguments, choice, dispatch
+from sdpa_helpers.attention import arguments, call_facts, choice, known_backends
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -98,7 +98,7 @@ def scaled_dot_product_attention(
     )
     chosen = choice.choose(backend, call).backend
     _check_backend_can(chosen if backend == "auto" else backend, call, [query, key, value, attn_mask])
-    output, weights = dispatch.run(
+    output, weights = known_backends.run(
         chosen,
         query,
         key,
@@ -153,7 +153,7 @@ def _checked(
     scale: Any,
     enable_gqa: Any,
     return_weights: Any,
-) -> tuple[choice.Call, tuple[int, ...]]:
+) -> tuple[call_facts.Call, tuple[int, ...]]:
     """What the call is, and the shape of its weights; an error if it is none."""
     kind = arguments.common_kind(query, key, value, attn_mask)
     arguments.check_dtypes(query, key, value, kind)
@@ -169,7 +169,7 @@ def _checked(
         arguments.check_mask(attn_mask, weights_shape, kind)
     if kind == "torch":
         arguments.check_devices(query, key, value, attn_mask)
-    call = choice.describe(
+    call = call_facts.describe(
         query,
         key,
         value,
@@ -183,10 +183,10 @@ def _checked(
     return call, weights_shape
 
 
-def _check_backend_can(chosen: str, call: choice.Call, arrays: list[Any]) -> None:
-    backend = dispatch.BACKENDS[chosen]
+def _check_backend_can(chosen: str, call: call_facts.Call, arrays: list[Any]) -> None:
+    backend = known_backends.BACKENDS[chosen]
     if call.dropout_p > 0 and not backend.dropout:
-        able = [name for name in dispatch.backends() if dispatch.BACKENDS[name].dropout]
+        able = [name for name in known_backends.backends() if known_backends.BACKENDS[name].dropout]
         raise ValueError(
             f"dropout_p is {call.dropout_p}, but backend {chosen!r} has no dropout: NumPy has no random state "
             f"that a caller could seed for it. Pass dropout_p=0, or torch tensors, or one of backend={able}"

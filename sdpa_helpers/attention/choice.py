@@ -8,12 +8,12 @@ first that is installed, can, and is worth its trouble for a call of that size.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sdpa_helpers.attention import arguments, dispatch
+from sdpa_helpers.attention import known_backends
 
 if TYPE_CHECKING:
-    from sdpa_helpers.attention.arguments import Kind, Shape
+    from sdpa_helpers.attention.call_facts import Call
 
 # Fastest first, by the kind of the arrays; the formula, which serves every call, is the last. On a GPU torch's kernels
 # come before our Triton ones, which nobody has timed there yet, but only for calls that they do right: those with a
@@ -22,30 +22,6 @@ AUTOMATIC = {
     "numpy": ("numba", "numpy-tiled", "numpy"),
     "torch": ("torch-fused", "triton", "torch-tiled", "torch"),
 }
-
-
-class Call(NamedTuple):
-    """What there is to know of a call without computing it."""
-
-    kind: Kind
-    dtype: str
-    device: str  # "cpu", "cuda", …
-    lead: Shape
-    n_q: int
-    n_k: int
-    d_k: int
-    d_v: int
-    mask: str  # "", "bool" or "float"
-    learned_mask: bool
-    is_causal: bool
-    scale: float
-    dropout_p: float
-    return_weights: bool
-
-    @property
-    def scores(self) -> int:
-        """Of one head."""
-        return self.n_q * self.n_k
 
 
 class Choice(NamedTuple):
@@ -59,33 +35,15 @@ class Choice(NamedTuple):
         )
 
 
-def describe(query: Any, key: Any, value: Any, attn_mask: Any, *, lead: Shape, **options: Any) -> Call:
-    """The call of these checked arguments."""
-    mask = "" if attn_mask is None else "bool" if arguments.dtype_name(attn_mask) == "bool" else "float"
-    return Call(
-        kind=arguments.kind_of(query, "query"),
-        dtype=arguments.dtype_name(query),
-        device=str(getattr(getattr(query, "device", None), "type", "cpu")),
-        lead=lead,
-        n_q=query.shape[-2],
-        n_k=key.shape[-2],
-        d_k=query.shape[-1],
-        d_v=value.shape[-1],
-        mask=mask,
-        learned_mask=bool(getattr(attn_mask, "requires_grad", False)),
-        **options,
-    )
-
-
 def choose(name: str, call: Call) -> Choice:
     """The backend that computes a call for which `name` was asked."""
     if name == "auto":
         return _automatic(call)
-    dispatch.check_usable(name)
-    reason = dispatch.cannot(name, call)
+    known_backends.check_usable(name)
+    reason = known_backends.cannot(name, call)
     if not reason:
         return Choice(name, "it was asked for, and takes these arguments", ())
-    formula = dispatch.BACKENDS[name].formula
+    formula = known_backends.BACKENDS[name].formula
     if not formula:
         raise ValueError(f"backend {name!r} cannot serve this call, nor can another in its place: {reason}")
     return Choice(formula, f"the plain formula, in place of {name}", ((name, reason),))
@@ -102,14 +60,14 @@ def _automatic(call: Call) -> Choice:
 
 
 def _why_not(name: str, call: Call) -> str:
-    backend = dispatch.BACKENDS[name]
+    backend = known_backends.BACKENDS[name]
     if backend.needs_gpu and call.device != "cuda":
         return f"it is for tensors on an NVIDIA GPU, not on {call.device!r}"
     if backend.needs_gpu and call.dtype == "float32":
         return "its products of float32 matrices take three steps each, and more registers than there are"
-    if not dispatch.is_usable(name):
+    if not known_backends.is_usable(name):
         return f"not installed: {backend.install}"
     if call.scores < backend.from_scores:
         side = math.isqrt(backend.from_scores)
         return f"worth it from about {side} × {side} scores a head, here {call.n_q} × {call.n_k}"
-    return dispatch.cannot(name, call)
+    return known_backends.cannot(name, call)

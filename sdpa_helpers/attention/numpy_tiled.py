@@ -34,7 +34,7 @@ from sdpa_helpers.attention.tiles import Tiles, rectangles
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
-    from sdpa_helpers.attention.choice import Call
+    from sdpa_helpers.attention.call_facts import Call
 
 
 # 512 × 512 float32 are 1 MiB: in a core's own cache, and large enough for the matrix products to be fast.

@@ -25,7 +25,7 @@ from sdpa_helpers.attention.heads import full_rows, leading_shape
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
-    from sdpa_helpers.attention.choice import Call
+    from sdpa_helpers.attention.call_facts import Call
 
 FUSED = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION]
 

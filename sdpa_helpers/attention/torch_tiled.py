@@ -28,7 +28,7 @@ from sdpa_helpers.attention.tiles import Tiles, rectangles
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
-    from sdpa_helpers.attention.choice import Call
+    from sdpa_helpers.attention.call_facts import Call
 
 LOG2_E = math.log2(math.e)
 

@@ -1,10 +1,7 @@
-"""Grading a folder of notebooks: read → assemble → run → judge → record → report.
+"""Grade one submission: read → assemble → run → judge → result → report.
 
-`submission` reads what was handed in, `assemble` lays the answers into the pristine notebook, `runner` executes
-it under nbval, `batch` brings the parts together, `record` writes the gradebook, `report` the feedback pages.
-
-Answers in words: `written` finds them, `marks` keeps what people give for them, `marking` brings that into everything
-above, `review` and its neighbours are `sdpa review`, `rubrics` says what a reader looks for.
+`read` takes the answers out of what was handed in (`lift_words` those in words), `assemble` lays them into the
+pristine notebook, `run` executes it under nbval, `grade_one` brings the parts together.
 """
 
 import sys

@@ -10,9 +10,9 @@ from functools import cache
 import nbformat
 from nbformat import NotebookNode
 
-from sdpa_helpers.course import pristine_exercise
-from sdpa_helpers.exercises.judge import Truth
-from sdpa_helpers.grading.submission import ANSWER_LINE
+from sdpa_helpers.checking.judge import Truth
+from sdpa_helpers.grading.read import ANSWER_LINE
+from sdpa_helpers.lessons.places import pristine_exercise
 
 ROLE = "sdpa"
 """Cell metadata key: {"role": "setup" | "answer" | "check", "exercise", "case", "nonce"}."""
@@ -67,7 +67,7 @@ def _cell(source: str, **role: str) -> NotebookNode:
 def _hidden_check(exercise: str, truth: Truth) -> NotebookNode:
     nonce = secrets.token_hex(16)
     source = (
-        "import sdpa_helpers.exercises.probe\n"
-        f"sdpa_helpers.exercises.probe.report(globals().get({exercise!r}), {nonce!r}, {truth.packed!r})"
+        "import sdpa_helpers.checking.observe\n"
+        f"sdpa_helpers.checking.observe.report(globals().get({exercise!r}), {nonce!r}, {truth.packed!r})"
     )
     return _cell(source, role="check", exercise=exercise, case=truth.case.name, nonce=nonce)

@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-from sdpa_helpers.attention.dispatch import BACKENDS
+from sdpa_helpers.attention.known_backends import BACKENDS
 from sdpa_helpers.attention.tiles import Tiles
 
 SMALL = Tiles(queries=3, keys=2, diagonal=2)

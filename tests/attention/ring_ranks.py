@@ -19,7 +19,9 @@ import torch
 import torch.distributed as dist
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.attention.ring import Tally, ring_attention, zigzag_partition
+from sdpa_helpers.attention.ring.messages import Tally
+from sdpa_helpers.attention.ring.partition import zigzag_partition
+from sdpa_helpers.attention.ring.ring import ring_attention
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
-from sdpa_helpers.attention.dispatch import BACKENDS
+from sdpa_helpers.attention.known_backends import BACKENDS
 
 from .cases import Case, make
 from .conftest import usable, with_tiles

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.attention import choice, dispatch
+from sdpa_helpers.attention import choice, known_backends
 
 from .cases import make
 
@@ -34,8 +34,8 @@ def test_very_large_arrays_go_to_compiled_tiles(needs):
 
 
 def test_what_is_not_installed_is_named_with_its_command(monkeypatch):
-    absent = dispatch.BACKENDS["numba"]._replace(needs=("no_such_module",))
-    monkeypatch.setitem(dispatch.BACKENDS, "numba", absent)
+    absent = known_backends.BACKENDS["numba"]._replace(needs=("no_such_module",))
+    monkeypatch.setitem(known_backends.BACKENDS, "numba", absent)
     assert "not numba: not installed: pip install numba" in str(explained(make(n_q=300, n_k=300)))
 
 
@@ -154,5 +154,7 @@ def test_torch_raises_rather_than_take_the_slow_path(torch):
 
 def test_every_automatic_name_is_a_backend():
     names = [name for names in choice.AUTOMATIC.values() for name in names]
-    assert sorted(names) == sorted(name for name, known in dispatch.BACKENDS.items() if not known.needs_group)
+    assert sorted(names) == sorted(
+        name for name, known in known_backends.BACKENDS.items() if not known.needs_group
+    )
     assert "sdpa_helpers" in sys.modules

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from sdpa_helpers import backends, scaled_dot_product_attention
-from sdpa_helpers.attention.dispatch import BACKENDS
+from sdpa_helpers.attention.known_backends import BACKENDS
 
 from .cases import KINDS_AND_DTYPES, Case, assert_matches, call, cases, make, reference, to_float64, to_kind
 

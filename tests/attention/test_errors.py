@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers import scaled_dot_product_attention
-from sdpa_helpers.attention import dispatch
+from sdpa_helpers.attention import known_backends
 
 from .cases import make
 
@@ -231,9 +231,9 @@ def test_dropout_names_the_backends_that_have_it(torch):
 
 def test_a_known_backend_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(
-        dispatch.BACKENDS,
+        known_backends.BACKENDS,
         "abacus",
-        dispatch.Backend("abacus", "numpy", needs=("no_such_module",), install="pip install beads"),
+        known_backends.Backend("abacus", "numpy", needs=("no_such_module",), install="pip install beads"),
     )
     message = (
         "backend 'abacus' needs no_such_module, which is not installed: pip install beads. Usable here: "
@@ -242,7 +242,7 @@ def test_a_known_backend_that_is_not_installed(monkeypatch):
     )
     with pytest.raises(ValueError, match=re.escape(message)):
         attend(backend="abacus")
-    assert "abacus" not in dispatch.backends()
+    assert "abacus" not in known_backends.backends()
 
 
 def test_nothing_is_printed_or_warned(recwarn, monkeypatch):

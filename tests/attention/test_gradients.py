@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 from sdpa_helpers import scaled_dot_product_attention
-from sdpa_helpers.attention.dispatch import BACKENDS
+from sdpa_helpers.attention.known_backends import BACKENDS
 
 from .cases import ROUNDS_WEIGHTS, cases, make
 from .conftest import ALONE, usable, with_tiles

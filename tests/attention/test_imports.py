@@ -62,8 +62,8 @@ def test_a_call_with_arrays_imports_neither():
         import sdpa_helpers as sdpa
         early = {"torch", "matplotlib", "numpy"} & set(sys.modules)
         import numpy as np
-        from sdpa_helpers.attention import dispatch
-        dispatch.has_gpu = lambda: False  # where there is a card, torch is asked about it
+        from sdpa_helpers.attention import known_backends
+        known_backends.has_gpu = lambda: False  # where there is a card, torch is asked about it
         sdpa.backends()
         sdpa.scaled_dot_product_attention(*np.ones((3, 2, 2)))
         print(sorted(early), sorted({"torch", "matplotlib"} & set(sys.modules)))

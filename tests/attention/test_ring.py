@@ -18,9 +18,17 @@ pytest.importorskip("torch")
 import torch
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.attention import ring_blocks, torch_formula, volumes
-from sdpa_helpers.attention.ring import join_sequence, ring_attention, split_sequence, zigzag_partition
-from sdpa_helpers.attention.ring_partition import what_is_seen, zigzag_lengths
+from sdpa_helpers.attention import torch_formula
+from sdpa_helpers.attention.ring import blocks as ring_blocks
+from sdpa_helpers.attention.ring import volumes
+from sdpa_helpers.attention.ring.partition import (
+    join_sequence,
+    split_sequence,
+    what_is_seen,
+    zigzag_lengths,
+    zigzag_partition,
+)
+from sdpa_helpers.attention.ring.ring import ring_attention
 
 from .ring_ranks import CASES, RingCase
 

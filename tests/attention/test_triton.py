@@ -137,7 +137,7 @@ SETTINGS = [
 @pytest.mark.parametrize(("d", "dtype", "is_causal", "mask"), SETTINGS)
 def test_for_an_h100_no_register_spills(compiled, triton, torch, tmp_path, d, dtype, is_causal, mask):
     """The very launches of a call and its gradient, with the tiles that they have there."""
-    from sdpa_helpers.attention import triton_flash
+    from sdpa_helpers.attention.triton import launch as triton_flash
 
     leaves = [torch.zeros(1, 2, 1024, d, dtype=getattr(torch, dtype), requires_grad=True) for _ in range(3)]
     mask = None if mask is None else torch.ones(1, 1, 1, 1024, dtype=torch.bool)

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from sdpa_helpers.attention import volumes
-from sdpa_helpers.attention.volumes import Shape
+from sdpa_helpers.attention.ring import volumes
+from sdpa_helpers.attention.ring.volumes import Shape
 
 # One sequence of 1000 rows, 6 heads that share 2, d = 8: keys and values have 1000 · 2 · 16 = 32,000 numbers.
 SMALL = Shape(1, 1000, heads=6, kv_heads=2, d_k=8, d_v=8)

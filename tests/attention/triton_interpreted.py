@@ -12,7 +12,7 @@ import sdpa_helpers as sdpa
 
 from .cases import Case, make, to_float64, to_kind
 
-triton_flash = pytest.importorskip("sdpa_helpers.attention.triton_flash")
+triton_flash = pytest.importorskip("sdpa_helpers.attention.triton.launch")
 torch = pytest.importorskip("torch")
 
 TILE = triton_flash.Block(16, 32, 4, 1)

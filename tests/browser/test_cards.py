@@ -8,7 +8,7 @@ WRONG = "def dot_product(q, k):\n    return q * k\n\n"
 @pytest.fixture(scope="module")
 def notebook(lab, lab_server):
     """A notebook with stored cards, open in JupyterLab and not yet run: styles and scripts are removed there."""
-    from sdpa_helpers.exercises.session import check, progress
+    from sdpa_helpers.lessons.session import check, progress
 
     def dot_product(q, k):
         return q * k

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.lessons.dot_product_widget import explore_keys
-from sdpa_helpers.lessons.softmax_widget import unit_scores
-from sdpa_helpers.lessons.variance_proof_widget import correlated_scores
+from sdpa_helpers.lessons.dot_product.widget import explore_keys
+from sdpa_helpers.lessons.softmax.widget import unit_scores
+from sdpa_helpers.lessons.variance_proof.widget import correlated_scores
 
 CELLS = (
-    "from sdpa_helpers.lessons.dot_product_widget import explore_keys\nkeys = explore_keys()\nkeys",
-    "from sdpa_helpers.lessons.variance_proof_widget import explore_scores\nexplore_scores()",
-    "from sdpa_helpers.lessons.softmax_widget import explore_temperature\nexplore_temperature()",
+    "from sdpa_helpers.lessons.dot_product.widget import explore_keys\nkeys = explore_keys()\nkeys",
+    "from sdpa_helpers.lessons.variance_proof.widget import explore_scores\nexplore_scores()",
+    "from sdpa_helpers.lessons.softmax.widget import explore_temperature\nexplore_temperature()",
     "print(keys.state)",
     "keys.set(angle=180, length_k=4.0)",
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.lessons.complexity_widget import PUBLISHED, bound
+from sdpa_helpers.lessons.complexity.widget import PUBLISHED, bound
 
 KEYS, TOKENS = ["the", "cat", "fears", "big", "dogs"], ["the", "small", "cat", "fears", "two", "big", "dogs"]
 SCORES, ARRIVED = [0, 0.577, 0, 0, 1.155], [-0.5, -4, -3, -3, -6.5]
@@ -17,7 +17,7 @@ CELLS = (
     "from sdpa_helpers.lessons.complexity import Machine, explore_roofline\nexplore_roofline(Machine(5e10, 8e9))",
     "print(masks.state['mask'].astype(int).tolist(), masks.state['layers'])",
     "masks.set(layers=6)",
-    "from sdpa_helpers.lessons.softmax_widget import explore_temperature\nexplore_temperature()",
+    "from sdpa_helpers.lessons.softmax.widget import explore_temperature\nexplore_temperature()",
 )
 FOCUSED = """() => { let element = document.activeElement;
     while (element.shadowRoot) element = element.shadowRoot.activeElement;

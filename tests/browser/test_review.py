@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from sdpa_helpers.grading.marks import Mark, load_marks
-from sdpa_helpers.grading.record import write_result, write_tables
-from sdpa_helpers.grading.review import ReviewSession
-from tests.grading.test_written import LIMIT, NAME, PROOF, record
+from sdpa_helpers.classroom.results_folder import write_result, write_tables
+from sdpa_helpers.classroom.review.marks_store import Mark, load_marks
+from sdpa_helpers.classroom.review.session import ReviewSession
+from tests.grading.test_lift_words import LIMIT, NAME, PROOF, record
 
 from .harness import COURSE, Lab
 
@@ -243,7 +243,7 @@ REPEATED = (
 def reader(page):
     """An empty page that can show answers as the panel does: `reader.evaluate("show(text)")`."""
     opened = page()
-    source = (COURSE / "sdpa_helpers" / "grading" / "review_text.js").read_text()
+    source = (COURSE / "sdpa_helpers" / "classroom" / "review" / "review_text.js").read_text()
     opened.add_script_tag(
         content=f"{source}\nwindow.show = text => document.body.replaceChildren(...written(text));"
     )

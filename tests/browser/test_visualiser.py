@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.lessons.visualiser import MODULE, Walk, vector_of, walk_through
+from sdpa_helpers.show.visualiser import MODULE, Walk, vector_of, walk_through
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
 LOAD = """text => import(URL.createObjectURL(new Blob([text], {type: 'text/javascript'})))

@@ -9,8 +9,9 @@ import pytest
 
 from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.lessons import complexity as lesson
-from sdpa_helpers.lessons import complexity_experiments as experiments
-from sdpa_helpers.lessons.style import Picture
+from sdpa_helpers.lessons.complexity import attention_ways
+from sdpa_helpers.lessons.complexity import experiments as experiments
+from sdpa_helpers.show.figures import Picture
 
 
 def normal(*shapes):
@@ -31,7 +32,7 @@ def test_a_matrix_product_is_counted_entry_by_entry():
 
 
 def test_the_formula_is_counted_and_still_right():
-    out, tally = lesson.count_operations(lesson.textbook, Q, K, V)
+    out, tally = lesson.count_operations(attention_ways.textbook, Q, K, V)
     np.testing.assert_allclose(out, scaled_dot_product_attention(Q, K, V), rtol=1e-12)
     pairs = 7 * 9
     assert tally["multiply"] == pairs * (3 + 2)
@@ -62,14 +63,14 @@ def test_every_operation_counts_once_from_either_side():
 @pytest.mark.parametrize("chunk", [1, 2, 3, 7, 50])
 def test_chunks_change_neither_result_nor_work(chunk):
     out, tally = lesson.count_operations(lambda q, k, v: lesson.in_chunks(q, k, v, chunk), Q, K, V)
-    np.testing.assert_allclose(out, lesson.textbook(Q, K, V), rtol=1e-12)
-    np.testing.assert_allclose(lesson.attention(Q, K, V), lesson.textbook(Q, K, V), rtol=1e-12)
-    assert tally == lesson.count_operations(lesson.textbook, Q, K, V)[1]
+    np.testing.assert_allclose(out, attention_ways.textbook(Q, K, V), rtol=1e-12)
+    np.testing.assert_allclose(lesson.attention(Q, K, V), attention_ways.textbook(Q, K, V), rtol=1e-12)
+    assert tally == lesson.count_operations(attention_ways.textbook, Q, K, V)[1]
 
 
 @pytest.mark.parametrize("block", [2, 4, 9])
 def test_blocks_of_keys_need_rescaling(block):
-    truth = lesson.textbook(Q, K, V)
+    truth = attention_ways.textbook(Q, K, V)
     np.testing.assert_allclose(
         lesson.attend_key_blocks(Q, K, V, block, rescaled=True), truth, rtol=1e-10, atol=1e-12
     )
@@ -90,7 +91,7 @@ def test_peaks_are_three_matrices_one_and_almost_none():
     big = normal(*[(n, 16)] * 3)
     peak = [
         lesson.peak_bytes(way, *big) / (8 * n * n)
-        for way in (lesson.textbook, lesson.attention, lambda *a: lesson.in_chunks(*a, 16))
+        for way in (attention_ways.textbook, lesson.attention, lambda *a: lesson.in_chunks(*a, 16))
     ]
     assert peak == pytest.approx([3, 1, 1 / 32], abs=0.1)
 
@@ -98,7 +99,7 @@ def test_peaks_are_three_matrices_one_and_almost_none():
 def test_float32_stays_float32():
     assert {
         way(*(x.astype(np.float32) for x in (Q, K, V))).dtype.name
-        for way in (lesson.textbook, lesson.attention)
+        for way in (attention_ways.textbook, lesson.attention)
     } == {"float32"}
 
 
@@ -174,7 +175,7 @@ def made_up(exponent, noise, repeats=9):
     sizes = np.array([100, 200, 400, 800])
     rng = np.random.default_rng(3)
     exact = 1e-6 * sizes[:, None] ** exponent
-    return lesson.Timings(sizes, exact * np.exp(noise * rng.normal(size=(4, repeats))))
+    return experiments.Timings(sizes, exact * np.exp(noise * rng.normal(size=(4, repeats))))
 
 
 def test_the_fit_finds_a_known_exponent():
@@ -183,12 +184,12 @@ def test_the_fit_finds_a_known_exponent():
     noisy = lesson.fit(made_up(1.7, 0.1))
     assert noisy.low < 1.7 < noisy.high
     assert 0.01 < noisy.high - noisy.low < 0.3
-    assert str(lesson.Estimate(2, 1.5, 2.5)) == "2.00 (95 %: 1.50 to 2.50)"
+    assert str(experiments.Estimate(2, 1.5, 2.5)) == "2.00 (95 %: 1.50 to 2.50)"
 
 
 def test_local_slopes_show_a_bend():
     sizes = np.array([1, 2, 4, 8])
-    bent = lesson.Timings(sizes, np.array([1.0, 2, 4, 16])[:, None])
+    bent = experiments.Timings(sizes, np.array([1.0, 2, 4, 16])[:, None])
     np.testing.assert_allclose(bent.local_slopes, [1, 1, 2])
 
 
@@ -202,7 +203,7 @@ def test_a_ratio_has_an_interval_around_it():
 
 def race_of(rest, step, fused):
     sizes = np.array([100, 200, 400])
-    timings = [lesson.Timings(sizes, np.array(t, dtype=float)[:, None]) for t in (rest, step, fused)]
+    timings = [experiments.Timings(sizes, np.array(t, dtype=float)[:, None]) for t in (rest, step, fused)]
     return experiments.LayerRace(sizes, *timings)
 
 
@@ -266,7 +267,7 @@ def pictures() -> dict[str, Picture]:
     timings = made_up(2.0, 0.1)
     slope = lesson.fit(timings)
     lengths = 2.0 ** np.arange(7, 18)
-    machine = lesson.Machine(peak=1e11, bandwidth=1e10)
+    machine = experiments.Machine(peak=1e11, bandwidth=1e10)
     placed = {
         "QKᵀ": (30.0, 8e10),
         "softmax": (0.6, 5e9),
@@ -276,7 +277,7 @@ def pictures() -> dict[str, Picture]:
         "decoding": (0.5, 5e9),
     }
     times = np.array([1.0, 1.1, 0.9])
-    tally = lesson.count_operations(lesson.textbook, Q, K, V)[1]
+    tally = lesson.count_operations(attention_ways.textbook, Q, K, V)[1]
     return {
         "operations": lesson.plot_operations({"all": tally, "twice": tally + tally}),
         "exponents": lesson.plot_exponents(

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from sdpa_helpers.lessons import gradients as lesson
-from sdpa_helpers.lessons import gradients_experiments as experiments
-from sdpa_helpers.lessons.style import Picture
+from sdpa_helpers.lessons.gradients import experiments as experiments
+from sdpa_helpers.show.figures import Picture
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
 QUESTIONS = ["alive", "small and alive", "action", "big"]
@@ -84,8 +84,8 @@ def test_complex_step_gradient_knows_a_parabola():
 def test_slopes_die_in_float32_at_the_gaps_that_the_lesson_names():
     gaps = np.arange(0, 120)
     assert gaps[lesson.two_key_slope(gaps, np.float32) == 0][0] == 17
-    assert gaps[lesson.losers_slope(gaps, np.float32) == 0][0] == 104
-    assert (lesson.losers_slope(gaps) > 0).all()
+    assert gaps[experiments.losers_slope(gaps, np.float32) == 0][0] == 104
+    assert (experiments.losers_slope(gaps) > 0).all()
     assert lesson.two_key_slope(np.array([0.0]))[0] == 0.25
 
 
@@ -130,7 +130,7 @@ def test_measure_agrees_with_rows_drawn_from_their_exact_distribution(d, n):
             _, low, high = lesson.interval(measured, np.median)
             assert low / 2 < np.median(drawn) < 2 * high
         assert float(lesson.dead_share(norms.scores)) == pytest.approx(
-            (scores < lesson.DEAD).mean(), abs=0.06
+            (scores < experiments.DEAD).mean(), abs=0.06
         )
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from sdpa_helpers.attention import causal_mask
 from sdpa_helpers.lessons import masking as lesson
-from sdpa_helpers.lessons.style import Picture
+from sdpa_helpers.lessons.masking import experiments
+from sdpa_helpers.show.figures import Picture
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
 K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
@@ -44,8 +45,8 @@ def test_the_window_holds_the_query_and_those_just_before_it():
 
 
 def test_five_conventions_say_the_same():
-    written = lesson.in_every_convention(CAUSAL)
-    assert list(written) == list(lesson.CONVENTIONS)
+    written = experiments.in_every_convention(CAUSAL)
+    assert list(written) == list(experiments.CONVENTIONS)
     bool_may, blocked, infinite, finite, ones = written.values()
     for back in (bool_may, ~blocked, infinite == 0, finite == 0, ones == 1):
         np.testing.assert_array_equal(back, CAUSAL)
@@ -149,7 +150,7 @@ def test_the_gradient_is_the_limit_of_moving(needs):
     inputs = random_inputs()
     right = lesson.planted(6)["right"]
     moved = lesson.influence_by_moving(right, *inputs, part="value")
-    slope = lesson.influence_by_gradient(right, *inputs, part="value")
+    slope = experiments.influence_by_gradient(right, *inputs, part="value")
     np.testing.assert_allclose(moved, slope, atol=1e-12)
     np.testing.assert_allclose(slope.sum(axis=-1), 1)  # the weights
 
@@ -162,7 +163,7 @@ def pictures() -> dict[str, Picture]:
         "weights": lesson.plot_scores_and_weights(np.where(CAUSAL, S, -np.inf), weights["right"], WORDS),
         "masks": lesson.plot_masks({"causal": CAUSAL, "window": lesson.sliding_window_mask(5, 2)}),
         "alignment": lesson.plot_alignment(np.tri(2, 5, dtype=bool), np.tri(2, 5, k=3, dtype=bool)),
-        "conventions": lesson.plot_conventions(lesson.in_every_convention(CAUSAL[:3, :3])),
+        "conventions": lesson.plot_conventions(experiments.in_every_convention(CAUSAL[:3, :3])),
         "future": lesson.plot_future_weight(weights, "the"),
         "decoding": lesson.plot_decoding(whole, {"a": whole, "b": whole + 1}, WORDS),
         "influence": lesson.plot_influence(influence, moved="value"),

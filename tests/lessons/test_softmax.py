@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.lessons import softmax as lesson
-from sdpa_helpers.lessons.style import Picture
+from sdpa_helpers.lessons.softmax import experiments
+from sdpa_helpers.show.figures import Picture
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
 ALIVE = np.array([0.0, 1.0, 0.0, 0.0, 2.0])
@@ -157,7 +158,7 @@ def test_the_search_engine_has_no_temperature():
     most = lesson.most_it_can_get(PAGES)
     assert most == pytest.approx([1, 0.25, max(soft(b * PAGES)[2] for b in np.linspace(0, 10, 2001)), 0.25])
     assert most[2] < 0.345
-    shows = lesson.where_it_shows(PAGES, PRINTED, np.linspace(0, 10, 2001), 0.005)
+    shows = experiments.where_it_shows(PAGES, PRINTED, np.linspace(0, 10, 2001), 0.005)
     assert shows.any(axis=0).tolist() == [True, True, False, True]
 
 

@@ -12,7 +12,9 @@ import sympy
 
 from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.lessons import variance_proof as lesson
-from sdpa_helpers.lessons.style import Picture
+from sdpa_helpers.lessons.variance_proof import experiments
+from sdpa_helpers.lessons.variance_proof.proof import expectation
+from sdpa_helpers.show.figures import Picture
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,7 @@ def test_the_derived_steps_agree_with_a_distribution_counted_case_by_case(proof)
 def test_expectation_uses_independence_and_nothing_else():
     x, y, a, b, c = sympy.symbols("x y a b c")
     moments = {x: (1, a, b), y: (1, c, 7)}
-    assert lesson.expectation(3 * x**2 * y + x * y**2 - 4, moments) == sympy.expand(3 * b * c + 7 * a - 4)
+    assert expectation(3 * x**2 * y + x * y**2 - 4, moments) == sympy.expand(3 * b * c + 7 * a - 4)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
@@ -172,7 +174,11 @@ def test_bootstrap_intervals_cover_the_truth_about_as_often_as_they_say():
 
 
 def test_largest_says_the_same_when_intervals_overlap():
-    a, b, c = lesson.Interval(1, 0.9, 1.1), lesson.Interval(1.05, 0.95, 1.15), lesson.Interval(2, 1.9, 2.1)
+    a, b, c = (
+        experiments.Interval(1, 0.9, 1.1),
+        experiments.Interval(1.05, 0.95, 1.15),
+        experiments.Interval(2, 1.9, 2.1),
+    )
     assert lesson.largest({"a": a, "b": b}) == "the same"
     assert lesson.largest({"a": a, "b": b, "c": c}) == "c"
 
@@ -188,7 +194,7 @@ def test_a_match_has_the_correlation_that_was_asked_for():
 
 def test_evenness_runs_from_one_key_to_all_equal():
     weights = np.array([[0.25] * 4, [1, 0, 0, 0], [0.5, 0.5, 0, 0]])
-    np.testing.assert_allclose(lesson.evenness(weights), [1, 0, 0.5], atol=1e-12)
+    np.testing.assert_allclose(experiments.evenness(weights), [1, 0, 0.5], atol=1e-12)
 
 
 def test_only_one_scale_is_even_handed_and_only_one_keeps_the_match():
@@ -228,11 +234,11 @@ def test_dividing_by_the_maximum_reverses_caps_and_breaks():
 @pytest.mark.parametrize("d", [4, 7, 64])
 def test_the_probe_reads_the_scale(d):
     right = {
-        name for name, f in lesson.SUSPECTS.items() if lesson.scale_probe(f, d) == pytest.approx(d**-0.5)
+        name for name, f in experiments.SUSPECTS.items() if lesson.scale_probe(f, d) == pytest.approx(d**-0.5)
     }
     assert right == {"divides by √d", "d^¼ in q and in k"}
     assert lesson.scale_probe(scaled_dot_product_attention, d) == pytest.approx(d**-0.5)
-    assert lesson.scale_probe(lesson.SUSPECTS["multiplies by √d"], d) == pytest.approx(d**0.5)
+    assert lesson.scale_probe(experiments.SUSPECTS["multiplies by √d"], d) == pytest.approx(d**0.5)
 
 
 def test_the_article_s_data_are_blind_and_can_be_mended():

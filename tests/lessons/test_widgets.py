@@ -10,10 +10,12 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.lessons import dot_product_widget, softmax_widget, variance_proof_widget
-from sdpa_helpers.lessons.svg import Canvas, Scale, plain, ticks
-from sdpa_helpers.lessons.variance_proof_experiments import sample_scores
-from sdpa_helpers.lessons.widgets import Panel, button, choice, slider, switch
+from sdpa_helpers.lessons.dot_product import widget as dot_product_widget
+from sdpa_helpers.lessons.softmax import widget as softmax_widget
+from sdpa_helpers.lessons.variance_proof import widget as variance_proof_widget
+from sdpa_helpers.lessons.variance_proof.experiments import sample_scores
+from sdpa_helpers.show.panels import Panel, button, choice, slider, switch
+from sdpa_helpers.show.svg import Canvas, Scale, plain, ticks
 
 PANELS = {
     "dot_product": dot_product_widget.explore_keys,
@@ -324,7 +326,7 @@ def test_the_kernel_answers_what_is_asked_and_not_what_the_page_has():
 
 
 def test_the_kernel_draws_ahead_for_a_slice_of_time_but_at_least_one(monkeypatch):
-    from sdpa_helpers.lessons import widgets_model
+    from sdpa_helpers.show import panels_model as widgets_model
 
     model, sent = small_panel().widget(), []
     monkeypatch.setattr(model, "send", sent.append)

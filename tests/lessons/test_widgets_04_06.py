@@ -10,11 +10,14 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 from matplotlib.colors import to_rgb
 
-from sdpa_helpers.lessons import complexity, complexity_widget, gradients_widget, masking_widget
-from sdpa_helpers.lessons.complexity_widget import LENGTHS, PUBLISHED, WIDTHS, bound
-from sdpa_helpers.lessons.gradients_widget import short, way_back
-from sdpa_helpers.lessons.masking_widget import NEVER, layers_needed, leaks, presets, shortest_way
-from sdpa_helpers.lessons.style import BLUE, VERMILION
+from sdpa_helpers.lessons.complexity import widget as complexity_widget
+from sdpa_helpers.lessons.complexity.experiments import Machine
+from sdpa_helpers.lessons.complexity.widget import LENGTHS, PUBLISHED, WIDTHS, bound
+from sdpa_helpers.lessons.gradients import widget as gradients_widget
+from sdpa_helpers.lessons.gradients.widget import short, way_back
+from sdpa_helpers.lessons.masking import widget as masking_widget
+from sdpa_helpers.lessons.masking.widget import NEVER, layers_needed, leaks, presets, shortest_way
+from sdpa_helpers.show.figures import BLUE, VERMILION
 
 KEYS = ["the", "cat", "fears", "big", "dogs"]
 TOKENS = ["the", "small", "cat", "fears", "two", "big", "dogs"]
@@ -24,7 +27,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 PANELS = {
     "gradients": lambda: gradients_widget.explore_way_back(KEYS, SCORES, ARRIVED),
     "masking": lambda: masking_widget.paint_mask(TOKENS),
-    "complexity": lambda: complexity_widget.explore_roofline(complexity.Machine(5e10, 8e9)),
+    "complexity": lambda: complexity_widget.explore_roofline(Machine(5e10, 8e9)),
 }
 EVERY_PANEL = pytest.mark.parametrize("make", PANELS.values(), ids=PANELS)
 
@@ -265,7 +268,7 @@ def test_the_kernel_answers_a_painted_cell():
 
 
 def test_the_grids_module_is_the_scaffold_with_one_more_control():
-    from sdpa_helpers.lessons.masking_widget_model import PaintModel, module
+    from sdpa_helpers.lessons.masking.widget_model import PaintModel, module
 
     text = module()
     assert (

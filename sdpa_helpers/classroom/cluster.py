@@ -1,0 +1,248 @@
+"""Grade on a Dask cluster. Notebooks travel as bytes: workers need the package, and no file of the grader's."""
+
+import asyncio
+import hashlib
+import importlib.metadata
+import os
+import pickle
+import platform
+import socket
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from sdpa_helpers import __version__
+from sdpa_helpers.classroom.executors import CannotGrade, work
+from sdpa_helpers.grading.grade_one import Attempt, Settings, without_run
+from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
+from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.sandbox import choose_level as probe
+from sdpa_helpers.sandbox import scratch
+
+ANSWERS_WITHIN = 5.0
+"""Seconds that the scheduler has to answer."""
+
+_SEEN_EVERY = 2.0
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A submission on its way to a worker. content: None where the file is too large to be read at all."""
+
+    submission: Submission
+    size: int
+    content: bytes | None
+    settings: Settings
+    edition: dict[str, str]
+
+
+class Refused(Exception):
+    """A worker must not grade; its text says why."""
+
+
+class Cluster:
+    """The workers of the Dask scheduler at an address; `say` tells the instructor what they should know.
+
+    Settings.sandbox is then what was asked for, "auto", "require" or "off": each worker chooses its level itself.
+    """
+
+    def __init__(self, address: str, say: Callable[[str], None]) -> None:
+        try:
+            from distributed import Client
+        except ModuleNotFoundError:
+            raise CannotGrade(
+                '--executor dask=… needs the package distributed: pip install -e ".[cluster]"'
+            ) from None
+        self.address, self.say, self.told = address, say, set[str]()
+        try:
+            with ThreadPoolExecutor(1) as aside:  # in this thread a loop may be running, as in a notebook
+                aside.submit(
+                    lambda: asyncio.run(asyncio.wait_for(_answers(address), ANSWERS_WITHIN))
+                ).result()
+            self.client = Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise CannotGrade(
+                f"no Dask scheduler answers at {address} ({str(error) or 'it is silent'}); expected the address that "
+                "`dask scheduler` prints, e.g. --executor dask=tcp://192.0.2.7:8786"
+            ) from None
+        self.executor, self.deliver = self.client.get_executor(pure=False), _courier()
+        self.seen, self.threads = -_SEEN_EVERY, 0
+
+    def width(self) -> int:
+        """Two for each thread of the cluster, which may grow and shrink; four when there is none yet."""
+        if time.monotonic() - self.seen > _SEEN_EVERY:
+            try:
+                threads = self.client.nthreads().values()  # type: ignore[union-attr]  # not an asynchronous client
+            except OSError:
+                raise self._gone() from None
+            self.seen, self.threads = time.monotonic(), sum(threads)
+            if not self.threads:
+                self._tell(f"The Dask scheduler at {self.address} has no worker; waiting for one.")
+        return max(4, 2 * self.threads)
+
+    def submit(self, submission: Submission, settings: Settings) -> Future[Attempt | None]:
+        """Send one to the scheduler."""
+        try:
+            parcel = pack(submission, settings)
+        except OSError as error:
+            unread: Future[Attempt | None] = Future()
+            unread.set_result(Attempt(without_run(submission, settings, "unreadable", str(error))))
+            return unread
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # a notebook with its outputs
+            return self.executor.submit(self.deliver, pickle.dumps(parcel))
+
+    def outcome(self, future: Future[Attempt | None]) -> Attempt | None:
+        """None when several workers have died on it, one after the other."""
+        from distributed import KilledWorker
+
+        try:
+            done = future.result()
+        except KilledWorker:
+            return None
+        except CancelledError:
+            raise self._gone() from None
+        except Refused as error:
+            raise CannotGrade(str(error)) from None
+        except Exception as error:  # the scheduler, or a worker, cannot even read what it should do
+            raise CannotGrade(
+                f"the Dask cluster at {self.address} could not do the work ({type(error).__name__}: {error}). "
+                f"Its scheduler and its workers need the same packages as this machine: {_listed(edition())}"
+            ) from None
+        if done is not None and done.note:
+            self._tell(done.note)
+        return done
+
+    def _gone(self) -> CannotGrade:
+        return CannotGrade(
+            f"the Dask scheduler at {self.address} is gone. What is graded is kept: run the same command again"
+        )
+
+    def _tell(self, note: str) -> None:
+        if note not in self.told:
+            self.told.add(note)
+            self.say(note)
+
+    def close(self, finished: bool) -> None:
+        """Leave the cluster as it was; what is still under way there is cancelled."""
+        self.executor.shutdown(wait=finished)
+        self.client.close()
+
+
+async def _answers(address: str) -> None:
+    """Ask the scheduler who it is. A client waits forever at a port that accepts and then says nothing."""
+    from distributed import rpc
+
+    async with rpc(address, timeout=ANSWERS_WITHIN) as scheduler:
+        await scheduler.identity()
+
+
+def pack(submission: Submission, settings: Settings) -> Parcel:
+    """What a worker needs to grade a submission. Raises OSError when its file cannot be read."""
+    size, content = 0, None
+    if submission.path is not None:
+        with submission.path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            content = file.read() if size <= MAX_NOTEBOOK_BYTES else None
+    return Parcel(submission, size, content, settings, edition())
+
+
+def _courier() -> Callable[[bytes], Attempt | None]:
+    """The task as Dask sees it: sent by value, so that a worker without our package can say so.
+
+    Annotations would bring in the package.
+    """
+
+    def deliver(parcel):
+        import pickle
+
+        from sdpa_helpers.classroom.cluster import work_there
+
+        return work_there(pickle.loads(parcel))
+
+    return deliver
+
+
+# ---- on a worker ------------------------------------------------------------------------------------------
+
+
+def work_there(parcel: Parcel) -> Attempt | None:
+    """Grade what has arrived; one at a time in a process, however many threads the worker has.
+
+    Raises Refused when this worker has other packages, or cannot confine a kernel as it must.
+    """
+    here = edition()
+    differing = {name: value for name, value in parcel.edition.items() if here[name] != value}
+    if differing:
+        raise Refused(
+            f"the worker on {socket.gethostname()} has {_listed({name: here[name] for name in differing})} where "
+            f"the grader has {_listed(differing)}: marks could differ. Install the same there"
+        )
+    with _ONE_AT_A_TIME:
+        choice = _choice(parcel.settings.sandbox)
+        settings = replace(parcel.settings, sandbox=choice.level)
+        done = _work(parcel, settings)
+    if done is None or not choice.missing:
+        return done
+    told = (
+        "no sandbox"
+        if choice.level == "off"
+        else f"the sandbox {choice.level}, which is not the best there is"
+    )
+    return replace(done, note=f"{socket.gethostname()} grades with {told}.\n{probe.explain(choice.missing)}")
+
+
+def _work(parcel: Parcel, settings: Settings) -> Attempt | None:
+    """Unpack the notebook to where the reader finds it. Of one that is too large only the size matters."""
+    if parcel.submission.path is None:
+        return work(parcel.submission, settings)
+    try:
+        folder = scratch.make("sent")
+    except OSError as error:
+        return Attempt({}, trouble=f"{socket.gethostname()}: {error}")
+    try:
+        path = folder / "submission.ipynb"
+        path.write_bytes(parcel.content or b"")
+        if parcel.content is None:
+            os.truncate(path, parcel.size)
+        return work(replace(parcel.submission, path=path), settings)
+    except OSError as error:
+        return Attempt({}, trouble=f"{socket.gethostname()}: {error}")
+    finally:
+        scratch.remove(folder)
+
+
+@cache
+def _choice(wanted: str) -> probe.Choice:
+    try:
+        return probe.choose(wanted)
+    except probe.NoSandbox as error:
+        host = socket.gethostname()
+        raise Refused(f"--sandbox require: no sandbox holds on the worker {host}.\n{error}") from None
+
+
+@cache
+def edition() -> dict[str, str]:
+    """What marks depend on, and the words in the feedback: this package's code and exercises, NumPy, Python."""
+    package = Path(__file__).parents[1]
+    files = [
+        p for part in ("attention", "exercises", "grading") for p in sorted((package / part).rglob("*.py"))
+    ]
+    files += sorted((course_root() / "exercises").glob("*.ipynb"))
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.read_bytes())
+    libraries = {name: importlib.metadata.version(name) for name in ("numpy", "torch")}
+    ours = f"{__version__} (files {digest.hexdigest()[:8]})"
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"sdpa-helpers": ours, **libraries, "Python": python}
+
+
+def _listed(versions: dict[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())

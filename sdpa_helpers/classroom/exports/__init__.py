@@ -1,0 +1,1 @@
+"""Marks for other systems: Canvas, Moodle, Gradescope, nbgrader."""

@@ -1,0 +1,1 @@
+"""Pages about a class: feedback, the class report, answers that are alike."""

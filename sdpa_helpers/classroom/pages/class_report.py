@@ -1,0 +1,249 @@
+"""The class report: what an instructor opens before the next session.
+
+`summarise` counts, `class_page` shows. Names and messages come from outside: the template escapes everything.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.render import marked
+from sdpa_helpers.grading.grade_one import Record
+from sdpa_helpers.grading.lift_words import waits
+from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+
+NOT_ATTEMPTED = ("not-attempted", "missing")
+MAX_BARS = 13
+"""More kinds of points than this are put into ranges."""
+
+
+@dataclass
+class Misconception:
+    """One known wrong answer, and who gave it."""
+
+    notebook: str
+    exercise: str
+    name: str
+    says: str
+    section: str
+    learners: list[str] = field(default_factory=list)
+
+
+@dataclass
+class ExerciseSummary:
+    """How one exercise went.
+
+    points: one entry per learner who tried; failed: case → how many failed it; waiting: whose answer in words
+    nobody has read yet, and which therefore has no points.
+    """
+
+    name: str
+    title: str
+    max_points: float
+    points: list[float] = field(default_factory=list)
+    not_attempted: list[str] = field(default_factory=list)
+    failed: Counter = field(default_factory=Counter)
+    waiting: list[str] = field(default_factory=list)
+
+    @property
+    def hardest(self) -> list[tuple[str, int]]:
+        """The cases that most learners failed, or criteria that they did not meet; at most three."""
+        return self.failed.most_common(3)
+
+
+@dataclass
+class NotebookSummary:
+    """How one notebook went. points: one entry per learner who handed in; nothing: who did not."""
+
+    name: str
+    exercises: dict[str, ExerciseSummary]
+    max_points: float = 0.0
+    points: list[float] = field(default_factory=list)
+    nothing: list[str] = field(default_factory=list)
+    troubled: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @property
+    def in_short(self) -> str:
+        """Median and extremes in words."""
+        if not self.points:
+            return "nobody handed it in"
+        full = sum(p == self.max_points for p in self.points)
+        waiting = sum(len(e.waiting) for e in self.exercises.values())
+        unread = f"; {_count(waiting, 'answer')} in words not read yet" if waiting else ""
+        return (
+            f"{_count(len(self.points), 'learner')} handed it in; half of them earned {median(self.points):g} of "
+            f"{self.max_points:g} points or more; {full} earned all{unread}"
+        )
+
+
+@dataclass
+class ClassSummary:
+    """The whole class."""
+
+    learners: set[str] = field(default_factory=set)
+    notebooks: dict[str, NotebookSummary] = field(default_factory=dict)
+    misconceptions: list[Misconception] = field(default_factory=list)
+    flags: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+
+
+# ---- counting ---------------------------------------------------------------------------------------------
+
+
+def summarise(records: Iterable[Record]) -> ClassSummary:
+    """Count a class's records; they are taken one at a time."""
+    whole = ClassSummary()
+    shown: dict[tuple[str, str, str], Misconception] = {}
+    for record in records:
+        student, notebook = record["student"], record["notebook"]
+        if notebook not in LESSONS:
+            continue
+        whole.learners.add(student)
+        summary = whole.notebooks.setdefault(notebook, NotebookSummary(notebook, {}))
+        summary.max_points = max(summary.max_points, record["max_points"])
+        for flag in record["flags"]:
+            whole.flags.setdefault(flag["kind"], []).append((student, notebook, flag["message"]))
+        if record["status"] == "missing":
+            summary.nothing.append(student)
+        else:
+            summary.points.append(record["points"])
+            if record["status"] != "graded":
+                summary.troubled.append((student, record["status"], record["reason"]))
+        if record["status"] in ("missing", "unreadable"):
+            continue
+        known = {e.name: e for e in exercises_of(notebook)}
+        for name, graded in record["exercises"].items():
+            _add(summary, student, name, graded)
+            for wrong in _shown_by(graded) & _wrong_names(known.get(name)):
+                key = (notebook, name, wrong)
+                shown.setdefault(key, _misconception(known[name], wrong)).learners.append(student)
+    whole.notebooks = {n: whole.notebooks[n] for n in LESSONS if n in whole.notebooks}
+    order = list(LESSONS)
+    whole.misconceptions = sorted(
+        shown.values(), key=lambda m: (-len(m.learners), order.index(m.notebook), m.exercise, m.name)
+    )
+    return whole
+
+
+def _add(summary: NotebookSummary, student: str, name: str, graded: dict[str, Any]) -> None:
+    fresh = ExerciseSummary(name, graded.get("title", name), graded["max_points"])
+    exercise = summary.exercises.setdefault(name, fresh)
+    if all(case["status"] in NOT_ATTEMPTED for case in graded["cases"]):
+        exercise.not_attempted.append(student)
+        return
+    if waits(graded):
+        exercise.waiting.append(student)
+        return
+    exercise.points.append(graded["points"])
+    if graded.get("written"):
+        marked_down = [c["asks"] for c in graded.get("mark", {}).get("criteria", ()) if not c["given"]]
+        exercise.failed.update(marked_down)
+        return
+    exercise.failed.update(case["case"] for case in graded["cases"] if not case["passed"])
+
+
+def _shown_by(graded: dict[str, Any]) -> set[str]:
+    """The diagnoses of one learner's answer; the mistake that explains everything stands for all of them."""
+    if graded.get("mistake"):
+        return {graded["mistake"]}
+    return {case["diagnosis"] for case in graded["cases"] if not case["passed"]}
+
+
+def _wrong_names(exercise: Exercise | None) -> set[str]:
+    return {w.name for w in exercise.wrong} if exercise else set()
+
+
+def _misconception(exercise: Exercise, name: str) -> Misconception:
+    wrong = next(w for w in exercise.wrong if w.name == name)
+    return Misconception(exercise.lesson, exercise.name, name, wrong.says, wrong.section or exercise.section)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
+# ---- showing ----------------------------------------------------------------------------------------------
+
+
+def class_page(summary: ClassSummary, out: Path) -> str:
+    """The page as HTML, to be written into `out`: its links lead from there to feedback pages and lessons."""
+    return (
+        environment()
+        .get_template("class.html")
+        .render(
+            summary=summary,
+            lesson=lambda notebook, section="": _lesson_link(out, notebook, section),
+            feedback=lambda student, notebook: f"feedback/{quote(student)}/{quote(notebook)}.html",
+            histogram=histogram,
+            count=_count,
+            similar=(out / "similar.html").is_file(),
+        )
+    )
+
+
+@cache
+def environment() -> Environment:
+    """Templates that escape what they are given."""
+    loader = FileSystemLoader(Path(__file__).parent / "templates")
+    made = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters["marked"] = lambda text: Markup(marked(text))  # escapes, then sets `code`
+    return made
+
+
+def _lesson_link(out: Path, notebook: str, section: str) -> str:
+    try:
+        path = os.path.relpath(course_root() / "notebooks" / f"{notebook}.ipynb", out.resolve())
+    except (FileNotFoundError, ValueError):  # no lessons beside the package, or on another drive
+        path = f"{notebook}.ipynb"
+    anchor = f"#{quote(section.replace(' ', '-'))}" if section else ""
+    return quote(path.replace(os.sep, "/")) + anchor
+
+
+def bars(exercise: ExerciseSummary) -> list[tuple[str, int]]:
+    """(label, number of learners): one bar for every number of points, or for ranges of them."""
+    whole = all(p == int(p) for p in (*exercise.points, exercise.max_points))
+    if whole and exercise.max_points < MAX_BARS:
+        counted = Counter(int(p) for p in exercise.points)
+        return [(str(p), counted[p]) for p in range(int(exercise.max_points) + 1)]
+    step = exercise.max_points / 10 or 1.0
+    counted = Counter(min(int(p / step), 9) for p in exercise.points)
+    return [(f"{i * step:g}", counted[i]) for i in range(10)]
+
+
+def histogram(exercise: ExerciseSummary) -> Markup:
+    """Learners by points as SVG: readable without colour, and in words for who does not see it."""
+    drawn = bars(exercise)
+    tallest = max((number for _, number in drawn), default=0) or 1
+    width, height, step = 34 * len(drawn), 96, 34
+    words = ", ".join(f"{_count(n, 'learner')} at {label}" for label, n in drawn if n) or "nobody tried it"
+    told = f"{exercise.name}: {words}, of {exercise.max_points:g} points"
+    parts = []
+    for i, (label, number) in enumerate(drawn):
+        tall = round(60 * number / tallest, 1)
+        middle = i * step + step / 2
+        css = "full" if i == len(drawn) - 1 else "part"
+        parts.append(
+            f'<rect class="{css}" x="{i * step + 4}" y="{76 - tall}" width="{step - 8}" height="{tall}"/>'
+        )
+        if number:
+            parts.append(f'<text x="{middle}" y="{72 - tall}">{number}</text>')
+        parts.append(f'<text class="axis" x="{middle}" y="91">{label}</text>')
+    return Markup(
+        '<svg viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">'
+        '<line class="ground" x1="0" x2="{}" y1="76.5" y2="76.5"/>'
+    ).format(width, height, width, height, re.sub(r"\s+", " ", told), width) + Markup(
+        "".join(parts) + "</svg>"
+    )

@@ -1,0 +1,276 @@
+"""Answers that resemble each other, side by side, for a human to read. Resemblance proves nothing.
+
+Compared is the code without comments and with the names taken out. Left out: what is too short to tell, what
+resembles the handed-out solution or a known wrong answer, and what a good part of the class wrote alike.
+"""
+
+import builtins
+import inspect
+import io
+import keyword
+import sys
+import textwrap
+import tokenize
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache
+from itertools import combinations
+
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.classroom.pages.class_report import environment
+from sdpa_helpers.grading.grade_one import Record
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+
+MIN_TOKENS = 40
+"""Shorter answers resemble each other by chance: there are few ways to write them."""
+
+MAX_TOKENS = 3000
+THRESHOLD = 0.9
+"""difflib's ratio of the two token sequences from which a pair is shown."""
+
+MAX_SHARED = 25
+"""A run of tokens that more answers than this contain says nothing about any two of them."""
+
+MAX_PAIRS = 200
+_RUN = 6
+_COMPARED = 20_000
+"""So many pairs of answers to one exercise are compared at most: those with most runs in common."""
+
+_COUNTED = 300_000
+"""So many shared runs are counted to find these; rare ones first."""
+
+_BUCKETS = 1 << 22
+"""Runs are counted in so many buckets first: most belong to one learner alone, and are never kept."""
+
+_KEPT_NAMES = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"np", "numpy", "torch", "math"}
+_DROPPED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
+
+
+@dataclass(frozen=True)
+class Given:
+    """One learner's answer to one exercise, small enough to keep a whole class. tokens: a character for each."""
+
+    student: str
+    notebook: str
+    exercise: str
+    packed: bytes
+    tokens: str
+
+    @property
+    def text(self) -> str:
+        """The answer as it was handed in."""
+        return zlib.decompress(self.packed).decode()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two answers that resemble each other."""
+
+    one: Given
+    other: Given
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Similar:
+    """What was found. alike: (exercise, learners) for answers that too many share to list them in pairs."""
+
+    pairs: tuple[Pair, ...]
+    alike: tuple[tuple[str, tuple[str, ...]], ...]
+    compared: int
+    not_shown: int = 0
+
+
+# ---- code as tokens ---------------------------------------------------------------------------------------
+
+
+def tokens_of(source: str) -> tuple[str, ...]:
+    """The code's tokens; names that a learner can choose are all the same, comments and docstrings are gone.
+
+    () for code that does not read as Python.
+    """
+    found: list[str] = []
+    alone = True  # at the beginning of a statement: a string there is a docstring
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type in _DROPPED or (token.type == tokenize.STRING and alone):
+                continue
+            if token.type == tokenize.NAME:
+                after_dot = bool(found) and found[-1] == "."
+                found.append(token.string if after_dot or token.string in _KEPT_NAMES else "name")
+            elif token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT):
+                found.append(tokenize.tok_name[token.type])
+            else:
+                found.append(token.string)
+            alone = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return ()
+    return tuple(found)
+
+
+def _body(source: str) -> tuple[str, ...]:
+    """The tokens without those that everybody has: the first line of the function itself."""
+    tokens = tokens_of(source)
+    if tokens[:1] == ("def",) and "NEWLINE" in tokens:
+        tokens = tokens[tokens.index("NEWLINE") + 1 :]
+    return tokens
+
+
+class Alphabet:
+    """Gives every token a character of its own, so that code becomes a short string."""
+
+    def __init__(self) -> None:
+        self.characters: dict[str | int, str] = {}
+
+    def spell(self, tokens: tuple[str, ...]) -> str:
+        """The tokens as a string."""
+        return "".join(map(self._character, tokens))
+
+    def _character(self, token: str) -> str:
+        key = token if len(token) <= _LONG_TOKEN else hash(token)
+        if key not in self.characters:
+            self.characters[key] = chr(min(_FIRST_CHARACTER + len(self.characters), sys.maxunicode))
+        return self.characters[key]
+
+
+_LONG_TOKEN = 40
+_FIRST_CHARACTER = 0xE000  # above the surrogates, which are no characters
+
+
+@cache
+def _known_shapes(exercise: Exercise) -> tuple[tuple[str, ...], ...]:
+    """The handed-out answer, other right ones and the known wrong ones, where their source can be read."""
+    functions = [exercise.reference, *exercise.also_right, *(w.function for w in exercise.wrong)]
+    shapes = set()
+    for function in functions:
+        try:
+            source = textwrap.dedent(inspect.getsource(function))
+        except (OSError, TypeError):
+            continue
+        if source.startswith("def "):  # the source of a lambda is the line it happens to stand on
+            shapes.add(_body(source))
+    return tuple(sorted(shapes))
+
+
+def resemblance(one: Sequence[str], other: Sequence[str]) -> float:
+    """difflib's ratio, or 0 as soon as it is sure to lie below the threshold."""
+    if 2 * min(len(one), len(other)) < THRESHOLD * (len(one) + len(other)):
+        return 0.0
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    if matcher.quick_ratio() < THRESHOLD:
+        return 0.0
+    return matcher.ratio()
+
+
+# ---- finding ----------------------------------------------------------------------------------------------
+
+
+def find_similar(records: Iterable[Record]) -> Similar:
+    """Pairs of answers by different learners that resemble each other, the closest and longest first."""
+    by_exercise: dict[tuple[str, str], list[Given]] = defaultdict(list)
+    compared, alphabet = 0, Alphabet()
+    for record in records:
+        for name, text in record.get("answers", {}).items():
+            if record.get("exercises", {}).get(name, {}).get("written"):
+                continue  # prose is no code
+            tokens = _body(text)
+            if MIN_TOKENS <= len(tokens) <= MAX_TOKENS:
+                packed = zlib.compress(text.encode("utf-8", "replace"), 1)
+                given = Given(record["student"], record["notebook"], name, packed, alphabet.spell(tokens))
+                by_exercise[record["notebook"], name].append(given)
+                compared += 1
+    pairs: list[Pair] = []
+    alike: list[tuple[str, tuple[str, ...]]] = []
+    for (notebook, name), answers in sorted(by_exercise.items()):
+        known = [alphabet.spell(shape) for shape in _shapes_of(notebook, name)]
+        common = {
+            t for t in {g.tokens for g in answers} if any(resemblance(t, k) >= THRESHOLD for k in known)
+        }
+        telling = [g for g in answers if g.tokens not in common]
+        some, many = _pairs(telling)
+        pairs += some
+        alike += [(name, tuple(sorted(g.student for g in group))) for group in many]
+    pairs.sort(key=lambda p: (-p.ratio, -len(p.one.tokens), p.one.exercise, p.one.student, p.other.student))
+    return Similar(tuple(pairs[:MAX_PAIRS]), tuple(alike), compared, max(0, len(pairs) - MAX_PAIRS))
+
+
+def _shapes_of(notebook: str, name: str) -> tuple[tuple[str, ...], ...]:
+    exercises = exercises_of(notebook) if notebook in LESSONS else ()
+    return next((_known_shapes(e) for e in exercises if e.name == name), ())
+
+
+def _pairs(answers: list[Given]) -> tuple[list[Pair], list[list[Given]]]:
+    """Pairs among the answers to one exercise, and groups of equal ones too large to list in pairs."""
+    equal: dict[str, list[Given]] = defaultdict(list)
+    for given in answers:
+        equal[given.tokens].append(given)
+    many = [group for group in equal.values() if len(group) > MAX_SHARED]
+    few = [group for group in equal.values() if len(group) <= MAX_SHARED]
+    pairs = [Pair(a, b, 1.0) for group in few for a, b in combinations(group, 2)]
+    for i, j in _candidates([group[0].tokens for group in few]):
+        ratio = resemblance(few[i][0].tokens, few[j][0].tokens)
+        if ratio >= THRESHOLD:
+            pairs += [Pair(a, b, ratio) for a in few[i] for b in few[j]]
+    return pairs, many
+
+
+def _candidates(shapes: list[str]) -> list[tuple[int, int]]:
+    """Pairs of shapes that share most short runs of tokens: those worth comparing.
+
+    Time grows with the class only, and memory with the runs that two or more of it share.
+    """
+    seen = bytearray(_BUCKETS)
+    for tokens in shapes:
+        for run in _runs(tokens):
+            bucket = hash(run) % _BUCKETS
+            seen[bucket] = min(seen[bucket] + 1, 2)
+    holders: dict[str, list[int]] = {}
+    for i, tokens in enumerate(shapes):
+        for run in _runs(tokens):
+            if seen[hash(run) % _BUCKETS] > 1:
+                who = holders.setdefault(run, [])
+                if len(who) <= MAX_SHARED:
+                    who.append(i)
+    shared: Counter[tuple[int, int]] = Counter()
+    told = 0
+    for who in sorted((w for w in holders.values() if 1 < len(w) <= MAX_SHARED), key=len):
+        shared.update(combinations(who, 2))
+        told += len(who) * (len(who) - 1) // 2
+        if told > _COUNTED:
+            break
+    return [pair for pair, _ in shared.most_common(_COMPARED)]
+
+
+def _runs(tokens: str) -> list[str]:
+    """The short runs of tokens in a shape, each once, in their order."""
+    return list(dict.fromkeys(tokens[k : k + _RUN] for k in range(len(tokens) - _RUN + 1)))
+
+
+# ---- showing ----------------------------------------------------------------------------------------------
+
+
+def similar_page(similar: Similar) -> str:
+    """The page as HTML; everything that came from a submission is escaped."""
+    rows = [
+        {
+            "pair": pair,
+            "percent": int(100 * pair.ratio),
+            "one": _lines(pair.one.text, pair.other.text),
+            "other": _lines(pair.other.text, pair.one.text),
+        }
+        for pair in similar.pairs
+    ]
+    return (
+        environment()
+        .get_template("similar.html")
+        .render(similar=similar, rows=rows, min_tokens=MIN_TOKENS, threshold=int(100 * THRESHOLD))
+    )
+
+
+def _lines(text: str, against: str) -> list[tuple[str, bool]]:
+    """The lines of an answer, each with whether the other answer has it too, up to spaces."""
+    theirs = {" ".join(line.split()) for line in against.splitlines()}
+    return [(line, " ".join(line.split()) in theirs) for line in text.splitlines()]

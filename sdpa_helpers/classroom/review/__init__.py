@@ -1,0 +1,1 @@
+"""`sdpa review`: a person reads and marks what was answered in words."""

@@ -1,0 +1,113 @@
+"""The panel that `sdpa review` shows in a notebook: an anywidget around a `ReviewSession`."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import nbformat
+import traitlets
+
+from sdpa_helpers.checking.written_exercise import LINE, WrittenExercise
+from sdpa_helpers.classroom.lock import Taken
+from sdpa_helpers.classroom.results_folder import CannotWrite
+from sdpa_helpers.classroom.review.apply_marks import GRADEBOOK, apply_marks
+from sdpa_helpers.classroom.review.marks_store import CannotKeep
+from sdpa_helpers.classroom.review.session import ReviewSession
+from sdpa_helpers.classroom.rubrics import guides
+from sdpa_helpers.lessons.places import course_root, pristine_exercise
+from sdpa_helpers.lessons.registry import all_written
+
+
+def module() -> str:
+    """The panel's ES module: how an answer is shown, then the panel itself."""
+    folder = Path(__file__).parent
+    return (folder / "review_text.js").read_text("utf-8") + (folder / "review.js").read_text("utf-8")
+
+
+class ReviewPanel(anywidget.AnyWidget):
+    """Shows one answer at a time beside its rubric. Keys and buttons become acts of the session."""
+
+    _esm = module()
+    given = traitlets.Dict().tag(sync=True)  # exercise → prompt, model answer, rubric; never changes
+    view = traitlets.Dict().tag(sync=True)  # what `ReviewSession.view` says
+
+    def __init__(self, session: ReviewSession) -> None:
+        self.session = session
+        names = dict.fromkeys(answer.key.exercise for answer in session.answers)
+        first = {name: self._first(name) for name in names}
+        given = {name: told(all_written()[name]) | {"first": first[name]} for name in names}
+        super().__init__(given=given, view=session.view())
+        self.on_msg(self._act)
+
+    def __repr__(self) -> str:
+        return f"{len(self.session.answers)} answers to read, {self.session.marked} of them marked"
+
+    def _first(self, name: str) -> int:
+        return next(i for i, answer in enumerate(self.session.answers) if answer.key.exercise == name)
+
+    def _act(self, _: Any, said: dict[str, Any], buffers: Any) -> None:
+        error = ""
+        try:
+            if said.get("do") == "write":
+                self.session.number, self.session.says = int(said.get("number", 0)), self._write()
+            else:
+                self.session.act(said)
+        except (ValueError, KeyError, TypeError, CannotKeep, CannotWrite, Taken, OSError) as problem:
+            error = f"{type(problem).__name__}: {problem}"
+            self.session.number = int(said.get("number", 0))
+        self.view = self.session.view() | {"error": error}
+
+    def _write(self) -> str:
+        done = apply_marks(self.session.out, os.environ.get(GRADEBOOK))
+        return f"Written. {done.told()}"
+
+
+def told(exercise: WrittenExercise) -> dict[str, Any]:
+    """What a reader has beside an answer: the question, the model answer, the criteria."""
+    guide = guides(exercise.lesson).get(exercise.name, {})
+    criteria = [
+        {
+            "key": c.key,
+            "points": c.points,
+            "asks": c.asks,
+            "says": guide[c.key].says if c.key in guide else "",
+            "beware": guide[c.key].beware if c.key in guide else "",
+        }
+        for c in exercise.criteria
+    ]
+    return {
+        "title": exercise.title,
+        "lesson": exercise.lesson,
+        "max_points": exercise.max_points,
+        "criteria": criteria,
+        "prompt": _prompt(exercise),
+        "model": _model_answer(exercise),
+    }
+
+
+def _prompt(exercise: WrittenExercise) -> str:
+    """The question as learners read it, without its heading and its list of criteria."""
+    cells = nbformat.read(pristine_exercise(exercise.lesson), as_version=4).cells
+    source = next((c.source for c in cells if c.source.startswith(f"## {exercise.name}\n")), "")
+    blocks = re.split(r"\n{2,}", source)
+    return "\n\n".join(b for b in blocks[2:] if not b.startswith(("A person reads", "- ")))
+
+
+def _model_answer(exercise: WrittenExercise) -> str:
+    """What stands between the markers in solutions/; "" where the course's solutions are not at hand."""
+    try:
+        path = course_root() / "solutions" / f"{exercise.lesson}.ipynb"
+        cells = nbformat.read(path, as_version=4).cells
+    except (FileNotFoundError, ValueError):
+        return ""
+    line = LINE.format(name=exercise.name)
+    source = next((c.source for c in cells if c.source.startswith(line)), "")
+    found = re.search(r"BEGIN SOLUTION -->\n(.*?)\n<!-- END SOLUTION", source, re.DOTALL)
+    return found.group(1) if found else ""
+
+
+def review(folder: str | Path = ".") -> ReviewPanel:
+    """The panel for an --out folder of `sdpa grade`, as the result of a cell."""
+    return ReviewPanel(ReviewSession(Path(folder).resolve()))

@@ -1,0 +1,127 @@
+"""Marking without a notebook: a table of the written answers, filled in with a spreadsheet or a text editor."""
+
+import csv
+import hashlib
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sdpa_helpers.classroom.results_folder import no_formula, read_results, write_text
+from sdpa_helpers.classroom.review.marks_store import NOTHING, Key, Mark, load_marks, save_mark
+from sdpa_helpers.classroom.review.session import MAX_COMMENT, answers_of, points_for
+from sdpa_helpers.lessons.registry import all_written
+
+COLUMNS = ("id", "exercise", "answer", "points", "max_points", "met", "comment", "state")
+"""`met`: keys of criteria, e.g. "sum moments". `state` tells whether a row was changed since it was written."""
+
+_FILLED = ("points", "met", "comment")
+
+
+class BadTable(Exception):
+    """The table cannot be read in; the text says which row, what was expected and what came."""
+
+
+@dataclass
+class _Table:
+    """A table as it was found: rows by their id, and columns that somebody added."""
+
+    rows: dict[str, dict[str, str]] = field(default_factory=dict)
+    added: list[str] = field(default_factory=list)
+    delimiter: str = ","
+
+
+def sync_table(out: Path, path: Path) -> tuple[int, int]:
+    """Read what was filled in into the marks of an --out folder, then write the table as it is now.
+
+    Gives (marks that changed, rows). Without a file at `path` it is only written. A row without points is not
+    marked; with `met` alone it gets the points of these criteria. Raises BadTable, and then nothing is changed.
+    """
+    found = _read(path) if path.exists() else _Table()
+    answers = answers_of(read_results(out))
+    marks, todo = load_marks(out), []
+    for answer in answers:
+        row = found.rows.get(answer_id(answer.key))
+        if row and row["state"].strip() != _state(row):
+            mark = _mark(row, answer.key, f"{path}: the row {row['id']}")
+            if mark != marks.get(answer.key, NOTHING):
+                todo.append((answer.key, mark))
+    for key, mark in todo:
+        save_mark(out, key, mark)
+    _write(path, found, [(a.key, a.text) for a in answers], load_marks(out))
+    return len(todo), len(answers)
+
+
+def answer_id(key: Key) -> str:
+    """Names an answer without telling who wrote it."""
+    parts = (key.student, key.notebook, key.exercise, key.digest)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def _state(row: dict[str, str]) -> str:
+    return "s" + hashlib.sha256("\0".join(row[c].strip() for c in _FILLED).encode()).hexdigest()[:8]
+
+
+def _write(path: Path, found: _Table, answers: list[tuple[Key, str]], marks: dict[Key, Mark]) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=found.delimiter)
+    writer.writerow([*COLUMNS, *found.added])
+    for key, words in answers:
+        mark = marks.get(key, NOTHING)
+        row = {
+            "id": answer_id(key),
+            "exercise": key.exercise,
+            "answer": words,
+            "points": "" if mark.points is None else f"{mark.points:g}",
+            "max_points": f"{all_written()[key.exercise].max_points:g}",
+            "met": " ".join(mark.given),
+            "comment": mark.comment,
+        }
+        row = {name: str(no_formula(cell)) for name, cell in row.items()}
+        kept = found.rows.get(row["id"], {})
+        writer.writerow([*row.values(), _state(row), *(kept.get(name, "") for name in found.added)])
+    write_text(path, "\ufeff" + text.getvalue())  # the mark in front tells spreadsheets that it is UTF-8
+
+
+def _read(path: Path) -> _Table:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadTable(f"{path} cannot be read: {error}; save it as CSV in UTF-8") from None
+    delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restval="")
+    names = [name for name in reader.fieldnames or () if name]
+    if lacking := [name for name in COLUMNS if name not in names and name != "answer"]:
+        raise BadTable(
+            f"{path} lacks {', '.join(lacking)}; expected a table with the columns {', '.join(COLUMNS)}"
+        )
+    rows = {row["id"].strip(): row for row in reader}
+    return _Table(rows, [name for name in names if name not in COLUMNS], delimiter)
+
+
+def _mark(row: dict[str, str], key: Key, where: str) -> Mark:
+    exercise = all_written()[key.exercise]
+    known = [c.key for c in exercise.criteria]
+    met = row["met"].replace(",", " ").split()
+    if unknown := sorted(set(met) - set(known)):
+        raise BadTable(
+            f"{where}: {', '.join(unknown)}: expected criteria of {exercise.name}: {', '.join(known)}"
+        )
+    given = tuple(k for k in known if k in met)
+    comment = _as_typed(row["comment"]).strip()[:MAX_COMMENT]
+    typed = row["points"].strip().lstrip("'").replace(",", ".")
+    if not typed:
+        return Mark(given, 0.0, points_for(exercise, given, 0.0) if given else None, comment)
+    try:
+        points = float(typed)
+        if not 0 <= points <= exercise.max_points:
+            raise ValueError
+    except ValueError:
+        expected = f"expected a number from 0 to {exercise.max_points:g}"
+        raise BadTable(f"{where}: points {row['points']!r}; {expected}") from None
+    adjusted = points - sum(c.points for c in exercise.criteria if c.key in given)
+    return Mark(given, round(adjusted, 2), points, comment)
+
+
+def _as_typed(cell: str) -> str:
+    """The text without the apostrophe that `no_formula` put in front."""
+    return cell[1:] if cell[:1] == "'" and no_formula(cell[1:]) == cell else cell

@@ -1,0 +1,28 @@
+"""Lesson 04: what a reader looks for."""
+
+from sdpa_helpers.classroom.rubrics import Guide
+
+GUIDES = {
+    "when_gradients_vanish": {
+        "which": Guide(
+            "Tells the gradient at the scores (dS) from the one at the queries (dQ) or at the values (dV).",
+            "“The gradient”, as if there were one. dV does not pass softmax at all.",
+        ),
+        "condition": Guide(
+            "True of the typical (median) query, at the scores, when d_k is large and keys are few (1 point): the "
+            "best two scores lie far apart, and the slope falls like e to the minus gap (1 point).",
+            "“Large d_k” as the whole condition. With d_k = 64 and 1024 keys the unscaled median is the larger one.",
+        ),
+        "false": Guide(
+            "One of: many keys at ordinary d_k; the mean at the queries, larger without the scale in every cell that "
+            "was measured; the values.",
+            "“The mean falls too” taken for “vanishes”: at the scores it falls like 1/√d_k only, at the queries not "
+            "at all.",
+        ),
+        "instead": Guide(
+            "The gradient is spread unfairly: a few queries, whose best keys nearly tie, get almost all of it. Or: "
+            "training starts saturated.",
+            "“Nothing learns”: nearly tied rows do, the values do, and Adam rescales what is small.",
+        ),
+    },
+}

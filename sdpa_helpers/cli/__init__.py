@@ -1,0 +1,1 @@
+"""The command line `sdpa`: it parses, calls and prints."""

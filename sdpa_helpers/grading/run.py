@@ -1,0 +1,287 @@
+"""Execute an assembled notebook under nbval and collect what the learner's functions gave.
+
+nbval's collector, cell and kernel classes are subclassed, not patched. What is added: answers travel in one
+MIME type and are read strictly, one per check cell, bound to it by a nonce; everything read from the kernel
+has a budget; a dead kernel is noticed at once; comments and tags that steer nbval have no effect.
+"""
+
+import contextlib
+import os
+import re
+from collections import defaultdict
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+import nbval.plugin
+import pytest
+from nbformat import NotebookNode
+
+from sdpa_helpers.checking.observe import MIME, Answer, unpack_answer
+from sdpa_helpers.grading.assemble import ROLE
+from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, KernelDied, Limits, OutputLimit, TimedOut
+from sdpa_helpers.sandbox.connection import Running
+from sdpa_helpers.sandbox.start import OFF, broken_down, start_kernel
+
+__all__ = ["Limits", "Outcome", "run"]
+
+Key = tuple[str, str]
+"""(exercise, case)."""
+
+
+@dataclass
+class Outcome:
+    """What came out of one run.
+
+    answers: by (exercise, case), only those that arrived properly. cell_errors: by exercise, why its answer
+    cell did not run. forged: by (exercise, case), what was wrong with a result. stopped: "", "timeout",
+    "kernel-died", "out-of-memory", "output-limit" or "start-failed", with the exercise that was running in
+    `stopped_in`; reason: why the start failed. seconds, wall: CPU time, and time on the clock; slow: there was
+    CPU time left at a timeout.
+    """
+
+    answers: dict[Key, Answer] = field(default_factory=dict)
+    cell_errors: dict[str, str] = field(default_factory=dict)
+    forged: dict[Key, str] = field(default_factory=dict)
+    stopped: str = ""
+    stopped_in: str = ""
+    reason: str = ""
+    seconds: float = 0.0
+    wall: float = 0.0
+    slow: bool = False
+
+
+def run(notebook: NotebookNode, limits: Limits, sandbox: str = OFF) -> Outcome:
+    """Run the notebook in a kernel of its own at a level of confinement; nothing of it is left afterwards.
+
+    When the fork server ends, that is not the learner's doing: the run is then made again. Raises SandboxEnded
+    when it ends each time.
+    """
+    outcome = Outcome()
+    for _ in range(_RUNS):
+        outcome = _run_once(notebook, limits, sandbox)
+        if outcome.stopped not in ("kernel-died", "start-failed") or not broken_down(sandbox, 0.5):
+            return outcome
+    if outcome.stopped == "kernel-died":
+        raise SandboxEnded("the sandbox's fork server ended each time this notebook ran")
+    return outcome
+
+
+_RUNS = 3
+
+
+class SandboxEnded(Exception):
+    """Again and again the sandbox itself has ended while a notebook ran."""
+
+
+def _run_once(notebook: NotebookNode, limits: Limits, sandbox: str) -> Outcome:
+    grader = Grader(limits, sandbox)
+    # No file: nothing that the kernel could find, for the notebook holds the later cells' nonces.
+    collector = GradedFile.from_parent(_session(), path=Path("submission.ipynb").absolute())
+    collector.grader, collector.nb = grader, notebook
+    with _no_output():  # nbval prints what it cannot use
+        try:
+            collector.setup()
+            for cell in collector.collect():
+                cell.runtest()
+        except CannotStartKernel:
+            pass  # the outcome says why
+        finally:
+            collector.teardown()
+    return grader.outcome
+
+
+@cache
+def _session() -> pytest.Session:
+    """The pytest session that all notebooks of this process belong to, with none of the user's own plugins.
+
+    Made once: pytest needs as long to read its configuration as a notebook to run.
+    """
+    made: list[pytest.Session] = []
+
+    class Host:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_cmdline_main(self, config: pytest.Config) -> int:
+            """Instead of a run: keep the session."""
+            made.append(pytest.Session.from_config(config))
+            return 0
+
+    nowhere = Path(os.devnull)
+    options = ["-c", str(nowhere), "--rootdir", str(nowhere.parent), "--noconftest", "--color=no"]
+    options += ["-p", "no:cacheprovider", "-p", "no:capture", "-p", "nbval.plugin"]
+    with _undisturbed():
+        ended = pytest.main(options, plugins=[Host()])
+    if not made:
+        raise RuntimeError(f"pytest cannot be used here: it ended with {ended}")
+    return made[0]
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """No output, and none of the user's own pytest plugins or options."""
+    changes = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        with _no_output():
+            yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _no_output() -> Iterator[None]:
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        yield
+
+
+class CannotStartKernel(Exception):
+    """The kernel did not start."""
+
+
+class Grader:
+    """What all cells of one notebook tell: its outcome."""
+
+    def __init__(self, limits: Limits, sandbox: str) -> None:
+        self.limits, self.sandbox = limits, sandbox
+        self.outcome = Outcome()
+
+    def stop(self, why: str, exercise: str) -> None:
+        """Remember the first thing that ended the run."""
+        if not self.outcome.stopped:
+            self.outcome.stopped, self.outcome.stopped_in = why, exercise
+
+
+class GradedFile(nbval.plugin.IPyNbFile):
+    """One assembled notebook with a kernel of its own."""
+
+    grader: Grader
+    nb: NotebookNode
+    running: Running | None = None
+    graded: GradedKernel | None = None
+
+    def setup(self) -> None:
+        """Start the kernel; limits on time count from when it is ready."""
+        grader = self.grader
+        try:
+            self.running = start_kernel(grader.sandbox, grader.limits, _modules(self.nb))
+            self.kernel = self.graded = GradedKernel(self.running, grader.limits)
+        except Exception as error:
+            grader.stop("start-failed", "")
+            grader.outcome.reason = f"{type(error).__name__}: {error}"
+            raise CannotStartKernel from error
+
+    def collect(self) -> Generator["GradedCell", None, None]:
+        """One item per cell; which options apply is ours to say, not the cell's comments' or tags'."""
+        for number, cell in enumerate(self.nb.cells):
+            cell.execution_count = number + 1  # so that nbval hands the outputs to compare_outputs
+            options = defaultdict(bool, {"check": True})
+            yield GradedCell.from_parent(
+                self, name=f"cell {number}", cell_num=number, cell=cell, options=options
+            )
+
+    def teardown(self) -> None:
+        """Stop the kernel and everything it has started."""
+        if self.graded is not None:
+            outcome = self.grader.outcome
+            outcome.seconds, outcome.wall = self.graded.cpu_used, self.graded.wall_used
+            self.graded.stop()
+        elif self.running is not None:
+            self.running.close()
+
+
+def _modules(notebook: NotebookNode) -> tuple[str, ...]:
+    """What a warm kernel should have imported for this notebook; torch costs more than all the rest."""
+    text = "\n".join(cell.source for cell in notebook.cells)
+    return tuple(module for word, module in _WARMED.items() if word in text)
+
+
+_WARMED = {
+    "matplotlib": "matplotlib.pyplot",
+    "plt": "matplotlib.pyplot",
+    "torch": "torch",
+    "optim": "torch.optim",
+}
+"""Word in a notebook → module that the fork server imports once for all that use it."""
+
+
+class GradedCell(nbval.plugin.IPyNbCell):
+    """One cell of an assembled notebook."""
+
+    parent: GradedFile
+
+    def runtest(self) -> None:
+        """Run the cell unless the run has ended; turn every way to fail into part of the outcome."""
+        grader, role = self.parent.grader, self.cell.metadata[ROLE]
+        exercise = role.get("exercise", "")
+        if grader.outcome.stopped:
+            return
+        self.config.option.nbval_cell_timeout = 1e6  # GradedKernel minds the clock
+        if self.parent.graded is not None:
+            self.parent.graded.plain = role["role"] == "check"
+        try:
+            super().runtest()
+        except nbval.plugin.NbCellError as error:
+            if self.parent.timed_out:
+                grader.stop("timeout", exercise)
+            elif role["role"] == "answer":
+                grader.outcome.cell_errors[exercise] = self._error_text(str(error))
+            elif role["role"] == "check":
+                grader.outcome.forged[exercise, role["case"]] = "the check itself was stopped by an error"
+        except TimedOut as timeout:
+            grader.outcome.slow = timeout.only_wall
+            grader.stop("timeout", exercise)
+        except OutputLimit:
+            grader.stop("output-limit", exercise)
+        except (KernelDied, RuntimeError, Empty):
+            grader.stop(self._end(), exercise)
+        except Exception:  # nbval takes messages apart without asking what is in them
+            grader.stop("output-limit", exercise)
+        finally:
+            self.test_outputs = None
+
+    def _end(self) -> str:
+        """Why the kernel is gone."""
+        running = self.parent.running
+        limit = running.why if running is not None else ""
+        ends = {"memory": "out-of-memory", "disk": "output-limit"}
+        return ends.get(limit, "timeout" if self.parent.timed_out else "kernel-died")
+
+    def compare_outputs(self, test: Any, ref: Any, skip_compare: Any = None) -> bool:
+        """Take the one answer out of a check cell's outputs; other cells may print what they like."""
+        role = self.cell.metadata[ROLE]
+        if role["role"] == "check":
+            key = (role["exercise"], role["case"])
+            sent = [o["data"][MIME] for o in test if isinstance(o.get("data"), dict) and MIME in o["data"]]
+            try:
+                self.parent.grader.outcome.answers[key] = _read(sent, role["nonce"])
+            except ValueError as error:
+                self.parent.grader.outcome.forged[key] = str(error)
+        return True
+
+    def _error_text(self, fallback: str) -> str:
+        for output in self.test_outputs or []:
+            if output.get("output_type") == "error":
+                text = _FILE.sub(r" (line \1)", f"{output.get('ename')}: {output.get('evalue')}")
+                return text[:400]
+        return fallback
+
+
+_FILE = re.compile(r" \([^()]*, line (\d+)\)$")
+"""How a SyntaxError tells where it is; the file's name means nothing to a learner."""
+
+
+def _read(sent: list[Any], nonce: str) -> Answer:
+    """The answer in the outputs of a check cell; ValueError when there is not exactly one, whole and bound."""
+    if len(sent) != 1:
+        raise ValueError(f"{len(sent)} results arrived where exactly one belongs")
+    if not isinstance(sent[0], dict) or set(sent[0]) != {"nonce", "answer"} or sent[0]["nonce"] != nonce:
+        raise ValueError("the result does not carry this check's own mark")
+    return unpack_answer(sent[0]["answer"])

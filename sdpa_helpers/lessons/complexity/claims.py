@@ -1,0 +1,559 @@
+"""Claims that lesson 06 runs: what attention costs. Counted and stored quantities only; no timing happens here."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import numpy as np
+
+from sdpa_helpers.attention import scaled_dot_product_attention, softmax
+from sdpa_helpers.lessons.claim import Claim, Verdict
+from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments
+from sdpa_helpers.lessons.places import course_root
+
+Values = Mapping[str, float]
+
+
+def _where(section: int) -> str:
+    return f"06_complexity, section {section}"
+
+
+def _if(
+    condition: Callable[[Values], bool], then: Verdict, otherwise: Verdict
+) -> Callable[[Values], Verdict]:
+    return lambda values: then if condition(values) else otherwise
+
+
+def _normal(*shapes: tuple[int, ...], seed: int = 6) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=shape) for shape in shapes]
+
+
+def _count(function: Callable, *arrays: np.ndarray) -> Counter:
+    return counting.count_operations(function, *arrays)[1]
+
+
+# What the computations share ------------------------------------------------------------------------------------
+
+
+@cache
+def _steps() -> dict[str, Counter]:
+    """Operations of the three steps and of the whole, for sizes that all differ."""
+    Q, K, V = _normal((4, 3), (5, 3), (5, 2))
+    return {
+        "scores": _count(lambda q, k: q @ k.T, Q, K),
+        "softmax": _count(lambda s: attention_ways.textbook_weights(s, 3), Q @ K.T),
+        "output": _count(lambda a, v: a @ v, softmax(Q @ K.T), V),
+        "output, d_v = d_k": _count(lambda a, v: a @ v, softmax(Q @ K.T), K),
+        "textbook": _count(attention_ways.textbook, Q, K, V),
+        "in chunks": _count(lambda q, k, v: attention_ways.in_chunks(q, k, v, 3), Q, K, V),
+    }
+
+
+@cache
+def _peaks() -> dict[str, float]:
+    """Peak memory of two ways at n = 512, in matrices, and how it grows with n."""
+    sizes, found = np.array([512, 1024]), {}
+    ways = {
+        "textbook": attention_ways.textbook,
+        "chunks": lambda q, k, v: attention_ways.in_chunks(q, k, v, 64),
+    }
+    for name, way in ways.items():
+        peaks = [counting.peak_bytes(way, *_normal(*[(n, 64)] * 3)) for n in sizes]
+        found[f"{name}_exponent"] = float(np.log2(peaks[1] / peaks[0]))
+        found[f"{name}_matrices"] = peaks[1] / (8 * sizes[1] ** 2)
+    return found
+
+
+def _benchmark() -> dict:
+    path = course_root() / "benchmarks" / "results" / "additive.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+# One function per claim -----------------------------------------------------------------------------------------
+
+
+def _doubling() -> Values:
+    short, long = (_count(attention_ways.textbook, *_normal(*[(n, 3)] * 3))["multiply"] for n in (5, 10))
+    return {"short": short, "long": long, "factor": long / short}
+
+
+def _linear_memory() -> Values:
+    steps = _steps()
+    return _peaks() | {"operations": steps["in chunks"].total() / steps["textbook"].total()}
+
+
+def _linear_attention() -> Values:
+    counts = {}
+    for n in (8, 16):
+        arrays = _normal((n, 3), (n, 3), (n, 2))
+        counts[n] = [
+            _count(way, *arrays)["multiply"]
+            for way in (lambda q, k, v: (q @ k.T) @ v, lambda q, k, v: q @ (k.T @ v))
+        ]
+    Q, K, V = _normal((8, 3), (8, 3), (8, 2))
+    difference = np.abs(Q @ (K.T @ V) - attention_ways.textbook(Q, K, V)).max()
+    return {
+        "quadratic": counts[16][0] / counts[8][0],
+        "linear": counts[16][1] / counts[8][1],
+        "difference": difference,
+    }
+
+
+def _multi_query() -> Values:
+    heads, k, v = _normal((4, 6, 3), (1, 6, 3), (1, 6, 2))
+    shared = scaled_dot_product_attention(heads, k, v)
+    alone = np.stack([attention_ways.textbook(head, k[0], v[0]) for head in heads])
+    cache_ratio = counting.kv_cache(6, 1, 4, 3) / counting.kv_cache(6, 1, 1, 3)
+    return {"difference": float(np.abs(shared - alone).max().round(12)), "cache_ratio": cache_ratio}
+
+
+def _three_terms() -> Values:
+    steps = _steps()
+    return {
+        "scores": steps["scores"]["multiply"] / (4 * 5 * 3),
+        "softmax": steps["softmax"]["exp"] / (4 * 5),
+        "output": steps["output"]["multiply"] / (4 * 5 * 2),
+    }
+
+
+def _sixteen_million() -> Values:
+    return {"head": 4096**2, "layer": 4096**2 * 96, "flops": 4 * 128}
+
+
+def _shares() -> Values:
+    def share(n: int, d_model: int) -> float:
+        return float(counting.layer_flops(n, d_model).share)
+
+    return {
+        "small": share(4096, 768),
+        "large": share(4096, 12288),
+        "very_long": share(131_072, 12288),
+        "crossover": 6 * 12288,
+    }
+
+
+def _output_shape() -> Values:
+    Q, K, V = _normal((2, 3, 4, 7), (2, 3, 4, 7), (2, 3, 4, 5))
+    out = scaled_dot_product_attention(Q, K, V)
+    return {"d_k": 7, "d_v": 5, "last_axis": out.shape[-1]}
+
+
+def _growth() -> Values:
+    def total(n: int) -> float:
+        return float(sum(counting.layer_flops(n, 768)))
+
+    return {"short": total(200) / total(100), "long": total(2_000_000) / total(1_000_000)}
+
+
+def _batched_shapes() -> Values:
+    Q, K, V = _normal((6, 4, 3), (6, 4, 3), (6, 4, 2))
+    out, weights = scaled_dot_product_attention(Q, K, V, return_weights=True)
+    scores = Q @ np.swapaxes(K, -1, -2)
+    return {"fit": (scores.shape, weights.shape, out.shape) == ((6, 4, 4), (6, 4, 4), (6, 4, 2))}
+
+
+def _projections() -> Values:
+    flops = counting.layer_flops(512, 768)
+    return {
+        "share": float(flops.projections / (flops.projections + flops.attention)),
+        "crossover": 2 * 768,
+    }
+
+
+def _chunks() -> Values:
+    Q, K, V = _normal((7, 3), (9, 3), (9, 2))
+    truth = scaled_dot_product_attention(Q, K, V)
+
+    def error(out: np.ndarray) -> float:
+        return float(np.abs(out - truth).max().round(12))
+
+    return {
+        "queries": error(attention_ways.in_chunks(Q, K, V, 2)),
+        "keys_rescaled": error(attention_ways.attend_key_blocks(Q, K, V, 2, rescaled=True)),
+        "keys_averaged": error(attention_ways.attend_key_blocks(Q, K, V, 2, rescaled=False)),
+    }
+
+
+def _parallel() -> Values:
+    (x,) = _normal((6, 3))
+    at_once = scaled_dot_product_attention(x, x, x, is_causal=True)
+    in_turn = [scaled_dot_product_attention(x[[i]], x[: i + 1], x[: i + 1])[0] for i in range(6)]
+    return {"difference": float(np.abs(at_once - np.array(in_turn)).max().round(12)), "steps": len(in_turn)}
+
+
+def _network() -> Values:
+    q, k, W, U, v = _normal((3,), (3,), (3, 7), (3, 7), (7,))
+    network = np.tanh(np.concatenate([q, k]) @ np.concatenate([W, U])) @ v
+    return {"difference": float(np.abs(network - np.tanh(q @ W + k @ U) @ v).round(12))}
+
+
+def _parameters() -> Values:
+    count = counting.parameters(d_model=512, width=512)
+    return {
+        "bare": count["dot product, bare"],
+        "dot": count["dot product, W_q, W_k and W_v"],
+        "additive": count["additive, W, U and v"],
+        "with_values": count["additive, W, U, v and W_v"],
+    }
+
+
+def _slower() -> Values:
+    results = _benchmark()["results"]
+    Q, K, v = _normal((4, 8), (5, 8), (8,))
+    dot = _count(lambda q, k: q @ k.T, Q, K)
+    additive = _count(lambda q, k, w: np.tanh(q[:, None] + k) @ w, Q, K, v)
+    return {
+        "lowest": min(r["as_written"][0] for r in results),
+        "highest": max(r["as_written"][0] for r in results),
+        "lowest_reusing": min(r["reusing"][0] for r in results),
+        "highest_reusing": max(r["reusing"][0] for r in results),
+        "surely": min(r["reusing"][1] for r in results),
+        "operations": additive.total() / dot.total(),
+    }
+
+
+def _more_memory() -> Values:
+    n, h = 256, 64
+    Q, K, V, W, U, v = _normal(*[(n, h)] * 3, (h, h), (h, h), (h,))
+    dot = counting.peak_bytes(attention_ways.attention, Q, K, V)
+    return {
+        "hidden": 8 * n * n * h / 2**20,
+        "scores": 8 * n * n / 2**20,
+        "ratio": counting.peak_bytes(attention_ways.additive, Q, K, V, W, U, v) / dot,
+        "ratio_in_chunks": counting.peak_bytes(attention_ways.additive_in_chunks, Q, K, V, W, U, v, 2) / dot,
+    }
+
+
+def _dispatcher() -> Values:
+    def flash(**options: float) -> bool:
+        return any("flash" in name for name in experiments.which_kernel(**options))
+
+    import torch
+
+    x = torch.ones(1, 1, 2, 3)
+    out = torch.nn.functional.scaled_dot_product_attention(x, x, x)
+    return {
+        "flash_plain": flash(),
+        "flash_with_dropout": flash(dropout_p=0.1),
+        "returned": 1 if isinstance(out, torch.Tensor) else len(out),
+    }
+
+
+def _second_product() -> Values:
+    steps = _steps()
+    return {"ratio": steps["output, d_v = d_k"]["multiply"] / steps["scores"]["multiply"]}
+
+
+def _matrix() -> Values:
+    matrix = 4096**2 * 4
+    return {"bytes": matrix, "mib": matrix / 2**20, "mb": matrix / 1e6}
+
+
+def _all_layers() -> Values:
+    total = 4096**2 * 4 * 96 * 96
+    return {"gb": total / 1e9, "gib": total / 2**30, "mixed": 64e6 * 96 * 96 / 1e9, "half": total / 2e9}
+
+
+def _one_layer() -> Values:
+    held = counting.readings()
+    kept, layer = held["n = 4096, all layers kept"], held["one layer at a time"]
+    return {"kept": kept / 1e9, "layer": layer / 1e9, "ratio": kept / layer}
+
+
+def _what_flash_saves() -> Values:
+    traffic, steps = counting.intensities(4096, 64), _steps()
+    return {
+        "operations": steps["in chunks"].total() / steps["textbook"].total(),
+        "bytes": traffic["step by step"].bytes / traffic["fused"].bytes,
+    }
+
+
+CLAIMS = (
+    Claim(
+        22,
+        "A",
+        "The cost of attention is quadratic in the number of tokens.",
+        _where(1),
+        "counted multiplications for 5 and 10 tokens: {short:.0f} and {long:.0f}, a factor of {factor:.0f}",
+        _doubling,
+        _if(lambda v: v["factor"] == 4, "right", "wrong"),
+    ),
+    Claim(
+        23,
+        "A",
+        "Flash attention brings the memory down to linear.",
+        _where(5),
+        "peak memory ∝ n^{textbook_exponent:.2f} with the whole matrix and n^{chunks_exponent:.2f} without it; "
+        "operations in chunks are {operations:.2f} times those of the formula",
+        _linear_memory,
+        _if(lambda v: v["chunks_exponent"] < 1.1 < 1.9 < v["textbook_exponent"], "right", "wrong"),
+        relative=0.03,
+    ),
+    Claim(
+        24,
+        "A",
+        "Linear attention makes the computation linear.",
+        _where(9),
+        "for twice as many tokens {linear:.0f} times the multiplications instead of {quadratic:.0f}; "
+        "its result differs from "
+        "softmax attention by up to {difference:.2f}, because it is another function",
+        _linear_attention,
+        _if(lambda v: v["linear"] == 2, "right", "wrong"),
+    ),
+    Claim(
+        25,
+        "A",
+        "Multi-query attention is a variant that changes how scores are made.",
+        _where(9),
+        "with one shared head of keys and values each head computes the same scaled softmax "
+        "(difference {difference:.0f}); what "
+        "changes is the KV cache, here {cache_ratio:.0f} times smaller",
+        _multi_query,
+        _if(lambda v: v["difference"] < 1e-9, "wrong", "right"),
+    ),
+    Claim(
+        95,
+        "C",
+        "Scores cost n_q·n_k·d_k, softmax n_q·n_k, the weighted sum n_q·n_k·d_v.",
+        _where(1),
+        "counted, divided by these products: {scores:.0f}, {softmax:.0f} and {output:.0f}",
+        _three_terms,
+        _if(lambda v: set(v.values()) == {1.0}, "right", "wrong"),
+    ),
+    Claim(
+        96,
+        "C",
+        "A context of 4096 tokens takes 16 million attention computations per layer.",
+        _where(3),
+        "{head:,.0f} scores for one head, {layer:,.0f} for a layer of 96 heads, {flops:.0f} FLOPs "
+        "each with heads of 128",
+        _sixteen_million,
+        _if(lambda v: v["layer"] > v["head"], "needs a condition", "right"),
+    ),
+    Claim(
+        97,
+        "C",
+        "Quadratic attention is the reason why long sequences are hard for transformers.",
+        _where(3),
+        "attention's share of a layer's FLOPs at 4096 tokens: {small:.0%} for d_model 768, "
+        "{large:.0%} for 12288; at 131072 tokens "
+        "{very_long:.0%}. It is half at n = 6·d_model ({crossover:,.0f}); memory hurts before",
+        _shares,
+        _if(lambda v: v["large"] < 0.5 < v["very_long"], "needs a condition", "right"),
+    ),
+    Claim(
+        108,
+        "C",
+        "Multi-head attention gives an output of shape b×h×n×d_k.",
+        _where(9),
+        "with d_k = {d_k:.0f} and d_v = {d_v:.0f} the last axis has {last_axis:.0f}",
+        _output_shape,
+        _if(lambda v: v["last_axis"] == v["d_k"], "right", "wrong"),
+    ),
+    Claim(
+        110,
+        "C",
+        "Quadratic cost limits how long a sequence can be.",
+        _where(3),
+        "twice the tokens cost {short:.2f} times as much at 100 tokens and {long:.2f} times at a "
+        "million (d_model 768)",
+        _growth,
+        _if(lambda v: v["long"] > 3.9, "right", "needs a condition"),
+    ),
+    Claim(
+        123,
+        "D",
+        "With a batch: Q and K (b, n, d_k), V (b, n, d_v), scores and weights (b, n, n), output (b, n, d_v).",
+        _where(9),
+        "all shapes as stated: {fit:.0f} (1 = yes)",
+        _batched_shapes,
+        _if(lambda v: v["fit"] == 1, "right", "wrong"),
+    ),
+    Claim(
+        125,
+        "D",
+        "Projections, scores, softmax and sum together cost O(n²·d).",
+        _where(3),
+        "at n = 512, d_model = 768 the projections, O(n·d²), are {share:.0%} of the FLOPs; attention "
+        "is ahead only past n = "
+        "2·d_model = {crossover:.0f}",
+        _projections,
+        _if(lambda v: v["share"] > 0.5, "needs a condition", "right"),
+    ),
+    Claim(
+        132,
+        "D",
+        "It is memory efficient, because it can be computed in chunks.",
+        _where(5),
+        "error in chunks of queries {queries:.0f}; in blocks of keys {keys_rescaled:.0f} with "
+        "rescaled sums, {keys_averaged:.2f} "
+        "if the blocks are averaged",
+        _chunks,
+        _if(lambda v: max(v["queries"], v["keys_rescaled"]) < 1e-9, "right", "wrong"),
+    ),
+    Claim(
+        134,
+        "D",
+        "All positions are computed at the same time.",
+        _where(9),
+        "one causal call gives what {steps:.0f} steps in turn give (difference {difference:.0f}): "
+        "right where all tokens are known; "
+        "writing new tokens takes the steps",
+        _parallel,
+        _if(lambda v: v["difference"] < 1e-9, "right", "wrong"),
+    ),
+    Claim(
+        135,
+        "D",
+        "Additive attention scores with a feed-forward network and tanh.",
+        _where(8),
+        "its score minus that of a network with one hidden layer on [q, k]: {difference:.0f}",
+        _network,
+        _if(lambda v: v["difference"] < 1e-9, "right", "wrong"),
+    ),
+    Claim(
+        136,
+        "D",
+        "Additive attention has more parameters: W, U, v against W_q, W_k, W_v.",
+        _where(8),
+        "at width 512: {additive:,.0f} against {dot:,.0f}, so fewer; with a W_v of its own "
+        "{with_values:,.0f}; the bare dot product "
+        "has {bare:.0f}",
+        _parameters,
+        _if(lambda v: v["additive"] > v["dot"], "right", "wrong"),
+    ),
+    Claim(
+        137,
+        "D",
+        "The dot product is faster than additive attention.",
+        _where(8),
+        "benchmarks/results/additive.json: additive attention takes {lowest:.0f} to {highest:.0f} "
+        "times as long as written, "
+        "{lowest_reusing:.0f} to {highest_reusing:.0f} times with a reused buffer, for "
+        "{operations:.1f} times the operations",
+        _slower,
+        _if(lambda v: v["surely"] > 1, "right", "wrong"),
+    ),
+    Claim(
+        138,
+        "D",
+        "Additive attention takes more memory.",
+        _where(8),
+        "all pairs at once at n = 256, h = 64: {hidden:.0f} MiB of hidden units against {scores:.1f} "
+        "MiB of scores, peak {ratio:.0f} "
+        "times the dot product's; in chunks of 2 queries {ratio_in_chunks:.1f} times",
+        _more_memory,
+        _if(lambda v: v["ratio"] > 2, "right", "wrong"),
+        relative=0.03,
+    ),
+    Claim(
+        153,
+        "E",
+        "PyTorch's F.scaled_dot_product_attention is FlashAttention.",
+        _where(7),
+        "it is a dispatcher: by the profiler, on a CPU, a flash kernel ran for the plain call "
+        "({flash_plain:.0f}) and none with dropout "
+        "({flash_with_dropout:.0f}; 1 = yes). On CUDA, say its developers (not run here), the flash "
+        "kernel takes no explicit mask. It "
+        "returns {returned:.0f} value, no weights",
+        _dispatcher,
+        _if(lambda v: v["flash_plain"] > v["flash_with_dropout"], "needs a condition", "right"),
+    ),
+    Claim(
+        154,
+        "E",
+        "The n² in the time comes from the product QKᵀ.",
+        _where(1),
+        "A·V needs {ratio:.0f} times the multiplications of QKᵀ when d_v = d_k: half of the n² is there",
+        _second_product,
+        _if(lambda v: v["ratio"] >= 1, "needs a condition", "right"),
+    ),
+    Claim(
+        155,
+        "E",
+        "Attention needs O(n²) space, for the matrix of weights.",
+        _where(5),
+        "peak memory of the formula as written ∝ n^{textbook_exponent:.2f}, {textbook_matrices:.1f} "
+        "matrices at once at n = 1024",
+        _peaks,
+        _if(lambda v: abs(v["textbook_exponent"] - 2) < 0.1, "right", "wrong"),
+        relative=0.03,
+    ),
+    Claim(
+        156,
+        "E",
+        "GPT-4 has a context of 4096 tokens.",
+        _where(4),
+        "it came with {first:,.0f} and {second:,.0f}; {stated:,.0f} was gpt-3.5-turbo's",
+        lambda: {"stated": 4096, "first": 8192, "second": 32768},
+        _if(lambda v: v["stated"] in (v["first"], v["second"]), "right", "wrong"),
+        kind="history",
+        source="OpenAI's announcement of GPT-4, 14 March 2023",
+    ),
+    Claim(
+        157,
+        "E",
+        "A 4096 × 4096 matrix in float32 takes about 64 MB.",
+        _where(4),
+        "{bytes:,.0f} bytes = {mib:.0f} MiB = {mb:.1f} MB: 64 is the number of MiB",
+        _matrix,
+        _if(lambda v: abs(v["mb"] - 64) < 0.5, "right", "needs a condition"),
+    ),
+    Claim(
+        158,
+        "E",
+        "With 96 heads and 96 layers that makes about 590 GB.",
+        _where(4),
+        "{gb:.1f} GB = {gib:.0f} GiB; {mixed:.1f} comes out when MiB are taken for MB. In 16 bits it "
+        "is {half:.1f} GB",
+        _all_layers,
+        _if(lambda v: abs(v["gb"] - 590) < 5, "right", "wrong"),
+    ),
+    Claim(
+        159,
+        "E",
+        "96 heads in 96 layers is the shape of GPT-4.",
+        _where(4),
+        "it is GPT-3's, with a context of {context:,.0f}, which makes {gb:.1f} GB; GPT-4's shape was not published",
+        lambda: {"context": 2048, "gb": counting.readings()["… with n = 2048"] / 1e9},
+        _if(lambda v: v["context"] == 4096, "right", "wrong"),
+        kind="history",
+        source="Brown et al. 2020, arXiv:2005.14165, table 2.1; GPT-4 Technical Report, arXiv:2303.08774, section 2",
+    ),
+    Claim(
+        160,
+        "E",
+        "All these weights have to be held in memory.",
+        _where(4),
+        "only in training, if every layer's matrix is kept for the backward pass: {kept:.1f} GB; one "
+        "layer at a time needs {layer:.1f} "
+        "GB, {ratio:.0f} times less",
+        _one_layer,
+        _if(lambda v: v["ratio"] > 1, "needs a condition", "right"),
+    ),
+    Claim(
+        161,
+        "E",
+        "FlashAttention never makes the whole matrix, which takes the memory from O(n²) to O(n).",
+        _where(5),
+        "without the whole matrix the peak is ∝ n^{chunks_exponent:.2f} and {chunks_matrices:.2f} "
+        "matrices at n = 1024; with it "
+        "n^{textbook_exponent:.2f} and {textbook_matrices:.1f}",
+        _peaks,
+        _if(lambda v: v["chunks_exponent"] < 1.1 < 1.9 < v["textbook_exponent"], "right", "wrong"),
+        relative=0.03,
+    ),
+    Claim(
+        162,
+        "E",
+        "The O(n²·d) time is why FlashAttention exists.",
+        _where(7),
+        "it keeps the O(n²·d): {operations:.2f} times the operations in chunks. What it saves is "
+        "memory traffic, {bytes:.0f} times less at "
+        "n = 4096, d = 64",
+        _what_flash_saves,
+        _if(lambda v: v["operations"] >= 1 and v["bytes"] > 1, "needs a condition", "right"),
+    ),
+)

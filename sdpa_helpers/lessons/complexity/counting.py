@@ -1,0 +1,167 @@
+"""Lesson 06, what attention costs: counting. Operations, bytes and parameters, exact on every machine.
+
+`complexity_experiments` holds what has to be measured with a clock or an operating system, `complexity_figures`
+what is drawn. The notebook finds all of it here.
+"""
+
+import tracemalloc
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+# Operations -------------------------------------------------------------------------------------------------
+
+
+class Counted:
+    """A number that writes down what is done with it. NumPy computes with it in arrays of dtype object."""
+
+    __array_ufunc__ = None  # NumPy scalars leave the arithmetic to this class
+    __slots__ = ("tally", "value")
+
+    def __init__(self, value: float, tally: Counter):
+        self.value, self.tally = value, tally
+
+    def _new(self, name: str, value: float) -> "Counted":
+        self.tally[name] += 1
+        return Counted(value, self.tally)
+
+    def __mul__(self, other: Any) -> "Counted":
+        return self._new("multiply", self.value * _plain(other))
+
+    def __add__(self, other: Any) -> "Counted":
+        return self._new("add", self.value + _plain(other))
+
+    def __sub__(self, other: Any) -> "Counted":
+        return self._new("add", self.value - _plain(other))
+
+    def __truediv__(self, other: Any) -> "Counted":
+        return self._new("divide", self.value / _plain(other))
+
+    def __ge__(self, other: Any) -> bool:
+        self.tally["compare"] += 1
+        return self.value >= _plain(other)
+
+    def exp(self) -> "Counted":
+        return self._new("exp", float(np.exp(self.value)))
+
+    def tanh(self) -> "Counted":
+        return self._new("tanh", float(np.tanh(self.value)))
+
+    __radd__, __rmul__, __float__ = __add__, __mul__, lambda self: float(self.value)
+
+
+def _plain(number: Any) -> float:
+    return number.value if isinstance(number, Counted) else number
+
+
+def count_operations(function: Callable, *arrays: Array) -> tuple[Array, Counter]:
+    """Run `function` on arrays of counting numbers: its result, and how often each operation happened."""
+    tally: Counter = Counter()
+    counting = np.vectorize(lambda value: Counted(float(value), tally), otypes=[object])
+    result = function(*(counting(array) for array in arrays))
+    return result.astype(float), tally
+
+
+# Memory -----------------------------------------------------------------------------------------------------
+
+
+def peak_bytes(function: Callable, *arguments: Any) -> int:
+    """The most memory that `function` held at once, beyond its arguments: tracemalloc's count.
+
+    NumPy reports each array to tracemalloc, so the number is exact and the same on every machine. Memory that
+    other libraries take (torch, a BLAS library's work space) is invisible to it.
+    """
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        function(*arguments)
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+# A whole layer ------------------------------------------------------------------------------------------------
+
+
+class LayerFlops(NamedTuple):
+    projections: Float[Array, "..."]
+    mlp: Float[Array, "..."]
+    attention: Float[Array, "..."]
+
+    @property
+    def share(self) -> Float[Array, "..."]:
+        """Attention's part of the layer's FLOPs."""
+        return self.attention / (self.projections + self.mlp + self.attention)
+
+
+def layer_flops(n: float | Array, d_model: int, mlp_ratio: float = 4) -> LayerFlops:
+    """Matrix-product FLOPs of one transformer layer for n tokens: Q, K, V and output projections, an MLP of two
+    matrices, and attention over all heads together."""
+    n = np.asarray(n, dtype=float)
+    return LayerFlops(8 * n * d_model**2, 4 * mlp_ratio * n * d_model**2, 4 * n**2 * d_model)
+
+
+# Bytes --------------------------------------------------------------------------------------------------------
+
+
+def readings() -> dict[str, float]:
+    """Bytes of attention weights with 96 layers of 96 heads, for one text: what has to be held at once."""
+    matrix, heads, layers = 4096**2 * 4, 96, 96
+    return {
+        "n = 4096, all layers kept": matrix * heads * layers,
+        "… with 2 bytes per weight": matrix * heads * layers / 2,
+        "… with n = 2048": matrix / 4 * heads * layers,
+        "one layer at a time": matrix * heads,
+        "one head at a time": matrix,
+        "128 queries of a head": 128 * 4096 * 4,
+    }
+
+
+def kv_cache(n: int, layers: int, kv_heads: int, head_dim: int, bytes_per_element: int = 2) -> int:
+    """Bytes of the keys and values that a decoder keeps for n tokens."""
+    return 2 * n * layers * kv_heads * head_dim * bytes_per_element
+
+
+class Traffic(NamedTuple):
+    flops: float
+    bytes: float
+
+    @property
+    def intensity(self) -> float:
+        """FLOPs for each byte that goes to or from memory."""
+        return self.flops / self.bytes
+
+
+def intensities(n: int, d: int, n_q: int | None = None, element: int = 4) -> dict[str, Traffic]:
+    """FLOPs and least memory traffic of attention's steps, when each step reads its inputs from memory once and
+    writes its result once; n keys, and n queries unless `n_q` says otherwise."""
+    m = n if n_q is None else n_q
+    scores, small, large = m * n, m * d, n * d
+    steps = {
+        "QKᵀ": Traffic(2 * scores * d, element * (small + large + scores)),
+        "softmax": Traffic(5 * scores, element * 2 * scores),
+        "A·V": Traffic(2 * scores * d, element * (scores + large + small)),
+    }
+    total = Traffic(sum(s.flops for s in steps.values()), sum(s.bytes for s in steps.values()))
+    fused = Traffic(total.flops, element * (2 * small + 2 * large))
+    return {**steps, "step by step": total, "fused": fused}
+
+
+# Parameters -------------------------------------------------------------------------------------------------
+
+
+def parameters(d_model: int, width: int) -> dict[str, int]:
+    """Learned numbers, counted from arrays that are really made: `width` is d_k for the dot product, and the size
+    of the hidden layer for additive attention."""
+    matrix, vector = np.zeros((d_model, width)), np.zeros(width)
+    return {
+        "dot product, bare": 0,
+        "dot product, W_q and W_k": 2 * matrix.size,
+        "additive, W, U and v": 2 * matrix.size + vector.size,
+        "dot product, W_q, W_k and W_v": 3 * matrix.size,
+        "additive, W, U, v and W_v": 3 * matrix.size + vector.size,
+    }

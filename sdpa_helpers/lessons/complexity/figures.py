@@ -1,0 +1,315 @@
+"""Lesson 06: its figures draw data that the notebook hands in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+from numpy import ndarray as Array
+
+from sdpa_helpers.show.figures import (
+    BLACK,
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    Picture,
+    bars,
+    figure,
+    legend,
+    panels,
+    show,
+    write,
+)
+
+if TYPE_CHECKING:
+    from sdpa_helpers.lessons.complexity.counting import LayerFlops
+    from sdpa_helpers.lessons.complexity.experiments import (
+        AdditiveRace,
+        Estimate,
+        LayerRace,
+        Machine,
+        Race,
+        Timings,
+    )
+
+WAYS = {"step by step": ORANGE, "textbook": ORANGE, "in chunks": BLUE, "fused": GREEN}
+
+
+def plot_operations(tally: Mapping[str, Mapping[str, int]]) -> Picture:
+    """Which operations, how often: one group of bars per step."""
+    fig, ax = figure("What attention does, counted", x="operation", y="how often", size=(7.6, 3.8))
+    names = ["multiply", "add", "exp", "divide", "compare"]
+    series = {step: [counts.get(name, 0) for name in names] for step, counts in tally.items()}
+    bars(ax, names, series, colours=(BLUE, ORANGE, GREEN), digits=0)
+    told = "; ".join(
+        f"{step}: " + ", ".join(f"{name} {count}" for name, count in zip(names, counts, strict=True))
+        for step, counts in series.items()
+    )
+    return show(fig, f"Bar chart of operations by step. {told}.")
+
+
+def plot_exponents(
+    against_n: Mapping[str, tuple[Timings, Estimate]], against_d: tuple[Timings, Estimate]
+) -> Picture:
+    """Time against length, by way, and against width, with the fitted power laws."""
+    fig, axes = panels(["time against length", "time against width"], y="time (ms)", size=(9.2, 3.9))
+    drawn = [(axes[0], way, *measured) for way, measured in against_n.items()]
+    drawn.append((axes[1], "step by step", *against_d))
+    axes[0].set_xlabel("number of tokens n (d = 64)")
+    axes[1].set_xlabel("width of a head d (n = 1024)")
+    told = []
+    for ax, way, timings, slope in drawn:
+        x, middle = timings.sizes, np.exp(np.log(timings.medians).mean())
+        line = middle * (x / np.exp(np.log(x).mean())) ** slope.value
+        _powers_of_two(ax, x)
+        ax.set_yscale("log")
+        runs = timings.seconds.ravel() * 1e3
+        ax.plot(np.repeat(x, timings.seconds.shape[1]), runs, ".", color=SKY, markersize=5)
+        ax.plot(x, line * 1e3, color=WAYS[way], linewidth=2, label=f"{way}: slope {slope.value:.2f}")
+        ax.plot(x, timings.medians * 1e3, "o", color=WAYS[way], markersize=6)
+        variable = "the number of tokens" if ax is axes[0] else "the width of a head"
+        told.append(f"{way}, against {variable}: slope {slope.value:.2f}")
+    for ax in axes:
+        _plain_numbers(ax)
+        legend(ax)
+    return show(
+        fig, "Two charts with logarithmic axes, measured times and fitted straight lines. " + "; ".join(told)
+    )
+
+
+def plot_layer(sizes: Array, shares: Mapping[int, LayerFlops]) -> Picture:
+    """Attention's part of a layer's FLOPs, for several widths of model."""
+    fig, ax = figure(
+        "Attention's share of a layer's FLOPs",
+        x="number of tokens n",
+        y="share of FLOPs (%)",
+        size=(7.4, 4.0),
+    )
+    told = []
+    for (d_model, flops), colour in zip(shares.items(), (BLUE, GREEN, ORANGE), strict=False):
+        ax.plot(sizes, 100 * flops.share, color=colour, linewidth=2.2, label=f"d_model = {d_model}")
+        ax.plot(6 * d_model, 50, "o", color=colour, markersize=7)
+        ax.annotate(
+            f"{6 * d_model:,}".replace(",", " "),
+            (6 * d_model, 50),
+            (7, -12),
+            textcoords="offset points",
+            color=INK,
+            fontsize=10,
+        )
+        told.append(f"for d_model {d_model} half is reached at {6 * d_model} tokens")
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1024:g} Ki" if x >= 1024 else f"{x:g}"))
+    ax.axhline(50, color=FAINT, linewidth=1, linestyle=":")
+    ax.set_ylim(0, 100)
+    legend(ax, loc="upper left")
+    return show(fig, "Rising S-shaped curves, wider models further to the right: " + ", ".join(told) + ".")
+
+
+def plot_layer_race(race: LayerRace, d_model: int) -> Picture:
+    """Measured: the layer's other parts against its attention."""
+    fig, ax = figure(
+        f"One layer, d_model = {d_model}: time of its parts",
+        x="number of tokens n",
+        y="time (ms)",
+        size=(7.4, 4.0),
+    )
+    ax.set_yscale("log")
+    _powers_of_two(ax, race.sizes)
+    lines = {
+        "projections and MLP": (race.rest, BLACK),
+        "attention, step by step": (race.step_by_step, ORANGE),
+        "attention, fused": (race.fused, GREEN),
+    }
+    for label, (timings, colour) in lines.items():
+        ax.plot(timings.sizes, timings.medians * 1e3, "o-", color=colour, linewidth=2, label=label)
+    ax.axvline(6 * d_model, color=FAINT, linewidth=1.2, linestyle=":")
+    ax.annotate(
+        f"counted: 6·d_model = {6 * d_model}",
+        (6 * d_model, 0.02),
+        (5, 2),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        color=INK,
+        fontsize=10,
+    )
+    _plain_numbers(ax)
+    legend(ax)
+    told = ", ".join(
+        f"{way.replace('_', ' ')} "
+        + ("does not cross it" if np.isnan(x := race.crossover(way)) else f"crosses it near {x:.0f} tokens")
+        for way in ("step_by_step", "fused")
+    )
+    return show(
+        fig,
+        "Line chart with logarithmic axes: time of projections and MLP, and time of attention done "
+        "in two ways, against "
+        f"the number of tokens. Attention grows faster than the rest: {told}. Counted, it would be {6 * d_model}.",
+    )
+
+
+def plot_readings(bytes_held: Mapping[str, float]) -> Picture:
+    """The same weights under different assumptions."""
+    fig, ax = figure(
+        "How many bytes of attention weights at once?",
+        x="bytes held at once (GB, logarithmic)",
+        y="reading",
+        size=(8.4, 3.8),
+    )
+    names, gigabytes = list(bytes_held), np.array(list(bytes_held.values())) / 1e9
+    rows = np.arange(len(names))[::-1]
+    ax.barh(rows, gigabytes, 0.66, left=0, color=[BLUE, BLUE, BLUE, GREEN, GREEN, GREEN][: len(names)])
+    ax.set_xscale("log")
+    ax.set_xlim(1e-3, 8e3)
+    for row, size in zip(rows, gigabytes, strict=True):
+        ax.annotate(
+            _gigabytes(size),
+            (size, row),
+            (5, 0),
+            textcoords="offset points",
+            va="center",
+            color=INK,
+            fontsize=10.5,
+        )
+    ax.set_yticks(rows, names)
+    ax.grid(visible=False, axis="y")
+    told = "; ".join(f"{name}: {_gigabytes(size)}" for name, size in zip(names, gigabytes, strict=True))
+    return show(fig, f"Horizontal bars, logarithmic. {told}.")
+
+
+def plot_peaks(sizes: Sequence[int], peaks: Mapping[str, Array]) -> Picture:
+    """Peak memory against length, three ways."""
+    fig, ax = figure(
+        "Peak memory beyond the inputs, d = 64, float32",
+        x="number of tokens n",
+        y="peak memory (MiB)",
+        size=(7.4, 4.0),
+    )
+    ax.set_yscale("log")
+    _powers_of_two(ax, np.asarray(sizes))
+    for (way, mib), marker in zip(peaks.items(), "osD", strict=False):
+        ax.plot(sizes, mib, f"{marker}-", color=WAYS[way], linewidth=2, markersize=7, label=way)
+    one = np.array(sizes, dtype=float) ** 2 * 4 / 2**20
+    ax.plot(sizes, one, ":", color=FAINT, linewidth=1.6, label="one n × n matrix")
+    _plain_numbers(ax)
+    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    told = ", ".join(f"{way} {mib[-1]:.3g} MiB" for way, mib in peaks.items())
+    return show(
+        fig,
+        f"Line chart with logarithmic axes, peak memory against length. At {sizes[-1]} tokens: {told}; "
+        f"one n by n matrix has {one[-1]:.0f} MiB.",
+    )
+
+
+def plot_roofline(machine: Machine, placed: Mapping[str, tuple[float, float]]) -> Picture:
+    """The roof of this machine and where attention's steps are: `placed` maps names to (intensity, FLOP/s)."""
+    fig, ax = figure(
+        "The roofline of the machine that ran this (one core, float32)",
+        x="arithmetic intensity (FLOP per byte)",
+        y="speed (GFLOP/s)",
+        size=(8.4, 4.6),
+    )
+    reach = np.geomspace(0.2, 2000, 200)
+    roof = np.minimum(machine.peak, reach * machine.bandwidth) / 1e9
+    ax.plot(reach, roof, color=INK, linewidth=2.2)
+    ax.fill_between(reach, roof, roof.min() / 30, color=SKY, alpha=0.10)
+    ax.axvline(machine.ridge, color=FAINT, linewidth=1, linestyle=":")
+    colours = (BLUE, PURPLE, SKY, ORANGE, GREEN, VERMILION)
+    shifts = {"QKᵀ": (-32, -5), "A·V": (9, 2), "softmax": (10, -2), "decoding": (-4, -19)}
+    for (name, (intensity, speed)), colour in zip(placed.items(), colours, strict=False):
+        ax.plot(intensity, speed / 1e9, "o", color=colour, markersize=9, zorder=4)
+        ax.annotate(
+            name,
+            (intensity, speed / 1e9),
+            shifts.get(name, (9, -12)),
+            textcoords="offset points",
+            color=INK,
+            fontsize=10.5,
+        )
+    ax.set(xscale="log", yscale="log", xlim=(0.2, 2000), ylim=(roof.min() / 4, roof.max() * 2.2))
+    _plain_numbers(ax)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    return show(
+        fig,
+        "Roofline: a line that rises with the intensity up to a ridge and is flat from there on. "
+        "Decoding and softmax "
+        "have the lowest intensity, on the rising side; the fused call has by far the highest, on the flat side.",
+    )
+
+
+def plot_race(race: Race, peak: float) -> Picture:
+    """Speed of both ways against the machine's best matrix product."""
+    fig, ax = figure("The same FLOPs, at what speed?", x="way", y="speed (% of the GEMM peak)")
+    speeds = {
+        "step by step": race.flops / float(np.median(race.step_by_step)),
+        "fused": race.flops / float(np.median(race.fused)),
+    }
+    percent = [100 * speed / peak for speed in speeds.values()]
+    bars(ax, list(speeds), percent, digits=0)
+    for patch, way in zip(ax.patches, speeds, strict=True):
+        patch.set_facecolor(WAYS[way])
+    ax.set_ylim(0, max(110, 1.1 * max(percent)))
+    ax.axhline(100, color=FAINT, linewidth=1, linestyle=":")
+    told = ", ".join(f"{way} {write(p, 0)} %" for way, p in zip(speeds, percent, strict=True))
+    return show(fig, f"Bars of matrix-product speed as a share of the peak: {told}.")
+
+
+def plot_additive(race: AdditiveRace) -> Picture:
+    """Time of the three ways, in units of the dot product's."""
+    fig, ax = figure(
+        "Time of additive attention, dot product = 1", x="way", y="time (times the dot product's)"
+    )
+    base = float(np.median(race.dot))
+    times = {
+        "dot product": race.dot,
+        "additive, in chunks,\none reused buffer": race.reusing,
+        "additive,\nas written": race.additive,
+    }
+    ratios = [float(np.median(seconds)) / base for seconds in times.values()]
+    bars(ax, list(times), ratios, digits=0)
+    for patch, colour in zip(ax.patches, (BLUE, GREEN, ORANGE), strict=True):
+        patch.set_facecolor(colour)
+    told = ", ".join(f"{' '.join(n.split())} {write(r, 0)}" for n, r in zip(times, ratios, strict=True))
+    return show(fig, f"Bars of time relative to the dot product: {told}.")
+
+
+def plot_additive_memory(sizes: Sequence[int], peaks: Mapping[str, Sequence[float]]) -> Picture:
+    """Peak memory of additive attention and of the dot product, from tracemalloc."""
+    fig, ax = figure(
+        "Peak memory, d = h = 64, float64", x="number of tokens n", y="peak memory (MiB)", size=(7.6, 3.9)
+    )
+    ax.set_yscale("log")
+    _powers_of_two(ax, np.asarray(sizes))
+    for (way, peak), colour in zip(peaks.items(), (ORANGE, GREEN, BLUE), strict=True):
+        ax.plot(sizes, np.array(peak) / 2**20, "o-", color=colour, linewidth=2, label=way)
+    _plain_numbers(ax)
+    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    told = "; ".join(f"{way} {peak[-1] / 2**20:.1f} MiB" for way, peak in peaks.items())
+    return show(fig, f"Line chart with logarithmic axes. At {sizes[-1]} tokens: {told}.")
+
+
+def _powers_of_two(ax: Axes, sizes: Array) -> None:
+    ax.set_xscale("log", base=2)
+    ax.xaxis.set_major_locator(FixedLocator([float(size) for size in sizes]))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _plain_numbers(ax: Axes) -> None:
+    low, high = ax.get_ylim()
+    if high / low < 100:
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size:.1f} GB" if size >= 1 else f"{1000 * size:.1f} MB"

@@ -1,0 +1,319 @@
+"""Lesson 06's widget: length, width, precision and hardware on the roofline."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from sdpa_helpers.lessons.complexity.experiments import Machine
+from sdpa_helpers.show import figures as style
+from sdpa_helpers.show.figures import GREEN, INK, ORANGE, SKY, Picture
+from sdpa_helpers.show.panels import Drawing, Panel, State, choice, slider
+from sdpa_helpers.show.svg import Canvas, Scale, plain
+
+LENGTHS = [2**i for i in range(5, 21)]
+WIDTHS = [16, 32, 64, 128, 256]
+BYTES = {"float16": 2, "float32": 4}
+WAYS = ("step by step", "fused")
+COLOURS = {"step by step": ORANGE, "fused": GREEN}  # as in the lesson's other figures
+
+
+class Hardware(NamedTuple):
+    """FLOP/s by precision, bytes/s, bytes, and where the numbers are from: two lines."""
+
+    name: str
+    peak: Mapping[str, float]
+    bandwidth: float
+    memory: float | None
+    source: tuple[str, str]
+
+    def peak_at(self, precision: str) -> float:
+        """float32's where the precision has none of its own."""
+        return self.peak.get(precision, self.peak["float32"])
+
+
+_TENSOR = ("published by NVIDIA;", "float16 on dense tensor cores")
+PUBLISHED = {
+    "H100 SXM": Hardware(
+        "NVIDIA H100 SXM", {"float16": 989.4e12, "float32": 66.9e12}, 3.35e12, 80e9, _TENSOR
+    ),
+    "A100 80 GB": Hardware(
+        "NVIDIA A100 SXM 80 GB", {"float16": 312e12, "float32": 19.5e12}, 2.039e12, 80e9, _TENSOR
+    ),
+    "T4": Hardware("NVIDIA T4", {"float16": 65e12, "float32": 8.1e12}, 320e9, 16e9, _TENSOR),
+    "EPYC 7763": Hardware(
+        "AMD EPYC 7763, one socket",
+        {"float32": 64 * 2.45e9 * 32},
+        8 * 25.6e9,
+        None,
+        ("from published clocks: 64 cores", "× 2.45 GHz × 32; 8 × DDR4-3200"),
+    ),
+}
+"""Peaks and bandwidths as their makers publish them; nothing here was measured by the course."""
+
+
+def measured(machine: Machine) -> Hardware:
+    """The machine that runs this."""
+    return Hardware(
+        "this machine, one core",
+        {"float32": machine.peak},
+        machine.bandwidth,
+        None,
+        ("measured in this notebook:", "a large product, a large copy"),
+    )
+
+
+class Bound(NamedTuple):
+    """What the roofline says about one attention head."""
+
+    flops: float
+    bytes: float
+    intensity: float
+    ridge: float
+    seconds: float
+    speed: float
+
+    @property
+    def by_memory(self) -> bool:
+        """Whether moving the bytes takes longer than the arithmetic."""
+        return self.intensity < self.ridge
+
+
+def bound(hardware: Hardware, n: int, d: int, way: str, precision: str) -> Bound:
+    """The least time for one head with n queries and n keys: the slower of arithmetic and memory."""
+    from sdpa_helpers.lessons.complexity.counting import (
+        intensities,  # it imports this module, to offer the widget
+    )
+
+    traffic = intensities(n, d, element=BYTES[precision])[way]
+    peak = hardware.peak_at(precision)
+    seconds = max(traffic.flops / peak, traffic.bytes / hardware.bandwidth)
+    return Bound(
+        traffic.flops,
+        traffic.bytes,
+        traffic.intensity,
+        peak / hardware.bandwidth,
+        seconds,
+        traffic.flops / seconds,
+    )
+
+
+def with_unit(number: float, unit: str) -> str:
+    """1.5 TFLOP, 2.1 GB, 35 µs: three digits and a prefix."""
+    for size, prefix in (
+        (1e15, "P"),
+        (1e12, "T"),
+        (1e9, "G"),
+        (1e6, "M"),
+        (1e3, "k"),
+        (1, ""),
+        (1e-3, "m"),
+        (1e-6, "µ"),
+    ):
+        if number >= 0.9995 * size:
+            return f"{plain(number / size)} {prefix}{unit}"
+    return f"{plain(number * 1e9)} n{unit}"
+
+
+def count(number: float) -> str:
+    """Three digits, or a whole number with commas."""
+    return f"{number:,.0f}" if number >= 1000 else plain(number)
+
+
+def duration(seconds: float) -> str:
+    """A time; nobody says kiloseconds."""
+    return with_unit(seconds, "s") if seconds < 999.5 else f"{seconds:,.0f} s"
+
+
+def sentence(hardware: Hardware, n: int, d: int, way: str, precision: str) -> str:
+    """What the picture shows."""
+    here, other = bound(hardware, n, d, way, precision), WAYS[1 - WAYS.index(way)]
+    ratio = bound(hardware, n, d, other, precision).seconds / here.seconds
+    compared = (
+        f"{other} could not be faster" if abs(ratio - 1) < 5e-3
+        else f"{other} needs at least {plain(ratio)} times as long" if ratio > 1
+        else f"{other} could be {plain(1 / ratio)} times as fast"
+    )  # fmt: skip
+    matrix = n * n * BYTES[precision]
+    held = "is written to memory" if way == "step by step" else "is never written to memory"
+    full = (
+        " and does not fit" if way == "step by step" and hardware.memory and matrix > hardware.memory else ""
+    )
+    doubt = "" if precision in hardware.peak else " No float16 peak is known here, so float32's is used."
+    return (
+        f"{way[0].upper()}{way[1:]}, {n:,} tokens, d = {d}, {precision}: {count(here.intensity)} FLOPs per byte, "
+        f"ridge {plain(here.ridge)}. {'Memory' if here.by_memory else 'Arithmetic'} is the limit; at least "
+        f"{duration(here.seconds)}; {compared}. The score matrix, {with_unit(matrix, 'B')}, {held}{full}.{doubt}"
+    )
+
+
+# The picture ------------------------------------------------------------------------------------------------
+
+X, Y = Scale((0.3, 2e6), (66, 500), log=True), Scale((1e9, 3e15), (352, 30), log=True)
+
+
+def draw_roofline(hardware: Hardware, n: int, d: int, way: str, precision: str) -> Drawing:
+    """The roof, both ways on it, and the numbers of the chosen one."""
+    canvas = Canvas(780, 412)
+    _axes(canvas)
+    ways = {w: bound(hardware, n, d, w, precision) for w in WAYS}
+    here = ways[way]
+    peak = hardware.peak_at(precision)
+    roof = [(x, min(peak, x * hardware.bandwidth)) for x in (0.3, here.ridge, 2e6)]
+    canvas.line((X(here.ridge), Y(1e9)), (X(here.ridge), Y(peak)), dash="2 4", opacity=0.7)
+    canvas.curve([(X(x), Y(y)) for x, y in roof], "currentColor", 2.2)
+    canvas.text((X(2e6), Y(peak) + 22), f"peak {with_unit(peak, 'FLOP/s')}", anchor="end", size=12)
+    canvas.text((X(here.ridge) - 7, Y(1e9) - 24), "← memory", anchor="end", size=12)
+    canvas.text((X(here.ridge) + 7, Y(1e9) - 24), "arithmetic →", size=12)
+    for length in LENGTHS:  # the path of the chosen way as n grows
+        step = bound(hardware, length, d, way, precision)
+        canvas.dot((X(step.intensity), Y(step.speed)), 2.2, COLOURS[way])
+    for other, place in ways.items():
+        x, y = X(place.intensity), Y(place.speed)
+        canvas.dot((x, y), 8 if other == way else 5, COLOURS[other])
+        label, anchor = ((x + 9, y + 24), "start") if other == "step by step" else ((x - 8, y - 13), "end")
+        canvas.text(label, other, anchor=anchor, size=13, bold=other == way)
+    _numbers(canvas, hardware, here, n, way, precision)
+    return canvas.finish("Attention on the roofline", sentence(hardware, n, d, way, precision))
+
+
+def _axes(canvas: Canvas) -> None:
+    for power in range(0, 7):
+        x = X(10.0**power)
+        canvas.line((x, Y(1e9)), (x, Y(3e15)), opacity=0.13)
+        canvas.text(
+            (x, Y(1e9) + 18),
+            f"{10**power:,}" if power < 4 else "10" + "⁴⁵⁶"[power - 4],
+            anchor="middle",
+            size=12,
+        )
+    for power in range(9, 16):
+        y = Y(10.0**power)
+        canvas.line((X(0.3), y), (X(2e6), y), opacity=0.13)
+        canvas.text((X(0.3) - 6, y + 4), with_unit(10.0**power, ""), anchor="end", size=12)
+    canvas.line((X(0.3), Y(1e9)), (X(2e6), Y(1e9)))
+    canvas.line((X(0.3), Y(1e9)), (X(0.3), Y(3e15)))
+    canvas.text(
+        ((X(0.3) + X(2e6)) / 2, Y(1e9) + 40),
+        "arithmetic intensity (FLOPs per byte)",
+        anchor="middle",
+        size=13,
+    )
+    canvas.text((X(0.3) - 52, 16), "speed at most (FLOP/s)", size=13)
+
+
+def _numbers(canvas: Canvas, hardware: Hardware, here: Bound, n: int, way: str, precision: str) -> None:
+    matrix = n * n * BYTES[precision]
+    rows = (
+        ("FLOPs", "flops", with_unit(here.flops, "FLOP")),
+        ("bytes moved", "bytes", with_unit(here.bytes, "B")),
+        ("intensity", "intensity", f"{count(here.intensity)} FLOP/B"),
+        ("ridge", "ridge", f"{plain(here.ridge)} FLOP/B"),
+        ("the limit is", "limit", "memory" if here.by_memory else "arithmetic"),
+        ("time, at least", "time", duration(here.seconds)),
+        ("score matrix n²", "matrix", with_unit(matrix, "B")),
+    )
+    canvas.text((528, 34), hardware.name, bold=True)
+    canvas.text(
+        (528, 54),
+        f"{with_unit(hardware.peak_at(precision), 'FLOP/s')}, {with_unit(hardware.bandwidth, 'B/s')}",
+        size=13,
+    )
+    canvas.text((528, 74), hardware.source[0], size=12)
+    canvas.text((528, 90), hardware.source[1], size=12)
+    for k, (label, key, value) in enumerate(rows):
+        y = 126 + 29 * k
+        canvas.text((528, y), label, size=13)
+        canvas.text((772, y), value, anchor="end", bold=key in ("limit", "time"), name=key)
+        canvas.line((528, y + 9), (772, y + 9), opacity=0.2)
+    fits = hardware.memory is None or matrix <= hardware.memory
+    held = (
+        "never in memory"
+        if way == "fused"
+        else "in memory"
+        if fits
+        else f"more than its {with_unit(hardware.memory or 0, 'B')}"
+    )
+    canvas.text((772, 126 + 29 * len(rows) - 4), held, anchor="end", size=12, name="held")
+
+
+def still_roofline(hardware: Hardware) -> Picture:
+    """Both ways for growing length."""
+    fig, ax = style.figure(
+        f"{hardware.name}, float16, d = 64, growing n",
+        x="arithmetic intensity (FLOPs per byte)",
+        y="speed at most (FLOP/s)",
+        size=(8.4, 4.2),
+    )
+    reach = np.geomspace(0.3, 1e6, 200)
+    ax.loglog(
+        reach, np.minimum(hardware.peak_at("float16"), reach * hardware.bandwidth), color=INK, linewidth=2
+    )
+    told = []
+    for way, marker in zip(WAYS, "os", strict=True):
+        path = [bound(hardware, n, 64, way, "float16") for n in LENGTHS[2:16:2]]
+        ax.plot(
+            [b.intensity for b in path],
+            [b.speed for b in path],
+            marker,
+            color=COLOURS[way],
+            label=way,
+            markersize=8,
+        )
+        last = path[-1]
+        ax.annotate(
+            f"n = {LENGTHS[14]:,}",
+            (last.intensity, last.speed),
+            (-4, -18),
+            textcoords="offset points",
+            color=INK,
+            fontsize=9.5,
+        )
+        told.append(f"{way} comes to {count(last.intensity)} FLOPs per byte")
+    ridge = hardware.peak_at("float16") / hardware.bandwidth
+    ax.axvline(ridge, color=SKY, linewidth=1.2, linestyle=":")
+    ax.annotate(
+        f"ridge {ridge:.0f}",
+        (ridge, 0.04),
+        (5, 0),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        color=INK,
+    )
+    style.legend(ax)
+    return style.show(
+        fig,
+        f"Roofline of an {hardware.name} from published figures, with attention's place for 128 to "
+        f"{LENGTHS[14]:,} tokens: {', '.join(told)}; the ridge is at {ridge:.0f}.",
+    )
+
+
+def explore_roofline(machine: Machine | None = None) -> Panel:
+    """Move length, width, way, precision and hardware: what limits attention, and how long must it take?
+
+    Args:
+        machine: what `lesson.machine()` measured, to have this machine in the list as well.
+    """
+    offered = dict(PUBLISHED)
+    if machine is not None:
+        offered["this machine"] = measured(machine)
+    names = list(offered)
+
+    def draw(state: State) -> Drawing:
+        return draw_roofline(
+            offered[state["hardware"]], state["n"], state["d"], state["way"], state["precision"]
+        )
+
+    return Panel(
+        "complexity",
+        "What is the limit, and how long must it take?",
+        [
+            slider("n", "tokens n", LENGTHS, 4096, "{:,}".format),
+            slider("d", "width of a head d", WIDTHS, 64, str),
+            choice("way", "way", WAYS, "step by step"),
+            choice("precision", "numbers", list(BYTES), "float16"),
+            choice("hardware", "hardware", names, names[0]),
+        ],
+        draw,
+        lambda: still_roofline(PUBLISHED["H100 SXM"]),
+    )

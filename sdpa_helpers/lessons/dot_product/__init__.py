@@ -1,0 +1,36 @@
+"""What lesson 01 uses: scores as measurements, all pairs at once, the soft lookup."""
+
+from sdpa_helpers.lazy import offer
+
+__getattr__, __all__ = offer(
+    __name__,
+    {
+        "lessons.dot_product.figures": (
+            "angles_degrees",
+            "convex_hull",
+            "distance_outside",
+            "implied_factors",
+            "in_proportion",
+            "outputs_of_random_queries",
+            "plot_angle_curve",
+            "plot_dot_and_cosine",
+            "plot_hull",
+            "plot_matrix",
+            "plot_products",
+            "plot_rules",
+            "plot_turn",
+            "plot_view",
+            "score_at",
+            "turn",
+        ),
+        "lessons.dot_product.experiments": (
+            "moved_without_each_step",
+            "weights_of_random_models",
+        ),
+        "lessons.dot_product.widget": (
+            "explore_keys",
+            "length_that_wins",
+        ),
+        "show.predict": ("compare",),
+    },
+)

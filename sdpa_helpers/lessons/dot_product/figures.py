@@ -1,0 +1,338 @@
+"""Lesson 01, the dot product: its experiments return data, its figures draw data.
+
+The notebook makes the input (four queries, five keys, five values) and hands it in: no number is hidden here.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from sdpa_helpers.attention import softmax
+from sdpa_helpers.show.figures import (
+    BLUE,
+    FAINT,
+    INK,
+    KEY,
+    OUTPUT,
+    PURPLE,
+    QUERY,
+    SKY,
+    VALUE,
+    Picture,
+    arrow,
+    bars,
+    figure,
+    heat_map,
+    legend,
+    panels,
+    plane,
+    show,
+    write,
+)
+
+# Experiments ------------------------------------------------------------------------------------------------
+
+
+def score_at(degrees: float | Array, length_q: float = 1.0, length_k: float = 1.0) -> Array:
+    """The dot product of two vectors with given lengths and a given angle, built in the plane."""
+    angle = np.radians(np.asarray(degrees, dtype=float))
+    q = length_q * np.array([1.0, 0.0])
+    k = length_k * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    return k @ q
+
+
+def angles_degrees(q: Float[Array, "d_k"], K: Float[Array, "n_k d_k"]) -> Float[Array, "n_k"]:
+    """The angle between the query and each key. A zero vector has no direction: its angle is NaN."""
+    lengths = np.linalg.norm(q) * np.linalg.norm(K, axis=-1)
+    cosines = np.divide(K @ q, lengths, out=np.full(lengths.shape, np.nan), where=lengths > 0)
+    return np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0)))
+
+
+def view_from(q: Float[Array, "d_k"], K: Float[Array, "n_k d_k"]) -> Float[Array, "n_k 2"]:
+    """Each key as the query sees it: how far along the query's direction, and how far off it.
+
+    Exact in any number of dimensions, because a query and a key span a plane.
+    """
+    unit = q / np.linalg.norm(q)
+    along = K @ unit
+    off = np.linalg.norm(K - along[:, None] * unit, axis=-1)
+    return np.stack([along, off], axis=-1)
+
+
+def in_proportion(scores: Float[Array, "n_k"]) -> Float[Array, "n_k"]:
+    """The rule that attention does NOT use: each score's share of their sum."""
+    return scores / scores.sum()
+
+
+class Turn(NamedTuple):
+    share: Float[Array, "steps"]
+    hard: Float[Array, "steps d_v"]
+    soft: Float[Array, "steps d_v"]
+
+
+def turn(
+    q_from: Float[Array, "d_k"],
+    q_to: Float[Array, "d_k"],
+    K: Float[Array, "n_k d_k"],
+    V: Float[Array, "n_k d_v"],
+    steps: int = 201,
+) -> Turn:
+    """Move the query in a straight line from one question to another; look up all the way, hard and soft."""
+    share = np.linspace(0.0, 1.0, steps)
+    queries = (1 - share)[:, None] * q_from + share[:, None] * q_to
+    scores = queries @ K.T
+    return Turn(share, V[scores.argmax(axis=-1)], softmax(scores) @ V)
+
+
+def outputs_of_random_queries(
+    K: Float[Array, "n_k d_k"],
+    V: Float[Array, "n_k d_v"],
+    n_q: int = 600,
+    longest: float = 8.0,
+    seed: int = 1,
+) -> Float[Array, "n_q d_v"]:
+    """Soft lookups by queries of random direction, with lengths from 0 to `longest`."""
+    rng = np.random.default_rng(seed)
+    direction = rng.standard_normal((n_q, K.shape[-1]))
+    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
+    queries = rng.uniform(0.0, longest, (n_q, 1)) * direction
+    return softmax(queries @ K.T) @ V
+
+
+def convex_hull(points: Float[Array, "n 2"]) -> Float[Array, "corners 2"]:
+    """The corners of the smallest convex region around points in the plane, counter-clockwise."""
+
+    def chain(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        kept: list[tuple[float, float]] = []
+        for x, y in ordered:
+            while len(kept) > 1:
+                (ax, ay), (bx, by) = kept[-2:]
+                if (bx - ax) * (y - ay) > (by - ay) * (x - ax):  # a turn to the left: b is a corner so far
+                    break
+                kept.pop()
+            kept.append((x, y))
+        return kept[:-1]
+
+    ordered = sorted({(float(x), float(y)) for x, y in points})
+    return np.array(chain(ordered) + chain(ordered[::-1]))
+
+
+def distance_outside(corners: Float[Array, "corners 2"], points: Float[Array, "n 2"]) -> Float[Array, "n"]:
+    """How far each point lies beyond the hull's nearest violated edge line; 0 inside."""
+    edges = np.roll(corners, -1, axis=0) - corners
+    outward = np.stack([edges[:, 1], -edges[:, 0]], axis=-1) / np.linalg.norm(edges, axis=-1, keepdims=True)
+    beyond = (points[:, None, :] - corners) * outward
+    return np.maximum(beyond.sum(axis=-1).max(axis=-1), 0.0)
+
+
+def implied_factors(scores: Float[Array, "n"], weights: Float[Array, "n"]) -> Float[Array, "pairs"]:
+    """The factor in weights = softmax(factor × scores), from each pair: all equal if there is one."""
+    pairs = combinations(range(len(scores)), 2)
+    return np.array([np.log(weights[i] / weights[j]) / (scores[i] - scores[j]) for i, j in pairs])
+
+
+# Figures ----------------------------------------------------------------------------------------------------
+
+
+def plot_products(
+    q: Float[Array, "d_k"], k: Float[Array, "d_k"], features: Sequence[str], names: str
+) -> Picture:
+    """The terms of one dot product, and their sum."""
+    products = q * k
+    fig, ax = figure(
+        f"{names}: one product per coordinate, then the sum", x="coordinate", y="product q[i]·k[i]"
+    )
+    heights = [*products, products.sum()]
+    bars(ax, [*features, "sum = score"], heights)
+    ax.patches[-1].set_facecolor(OUTPUT)
+    terms = ", ".join(f"{name} {write(value, 2)}" for name, value in zip(features, products, strict=True))
+    return show(
+        fig, f"Bar chart for {names}. Products: {terms}. Their sum, the score, is {write(heights[-1], 2)}."
+    )
+
+
+def plot_view(
+    Q: Float[Array, "n_q d_k"], K: Float[Array, "n_k d_k"], queries: Sequence[str], keys: Sequence[str]
+) -> Picture:
+    """The keys as two or more queries see them: along the query, and off it."""
+    fig, axes = panels(
+        [f"seen from “{name}”" for name in queries],
+        x="distance along the query",
+        y="distance off the query",
+        size=(8.8, 3.9),
+        sharey=True,
+    )
+    told = []
+    for ax, q, query in zip(axes, Q, queries, strict=True):
+        places: dict[tuple[float, float], list[str]] = {}
+        for place, name in zip(view_from(q, K).round(9), keys, strict=True):
+            places.setdefault((float(place[0]), float(place[1])), []).append(name)
+        for (along, off), names in places.items():
+            label = ", ".join(names)
+            if along == off == 0:
+                ax.plot(0, 0, "o", color=KEY, markersize=7, zorder=4)
+                ax.annotate(
+                    label, (0, 0), (-7, -4), textcoords="offset points", color=INK, fontsize=10.5, ha="right"
+                )
+            else:
+                arrow(ax, (along, off), label, colour=KEY)
+                ax.plot([along, along], [0, off], ":", color=FAINT, linewidth=1.2)
+            told.append(f"from {query}: {label} {write(along, 2)} along and {write(off, 2)} off")
+        arrow(ax, (float(np.linalg.norm(q)), 0.0), "query", colour=QUERY, shift=(4, -13))
+        ax.axvspan(-20, 0, color="#F3E3D8", alpha=0.6, zorder=0)
+        ax.set(xlim=(-2.2, 3.0), ylim=(-0.55, 3.3))
+        ax.text(-2.1, -0.42, "score below 0", color=FAINT, fontsize=9.5)
+        ax.set_aspect("equal")
+        ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
+    return show(fig, "Keys as arrows in the plane of query and key; " + "; ".join(told) + ".")
+
+
+def plot_angle_curve(lengths: Sequence[float], marks: Sequence[tuple[float, float]]) -> Picture:
+    """Score against angle: a query of length 1, keys of given lengths; `marks` are (angle, key length)."""
+    fig, ax = figure(
+        "The score depends on the angle and on the lengths",
+        x="angle between query and key (degrees)",
+        y="score q·k",
+        size=(7.2, 3.8),
+    )
+    degrees = np.linspace(0, 180, 361)
+    for length, colour in zip(lengths, (BLUE, OUTPUT, PURPLE), strict=False):
+        ax.plot(
+            degrees,
+            score_at(degrees, 1.0, length),
+            color=colour,
+            linewidth=2.2,
+            label=f"key of length {length:g}",
+        )
+    told = []
+    for angle, length in marks:
+        score = float(score_at(angle, 1.0, length))
+        ax.plot(angle, score, "o", color=INK, markersize=6)
+        ax.annotate(
+            f"{angle:g}°: {write(score, 2)}",
+            (angle, score),
+            (8, 7),
+            textcoords="offset points",
+            color=INK,
+            fontsize=10.5,
+        )
+        told.append(f"a key of length {length:g} at {angle:g} degrees scores {write(score, 2)}")
+    ax.axhline(0, color=FAINT, linewidth=0.8)
+    ax.set_xticks(range(0, 181, 30))
+    legend(ax)
+    return show(
+        fig,
+        "Cosine curves of score against angle, positive below 90 degrees and negative above; "
+        + ", ".join(told)
+        + ".",
+    )
+
+
+def plot_dot_and_cosine(
+    dots: Float[Array, "n_k"], cosines: Float[Array, "n_k"], keys: Sequence[str]
+) -> Picture:
+    """Two rankings of the same keys."""
+    fig, ax = figure("The same keys, ranked by two measures", x="key", y="value", size=(7.2, 3.6))
+    bars(ax, keys, {"dot product": dots, "cosine": cosines}, colours=(BLUE, SKY))
+    first = f"By dot product {keys[int(dots.argmax())]} comes first with {write(float(dots.max()), 2)}"
+    return show(
+        fig, f"{first}; by cosine {keys[int(cosines.argmax())]} with {write(float(cosines.max()), 2)}."
+    )
+
+
+def plot_matrix(
+    matrix: Float[Array, "n_q n_k"], rows: Sequence[str], columns: Sequence[str], title: str
+) -> Picture:
+    """Scores or weights: one row per query, one column per key."""
+    fig, ax = figure(title, x="key", y="query", size=(6.4, 3.2))
+    heat_map(ax, matrix, rows, columns)
+    told = "; ".join(
+        f"{row}: " + ", ".join(f"{key} {write(v, 2)}" for key, v in zip(columns, line, strict=True))
+        for row, line in zip(rows, matrix, strict=True)
+    )
+    return show(fig, f"Heat map, {title}. {told}.")
+
+
+def plot_rules(scores: Float[Array, "n_k"], keys: Sequence[str], query: str) -> Picture:
+    """Three ways to turn scores into weights."""
+    hard = np.zeros_like(scores)
+    hard[scores.argmax()] = 1.0
+    rules = {"argmax": hard, "in proportion (wrong)": in_proportion(scores), "softmax": softmax(scores)}
+    fig, ax = figure(
+        f"Three rules for “{query}”: only one is attention", x="key", y="weight", size=(8.0, 3.8)
+    )
+    labels = [f"{key}\nscore {write(score, 1)}" for key, score in zip(keys, scores, strict=True)]
+    bars(ax, labels, rules, colours=(FAINT, PURPLE, BLUE))
+    told = "; ".join(f"{name}: " + ", ".join(write(v, 2) for v in rule) for name, rule in rules.items())
+    return show(fig, f"Weights of the keys {', '.join(keys)} under three rules. {told}.")
+
+
+def plot_hull(
+    V: Float[Array, "n_k 2"],
+    outputs: Float[Array, "n 2"],
+    cloud: Float[Array, "m 2"],
+    words: Sequence[str],
+    queries: Sequence[str],
+) -> Picture:
+    """Values, the region they span, and where outputs land."""
+    fig, ax = figure(
+        "Every output lies in the region that the values span",
+        x="value, coordinate 0",
+        y="value, coordinate 1",
+        size=(7.2, 4.6),
+    )
+    corners = convex_hull(V)
+    ax.fill(*corners.T, color=VALUE, alpha=0.10, zorder=1)
+    ax.plot(*np.vstack([corners, corners[:1]]).T, color=VALUE, linewidth=1.2, zorder=1)
+    ax.plot(
+        *cloud.T, ".", color=SKY, markersize=3.5, alpha=0.7, zorder=2, label=f"{len(cloud)} random queries"
+    )
+    ax.plot(*V.T, "s", color=VALUE, markersize=9, zorder=3, label="values")
+    ax.plot(*outputs.T, "o", color=OUTPUT, markersize=8, zorder=4, label="our four outputs")
+    for place, word in zip(V, words, strict=True):
+        ax.annotate(
+            word, tuple(place), (9, 5), textcoords="offset points", color=INK, fontsize=11, weight="bold"
+        )
+    for place, query in zip(outputs, queries, strict=True):
+        ax.annotate(f"“{query}”", tuple(place), (8, -12), textcoords="offset points", color=INK, fontsize=10)
+    plane(ax)
+    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    outside = int((distance_outside(corners, cloud) > 1e-9).sum())
+    return show(
+        fig,
+        f"Scatter plot: five values span a region with {len(corners)} corners; the outputs of {len(outputs)} "
+        f"named queries and of {len(cloud)} random queries lie in it, {outside} outside.",
+    )
+
+
+def plot_turn(path: Turn, start: str, end: str) -> Picture:
+    """Hard and soft lookup while the query moves."""
+    fig, ax = figure(
+        "While the query moves, the hard lookup jumps",
+        x=f"share of the way from “{start}” to “{end}”",
+        y="output, coordinate 1",
+        size=(7.2, 3.6),
+    )
+    jump = int(np.abs(np.diff(path.hard[:, 1])).argmax())
+    for piece in (slice(None, jump + 1), slice(jump + 1, None)):
+        ax.plot(
+            path.share[piece],
+            path.hard[piece, 1],
+            color=FAINT,
+            linewidth=2.2,
+            label="argmax" if piece.start is None else None,
+        )
+    ax.plot(path.share, path.soft[:, 1], color=OUTPUT, linewidth=2.2, label="softmax")
+    legend(ax)
+    before, after, first, last = (
+        write(v, 2) for v in (path.hard[jump, 1], path.hard[jump + 1, 1], path.soft[0, 1], path.soft[-1, 1])
+    )
+    return show(
+        fig,
+        f"Line chart: the argmax lookup jumps from {before} to {after} at share "
+        f"{write(path.share[jump + 1], 2)}; the softmax lookup moves smoothly from {first} to {last}.",
+    )

@@ -1,0 +1,520 @@
+"""The claims that lesson 04 runs: softmax's slopes, attention's backward pass, and whether gradients vanish."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from sdpa_helpers.attention import causal_mask, softmax
+from sdpa_helpers.lessons.claim import Claim, Verdict
+from sdpa_helpers.lessons.gradients import experiments as lesson
+
+Numbers = Mapping[str, float]
+
+_LESSON = "04_gradients, "
+
+
+def _right_if(test: Callable[[Numbers], bool]) -> Callable[[Numbers], Verdict]:
+    return lambda values: "right" if test(values) else "wrong"
+
+
+def _needs_if(
+    holds: Callable[[Numbers], bool], exception: Callable[[Numbers], bool]
+) -> Callable[[Numbers], Verdict]:
+    """Wrong if it never holds; if it holds in one case and fails in another, it needs a condition."""
+
+    def decide(values: Numbers) -> Verdict:
+        if not holds(values):
+            return "wrong"
+        return "needs a condition" if exception(values) else "right"
+
+    return decide
+
+
+# Experiments, shared between claims -------------------------------------------------------------------------
+
+
+@cache
+def _backward() -> dict[str, Any]:
+    """Random attention with its gradients by the formulas, and by complex steps that know no formula."""
+    rng = np.random.default_rng(4)
+    Q, K, V, dO = (rng.normal(size=shape) for shape in ((3, 4), (5, 4), (5, 6), (3, 6)))
+    scale = 0.5
+    back = lesson.attend_and_return(Q, K, V, dO, scale)
+
+    def loss(q: Any, k: Any, v: Any) -> complex:
+        return (lesson.complex_attention(q, k, v, scale) * dO).sum()
+
+    return {
+        "back": back,
+        "inputs": (Q, K, V, dO),
+        "scale": scale,
+        "dQ": lesson.complex_step_gradient(lambda q: loss(q, K, V), Q),
+        "dK": lesson.complex_step_gradient(lambda k: loss(Q, k, V), K),
+        "dV": lesson.complex_step_gradient(lambda v: loss(Q, K, v), V),
+        "dA": lesson.complex_step_gradient(lambda a: (a @ V * dO).sum(), back.weights),
+    }
+
+
+def _error(a: Any, b: Any) -> float:
+    """Largest difference, with what rounding explains (below 1e-12) set to 0, so that machines agree."""
+    largest = float(np.abs(a - b).max())
+    return largest if largest > 1e-12 else 0.0
+
+
+def _length_ratio(a: Any, b: Any) -> float:
+    return float(np.linalg.norm(a) / np.linalg.norm(b))
+
+
+@cache
+def _medians(d_k: int, n_k: int) -> dict[str, float]:
+    cell = lesson.measure(d_k, n_k)
+    return {
+        "median_scores": float(np.median(cell.unscaled.scores) / np.median(cell.scaled.scores)),
+        "mean_scores": float(cell.unscaled.scores.mean() / cell.scaled.scores.mean()),
+        "median_queries": float(np.median(cell.unscaled.queries) / np.median(cell.scaled.queries)),
+        "mean_queries": float(cell.unscaled.queries.mean() / cell.scaled.queries.mean()),
+        "dead": float(lesson.dead_share(cell.unscaled.scores)),
+        "values": cell.value_norms[0] / cell.value_norms[1],
+    }
+
+
+@cache
+def _trained(d_k: int, seeds: int) -> dict[str, float]:
+    """Mean final accuracy over the seeds, for each rule."""
+    return {
+        rule: float(
+            np.mean([lesson.final_accuracy(lesson.train(rule, seed, d=d_k)) for seed in range(seeds)])
+        )
+        for rule in lesson.RULES
+    }
+
+
+# One function per claim --------------------------------------------------------------------------------------
+
+
+def _flat() -> Numbers:
+    slopes = lesson.two_key_slope(np.array([0.0, 10.0, 20.0]))
+    return {
+        "tie": slopes[0],
+        "gap_10": slopes[1],
+        "gap_20": slopes[2],
+        "float32_gap_17": lesson.two_key_slope(np.array([17.0]), np.float32)[0],
+    }
+
+
+def _stalls() -> Numbers:
+    found = _medians(512, 16)
+    return {
+        "median_scores": found["median_scores"],
+        "mean_queries": found["mean_queries"],
+        "dead": found["dead"],
+        "values": found["values"],
+    }
+
+
+def _diagonal_only() -> Numbers:
+    p, g = softmax(np.array([1, 2, 0.5, -1])), np.array([0.3, -1, 2, 0.7])
+    right, diagonal = p * (g - p @ g), p * (1 - p) * g
+    equal = {n: np.eye(n) / n - np.ones((n, n)) / n**2 for n in (2, 4)}
+    return {
+        "relative_error": _length_ratio(diagonal - right, right),
+        "off_diagonal_of_2": lesson.off_diagonal_share(equal[2]),
+        "off_diagonal_of_4": lesson.off_diagonal_share(equal[4]),
+    }
+
+
+def _near_0_and_1() -> Numbers:
+    s = softmax(np.array([25.0, 0.0, -1.0]))
+    J = np.diag(s) - np.outer(s, s)
+    return {"largest_slope": np.abs(J).max(), "slope_at_half": 0.5 * (1 - 0.5)}
+
+
+def _nothing_learns() -> Numbers:
+    gaps = np.arange(0.0, 121.0)
+    winner, loser = lesson.two_key_slope(gaps, np.float32), lesson.losers_slope(gaps, np.float32)
+    values_grad = np.eye(4)[[2, 0, 2]].T @ np.ones((3, 2))
+    return {
+        "winner_zero_from": gaps[winner == 0][0],
+        "loser_zero_from": gaps[loser == 0][0],
+        "adam_1": lesson.first_adam_step(1.0),
+        "adam_1e6th": lesson.first_adam_step(1e-6),
+        "values_gradient": np.abs(values_grad).max(),
+    }
+
+
+def _saturation() -> Numbers:
+    x = np.array([0.3, -0.2, 1.1, 0.6])
+    norms = [float(np.linalg.norm(lesson.complex_step_jacobian(times * x))) for times in (1.0, 100.0)]
+    return {
+        "norm": float(norms[0]),
+        "norm_of_100_times": norms[1],
+        "mean_queries": _medians(1024, 16)["mean_queries"],
+    }
+
+
+def _unsaturated() -> Numbers:
+    rng = np.random.default_rng(5)
+    weights = softmax(rng.normal(size=(20_000, 6)) * rng.uniform(0.1, 4, size=(20_000, 1)))
+    kept = weights[weights.max(axis=-1) <= 0.9]
+    # ‖J‖²_F = Σ s²(1 − s)² + Σ_{i≠j} s_i² s_j²
+    squares = (kept**2).sum(axis=-1)
+    norms = np.sqrt((kept**2 * (1 - kept) ** 2).sum(axis=-1) + squares**2 - (kept**4).sum(axis=-1))
+    return {"rows": len(kept), "smallest_norm": norms.min()}
+
+
+def _direct_paths() -> Numbers:
+    scores = np.random.default_rng(6).normal(size=(8, 8))
+    causal = softmax(np.where(causal_mask(8), scores, -np.inf))
+    return {"cut_without_mask": (softmax(scores) == 0).sum(), "cut_causal": (causal == 0).sum(), "pairs": 64}
+
+
+def _distance() -> Numbers:
+    return {
+        "recurrent": lesson.recurrent_gradient(50),
+        "attention": lesson.attention_gradient(50) / lesson.attention_gradient(1),
+    }
+
+
+def _whole_jacobian() -> Numbers:
+    import sympy
+
+    symbols = sympy.symbols("a b c", real=True)
+    total = sum(sympy.exp(a) for a in symbols)
+    soft = sympy.Matrix([sympy.exp(a) / total for a in symbols])
+    difference = soft.jacobian(symbols) - (sympy.diag(*soft) - soft * soft.T)
+    s = softmax(x := np.array([1, 2, 0.5, -1]))
+    return {
+        "symbolic_nonzero": sum(sympy.simplify(entry) != 0 for entry in difference),
+        "error": _error(np.diag(s) - np.outer(s, s), lesson.complex_step_jacobian(x)),
+    }
+
+
+def _no_wish() -> Numbers:
+    s = softmax(np.array([0.0, 0.6, 0.0, 0.0, 1.2]))
+    same, different = np.full(5, 7.0), np.array([7.0, -7, 7, -7, 7])
+    return {
+        "largest_weight": s.max(),
+        "same_wish": _error(s * (same - s @ same), 0.0),
+        "different_wish": np.abs(s * (different - s @ different)).max(),
+    }
+
+
+def _values_and_weights() -> Numbers:
+    found = _backward()
+    _, _, V, dO = found["inputs"]
+    return {
+        "dV_error": _error(found["back"].weights.T @ dO, found["dV"]),
+        "dA_error": _error(dO @ V.T, found["dA"]),
+    }
+
+
+def _two_readings(name: str) -> Numbers:
+    """dQ or dK by the article's line, with the gradient at the scaled and at the raw scores."""
+    found = _backward()
+    Q, K, _, _ = found["inputs"]
+    scaled = found["back"].scores_grad
+    raw = scaled * found["scale"]
+    by_line = {
+        "dQ": lambda dS: dS @ K / np.sqrt(4),
+        "dK": lambda dS: dS.T @ Q / np.sqrt(4),
+    }[name]
+    return {
+        "error_if_scaled": _error(by_line(scaled), found[name]),
+        "ratio_if_raw": _length_ratio(by_line(raw), found[name]),
+    }
+
+
+def _incomplete() -> Numbers:
+    found = _backward()
+    _, K, _, dO = found["inputs"]
+    back = found["back"]
+    without = back.weights_grad @ K * found["scale"]
+    return {
+        "error_without_softmax": _length_ratio(without - found["dQ"], found["dQ"]),
+        "error_with_softmax": _error(back.query_grad, found["dQ"]),
+        "identity_error": _error((back.weights * back.weights_grad).sum(-1), (back.output * dO).sum(-1)),
+    }
+
+
+def _well_behaved() -> Numbers:
+    with np.errstate(all="ignore"):
+        row = np.full(3, -np.inf)
+        e = np.exp(row - row.max())
+        s = e / e.sum()  # as in the textbook
+        gradient = s * (1.0 - s)
+        half = np.exp(np.float16(12))
+    return {
+        "nan_in_masked_row": np.isnan(gradient).sum(),
+        "float16_overflows": float(np.isinf(half)),
+        "dead_rows_1024_16": _medians(1024, 16)["dead"],
+    }
+
+
+def _training_fails() -> Numbers:
+    rng = np.random.default_rng(7)
+    x, W_q, W_k, V = rng.normal(size=(6, 8)), *rng.normal(size=(2, 8, 8)), rng.normal(size=(6, 3))
+    divided = softmax((x @ W_q) @ (x @ W_k).T / np.sqrt(8)) @ V
+    folded = softmax((x @ (W_q / np.sqrt(8))) @ (x @ W_k).T) @ V
+    middle, large = _trained(64, 3), _trained(256, 1)
+    return {
+        "folded_difference": _error(divided, folded),
+        "none": middle["no scale"],
+        "scaled": middle["1/√d"],
+        "folded": middle["no scale, smaller start"],
+        "none_256": large["no scale"],
+        "folded_256": large["no scale, smaller start"],
+        "guessing": 1 / 16,
+    }
+
+
+def _prevents() -> Numbers:
+    few, many = _medians(1024, 16), _medians(64, 1024)
+    return {
+        "median_few_keys": few["median_queries"],
+        "median_many_keys": many["median_queries"],
+        "mean_few_keys": few["mean_queries"],
+        "mean_many_keys": many["mean_queries"],
+    }
+
+
+def _extremely_small() -> Numbers:
+    few, many = _medians(1024, 16), _medians(64, 1024)
+    return {
+        "few_keys": few["median_scores"],
+        "many_keys": many["median_scores"],
+        "mean_few": few["mean_scores"],
+    }
+
+
+def _continuous() -> Numbers:
+    h = 1e-6
+    soft = [float(softmax(np.array([t, 0.0]))[0]) for t in (-h, 0.0, h)]
+    kink = [abs(t) for t in (-h, 0.0, h)]
+    return {
+        "softmax_jump_of_slope": round(abs((soft[2] - soft[1]) - (soft[1] - soft[0])) / h, 4),
+        "kink_jump_of_slope": abs((kink[2] - kink[1]) - (kink[1] - kink[0])) / h,
+    }
+
+
+CLAIMS = (
+    Claim(
+        14,
+        "A",
+        "Where softmax is flat, its gradient is close to zero.",
+        _LESSON + "Where a slope dies",
+        "The slope s(1 − s) of two keys is {tie:.2f} at a tie, {gap_10:.1e} at a gap of 10 and {gap_20:.1e} at a "
+        "gap of 20; in float32 the winner's is {float32_gap_17:g} at a gap of 17.",
+        _flat,
+        _right_if(lambda v: v["tie"] == 0.25 and v["gap_20"] < 1e-8 and v["float32_gap_17"] == 0),
+    ),
+    Claim(
+        15,
+        "A",
+        "With saturated softmax next to no signal comes back, and training comes to a stop.",
+        _LESSON + "The honest measurement",
+        "Unscaled against scaled at d_k = 512, n_k = 16: the median gradient at the scores is "
+        "{median_scores:.4f} times as large, and {dead:.0%} of the rows are dead; but the mean gradient at the "
+        "queries is {mean_queries:.1f} times, that at the values {values:.1f} times as large. What training "
+        "makes of it: claim 109.",
+        _stalls,
+        _needs_if(lambda v: v["median_scores"] < 0.1, lambda v: v["mean_queries"] > 1),
+    ),
+    Claim(
+        37,
+        "B",
+        "The gradient of softmax with respect to its input is s(1 − s).",
+        _LESSON + "Find the error in this article",
+        "That is the diagonal of the Jacobian. Used alone it is off by {relative_error:.0%} of the gradient's "
+        "length on four scores; {off_diagonal_of_2:.0%} (2 equal weights) or {off_diagonal_of_4:.0%} (4) of the "
+        "squares lie off it.",
+        _diagonal_only,
+        _right_if(lambda v: v["relative_error"] < 0.01),
+    ),
+    Claim(
+        38,
+        "B",
+        "The slope is about 0 when a weight is near 1, and also when it is near 0.",
+        _LESSON + "Where a slope dies",
+        "With the largest of three weights at 1 − 2e−11, no entry of the whole Jacobian exceeds "
+        "{largest_slope:.0e}; at one half the slope is {slope_at_half:.2f}.",
+        _near_0_and_1,
+        _right_if(lambda v: v["largest_slope"] < 1e-9 < v["slope_at_half"]),
+    ),
+    Claim(
+        39,
+        "B",
+        "With saturated weights no gradient flows at all, nothing learns, and the weights are stuck.",
+        _LESSON + "Where a slope dies",
+        "In float32 the slope is exactly 0 from a gap of {winner_zero_from:.0f} (winner) or "
+        "{loser_zero_from:.0f} (loser) on, not before. Adam's first step is {adam_1:.4f} for a gradient of 1 and "
+        "{adam_1e6th:.4f} for 1e-6; the values still get a gradient ({values_gradient:.0f} for one-hot weights).",
+        _nothing_learns,
+        _needs_if(
+            lambda v: v["loser_zero_from"] < 200,
+            lambda v: v["adam_1e6th"] > 0.9 * v["adam_1"] and v["values_gradient"] > 0,
+        ),
+    ),
+    Claim(
+        79,
+        "C",
+        "When softmax saturates, the gradient goes to zero.",
+        _LESSON + "The honest measurement",
+        "True of softmax's Jacobian: its norm falls from {norm:.2f} to {norm_of_100_times:.0e} when the scores grow a "
+        "hundredfold. Not of the average gradient: unscaled at d_k = 1024, n_k = 16 the mean at the queries is "
+        "{mean_queries:.1f} times the scaled one.",
+        _saturation,
+        _needs_if(lambda v: v["norm_of_100_times"] < 1e-6, lambda v: v["mean_queries"] > 1),
+        relative=1e-5,
+    ),
+    Claim(
+        98,
+        "C",
+        "As long as attention is not saturated, softmax's slopes are not zero.",
+        _LESSON + "More claims, checked",
+        "In {rows:.0f} random rows whose largest weight is at most 0.9, the Jacobian's norm is never below "
+        "{smallest_norm:.2f}.",
+        _unsaturated,
+        _right_if(lambda v: v["rows"] > 1000 and v["smallest_norm"] > 0.05),
+    ),
+    Claim(
+        99,
+        "C",
+        "Every output is connected directly to every input.",
+        _LESSON + "More claims, checked",
+        "Of {pairs:.0f} pairs {cut_without_mask:.0f} are cut without a mask, and {cut_causal:.0f} under a causal mask.",
+        _direct_paths,
+        _needs_if(lambda v: v["cut_without_mask"] == 0, lambda v: v["cut_causal"] > 0),
+    ),
+    Claim(
+        100,
+        "C",
+        "Unlike in a recurrent network, there is no product of factors along the sequence.",
+        _LESSON + "More claims, checked",
+        "Gradient over 50 positions divided by that over one: {attention:.2f} in attention, {recurrent:.4f} in a "
+        "recurrent network whose matrix shrinks by a tenth.",
+        _distance,
+        _right_if(lambda v: abs(v["attention"] - 1) < 1e-9 and v["recurrent"] < 0.1),
+    ),
+    Claim(
+        101,
+        "C",
+        "The slopes of softmax are s_i(δ_ij − s_j).",
+        _LESSON + "Four checks that know nothing of each other",
+        "SymPy's derivative of three symbols differs in {symbolic_nonzero:.0f} of 9 entries; complex steps differ by "
+        "{error:g} beyond rounding.",
+        _whole_jacobian,
+        _right_if(lambda v: v["symbolic_nonzero"] == 0 and v["error"] == 0),
+    ),
+    Claim(
+        102,
+        "C",
+        "Gradients exist as long as no weight is close to 0 or 1.",
+        _LESSON + "Without the matrix",
+        "With a largest weight of {largest_weight:.2f} and a gradient that is the same for all keys, the scores get "
+        "{same_wish:g}; with one that differs they get up to {different_wish:.2f}.",
+        _no_wish,
+        _needs_if(
+            lambda v: v["different_wish"] > 0.1 and v["largest_weight"] < 0.9, lambda v: v["same_wish"] == 0
+        ),
+    ),
+    Claim(
+        103,
+        "C",
+        "dV = AᵀdO, and dA = dO Vᵀ.",
+        _LESSON + "Check the whole backward pass",
+        "Against complex steps, which know no formula: dV off by {dV_error:g}, dA by {dA_error:g} beyond rounding.",
+        _values_and_weights,
+        _right_if(lambda v: v["dV_error"] == v["dA_error"] == 0),
+    ),
+    Claim(
+        104,
+        "C",
+        "dQ is the gradient at the scores times K, divided by √d_k.",
+        _LESSON + "Find the error in this article",
+        "If the scaled scores are meant: off by {error_if_scaled:g}. If the raw ones: dQ comes out {ratio_if_raw:.2f} "
+        "times as long as it is (d_k = 4).",
+        lambda: _two_readings("dQ"),
+        _needs_if(lambda v: v["error_if_scaled"] == 0, lambda v: abs(v["ratio_if_raw"] - 1) > 0.1),
+    ),
+    Claim(
+        105,
+        "C",
+        "dK is the transposed gradient at the scores times Q, divided by √d_k.",
+        _LESSON + "Find the error in this article",
+        "If the scaled scores are meant: off by {error_if_scaled:g}. If the raw ones: dK comes out {ratio_if_raw:.2f} "
+        "times as long as it is (d_k = 4).",
+        lambda: _two_readings("dK"),
+        _needs_if(lambda v: v["error_if_scaled"] == 0, lambda v: abs(v["ratio_if_raw"] - 1) > 0.1),
+    ),
+    Claim(
+        106,
+        "C",
+        "The backward pass of attention is dV, dA, dQ and dK.",
+        _LESSON + "Find the error in this article",
+        "The step through softmax is not in the list. Without it dQ is off by {error_without_softmax:.1f} times its "
+        "length, with it by {error_with_softmax:g}. rowsum(A∘dA) and rowsum(O∘dO) differ by {identity_error:g}.",
+        _incomplete,
+        _needs_if(
+            lambda v: v["error_with_softmax"] == v["identity_error"] == 0,
+            lambda v: v["error_without_softmax"] > 0.1,
+        ),
+    ),
+    Claim(
+        107,
+        "C",
+        "All operations of attention are differentiable, and their gradients behave well.",
+        _LESSON + "More claims, checked",
+        "A fully masked row, written as in the textbook, leaves {nan_in_masked_row:.0f} of 3 gradients "
+        "undefined; exp(12) overflows in float16; at d_k = 1024, n_k = 16 without the scale "
+        "{dead_rows_1024_16:.0%} of the rows are dead.",
+        _well_behaved,
+        _right_if(lambda v: v["nan_in_masked_row"] == 0 and v["float16_overflows"] == 0),
+    ),
+    Claim(
+        109,
+        "C",
+        "Without √d_k training fails for large d_k.",
+        _LESSON + "Does it hurt?",
+        "Dividing the first W_q by √d_k instead gives the same function (difference {folded_difference:g}). A small "
+        "lookup task, Adam, 150 steps, d_k = 64: {none:.0%} right without scale, {scaled:.0%} with it, {folded:.0%} "
+        "without it but with that smaller start; guessing gives {guessing:.0%}. At d_k = 256: {none_256:.0%} without "
+        "scale, {folded_256:.0%} with the smaller start. Worse, yes; failure, no.",
+        _training_fails,
+        _right_if(lambda v: max(v["none"], v["none_256"], v["folded_256"]) < 2 * v["guessing"]),
+        relative=0.25,
+    ),
+    Claim(
+        115,
+        "D",
+        "The scores are divided by √d_k so that gradients do not vanish in high dimensions.",
+        _LESSON + "The honest measurement",
+        "Gradient at the queries, unscaled divided by scaled. Median: {median_few_keys:.4f} at d_k = 1024, n_k = 16; "
+        "{median_many_keys:.0f} at d_k = 64, n_k = 1024. Mean: {mean_few_keys:.1f} and {mean_many_keys:.0f}.",
+        _prevents,
+        _needs_if(
+            lambda v: v["median_few_keys"] < 0.1, lambda v: min(v["mean_few_keys"], v["median_many_keys"]) > 1
+        ),
+    ),
+    Claim(
+        120,
+        "D",
+        "Large d_k leads to extremely small gradients.",
+        _LESSON + "Why the mean survives",
+        "Gradient at the scores, unscaled divided by scaled. Median: {few_keys:.5f} at d_k = 1024, n_k = 16, but "
+        "{many_keys:.1f} at d_k = 64, n_k = 1024. Mean at d_k = 1024, n_k = 16: {mean_few:.2f}, falling like 1/√d_k.",
+        _extremely_small,
+        _needs_if(lambda v: v["few_keys"] < 0.01, lambda v: v["many_keys"] > 1),
+    ),
+    Claim(
+        133,
+        "D",
+        "Attention is differentiable because all its operations are continuous.",
+        _LESSON + "More claims, checked",
+        "Continuity is not enough: the slope of |x| jumps by {kink_jump_of_slope:.0f} at 0. Softmax's slope jumps by "
+        "{softmax_jump_of_slope:g}: it is smooth for finite scores.",
+        _continuous,
+        _needs_if(lambda v: v["softmax_jump_of_slope"] < 1e-3, lambda v: v["kink_jump_of_slope"] > 1),
+    ),
+)

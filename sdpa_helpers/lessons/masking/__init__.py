@@ -1,0 +1,38 @@
+"""What lesson 05 uses: conventions, alignment, empty rows, leaks and how to find them."""
+
+from sdpa_helpers.lazy import offer
+
+__getattr__, __all__ = offer(
+    __name__,
+    {
+        "lessons.masking.experiments": (
+            "DETECTORS",
+            "decode",
+            "detect",
+            "fused_against_manual",
+            "future_weight",
+            "has_leak",
+            "health_of_empty_rows",
+            "influence_by_moving",
+            "left_padding_mask",
+            "multihead_with_an_empty_sequence",
+            "nan_behind_a_mask",
+            "pad_and_compare",
+            "planted",
+            "row_by_misuse",
+            "sliding_window_mask",
+            "what_the_fused_call_does",
+        ),
+        "lessons.masking.figures": (
+            "plot_alignment",
+            "plot_conventions",
+            "plot_decoding",
+            "plot_future_weight",
+            "plot_influence",
+            "plot_masks",
+            "plot_scores_and_weights",
+        ),
+        "lessons.masking.widget": ("paint_mask",),
+        "show.predict": ("compare",),
+    },
+)

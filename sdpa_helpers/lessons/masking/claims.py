@@ -1,0 +1,371 @@
+"""The claims that lesson 05 runs: where a mask goes, what it means, and what the fused call does with it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from sdpa_helpers.attention import causal_mask, padding_mask, scaled_dot_product_attention, softmax
+from sdpa_helpers.lessons.claim import Claim, Verdict
+from sdpa_helpers.lessons.masking import experiments as lesson
+
+Numbers = Mapping[str, float]
+
+# The input of the lesson: five words that attend to each other.
+_K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
+_V = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
+_Q = np.array([[1, 0, 1], [0, 1, 0], [2, 0, -1], [2, 0, 0], [0, 1, 1]], dtype=float)
+_S = _Q @ _K.T / np.sqrt(3)
+_CAUSAL = causal_mask(5)
+
+
+def _right_if(test: Callable[[Numbers], bool]) -> Callable[[Numbers], Verdict]:
+    return lambda values: "right" if test(values) else "wrong"
+
+
+def _needs_if(
+    holds: Callable[[Numbers], bool], exception: Callable[[Numbers], bool]
+) -> Callable[[Numbers], Verdict]:
+    """Wrong if it does not hold in the claim's own case; if it does, an exception makes it need a condition."""
+
+    def decide(values: Numbers) -> Verdict:
+        if not holds(values):
+            return "wrong"
+        return "needs a condition" if exception(values) else "right"
+
+    return decide
+
+
+def _fused(Q: Any, K: Any, V: Any, attn_mask: Any) -> Any:
+    import torch
+    import torch.nn.functional as F
+
+    tensors = (torch.from_numpy(x) for x in (Q, K, V))
+    return F.scaled_dot_product_attention(*tensors, attn_mask=torch.from_numpy(attn_mask)).numpy()
+
+
+def _by_hand(Q: Any, K: Any, V: Any, mask: Any) -> Any:
+    """The usual hand-written code: 0 or False is hidden, plain softmax."""
+    import torch
+
+    q, k, v = (torch.from_numpy(x) for x in (Q, K, V))
+    scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(torch.from_numpy(mask) == 0, -torch.inf)
+    return (torch.softmax(scores, dim=-1) @ v).numpy()
+
+
+def _random(*lead: int, n: int = 6, d: int = 4) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(3)
+    Q, K, V = (rng.normal(size=(*lead, n, d)) for _ in range(3))
+    return Q, K, V
+
+
+def _same(a: Any, b: Any) -> float:
+    return float(np.allclose(a, b, rtol=1e-6, atol=1e-9))
+
+
+def _minus_infinity() -> Numbers:
+    weights = softmax(np.where(_CAUSAL, _S, -np.inf))
+    return {
+        "as_fused": _same(weights @ _V, _fused(_Q, _K, _V, _CAUSAL)),
+        "hidden": (~_CAUSAL).sum(),
+        "exactly_zero": (weights[~_CAUSAL] == 0).sum(),
+    }
+
+
+def _pseudocode() -> Numbers:
+    Q, K, V = _random()
+    may, left = causal_mask(6), lesson.left_padding_mask(6, 2)
+    values = np.eye(6)  # unit vectors: the output shows the weights
+    inverted = _by_hand(Q, K, values, ~may)
+    return {
+        "as_fused": _same(_by_hand(Q, K, V, may), _fused(Q, K, V, may)),
+        "future_if_true_means_blocked": lesson.future_weight(inverted),
+        "nan_rows": np.isnan(_by_hand(Q, K, V, left)).any(axis=-1).sum(),
+    }
+
+
+def _added_mask() -> Numbers:
+    scores, mask = np.array([2.0, 1.0, 3.0]), np.array([1, 1, 0])
+    added, hidden = softmax(scores + mask), softmax(np.where(mask == 0, -np.inf, scores))
+    additive = softmax(scores + np.where(mask == 0, -np.inf, 0.0))
+    return {
+        "added": added[2],
+        "hidden": hidden[2],
+        "first_added": added[0],
+        "first_hidden": hidden[0],
+        "additive_form_agrees": _same(additive, hidden),
+    }
+
+
+def _order() -> Numbers:
+    right = scaled_dot_product_attention(_Q, _K, _V, attn_mask=_CAUSAL)
+    raw = _Q @ _K.T
+    swapped = softmax(np.where(_CAUSAL, raw, -np.inf) / np.sqrt(3)) @ _V
+    late_mask = (softmax(raw / np.sqrt(3)) * _CAUSAL) @ _V
+    late_scale = softmax(np.where(_CAUSAL, raw, -np.inf)) / np.sqrt(3) @ _V
+    return {
+        "in_order": _same(softmax(np.where(_CAUSAL, raw / np.sqrt(3), -np.inf)) @ _V, right),
+        "mask_before_scale": _same(swapped, right),
+        "mask_after_softmax": float(np.abs(late_mask - right).max()),
+        "scale_after_softmax": float(np.abs(late_scale - right).max()),
+    }
+
+
+def _future_rule() -> Numbers:
+    n = 7
+    rule = np.array([[j <= i for j in range(n)] for i in range(n)])
+    Q, K, V = _random(n=n)
+    output = scaled_dot_product_attention(Q, K, V, attn_mask=rule)
+    moved = 0
+    for j in range(n):
+        K2, V2 = K.copy(), V.copy()
+        K2[j] += 1
+        V2[j] += 1
+        after = scaled_dot_product_attention(Q, K2, V2, attn_mask=rule)
+        moved += int((np.abs(after - output)[:j] > 1e-12).any(axis=-1).sum())
+    return {
+        "as_tril": float(np.array_equal(rule, np.tri(n, dtype=bool))),
+        "sees_itself": np.diag(rule).sum(),
+        "earlier_outputs_that_moved": moved,
+    }
+
+
+def _padding_columns() -> Numbers:
+    padded = lesson.pad_and_compare(_Q[3:], _K[3:], _V[3:], extra=3)
+    with_empty = _by_hand(_Q, _K, _V, lesson.left_padding_mask(5, 2))
+    rows = np.tile(padding_mask([3], 5)[0][:, None], (1, 5))  # hides queries instead of keys
+    return {
+        "masked_as_alone": _same(padded.masked, padded.alone),
+        "rows_hidden_nan": np.isnan(_by_hand(_Q, _K, _V, rows)).any(axis=-1).sum(),
+        "left_padding_nan": np.isnan(with_empty).any(axis=-1).sum(),
+    }
+
+
+def _upper_triangle() -> Numbers:
+    strictly, with_diagonal = (np.triu(np.full((5, 5), -np.inf), k=k) for k in (1, 0))
+    masked = np.where(_CAUSAL, _S, -np.inf)
+    return {
+        "strict_agrees": float(np.array_equal(_S + strictly, masked)),
+        "hidden": np.isneginf(strictly).sum(),
+        "with_diagonal_agrees": float(np.array_equal(_S + with_diagonal, masked)),
+    }
+
+
+def _after_softmax() -> Numbers:
+    import torch
+
+    hidden = torch.from_numpy(np.where(_CAUSAL, _S, -np.inf))
+    empty = torch.full((3,), -torch.inf, dtype=torch.float64)
+    seen = np.ones((1, 5), dtype=bool)
+    return {
+        "not_zero": int((torch.softmax(hidden, dim=-1).numpy()[~_CAUSAL] != 0).sum()),
+        "empty_row_is_nan": float(torch.softmax(empty, dim=-1).isnan().all()),
+        "fused_empty_row": float(np.abs(_fused(_Q, _K, _V, np.repeat(~seen, 5, axis=0))).max()),
+    }
+
+
+def _encoder() -> Numbers:
+    padded = lesson.pad_and_compare(_Q[3:], _K[3:], _V[3:], extra=3)
+    return {
+        "on_padding": padded.weight_on_padding,
+        "moved": float(np.abs(padded.unmasked - padded.alone).max()),
+        "moved_when_masked": float(np.abs(padded.masked - padded.alone).max()) > 1e-9,
+    }
+
+
+def _cross_attention() -> Numbers:
+    rng = np.random.default_rng(4)
+    target, K, V = rng.normal(size=(4, 3)), *_random(n=6, d=3)[1:]
+    before = scaled_dot_product_attention(target, K, V)
+    moved = 0
+    for j in range(len(target)):
+        changed = target.copy()
+        changed[j] += 1
+        moved += int((scaled_dot_product_attention(changed, K, V) != before).any(axis=-1)[:j].sum())
+    return {
+        "earlier_outputs_that_moved": moved,
+        "hidden_by_causal": float((~causal_mask(4, 6)).mean()),
+        "on_padding": lesson.pad_and_compare(_Q[3:], _K[3:], _V[3:], extra=3).weight_on_padding,
+    }
+
+
+def _complete_code() -> Numbers:
+    Q, K, V = _random(2, 3)
+    masks = (causal_mask(6), np.ones((2, 1, 6, 6), dtype=bool), padding_mask([6, 3], 6)[:, None, None, :])
+    agree = sum(_same(_by_hand(Q, K, V, mask), _fused(Q, K, V, mask)) for mask in masks)
+    empty = np.isnan(_by_hand(_Q, _K, _V, lesson.left_padding_mask(5, 2))).any(axis=-1).sum()
+    return {"masks": len(masks), "agree": agree, "empty_rows_nan": empty}
+
+
+def _mask_shape() -> Numbers:
+    Q, K, V = _random(2, 3)
+    mask = causal_mask(6) & padding_mask([6, 3], 6)[:, None, None, :]
+    whole = scaled_dot_product_attention(Q, K, V, attn_mask=mask)
+    heads = [scaled_dot_product_attention(Q[:, h], K[:, h], V[:, h], attn_mask=mask[:, 0]) for h in range(3)]
+    return {
+        "ndim": mask.ndim,
+        "heads_of_mask": mask.shape[1],
+        "heads": 3,
+        "agree": sum(_same(whole[:, h], heads[h]) for h in range(3)),
+    }
+
+
+def _same_result() -> Numbers:
+    same = lesson.fused_against_manual()
+    dtypes = lesson.what_the_fused_call_does(_Q, _K, _CAUSAL)
+    left = lesson.left_padding_mask(5, 2)
+    return {
+        "boolean_agrees": float(same.boolean < 1e-5),
+        "float_difference": round(same.float_mask, 2),
+        "future": same.future,
+        "raised": sum(isinstance(outcome, str) for outcome in dtypes.values()),
+        "fused_nan_rows": np.isnan(_fused(_Q, _K, _V, left)).any(axis=-1).sum(),
+        "by_hand_nan_rows": np.isnan(_by_hand(_Q, _K, _V, left)).any(axis=-1).sum(),
+    }
+
+
+CLAIMS = (
+    Claim(
+        number=20,
+        article="A",
+        says="To forbid a position, its score is set to −∞ before softmax.",
+        where="05_masking, section 2",
+        finding="The same output as torch's fused call; {exactly_zero:.0f} of {hidden:.0f} hidden weights are exactly "
+        "0. (A row with every score at −∞ is another matter: claim 145.)",
+        compute=_minus_infinity,
+        decide=_right_if(lambda v: v["as_fused"] == 1 and v["exactly_zero"] == v["hidden"]),
+    ),
+    Claim(
+        number=93,
+        article="C",
+        says="Pseudocode for attention: score, scale, fill with −∞ where the mask equals 0, softmax, mix.",
+        where="05_masking, section 11",
+        finding="Right where everybody agrees that 0 is hidden. It does not say so: a mask in which True means "
+        "blocked puts {future_if_true_means_blocked:.2f} of the first token's weight on the future. And "
+        "{nan_rows:.0f} rows that see nothing become NaN.",
+        compute=_pseudocode,
+        decide=_needs_if(
+            lambda v: v["as_fused"] == 1,
+            lambda v: v["future_if_true_means_blocked"] > 0 or v["nan_rows"] > 0,
+        ),
+    ),
+    Claim(
+        number=94,
+        article="C",
+        says="The third step, as an equation: the mask is added to the scores.",
+        where="05_masking, section 11",
+        finding="For a mask of 0 and −∞ that is the same as hiding. For the 0/1 mask of the same article's code, "
+        "scores 2, 1, 3 with the last hidden give it {added:.2f} of the weight in place of {hidden:.0f}.",
+        compute=_added_mask,
+        decide=_needs_if(lambda v: v["additive_form_agrees"] == 1, lambda v: v["added"] > 0),
+    ),
+    Claim(
+        number=124,
+        article="D",
+        says="The order of the steps: project, score and scale, mask, softmax over the keys, weighted sum.",
+        where="05_masking, section 11",
+        finding="The same as the package. Masking with −∞ and scaling may be exchanged; masking after softmax moves "
+        "an output by {mask_after_softmax:.2f}, scaling after it by {scale_after_softmax:.2f}.",
+        compute=_order,
+        decide=_right_if(
+            lambda v: v["in_order"] == 1 and min(v["mask_after_softmax"], v["scale_after_softmax"]) > 0.1
+        ),
+    ),
+    Claim(
+        number=126,
+        article="D",
+        says="Causal: the score of query i with key j is −∞ when j > i, so i attends to itself and the past.",
+        where="05_masking, section 10",
+        finding="The lower triangle with its diagonal: {sees_itself:.0f} of 7 see themselves. Moving each key and "
+        "value in turn moved {earlier_outputs_that_moved:.0f} earlier outputs.",
+        compute=_future_rule,
+        decide=_right_if(
+            lambda v: v["as_tril"] == 1 and v["sees_itself"] == 7 and v["earlier_outputs_that_moved"] == 0
+        ),
+    ),
+    Claim(
+        number=127,
+        article="D",
+        says="Padding: the scores of all queries with a padded position are −∞.",
+        where="05_masking, section 4",
+        finding="With the padded keys hidden, a sentence gives the same outputs as alone. Hidden query rows instead "
+        "would be {rows_hidden_nan:.0f} rows of NaN; causal with left padding still leaves "
+        "{left_padding_nan:.0f} empty rows.",
+        compute=_padding_columns,
+        decide=_right_if(lambda v: v["masked_as_alone"] == 1),
+    ),
+    Claim(
+        number=144,
+        article="E",
+        says="The causal mask as a matrix: an upper triangle of −∞, added to the scores.",
+        where="05_masking, section 11",
+        finding="With −∞ strictly above the diagonal, {hidden:.0f} of 25 scores, it is the causal mask. With the "
+        "diagonal in it, no token would see itself.",
+        compute=_upper_triangle,
+        decide=_right_if(lambda v: v["strict_agrees"] == 1 and v["with_diagonal_agrees"] == 0),
+    ),
+    Claim(
+        number=145,
+        article="E",
+        says="Softmax turns −∞ into 0: hidden positions contribute nothing.",
+        where="05_masking, section 8",
+        finding="{not_zero:.0f} hidden weights differ from 0, as long as a row has a visible key. A row that is −∞ "
+        "throughout gives NaN; torch's fused call gives {fused_empty_row:.0f} there.",
+        compute=_after_softmax,
+        decide=_needs_if(lambda v: v["not_zero"] == 0, lambda v: v["empty_row_is_nan"] == 1),
+    ),
+    Claim(
+        number=146,
+        article="E",
+        says="Self-attention in an encoder needs no mask, because every position may see every other.",
+        where="05_masking, section 4",
+        finding="In a batch of sentences of different lengths, three zero vectors of padding take {on_padding:.2f} of "
+        "the weight and move the output by {moved:.2f}. A padding mask is needed.",
+        compute=_encoder,
+        decide=_right_if(lambda v: v["on_padding"] == 0 and v["moved"] == 0),
+    ),
+    Claim(
+        number=147,
+        article="E",
+        says="Cross-attention takes no causal mask: a query may attend to every position of the encoder.",
+        where="05_masking, section 3",
+        finding="Without one, changing a later query moves {earlier_outputs_that_moved:.0f} earlier outputs: nothing "
+        "leaks. A causal mask would hide {hidden_by_causal:.0%} of the other text. Padding there still needs its "
+        "mask ({on_padding:.2f} of the weight).",
+        compute=_cross_attention,
+        decide=_right_if(lambda v: v["earlier_outputs_that_moved"] == 0 and v["hidden_by_causal"] > 0),
+    ),
+    Claim(
+        number=150,
+        article="E",
+        says="Complete code: matmul over √d_k, masked_fill(mask == 0, −inf), softmax, matmul.",
+        where="05_masking, section 11",
+        finding="{agree:.0f} of {masks:.0f} boolean masks give what torch's fused call gives. Where rows see "
+        "nothing, {empty_rows_nan:.0f} are NaN.",
+        compute=_complete_code,
+        decide=_right_if(lambda v: v["agree"] == v["masks"] > 0),
+    ),
+    Claim(
+        number=151,
+        article="E",
+        says="A mask has the shape (batch, 1, length, length).",
+        where="05_masking, section 3",
+        finding="The one axis of size {heads_of_mask:.0f} broadcasts: {agree:.0f} of {heads:.0f} heads are as if "
+        "masked one by one.",
+        compute=_mask_shape,
+        decide=_right_if(lambda v: v["ndim"] == 4 and v["heads_of_mask"] == 1 and v["agree"] == v["heads"]),
+    ),
+    Claim(
+        number=152,
+        article="E",
+        says="F.scaled_dot_product_attention(Q, K, V, attn_mask=mask) gives the same result as the code by hand.",
+        where="05_masking, section 6",
+        finding="Only for a boolean mask. A float32 mask of 0 and 1 is added: outputs differ by up to "
+        "{float_difference:.2f}, and the first of eight tokens puts {future:.2f} of its weight on the future. "
+        "{raised:.0f} other dtypes raise. Of two rows that see nothing, {by_hand_nan_rows:.0f} are NaN, by hand, "
+        "and {fused_nan_rows:.0f} in the fused call.",
+        compute=_same_result,
+        decide=_right_if(lambda v: v["float_difference"] < 1e-5 and v["raised"] == 0),
+        relative=1e-4,  # float32
+    ),
+)

@@ -1,0 +1,183 @@
+"""Lesson 05, masking: its figures. They draw what `masking_experiments` computes, also offered from here."""
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+
+import numpy as np
+from jaxtyping import Bool, Float
+from matplotlib.axes import Axes
+from numpy import ndarray as Array
+
+from sdpa_helpers.lessons.masking.experiments import future_weight
+from sdpa_helpers.show.figures import (
+    BLUE,
+    CARD,
+    GRID,
+    INK,
+    ORANGE,
+    SKY,
+    VERMILION,
+    Picture,
+    bars,
+    figure,
+    heat_map,
+    panels,
+    readable_on,
+    show,
+    write,
+)
+
+
+def plot_scores_and_weights(
+    scores: Float[Array, "n n"], weights: Float[Array, "n n"], words: Sequence[str]
+) -> Picture:
+    """Masked scores beside the weights that softmax makes of them."""
+    fig, axes = panels(
+        ["masked scores", "weights: each row adds up to 1"], x="key", y="query", size=(9.2, 3.4)
+    )
+    for ax, matrix in zip(axes, (scores, weights), strict=True):
+        heat_map(ax, matrix, words, words)
+    told = "; ".join(
+        f"{word}: " + ", ".join(write(w, 2) for w in row) for word, row in zip(words, weights, strict=True)
+    )
+    return show(
+        fig, f"Two heat maps. Above the diagonal the scores are −∞ and the weights 0. Weights: {told}."
+    )
+
+
+def _cells(ax: Axes, shade: Array, texts: list[list[str]], size: float = 10) -> None:
+    """A table of coloured cells. `shade` holds a colour name for each."""
+    n_q, n_k = len(texts), len(texts[0])
+    for (i, j), colour in np.ndenumerate(shade):
+        ax.fill_between([j - 0.5, j + 0.5], i - 0.5, i + 0.5, color=colour, linewidth=0)
+        ax.text(j, i, texts[i][j], color=readable_on(colour), fontsize=size, ha="center", va="center")
+    ax.set(xlim=(-0.5, n_k - 0.5), ylim=(n_q - 0.5, -0.5), xticks=range(n_k), yticks=range(n_q))
+    ax.set_xticks(np.arange(n_k - 1) + 0.5, minor=True)
+    ax.set_yticks(np.arange(n_q - 1) + 0.5, minor=True)
+    ax.grid(visible=False)
+    ax.grid(which="minor", color=CARD, linewidth=2)
+    ax.set_axisbelow(False)
+    ax.tick_params(which="both", length=0)
+    ax.spines[:].set_visible(False)
+    ax.set_aspect("equal")
+
+
+def _colours(mask: Bool[Array, "n_q n_k"]) -> Array:
+    return np.where(mask, BLUE, GRID)
+
+
+def _rows(mask: Bool[Array, "n_q n_k"]) -> str:
+    return "/".join("".join("x" if seen else "-" for seen in row) for row in mask)
+
+
+def plot_masks(masks: Mapping[str, Bool[Array, "n_q n_k"]]) -> Picture:
+    """Boolean masks side by side: dark with a dot where the query may attend."""
+    fig, axes = panels(list(masks), x="key", y="query", size=(9.6, 2.7))
+    for ax, (name, mask) in zip(axes, masks.items(), strict=True):
+        _cells(ax, _colours(mask), np.where(mask, "●", "").tolist(), 9)
+        ax.set_title(name, color=INK, fontsize=10.5, loc="left", pad=8)
+    told = "; ".join(f"{name.replace(chr(10), ' ')} {_rows(mask)}" for name, mask in masks.items())
+    return show(fig, f"Masks, one row for each query, x where it may attend, - where not: {told}.")
+
+
+def plot_alignment(top_left: Bool[Array, "n_q n_k"], bottom_right: Bool[Array, "n_q n_k"]) -> Picture:
+    """The two ways to lay a causal triangle into a matrix that is not square."""
+    fig, axes = panels(
+        ["top left: torch's is_causal", "bottom right: what a cache needs"],
+        x="key (token number)",
+        y="query (new token)",
+        size=(8.6, 2.5),
+    )
+    for ax, mask in zip(axes, (top_left, bottom_right), strict=True):
+        _cells(ax, _colours(mask), np.where(mask, "●", "").tolist())
+    return show(
+        fig,
+        f"Two masks for {len(top_left)} queries and {len(top_left[0])} keys, x where a query may attend. "
+        f"Top left: {_rows(top_left)}. Bottom right: {_rows(bottom_right)}.",
+    )
+
+
+def plot_conventions(written: Mapping[str, Array]) -> Picture:
+    """One mask in every convention: equal colours mean the same, whatever is written in the cells."""
+    may = next(iter(written.values()))
+    fig, axes = panels([""] * len(written), x="key", y="query", size=(9.8, 2.9))
+    for ax, (name, mask) in zip(axes, written.items(), strict=True):
+        texts = [[_short(entry) for entry in row] for row in mask]
+        _cells(ax, _colours(may), texts, 8.5)
+        ax.set_title("\n".join(name.split(", ")), color=INK, fontsize=9.5, loc="left", pad=8)
+    told = "; ".join(
+        f"{name}: a visible key is {_short(mask[0, 0])}, a hidden one {_short(mask[0, -1])}"
+        for name, mask in written.items()
+    )
+    return show(fig, f"The same causal mask, written five times. {told}.")
+
+
+def _short(entry: object) -> str:
+    if isinstance(entry, np.bool_):
+        return "T" if entry else "F"
+    number = float(entry)  # type: ignore[arg-type]
+    return "−∞" if number == -np.inf else "−1e9" if number == -1e9 else f"{number:g}"
+
+
+def plot_future_weight(weights: Mapping[str, Float[Array, "n n"]], word: str) -> Picture:
+    """What each misuse lets the first query put on later keys, and what its row adds up to."""
+    fig, ax = figure(
+        f"“{word}” may see itself alone: what does it see?",
+        x="how the mask is used",
+        y="weight",
+        size=(9.2, 3.6),
+    )
+    future = [future_weight(w) for w in weights.values()]
+    total = [float(w[0].sum()) for w in weights.values()]
+    bars(
+        ax,
+        [name.replace(" ", "\n", 1) for name in weights],
+        {"on the future": future, "in all": total},
+        colours=(VERMILION, SKY),
+    )
+    ax.legend(frameon=False, labelcolor=INK, fontsize=10, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    told = "; ".join(
+        f"{name}: {write(f, 2)} of {write(t, 2)}" for name, f, t in zip(weights, future, total, strict=True)
+    )
+    return show(fig, f"Bar chart of the weight that {word} puts on the future, of the weight in all. {told}.")
+
+
+def plot_decoding(
+    whole: Float[Array, "n d_v"], others: Mapping[str, Float[Array, "n d_v"]], words: Sequence[str]
+) -> Picture:
+    """How far decoding step by step is from the whole text at once."""
+    fig, ax = figure(
+        "Decoding with a cache: distance from the right output",
+        x="new token",
+        y="largest difference of a component",
+        size=(8.0, 3.4),
+    )
+    distances = {name: np.abs(output - whole).max(axis=-1) for name, output in others.items()}
+    bars(ax, words, distances, colours=(BLUE, ORANGE))
+    told = "; ".join(
+        f"{name}: " + ", ".join(write(d, 2) for d in distance) for name, distance in distances.items()
+    )
+    return show(fig, f"Bar chart of differences for the tokens {', '.join(words)}. {told}.")
+
+
+def plot_influence(influences: Mapping[str, Float[Array, "n n"]], moved: str) -> Picture:
+    """Who moves whom: rows are outputs, columns the key or value that was moved."""
+    fig, axes = panels([""] * len(influences), x=f"{moved} moved", y="output", size=(9.8, 2.7))
+    counts = []
+    for ax, (name, influence) in zip(axes, influences.items(), strict=True):
+        future = np.triu(np.ones(influence.shape, dtype=bool), k=1)
+        leak, allowed = future & (influence != 0), ~future & (influence != 0)
+        shade = np.where(leak, VERMILION, np.where(allowed, SKY, GRID))
+        _cells(ax, shade, np.where(leak, "×", np.where(allowed, "·", "")).tolist())
+        ax.set_title(_in_lines(name), color=INK, fontsize=10, loc="left", pad=8)
+        counts.append(f"{name}: {int(leak.sum())} of {int(future.sum())}")
+    return show(
+        fig,
+        f"One matrix for each attention; a cross marks an output that moved although the {moved} lies in its future. "
+        f"Cells with a leak: {'; '.join(counts)}.",
+    )
+
+
+def _in_lines(name: str) -> str:
+    words = name.split()
+    return "\n".join(" ".join(filter(None, pair)) for pair in zip_longest(words[::2], words[1::2]))

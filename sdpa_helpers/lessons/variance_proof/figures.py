@@ -1,0 +1,256 @@
+"""Lesson 02, the variance of a score: the figures. They draw the data that they are given."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from numpy import ndarray as Array
+
+from sdpa_helpers.attention import softmax
+from sdpa_helpers.lessons.variance_proof.experiments import (
+    SCALES,
+    SUSPECTS,
+    Interval,
+    exponent,
+    scale_probe,
+    weights_by_maximum,
+)
+from sdpa_helpers.show.figures import (
+    BLUE,
+    FAINT,
+    GREEN,
+    GRID,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    Picture,
+    bars,
+    figure,
+    legend,
+    panels,
+    show,
+    write,
+)
+
+SCALE_COLOURS = {"1": VERMILION, "1/√d": BLUE, "1/d": ORANGE}
+KIND_COLOURS = {"normal": BLUE, "uniform": GREEN, "coins": ORANGE}
+_D_K = "number of coordinates d_k"
+
+
+def plot_walks(paths: Float[Array, "count steps"]) -> Picture:
+    """Scores of coins while they are being added up, with ±√d."""
+    fig, ax = figure(
+        "A score is a random walk", x="coordinates added so far", y="sum so far", size=(7.2, 3.8)
+    )
+    steps = np.arange(1, paths.shape[-1] + 1)
+    ax.plot(steps, paths.T, color=SKY, linewidth=1.0)
+    for sign in (1, -1):
+        ax.plot(steps, sign * np.sqrt(steps), color=BLUE, linewidth=2.2, label="±√d" if sign > 0 else None)
+        straight = sign * steps
+        ax.plot(steps, straight, color=FAINT, linewidth=1.4, linestyle=":", label="±d" if sign > 0 else None)
+    limit = 3.6 * np.sqrt(steps[-1])
+    ax.set(ylim=(-limit, limit), xlim=(0, steps[-1]))
+    ax.axhline(0, color=FAINT, linewidth=0.8)
+    legend(ax, loc="upper left")
+    inside = float(np.mean(np.abs(paths[:, -1]) <= np.sqrt(steps[-1])))
+    return show(
+        fig,
+        f"{len(paths)} random walks of {steps[-1]} steps. They spread like the square root of the number of steps: "
+        f"at the end {100 * inside:.0f} percent lie between minus and plus √{steps[-1]} = "
+        f"{write(float(np.sqrt(steps[-1])), 0)}. None comes near the straight lines ±d.",
+    )
+
+
+def plot_growth(dims: Sequence[int], found: Sequence[Interval]) -> Picture:
+    """The measured standard deviation against √d_k: both on logarithmic axes, and their ratio with its interval."""
+    fig, (left, right) = panels(
+        ["The standard deviation of q·k", "Measured, divided by √d_k"], x=_D_K, size=(9.2, 3.8)
+    )
+    values, low, high = (np.array(column) for column in zip(*found, strict=True))
+    roots = np.sqrt(dims)
+    left.loglog(dims, roots, color=BLUE, linewidth=2.2, label="√d_k, from the proof")
+    left.loglog(dims, values, "o", color=VERMILION, markersize=7, label="measured")
+    left.set_ylabel("standard deviation", color=INK)
+    legend(left)
+    right.axhline(1, color=BLUE, linewidth=2.2, label="the proof")
+    right.fill_between(dims, low / roots, high / roots, color=VERMILION, alpha=0.16, linewidth=0)
+    right.errorbar(
+        dims, values / roots, [(values - low) / roots, (high - values) / roots],
+        fmt="o", color=VERMILION, capsize=4, label="measured, 95 % interval",
+    )  # fmt: skip
+    right.set(xscale="log", ylim=(0.93, 1.07), ylabel="ratio")
+    legend(right, loc="lower left")
+    for ax in (left, right):
+        _powers(ax, dims)
+    left.set_yticks(roots, [write(root, 0) for root in roots])
+    widest = float(np.max(np.abs(values / roots - 1)))
+    return show(
+        fig,
+        f"Left: the measured standard deviation rises along the line √d_k, from {write(values[0], 1)} at d_k = "
+        f"{dims[0]} to {write(values[-1], 1)} at {dims[-1]}. Right: divided by √d_k it stays within "
+        f"{100 * widest:.1f} percent of 1, with 95 percent intervals.",
+    )
+
+
+def plot_shapes(
+    one: Mapping[str, Float[Array, "n"]],
+    dims: Sequence[int],
+    kurtosis: Mapping[str, Sequence[float]],
+    expected: Mapping[str, Sequence[float]],
+) -> Picture:
+    """Left: scores at d_k = 1, three shapes with one variance. Right: what is left of the shape as d_k grows."""
+    fig, (left, right) = panels(["d_k = 1: three shapes, one variance", "The shape fades"], size=(9.2, 3.8))
+    for name, samples in one.items():
+        if name == "coins":
+            for value in (-1, 1):
+                share = float(np.mean(samples == value))
+                left.plot([value, value], [0, share], color=KIND_COLOURS[name], linewidth=4,
+                          label="coins (share of pairs)" if value > 0 else None)  # fmt: skip
+        else:
+            left.hist(samples, bins=60, range=(-3.2, 3.2), density=True, histtype="step", linewidth=2,
+                      color=KIND_COLOURS[name], label=name)  # fmt: skip
+    left.set(xlabel="score q·k", ylabel="density", ylim=(0, 1.55), xlim=(-3.3, 3.3))
+    for name, found in kurtosis.items():
+        right.plot(dims, found, "o", color=KIND_COLOURS[name], markersize=6.5, label=name)
+        right.plot(dims, expected[name], color=KIND_COLOURS[name], linewidth=1.6)
+    right.axhline(0, color=FAINT, linewidth=0.8)
+    right.set(xscale="log", xlabel=_D_K, ylabel="excess kurtosis (bell curve: 0)")
+    _powers(right, dims)
+    for ax in (left, right):
+        legend(ax)
+    told = ", ".join(
+        f"{name} from {write(found[0], 2)} to {write(found[-1], 2)}" for name, found in kurtosis.items()
+    )
+    return show(
+        fig,
+        "Left: at d_k = 1 the score of normal components has a sharp peak and long tails, of uniform components a "
+        "peak and short tails, of coins two spikes at −1 and 1; each has variance 1. Right: the excess kurtosis goes "
+        f"to 0 as d_k grows from {dims[0]} to {dims[-1]}: {told}. Lines: theory.",
+    )
+
+
+def plot_broken(d: int, scores: Mapping[str, Float[Array, "n"]]) -> Picture:
+    """The score divided by √d_k, for each broken assumption: a box from −1 to +1 is what the proof promises."""
+    fig, ax = figure(
+        f"Divided by √d_k, at d_k = {d}: only some survive", x="scaled score q·k / √d_k", y="assumption that is broken",
+        size=(8.2, 4.2),
+    )  # fmt: skip
+    told = []
+    ax.axvspan(-1, 1, color=GRID, alpha=0.8, zorder=0)
+    for place, (name, raw) in enumerate(reversed(list(scores.items()))):
+        scaled = raw / np.sqrt(d)
+        mean, sd = float(scaled.mean()), float(scaled.std())
+        kept = abs(mean) < 0.1 and abs(sd - 1) < 0.1
+        few = scaled[:: max(1, scaled.size // 400)]
+        ax.plot(few, place + np.linspace(-0.22, 0.22, few.size), ".", color=SKY, markersize=2.5, alpha=0.6)
+        ax.plot([mean - sd, mean + sd], [place, place], color=BLUE if kept else VERMILION, linewidth=5)
+        ax.plot(mean, place, "o", color=INK, markersize=6)
+        ax.annotate(
+            f"mean {write(mean, 1)}, sd {write(sd, 1)}", (1.0, place), (-4, 0), xycoords=("axes fraction", "data"),
+            textcoords="offset points", color=INK, fontsize=10, ha="right", va="center",
+        )  # fmt: skip
+        told.append(f"{name}: mean {write(mean, 1)}, standard deviation {write(sd, 1)}")
+    ax.set_yticks(range(len(scores)), list(scores)[::-1])
+    ax.set_xlim(-12.5, 22)
+    ax.grid(visible=False, axis="y")
+    return show(
+        fig,
+        "Scaled scores as dots, their mean and one standard deviation as bars, for each broken assumption. "
+        + "; ".join(reversed(told))
+        + ".",
+    )
+
+
+def plot_side_by_side(dims: Sequence[int], found: Mapping[str, Mapping[str, Sequence[float]]]) -> Picture:
+    """What each scale does to independent keys, and to keys with a match."""
+    fig, (left, right) = panels(
+        ["Independent keys: how even?", "One key matches (correlation 0.5)"], x=_D_K, size=(9.2, 3.9)
+    )
+    told = []
+    for name, colour in SCALE_COLOURS.items():
+        even, score = found[name]["evenness"], found[name]["match score"]
+        left.plot(dims, even, "o-", color=colour, linewidth=2, label=f"scale {name}")
+        right.plot(dims, score, "o-", color=colour, linewidth=2, label=f"scale {name}")
+        told.append(
+            f"scale {name}: evenness from {write(even[0], 2)} to {write(even[-1], 2)}, "
+            f"score of the match from {write(score[0], 1)} to {write(score[-1], 1)}"
+        )
+    left.set(xscale="log", ylim=(-0.03, 1.06), ylabel="entropy / log n  (1: all equal, 0: one key)")
+    right.set(xscale="log", yscale="log", ylabel="mean scaled score of the match")
+    for ax in (left, right):
+        _powers(ax, dims)
+    legend(left, loc="center left", bbox_to_anchor=(0.0, 0.52))
+    legend(right, loc="upper left")
+    return show(fig, f"Two line charts for d_k from {dims[0]} to {dims[-1]}. " + "; ".join(told) + ".")
+
+
+def plot_learned(dims: Sequence[int], learned: Mapping[str, Sequence[float]]) -> Picture:
+    """The learned scale in two worlds, between the lines 1/√d and 1/d."""
+    fig, ax = figure("The data choose the exponent", x=_D_K, y="scale", size=(7.4, 4.0))
+    for name in SCALES:
+        ax.loglog(dims, [SCALES[name](d) for d in dims], color=SCALE_COLOURS[name], linewidth=1.4, linestyle="--",
+                  label=f"fixed: {name}")  # fmt: skip
+    told = []
+    for (name, values), colour, marker in zip(learned.items(), (GREEN, PURPLE), ("o", "s"), strict=True):
+        power = exponent(dims, values)
+        ax.loglog(dims, values, marker + "-", color=colour, linewidth=2, markersize=7,
+                  label=f"learned: {name}, slope {write(power, 2)}")  # fmt: skip
+        told.append(f"with {name} it falls like d to the power {write(power, 2)}")
+    _powers(ax, dims)
+    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return show(fig, "Learned scale against d_k on logarithmic axes: " + "; ".join(told) + ".")
+
+
+def plot_maximum(cases: Sequence[Sequence[float]]) -> Picture:
+    """Weights by softmax, and by softmax of scores divided by their maximum."""
+    titles = [", ".join(write(s, 0) for s in case) for case in cases]
+    fig, axes = panels(
+        [f"scores {title}" for title in titles], x="key", y="weight", size=(9.2, 3.4), sharey=True
+    )
+    told = []
+    for ax, title, case in zip(axes, titles, cases, strict=True):
+        scores = np.array(case, dtype=float)
+        soft, divided = softmax(scores), weights_by_maximum(scores)
+        broken = not np.isfinite(divided).all()
+        rules = {"softmax": soft} | ({} if broken else {"divided by the maximum first": divided})
+        bars(ax, [f"{i}" for i in range(len(case))], rules, colours=(BLUE, VERMILION))
+        if broken:
+            ax.text(0.97, 0.8, "divided by 0:\nno weights at all", transform=ax.transAxes, color=INK, fontsize=10.5,
+                    ha="right", va="top")  # fmt: skip
+        if ax is not axes[0] and (drawn := ax.get_legend()):
+            drawn.remove()
+        after = "nothing but NaN" if broken else ", ".join(write(v, 2) for v in divided)
+        told.append(f"scores {title}: softmax {', '.join(write(v, 2) for v in soft)}, after division {after}")
+    axes[0].set_ylim(0, 1.3)
+    legend(axes[0], loc="upper left")
+    return show(fig, "Bar charts of weights under two rules. " + "; ".join(told) + ".")
+
+
+def plot_probe(dims: Sequence[int] = (4, 16, 64, 256)) -> Picture:
+    """The scale that each suspect uses, read off its output."""
+    fig, ax = figure(
+        "The probe: which scale did the code use?", x=_D_K, y="scale that the probe reads", size=(7.6, 4.0)
+    )
+    markers = dict(zip(SUSPECTS, "osv^Dx", strict=True))
+    colours = dict(zip(SUSPECTS, (BLUE, FAINT, VERMILION, ORANGE, PURPLE, INK), strict=True))
+    told = []
+    for name, attention in SUSPECTS.items():
+        read = [scale_probe(attention, d) for d in dims]
+        size = 14 if name == "divides by √d" else 8  # another line lies on top of it
+        look = {"marker": markers[name], "color": colours[name], "linewidth": 1.8, "markersize": size}
+        ax.loglog(dims, read, label=name, **look)
+        told.append(f"{name}: " + ", ".join(f"{value:.3g}" for value in read))
+    _powers(ax, dims)
+    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return show(
+        fig, f"Scale read by the probe at d_k = {', '.join(map(str, dims))}. " + "; ".join(told) + "."
+    )
+
+
+def _powers(ax: Axes, dims: Sequence[int]) -> None:
+    """Ticks at the numbers of coordinates themselves."""
+    ax.set_xticks(list(dims), [str(d) for d in dims])
+    ax.minorticks_off()

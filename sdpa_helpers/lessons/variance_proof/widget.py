@@ -1,0 +1,284 @@
+"""Lesson 02's widget: draw scores, and compare their histogram with the bell N(0, d_k) that the proof promises.
+
+A score of thousands of coordinates costs no more here than one of a single coordinate, and nothing is approximated:
+for normal components a score depends on a few normal numbers and one chi-square, for components with few values on
+how often each pair of values occurs.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray as Array
+
+from sdpa_helpers.lessons.variance_proof.experiments import SCALES, Interval
+from sdpa_helpers.show import figures as style
+from sdpa_helpers.show.figures import BLUE, VERMILION, Picture
+from sdpa_helpers.show.panels import Drawing, Panel, State, button, choice, slider
+from sdpa_helpers.show.svg import Canvas, Scale, plain, ticks
+
+COUNT = 2000  # scores in a histogram
+KINDS = ("normal", "coins", "dice")
+AXES = ("follows the scores", "−4 to 4", "−100 to 100")
+STOPS = [
+    1,
+    2,
+    3,
+    4,
+    6,
+    8,
+    12,
+    16,
+    24,
+    32,
+    48,
+    64,
+    96,
+    128,
+    192,
+    256,
+    384,
+    512,
+    768,
+    1024,
+    1536,
+    2048,
+    3072,
+    4096,
+]
+_FIXED = {"−4 to 4": 4.0, "−100 to 100": 100.0}
+_UNITS = {"1": "score q·k", "1/√d": "score q·k ÷ √d_k", "1/d": "score q·k ÷ d_k"}
+_LEVELS = {
+    "coins": np.array([-1.0, 1.0]),
+    "dice": np.array([-5.0, -3.0, -1.0, 1.0, 3.0, 5.0]) / np.sqrt(35 / 3),
+}
+"""What a component can be, each value equally likely: mean 0, variance 1. A die is a small uniform distribution."""
+
+
+def correlated_scores(
+    d: int, kind: str = "normal", rho: float = 0.0, mean: float = 0.0, draw: int = 0, count: int = COUNT
+) -> Float[Array, "count"]:
+    """Independent scores of vectors whose components have this mean and variance 1, qᵢ correlated with kᵢ by `rho`.
+
+    Normal components are jointly normal. Coins and dice: kᵢ is (with its sign turned, if rho < 0) the same as qᵢ
+    with probability |rho|, otherwise it is cast anew. The same draw gives the same scores.
+    """
+    rng = np.random.default_rng([7, draw])
+    if kind == "normal":
+        # q = mean + a, k = mean + rho·a + s·e. Only a's and e's parts along (1, …, 1), u and w, and the rest of them
+        # count: the rest of a has a chi-square length, on which the rest of e is normal.
+        u, w, z = rng.standard_normal((3, count))
+        rest = rng.chisquare(d - 1, count) if d > 1 else np.zeros(count)
+        s = np.sqrt(1 - rho**2)
+        along = mean * np.sqrt(d) * (u + rho * u + s * w)
+        return d * mean**2 + along + rho * (u**2 + rest) + s * (u * w + np.sqrt(rest) * z)
+    levels = _LEVELS[kind]
+    copied = np.eye(len(levels)) if rho >= 0 else np.eye(len(levels))[::-1]
+    chances = abs(rho) * copied / len(levels) + (1 - abs(rho)) / len(levels) ** 2
+    pairs = rng.multinomial(d, chances.ravel() / chances.sum(), size=count)
+    return pairs @ np.outer(mean + levels, mean + levels).ravel()
+
+
+class Moments(NamedTuple):
+    mean: float
+    variance: float
+
+
+def promised(
+    d: int, kind: str = "normal", rho: float = 0.0, mean: float = 0.0, scale: float = 1.0
+) -> Moments:
+    """The exact mean and variance of `scale` times a score of `correlated_scores`.
+
+    Per coordinate, with a and b of mean 0: (m + a)(m + b) = m² + m(a + b) + ab, whose terms are uncorrelated
+    because the components are symmetric. Var(a + b) = 2 + 2ρ, and Var(ab) depends on the fourth moment.
+    """
+    if kind == "normal":
+        of_product = 1 + rho**2
+    else:
+        fourth = float(np.mean(_LEVELS[kind] ** 4))
+        of_product = abs(rho) * fourth + (1 - abs(rho)) - rho**2
+    return Moments(scale * d * (mean**2 + rho), scale**2 * d * (2 * mean**2 * (1 + rho) + of_product))
+
+
+def measured(sample: Float[Array, "n"]) -> tuple[Interval, Interval]:
+    """Mean and variance of a sample, with their 95 % bootstrap intervals."""
+    counts, n = _resamples(len(sample)), len(sample)
+    centre = sample.mean()
+    moved = sample - centre
+    means = counts @ moved / n
+    variances = counts @ moved**2 / n - means**2
+    (low, high), (least, most) = (np.percentile(x, [2.5, 97.5]) for x in (means + centre, variances))
+    return Interval(float(centre), float(low), float(high)), Interval(
+        float(moved @ moved / n), float(least), float(most)
+    )
+
+
+@lru_cache(maxsize=2)
+def _resamples(n: int, resamples: int = 300) -> Float[Array, "resamples n"]:
+    """How often each of n numbers is drawn when n are drawn with replacement. One table serves every bootstrap."""
+    return np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=resamples).astype(float)
+
+
+def draw_histogram(state: State) -> Drawing:
+    """Histogram and bell; measured and exact numbers; the spread on a ruler that does not move."""
+    d, kind, rho, mean = state["d_k"], state["kind"], state["rho"], state["mean"]
+    scale = SCALES[state["scale"]](d)
+    sample = scale * correlated_scores(d, kind, rho, mean, state["again"])
+    exact, (centre, variance) = promised(d, kind, rho, mean, scale), measured(sample)
+    bell = np.sqrt(d) * scale
+    canvas = Canvas(780, 430)
+    outside = _histogram(canvas, sample, bell, exact, state)
+    _numbers(canvas, centre, variance, exact, bell)
+    _ruler(canvas, np.sqrt(max(variance.value, 0.0)), bell)
+    return canvas.finish("Histogram of scores", sentence(state, centre, variance, exact, outside))
+
+
+def sentence(state: State, centre: Interval, variance: Interval, exact: Moments, outside: float) -> str:
+    """What the picture shows."""
+    share = f"{100 * outside:.0f} %" if outside >= 0.01 else "Fewer than 1 %"
+    beyond = f" {share} of the scores lie beyond the axis." if outside else ""
+    return (
+        f"{COUNT} scores, components: {state['kind']}, d_k = {state['d_k']}, scale {state['scale']}. "
+        f"Mean {plain(centre.value)}, exactly {plain(exact.mean)}; "
+        f"variance {plain(variance.value)} ({plain(variance.low)} to {plain(variance.high)}), "
+        f"exactly {plain(exact.variance)}.{beyond}"
+    )
+
+
+def axis_of(state: State, bell: float, exact: Moments) -> tuple[float, float]:
+    """The ends of the axis: as chosen, or so wide that the bell and the scores fit."""
+    if state["axis"] in _FIXED:
+        return -_FIXED[state["axis"]], _FIXED[state["axis"]]
+    spread = np.sqrt(exact.variance)
+    return float(min(-4 * bell, exact.mean - 4 * spread)), float(max(4 * bell, exact.mean + 4 * spread))
+
+
+def bins_of(low: float, high: float, state: State, scale: float) -> Float[Array, "edges"]:
+    """About 50 equal bins. Scores of coins lie on a grid: there a bin holds a whole number of its points."""
+    wide = (high - low) / 50
+    grid = 2 * scale
+    if state["kind"] == "coins" and state["mean"] == 0 and grid > wide / 4:
+        wide = grid * np.ceil(wide / grid)
+        point = (state["d_k"] % 2) * scale  # scores are even for even d_k
+        low = point - grid / 2 - wide * np.ceil((point - grid / 2 - low) / wide)
+    return low + wide * np.arange(int(np.ceil((high - low) / wide - 1e-9)) + 1)
+
+
+def _histogram(canvas: Canvas, sample: Float[Array, "n"], bell: float, exact: Moments, state: State) -> float:
+    """Draws, and gives the share of scores beyond the axis."""
+    low, high = axis_of(state, bell, exact)
+    edges = bins_of(low, high, state, SCALES[state["scale"]](state["d_k"]))
+    heights = np.histogram(sample, edges)[0] / (len(sample) * np.diff(edges))
+    peak = 1 / (bell * np.sqrt(2 * np.pi))
+    x, y = Scale((low, high), (16, 510)), Scale((0, 1.06 * max(peak, heights.max())), (250, 26))
+    for left, right, height in zip(edges[:-1], edges[1:], heights, strict=True):
+        if height:
+            canvas.box((x(left), 250), x(right) - x(left), y(height) - 250, BLUE)
+    places = np.union1d(np.linspace(low, high, 101), bell * np.linspace(-4.5, 4.5, 91))
+    places = places[(places >= low) & (places <= high)]
+    curve = peak * np.exp(-0.5 * (places / bell) ** 2)
+    canvas.curve([(x(p), y(c)) for p, c in zip(places, curve, strict=True)], VERMILION, 3)
+    canvas.axis(x, 250, ticks(low, high), _UNITS[state["scale"]])
+    canvas.box((16, 6), 14, 11, BLUE)
+    canvas.text((36, 16), f"{len(sample)} scores", size=13)
+    canvas.line((130, 12), (156, 12), VERMILION, 3)
+    name = {"1": "N(0, d_k)", "1/√d": "N(0, d_k) ÷ √d_k = N(0, 1)", "1/d": "N(0, d_k) ÷ d_k"}[state["scale"]]
+    canvas.text((162, 16), f"the bell {name}", size=13)
+    return float(np.mean((sample < low) | (sample > high)))
+
+
+def _numbers(canvas: Canvas, centre: Interval, variance: Interval, exact: Moments, bell: float) -> None:
+    for top, name, found, formula, of_bell in (
+        (44, "mean", centre, exact.mean, 0.0),
+        (154, "variance", variance, exact.variance, bell**2),
+    ):
+        canvas.text((540, top), name, bold=True)
+        for row, (label, value, mark) in enumerate(
+            (
+                ("measured", found.value, name),
+                ("95 % interval", None, None),
+                ("exact, by formula", formula, f"{name}-exact"),
+                ("of the bell", of_bell, f"{name}-bell"),
+            )
+        ):
+            place = top + 22 + 20 * row
+            canvas.text((540, place), label, size=13)
+            shown = f"{plain(found.low)} to {plain(found.high)}" if value is None else plain(value)
+            canvas.text((764, place), shown, anchor="end", bold=row == 0, name=mark)
+
+
+def _ruler(canvas: Canvas, spread: float, bell: float) -> None:
+    """The standard deviation on a logarithmic axis from 1/64 to 512."""
+    scale = Scale((1 / 64, 512), (96, 764), log=True)
+    canvas.text((16, 352), "standard", bold=True, size=13)
+    canvas.text((16, 368), "deviation", bold=True, size=13)
+    marks = [2.0**i for i in range(-6, 10)]
+    shown = [f"1/{round(1 / m)}" if m < 1 else f"{m:.0f}" for m in marks]
+    canvas.axis(scale, 370, marks, "logarithmic axis: one step doubles it", shown)
+    canvas.line((scale(1), 330), (scale(1), 370), dash="5 4")
+    canvas.line((scale(bell), 338), (scale(bell), 370), VERMILION, 4)
+    canvas.dot((scale(spread), 354), 8, BLUE)
+    canvas.text((scale(spread), 332), plain(spread), anchor="middle", bold=True, name="spread")
+
+
+def still_histograms() -> Picture:
+    """Three sizes on one axis, not scaled."""
+    sizes = (4, 64, 1024)
+    fig, axes = style.panels(
+        [f"d_k = {d}" for d in sizes], x="score q·k", y="share of scores, % per bin", size=(9.6, 3.4)
+    )
+    told = []
+    for ax, d in zip(axes, sizes, strict=True):
+        sample = correlated_scores(d)
+        edges = np.linspace(-100, 100, 51)
+        ax.bar(edges[:-1], 100 * np.histogram(sample, edges)[0] / len(sample), 4, align="edge", color=BLUE)
+        places = np.linspace(-100, 100, 401)
+        ax.plot(
+            places,
+            400 / np.sqrt(2 * np.pi * d) * np.exp(-0.5 * places**2 / d),
+            color=VERMILION,
+            linewidth=2,
+            label="N(0, d_k)",
+        )
+        found = measured(sample)[1]
+        ax.text(-98, 0.93 * ax.get_ylim()[1], f"variance {plain(found.value)}", color=style.INK)
+        told.append(f"d_k = {d}: variance {plain(found.value)} ({plain(found.low)} to {plain(found.high)})")
+    style.legend(axes[0], loc="center left")
+    return style.show(
+        fig,
+        f"Histograms of {COUNT} scores of normal components on one axis, wider and wider, "
+        f"each under the bell N(0, d_k). {'; '.join(told)}.",
+    )
+
+
+def explore_scores() -> Panel:
+    """Move d_k, the kind of components, correlation, mean and scale: does the histogram stay under its bell?"""
+    two = "{:.2f}".format
+    return Panel(
+        "variance_proof",
+        "Does the bell N(0, d_k) fit?",
+        [
+            slider("d_k", "d_k", STOPS, 64, str),
+            choice("kind", "components", KINDS, "normal"),
+            slider(
+                "rho",
+                "correlation ρ of qᵢ with kᵢ",
+                [i / 20 for i in range(-20, 21)],
+                0.0,
+                lambda x: two(x).replace("-", "−"),
+            ),
+            slider(
+                "mean",
+                "mean of all components",
+                [i / 10 for i in range(-20, 21)],
+                0.0,
+                lambda x: f"{x:.1f}".replace("-", "−"),
+            ),
+            choice("scale", "scale", tuple(SCALES), "1"),
+            choice("axis", "axis", AXES, AXES[0]),
+            button("again", "Sample again"),
+        ],
+        draw_histogram,
+        still_histograms,
+    )

@@ -1,0 +1,216 @@
+"""Find the best level that holds on this machine: start a kernel at each and let it attack."""
+
+import contextlib
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sdpa_helpers.sandbox import scratch
+from sdpa_helpers.sandbox import start as worker
+from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, Limits
+from sdpa_helpers.sandbox.levels import LEVELS
+
+_LIMITS = Limits(seconds=20, cell_seconds=10, memory_mb=1024)
+
+
+class NoSandbox(Exception):
+    """No level holds; the text says why, level by level."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The level to use, and for each better one why it is not used."""
+
+    level: str
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def choose(wanted: str) -> Choice:
+    """The level for `--sandbox auto`, `require` or `off`; NoSandbox when "require" cannot be met."""
+    if wanted == worker.OFF:
+        return Choice(worker.OFF)
+    missing: dict[str, str] = {}
+    for name in LEVELS:
+        why = fault(name)
+        if not why:
+            return Choice(name, missing)
+        missing[name] = why
+    if wanted == "require":
+        raise NoSandbox(explain(missing))
+    return Choice(worker.OFF, missing)
+
+
+def explain(missing: dict[str, str]) -> str:
+    """Why levels are not used, as sentences."""
+    return "\n".join(f"  {name}: {why}" for name, why in missing.items())
+
+
+def fault(level: str) -> str:
+    """ "" when attacks from a kernel at this level all fail, else what is wrong with it."""
+    if not sys.platform.startswith("linux"):
+        return "works on Linux only; see docs/sandbox.md for containers and WSL 2"
+    with _targets() as targets:
+        try:
+            done = _attack(level, targets)
+        except Exception:  # something may have killed it from outside; a level that holds here holds twice
+            worker.end(level)
+            try:
+                done = _attack(level, targets)
+            except Exception as error:
+                worker.end(level)
+                return " ".join(str(error).split())[:400] or type(error).__name__
+        done += targets.harm()
+    if done:
+        worker.end(level)
+    return f"a kernel could {', '.join(dict.fromkeys(done))}" if done else ""
+
+
+@dataclass
+class _Targets:
+    """What the attacks aim at: a secret file, folders, listening sockets, this process."""
+
+    folder: Path
+    listeners: list[socket.socket]
+
+    def as_data(self) -> dict:
+        """What the attacking code needs to know."""
+        package = Path(__file__).resolve().parents[1]
+        secrets = [
+            self.folder / "secret",
+            package / "checking" / "judge.py",
+            package / "lessons" / "registry.py",
+        ]
+        return {
+            "read": [*map(str, secrets), "/etc/shadow"],
+            "write": [str(self.folder), str(package), "/usr", "/etc", "/"],
+            "port": self.listeners[0].getsockname()[1],
+            "unix": str(self.folder / "socket"),
+            "abstract": self.listeners[2].getsockname().decode("latin-1"),
+            "pid": os.getpid(),
+            "command": Path("/proc/self/cmdline").read_text(errors="replace"),
+        }
+
+    def harm(self) -> list[str]:
+        """What can be seen from here."""
+        found = []
+        if {p.name for p in self.folder.iterdir()} != {"secret", "socket"}:
+            found.append("write outside")
+        for listener in self.listeners:
+            with contextlib.suppress(BlockingIOError):
+                listener.accept()[0].close()
+                found.append("connect to a socket of this machine")
+        return found
+
+
+@contextlib.contextmanager
+def _targets() -> Iterator[_Targets]:
+    folder, listeners = scratch.make("probe"), []
+    try:
+        folder.chmod(0o777)  # open to everybody: what keeps a kernel out must be the sandbox
+        (folder / "secret").write_text("secret")
+        places = ((socket.AF_INET, ("127.0.0.1", 0)), (socket.AF_UNIX, str(folder / "socket")))
+        for family, place in (*places, (socket.AF_UNIX, f"\0sdpa-probe-{os.getpid()}")):
+            listener = socket.socket(family)
+            listeners.append(listener)
+            listener.bind(place)
+            listener.listen(4)
+            listener.setblocking(False)
+        (folder / "socket").chmod(0o777)
+        yield _Targets(folder, listeners)
+    finally:
+        for listener in listeners:
+            listener.close()
+        scratch.remove(folder)
+
+
+def _attack(level: str, targets: _Targets) -> list[str]:
+    """What the attacks from inside report as done."""
+    kernel = GradedKernel(worker.start_kernel(level, _LIMITS), _LIMITS)
+    try:
+        source = f"_targets = {json.dumps(targets.as_data())!r}\n{_ATTACKS}"
+        asked = kernel.execute_cell_input(source, allow_stdin=False)
+        kernel.await_reply(asked, timeout=20)
+        said = ""
+        while True:
+            message = kernel.get_message("iopub", timeout=5)
+            if message["parent_header"].get("msg_id") != asked:
+                continue
+            content = message["content"]
+            if message["msg_type"] == "stream":
+                said += str(content.get("text"))
+            if message["msg_type"] == "error":
+                raise RuntimeError(
+                    f"the probe itself failed: {content.get('ename')}: {content.get('evalue')}"
+                )
+            if message["msg_type"] == "status" and content.get("execution_state") == "idle":
+                break
+        if not kernel.is_alive():
+            return ["end its own supervisor"]
+        return list(json.loads(said.strip().split("\n")[-1]))
+    finally:
+        kernel.stop()
+
+
+_ATTACKS = """
+import ctypes, json, os, signal, socket
+targets, done = json.loads(_targets), []
+
+def attempt(name, action):
+    try:
+        if action():
+            done.append(name)
+    except (OSError, ValueError):
+        pass
+
+def read(path):
+    with open(path, "rb") as file:
+        return len(file.read(1)) == 1
+
+def write(folder):
+    path = os.path.join(folder, "sdpa-was-here")
+    open(path, "w").close()
+    os.unlink(path)  # proved; nothing is left behind
+    return True
+
+def connect(family, place, kind=socket.SOCK_STREAM):
+    with socket.socket(family, kind) as s:
+        s.settimeout(2)
+        s.connect(place)
+    return True
+
+for path in targets["read"]:
+    attempt(f"read {path}", lambda: read(path))
+for folder in targets["write"]:
+    attempt(f"write to {folder}", lambda: write(folder))
+attempt("connect to this machine", lambda: connect(socket.AF_INET, ("127.0.0.1", targets["port"])))
+attempt("connect to a socket file", lambda: connect(socket.AF_UNIX, targets["unix"]))
+attempt("connect to an abstract socket", lambda: connect(socket.AF_UNIX, targets["abstract"]))
+for family in (socket.AF_INET6, socket.AF_NETLINK, socket.AF_PACKET, socket.AF_VSOCK):
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW):
+        attempt(f"open a socket of family {int(family)}", lambda: socket.socket(family, kind).close() is None)
+
+def sees():
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/cmdline", errors="replace") as file:
+                    if file.read() == targets["command"]:
+                        return True
+            except OSError:
+                pass
+
+libc, parent = ctypes.CDLL(None, use_errno=True), os.getppid()
+attempt("see the grader's process", sees)
+if parent > 1:
+    attempt("signal its parent", lambda: os.kill(parent, 0) is None)
+if parent > 0:
+    # SEIZE, not ATTACH: a tracee that ATTACH has stopped stays stopped, and here it may be the grader.
+    attempt("trace its parent", lambda: libc.ptrace(0x4206, parent, 0, 0) == 0)
+    attempt("read its parent's memory", lambda: open(f"/proc/{parent}/mem", "rb").close() is None)
+attempt("enter a name space", lambda: libc.unshare(0x10000000) == 0)
+print(json.dumps(done))
+"""

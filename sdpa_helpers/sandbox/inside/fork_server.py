@@ -1,0 +1,141 @@
+"""The fork server: imports what submissions use once; every kernel forks from it into its own namespaces.
+
+Run inside one bubblewrap view as `python -m …fork_server LISTENER LEASH`, the numbers of two sockets: kernels are asked
+for at the first; when the other end of the second is gone, so is whoever would ask.
+"""
+
+import contextlib
+import gc
+import importlib
+import io
+import os
+import select
+import signal
+import socket
+import sys
+
+from sdpa_helpers.sandbox.inside import linux
+from sdpa_helpers.sandbox.inside.confine import Request, read_request, supervise
+from sdpa_helpers.sandbox.inside.jupyter_kernel import Kernel
+
+_READ_MODULES_WITHIN = 5.0
+
+_there: set[str] = set()
+"""The modules that have been imported and warmed."""
+
+
+def main() -> None:
+    """Warm up, then fork a kernel for every connection, until the trusted side is gone."""
+    listener, leash = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
+    gc.disable()  # here, where all is kept; a kernel enables it again
+    kernel = Kernel()
+    kernel.warm()
+    linux.adopt_orphans()
+    _import(["numpy", "numpy.random"])
+    listener.listen(16)  # only now: a connection that is refused means that this is not ready
+    while True:
+        ready = select.select([listener, leash], [], [], 1.0)[0]
+        if leash in ready:
+            os._exit(0)
+        if ready:
+            _fork_kernel(listener, kernel)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _import(names: list[str]) -> None:
+    """Import what is not there yet; everything forked from now on has it."""
+    missing = [name for name in names if name not in _there]
+    for name in missing:
+        _there.add(name)
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+        if name in _WARM:
+            _WARM[name]()
+    if missing:
+        if len(os.listdir("/proc/self/task")) != 1:
+            sys.exit("a module started a thread: what forks from here could hang")
+        gc.freeze()
+
+
+def _warm_matplotlib() -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    figure.add_subplot().plot([1, 2])
+    figure.savefig(io.BytesIO())
+
+
+def _warm_torch() -> None:
+    import torch
+
+    torch.set_num_threads(1)  # two threads used here would hang every fork
+    repr(torch.zeros(2) @ torch.zeros(2))
+
+
+def _warm_optimizers() -> None:
+    import torch
+
+    weights = torch.zeros(2, requires_grad=True)
+    optimizer = torch.optim.AdamW([weights])  # the first one costs more than a second
+    optimizer.step()
+
+
+_WARM = {"matplotlib.pyplot": _warm_matplotlib, "torch": _warm_torch, "torch.optim": _warm_optimizers}
+"""What first use would cost every kernel anew."""
+
+
+def _fork_kernel(listener: socket.socket, kernel: Kernel) -> None:
+    """Import the modules that a connection names first, then fork; the request itself is read after the fork:
+    no kernel's key ever stands in the fork server's memory."""
+    connection, _ = listener.accept()
+    connection.settimeout(_READ_MODULES_WITHIN)
+    try:
+        _import(connection.recv(1 << 12).decode().split())
+    except OSError:
+        connection.close()
+        return
+    connection.settimeout(None)
+    if os.fork() == 0:
+        try:
+            _child(connection, listener, read_request(connection), kernel)
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                connection.send(f"error {error!r}".encode()[:2000])
+        finally:
+            os._exit(1)
+    connection.close()
+
+
+def _child(connection: socket.socket, listener: socket.socket, request: Request, kernel: Kernel) -> None:
+    uid, gid = os.getuid(), os.getgid()
+    linux.unshare(linux.NEWUSER | linux.NEWNS | linux.NEWPID | linux.NEWIPC | linux.NEWUTS | linux.NEWNET)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+    if os.fork():
+        os._exit(0)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    listener.close()
+    _own_files(request["box_mb"])
+    linux.give_up_privileges()
+    supervise(connection, request, kernel)
+
+
+def _own_files(box_mb: int) -> None:
+    """Everything that can be written: three small file systems in memory that end with the namespace."""
+    linux.mount(None, "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    plain = linux.MS_NOSUID | linux.MS_NODEV
+    linux.mount("proc", "/proc", "proc", plain | linux.MS_NOEXEC)
+    linux.mount("tmpfs", "/box", "tmpfs", plain, f"size={box_mb}m,mode=0700,nr_inodes=10000")
+    linux.mount("tmpfs", "/dev/shm", "tmpfs", plain, f"size={box_mb}m,mode=1777,nr_inodes=1000")
+    linux.mount("tmpfs", "/run", "tmpfs", plain, "size=1m,mode=0700,nr_inodes=64")
+    os.mkdir("/box/tmp")
+    os.chdir("/box")
+
+
+if __name__ == "__main__":
+    main()

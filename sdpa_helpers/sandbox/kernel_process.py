@@ -1,0 +1,155 @@
+"""A running kernel as the trusted side sees it: its sockets, what it uses, how to end it."""
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sdpa_helpers.sandbox import scratch
+
+_TICKS, _PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class Usage:
+    """What a tree of processes uses: memory in bytes (shared pages once), CPU-seconds so far."""
+
+    memory: int
+    cpu: float
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all its descendants."""
+    found, todo = [], [pid]
+    while todo:
+        process = todo.pop()
+        found.append(process)
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{process}/task"):
+                todo += map(int, _read(f"/proc/{process}/task/{thread}/children").split())
+    return found
+
+
+def usage(pid: int, enough: int) -> Usage:
+    """What the tree uses; shared pages are told apart only where the simple sum exceeds `enough`."""
+    processes = tree(pid)
+    memory = sum(map(_resident, processes))
+    if memory > enough:
+        memory = sum(map(_proportional, processes))
+    return Usage(memory, sum(map(_cpu, processes)))
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _resident(pid: int) -> int:
+    fields = _read(f"/proc/{pid}/statm").split()
+    return int(fields[1]) * _PAGE if fields else 0
+
+
+def _proportional(pid: int) -> int:
+    for line in _read(f"/proc/{pid}/smaps_rollup").split("\n"):
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) << 10
+    return _resident(pid)
+
+
+def _cpu(pid: int) -> float:
+    """The CPU-seconds of a process and of its children that have ended."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / _TICKS if fields else 0.0
+
+
+@dataclass
+class Box:
+    """One kernel in a sandbox.
+
+    address: the sockets are `address`-1 and so on. pid: its pid 1, or for Landlock the kernel itself.
+    why: "" while all is well, else which limit the watchdog found exceeded: "memory" or "disk".
+    """
+
+    address: str
+    key: str
+    pid: int
+    connection: socket.socket
+    after: Callable[[], None] = lambda: None
+    folder: Path | None = None
+    why: str = ""
+    cpu: float = 0.0
+    peak: int = 0
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.ended = os.pidfd_open(self.pid)
+
+    def watch(self, memory: int, disk: int, interval: float = 0.1) -> None:
+        """End the kernel when its processes together use more than `memory` bytes, or its folder `disk`."""
+        self._watchdog = threading.Thread(target=self._watch, args=(memory, disk, interval), daemon=True)
+        self._watchdog.start()
+
+    def _watch(self, memory: int, disk: int, interval: float) -> None:
+        while not self._stop.wait(interval):
+            now = usage(self.pid, memory)
+            self.cpu, self.peak = max(self.cpu, now.cpu), max(self.peak, now.memory)
+            if now.memory > memory:
+                self.why = "memory"
+            elif self.folder is not None and _size(self.folder) > disk:
+                self.why = "disk"
+            if self.why:
+                return self.kill()
+
+    def is_alive(self) -> bool:
+        """Whether the kernel runs."""
+        return self.ended >= 0 and not select.select([self.ended], [], [], 0)[0]
+
+    def kill(self) -> None:
+        """End everything in the sandbox at once."""
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(self.ended, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End everything, wait until it is gone, remove what it had."""
+        self._stop.set()
+        self.kill()
+        self.connection.close()
+        if hasattr(self, "_watchdog") and self._watchdog is not threading.current_thread():
+            self._watchdog.join()
+        if self.ended >= 0:
+            select.select([self.ended], [], [], 10.0)
+            os.close(self.ended)
+            self.ended = -1
+        self.after()
+        if self.folder is not None:
+            scratch.remove(self.folder)
+
+
+def _size(folder: Path) -> int:
+    """What a folder takes on disk, a file without content counted as a block."""
+    total = 0
+    with contextlib.suppress(OSError):
+        for home, _, names in os.walk(folder):
+            for name in names:
+                with contextlib.suppress(OSError):
+                    total += 4096 + os.lstat(os.path.join(home, name)).st_blocks * 512
+    return total
+
+
+def wait_for_socket(box: Box, path: str, seconds: float) -> None:
+    """Wait until the kernel listens; a connection made too early costs a tenth of a second."""
+    deadline = time.monotonic() + seconds
+    while not os.path.exists(path):
+        if not box.is_alive() or time.monotonic() > deadline:
+            box.close()
+            raise OSError(f"the kernel did not begin to listen (alive: {box.is_alive()}, {path})")
+        time.sleep(0.003)

@@ -1,0 +1,183 @@
+"""The scaffold of a lesson's widget: controls, and a picture that Python draws for every position of them.
+
+    def draw(state):                      # pure: the same state gives the same picture
+        return canvas.finish("Bars", f"The largest weight is {...}.")
+
+    Panel("softmax", "How sharp is a row?", [slider("n", "keys", range(2, 65), 16)], draw, still)
+
+A control has finitely many positions ("stops"), each with a value and the text that shows it; so zero and infinity
+can be stops as well. A cell's output is a still picture with alt text, which every viewer shows. In JupyterLab
+`widgets.js` puts the living panel in its place as long as the kernel that made it is there.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sdpa_helpers.show.figures import Picture
+
+if TYPE_CHECKING:
+    from sdpa_helpers.show.panels_model import PanelModel
+
+MODULE = Path(__file__).with_suffix(".js")
+
+State = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture as SVG, and the sentences that say what it shows. Made by `svg.Canvas.finish`."""
+
+    svg: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Control:
+    """Something to move. `start` is an index into `stops`; a button has no stops, it counts."""
+
+    kind: Literal["slider", "choice", "switch", "button"]
+    name: str
+    label: str
+    stops: Sequence[Any] = ()
+    shown: Sequence[str] = ()
+    start: int = 0
+
+    def index(self, value: Any) -> int:
+        """The position with this value.
+
+        Raises:
+            ValueError: no position has it.
+        """
+        if self.kind == "button":
+            return int(value)
+        if value not in self.stops:
+            near = "" if isinstance(value, str) else f", the nearest is {self._nearest(value)}"
+            raise ValueError(f"{self.name} has no stop at {value!r}{near}")
+        return list(self.stops).index(value)
+
+    def value(self, index: int) -> Any:
+        """The value at a position; positions beyond the ends mean the ends."""
+        return (
+            max(int(index), 0)
+            if self.kind == "button"
+            else self.stops[min(max(int(index), 0), len(self.stops) - 1)]
+        )
+
+    def _nearest(self, value: float) -> Any:
+        return min(self.stops, key=lambda stop: abs(stop - value))
+
+
+def slider(
+    name: str, label: str, stops: Iterable[float], start: float, shown: Callable[[Any], str] = "{:g}".format
+) -> Control:
+    """A slider over these values; `shown` writes one, with its unit."""
+    values = list(stops)
+    return Control("slider", name, label, values, [shown(value) for value in values], values.index(start))
+
+
+def choice(name: str, label: str, options: Sequence[str], start: str) -> Control:
+    """A list to choose from."""
+    return Control("choice", name, label, list(options), list(options), list(options).index(start))
+
+
+def switch(name: str, label: str, start: bool = False) -> Control:
+    """A box to tick: False or True."""
+    return Control("switch", name, label, [False, True], ["off", "on"], int(start))
+
+
+def button(name: str, label: str) -> Control:
+    """A button; its value says how often it was pressed."""
+    return Control("button", name, label)
+
+
+class Panel:
+    """A widget of a lesson, as the result of a cell."""
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        controls: Sequence[Control],
+        draw: Callable[[State], Drawing],
+        still: Callable[[], Picture],
+    ) -> None:
+        self.name, self.title, self.draw, self.still = name, title, draw, still
+        self.controls = {control.name: control for control in controls}
+        self.models: list[PanelModel] = []
+
+    @property
+    def start(self) -> dict[str, Any]:
+        """The values at the beginning."""
+        return {name: control.value(control.start) for name, control in self.controls.items()}
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The values now: where the reader moved the panel that was shown last."""
+        return self.values(self.models[-1].asked["at"]) if self.models else self.start
+
+    def set(self, **values: Any) -> None:
+        """Move controls from Python: `panel.set(d_k=64)`.
+
+        Raises:
+            ValueError: a control that is not there, or a value that is not one of its stops.
+        """
+        indices = self.indices(values)
+        for model in self.models:
+            asked = model.asked
+            model.asked = {"number": asked["number"] + 1, "at": asked["at"] | indices, "known": False}
+
+    def indices(self, values: State) -> dict[str, int]:
+        """Positions for values."""
+        if unknown := set(values) - set(self.controls):
+            raise ValueError(
+                f"no control is called {', '.join(sorted(unknown))}; there are {', '.join(self.controls)}"
+            )
+        return {name: self.controls[name].index(value) for name, value in values.items()}
+
+    def values(self, indices: Mapping[str, int]) -> dict[str, Any]:
+        """Values for positions."""
+        return {name: control.value(indices[name]) for name, control in self.controls.items()}
+
+    def given(self) -> dict[str, Any]:
+        """What the module needs to begin. The key is the same for the same panel: stored outputs stay the same."""
+        controls = [
+            {"kind": c.kind, "name": c.name, "label": c.label, "shown": list(c.shown)}
+            for c in self.controls.values()
+        ]
+        data = {"title": self.title, "controls": controls, "start": self.indices(self.start)}
+        whole = json.dumps([self.name, data, self.draw(self.start).svg])
+        return data | {"key": f"{self.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"}
+
+    def widget(self) -> "PanelModel":
+        """The living panel as an anywidget: for JupyterLab it is made by itself when the panel is shown."""
+        from sdpa_helpers.show.panels_model import PanelModel
+
+        self.models.append(PanelModel(self))
+        return self.models[-1]
+
+    def html(self) -> str:
+        """The still, and the line of script that offers its place to the living panel."""
+        note = "In JupyterLab, run this cell: then it moves."
+        return (
+            f'<div data-key="{self.given()["key"]}">{_html_of(self.still)}<p><em>{note}</em></p></div>\n'
+            "<script>(() => { const desk = (window.sdpaPanels ??= { places: [], models: [] });\n"
+            "desk.places.push(document.currentScript.previousElementSibling); desk.meet?.(); })()</script>"
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.title} {self.draw(self.start).text}"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        self.widget()
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+
+@lru_cache(maxsize=16)
+def _html_of(still: Callable[[], Picture]) -> str:
+    """A still never changes, and takes half a second: who runs a cell again should not wait for it again."""
+    return still()._repr_html_()

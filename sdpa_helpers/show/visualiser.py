@@ -1,0 +1,252 @@
+"""Walk through attention, one query at a time: a picture that moves, with or without a kernel.
+
+    walk_through("the cat fears big dogs")                        # vectors made from the letters
+    walk_through(tokens=words, queries=questions, Q=Q, K=K, V=V)  # your own
+
+What a cell shows is `visualiser.js` itself, inlined in HTML behind a still picture. So it moves in JupyterLab,
+in pages that nbconvert writes and on a static site, where nobody runs Python; where scripts are removed (GitHub,
+a notebook that you have not run yet) the still stays, with its alt text. `.widget()` gives the same module as an
+anywidget, whose state Python can read and set.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdpa_helpers.attention import scaled_dot_product_attention
+
+if TYPE_CHECKING:
+    from sdpa_helpers.show.figures import Picture
+    from sdpa_helpers.show.visualiser_widget import WalkWidget
+
+MODULE = Path(__file__).with_suffix(".js")
+WIDTH, VALUE_WIDTH, MOST_TOKENS = 64, 3, 12  # as in the module
+
+Scale = Literal["none", "1/√d", "1/d"]
+Mask = Literal["none", "causal", "padding", "window"]
+
+
+def walk_through(
+    sentence: str = "the cat fears big dogs",
+    *,
+    tokens: Sequence[str] | None = None,
+    queries: Sequence[str] | None = None,
+    Q: ArrayLike | None = None,
+    K: ArrayLike | None = None,
+    V: ArrayLike | None = None,
+    query: int = 0,
+    step: int = 1,
+    d_k: int | None = None,
+    scale: Scale = "1/√d",
+    mask: Mask = "none",
+    mask_size: int = 2,
+    temperature: float = 1.0,
+) -> "Walk":
+    """The visualiser, as the result of a cell.
+
+    Args:
+        sentence: up to 12 words. Their vectors come from their letters by a fixed rule and mean nothing.
+        tokens: names of the keys, for your own vectors.
+        queries: names of the queries; the tokens when there are as many queries as keys.
+        Q: (n_q, d_k). With Q, K and V the sentence is not used.
+        K: (n_k, d_k).
+        V: (n_k, d_v).
+        query: which query to show first, from 0.
+        step: where to begin, 1 (scores) … 5 (weighted sum).
+        d_k: how many coordinates count; all of your own, 4 of the 64 that a word has.
+        scale: what the scores are multiplied by.
+        mask: which keys are hidden.
+        mask_size: how many tokens are real ("padding"), how far a query sees to either side ("window").
+        temperature: divides the scores as well; from 0.1 to 5.
+
+    Raises:
+        ValueError: vectors that do not fit together, more than 12 tokens, an unknown scale or mask, or a
+            number out of range.
+    """
+    if Q is None and K is None and V is None:
+        names = sentence.split()
+        if not 1 <= len(names) <= MOST_TOKENS:
+            raise ValueError(f"the sentence has {len(names)} words; 1 to {MOST_TOKENS} fit")
+        made = {"q": WIDTH, "k": WIDTH, "v": VALUE_WIDTH}
+        q, k, v = (np.array([vector_of(word, kind, n) for word in names]) for kind, n in made.items())
+        keys, asked, own, d_k = names, names, False, 4 if d_k is None else d_k
+    else:
+        q, k, v = _checked(Q, K, V)
+        (keys, asked), own = _names(tokens, queries, len(q), len(k)), True
+    for what, value, known in (("scale", scale, Scale), ("mask", mask, Mask)):
+        if value not in known.__args__:  # type: ignore[attr-defined]
+            raise ValueError(f"{what} is {value!r}, but must be one of {known.__args__}")  # type: ignore[attr-defined]
+    width = q.shape[1]
+    settings = {
+        "query": _within("query", query, 0, len(q) - 1),
+        "step": _within("step", step, 1, 5),
+        "dk": _within("d_k", width if d_k is None else d_k, 1, width),
+        "temperature": _within("temperature", temperature, 0.1, 5),
+        "scale": scale,
+        "mask": mask,
+        "size": _within("mask_size", mask_size, 0, MOST_TOKENS),
+    }
+    return Walk(keys, asked, q, k, v, settings, own)
+
+
+def vector_of(word: str, kind: str, width: int) -> list[float]:
+    """What `vectorOf` in the module makes of a word: coordinates of variance 1 with two decimals."""
+    whole = 0xFFFFFFFF
+    state = 2166136261
+    for byte in f"{kind}:{word.lower()}".encode():
+        state = (state ^ byte) * 16777619 & whole
+
+    def next_number() -> int:
+        nonlocal state
+        state = (state + 0x6D2B79F5) & whole
+        t = (state ^ state >> 15) * (1 | state) & whole
+        t = (t + ((t ^ t >> 7) * (61 | t) & whole)) & whole ^ t
+        return (t ^ t >> 14) >> 16
+
+    def coordinate() -> float:
+        total = sum(next_number() for _ in range(4)) - 131070
+        return float(np.floor(total * 17321 / 6553600 + 0.5) / 100)
+
+    return [coordinate() for _ in range(width)]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Attention for a few tokens, shown one query at a time."""
+
+    tokens: list[str]
+    queries: list[str]
+    Q: np.ndarray = field(repr=False)
+    K: np.ndarray = field(repr=False)
+    V: np.ndarray = field(repr=False)
+    settings: dict[str, Any]
+    own: bool = False
+
+    def allowed(self) -> np.ndarray:
+        """(n_q, n_k), True where a query may see a key."""
+        i, j = np.indices((len(self.Q), len(self.K)))
+        size = self.settings["size"]
+        masks = {"causal": j <= i, "padding": j < size, "window": abs(i - j) <= size}
+        return masks.get(self.settings["mask"], np.ones(i.shape, dtype=bool))
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """The weights of all queries, with the settings at the start: what the package computes."""
+        d, factor = self.settings["dk"], {"none": 1.0, "1/√d": self.settings["dk"] ** 0.5}
+        divisor = factor.get(self.settings["scale"], float(d)) * self.settings["temperature"]
+        with np.errstate(all="ignore"):  # NaN and ∞ are shown, not warned about
+            return scaled_dot_product_attention(
+                self.Q[:, :d], self.K[:, :d], self.V, self.allowed(), scale=1 / divisor, return_weights=True
+            )[1]
+
+    def given(self) -> dict[str, Any]:
+        """What the module needs to begin."""
+        vectors = {name: _plain(array) for name, array in (("Q", self.Q), ("K", self.K), ("V", self.V))}
+        data = {"tokens": self.tokens, "queries": self.queries, **vectors} if self.own else {}
+        return {"sentence": " ".join(self.tokens)} | data | self.settings
+
+    def widget(self) -> "WalkWidget":
+        """The same as an anywidget: Python can read and set query, step, mask, … while it is shown."""
+        from sdpa_helpers.show.visualiser_widget import WalkWidget
+
+        return WalkWidget(given=self.given(), **self.settings)
+
+    def still(self) -> "Picture":
+        """The picture that stays where scripts do not run."""
+        from sdpa_helpers.show import figures as style
+
+        i, many = self.settings["query"], len(self.tokens) > 6
+        fig, (grid, row) = style.panels(
+            ["Weights: who attends to whom", f"The weights of “{_short(self.queries[i])}”"],
+            size=(11 if many else 9.6, 1.6 + 0.42 * max(4, len(self.queries))),
+            width_ratios=[1.25, 1],
+        )
+        keys = [_short(token) for token in self.tokens]
+        style.heat_map(grid, self.weights, [_short(name) for name in self.queries], keys)
+        grid.set(xlabel="key", ylabel="query")
+        style.bars(row, keys, self.weights[i], colours=[style.QUERY])
+        row.set(xlabel="key", ylabel="weight")
+        for ax in (grid, row) if many else ():
+            ax.tick_params(axis="x", labelrotation=60)
+        fig.suptitle("softmax( Q Kᵀ / √d_k ) V, one query at a time", x=0.01, ha="left", color=style.INK)
+        return style.show(fig, f"Weights of every query on every key. {self.text()}")
+
+    def text(self) -> str:
+        """What is shown first, in a sentence."""
+        i = self.settings["query"]
+        told = ", ".join(f"{token} {w:.2f}" for token, w in zip(self.tokens, self.weights[i], strict=True))
+        return f"The query “{self.queries[i]}” gives these weights: {told}."
+
+    def html(self) -> str:
+        """The still, and a script that puts the living picture in its place. Needs no network and no kernel."""
+        note = "Run this cell, and the picture moves: attention step by step, one query at a time."
+        data = json.dumps(self.given(), ensure_ascii=False).replace("<", "\\u003c")
+        # A classic script, because it knows its own place in the page; hence the module without its exports.
+        module = re.sub(r"^export (default .*$)?", "", MODULE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        return (
+            f"<div>{self.still()._repr_html_()}<p><em>{note}</em></p></div>\n<script>\n(() => {{\n"
+            '"use strict";\nconst place = document.currentScript.previousElementSibling;\n'
+            f"{module}\nconst stage = document.createElement('div');\nmount(stage, {data});\n"
+            "place.replaceWith(stage);\n})();\n</script>"
+        )
+
+    def __repr__(self) -> str:
+        return f"Walk through attention, one query at a time. {self.text()}"
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+
+def _checked(Q: ArrayLike | None, K: ArrayLike | None, V: ArrayLike | None) -> list[np.ndarray]:
+    if Q is None or K is None or V is None:
+        raise ValueError("give all three of Q, K and V, or none of them and a sentence")
+    arrays = [np.asarray(array, dtype=float) for array in (Q, K, V)]
+    for name, array in zip("QKV", arrays, strict=True):
+        if array.ndim != 2 or not array.size:
+            raise ValueError(
+                f"{name} has shape {array.shape}, but must have two dimensions, neither of them 0"
+            )
+        if len(array) > MOST_TOKENS:
+            raise ValueError(f"{name} has {len(array)} rows; the picture has room for {MOST_TOKENS}")
+    q, k, v = arrays
+    if q.shape[1] != k.shape[1]:
+        raise ValueError(f"Q has rows of {q.shape[1]} numbers and K of {k.shape[1]}: both need d_k of them")
+    if len(k) != len(v):
+        raise ValueError(f"K has {len(k)} rows and V has {len(v)}: every key needs one value")
+    return arrays
+
+
+def _names(
+    tokens: Sequence[str] | None, queries: Sequence[str] | None, n_q: int, n_k: int
+) -> tuple[list[str], list[str]]:
+    keys = [f"k{j + 1}" for j in range(n_k)] if tokens is None else [str(token) for token in tokens]
+    if queries is None:
+        asked = keys if n_q == n_k else [f"q{i + 1}" for i in range(n_q)]
+    else:
+        asked = [str(name) for name in queries]
+    for what, names, n in (("tokens", keys, n_k), ("queries", asked, n_q)):
+        if len(names) != n:
+            raise ValueError(f"{what} has {len(names)} names for {n} vectors")
+    return keys, asked
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 12 else name[:11] + "…"
+
+
+def _within(name: str, value: float, low: float, high: float) -> float:
+    if not low <= value <= high:
+        raise ValueError(f"{name} is {value}, but must be from {low} to {high}")
+    return value
+
+
+def _plain(array: np.ndarray) -> list[list[float | str]]:
+    """Lists for JSON, which knows no NaN and no infinity: those go as text."""
+    return [[x if np.isfinite(x) else str(x) for x in row] for row in array.tolist()]

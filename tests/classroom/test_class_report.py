@@ -1,0 +1,138 @@
+"""The class report: what it counts, what it links to, and that nothing of a submission becomes markup."""
+
+import json
+import re
+import subprocess
+import sys
+from urllib.parse import unquote
+
+import nbformat
+import pytest
+
+from sdpa_helpers.checking.render import marked
+from sdpa_helpers.classroom.pages.class_pages import write_class_pages
+from sdpa_helpers.classroom.pages.class_report import MAX_BARS, ExerciseSummary, bars, histogram, summarise
+from sdpa_helpers.classroom.results_folder import write_result
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of, find
+
+NAME = "01_dot_product"
+NASTY = '<img src=x onerror="alert(1)"> & `<b>`'
+
+
+def record(
+    student,
+    *,
+    points=0.0,
+    status="graded",
+    case="failed",
+    diagnosis="wrong-values",
+    mistake="",
+    flags=(),
+    reason="",
+):
+    def graded(e):
+        cases = [{"case": c.name, "passed": points > 0, "points": points, "max_points": c.points, "status": case,
+                  "diagnosis": "" if points else diagnosis, "message": ""} for c in e.cases]  # fmt: skip
+        return {"title": e.title, "points": sum(c["points"] for c in cases), "max_points": e.max_points,
+                "mistake": mistake, "cases": cases}  # fmt: skip
+
+    exercises = {e.name: graded(e) for e in exercises_of(NAME)}
+    return {"student": student, "notebook": NAME, "status": status, "reason": reason,
+            "points": sum(e["points"] for e in exercises.values()), "max_points": 22.0, "exercises": exercises,
+            "flags": list(flags), "fingerprint": "f", "answers": {}}  # fmt: skip
+
+
+CLASS = (
+    record("ada", points=1.0, case="passed"),
+    record("ben", mistake="not-summed", diagnosis="not-summed"),
+    record("cleo", diagnosis="not-summed"),
+    record("dora", case="not-attempted", diagnosis="not-attempted"),
+    record("emil", status="missing", case="missing", diagnosis="missing", reason="No notebook was handed in."),
+    record(NASTY, status="unreadable", case="missing", diagnosis="missing", reason=NASTY,
+           flags=[{"kind": "late", "message": NASTY}]),
+)  # fmt: skip
+
+
+def test_counts():
+    whole = summarise(CLASS)
+    notebook = whole.notebooks[NAME]
+    assert whole.learners == {"ada", "ben", "cleo", "dora", "emil", NASTY}
+    assert notebook.nothing == ["emil"]
+    assert [t[0] for t in notebook.troubled] == [NASTY]
+    exercise = notebook.exercises["dot_product"]
+    assert exercise.points == [4.0, 0.0, 0.0]
+    assert exercise.not_attempted == ["dora"]
+    assert exercise.hardest[0][1] == 2
+    found = {(m.exercise, m.name): m.learners for m in whole.misconceptions}
+    assert found == {
+        ("dot_product", "not-summed"): ["ben", "cleo"]
+    }  # elsewhere that is no known wrong answer
+
+
+def test_the_page(tmp_path, course):
+    for r in CLASS:
+        write_result(tmp_path, {**r, "student": r["student"].replace("/", "_")})
+    assert write_class_pages(tmp_path) == 6
+    page = (tmp_path / "class.html").read_text()
+    wrong = next(w for w in find("dot_product").wrong if w.name == "not-summed")
+    assert str(marked(wrong.says)) in page
+    assert "<img" not in page
+    assert "&lt;img src=x" in page
+    for link in re.findall(r'href="([^"#]+)', page):
+        if link.endswith(".ipynb"):
+            assert (tmp_path / unquote(link)).resolve() == course / "notebooks" / f"{NAME}.ipynb"
+    assert "1 learner has not attempted it" in page
+    assert page.count("<svg") == len(exercises_of(NAME))
+    assert page.count('role="img"') == len(exercises_of(NAME))
+    assert 'aria-label="dot_product: 2 learners at 0, 1 learner at 4, of 4 points"' in page
+    assert "<script" not in page
+    assert not re.search(r'(src|href)="https?:', page)  # works offline, tells nobody
+    before = page
+    write_class_pages(tmp_path)
+    assert (tmp_path / "class.html").read_text() == before
+
+
+def test_what_is_left_of_a_crash_is_passed_over(tmp_path):
+    write_result(tmp_path, CLASS[0])
+    (tmp_path / "results" / "bob").mkdir()
+    (tmp_path / "results" / "bob" / f"{NAME}.json").write_text('{"student": "b')
+    (tmp_path / "results" / "ada" / "x.json").write_text(json.dumps([1]))
+    assert write_class_pages(tmp_path) == 1
+
+
+@pytest.mark.parametrize(
+    ("points", "of", "number"),
+    [([0, 1, 4], 4.0, 5), ([0.5, 1.0], 4.0, 10), ([3, 40], 40.0, 10), ([], 4.0, 5)],
+)
+def test_every_learner_is_in_one_bar(points, of, number):
+    exercise = ExerciseSummary("x", "X", of, [float(p) for p in points])
+    drawn = bars(exercise)
+    assert len(drawn) == number <= MAX_BARS
+    assert sum(n for _, n in drawn) == len(points)
+    assert "<svg" in histogram(exercise)
+
+
+def test_the_sections_that_exercises_name_exist(course):
+    for lesson in LESSONS:
+        path = course / "notebooks" / f"{lesson}.ipynb"
+        named = {e.section for e in exercises_of(lesson)} | {
+            w.section for e in exercises_of(lesson) for w in e.wrong
+        }
+        if named - {""}:
+            cells = nbformat.read(path, as_version=4).cells
+            headings = {
+                line.lstrip("# ").strip()
+                for c in cells if c.cell_type == "markdown" for line in c.source.split("\n") if line.startswith("##")
+            }  # fmt: skip
+            assert named - {""} <= headings, lesson
+
+
+def test_the_command(tmp_path):
+    write_result(tmp_path, CLASS[0])
+    command = [sys.executable, "-m", "sdpa_helpers", "report"]
+    ran = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert (tmp_path / "class.html").is_file()
+    ran = subprocess.run([*command, str(tmp_path / "feedback")], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert "no results" in " ".join(ran.stderr.split())

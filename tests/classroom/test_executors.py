@@ -1,0 +1,313 @@
+"""A real Dask cluster of separate processes gives the same files as this machine alone, whatever happens to it."""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sdpa_helpers.classroom import executors
+from sdpa_helpers.classroom.cluster import Cluster, pack, work_there
+from sdpa_helpers.classroom.executors import CannotGrade, grade_all
+from sdpa_helpers.grading.grade_one import Attempt, Settings, grade
+from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
+from tests.classroom.faults import NAME, gone, make_class, written
+from tests.handing_in import RIGHT
+
+GRADE = [sys.executable, "-m", "sdpa_helpers", "grade", "--seed", "s", "--timeout", "20", "--memory", "1024"]
+
+
+def sdpa(source: Path, out: Path, *options: str, **more) -> subprocess.CompletedProcess:
+    command = [*GRADE, str(source), "--out", str(out), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **more)
+
+
+class Dask:
+    """A scheduler and workers, each a process started by Dask's own command line."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        self.log = (folder / "dask.log").open("w+")
+        self.scratch = tempfile.mkdtemp(prefix="dask-")  # a short name, for sockets
+        self.environment = {**os.environ, "TMPDIR": self.scratch, **environment}
+        self.processes: list[subprocess.Popen] = []
+        self.scheduler = self.start("scheduler", "--host", self.address, "--no-dashboard")
+
+    def start(self, program: str, *options: str, before: str = "") -> subprocess.Popen:
+        """`dask scheduler` or `dask worker`, after some Python that spoils it."""
+        code = f"{before}\nimport sys; from dask.__main__ import main; sys.argv[0] = 'dask'; main()"
+        command = [sys.executable, "-c", code, program, *options]
+        process = subprocess.Popen(command, stdout=self.log, stderr=self.log, env=self.environment, cwd="/")
+        self.processes.append(process)
+        return process
+
+    def worker(self, before: str = "") -> subprocess.Popen:
+        """One without a nanny, which stays dead when it is killed."""
+        options = (
+            "--no-nanny",
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--local-directory",
+            self.scratch,
+        )
+        return self.start("worker", self.address, *options, before=before)
+
+    def stop(self) -> None:
+        """End them all."""
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        self.log.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+@pytest.fixture
+def dask(needs, tmp_path):
+    needs("distributed")
+    cluster = Dask(tmp_path)
+    yield cluster
+    cluster.stop()
+
+
+def kernels(process: psutil.Process) -> list[psutil.Process]:
+    """What runs in sandboxes below a worker."""
+    found = []
+    for child in process.children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+            if "inside." in " ".join(child.cmdline()):
+                found.append(child)
+    return found
+
+
+def test_a_cluster_gives_the_same_bytes_also_when_a_worker_is_killed(hand_in, tmp_path, dask, needs_program):
+    needs_program("bwrap")
+    source = make_class(hand_in, tmp_path)
+    first, second = dask.worker(), dask.worker()
+    for jobs in "12":
+        ran = sdpa(source, tmp_path / f"jobs {jobs}", "--jobs", jobs)
+        assert ran.returncode == 0, ran.stderr
+    options = ["--executor", f"dask={dask.address}", "--sandbox", "require"]
+    grader = subprocess.Popen(
+        [*GRADE, str(source), "--out", str(tmp_path / "dask"), *options], stderr=subprocess.PIPE
+    )
+    victim = psutil.Process(first.pid)
+    while not (inside := kernels(victim)) and grader.poll() is None:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    inside = kernels(victim) or inside
+    victim.kill()
+    said = grader.communicate(timeout=120)[1].decode()
+    assert grader.returncode == 0, said
+    assert gone(inside) == []
+    assert second.poll() is None
+    expected = written(tmp_path / "jobs 1")
+    assert written(tmp_path / "jobs 2") == expected
+    assert written(tmp_path / "dask") == expected
+    # All there: the cluster is not even asked.
+    again = sdpa(source, tmp_path / "dask", "--executor", f"dask={dask.address}")
+    assert "7 of them from an earlier run" in " ".join(again.stdout.split())
+
+
+KILLER = "import os, signal\ndef dot_product(q, k):\n    os.kill(os.getppid(), signal.SIGKILL)"
+
+
+def test_who_kills_worker_after_worker_is_the_only_one_to_lose_by_it(hand_in, tmp_path, needs):
+    """Without a sandbox, where it can."""
+    needs("distributed")
+    hand_in("ada", **RIGHT)
+    hand_in("kay", **{**RIGHT, "dot_product": KILLER})
+    hand_in("zoe", **RIGHT)
+    dask = Dask(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
+    try:
+        workers = [dask.worker() for _ in range(4)]
+        options = ("--executor", f"dask={dask.address}", "--sandbox", "off")
+        ran = sdpa(tmp_path / "in", tmp_path / "out", *options)
+        assert ran.returncode == 0, ran.stderr
+        grades = (tmp_path / "out" / "grades.csv").read_text().split("\n")
+        assert [row.split(",")[:2] for row in grades[1:4]] == [["ada", "22"], ["kay", "0"], ["zoe", "22"]]
+        result = json.loads((tmp_path / "out" / "results" / "kay" / f"{NAME}.json").read_text())
+        assert (result["status"], result["fingerprint"]) == ("kernel-died", "")  # tried again by the next run
+        assert sum(w.poll() is None for w in workers) == 1
+        assert "not graded: kay, 01_dot_product" in " ".join(ran.stderr.split())
+    finally:
+        dask.stop()
+
+
+SPOILED = {
+    "another version": ("import sdpa_helpers; sdpa_helpers.__version__ = '0.0.1'", "has sdpa-helpers 0.0.1"),
+    "no sandbox": (
+        "from sdpa_helpers.sandbox import levels; levels.LEVELS.clear()",
+        "--sandbox require: no sandbox holds on the worker",
+    ),
+    "no package": ("import sys; sys.modules['sdpa_helpers'] = None", "need the same packages"),
+}
+
+
+@pytest.mark.parametrize("how", SPOILED)
+def test_a_worker_that_must_not_grade_refuses(hand_in, tmp_path, dask, how):
+    before, says = SPOILED[how]
+    hand_in("ada", **RIGHT)
+    dask.worker(before)
+    options = ("--executor", f"dask={dask.address}", "--sandbox", "require")
+    ran = sdpa(tmp_path / "in", tmp_path / "out", *options)
+    assert ran.returncode == 2, ran.stdout
+    assert says in " ".join(ran.stderr.split())
+    assert "Traceback" not in ran.stderr
+    assert not (tmp_path / "out" / "results").exists()
+
+
+def test_a_scheduler_that_dies_leaves_what_is_graded(hand_in, tmp_path, dask):
+    hand_in("ada", **RIGHT)
+    grader = subprocess.Popen(
+        [*GRADE, str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--executor", f"dask={dask.address}"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    said = ""
+    while "has no worker" not in said:
+        said += (line := grader.stderr.readline())
+        assert line, said
+    dask.scheduler.kill()
+    said += grader.communicate(timeout=120)[1]
+    assert grader.returncode == 2
+    assert "is gone" in said
+    assert "Traceback" not in said
+
+
+def test_an_address_where_nobody_answers_is_an_error_within_seconds(tmp_path, needs):
+    needs("distributed")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()  # and never says a word
+        for address in (f"tcp://127.0.0.1:{silent.getsockname()[1]}", "nonsense://x"):
+            with pytest.raises(CannotGrade, match="no Dask scheduler answers at"):
+                Cluster(address, print)
+
+
+def test_without_dask_the_command_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(CannotGrade, match=r"pip install"):
+        Cluster("tcp://127.0.0.1:1", print)
+
+
+def test_a_file_beyond_the_limit_does_not_travel(tmp_path):
+    path = tmp_path / f"{NAME}.ipynb"
+    path.touch()
+    os.truncate(path, MAX_NOTEBOOK_BYTES + 1)
+    submission, settings = Submission("ada", NAME, path), Settings("s")
+    parcel = pack(submission, replace(settings, sandbox="off"))
+    assert parcel.content is None
+    here, there = grade(submission, settings), work_there(parcel).record
+    assert there["status"] == "unreadable"
+    assert here == there
+
+
+def test_a_worker_needs_no_file_of_the_graders(tmp_path):
+    path = tmp_path / f"{NAME}.ipynb"
+    path.write_text('{"cells": [')
+    submission, settings = Submission("ada", NAME, path), Settings("s", sandbox="off")
+    here, parcel = grade(submission, settings), pack(submission, settings)
+    path.unlink()
+    assert work_there(parcel).record == here
+    assert "not valid JSON" in here["reason"]
+
+
+# ---- this machine -----------------------------------------------------------------------------------------
+
+
+def test_a_bug_that_a_notebook_finds_costs_only_that_notebook(hand_in, monkeypatch):
+    def fail(submission, settings):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(executors, "attempt", fail)
+    record = executors.work(Submission("ada", NAME, hand_in("ada")), Settings("s")).record
+    assert (record["status"], record["points"], record["fingerprint"]) == ("unreadable", 0, "")
+    assert "KeyError" in record["reason"]
+
+
+# ---- the rules, on a place that does as it is told ----------------------------------------------------------
+
+
+class Scripted:
+    """A place where each submission meets what is written for it, one after the other; None is a dead worker."""
+
+    def __init__(self, **script: list[Attempt | None]) -> None:
+        self.script, self.log, self.open = script, [], 0
+
+    def width(self) -> int:
+        """Two at a time."""
+        return 2
+
+    def submit(self, submission: Submission, settings: Settings) -> Future:
+        """What the script says next; noted with how many were under way before."""
+        self.log.append((submission.student, self.open))
+        self.open += 1
+        future: Future = Future()
+        future.set_result(self.script[submission.student].pop(0))
+        return future
+
+    def outcome(self, future: Future) -> Attempt | None:
+        """As scripted."""
+        self.open -= 1
+        return future.result()
+
+    def close(self, finished: bool) -> None:
+        """Note how it ended."""
+        self.log.append(("closed", finished))
+
+
+def fine(student: str) -> Attempt:
+    return Attempt({"student": student})
+
+
+def graded(place: Scripted) -> list[dict]:
+    submissions = [Submission(student, NAME, None) for student in place.script]
+    return list(grade_all(submissions, Settings("s"), place, lambda: None))
+
+
+def test_who_only_ran_out_of_clock_is_graded_once_more_alone_at_the_end():
+    slow = Attempt({"student": "ada", "first": True}, slow=True)
+    place = Scripted(ada=[slow, Attempt({"student": "ada"}, slow=True)], bob=[fine("bob")], kim=[fine("kim")])
+    records = graded(place)
+    assert [r["student"] for r in records] == ["bob", "kim", "ada"]
+    assert "first" not in records[-1]
+    assert place.log[-2:] == [("ada", 0), ("closed", True)]
+
+
+def test_when_a_worker_dies_those_under_way_are_graded_one_by_one_and_only_the_culprit_is_given_up():
+    place = Scripted(ada=[None, fine("ada")], bob=[None, None, None], kim=[fine("kim")])
+    records = {r["student"]: r for r in graded(place)}
+    assert (records["bob"]["status"], records["bob"]["fingerprint"]) == ("kernel-died", "")
+    assert records["ada"].get("status") is None
+    assert place.log == [
+        ("ada", 0),
+        ("bob", 1),
+        ("ada", 0),
+        ("bob", 0),
+        ("bob", 0),
+        ("kim", 0),
+        ("closed", True),
+    ]
+
+
+def test_trouble_that_stays_ends_the_run_and_trouble_that_goes_costs_nothing():
+    trouble = Attempt({}, trouble="no room")
+    for_a_moment = Scripted(ada=[trouble, fine("ada")], bob=[fine("bob")])
+    assert sorted(r["student"] for r in graded(for_a_moment)) == ["ada", "bob"]
+    place = Scripted(ada=[trouble] * 3, bob=[fine("bob")])
+    with pytest.raises(CannotGrade, match="ada, 01_dot_product: no room"):
+        graded(place)
+    assert place.log[-1] == ("closed", False)

@@ -1,0 +1,123 @@
+"""Files, tables and pages from records: escaped, whole, and the same again."""
+
+import csv
+import tracemalloc
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from sdpa_helpers.classroom.pages.feedback import feedback_page
+from sdpa_helpers.classroom.results_folder import read_results, write_gradebook, write_result, write_tables
+from sdpa_helpers.grading.grade_one import Settings, grade
+from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.lessons.registry import exercises_of
+
+NAME = "01_dot_product"
+NASTY = '<script>alert("x")</script>'
+
+
+def made_up(student, points=1.0, message="Off.", status="graded", reason=""):
+    case = {"case": "a case", "passed": False, "points": points, "max_points": 4.0, "status": "failed",
+            "diagnosis": "wrong-values", "message": message}  # fmt: skip
+    exercises = {
+        e.name: {
+            "title": e.title,
+            "points": points,
+            "max_points": 4.0,
+            "mistake": "",
+            "cases": [case, {**case, "case": "b"}],
+        }
+        for e in exercises_of(NAME)[:2]
+    }
+    return {"student": student, "notebook": NAME, "status": status, "reason": reason, "points": 2 * points,
+            "max_points": 8.0, "exercises": exercises, "flags": [{"kind": "x", "message": NASTY}],
+            "fingerprint": "f"}  # fmt: skip
+
+
+def test_nothing_of_a_submission_becomes_markup():
+    for record in (
+        made_up(NASTY, message=f"raised ValueError: {NASTY} and `{NASTY}`"),
+        made_up("a", status="unreadable", reason=NASTY),
+    ):
+        page = feedback_page(record)
+        assert "<script" not in page
+        assert "&lt;script&gt;" in page
+
+
+def test_code_between_backticks_is_set_as_code():
+    assert "<code>a &lt; b</code>" in feedback_page(made_up("ada", message="Write `a < b` here."))
+
+
+def test_a_spreadsheet_does_not_run_a_students_name(tmp_path):
+    write_tables(tmp_path, [made_up("=HYPERLINK(1)")], [NAME])
+    with (tmp_path / "grades.csv").open() as file:
+        assert next(csv.DictReader(file))["student"] == "'=HYPERLINK(1)"
+
+
+def test_a_notebook_nobody_handed_in_is_blank_and_does_not_count(tmp_path):
+    write_tables(tmp_path, [made_up("ada")], [NAME, "02_later"])
+    with (tmp_path / "grades.csv").open() as file:
+        assert next(csv.DictReader(file)) == {
+            "student": "ada",
+            NAME: "2",
+            "02_later": "",
+            "total": "2",
+            "max": "8",
+        }
+
+
+def test_grading_again_replaces_and_keeps_the_others(tmp_path):
+    url = f"sqlite:///{tmp_path / 'book.db'}"
+    write_gradebook(url, [made_up("ada"), made_up("bob")])
+    write_gradebook(url, [made_up("ada", points=4.0)])
+    with create_engine(url).connect() as connection:
+        rows = connection.execute(text("select student, points from results order by student")).all()
+        cases = connection.execute(text("select count(*) from cases")).scalar()
+        flags = connection.execute(text("select count(*) from flags")).scalar()
+    assert rows == [("ada", 8.0), ("bob", 2.0)]
+    assert (cases, flags) == (8, 2)
+
+
+def test_a_large_class_is_written_a_few_at_a_time_and_all_or_nothing(tmp_path):
+    """The memory that it takes does not grow with the class: 40 MB of messages pass through a tenth of that."""
+    url = f"sqlite:///{tmp_path / 'book.db'}"
+
+    def records(number):
+        for n in range(number):
+            yield made_up(f"s{n:04}", message="x" * 10_000)
+
+    write_gradebook(url, records(100))  # what is imported and compiled counts for nothing
+    tracemalloc.start()
+    try:
+        write_gradebook(url, records(1000))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 10e6
+
+    def cut_off():
+        yield from records(300)
+        raise KeyboardInterrupt
+
+    before = (tmp_path / "book.db").read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        write_gradebook(url, cut_off())
+    with create_engine(url).connect() as connection:
+        assert connection.execute(text("select count(*) from results")).scalar() == 1000
+        assert connection.execute(text("select count(*) from cases")).scalar() == 4000
+    assert (tmp_path / "book.db").read_bytes() == before
+
+
+def test_no_text_of_a_submission_is_one_that_cannot_be_written(hand_in, tmp_path):
+    """Half of a surrogate pair, NUL, characters beyond the first 65536: in the message, the answer, the pages."""
+    strange = "raise ValueError('\\ud800 \\0 \U0001f600')"
+    path = hand_in("ada", dot_product=f"def dot_product(q, k):\n    {strange}")
+    record = grade(Submission("ada", NAME, path), Settings("s"))
+    message = record["exercises"]["dot_product"]["cases"][0]["message"]
+    assert "\0" not in message
+    assert "\U0001f600" in message
+    write_result(tmp_path, record)
+    write_tables(tmp_path, [record], [NAME])
+    write_gradebook(f"sqlite:///{tmp_path / 'book.db'}", [record])
+    assert "\U0001f600" in feedback_page(record)
+    assert list(read_results(tmp_path)) == [record]

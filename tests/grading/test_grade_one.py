@@ -1,0 +1,172 @@
+"""Whole runs: records, resuming, options, and one broken submission among good ones."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from sdpa_helpers.classroom.executors import Processes, grade_all
+from sdpa_helpers.classroom.grade_folder import Unusable, grade_folder
+from sdpa_helpers.grading.grade_one import Settings, grade
+from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.sandbox.bounded_kernel import Limits
+from tests.handing_in import RIGHT
+
+NAME = "01_dot_product"
+LIMITS = Limits(seconds=15, cell_seconds=2)
+
+
+def grade_here(source, out, **changes):
+    ticks = []
+    options = {"seed": "s", "place": Processes(1), "fresh": False, "gradebook": None}
+    batch = grade_folder(
+        source,
+        out,
+        lambda seed: Settings(seed, LIMITS),
+        progress=lambda total: lambda: ticks.append(total),
+        **(options | changes),
+    )
+    assert len(ticks) == len(batch.remarks)
+    return batch
+
+
+def test_an_exercise_that_ends_the_run_costs_only_itself(hand_in):
+    path = hand_in("ada", **{**RIGHT, "dot_product": "import os\ndef dot_product(q, k):\n    os._exit(1)"})
+    record = grade(Submission("ada", NAME, path), Settings("s", LIMITS))
+    assert record["status"] == "kernel-died"
+    assert record["points"] == 22 - 4
+    assert record["exercises"]["dot_product"]["cases"][0]["diagnosis"] == "kernel-died"
+
+
+def test_what_was_earned_before_a_timeout_counts(hand_in):
+    path = hand_in(
+        "ada",
+        **{
+            **RIGHT,
+            "weighted_sum": "def weighted_sum(weights, V):\n    while weights.ndim > 2: pass\n    return weights @ V",
+        },
+    )
+    record = grade(Submission("ada", NAME, path), Settings("s", LIMITS))
+    assert record["status"] == "timeout"
+    assert record["points"] == 21
+    assert [c["status"] for c in record["exercises"]["weighted_sum"]["cases"]] == ["passed"] * 3 + ["timeout"]
+
+
+def test_the_time_limit_holds_for_the_whole_submission(hand_in):
+    spin = "import time\nend = time.process_time() + 1.2\nwhile time.process_time() < end: pass\n"
+    slow = {name: f"{spin}{source}" for name, source in RIGHT.items()}
+    record = grade(
+        Submission("ada", NAME, hand_in("ada", **slow)), Settings("s", Limits(seconds=3, cell_seconds=2))
+    )
+    assert record["status"] == "timeout"
+    assert 4 <= record["points"] < 22
+
+
+def test_the_same_seed_gives_the_same_records_and_another_seed_other_inputs(hand_in):
+    path = hand_in("ada", dot_product="def dot_product(q, k):\n    return (q * k).mean()")
+    first, again, other = (
+        grade(Submission("ada", NAME, path), Settings(seed, LIMITS)) for seed in ("s", "s", "t")
+    )
+    assert first == again
+    assert first["exercises"] != other["exercises"]
+    assert first["points"] == other["points"]
+
+
+def test_forbidden_calls_earn_nothing_unless_only_flagged(hand_in):
+    source = (
+        "import sdpa_helpers\ndef attention_scores(Q, K):\n    if Q is None:\n"
+        "        return sdpa_helpers.scaled_dot_product_attention(Q, K, K)\n    return Q @ np.swapaxes(K, -1, -2)"
+    )
+    path = hand_in("ada", **{**RIGHT, "attention_scores": source})
+    zero = grade(Submission("ada", NAME, path), Settings("s", LIMITS))
+    flag = grade(Submission("ada", NAME, path), Settings("s", LIMITS, forbidden="flag"))
+    assert (zero["points"], flag["points"]) == (17, 22)
+    assert [f["kind"] for f in zero["flags"]] == [f["kind"] for f in flag["flags"]] == ["forbidden-call"]
+
+
+def test_feedback_holds_no_expected_value(hand_in):
+    from sdpa_helpers.checking.judge import truths
+    from sdpa_helpers.lessons.registry import find
+
+    path = hand_in("ada", dot_product="def dot_product(q, k):\n    return 2.0 * (q @ k)")
+    record = grade(Submission("ada", NAME, path), Settings("secret seed", LIMITS))
+    text = json.dumps(record)
+    assert "secret seed" not in text
+    for truth in truths(find("dot_product"), "secret seed")[:3]:
+        assert f"{float(truth.expected.array):.4g}" not in text.replace(
+            f"off by {float(truth.expected.array):.3g}", ""
+        )
+
+
+def test_resuming_grades_only_what_changed(hand_in, tmp_path):
+    source, out = tmp_path / "in", tmp_path / "out"
+    hand_in("ada", **RIGHT)
+    hand_in("bob")
+    first = grade_here(source, out)
+    before = (out / "results" / "ada" / f"{NAME}.json").stat().st_mtime_ns
+    hand_in("bob", dot_product=RIGHT["dot_product"])
+    second = grade_here(source, out, seed=None)  # the seed is kept in the folder
+    assert (first.kept, second.kept) == (0, 1)
+    assert [r["total"] for r in second.rows] == ["22", "4"]
+    assert (out / "results" / "ada" / f"{NAME}.json").stat().st_mtime_ns == before
+    (out / "results" / "ada" / f"{NAME}.json").write_text('{"student": "ada", "poin')  # cut off by a crash
+    assert grade_here(source, out).kept == 1
+    assert grade_here(source, out, fresh=True).kept == 0
+
+
+def test_a_worker_that_is_killed_costs_one_submission_at_most(hand_in, tmp_path, monkeypatch):
+    killer = "import os, signal\ndef dot_product(q, k):\n    os.kill(os.getppid(), signal.SIGKILL)"
+    submissions = [Submission(n, NAME, hand_in(n, **answers)) for n, answers in
+                   (("ada", RIGHT), ("kay", {**RIGHT, "dot_product": killer}), ("zoe", RIGHT))]  # fmt: skip
+    records = {
+        r["student"]: r for r in grade_all(submissions, Settings("s", LIMITS), Processes(2), lambda: None)
+    }
+    assert records["ada"]["points"] == records["zoe"]["points"] == 22
+    assert records["kay"]["status"] == "kernel-died"
+    assert records["kay"]["points"] == 0
+
+
+@pytest.mark.parametrize("what", ["nothing", "file", "empty"])
+def test_unusable_input_is_refused_with_a_sentence(tmp_path, what):
+    source = tmp_path / "in"
+    if what == "file":
+        source.write_text("not a zip")
+    if what == "empty":
+        source.mkdir()
+    with pytest.raises(Unusable, match=r"expected|neither"):
+        grade_here(source, tmp_path / "out")
+
+
+def sdpa(*arguments):
+    command = [sys.executable, "-m", "sdpa_helpers", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_learners_own_check_has_three_exit_codes(hand_in, tmp_path):
+    right, stub = hand_in("ada", **RIGHT), hand_in("bob")
+    broken = tmp_path / f"{NAME}.ipynb"
+    broken.write_text("{")
+    passed = sdpa("check", right)
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    assert "22 of 22 points" in passed.stdout
+    failed = sdpa("check", right, stub)
+    assert failed.returncode == 1
+    assert "NotImplemented" in failed.stdout
+    assert sdpa("check", broken).returncode == 2
+    assert sdpa("check", tmp_path / "absent.ipynb").returncode == 2
+
+
+def test_options_that_do_not_exist_are_refused(tmp_path):
+    ran = sdpa("grade", tmp_path, "--out", tmp_path / "out", "--sandbox", "perhaps")
+    assert ran.returncode == 2
+    assert "not available in this version" in ran.stderr
+
+
+def test_the_doctor_speaks_json():
+    ran = sdpa("doctor", "--json")
+    report = json.loads(ran.stdout)
+    assert ran.returncode == (0 if report["can_run"] else 1)
+    assert {"Python", "numpy", "torch", "GPU", "triton", "kernel", "sandbox"} <= {
+        f["name"] for f in report["facts"]
+    }

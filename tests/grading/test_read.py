@@ -1,0 +1,232 @@
+"""Reading what was handed in: every broken file gets a reason, nothing but answers is taken."""
+
+import json
+import zipfile
+
+import nbformat
+import pytest
+
+from sdpa_helpers.classroom.collect import find_submissions, unpack
+from sdpa_helpers.grading import read as submission
+from sdpa_helpers.grading.assemble import answer_cells
+from sdpa_helpers.grading.read import Unreadable, lift, notebook_of, read_cells
+from sdpa_helpers.lessons.registry import exercises_of
+
+NAME = "01_dot_product"
+EXERCISES = exercises_of(NAME)
+
+
+def code(source, **metadata):
+    return {"cell_type": "code", "source": source, "metadata": metadata}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty"),
+        (b'{"cells": [', "not valid JSON"),
+        (b"\xff\xfe\x00", "not text in UTF-8"),
+        (b"[]", "no list of cells"),
+        (b'{"cells": 3}', "no list of cells"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"cells": ' + json.dumps([{}] * 5001).encode() + b"}", "at most 5000"),
+        (b'{"worksheets": [{"cells": [{"cell_type": 1}]}]}', "old format"),
+        (b'{"cells": ' + b"1" * 5000 + b"}", "numbers that are too long"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_unreadable_files_say_why(tmp_path, content, reason):
+    path = tmp_path / "x.ipynb"
+    path.write_bytes(content)
+    with pytest.raises(Unreadable, match=reason):
+        read_cells(path)
+
+
+def test_a_huge_file_is_not_read(tmp_path, monkeypatch):
+    path = tmp_path / "x.ipynb"
+    with path.open("wb") as file:
+        file.truncate(submission.MAX_NOTEBOOK_BYTES + 1)  # sparse: takes no disk
+    with pytest.raises(Unreadable, match="at most 32"):
+        read_cells(path)
+
+
+def test_odd_cells_are_read_leniently(tmp_path):
+    path = tmp_path / "x.ipynb"
+    cells = ["text", None, {}, {"cell_type": "code", "source": ["a\r\n", 3, "b"], "metadata": []}]
+    path.write_text(json.dumps({"cells": cells}), encoding="utf-8-sig")
+    assert [c["source"] for c in read_cells(path)] == ["", "a\nb"]
+
+
+def test_answers_are_found_by_their_line_wherever_they_stand(pristine):
+    cells = [
+        code("\n\n  # exercise:  dot_product \ndef dot_product(q, k): ..."),
+        code("x = 1"),
+        code("# exercise: unknown"),
+    ]
+    lifted = lift(cells, EXERCISES, answer_cells(pristine))
+    assert list(lifted.answers) == ["dot_product"]
+    assert lifted.flags == ()
+
+
+def test_the_last_attempt_counts_and_a_pasted_stub_does_not(pristine):
+    stubs = answer_cells(pristine)
+    older = '# exercise: best_key\ndef best_key(q, K):\n    """An older text."""\n    return NotImplemented  # here'
+    cells = [
+        code("# exercise: best_key\none"),
+        code("# exercise: best_key\ntwo"),
+        code(stubs["best_key"]),
+        code(older),
+    ]
+    lifted = lift(cells, EXERCISES, stubs)
+    assert lifted.answers["best_key"].endswith("two")
+    assert [f.kind for f in lifted.flags] == ["doubled-answer"]
+
+
+def test_an_untouched_notebook_lifts_the_stubs(pristine):
+    cells = [
+        {"cell_type": c.cell_type, "source": c.source, "metadata": dict(c.metadata)} for c in pristine.cells
+    ]
+    stubs = answer_cells(pristine)
+    lifted = lift(cells, EXERCISES, stubs)
+    assert lifted.answers == stubs
+    assert lifted.flags == ()
+
+
+def test_an_answer_without_its_line_is_found_by_its_function(pristine):
+    lifted = lift([code("def dot_product(q, k):\n    return 1")], EXERCISES, answer_cells(pristine))
+    assert list(lifted.answers) == ["dot_product"]
+    assert [f.kind for f in lifted.flags] == ["answer-line-missing"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from sdpa_helpers.lessons.dot_product.exercises import dot_product",
+        "import sdpa_helpers as s\ns.solution(dot_product)",
+        "import sdpa_helpers.lessons",
+        "import sdpa_helpers.grading as g",
+        "import sdpa_helpers as s\ny = s.softmax(x)",
+        "from sdpa_helpers.attention.numpy_formula import attention",
+        "import importlib\nimportlib.import_module('sdpa_helpers.attention')",
+        "y = __import__('sdpa_helpers').softmax(x)",
+        "import sdpa_helpers as s\ny = getattr(s, 'softmax')(x)",
+        "from sdpa_helpers import solution as help_me\nhelp_me('dot_product')",
+    ],
+)
+def test_reaching_for_the_solution_is_flagged(pristine, source):
+    lifted = lift([code(f"# exercise: dot_product\n{source}")], EXERCISES, answer_cells(pristine))
+    assert [f.kind for f in lifted.flags] == ["forbidden-call"]
+    assert "dot_product" in lifted.forbidden
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import torch.nn.functional as F\nF.scaled_dot_product_attention(a, b, c)", True),
+        ("from torch.nn.functional import scaled_dot_product_attention as f\nf(a, b, c)", True),
+        ("import torch\nx = torch.nn.functional.scaled_dot_product_attention", True),
+        ("import sdpa_helpers as sdpa\nsdpa.scaled_dot_product_attention(a, b, c)", True),
+        ("%matplotlib inline\nimport torch\ny = torch.softmax(x, -1)", False),
+        ("# F.scaled_dot_product_attention would do it\ny = 'F.scaled_dot_product_attention'", False),
+        ("y = !ls\nimport sdpa_helpers as s\ns.scaled_dot_product_attention(a, b, c)", True),
+        (
+            "import importlib as i\ni.import_module('torch.nn.functional').scaled_dot_product_attention(a)",
+            True,
+        ),
+        ("import torch\ngetattr(torch.nn.functional, 'scaled_dot_product_attention')(a, b, c)", True),
+        ("from sdpa_helpers import check\ncheck(attention_scores)", False),
+        ("def broken(:", False),
+        ("(" * 5000, False),
+    ],
+)
+def test_forbidden_calls_are_found_by_reading(pristine, source, found):
+    lifted = lift([code(f"# exercise: attention_scores\n{source}")], EXERCISES, answer_cells(pristine))
+    assert bool(lifted.forbidden) is found
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("exec(''.join(parts))", "exec"),
+        ("y = %time torch.nn.functional.scaled_dot_product_attention(a, b, c)", "get_ipython"),
+        ("y = getattr(numpy, 'd' + 'ot')(q, k)", "getattr"),
+        ("import sys\ny = sys.modules['x' + 'y']", "sys.modules"),
+        ("y = " + "1+" * 24_000 + "1", "nested too deeply"),
+        ("y = q @ k", ""),
+    ],
+)
+def test_code_that_hides_what_it_uses_is_flagged(pristine, source, found):
+    lifted = lift([code(f"# exercise: dot_product\n{source}")], EXERCISES, answer_cells(pristine))
+    assert [f.kind for f in lifted.flags] == (["dynamic-code"] if found else [])
+    assert found in "".join(f.message for f in lifted.flags)
+
+
+def test_edited_checks_and_markers_are_flagged(pristine):
+    cells = [
+        code("# exercise: dot_product\n#NBVAL_SKIP\ndef dot_product(q, k): return 1"),
+        code("print('passed')", nbgrader={"grade_id": "dot_product-check"}),
+        code("check(best_key)", nbgrader={"grade_id": "best_key-check"}),
+        code("x", nbgrader="nonsense"),
+    ]
+    lifted = lift(cells, EXERCISES, answer_cells(pristine))
+    assert sorted(f.kind for f in lifted.flags) == ["edited-check", "test-marker"]
+
+
+def test_an_endless_answer_is_not_taken(pristine):
+    lifted = lift([code("# exercise: dot_product\n" + "x = 1\n" * 20_000)], EXERCISES, answer_cells(pristine))
+    assert lifted.answers == {}
+    assert [f.kind for f in lifted.flags] == ["answer-too-long"]
+
+
+# ---- finding ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("01_dot_product.ipynb", NAME),
+        ("01_dot_product (1).ipynb", NAME),
+        ("Copy of 01_dot_product.ipynb", NAME),
+        ("01_dot_product-Copy1.ipynb", NAME),
+        ("homework.ipynb", None),
+    ],
+)
+def test_names_as_browsers_and_services_change_them(name, found):
+    assert notebook_of(name, [NAME]) == found
+
+
+def empty(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{}")
+
+
+def test_folders_files_and_traps(tmp_path):
+    empty(tmp_path / "ada" / f"{NAME}.ipynb")
+    empty(tmp_path / "ada" / "old" / f"{NAME} (1).ipynb")
+    empty(tmp_path / "ada" / ".ipynb_checkpoints" / f"{NAME}-checkpoint.ipynb")
+    empty(tmp_path / "__MACOSX" / "ada" / f"._{NAME}.ipynb")
+    empty(tmp_path / "bob" / "notes.ipynb")
+    empty(tmp_path / f"{NAME}.ipynb")
+    found, left_out = find_submissions(tmp_path, [NAME, "02_other"])
+    assert [(s.student, s.notebook, s.path and s.path.name) for s in found] == [
+        ("ada", NAME, f"{NAME}.ipynb"),
+        ("bob", NAME, None),
+    ]
+    assert [f.kind for f in found[0].flags] == ["several-files"]
+    assert sorted(name for name, _ in left_out) == [f"{NAME}.ipynb", "bob/notes.ipynb"]
+
+
+def test_a_zip_is_unpacked_and_cannot_climb_out(tmp_path, pristine):
+    archive = tmp_path / "all.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr(f"class/ada/{NAME}.ipynb", nbformat.writes(pristine))
+        file.writestr(f"class/bob/{NAME}.ipynb", "{}")
+        file.writestr("../../evil.ipynb", "{}")
+        file.writestr("/etc/evil.ipynb", "{}")
+        file.writestr("class/ada/virus.exe", "x")
+    into = tmp_path / "into" / "here"
+    into.mkdir(parents=True)
+    unpack(archive, into)
+    assert sorted(p.name for p in into.iterdir()) == ["ada", "bob"]
+    assert not list(tmp_path.glob("evil*"))
+    assert not list(into.rglob("*.exe"))

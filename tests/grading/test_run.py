@@ -1,0 +1,139 @@
+"""Running answers in a real kernel: what comes back, what is refused, what it may cost."""
+
+import textwrap
+
+import pytest
+
+from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.grading.assemble import assemble
+from sdpa_helpers.grading.run import run
+from sdpa_helpers.lessons.registry import exercises_of
+from sdpa_helpers.sandbox.bounded_kernel import Limits
+
+EXERCISES = {e.name: e for e in exercises_of("01_dot_product")}
+TRUTHS = {name: truths(exercise, "runner tests") for name, exercise in EXERCISES.items()}
+
+
+@pytest.fixture
+def run_answer(pristine):
+    """Run one answer to dot_product, and a right one to weighted_sum after it."""
+
+    def go(source, **limits):
+        answers = {
+            "dot_product": textwrap.dedent(source),
+            "weighted_sum": "def weighted_sum(weights, V):\n    return weights @ V",
+        }
+        notebook = assemble(pristine, answers, TRUTHS, list(answers))
+        return run(notebook, Limits(**{"seconds": 20.0, "cell_seconds": 2.0, **limits}))
+
+    return go
+
+
+def came(outcome, exercise):
+    return [key for key in outcome.answers if key[0] == exercise]
+
+
+def test_answers_come_back_one_per_case(run_answer):
+    outcome = run_answer("def dot_product(q, k):\n    print('noise')\n    return (q * k).sum()")
+    assert len(came(outcome, "dot_product")) == 4
+    assert len(came(outcome, "weighted_sum")) == 4
+    assert outcome.stopped == ""
+    assert not outcome.forged
+    assert {a.kind for k, a in outcome.answers.items() if k[0] == "dot_product"} == {"number"}
+
+
+def test_the_notebook_in_the_kernel_holds_no_expected_value_and_no_reference(pristine):
+    notebook = assemble(pristine, {"dot_product": "x"}, TRUTHS, ["dot_product"])
+    text = str(notebook)
+    assert "expected" not in text
+    assert "reference" not in text
+    checks = [c for c in notebook.cells if c.metadata.sdpa.role == "check"]
+    assert len({c.metadata.sdpa.nonce for c in checks}) == len(checks) == 4
+
+
+def test_the_kernel_finds_no_definitions_and_no_notebook(run_answer):
+    outcome = run_answer("""
+        import os, pathlib, importlib.util
+        found = [n for n in ("dot_product", "judge", "diagnose", "definition")
+                 if importlib.util.find_spec(f"sdpa_helpers.lessons.{n}")]
+        here = [p.name for folder in (".", "..") for p in pathlib.Path(folder).iterdir()]
+        assert not found and "submission.ipynb" not in here, (found, here)
+        assert not any("SDPA" in name for name in os.environ)
+        def dot_product(q, k):
+            return 1.0
+    """)
+    assert outcome.cell_errors == {}
+    assert len(came(outcome, "dot_product")) == 4
+
+
+def test_a_syntax_error_stops_only_its_own_exercise(run_answer):
+    outcome = run_answer("def dot_product(q, k)\n    return 1")
+    assert outcome.cell_errors["dot_product"].startswith("SyntaxError")
+    assert len(came(outcome, "weighted_sum")) == 4
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("while True: pass", "timeout"),
+        ("import os; os._exit(0)", "kernel-died"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "kernel-died"),
+        ("[print('x' * 100_000) for _ in range(500)]", "output-limit"),
+        ("[print(i, flush=True) for i in range(3_000)]", "output-limit"),
+    ],
+)
+def test_what_ends_a_run_is_named_with_its_exercise(run_answer, body, why):
+    outcome = run_answer(f"def dot_product(q, k):\n    {body}", messages=1000)
+    assert (outcome.stopped, outcome.stopped_in) == (why, "dot_product")
+    assert came(outcome, "weighted_sum") == []
+
+
+def test_a_loop_in_the_answer_cell_itself_is_a_timeout(run_answer):
+    outcome = run_answer("while True:\n    pass")
+    assert (outcome.stopped, outcome.stopped_in) == ("timeout", "dot_product")
+
+
+SENT_TWICE = """
+    from IPython.display import display
+    from sdpa_helpers.checking import observe as probe
+    def dot_product(q, k):
+        display({probe.MIME: {"nonce": "", "answer": probe.pack_answer(probe.Answer("none"))}}, raw=True)
+        return 1.0
+"""
+PATCHED_REPORT = """
+    from IPython.display import display
+    from sdpa_helpers.checking import observe as probe
+    def send(function, nonce, inputs):
+        display({probe.MIME: %s}, raw=True)
+    probe.report = send
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        SENT_TWICE,
+        PATCHED_REPORT % '{"nonce": "guess", "answer": probe.pack_answer(probe.Answer("none"))}',
+        PATCHED_REPORT % '{"nonce": nonce, "answer": {"kind": "passed"}}',
+        PATCHED_REPORT % '{"nonce": nonce, "answer": "passed", "points": 4}',
+        PATCHED_REPORT % '[nonce, "passed"]',
+        PATCHED_REPORT.replace("display(", "(lambda *a, **k: None)(") % "1",
+    ],
+    ids=["sent twice", "wrong nonce", "malformed", "extra fields", "not a dict", "nothing sent"],
+)
+def test_forged_results_are_refused(run_answer, source):
+    outcome = run_answer(source)
+    assert len(outcome.forged) >= 4
+    assert came(outcome, "dot_product") == []
+
+
+def test_memory_is_limited(run_answer):
+    outcome = run_answer("def dot_product(q, k):\n    return np.ones((60_000, 60_000)).sum()", memory_mb=2048)
+    errors = {a.error for key, a in outcome.answers.items() if key[0] == "dot_product"}
+    assert errors == {"_ArrayMemoryError"} or errors == {"MemoryError"}
+    assert len(came(outcome, "weighted_sum")) == 4
+
+
+def test_comments_that_steer_nbval_have_no_effect(run_answer):
+    outcome = run_answer("#NBVAL_SKIP\n# NBVAL_RAISES_EXCEPTION\ndef dot_product(q, k):\n    return 1.0")
+    assert len(came(outcome, "dot_product")) == 4

@@ -1,0 +1,116 @@
+"""The promise of the exercise engine, kept for every exercise of the course, for several seeds."""
+
+import nbformat
+import pytest
+
+from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths, values_of
+from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of
+
+EXERCISES = list(all_exercises().values())
+SEEDS = [PUBLIC_SEED, "another", "a third"]
+
+EVERY_EXERCISE = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+EVERY_SEED = pytest.mark.parametrize("seed", SEEDS)
+EVERY_WRONG_ANSWER = pytest.mark.parametrize(
+    ("exercise", "wrong"),
+    [pytest.param(e, w, id=f"{e.name}-{w.name}") for e in EXERCISES for w in e.wrong],
+)
+
+
+@EVERY_SEED
+@EVERY_EXERCISE
+def test_the_reference_scores_full_marks(exercise, seed):
+    result = try_out(exercise, exercise.reference, seed)
+    assert result.passed
+    assert result.points == exercise.max_points > 0
+
+
+@EVERY_SEED
+@EVERY_WRONG_ANSWER
+def test_every_wrong_answer_is_rejected_and_named(exercise, wrong, seed):
+    result = try_out(exercise, wrong.function, seed)
+    assert not result.passed
+    assert result.mistake == wrong.name, [
+        (c.verdict.case, c.verdict.fault, c.diagnosis) for c in result.cases
+    ]
+    failed = [c for c in result.cases if not c.verdict.passed]
+    assert {c.diagnosis for c in failed} == {wrong.name}
+    assert all(c.verdict.seen and c.verdict.points == 0 for c in failed)
+
+
+@EVERY_SEED
+@EVERY_EXERCISE
+def test_every_other_right_answer_passes(exercise, seed):
+    for number, right in enumerate(exercise.also_right):
+        result = try_out(exercise, right, seed)
+        assert result.passed, (number, [c.message for c in result.cases if c.message])
+
+
+@EVERY_EXERCISE
+def test_the_untouched_stub_is_not_attempted(exercise):
+    result = try_out(exercise, lambda *inputs: NotImplemented)
+    assert result.points == 0
+    assert not result.attempted
+    assert {c.verdict.status for c in result.cases} == {"not-attempted"}
+
+
+@EVERY_EXERCISE
+@pytest.mark.parametrize("nonsense", [None, "text", [1.0], 0, float("nan"), {"a": 1}, (1, 2, 3)], ids=repr)
+def test_nonsense_earns_nothing_or_only_what_it_gets_right(exercise, nonsense):
+    result = try_out(exercise, lambda *inputs: nonsense)
+    assert not result.passed
+    assert all(c.message for c in result.cases if not c.verdict.passed)
+
+
+@EVERY_EXERCISE
+def test_an_error_in_the_answer_is_a_verdict(exercise):
+    def broken(*inputs):
+        raise RuntimeError("the learner's own words")
+
+    result = try_out(exercise, broken)
+    assert {c.verdict.status for c in result.cases} == {"error"}
+    assert "the learner's own words" in result.cases[0].message
+
+
+@EVERY_EXERCISE
+def test_definitions_are_complete(exercise):
+    assert len({w.name for w in exercise.wrong}) == len(exercise.wrong) >= 3
+    assert len({c.name for c in exercise.cases}) == len(exercise.cases) >= 3
+    assert len(exercise.hints) == 3
+    assert all(exercise.hints)
+    assert exercise.also_right
+    assert 1 <= exercise.difficulty <= 5
+    assert exercise.minutes > 0
+    assert all(len(w.says) > 20 for w in exercise.wrong)
+
+
+@EVERY_EXERCISE
+def test_the_public_and_a_secret_seed_differ(exercise):
+    public = [t.packed for t in truths(exercise, "public")]
+    secret = [t.packed for t in truths(exercise, "secret")]
+    assert public != secret
+
+
+@EVERY_EXERCISE
+def test_invariants_hold_for_the_reference(exercise):
+    for seed in SEEDS:
+        for truth in truths(exercise, seed):
+            assert all(i.holds(truth.inputs, values_of(truth.expected)) for i in exercise.invariants)
+
+
+@EVERY_EXERCISE
+def test_judging_is_pure(exercise):
+    truth = truths(exercise, "pure")[0]
+    answer = observe(exercise.wrong[0].function, truth.inputs)
+    assert judge(exercise, truth, answer) == judge(exercise, truth, answer)
+
+
+def test_names_are_unique_and_found_in_their_notebook(course):
+    listed = [e.name for lesson in LESSONS for e in exercises_of(lesson)]
+    assert len(set(listed)) == len(listed)
+    for lesson in LESSONS:
+        cells = nbformat.read(course / "solutions" / f"{lesson}.ipynb", as_version=4).cells
+        answers = [c.source.split("\n")[0] for c in cells if c.source.startswith("# exercise:")]
+        assert answers == [f"# exercise: {e.name}" for e in exercises_of(lesson)]

@@ -1,0 +1,171 @@
+"""The ledger: every claim computed again, compared with docs/ledger.json and docs/ledger.md, and held to its rules."""
+
+import json
+import math
+import re
+import string
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from sdpa_helpers.lessons.claim import Claim, Entry, run
+from sdpa_helpers.lessons.ledger_page import ARTICLES, VERDICTS, as_json, as_page, stored_entries
+from sdpa_helpers.lessons.registry import all_claims
+
+COURSE = Path(__file__).parents[2]
+NUMBERS = range(1, 164)
+EVERY_CLAIM = pytest.mark.parametrize("number", NUMBERS)
+
+
+@cache
+def claims() -> dict[int, Claim]:
+    return {claim.number: claim for claim in all_claims()}
+
+
+@cache
+def computed(number: int) -> Entry:
+    return run(claims()[number])
+
+
+@cache
+def stored() -> dict[str, dict]:
+    return json.loads((COURSE / "docs" / "ledger.json").read_text(encoding="utf-8"))
+
+
+def test_every_number_is_there_exactly_once():
+    assert [claim.number for claim in all_claims()] == list(NUMBERS)
+    assert list(stored()) == [str(number) for number in NUMBERS]
+
+
+# What is stored is what comes out ------------------------------------------------------------------------------
+
+
+@EVERY_CLAIM
+def test_the_stored_numbers_and_verdict_come_out_again(number):
+    entry, row = computed(number), stored()[str(number)]
+    assert entry.verdict == row["verdict"]
+    assert {name: float(value) for name, value in row["values"].items()} == pytest.approx(
+        dict(entry.values), rel=entry.claim.relative, abs=1e-9, nan_ok=True
+    )
+
+
+def test_the_page_is_made_from_the_stored_numbers():
+    entries = stored_entries(all_claims(), (COURSE / "docs" / "ledger.json").read_text(encoding="utf-8"))
+    assert as_json(entries) == (COURSE / "docs" / "ledger.json").read_text(encoding="utf-8")
+    assert as_page(entries) == (COURSE / "docs" / "ledger.md").read_text(encoding="utf-8"), (
+        "run `make ledger`"
+    )
+
+
+# No verdict is written by hand -----------------------------------------------------------------------------------
+
+
+def changed(values: dict[str, float]) -> list[dict[str, float]]:
+    """The same numbers with one, or all, of them changed; only finite changes."""
+    factors, constants = (0, -1, 0.1, 10, 1e6, 1e-6), (0.0, 1.0, -1.0, 1e3)
+    sets = [{name: factor * value for name, value in values.items()} for factor in factors]
+    for name, value in values.items():
+        others = {factor * value for factor in factors} | set(values.values()) | set(constants)
+        sets += [values | {name: other} for other in others if math.isfinite(other)]
+    return sets
+
+
+def test_a_constant_verdict_would_be_found():
+    assert {0.0, -2.0, 20.0, 1.0} <= {values["x"] for values in changed({"x": 2.0})}
+    assert {(3.0, 3.0), (2.0, 2.0)} <= {(v["x"], v["y"]) for v in changed({"x": 2.0, "y": 3.0})}
+
+
+@EVERY_CLAIM
+def test_a_verdict_comes_from_the_numbers_or_names_its_source(number):
+    claim, entry = claims()[number], computed(number)
+    assert entry.verdict in VERDICTS
+    if claim.kind == "measured":
+        assert claim.compute is not None
+        assert entry.values
+        verdicts = {claim.decide(values) for values in changed(dict(entry.values))}
+        assert verdicts - {entry.verdict}, "no change of the numbers changes the verdict"
+        assert verdicts <= set(VERDICTS)
+    else:
+        assert claim.kind in ("opinion", "history")
+        assert re.search(r"\b(19|20)\d\d\b|https?://|arXiv", claim.source), (
+            "a source has a year or an address"
+        )
+
+
+# A row can be read, and followed ---------------------------------------------------------------------------------
+
+
+@EVERY_CLAIM
+def test_a_finding_is_a_sentence_with_the_numbers_in_it(number):
+    claim, entry = claims()[number], computed(number)
+    assert claim.article in ARTICLES
+    for text in (claim.says, entry.finding, claim.source):
+        assert not re.search(r"[{}\n]", text), text
+        assert "nan" not in text.lower().split()
+    assert len(claim.says) >= 15
+    if claim.kind == "measured":
+        shown = {name for _, name, _, _ in string.Formatter().parse(claim.finding) if name}
+        assert shown, "a measured claim shows a number"
+
+
+@cache
+def headings(notebook: str) -> list[str]:
+    path = COURSE / "notebooks" / f"{notebook}.ipynb"
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+    return [line.strip() for source in cells for line in re.findall(r"^#+ (.*)$", source, re.MULTILINE)]
+
+
+@EVERY_CLAIM
+def test_where_leads_to_a_section_of_a_lesson(number):
+    notebook, comma, section = claims()[number].where.partition(", ")
+    assert comma, "write: notebook, section"
+    if by_number := re.fullmatch(r"section (\d+)", section):
+        assert any(heading.startswith(f"{by_number[1]}.") for heading in headings(notebook)), headings(
+            notebook
+        )
+    else:
+        assert section in {re.sub(r"^\d+\. ", "", heading) for heading in headings(notebook)}, headings(
+            notebook
+        )
+
+
+# The page --------------------------------------------------------------------------------------------------------
+
+
+def row(says="It grows.", finding="Twice: {x:.1f}", article="B", **values: float) -> Entry:
+    def decide(values):
+        return "right" if values["x"] > 0 else "wrong"
+
+    claim = Claim(7, article, says, "01_dot_product, Length and angle", finding, lambda: values, decide)
+    return run(claim)
+
+
+def test_a_row_keeps_to_its_cell_and_links_its_lesson():
+    page = as_page([row("|s| is\nlarge", x=-2.0)])
+    link = "[01 dot product](../notebooks/01_dot_product.ipynb), Length and angle"
+    assert f"| 7 | \\|s\\| is large | **wrong** | Twice: −2.0 | {link} |" in page
+
+
+def test_the_page_counts_verdicts_by_article():
+    page = as_page([row(x=1.0), row(x=-1.0), row(article="E", x=1.0)])
+    pattern = r"^\| (?:\[([A-E])\].*|\*\*(all)\*\*) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$"
+    counts = {a or b: [int(n) for n in rest] for a, b, *rest in re.findall(pattern, page, re.MULTILINE)}
+    nothing = {key: [0, 0, 0, 0] for key in "ACD"}
+    assert counts == {"B": [1, 0, 1, 2], "E": [1, 0, 0, 1], "all": [2, 0, 1, 3], **nothing}
+
+
+def test_numbers_that_json_lacks_survive_storing():
+    before = row(x=1.0, overflow=math.inf, undefined=math.nan)
+    text = as_json([before])
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    (after,) = stored_entries([before.claim], text)
+    assert after.values == pytest.approx(before.values, nan_ok=True)
+    assert as_json([after]) == text
+
+
+def test_an_error_names_its_claim():
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(Claim(42, "A", "", "", "", lambda: {"x": 1 / 0}, lambda values: "right"))
+    assert "claim 42" in caught.value.__notes__[0]

@@ -1,0 +1,161 @@
+"""Levels of confinement, started once; what an attack may aim at; what must not be left behind."""
+
+import os
+import resource
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.grading.assemble import assemble
+from sdpa_helpers.grading.grade_one import Settings, grade
+from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.grading.run import run
+from sdpa_helpers.lessons.registry import exercises_of
+from sdpa_helpers.sandbox import choose_level as probe
+from sdpa_helpers.sandbox import start as worker
+from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.sandbox.inside import linux
+from tests.handing_in import RIGHT
+
+NAME = "01_dot_product"
+# Time on the clock is generous: other tests run beside these. Those that sleep wait for it.
+LIMITS = Limits(seconds=6, cell_seconds=1, memory_mb=768, patience=8.0, output_bytes=4 << 20)
+TRUTHS = {e.name: truths(e, "attacks") for e in exercises_of(NAME)}
+
+
+@pytest.fixture(scope="session")
+def usable(needs_program):
+    """usable("warm") skips by name where this machine cannot have the level; a level that leaks is a failure."""
+    faults: dict[str, str] = {}
+
+    def check(level: str) -> str:
+        if level == "landlock":
+            if not hasattr(os, "pidfd_open") or linux.landlock_version() == 0:
+                pytest.skip("this kernel has no Landlock")
+        else:
+            bwrap = needs_program("bwrap")
+            simplest = [bwrap, "--unshare-all", "--ro-bind", "/", "/", "true"]
+            if subprocess.run(simplest, capture_output=True, check=False).returncode:
+                pytest.skip("namespaces are forbidden on this machine")
+        if level not in faults:
+            faults[level] = probe.fault(level)
+        assert faults[level] == ""
+        return level
+
+    return check
+
+
+@pytest.fixture(scope="module")
+def warm(usable):
+    """The warm level, with a fork server that a module's tests share."""
+    yield usable("warm")
+    worker.end("warm")
+
+
+@pytest.fixture(scope="module")
+def targets(tmp_path_factory):
+    """What attacks aim at: {canary} a readable file outside, {folder} open to all, {port}, {unix}, {abstract}."""
+    folder = Path(tempfile.mkdtemp(prefix="targets-"))
+    folder.chmod(0o777)
+    canary = folder / "another-submission.ipynb"
+    canary.write_text("secret")
+    listeners, connected = [], []
+    places = [(socket.AF_INET, ("127.0.0.1", 0)), (socket.AF_UNIX, str(folder / "s"))]
+    places.append((socket.AF_UNIX, f"\0attack-{os.getpid()}"))
+    for family, place in places:
+        listener = socket.socket(family)
+        listener.bind(place)
+        listener.listen(8)
+        listeners.append(listener)
+        threading.Thread(target=_accept, args=(listener, connected), daemon=True).start()
+    (folder / "s").chmod(0o777)
+    known = {"canary": str(canary), "folder": str(folder), "pid": os.getpid(), "unix": str(folder / "s")}
+    known |= {"port": listeners[0].getsockname()[1], "abstract": f"\\0attack-{os.getpid()}"}
+    yield {**known, "connected": connected}
+    assert connected == []
+    assert {p.name for p in folder.iterdir()} == {canary.name, "s"}
+    for listener in listeners:
+        listener.close()
+    canary.unlink()
+    (folder / "s").unlink()
+    folder.rmdir()
+
+
+def _accept(listener, connected):
+    while True:
+        try:
+            connected.append(listener.accept())
+        except OSError:
+            return
+
+
+@pytest.fixture
+def attacked(pristine):
+    """attacked(level, source) runs an answer to dot_product, and gives the outcome."""
+
+    def go(level, source, limits=LIMITS):
+        return run(assemble(pristine, {"dot_product": source}, TRUTHS, ["dot_product"]), limits, level)
+
+    return go
+
+
+@pytest.fixture
+def graded(hand_in):
+    """graded(level, source) grades a hand-in whose dot_product is the given source and the rest is right."""
+
+    def go(level, source, limits=LIMITS):
+        path = hand_in("mallory", **{**RIGHT, "dot_product": source})
+        return grade(Submission("mallory", NAME, path), Settings("attacks", limits, sandbox=level))
+
+    return go
+
+
+def kernels() -> list[psutil.Process]:
+    """Processes of sandboxes that this process has started, fork servers themselves left out."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            command = " ".join(process.cmdline())
+            depth = len(
+                Path(f"/proc/{process.pid}/status").read_text().split("NSpid:")[1].split("\n")[0].split()
+            )
+        except (psutil.Error, OSError):
+            continue
+        if process.status() != psutil.STATUS_ZOMBIE and (
+            "inside.alone" in command
+            or "inside.fenced" in command
+            or ("inside.fork_server" in command and depth > 2)
+        ):
+            found.append(process)
+    return found
+
+
+def scratch_folders() -> set[Path]:
+    """This process's temporary folders of runs and kernels."""
+    here = Path(tempfile.gettempdir())
+    return {p for kind in ("run", "box", "plain") for p in here.glob(f"sdpa-{kind}-{os.getpid()}.*")}
+
+
+def wait_until_gone(what, seconds=5.0):
+    """Wait until what() is empty; give what is left."""
+    deadline = time.monotonic() + seconds
+    while (left := what()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return left
+
+
+@pytest.fixture(autouse=True)
+def nothing_left():
+    """After every test: no process, no folder, and no more than 150 MB of the grader's memory."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    yield
+    assert wait_until_gone(kernels) == []
+    assert scratch_folders() == set()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150 << 10

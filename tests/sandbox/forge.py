@@ -1,0 +1,135 @@
+"""Answers whose functions are all wrong and which meddle with how results are told."""
+
+WRONG = """
+def dot_product(q, k):
+    return 12345.0
+"""
+
+FORGE = {
+    "print": "import builtins\nbuiltins.print = lambda *a, **k: None",
+    "display": """
+import IPython.display, IPython.core.display_functions as functions
+before = functions.display
+def display(*objects, **options):
+    for o in objects:
+        for answer in (o.values() if isinstance(o, dict) else ()):
+            answer["passed"], answer["points"], answer["status"] = True, 4.0, "passed"
+    before(*objects, **options)
+IPython.display.display = functions.display = display
+""",
+    "numpy": """
+for name in ("isclose", "allclose", "array_equal", "equal", "all", "abs"):
+    setattr(np, name, lambda *a, **k: True)
+np.testing.assert_allclose = lambda *a, **k: None
+""",
+    "always equal": """
+class Always(float):
+    __eq__ = __ge__ = __le__ = lambda self, other: True
+    __ne__ = __lt__ = __gt__ = lambda self, other: False
+    __sub__ = __rsub__ = lambda self, other: 0.0
+    __hash__ = float.__hash__
+def dot_product(q, k):
+    return Always(12345.0)
+""",
+    "array subclass": """
+class Always(np.ndarray):
+    def __eq__(self, other): return np.ones(self.shape, bool)
+    def __array_ufunc__(self, *a, **k): return np.array(True)
+    def __array_function__(self, *a, **k): return True
+    def __array__(self, *a, **k): return np.full((), 12345.0)
+def dot_product(q, k):
+    return np.full((), 12345.0).view(Always)
+""",
+    "input transformer": """
+shell = get_ipython()
+shell.input_transformers_post.append(
+    lambda lines: ["None\\n"] if any("probe.report" in line for line in lines) else lines)
+""",
+    "AST transformer": """
+import ast
+class Drop(ast.NodeTransformer):
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if getattr(node.func, "attr", "") == "report":
+            node.args[0] = ast.Lambda(ast.arguments([], [], ast.arg("a"), [], [], None, []), ast.Constant(12345.0))
+        return node
+get_ipython().ast_transformers.append(Drop())
+""",
+    "hooks": """
+shell = get_ipython()
+shell.events.register("pre_run_cell", lambda *a: None)
+shell.events.register("post_run_cell", lambda result: setattr(result, "error_in_exec", None))
+shell.events.register("post_execute", lambda: print("passed"))
+""",
+    "run_code": "get_ipython().run_code = lambda *a, **k: False",
+    "run_cell": """
+shell = get_ipython()
+before = shell.run_cell
+def run_cell(source, *a, **k):
+    return before(source.replace("probe.report(", "print("), *a, **k)
+shell.run_cell = run_cell
+""",
+    "a result of one's own": """
+import sdpa_helpers.lessons.probe as probe
+def report(function, nonce, inputs):
+    from IPython.display import display
+    display({probe.MIME: {"nonce": nonce, "answer": {"kind": "passed", "points": 4}}}, raw=True)
+probe.report = report
+""",
+    "two results": """
+import sdpa_helpers.lessons.probe as probe
+before = probe.report
+def report(*arguments):
+    before(*arguments)
+    before(*arguments)
+probe.report = report
+""",
+    "everything about probe": """
+import sdpa_helpers.lessons.probe as probe
+probe.observe = lambda f, a: probe.Answer("number", "float", np.zeros(()))
+probe.describe = probe.pack_answer = None
+""",
+    "threads that publish early": """
+import threading, time
+from IPython.display import display
+import sdpa_helpers.lessons.probe as probe
+def publish():
+    while True:
+        kernel = get_ipython().kernel
+        answer = probe.pack_answer(probe.Answer("number", "float", np.zeros(())))
+        for nonce in set(__import__("re").findall(r"'([0-9a-f]{32})'", str(kernel.get_parent("shell")))):
+            content = {"data": {probe.MIME: {"nonce": nonce, "answer": answer}}, "metadata": {}}
+            kernel.session.send(kernel.iopub_socket, "display_data", content, parent=kernel.get_parent("shell"))
+        time.sleep(0.002)
+threading.Thread(target=publish, daemon=True).start()
+def dot_product(q, k):
+    time.sleep(0.02)
+    return 12345.0
+""",
+    "a false reply": """
+kernel = get_ipython().kernel
+before = kernel.session.send
+def send(stream, kind, content=None, **k):
+    if isinstance(content, dict) and "data" in content:
+        for data in content["data"].values():
+            if isinstance(data, dict):
+                data["answer"] = {"kind": "number", "type": "float", "array": None, "items": [], "error": ["", "", ""]}
+    return before(stream, kind, content, **k)
+kernel.session.send = send
+""",
+    "pickles": """
+class Boom:
+    def __reduce__(self): return (__import__("os").system, ("touch /tmp/pwned",))
+def dot_product(q, k):
+    a = np.empty((), object); a[()] = Boom()
+    return a
+""",
+    "markup": "def dot_product(q, k):\n    raise ValueError('<script>alert(1)</script>')",
+    "markers of nbval": "# NBVAL_SKIP\n# NBVAL_IGNORE_OUTPUT\n#NBVAL_RAISES_EXCEPTION" + WRONG,
+    "skips the rest": "import pytest\npytest.exit('done', returncode=0)",
+}
+
+
+def source_of(name: str) -> str:
+    """The answer."""
+    return FORGE[name] if "def dot_product" in FORGE[name] else WRONG + FORGE[name]

@@ -1,0 +1,180 @@
+"""Attacks that reach for what lies outside: each gives something true when it gets there.
+
+Written as the body of a function. {names} in braces are filled in by the fixture `targets`.
+"""
+
+HELP = """
+import ctypes, glob, importlib, importlib.util, os, resource, signal, socket, struct, sys, sysconfig
+libc = ctypes.CDLL(None, use_errno=True)
+ME = os.getpid()
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read(1)
+
+def write(path):
+    with open(path, "wb") as file:
+        return file.write(b"x")
+
+def call(number, *arguments):
+    if os.uname().machine != "x86_64":
+        return False
+    return libc.syscall(number, *arguments) >= 0
+
+def sock(family, kind=socket.SOCK_STREAM, place=None, protocol=0):
+    with socket.socket(family, kind, protocol) as s:
+        s.settimeout(1)
+        if place is not None:
+            s.connect(place)
+    return True
+"""
+
+REACH = {
+    # ---- files
+    "solution in the checkout": 'return read("{checkout}/sdpa_helpers/lessons/dot_product/exercises.py")',
+    "solution notebook": 'return read("{checkout}/solutions/01_dot_product.ipynb")',
+    "list the checkout": 'return set(os.listdir("{checkout}")) - {{".venv"}}',
+    "import the exercises": "return importlib.import_module('sdpa_helpers.lessons.dot_product.exercises')",
+    "import the judge": "return importlib.import_module('sdpa_helpers.checking.judge')",
+    "import the attention functions": "return importlib.import_module('sdpa_helpers.attention')",
+    "use the course's softmax": "return hasattr(importlib.import_module('sdpa_helpers'), 'softmax')",
+    "import the grader": "return importlib.import_module('sdpa_helpers.grading.grade_one')",
+    "follow the editable install": """
+        for path in glob.glob(sysconfig.get_path("purelib") + "/*.pth"):
+            for line in open(path).read().split("\\n"):
+                if os.path.isdir(line) and set(os.listdir(line)) & {{"solutions", "sdpa_helpers", "tests"}}:
+                    return True
+    """,
+    "notebooks anywhere": """
+        for home, folders, names in os.walk("/"):
+            folders[:] = [f for f in folders if f not in ("proc", "usr", "site-packages", "lib")]
+            if any(n.endswith((".ipynb", "gradebook.db", "judge.py")) for n in names):
+                return True
+    """,
+    "another submission": 'return read("{canary}")',
+    "password hashes": 'return read("/etc/shadow")',
+    "home folders": 'return [os.listdir(p) for p in ("/home", "/root/.ssh", "/root/.config")]',
+    "disk devices": 'return [read(p) for p in (*glob.glob("/dev/vd*"), *glob.glob("/dev/sd*"), "/dev/mem")]',
+    "make a device": 'os.mknod("disk", 0o60600, os.makedev(254, 0)); return read("disk")',
+    "kernel messages": 'return read("/dev/kmsg")',
+    "write outside": """
+        places = ("{folder}", "/", "/usr", "/etc", "/package", "/dev", "/var", "/sys", sys.prefix, "{checkout}",
+                  os.path.dirname(importlib.util.find_spec("sdpa_helpers").origin), sysconfig.get_path("purelib"))
+        done = []
+        for place in places:
+            try:
+                done.append(write(place + "/was-here") and place)
+            except OSError:
+                pass
+        return done
+    """,
+    "write system settings": """
+        for path in ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/proc/sys/vm/drop_caches"):
+            try:
+                return write(path)
+            except OSError:
+                pass
+    """,
+    "change a mode outside": 'os.chmod("{canary}", 0o600); return True',
+    "change a time outside": 'os.utime("{canary}", (1, 1)); return True',
+    "link to outside": 'os.link("{canary}", "here"); return read("here")',
+    # ---- processes
+    "memory of the parent": 'return os.getppid() > 0 and open(f"/proc/{{os.getppid()}}/mem", "rb")',
+    "memory of pid 1": 'return open("/proc/1/mem", "rb")',
+    "environment of pid 1": 'return read("/proc/1/environ")',
+    "open files of pid 1": 'return os.listdir("/proc/1/fd")',
+    "root of pid 1": 'return ME != 1 and os.listdir("/proc/1/root/")',
+    "trace the parent": "return libc.ptrace(0x4206, os.getppid(), 0, 0) == 0",
+    "trace any process": "return any(libc.ptrace(0x4206, pid, 0, 0) == 0 for pid in range(1, 200) if pid != ME)",
+    "read another's memory": """
+        buffer = ctypes.create_string_buffer(8)
+        io = struct.pack("PN", ctypes.addressof(buffer), 8)
+        return call(310, os.getppid() or 1, io, 1, struct.pack("PN", 0x400000, 8), 1, 0)
+    """,
+    "take a file of pid 1": "fd = os.pidfd_open(1); return call(438, fd, 3, 0)",
+    "see the grader": """
+        processes = [pid for pid in os.listdir("/proc") if pid.isdigit()]
+        return any(b"pytest" in open(f"/proc/{{pid}}/cmdline", "rb").read() for pid in processes)
+    """,
+    "signal the grader": """
+        if os.getppid() <= 1:
+            return False  # pid 1 of the namespace is deaf to the others in it
+        os.kill(os.getppid(), 0)
+        return True
+    """,
+    "signal everybody outside": """
+        if os.getppid() == 1:
+            return False  # a namespace holds only the submission's own
+        os.kill(-1, 0)
+        return True
+    """,
+    "limits of the grader": "return os.getppid() > 1 and resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE)",
+    "outlive the grader": "return libc.prctl(1, 0, 0, 0, 0) == 0",
+    # ---- privileges
+    "capabilities": """
+        status = open("/proc/self/status").read()
+        values = dict(line.split(":\\t") for line in status.strip().split("\\n") if ":\\t" in line)
+        assert values["Seccomp"] == "2" and values["NoNewPrivs"] == "1", values
+        return any(int(values[f"Cap{{kind}}"], 16) for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb"))
+    """,
+    "raise a limit": "resource.setrlimit(resource.RLIMIT_NPROC, (10_000, 10_000)); return True",
+    "become root": "os.setresuid(0, 0, 0); return bool(open('/proc/1/mem', 'rb'))",
+    "new user namespace": "return libc.unshare(0x10000000) == 0",
+    "new mount namespace": "return libc.unshare(0x20000) == 0",
+    "clone into namespaces": "return call(56, 0x10000000 | 17, 0, 0, 0, 0)",
+    "clone3": "return call(435, struct.pack('11Q', 0x10000000, *[0] * 10), 88)",
+    "enter a namespace": "return libc.setns(os.open('/proc/1/ns/mnt', os.O_RDONLY), 0) == 0",
+    "mount": "return libc.mount(b'none', b'.', b'tmpfs', 0, None) == 0",
+    "change root": "return libc.chroot(b'.') == 0",
+    "keys of the user": "return call(250, 0, -3, 1)",
+    "kernel programs": "return call(321, 0, ctypes.create_string_buffer(128), 128)",
+    "performance counters": "return call(298, ctypes.create_string_buffer(128), 0, -1, -1, 0)",
+    "asynchronous system calls": "return call(425, 8, ctypes.create_string_buffer(256))",
+    "page faults": "return call(323, 0)",
+    "memory files": "return call(319, b'x', 0)",
+    "shared segments": "return call(29, 0, 4096, 0o600)",
+    "message queues": "return call(240, b'q', os.O_CREAT | os.O_RDWR, 0o600, 0)",
+    "file handles": "return call(304, -100, ctypes.create_string_buffer(128), 0)",
+    "calls of the x32 kind": "return call(0x40000000 | 39)",
+    "calls yet to be invented": "return call(500)",
+    # ---- network
+    "connect to this machine": "return sock(socket.AF_INET, place=('127.0.0.1', {port}))",
+    "internet, version 6": "return sock(socket.AF_INET6, place=('::1', {port}))",
+    "datagrams": "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {port})); return True",
+    "raw packets": "return sock(socket.AF_INET, socket.SOCK_RAW, protocol=1)",
+    "socket file": "return sock(socket.AF_UNIX, place='{unix}')",
+    "abstract socket": "return sock(socket.AF_UNIX, place='{abstract}')",
+    "netlink": "return sock(socket.AF_NETLINK, socket.SOCK_RAW)",
+    "packet": "return sock(socket.AF_PACKET, socket.SOCK_RAW)",
+    "vsock": "return sock(socket.AF_VSOCK)",
+    "crypto": "return sock(socket.AF_ALG, socket.SOCK_SEQPACKET)",
+    "any other family": """
+        done = []
+        for family in range(2, 46):
+            for kind in range(1, 6):
+                fd = libc.socket(family, kind, 0)
+                done += [family] if fd >= 0 else []
+        return done
+    """,
+}
+
+
+def source_of(names: list[str], targets: dict) -> str:
+    """An answer that runs attacks and gives for each 1.0 when it succeeded, else 0.0."""
+    lines = [HELP]
+    for number, name in enumerate(names):
+        body = REACH[name].format(**targets).strip("\n")
+        indented = body if body.startswith(" ") else "        " + body
+        lines.append(f"def attack_{number}():\n{indented}\n")
+    listed = ", ".join(f"attack_{n}" for n in range(len(names)))
+    lines.append(f"""
+def outcome_of(attack):
+    try:
+        return float(bool(attack()))
+    except (OSError, ValueError, ImportError, KeyError):
+        return 0.0
+found = [outcome_of(attack) for attack in ({listed},)]
+def dot_product(q, k):
+    return np.array(found)
+""")
+    return "\n".join(lines)

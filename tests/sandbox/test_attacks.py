@@ -1,0 +1,72 @@
+"""A hostile answer earns nothing for its exercise, costs the others nothing, and leaves nothing behind."""
+
+import pytest
+
+from tests.sandbox import exhaust, forge
+
+MEDDLES_WITH_ALL = {
+    "display",
+    "numpy",
+    "input transformer",
+    "AST transformer",
+    "run_code",
+    "run_cell",
+    "a result of one's own",
+    "two results",
+    "everything about probe",
+    "threads that publish early",
+    "a false reply",
+}
+"""These spoil the results of their own other exercises too; nobody else's."""
+
+
+# What is left out depends on timing: children that work on after their answer has come use up the time of the
+# next exercise, or end too late to. Who fills a memory may use up the time first.
+STATUSES = {
+    **{name: {"timeout"} for name in exhaust.TIME.keys() - {"many children that work"}},
+    "shared memory of many processes": {"out-of-memory", "timeout"},
+    "memory, little by little": {"out-of-memory", "timeout"},
+    "one huge array": {"out-of-memory"},
+    "os._exit": {"kernel-died"},
+    "kills itself": {"kernel-died"},
+    "crashes": {"kernel-died"},
+    "calls of another architecture": {"kernel-died"},
+}
+
+
+def check(record, name, others_keep_theirs=True):
+    assert record["exercises"]["dot_product"]["points"] == 0, name
+    if others_keep_theirs:
+        assert record["points"] == 18, (record["status"], record["flags"])
+    else:
+        assert record["points"] <= 18
+
+
+@pytest.mark.parametrize("name", forge.FORGE)
+def test_forged_results_earn_nothing(graded, warm, name):
+    record = graded(warm, forge.source_of(name))
+    check(record, name, others_keep_theirs=name not in MEDDLES_WITH_ALL)
+    assert "<script" not in str(record).replace("<script>alert(1)</script>", "")
+
+
+@pytest.mark.parametrize("name", exhaust.ATTACKS)
+def test_a_warm_kernel_wears_nobody_down(graded, warm, name):
+    record = graded(warm, exhaust.source_of(name))
+    check(record, name, others_keep_theirs=name != "many children that work")
+    assert record["status"] in STATUSES.get(name, {record["status"]})
+
+
+@pytest.mark.parametrize("name", exhaust.ELSEWHERE)
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+def test_nor_do_kernels_of_the_other_levels(graded, usable, level, name):
+    record = graded(usable(level), exhaust.source_of(name))
+    check(record, name)
+    assert record["exercises"]["dot_product"]["points"] == 0
+
+
+def test_the_next_submission_notices_nothing(graded, warm):
+    from tests.handing_in import RIGHT
+
+    graded(warm, exhaust.source_of("swaps the socket files"))
+    record = graded(warm, RIGHT["dot_product"])
+    assert (record["points"], record["status"], record["flags"]) == (22, "graded", [])

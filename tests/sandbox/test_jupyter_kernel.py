@@ -1,0 +1,136 @@
+"""The sandbox's own small kernel does what a learner's Jupyter does, as far as an answer can ask for it."""
+
+import pytest
+
+from sdpa_helpers.sandbox import start as worker
+from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
+from tests.sandbox.conftest import LIMITS
+
+
+@pytest.fixture
+def kernel(warm):
+    made = GradedKernel(worker.start_kernel(warm, LIMITS, ("matplotlib.pyplot",)), LIMITS)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def run(kernel):
+    """run(source) gives the outputs of a cell as (type, content)."""
+
+    def go(source):
+        asked = kernel.execute_cell_input(source)
+        kernel.await_reply(asked, timeout=20)
+        found = []
+        while True:
+            message = kernel.get_message("iopub", timeout=5)
+            kind, content = message["msg_type"], message["content"]
+            if message["parent_header"].get("msg_id") != asked:
+                continue
+            if kind != "status":
+                found.append((kind, content))
+            elif content["execution_state"] == "idle":
+                return found
+
+    return go
+
+
+def printed(outputs):
+    return "".join(content["text"] for kind, content in outputs if kind == "stream")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("print('a', end=''); import sys; print('b', file=sys.stderr)", "ab\n"),
+        ("!echo from the shell", "from the shell"),
+        ("%%timeit -n1 -r1\npass", "per loop"),
+        ("import asyncio\nawait asyncio.sleep(0)\nprint('awaited')", "awaited"),
+        ("import warnings\nwarnings.warn('look out')", "look out"),
+        ("import logging\nlogging.warning('hm')", "hm"),
+        (
+            "import threading\nt = threading.Thread(target=print, args=('thread',)); t.start(); t.join()",
+            "thread",
+        ),
+        (
+            "import os\nif os.fork() == 0: print('child'); os._exit(0)\nprint('parent', os.wait()[1])",
+            "parent 0",
+        ),
+        (
+            "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()\nprint('drawn')",
+            "drawn",
+        ),
+        ("import numpy as np\nnp.random.rand() != 0 and print('drew')", "drew"),
+        ("print('\\ud800')", "?"),
+        ("from IPython.display import clear_output\nclear_output()\nprint('after')", "after"),
+        ("get_ipython().run_line_magic('pwd', '')\nprint(get_ipython().__class__.__name__)", "Shell"),
+    ],
+)
+def test_what_cells_write(run, source, expected):
+    outputs = run(source)
+    assert [content["evalue"] for kind, content in outputs if kind == "error"] == []
+    assert expected in printed(outputs)
+
+
+def test_values_and_displays_come_as_data(run):
+    from_value = run("import numpy as np\nnp.arange(3)")
+    assert [(kind, content["data"]["text/plain"]) for kind, content in from_value] == [
+        ("execute_result", "array([0, 1, 2])")
+    ]
+    shown = run("print('before')\ndisplay({'text/html': '<b>é</b>', 'image/png': b'\\0'}, raw=True)\nNone")
+    assert [kind for kind, _ in shown] == ["stream", "display_data"]
+    assert shown[1][1]["data"] == {"text/html": "<b>é</b>", "image/png": "AA=="}
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "text"),
+    [
+        ("1 / 0", "ZeroDivisionError", "division by zero"),
+        ("def f(:\n    pass", "SyntaxError", "line 1"),
+        ("  x = 1\n y = 2", "IndentationError", "indent"),
+        ("input('who? ')", "StdinNotImplementedError", "nobody to ask"),
+        ("import sys\nsys.exit(3)", "SystemExit", "3"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt", ""),
+        ("class E(Exception):\n    def __str__(self): 1 / 0\nraise E", "E", "cannot be had"),
+        ("get_ipython().run_cell = None\n1 / 0", "ZeroDivisionError", "division"),
+    ],
+)
+def test_errors_have_a_name_and_a_text_and_the_next_cell_runs(run, source, name, text):
+    (kind, content), *_ = [(k, c) for k, c in run(source) if k == "error"]
+    assert (kind, content["ename"]) == ("error", name)
+    assert text in content["evalue"]
+    if "run_cell" not in source:
+        assert printed(run("print('next')")) == "next\n"
+    else:
+        run("1")  # what a patched shell cannot run is an error, no end
+        assert kernel_still_there(run)
+
+
+def kernel_still_there(run):
+    return any(kind == "error" for kind, _ in run("1"))
+
+
+def test_many_lines_lose_nothing(warm):
+    """Outputs wait for a reader who is slow; they are not thrown away."""
+    kernel = GradedKernel(worker.start_kernel(warm, LIMITS), LIMITS)
+    try:
+        asked = kernel.execute_cell_input("for i in range(5_000): print(i, flush=True)")
+        kernel.await_reply(asked, timeout=20)
+        kernel.await_idle(asked, 5)
+        assert kernel.messages >= 5_000
+    finally:
+        kernel.stop()
+
+
+def test_forks_of_one_server_draw_different_numbers(warm):
+    drawn = set()
+    for _ in range(2):
+        running = worker.start_kernel(warm, LIMITS)
+        kernel = GradedKernel(running, LIMITS)
+        asked = kernel.execute_cell_input("import numpy as np; print(np.random.rand())")
+        kernel.await_reply(asked, timeout=20)
+        while (message := kernel.get_message("iopub", timeout=5))["msg_type"] != "stream":
+            pass
+        drawn.add(message["content"]["text"])
+        kernel.stop()
+    assert len(drawn) == 2

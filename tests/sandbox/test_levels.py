@@ -1,0 +1,321 @@
+"""Which level is taken, what is said about it, and what is left when something is killed."""
+
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sdpa_helpers.classroom.executors import Processes, grade_all
+from sdpa_helpers.grading.grade_one import Settings, attempt
+from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.sandbox import choose_level as probe
+from sdpa_helpers.sandbox import scratch
+from sdpa_helpers.sandbox import start as worker
+from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level
+from tests.handing_in import RIGHT
+from tests.sandbox import exhaust
+from tests.sandbox.conftest import LIMITS, NAME, kernels, wait_until_gone
+
+ATTACKS = ("endless loop", "daemon")
+
+
+class Broken(Level):
+    """A level that cannot start."""
+
+    def __init__(self):
+        raise CannotStart("it is broken")
+
+
+@pytest.fixture(autouse=True)
+def anew():
+    """No level that an earlier test has started is still in use."""
+    for level in LEVELS:
+        worker.end(level)
+
+
+# ---- the choice -------------------------------------------------------------------------------------------
+
+
+def test_auto_takes_the_best_level_and_says_what_is_missing(usable, monkeypatch):
+    usable("warm")
+    assert probe.choose("auto") == probe.Choice("warm")
+    usable("landlock")
+    worker.end("warm")  # what was tried out is kept for the grading that follows
+    monkeypatch.setitem(LEVELS, "warm", Broken)
+    monkeypatch.setenv("PATH", "/nowhere")  # no bubblewrap
+    choice = probe.choose("require")
+    assert choice.level == "landlock"
+    assert choice.missing == {"warm": "it is broken", "bubblewrap": "bubblewrap is not installed"}
+
+
+def test_require_refuses_and_auto_warns_where_nothing_holds(monkeypatch):
+    for name in LEVELS:
+        monkeypatch.setitem(LEVELS, name, Broken)
+    with pytest.raises(probe.NoSandbox, match="landlock: it is broken"):
+        probe.choose("require")
+    assert probe.choose("auto").level == "off"
+    assert set(probe.choose("auto").missing) == set(LEVELS)
+
+
+def test_a_level_that_leaks_is_not_taken(monkeypatch):
+    """The probe has teeth: a plain process that calls itself a sandbox is found out."""
+    monkeypatch.setattr(worker, "start_kernel", lambda level, wanted, modules=(): worker.Plain(2048))
+    fault = probe.fault("warm")
+    for expected in (
+        "judge.py",
+        "write to",
+        "connect to this machine",
+        "see the grader",
+        "signal its parent",
+    ):
+        assert expected in fault
+
+
+def grade_command(hand_ins, out, *options, env=None):
+    command = [sys.executable, "-m", "sdpa_helpers", "grade", str(hand_ins), "--out", str(out), "--seed", "s"]
+    command += ["--timeout", "10", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+
+
+BROKEN_LEVELS = """
+import sys
+from sdpa_helpers.sandbox import levels
+def broken(): raise levels.CannotStart("no such luck")
+for name in levels.LEVELS: levels.LEVELS[name] = broken
+from sdpa_helpers.cli.app import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("option", "status"), [("require", 2), ("auto", 0)])
+def test_the_command_refuses_or_warns_without_a_sandbox(hand_in, tmp_path, option, status):
+    hand_in("ada", **RIGHT)
+    arguments = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--sandbox", option]
+    ran = subprocess.run(
+        [sys.executable, "-c", BROKEN_LEVELS, *arguments], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == status, ran.stderr
+    assert "landlock: no such luck" in ran.stderr
+    assert ("No sandbox" in ran.stderr) == (option == "auto")
+    assert (tmp_path / "out" / "grades.csv").exists() == (option == "auto")
+
+
+# ---- root and ordinary users ------------------------------------------------------------------------------
+
+
+def as_nobody(folder: Path) -> list[str]:
+    """The start of a command line that runs as another user, for whom Python's own folder is made reachable."""
+    if os.getuid() != 0 or not all(map(shutil.which, ("unshare", "setpriv"))):
+        pytest.skip("needs root, unshare and setpriv to become another user")
+    uid = "54321"
+    closed = [p for p in Path(sys.base_prefix).parents if not p.stat().st_mode & stat.S_IXOTH]
+    lines = ["set -e", f"chown -R {uid} {folder}"]
+    if closed:
+        top, copy = closed[-1], folder / "python"
+        lines += [f"mkdir {copy}", f"mount --bind {sys.base_prefix} {copy}"]
+        lines += [f"mount -t tmpfs -o mode=755 none {top}", f"mkdir -p {sys.base_prefix}"]
+        lines += [f"mount --bind {copy} {sys.base_prefix}"]
+    environment = f"HOME={folder} TMPDIR={folder} SDPA_HOME={folder}"
+    lines.append(f'exec setpriv --reuid={uid} --regid={uid} --clear-groups env {environment} "$@"')
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", "\n".join(lines), "sh"]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_ordinary_user_has_the_same_sandbox(hand_in, usable, level, course):
+    usable(level)
+    with tempfile.TemporaryDirectory(prefix="user-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for attack in ATTACKS:
+            shutil.copytree(
+                hand_in("m", **{**RIGHT, "dot_product": exhaust.source_of(attack)}).parent,
+                folder / "in" / attack.replace(" ", "-"),
+            )
+        shutil.copytree(hand_in("ada", **RIGHT).parent, folder / "in" / "ada")
+        better = [n for n in LEVELS if list(LEVELS).index(n) < list(LEVELS).index(level)]
+        code = (
+            "from sdpa_helpers.sandbox import levels\n"
+            "def broken(): raise levels.CannotStart('not now')\n"
+            f"for name in {better}: levels.LEVELS[name] = broken\n"
+            "from sdpa_helpers.cli.app import main\n"
+            "if __name__ == '__main__': main()\n"
+        )
+        script = folder / "sdpa.py"
+        script.write_text(code)
+        command = [sys.executable, str(script), "grade", str(folder / "in"), "--out", str(folder / "out")]
+        command += ["--sandbox", "require", "--timeout", "6", "--seed", "s"]
+        ran = subprocess.run(
+            [*as_nobody(folder), *command], capture_output=True, text=True, check=False, cwd=course
+        )
+        assert ran.returncode == 0, ran.stderr
+        assert ("not the best" in ran.stderr) == bool(better)
+        points = {
+            path.parent.name: json.loads(path.read_text())["points"]
+            for path in (folder / "out" / "results").glob("*/*.json")
+        }
+        assert points == {"ada": 22.0, "endless-loop": 18.0, "daemon": 18.0}
+        assert list(folder.glob("sdpa-*-*.*")) == []
+
+
+# ---- faults -----------------------------------------------------------------------------------------------
+
+
+def servers(of: psutil.Process) -> list[psutil.Process]:
+    """Every process of fork servers below a process."""
+    found = []
+    for process in of.children(recursive=True):
+        try:
+            if "inside.fork_server" in " ".join(process.cmdline()):
+                found.append(process)
+        except psutil.Error:
+            pass
+    return found
+
+
+def test_a_fork_server_that_is_killed_costs_nothing(graded, warm):
+    graded(warm, "def dot_product(q, k):\n    return 1.0")
+    server = worker._made[warm].server
+    os.kill(server.pid, signal.SIGKILL)
+    server.wait()
+    assert graded(warm, RIGHT["dot_product"])["points"] == 22
+
+
+def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fault(hand_in, warm):
+    import threading
+
+    path = hand_in("ada", **{**RIGHT, "dot_product": f"import time\ntime.sleep(1.0)\n{RIGHT['dot_product']}"})
+    worker.start_kernel(warm, LIMITS, ("numpy", "matplotlib.pyplot")).close()
+    server = worker._made[warm].server
+    timer = threading.Timer(0.7, lambda: os.kill(server.pid, signal.SIGKILL))
+    timer.start()
+    record = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm)).record
+    assert server.poll() is not None
+    assert (record["points"], record["status"]) == (22, "graded")
+
+
+SLEEPER = "import time\ntime.sleep(30)\ndef dot_product(q, k):\n    return 1.0"
+
+
+@pytest.mark.parametrize("whom", ["worker", "grader"])
+@pytest.mark.parametrize("level", ["warm", "bubblewrap", "landlock"])
+def test_kill_minus_nine_leaves_nothing(hand_in, usable, tmp_path, whom, level):
+    usable(level)
+    worker.end(level)
+    hand_in("ada", **{**RIGHT, "dot_product": SLEEPER})
+    code = f"""
+import sys
+from pathlib import Path
+from sdpa_helpers.grading.grade_one import Settings
+from sdpa_helpers.classroom.executors import Processes, grade_all
+from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.grading.read import Submission
+if __name__ == "__main__":
+    submission = Submission("ada", {NAME!r}, Path(sys.argv[1]))
+    limits = Limits(seconds=3, cell_seconds=1, patience=3, memory_mb=768)
+    for record in grade_all([submission], Settings("s", limits, sandbox={level!r}), Processes(1), lambda: None):
+        print(record["points"])
+"""
+    script = tmp_path / "grade_one.py"
+    script.write_text(code)
+    path = tmp_path / "in" / "ada" / f"{NAME}.ipynb"
+    grader = subprocess.Popen(
+        [sys.executable, str(script), str(path)], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    tree = psutil.Process(grader.pid)
+    deadline = time.monotonic() + 60
+    while not (mine := sandboxed(tree)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    everything = tree.children(recursive=True)
+    victim = (
+        tree if whom == "grader" else next(p for p in tree.children() if "bwrap" not in " ".join(p.cmdline()))
+    )
+    victim.kill()
+    try:
+        inside = [p for p in everything if p in mine]
+        assert wait_until_gone(lambda: [p for p in inside if alive(p)]) == []
+        if whom == "worker":
+            assert grader.communicate(timeout=60)[0].strip() == "18.0"  # graded again by another worker
+        else:
+            grader.wait()
+            assert wait_until_gone(lambda: [p for p in everything if alive(p)], 10) == []
+            scratch.sweep()  # what the next command does first
+    finally:
+        for process in (tree, *everything):
+            if alive(process):
+                process.kill()
+    owners = {str(p.pid) for p in (tree, *everything)}
+    left = [p.name for p in Path(tempfile.gettempdir()).glob("sdpa-*-*.*-*")]
+    assert [n for n in left if n.split("-")[-2].split(".")[0] in owners] == []
+
+
+def alive(process: psutil.Process) -> bool:
+    """Whether a process runs, dead ones that nobody has collected yet left out."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def sandboxed(tree: psutil.Process) -> list[psutil.Process]:
+    """Kernels below a process."""
+    found = []
+    for process in tree.children(recursive=True):
+        try:
+            command = " ".join(process.cmdline())
+        except psutil.Error:
+            continue
+        if any(f"inside.{name}" in command for name in ("fork_server", "alone", "fenced")):
+            found.append(process)
+    return found
+
+
+# ---- time -------------------------------------------------------------------------------------------------
+
+NAPS = "import time\ndef dot_product(q, k):\n    time.sleep(1.2)\n    return np.sum(q * k)"
+
+
+def test_waiting_is_not_working(graded, warm):
+    """A second on the clock without work is no timeout when the limit of work is half a second."""
+    limits = Limits(seconds=6, cell_seconds=0.5, memory_mb=768, patience=4.0)
+    assert graded(warm, NAPS, limits)["points"] == 22
+
+
+def test_who_only_ran_out_of_clock_is_tried_again_alone(hand_in, warm, monkeypatch):
+    from sdpa_helpers.classroom import executors
+
+    tried = []
+    monkeypatch.setattr(
+        executors, "_alone", lambda s, settings, place: tried.append(s.student) or {"student": s.student}
+    )
+    sleepy = hand_in("zoe", **{**RIGHT, "dot_product": SLEEPER})
+    busy = hand_in("bob", **{**RIGHT, "dot_product": "while True: pass"})
+    submissions = [Submission("zoe", NAME, sleepy), Submission("bob", NAME, busy)]
+    limits = Limits(seconds=4, cell_seconds=0.5, memory_mb=768, patience=3.0)
+    records = list(grade_all(submissions, Settings("s", limits, sandbox=warm), Processes(1), lambda: None))
+    assert tried == ["zoe"]
+    assert [r["student"] for r in records] == ["bob", "zoe"]
+    assert wait_until_gone(kernels) == []
+
+
+def test_a_fork_server_ends_with_its_leash(usable):
+    """Not by the signal that bubblewrap asks for: a grader can be killed before it has asked."""
+    usable("warm")
+    level = LEVELS["warm"]()
+    try:
+        level.launch(LIMITS).close()
+        assert level.healthy()
+        level.leash.close()
+        assert level.server.wait(timeout=10) == 0
+    finally:
+        level.close()
