@@ -31,9 +31,9 @@ from statistics import median
 import nbformat
 
 from sdpa_helpers.classroom.results_folder import read_results
-from sdpa_helpers.grading.assemble import answer_cells, exercise_of
+from sdpa_helpers.grading.assemble import answer_cells, exercise_of, pristine_notebook
 from sdpa_helpers.grading.read import lift, read_cells
-from sdpa_helpers.lessons.places import course_root, pristine_exercise
+from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import exercises_of
 
 NAME = "01_dot_product"
@@ -82,7 +82,7 @@ def filled(notebook: nbformat.NotebookNode, answers: dict[str, str]) -> nbformat
 
 def answers() -> list[dict[str, str]]:
     """The answers of the bundled learners."""
-    stubs = answer_cells(nbformat.read(pristine_exercise(NAME), as_version=4))
+    stubs = answer_cells(pristine_notebook(NAME))
     found = []
     for name in WHOSE:
         path = next((course_root() / "tests" / "submissions" / name).glob("*.ipynb"))
@@ -172,7 +172,7 @@ def processor() -> str:
 
 def measure(folder: Path) -> dict[str, list[dict[str, float]]]:
     """Every way to grade: the quick ones in every round, the slow ones in the first."""
-    paths = hand_in(folder / "in", nbformat.read(pristine_exercise(NAME), as_version=4))
+    paths = hand_in(folder / "in", pristine_notebook(NAME))
     nbval = [
         sys.executable,
         *["-m", "pytest", "-q", "--nbval", "--nbval-current-env", "--tb=no", "-p", "no:cacheprovider"],

@@ -28,8 +28,8 @@ import psutil
 
 from sdpa_helpers.classroom.collect import find_submissions
 from sdpa_helpers.classroom.results_folder import read_results, write_result, write_text
+from sdpa_helpers.grading.assemble import pristine_notebook
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
-from sdpa_helpers.lessons.places import pristine_exercise
 from sdpa_helpers.sandbox.bounded_kernel import Limits
 
 PERIOD = 4 * len(grader.WHOSE)
@@ -43,7 +43,7 @@ KEPT = (100, 1000, 5000)
 
 def hand_in(folder: Path, count: int) -> None:
     """Write `count` submissions; every fourth imports torch."""
-    pristine = nbformat.read(pristine_exercise(grader.NAME), as_version=4)
+    pristine = pristine_notebook(grader.NAME)
     answers, with_torch = grader.answers(), [grader.with_torch(a) for a in grader.answers()]
     for number in range(count):
         found = with_torch if number % 4 == 3 else answers

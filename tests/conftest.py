@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from sdpa_helpers.grading.assemble import exercise_of
+from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
 
 REQUIRE_ALL = bool(os.environ.get("SDPA_REQUIRE_ALL"))
 """Set by continuous integration: what is not installed is then a failure, not a skip."""
@@ -52,8 +53,8 @@ def course() -> Path:
 
 
 @pytest.fixture(scope="session")
-def pristine(course):
-    return nbformat.read(course / "exercises" / "01_dot_product.ipynb", as_version=4)
+def pristine():
+    return exercise_notebook("01_dot_product")
 
 
 @pytest.fixture

@@ -3,19 +3,23 @@
 import ast
 import itertools
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
-from sdpa_helpers.checking.written_exercise import LINE, STUB
-from sdpa_helpers.classroom.authoring import as_text, student_version
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of, written_of
+from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
+from sdpa_helpers.classroom.authoring import as_text, make, solved
+from sdpa_helpers.classroom.rubrics import model_answers
+from sdpa_helpers.lessons.exercise_notebook import METADATA, STUB, exercise_notebook
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 COURSE = Path(__file__).parents[1]
-WRITTEN = sorted([*(COURSE / "notebooks").glob("*.ipynb"), *(COURSE / "solutions").glob("*.ipynb")])
-ALL = [*WRITTEN, *sorted((COURSE / "exercises").glob("*.ipynb"))]
-SOLUTIONS = sorted((COURSE / "solutions").glob("*.ipynb"))
+EXECUTED = sorted([*(COURSE / "notebooks").glob("*.ipynb"), *(COURSE / "solutions").glob("*.ipynb")])
+ALL = [*EXECUTED, *sorted((COURSE / "exercises").glob("*.ipynb"))]
 
 
 def name_of(path: Path) -> str:
@@ -23,8 +27,7 @@ def name_of(path: Path) -> str:
 
 
 EVERY = pytest.mark.parametrize("path", ALL, ids=name_of)
-EVERY_WRITTEN = pytest.mark.parametrize("path", WRITTEN, ids=name_of)
-EVERY_SOLUTION = pytest.mark.parametrize("path", SOLUTIONS, ids=name_of)
+EVERY_EXECUTED = pytest.mark.parametrize("path", EXECUTED, ids=name_of)
 
 
 def read(path: Path):
@@ -48,9 +51,7 @@ def test_the_three_folders_share_their_names():
 def test_it_is_valid_and_for_the_usual_kernel(path):
     notebook = read(path)
     nbformat.validate(notebook)
-    assert notebook.metadata.kernelspec.name == "python3"
-    assert "version" not in notebook.metadata.language_info
-    assert "widgets" not in notebook.metadata
+    assert notebook.metadata == METADATA
     ids = [cell.id for cell in notebook.cells]
     assert len(set(ids)) == len(ids)
 
@@ -75,7 +76,7 @@ def test_relative_links_lead_somewhere(path):
                 assert (path.parent / target).exists(), target
 
 
-@EVERY_WRITTEN
+@EVERY_EXECUTED
 def test_it_was_executed_top_to_bottom_without_errors(path):
     cells = code_cells(path)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
@@ -106,15 +107,15 @@ def test_nothing_of_one_machine_is_stored(path):
     assert "Warning" not in "".join(str(o) for c in code_cells(path) for o in c.get("outputs", []))
 
 
-@EVERY_WRITTEN
+@EVERY_EXECUTED
 def test_code_cells_are_short(path):
     for cell in code_cells(path):
         assert len(cell.source.split("\n")) <= 25, cell.id
 
 
-@EVERY_WRITTEN
+@EVERY_EXECUTED
 def test_notebooks_import_their_own_lesson_and_public_names_only(path):
-    own = LESSONS.get(path.stem, "")
+    own = path.stem.partition("_")[2] if path.stem in LESSONS else ""
     for cell in code_cells(path):
         for node in ast.walk(ast.parse(cell.source)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sdpa_helpers."):
@@ -123,61 +124,66 @@ def test_notebooks_import_their_own_lesson_and_public_names_only(path):
                 assert all(module.startswith(allowed) for module in modules), modules
 
 
-# ---- exercises --------------------------------------------------------------------------------------------
+# ---- exercises and solutions ------------------------------------------------------------------------------
 
 
-@EVERY_SOLUTION
-def test_exercises_are_generated_from_solutions(path):
-    generated = as_text(student_version(read(path)))
-    stored = (COURSE / "exercises" / path.name).read_text()
-    assert stored == generated, (
-        "run `make notebooks` (or python -m sdpa_helpers.classroom.authoring) and commit exercises/"
-    )
+EVERY_LESSON = pytest.mark.parametrize("lesson", LESSONS)
+MADE = "run `make notebooks` and commit exercises/ and solutions/"
 
 
-@pytest.mark.parametrize("path", sorted((COURSE / "exercises").glob("*.ipynb")), ids=name_of)
-def test_exercises_hold_no_solution(path):
-    text = path.read_text()
-    assert "BEGIN SOLUTION" not in text
+@EVERY_LESSON
+def test_exercises_are_made_from_their_definitions(lesson):
+    assert (COURSE / "exercises" / f"{lesson}.ipynb").read_text() == as_text(exercise_notebook(lesson)), MADE
+
+
+@EVERY_LESSON
+def test_solutions_are_made_from_the_same_definitions(lesson):
+    stored = read(COURSE / "solutions" / f"{lesson}.ipynb").cells
+    for cell, made in zip(stored, solved(lesson).cells, strict=True):
+        assert (cell.id, cell.source, cell.metadata) == (made.id, made.source, made.metadata), MADE
+
+
+@EVERY_LESSON
+def test_nbgrader_makes_the_same_student_version_of_the_solutions(lesson, needs):
+    """An nbgrader site that takes solutions/ as its source folder hands out what `exercises/` holds."""
+    needs("nbgrader")
+    from nbconvert.exporters.exporter import ResourcesDict
+    from nbgrader.preprocessors import ClearOutput, ClearSolutions
+    from traitlets.config import Config
+
+    stubs = Config(ClearSolutions={"code_stub": {"python": STUB}, "text_stub": TEXT_STUB})
+    notebook = read(COURSE / "solutions" / f"{lesson}.ipynb")
+    for preprocessor in (ClearSolutions(config=stubs), ClearOutput()):
+        notebook, _ = preprocessor.preprocess(notebook, ResourcesDict())
+    assert as_text(notebook) == (COURSE / "exercises" / f"{lesson}.ipynb").read_text()
+
+
+@EVERY_LESSON
+def test_exercises_hold_no_solution(lesson):
+    path = COURSE / "exercises" / f"{lesson}.ipynb"
+    assert "BEGIN SOLUTION" not in path.read_text()
     answers = [c for c in code_cells(path) if c.source.startswith("# exercise: ")]
-    assert answers
+    assert len(answers) == len(exercises_of(lesson)) > 0
     assert all(c.source.count("return NotImplemented") == 1 and not c.outputs for c in answers)
-    words = {LINE.format(name=e.name): e for e in written_of(path.stem)}
-    cells = [c for c in read(path).cells if c.source.split("\n")[0] in words]
-    assert len(cells) == len(words)
-    assert all(c.source.split("\n")[1:] == [STUB] for c in cells)
+    for answer in model_answers(lesson).values():
+        assert answer[:40] not in path.read_text()
 
 
-def body_without_docstring(source: str) -> str:
-    function = next(n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef))
-    body = function.body[1:] if ast.get_docstring(function) else function.body
-    return ast.unparse(ast.Module([*body], []))
+@EVERY_LESSON
+def test_the_solution_shown_is_the_reference(lesson):
+    shown = {c.source.split("\n")[0]: c.source for c in solved(lesson).cells}
+    for exercise in exercises_of(lesson):
+        scope: dict = {"np": np}
+        exec(shown[f"# exercise: {exercise.name}"], scope)
+        assert try_out(exercise, scope[exercise.name]).passed
 
 
-@pytest.mark.parametrize(
-    "exercise", [e for lesson in LESSONS for e in exercises_of(lesson)], ids=lambda exercise: exercise.name
-)
-def test_the_solution_shown_is_the_reference_and_the_prompt_agrees(exercise):
-    import inspect
-
-    cells = read(COURSE / "solutions" / f"{exercise.lesson}.ipynb").cells
-    places = [i for i, c in enumerate(cells) if c.source.startswith(f"# exercise: {exercise.name}\n")]
-    assert len(places) == 1
-    prompt, answer, check = cells[places[0] - 1 : places[0] + 2]
-    assert body_without_docstring(answer.source) == body_without_docstring(
-        inspect.getsource(exercise.reference)
-    )
-    told = (
-        f"Difficulty {exercise.difficulty} of 5 · {exercise.minutes} minutes · {exercise.max_points:g} points"
-    )
-    assert told in prompt.source
-    assert prompt.source.startswith(f"## {exercise.name}")
-    assert answer.metadata.nbgrader == {
-        "schema_version": 3, "solution": True, "grade": False, "locked": False, "task": False,
-        "grade_id": exercise.name, "cell_type": "code",
-    }  # fmt: skip
-    assert check.source == f"check({exercise.name})"
-    assert check.metadata.nbgrader == {
-        "schema_version": 3, "solution": False, "grade": True, "locked": True, "task": False,
-        "points": exercise.max_points, "grade_id": f"{exercise.name}-check", "cell_type": "code",
-    }  # fmt: skip
+def test_making_the_notebooks_twice_changes_nothing(tmp_path):
+    """On a copy of one lesson; its stored bytes are those that `make notebooks` has just written."""
+    for folder in ("notebooks", "solutions", "exercises"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(COURSE / folder / "01_dot_product.ipynb", tmp_path / folder)
+    make(tmp_path, "01_dot_product")
+    for folder in ("notebooks", "solutions", "exercises"):
+        made, stored = (root / folder / "01_dot_product.ipynb" for root in (tmp_path, COURSE))
+        assert made.read_text() == stored.read_text(), f"{folder}: {MADE}"

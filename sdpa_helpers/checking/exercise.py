@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,66 +13,86 @@ Inputs = tuple
 
 @dataclass(frozen=True)
 class Case:
-    """One named situation in which an answer is tried.
-
-    name: what the learner reads, e.g. "a batch of three". make: draws the inputs from a seeded generator.
-    points: what passing it earns. says: why this case is here, shown when it fails and nothing else explains it.
-    """
+    """One named situation in which an answer is tried."""
 
     name: str
+    """What the learner reads, e.g. "a batch of three"."""
     make: Callable[[np.random.Generator], Inputs]
+    """Draws the inputs from a seeded generator."""
     points: float = 1.0
+    """What passing it earns."""
     says: str = ""
+    """Why this case is here, shown when it fails and nothing else explains it."""
 
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """A wrong answer that real people give, as a function that can be run.
-
-    name: the diagnosis in gradebooks, e.g. "no-scaling". says: one or two sentences for the learner.
-    hints: from a nudge to almost the code; shown before the exercise's own hints. section: the heading in the
-    lesson that treats it, e.g. "3. Length and angle", where that is another than the exercise's.
-    """
+    """A wrong answer that real people write, as a function that can be run."""
 
     name: str
+    """The diagnosis in gradebooks, e.g. "no-scaling"."""
     function: Callable
     says: str
+    """One or two sentences for the learner."""
     hints: tuple[str, ...] = ()
+    """From a nudge to almost the code; shown before the exercise's own hints."""
     section: str = ""
+    """The heading in the lesson that treats it, where that is another than the exercise's."""
 
 
 @dataclass(frozen=True)
 class Invariant:
-    """A property that every right answer has, checkable without the reference.
-
-    holds: called with (inputs, values); True when the property holds. Values: an array, or a tuple of arrays.
-    """
+    """A property that every right answer has, checkable without the reference."""
 
     name: str
     says: str
     holds: Callable[[Inputs, Any], bool]
+    """Called with (inputs, values): an array, or a tuple of arrays. True when the property holds."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A call with small numbers that the prompt shows, with what it returns computed from the reference."""
+
+    inputs: tuple[Any, ...]
+    """The positional arguments; a list stands for a NumPy array (float64, or bool)."""
+    keywords: tuple[tuple[str, Any], ...] = ()
+    """Arguments by name, after those."""
+    form: Literal["named", "call", "values"] = "named"
+    """How it is written: `q = [1, 0]` gives `1`, `f(1, 0)` gives `1`, or `[1, 0]` gives `1`."""
+    shows: str = ""
+    """What stands for the result where the numbers themselves would say less, e.g. "ln 2 = 0.6931…"."""
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One graded function of a lesson: the single source of its checks, hints, hidden cases and feedback.
-
-    section: the heading in the lesson that treats it, e.g. "3. Length and angle"; the class report links there.
-    """
+    """One graded function: the single source of its prompt, checks, hints, hidden cases and feedback."""
 
     name: str
     lesson: str
+    """The notebook that it belongs to, e.g. "01_dot_product"."""
     title: str
+    prompt: str
+    """What the learner reads above the answer cell, in Markdown; `{example:1}` is where the first example stands."""
     difficulty: int
+    """From 1 to 5."""
     minutes: int
+    """How long it takes a learner."""
     reference: Callable
+    """The answer that is handed out: its signature and docstring stand in the learner's notebook."""
     cases: tuple[Case, ...]
     wrong: tuple[WrongAnswer, ...]
     also_right: tuple[Callable, ...]
+    """Other right answers, all of which must pass."""
     hints: tuple[str, str, str]
+    """Where to look, what idea, almost the code."""
     invariants: tuple[Invariant, ...] = ()
-    forbids: tuple[str, ...] = field(default=())
+    forbids: tuple[str, ...] = ()
+    """Dotted names that an answer must not use, nor anything below them."""
     section: str = ""
+    """The heading in the lesson that treats it, e.g. "3. Length and angle"; the class report links there."""
+    examples: tuple[Example, ...] = field(default=(), hash=False)
+    """What the prompt shows, in its order."""
 
     @property
     def max_points(self) -> float:

@@ -14,24 +14,30 @@ STUB = "*Write your answer here, in words: double-click on this line.*"
 
 @dataclass(frozen=True)
 class Criterion:
-    """One thing that a reader looks for. key: its name in marks. asks: what the learner is told about it."""
+    """One thing that a reader looks for."""
 
     key: str
+    """Its name in marks."""
     points: float
     asks: str
+    """What the learner reads about it."""
 
 
 @dataclass(frozen=True)
 class WrittenExercise:
-    """One question of a lesson that is answered in words. section: the heading in the lesson that treats it."""
+    """One question of a lesson that is answered in words."""
 
     name: str
     lesson: str
+    """The notebook that it belongs to, e.g. "02_variance_proof"."""
     title: str
+    prompt: str
+    """What the learner reads above the answer cell, in Markdown; the criteria are added to it."""
     difficulty: int
     minutes: int
     criteria: tuple[Criterion, ...]
     section: str = ""
+    """The heading in the lesson that treats it."""
 
     @property
     def max_points(self) -> float:

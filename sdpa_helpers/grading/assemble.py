@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from sdpa_helpers.checking.judge import Truth
 from sdpa_helpers.grading.read import ANSWER_LINE
-from sdpa_helpers.lessons.places import pristine_exercise
+from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
 
 ROLE = "sdpa"
 """Cell metadata key: {"role": "setup" | "answer" | "check", "exercise", "case", "nonce"}."""
@@ -22,8 +22,14 @@ _CHECK_LINE = re.compile(r"^check\((\w+)\)$")
 
 @cache
 def pristine_notebook(name: str) -> NotebookNode:
-    """The exercise notebook as it is handed out, read once by each process; not to be changed."""
-    return nbformat.v4.reads(pristine_exercise(name).read_text(encoding="utf-8"))
+    """The exercise notebook as it is handed out, made once by each process; not to be changed."""
+    return exercise_notebook(name)
+
+
+@cache
+def pristine_text(name: str) -> str:
+    """The same as it is stored: changes whenever what is handed out does."""
+    return nbformat.writes(pristine_notebook(name))
 
 
 def answer_cells(pristine: NotebookNode) -> dict[str, str]:

@@ -12,7 +12,7 @@ from sdpa_helpers.checking.diagnose import Result, explain
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
 from sdpa_helpers.checking.observe import Answer
-from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook
+from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
 from sdpa_helpers.grading.lift_words import Words, entry, lift_words
 from sdpa_helpers.grading.read import (
     MAX_NOTEBOOK_BYTES,
@@ -24,7 +24,6 @@ from sdpa_helpers.grading.read import (
     read_cells,
 )
 from sdpa_helpers.grading.run import Outcome, run
-from sdpa_helpers.lessons.places import pristine_exercise
 from sdpa_helpers.lessons.registry import exercises_of, written_of
 from sdpa_helpers.sandbox.bounded_kernel import Limits
 from sdpa_helpers.sandbox.start import OFF
@@ -77,7 +76,7 @@ def fingerprint(submission: Submission, settings: Settings) -> str:
     parts = [__version__, settings.seed, repr(settings.limits), settings.forbidden]
     parts += [repr(submission.flags), repr(submission.handed_in), RECORD_FORM]
     digest = hashlib.sha256("\0".join(parts).encode())
-    digest.update(pristine_exercise(submission.notebook).read_bytes())
+    digest.update(pristine_text(submission.notebook).encode())
     if submission.path is not None:
         digest.update(_content(submission.path))
     return digest.hexdigest()[:32]

@@ -13,8 +13,3 @@ def course_root() -> Path:
         "the course's exercises/ folder was not found beside the package, nor in this folder or above it; "
         f"run this from the course's own folder (this is {Path.cwd()})"
     )
-
-
-def pristine_exercise(name: str) -> Path:
-    """The exercise notebook as it is handed out, e.g. for "01_dot_product"."""
-    return course_root() / "exercises" / f"{name}.ipynb"

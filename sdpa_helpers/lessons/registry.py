@@ -1,38 +1,76 @@
-"""The lessons, in the order of the course: what exercises, questions in words and claims each one has."""
+"""The lessons, in the order of the course, and what each one has: exercises, questions in words, claims."""
 
 import importlib
+from dataclasses import dataclass
 from functools import cache
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.written_exercise import WrittenExercise
 from sdpa_helpers.lessons.claim import Claim
 
-LESSONS = {
-    "01_dot_product": "dot_product",
-    "02_variance_proof": "variance_proof",
-    "03_softmax": "softmax",
-    "04_gradients": "gradients",
-    "05_masking": "masking",
-    "06_complexity": "complexity",
-}
-"""Notebook name → folder of this package that holds the lesson."""
+LESSONS: tuple[str, ...] = (
+    "01_dot_product",
+    "02_variance_proof",
+    "03_softmax",
+    "04_gradients",
+    "05_masking",
+    "06_complexity",
+)
+"""The notebooks; the folder of a lesson is its notebook's name without the number. A new lesson is one line here."""
 
-WRITTEN = ("02_variance_proof", "04_gradients")
-"""The notebooks that ask for answers in words."""
+
+@dataclass(frozen=True)
+class ExerciseSheet:
+    """What the exercise notebook of a lesson holds."""
+
+    lesson: str
+    """The notebook, e.g. "01_dot_product"."""
+    title: str
+    """The lesson's title, e.g. "The dot product"."""
+    notes: str
+    """What holds for all its exercises, in Markdown."""
+    exercises: tuple[Exercise | WrittenExercise, ...]
+    """In the order of the notebook."""
+
+
+def folder_of(lesson: str) -> str:
+    """The folder of sdpa_helpers/lessons that holds a lesson, e.g. "dot_product" for "01_dot_product"."""
+    if lesson not in LESSONS:
+        raise LookupError(f"there is no exercise notebook {lesson!r}; there are: {', '.join(LESSONS)}")
+    return lesson.partition("_")[2]
+
+
+@cache
+def sheet_of(lesson: str) -> ExerciseSheet:
+    """What the exercise notebook of a lesson holds; LookupError names the lessons there are."""
+    home = f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises"
+    page = importlib.import_module(home)
+    exercises = tuple(importlib.import_module(f"{home}.{name}").EXERCISE for name in page.NAMES)
+    return ExerciseSheet(lesson, page.TITLE, page.NOTES.strip(), exercises)
 
 
 @cache
 def exercises_of(lesson: str) -> tuple[Exercise, ...]:
-    """The exercises of a notebook, e.g. "01_dot_product"."""
-    if lesson not in LESSONS:
-        raise LookupError(f"there is no exercise notebook {lesson!r}; there are: {', '.join(LESSONS)}")
-    return importlib.import_module(f"sdpa_helpers.lessons.{LESSONS[lesson]}.exercises").EXERCISES
+    """The exercises of a notebook that are checked by a program, e.g. those of "01_dot_product"."""
+    return tuple(e for e in sheet_of(lesson).exercises if isinstance(e, Exercise))
+
+
+@cache
+def written_of(lesson: str) -> tuple[WrittenExercise, ...]:
+    """The exercises of a notebook that are answered in words; () where there are none."""
+    return tuple(e for e in sheet_of(lesson).exercises if isinstance(e, WrittenExercise))
 
 
 @cache
 def all_exercises() -> dict[str, Exercise]:
-    """Every exercise of the course by its name."""
+    """Every exercise of the course that is checked by a program, by its name."""
     return {exercise.name: exercise for lesson in LESSONS for exercise in exercises_of(lesson)}
+
+
+@cache
+def all_written() -> dict[str, WrittenExercise]:
+    """Every exercise of the course that is answered in words, by its name."""
+    return {exercise.name: exercise for lesson in LESSONS for exercise in written_of(lesson)}
 
 
 def find(name: str) -> Exercise:
@@ -48,21 +86,7 @@ def find(name: str) -> Exercise:
     return known[name]
 
 
-@cache
-def written_of(lesson: str) -> tuple[WrittenExercise, ...]:
-    """The written exercises of a notebook, e.g. "02_variance_proof"; () where there are none."""
-    if lesson not in WRITTEN:
-        return ()
-    return importlib.import_module(f"sdpa_helpers.lessons.{LESSONS[lesson]}.written").WRITTEN
-
-
-@cache
-def all_written() -> dict[str, WrittenExercise]:
-    """Every written exercise of the course by its name."""
-    return {exercise.name: exercise for lesson in WRITTEN for exercise in written_of(lesson)}
-
-
 def all_claims() -> list[Claim]:
     """Every claim of the ledger, in the order of its number."""
-    modules = [importlib.import_module(f"sdpa_helpers.lessons.{name}.claims") for name in LESSONS.values()]
+    modules = [importlib.import_module(f"sdpa_helpers.lessons.{folder_of(name)}.claims") for name in LESSONS]
     return sorted((claim for module in modules for claim in module.CLAIMS), key=lambda claim: claim.number)

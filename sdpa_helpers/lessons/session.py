@@ -12,7 +12,7 @@ from sdpa_helpers.checking.render import Hint, Shown, card, marked, report_text
 from sdpa_helpers.checking.rules import forbidden_calls
 from sdpa_helpers.lessons import saved
 from sdpa_helpers.lessons.progress import ProgressTable
-from sdpa_helpers.lessons.registry import LESSONS, WRITTEN, all_exercises, exercises_of, find, written_of
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, find, written_of
 
 _mistakes: dict[str, str] = {}  # exercise -> the mistake that its last check found
 _hints_shown: dict[str, int] = {}
@@ -56,7 +56,7 @@ def progress() -> Shown:
     """The whole course: points per exercise, kept across sessions, and where to go next."""
     points = saved.load()
     rows = [(lesson, e, points.get(e.name)) for lesson in LESSONS for e in exercises_of(lesson)]
-    return ProgressTable(rows, {lesson: written_of(lesson) for lesson in WRITTEN})
+    return ProgressTable(rows, {lesson: written_of(lesson) for lesson in LESSONS})
 
 
 def _next_hint(exercise: Exercise) -> Hint:

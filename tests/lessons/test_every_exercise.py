@@ -1,12 +1,13 @@
 """The promise of the exercise engine, kept for every exercise of the course, for several seeds."""
 
-import nbformat
+import importlib
+
 import pytest
 
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths, values_of
 from sdpa_helpers.checking.observe import observe
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, folder_of, sheet_of
 
 EXERCISES = list(all_exercises().values())
 SEEDS = [PUBLIC_SEED, "another", "a third"]
@@ -107,10 +108,10 @@ def test_judging_is_pure(exercise):
     assert judge(exercise, truth, answer) == judge(exercise, truth, answer)
 
 
-def test_names_are_unique_and_found_in_their_notebook(course):
-    listed = [e.name for lesson in LESSONS for e in exercises_of(lesson)]
+def test_names_are_unique_and_stand_in_the_list_of_their_lesson():
+    listed = [e.name for lesson in LESSONS for e in sheet_of(lesson).exercises]
     assert len(set(listed)) == len(listed)
     for lesson in LESSONS:
-        cells = nbformat.read(course / "solutions" / f"{lesson}.ipynb", as_version=4).cells
-        answers = [c.source.split("\n")[0] for c in cells if c.source.startswith("# exercise:")]
-        assert answers == [f"# exercise: {e.name}" for e in exercises_of(lesson)]
+        folder = importlib.import_module(f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises")
+        assert tuple(e.name for e in sheet_of(lesson).exercises) == folder.NAMES
+        assert {e.lesson for e in sheet_of(lesson).exercises} == {lesson}

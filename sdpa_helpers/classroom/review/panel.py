@@ -1,22 +1,19 @@
 """The panel that `sdpa review` shows in a notebook: an anywidget around a `ReviewSession`."""
 
 import os
-import re
 from pathlib import Path
 from typing import Any
 
 import anywidget
-import nbformat
 import traitlets
 
-from sdpa_helpers.checking.written_exercise import LINE, WrittenExercise
+from sdpa_helpers.checking.written_exercise import WrittenExercise
 from sdpa_helpers.classroom.lock import Taken
 from sdpa_helpers.classroom.results_folder import CannotWrite
 from sdpa_helpers.classroom.review.apply_marks import GRADEBOOK, apply_marks
 from sdpa_helpers.classroom.review.marks_store import CannotKeep
 from sdpa_helpers.classroom.review.session import ReviewSession
-from sdpa_helpers.classroom.rubrics import guides
-from sdpa_helpers.lessons.places import course_root, pristine_exercise
+from sdpa_helpers.classroom.rubrics import guides, model_answers
 from sdpa_helpers.lessons.registry import all_written
 
 
@@ -82,30 +79,9 @@ def told(exercise: WrittenExercise) -> dict[str, Any]:
         "lesson": exercise.lesson,
         "max_points": exercise.max_points,
         "criteria": criteria,
-        "prompt": _prompt(exercise),
-        "model": _model_answer(exercise),
+        "prompt": exercise.prompt.strip(),
+        "model": model_answers(exercise.lesson).get(exercise.name, ""),
     }
-
-
-def _prompt(exercise: WrittenExercise) -> str:
-    """The question as learners read it, without its heading and its list of criteria."""
-    cells = nbformat.read(pristine_exercise(exercise.lesson), as_version=4).cells
-    source = next((c.source for c in cells if c.source.startswith(f"## {exercise.name}\n")), "")
-    blocks = re.split(r"\n{2,}", source)
-    return "\n\n".join(b for b in blocks[2:] if not b.startswith(("A person reads", "- ")))
-
-
-def _model_answer(exercise: WrittenExercise) -> str:
-    """What stands between the markers in solutions/; "" where the course's solutions are not at hand."""
-    try:
-        path = course_root() / "solutions" / f"{exercise.lesson}.ipynb"
-        cells = nbformat.read(path, as_version=4).cells
-    except (FileNotFoundError, ValueError):
-        return ""
-    line = LINE.format(name=exercise.name)
-    source = next((c.source for c in cells if c.source.startswith(line)), "")
-    found = re.search(r"BEGIN SOLUTION -->\n(.*?)\n<!-- END SOLUTION", source, re.DOTALL)
-    return found.group(1) if found else ""
 
 
 def review(folder: str | Path = ".") -> ReviewPanel:

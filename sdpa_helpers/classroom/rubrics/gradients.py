@@ -1,4 +1,4 @@
-"""Lesson 04: what a reader looks for."""
+"""Lesson 04: what a reader looks for, and a model answer to each question."""
 
 from sdpa_helpers.classroom.rubrics import Guide
 
@@ -25,4 +25,10 @@ GUIDES = {
             "“Nothing learns”: nearly tied rows do, the values do, and Adam rescales what is small.",
         ),
     },
+}
+
+MODEL_ANSWERS = {
+    "when_gradients_vanish": r"""Three gradients have to be told apart: at the scores, at the queries and keys, and at the values. The sentence is true *at the scores*, for the *typical* (median) query, when $d_k$ is large and the keys are few. Then the best two scores lie many units apart, and the slope of softmax falls like $e^{-\text{gap}}$.
+
+It is false with many keys: at $d_k = 64$ and 1024 keys the unscaled median is larger than the scaled one. It is false for the mean at the queries, which is larger without the scale in every cell of the lesson's grid, because the missing factor $1/\sqrt{d_k}$ is missing from the chain rule too. The values' gradient does not pass softmax at all. What does go wrong is the distribution: a few queries, those whose best keys nearly tie, get almost all of the gradient, and most get next to nothing.""",
 }

@@ -1,4 +1,4 @@
-"""Lesson 02: what a reader looks for."""
+"""Lesson 02: what a reader looks for, and a model answer to each question."""
 
 from sdpa_helpers.classroom.rubrics import Guide
 
@@ -35,4 +35,13 @@ GUIDES = {
             "All coordinates equal, or one of them enormous: the variance is another, but the score is no bell.",
         ),
     },
+}
+
+MODEL_ANSWERS = {
+    "proof_in_words": r"""The score is the sum of the $d_k$ products $q_ik_i$. Take one of them. Because $q_i$ and $k_i$ are independent, the mean of the product is the product of the means, $E[q_ik_i] = 0 \cdot 0 = 0$: this uses mean 0. So its variance is its mean square. The squares are independent as well, since functions of independent numbers are, hence $E[q_i^2k_i^2] = E[q_i^2]\,E[k_i^2]$. With mean 0 a mean square is a variance, so this is $1 \cdot 1 = 1$: here mean 0 comes in again, and variance 1.
+
+Now the sum. The variance of a sum is the sum of all variances plus twice the covariance of every pair. Different products are made of different coordinates, which are independent, so each of these covariances is 0. There remain $d_k$ variances of 1 each: $\mathrm{Var}(q\cdot k) = d_k$. Nowhere did the shape of the distributions matter.""",
+    "not_the_limit_theorem": r"""The central limit theorem tells the *shape*: with more and more terms the distribution of the score gets closer to a bell. It does not tell how wide the bell is. The variance follows from independence, mean 0 and variance 1, and it is $d_k$ exactly, for every $d_k$.
+
+Toss one coin for the query and one for the key, so $d_k = 1$. The four pairs give the scores $1, -1, -1, 1$: mean 0, variance 1 $= d_k$, and nothing like a bell. On the other hand take $d_k = 64$ independent normal components with mean 1 and variance 1. The score looks almost like a bell, and its variance is $64 \cdot (1 + 1 + 1) = 192$.""",
 }

@@ -1,14 +1,33 @@
-"""The main exercise of lesson 06: attention, a few queries at a time."""
+"""Lesson 06, exercise `chunked_attention`: attention, a few queries at a time."""
 
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, strided
 
-LESSON = "06_complexity"
+PROMPT = r"""`chunked_attention(Q, K, V, chunk)`: scaled dot-product attention that never holds more than `chunk` × `n_k` scores at once (for each batch entry and head).
+
+- `Q`, shape `(..., n_q, d_k)`; `K`, shape `(..., n_k, d_k)`; `V`, shape `(..., n_k, d_v)`.
+- `chunk`: how many queries you take at a time. `n_q` need not be a multiple of it, and `chunk` may be larger than `n_q`.
+- Returns shape `(..., n_q, d_v)`: $\mathrm{softmax}(QK^{\mathsf T}/\sqrt{d_k})\,V$, no mask, the same numbers as without chunks.
+- Scores can be as large as ±1000: subtract the maximum of each row.
+
+Example: with `n_q = 7` and `chunk = 3` you make three small matrices of scores, with 3, 3 and 1 rows.
+
+**What the check cannot see.** It judges your output, and attention with all scores at once has the same output. So measure it yourself, in a new cell:
+
+```python
+from sdpa_helpers.lessons.complexity import peak_bytes
+
+Q, K, V = (np.ones((2000, 16)) for _ in range(3))
+print(peak_bytes(chunked_attention, Q, K, V, 50) / Q.nbytes)
+```
+
+In chunks the peak is 10 to 20 times the size of Q. With all scores at once it is more than 100 times.
+"""
 
 
 def chunked_attention(Q, K, V, chunk):
-    """softmax(QKᵀ/√d_k)V with at most chunk × n_k scores at once: (..., n_q, d_v)."""
+    """Scaled dot-product attention, `chunk` queries at a time: shape (..., n_q, d_v)."""
     out = np.empty((*Q.shape[:-1], V.shape[-1]), dtype=Q.dtype)
     for i in range(0, Q.shape[-2], chunk):
         scores = Q[..., i : i + chunk, :] @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
@@ -199,10 +218,11 @@ def _strided_batch(rng):
     return *views, 2
 
 
-CHUNKED_ATTENTION = Exercise(
+EXERCISE = Exercise(
     name="chunked_attention",
-    lesson=LESSON,
+    lesson="06_complexity",
     title="Attention, a few queries at a time",
+    prompt=PROMPT,
     difficulty=3,
     minutes=20,
     reference=chunked_attention,

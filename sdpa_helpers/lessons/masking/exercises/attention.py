@@ -1,57 +1,63 @@
-"""Lesson 05's two exercises that use a mask: `masked_softmax`, and `attention`, the course's central one.
-
-A wrong attention is nearly always a right one with one piece exchanged: another scale, another way to hide,
-another softmax. `_attend` puts the pieces together; the lists below name what each exchange means.
-"""
+"""Lesson 05, exercise `attention`: scaled dot-product attention, with a mask."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only, strided
-
-LESSON = "05_masking"
-FORBIDS = (
-    "torch.nn.functional.scaled_dot_product_attention",
-    "torch.nn.functional.softmax",
-    "torch.softmax",
-    "torch.special.softmax",
-    "torch.nn.Softmax",
-    "torch.nn.MultiheadAttention",
-    "scipy.special.softmax",
-    "sdpa_helpers.scaled_dot_product_attention",
-    "sdpa_helpers.softmax",
-    "sdpa_helpers.attention",
+from sdpa_helpers.lessons.masking.exercises.masked_softmax import masked_softmax
+from sdpa_helpers.lessons.masking.exercises.ways_to_mask import (
+    FORBIDS,
+    LEVELS,
+    fill,
+    global_maximum_unguarded,
+    hide,
+    lengths_mask,
+    mask_then_renormalise,
+    mask_then_renormalise_guarded,
+    rows_add_up,
+    rows_hidden,
+    seen,
+    share,
+    softmax,
+    some_empty_rows,
+    unguarded,
+    with_epsilon,
+    without_maximum_unguarded,
+    zero_scores_hidden,
 )
 
+PROMPT = r"""`attention(Q, K, V, mask=None)`: the whole of it,
 
-# ---- pieces: ways to hide, ways to normalise -------------------------------------------------------------
+$$\mathrm{softmax}\!\left(\frac{QK^{\mathsf T}}{\sqrt{d_k}}\right) V$$
+
+- `Q`, shape `(..., n_q, d_k)`; `K`, shape `(..., n_k, d_k)`; `V`, shape `(..., n_k, d_v)`. All four sizes may differ.
+- `mask`: None, or dtype bool with True = may attend. It broadcasts to `(..., n_q, n_k)`.
+- Returns a tuple `(output, weights)` of shapes `(..., n_q, d_v)` and `(..., n_q, n_k)`.
+- A query that may attend to nothing gets weights 0 and output 0. Other rows of the same batch are not affected.
+- Scores of ±1000 must not overflow. Don't change the arrays you are given.
+
+Example: `Q = [[1, 0]]`, `K = [[2, 0], [0, 5], [9, 9]]`, `V = [[1], [3], [100]]` and `mask = [[True, True, False]]`: the scores are $2/\sqrt2$, 0 and hidden, the weights `[[0.804…, 0.196…, 0]]`, the output `[[1.391…]]`.
+
+This is the central exercise of the course. You may use NumPy and what you wrote above; the fused call or a ready-made softmax does not count.
+"""
+
+
+def attention(Q, K, V, mask=None):
+    """Attention: Q, K, V, bool mask -> (output (..., n_q, d_v), weights (..., n_q, n_k))."""
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    largest = scores.max(axis=-1, keepdims=True)
+    largest = np.where(largest == -np.inf, 0.0, largest)
+    exponentials = np.exp(scores - largest)
+    total = exponentials.sum(axis=-1, keepdims=True)
+    weights = exponentials / np.where(total == 0, 1.0, total)
+    return weights @ V, weights
 
 
 def _turn(x):
     return np.swapaxes(x, -1, -2)
-
-
-def _hide(scores, mask):
-    return np.where(mask, scores, -np.inf)
-
-
-def _fill(number: float) -> Callable:
-    return lambda scores, mask: np.where(mask, scores, number)
-
-
-def _softmax(x, axis: Any = -1):
-    """Over `axis`; a slice of −∞ gives zeros."""
-    largest = x.max(axis=axis, keepdims=True)
-    e = np.exp(x - np.where(np.isfinite(largest), largest, 0.0))
-    total = e.sum(axis=axis, keepdims=True)
-    return e / np.where(total == 0, 1.0, total)
-
-
-def _unguarded(x):
-    e = np.exp(x - x.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
 
 
 def _without_maximum(x):
@@ -60,52 +66,16 @@ def _without_maximum(x):
     return e / np.where(total == 0, 1.0, total)
 
 
-def _without_maximum_unguarded(x):
-    e = np.exp(x)
-    return e / e.sum(axis=-1, keepdims=True)
-
-
 def _global_maximum(x):
     return _without_maximum(x - x.max())
 
 
-def _global_maximum_unguarded(x):
-    return _without_maximum_unguarded(x - x.max())
-
-
-def _with_epsilon(epsilon: float) -> Callable:
-    def softmax(x):
-        largest = x.max(axis=-1, keepdims=True)
-        e = np.exp(x - np.where(np.isfinite(largest), largest, 0.0))
-        return e / (e.sum(axis=-1, keepdims=True) + epsilon)
-
-    return softmax
-
-
-def _seen(x):
-    return np.isfinite(x)
-
-
-def _share(numbers):
-    total = numbers.sum(axis=-1, keepdims=True)
-    return numbers / np.where(total == 0, 1.0, total)
-
-
 def _hard(x):
-    return np.where(_seen(x), x == x.max(axis=-1, keepdims=True), 0.0)
+    return np.where(seen(x), x == x.max(axis=-1, keepdims=True), 0.0)
 
 
 def _sigmoid(x):
-    return np.where(_seen(x), 1 / (1 + np.exp(-np.where(_seen(x), x, 0.0))), 0.0)
-
-
-def _zero_scores_hidden(scores, mask):
-    product = scores * mask
-    return np.where(product == 0, -np.inf, product)
-
-
-def _rows_hidden(scores, mask):
-    return np.where(mask.all(axis=-1, keepdims=True), scores, -np.inf)
+    return np.where(seen(x), 1 / (1 + np.exp(-np.where(seen(x), x, 0.0))), 0.0)
 
 
 def _one_more_key(mask):
@@ -118,379 +88,11 @@ def _diagonal(scores):
     return np.eye(*scores.shape[-2:], dtype=bool)
 
 
-# ---- masked_softmax -------------------------------------------------------------------------------------
-
-
-def masked_softmax(scores, mask):
-    """Softmax over the keys that the mask allows; a row without any gives zeros."""
-    visible = np.where(mask, scores, -np.inf)
-    largest = visible.max(axis=-1, keepdims=True)
-    largest = np.where(largest == -np.inf, 0.0, largest)
-    exponentials = np.exp(visible - largest)
-    total = exponentials.sum(axis=-1, keepdims=True)
-    return exponentials / np.where(total == 0, 1.0, total)
-
-
-def _masked(softmax=_softmax, hide=_hide) -> Callable:
-    return lambda scores, mask: softmax(hide(scores, mask))
-
-
-def _softmax_then_mask(scores, mask):
-    return _softmax(scores) * mask
-
-
-def _mask_then_renormalise(scores, mask):
-    weights = _softmax(scores) * mask
-    return weights / weights.sum(axis=-1, keepdims=True)
-
-
-def _mask_then_renormalise_guarded(scores, mask):
-    return _share(_softmax(scores) * mask)
-
-
-def _changes_scores(scores, mask):
-    scores -= scores.max()
-    return _softmax(_hide(scores, mask))
-
-
-def _assigns_to_scores(scores, mask):
-    scores[~np.broadcast_to(mask, scores.shape)] = -np.inf
-    return _softmax(scores)
-
-
-def _indexed_by_mask(scores, mask):
-    scores = scores.copy()
-    scores[~mask] = -np.inf
-    return _softmax(scores)
-
-
-def _rows_by_loops(scores, mask):
-    out = np.zeros(scores.shape)
-    allowed = np.broadcast_to(mask, scores.shape)
-    for where in np.ndindex(*scores.shape[:-1]):
-        row = scores[where][allowed[where]]
-        if row.size:
-            out[where][allowed[where]] = np.exp(row - row.max()) / np.exp(row - row.max()).sum()
-    return out
-
-
-def _additive_guarded(scores, mask):
-    visible = scores + np.where(mask, 0.0, -np.inf)
-    with np.errstate(invalid="ignore"):
-        return np.nan_to_num(_unguarded(visible))
-
-
-def _finite_fill_then_zeroed(scores, mask):
-    return np.where(mask, _unguarded(np.where(mask, scores, -1e9)), 0.0)
-
-
-def _with_where(scores, mask):
-    allowed = np.broadcast_to(mask, scores.shape)
-    largest = np.max(scores, axis=-1, keepdims=True, where=allowed, initial=-np.inf)
-    e = np.exp(
-        scores - np.where(np.isfinite(largest), largest, 0.0), where=allowed, out=np.zeros(scores.shape)
-    )
-    return _share(e)
-
-
-def _some_empty_rows(rng, *shape):
-    """A mask in which rows 1 and 3 of the first matrix see nothing, and every other row sees some keys."""
-    mask = rng.random(shape) < 0.5
-    mask[..., 0], mask[..., -1] = True, False
-    mask[0, ..., [1, 3], :] = False
-    return mask
-
-
-def _lengths_mask(rng, batch, n_k):
-    lengths = rng.permutation(np.arange(2, n_k))[:batch]
-    return np.arange(n_k) < lengths[:, None]
-
-
-# The rows of a case with hidden giants: visible scores near minus this, hidden ones near plus this. The steps tell
-# fills of −100, −1000 and −10 000 apart.
-LEVELS = np.array([500.0, 30_000.0, 5_000.0, 30_000.0])
-
-
-def _hidden_giants(rng, *shape):
-    mask = rng.random(shape) < 0.5
-    mask[..., 0], mask[..., -1] = True, False
-    return np.where(mask, -1.0, 1.0) * LEVELS[:, None] + rng.normal(size=shape), mask
-
-
-MASKED_SOFTMAX = Exercise(
-    name="masked_softmax",
-    lesson=LESSON,
-    title="Softmax over what may be seen",
-    difficulty=3,
-    minutes=15,
-    reference=masked_softmax,
-    cases=(
-        Case(
-            "a causal mask, read-only",
-            lambda rng: (read_only(rng.normal(size=(6, 6)) * 2), read_only(np.tri(6, dtype=bool))),
-            says="Row 0 sees one key, which gets the whole weight.",
-        ),
-        Case(
-            "padding, for a batch with heads",
-            lambda rng: (
-                strided(rng.normal(size=(2, 3, 4, 7)) * 2),
-                _lengths_mask(rng, 2, 7)[:, None, None, :],
-            ),
-            2,
-            says="The mask broadcasts: one row of it serves all heads and all queries of a sequence.",
-        ),
-        Case(
-            "some rows see nothing",
-            lambda rng: (rng.normal(size=(2, 4, 6)) * 2, _some_empty_rows(rng, 2, 4, 6)),
-            2,
-            says="A row without a visible key gives zeros; the other rows are as always.",
-        ),
-        Case(
-            "large scores",
-            lambda rng: (
-                rng.normal(size=(4, 5)) + np.array([[1000.0], [-1000.0], [200.0], [-200.0]]),
-                np.tri(4, 5, dtype=bool),
-            ),
-            says="Subtracting a row's own maximum changes nothing and keeps exp in range.",
-        ),
-        Case(
-            "scores of exactly zero",
-            lambda rng: (
-                rng.integers(0, 2, size=(3, 6)) * rng.normal(size=(3, 6)),
-                np.tri(3, 6, k=2, dtype=bool),
-            ),
-            says="A score of 0 is a score like any other.",
-        ),
-        Case(
-            "hidden keys that would win by far",
-            lambda rng: _hidden_giants(rng, 2, 4, 5),
-            says="What is hidden has no say, neither in the maximum nor in the sum.",
-        ),
-    ),
-    wrong=(
-        WrongAnswer(
-            "minus-infinity-minus-minus-infinity",
-            _masked(_unguarded),
-            "A row with every key hidden has the maximum −∞, and −∞ − (−∞) is NaN. Such a row has to give zeros.",
-            ("What is the maximum of a row that is −∞ throughout, and what do you subtract it from?",),
-        ),
-        WrongAnswer(
-            "finite-fill-on-an-empty-row",
-            _masked(_unguarded, _fill(-1e9)),
-            "With −1e9 (or the smallest float) in every place, all keys of an empty row tie: it gets the same weight "
-            "for each hidden key. Such a row has to give zeros.",
-            ("softmax of (−1e9, −1e9, −1e9) is (⅓, ⅓, ⅓).",),
-        ),
-        WrongAnswer(
-            "finite-number-added-on-an-empty-row",
-            lambda scores, mask: _unguarded(scores + np.where(mask, 0.0, -1e9)),
-            "You added −1e9 to hidden scores. In a row that is hidden throughout, the same number is added everywhere "
-            "and cancels: the row attends as if there were no mask.",
-        ),
-        WrongAnswer(
-            "mask-ignored",
-            lambda scores, mask: _softmax(scores),
-            "The mask is not used: hidden keys keep their weights.",
-        ),
-        WrongAnswer(
-            "mask-inverted",
-            lambda scores, mask: _softmax(_hide(scores, ~mask)),
-            "The mask is the wrong way round: True means that this query MAY attend to this key.",
-        ),
-        WrongAnswer(
-            "mask-added-as-0-and-1",
-            lambda scores, mask: _softmax(scores + mask),
-            "You added the mask: True became 1, so visible scores rose by one and hidden ones stayed. Nothing is "
-            "hidden that way.",
-        ),
-        WrongAnswer(
-            "hidden-scores-near-zero",
-            _masked(_softmax, _fill(-1e-9)),
-            "Hidden scores became 0, or −1e-9: by multiplying with the mask, by a fill of 0, or by a typing slip for "
-            "−1e9. A score of 0 has weight e⁰ = 1 before the division, like any other.",
-        ),
-        WrongAnswer(
-            "fill-of-minus-ten",
-            _masked(_softmax, _fill(-10.0)),
-            "A hidden score of −10 is small, not nothing: it keeps a weight, and wins where the visible scores are "
-            "lower.",
-        ),
-        WrongAnswer(
-            "fill-of-minus-hundred",
-            _masked(_softmax, _fill(-100.0)),
-            "A hidden score of −100 or so wins as soon as the visible scores are lower still. −∞ never does.",
-        ),
-        WrongAnswer(
-            "fill-of-minus-thousand",
-            _masked(_softmax, _fill(-1000.0)),
-            "A hidden score of −1000 wins as soon as the visible scores are lower still. −∞ never does.",
-        ),
-        WrongAnswer(
-            "fill-of-minus-ten-thousand",
-            _masked(_softmax, _fill(-1e4)),
-            "A hidden score of −10 000 wins as soon as the visible scores are lower still. −∞ never does.",
-        ),
-        WrongAnswer(
-            "masked-after-softmax",
-            _softmax_then_mask,
-            "You zeroed weights after softmax: the rest of the row no longer adds up to 1, and the hidden scores "
-            "still sit in the denominator.",
-        ),
-        WrongAnswer(
-            "masked-after-softmax-then-divided",
-            _mask_then_renormalise,
-            "Zeroing after softmax and dividing again is the right idea in exact arithmetic. But a row of zeros "
-            "gives 0/0, and where a hidden score is the largest by far, every visible weight has become 0 already.",
-        ),
-        WrongAnswer(
-            "hidden-key-sets-the-maximum",
-            _mask_then_renormalise_guarded,
-            "The maximum that you subtract includes hidden scores. If a hidden one is far above the rest, every "
-            "visible exponential becomes 0. Hide first, then take the maximum.",
-        ),
-        WrongAnswer(
-            "infinity-times-zero",
-            lambda scores, mask: _softmax(scores + (1 - mask) * -np.inf),
-            "(1 − mask) · (−∞) is NaN where the mask is 1, because 0 · ∞ is NaN. Choose with np.where instead of "
-            "multiplying.",
-        ),
-        WrongAnswer(
-            "query-rows-hidden",
-            _masked(_softmax, _rows_hidden),
-            "You hid whole rows, queries, where single keys have to be hidden. A mask hides columns of a row.",
-        ),
-        WrongAnswer(
-            "zero-scores-hidden",
-            _masked(_softmax, _zero_scores_hidden),
-            "You took a score of exactly 0 for 'hidden'. A visible key may well score 0; ask the mask, not the score.",
-        ),
-        WrongAnswer(
-            "normalised-over-queries",
-            lambda scores, mask: _softmax(_hide(scores, mask), axis=-2),
-            "The columns add up to 1, not the rows: softmax went over the queries. It goes over the keys, axis −1.",
-        ),
-        WrongAnswer(
-            "normalised-over-everything",
-            lambda scores, mask: _softmax(_hide(scores, mask), axis=(-2, -1)),
-            "The whole matrix adds up to 1. Each row, one query, has to do so on its own.",
-        ),
-        WrongAnswer(
-            "maximum-of-the-whole-array",
-            _masked(_global_maximum_unguarded),
-            "You subtracted one maximum for all rows. A row far below it underflows to 0/0. Each row needs its own.",
-        ),
-        WrongAnswer(
-            "no-maximum-subtracted",
-            _masked(_without_maximum_unguarded),
-            "exp overflows above 709 and is 0 below −745: without subtracting the row's maximum this gives NaN.",
-        ),
-        WrongAnswer(
-            "equal-weights",
-            _masked(lambda x: _share(_seen(x) * 1.0)),
-            "Every visible key gets the same weight: the scores do not matter.",
-        ),
-        WrongAnswer(
-            "not-divided",
-            lambda scores, mask: np.exp(_hide(scores, mask)),
-            "These are the exponentials. Divide each row by its sum.",
-        ),
-        WrongAnswer(
-            "scores-not-weights",
-            _hide,
-            "These are the masked scores: softmax is still to come.",
-        ),
-        WrongAnswer(
-            "mask-not-broadcast",
-            _indexed_by_mask,
-            "Indexing with the mask, as in scores[~mask], needs a mask of the full shape. np.where broadcasts it.",
-        ),
-        WrongAnswer(
-            "changes-its-input",
-            _changes_scores,
-            "Your function writes into the caller's array. Make a new one instead of using `-=` or `out=`.",
-        ),
-        WrongAnswer(
-            "assigns-into-its-input",
-            _assigns_to_scores,
-            "Your function assigns into the caller's scores. np.where makes a new array; so does a copy.",
-        ),
-        WrongAnswer(
-            "epsilon-in-the-denominator",
-            _masked(_with_epsilon(1e-6)),
-            "A small number in the denominator keeps empty rows from NaN, and makes every other row sum to a little "
-            "less than 1. Treat a sum of 0 as its own case.",
-        ),
-        WrongAnswer(
-            "only-seven-digits",
-            lambda scores, mask: _softmax(np.where(mask, scores, -np.inf).astype(np.float32)),
-            "Right to about seven digits only: your numbers passed through float32, or a small constant was added. "
-            "Stay in the dtype that you were given.",
-        ),
-    ),
-    also_right=(
-        _rows_by_loops,
-        _additive_guarded,
-        _finite_fill_then_zeroed,
-        _with_where,
-        lambda scores, mask: _share(
-            np.exp(np.where(mask, scores, -np.inf) - _row_maximum(scores, mask)) * mask
-        ),
-    ),
-    hints=(
-        "Three things happen to a row: hidden keys drop out, the rest becomes exponentials, these are divided by their "
-        "sum. Which of the three fails when nothing is left?",
-        "Put −∞ where the mask is False, then softmax with the row's maximum. An empty row has the maximum −∞ and the "
-        "sum 0: replace the first by 0 and the second by 1.",
-        "`visible = np.where(mask, scores, -np.inf)`; `largest = np.where(largest == -np.inf, 0.0, largest)`; divide "
-        "by `np.where(total == 0, 1.0, total)`.",
-    ),
-    invariants=(
-        Invariant(
-            "hidden-keys-get-weight",
-            "A key that the mask hides has a weight that is not 0.",
-            lambda inputs, w: bool(np.all(w[~np.broadcast_to(inputs[1], w.shape)] == 0)),
-        ),
-        Invariant(
-            "rows-do-not-add-up",
-            "A row of weights adds up to neither 1 nor, if it sees nothing, 0.",
-            lambda inputs, w: _rows_add_up(w, inputs[1]),
-        ),
-    ),
-    forbids=FORBIDS,
-)
-
-
-def _row_maximum(scores, mask):
-    allowed = np.broadcast_to(mask, scores.shape)
-    return np.where(allowed, scores, -1e300).max(axis=-1, keepdims=True)
-
-
-def _rows_add_up(weights, mask) -> bool:
-    some = np.broadcast_to(True if mask is None else mask, weights.shape).any(axis=-1)
-    return bool(np.allclose(weights.sum(axis=-1), some, atol=1e-8))
-
-
-# ---- attention ------------------------------------------------------------------------------------------
-
-
-def attention(Q, K, V, mask=None):
-    """softmax(QKᵀ/√d_k) V with a boolean mask, True = may attend; gives (output, weights)."""
-    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
-    if mask is not None:
-        scores = np.where(mask, scores, -np.inf)
-    largest = scores.max(axis=-1, keepdims=True)
-    largest = np.where(largest == -np.inf, 0.0, largest)
-    exponentials = np.exp(scores - largest)
-    total = exponentials.sum(axis=-1, keepdims=True)
-    weights = exponentials / np.where(total == 0, 1.0, total)
-    return weights @ V, weights
-
-
 def _scaled(Q, K, V):
     return Q @ _turn(K) / np.sqrt(Q.shape[-1])
 
 
-def _attend(score=_scaled, hide=_hide, softmax=_softmax, mix=None) -> Callable:
+def _attend(score=_scaled, hide=hide, softmax=softmax, mix=None) -> Callable:
     """An attention made of pieces. mix(weights, V, Q, K): what is returned, when not (weights @ V, weights)."""
 
     def attention(Q, K, V, mask=None):
@@ -527,35 +129,35 @@ def _distances(Q, K, V):
 
 
 def _after_softmax(Q, K, V, mask=None):
-    weights = _softmax(_scaled(Q, K, V))
+    weights = softmax(_scaled(Q, K, V))
     weights = weights if mask is None else weights * mask
     return weights @ V, weights
 
 
 def _after_softmax_divided(Q, K, V, mask=None):
-    weights = _softmax(_scaled(Q, K, V))
-    weights = weights if mask is None else _mask_then_renormalise(_scaled(Q, K, V), mask)
+    weights = softmax(_scaled(Q, K, V))
+    weights = weights if mask is None else mask_then_renormalise(_scaled(Q, K, V), mask)
     return weights @ V, weights
 
 
 def _after_softmax_guarded(Q, K, V, mask=None):
-    weights = _softmax(_scaled(Q, K, V))
-    weights = weights if mask is None else _mask_then_renormalise_guarded(_scaled(Q, K, V), mask)
+    weights = softmax(_scaled(Q, K, V))
+    weights = weights if mask is None else mask_then_renormalise_guarded(_scaled(Q, K, V), mask)
     return weights @ V, weights
 
 
 def _weights_of_unmasked(Q, K, V, mask=None):
-    return attention(Q, K, V, mask)[0], _softmax(_scaled(Q, K, V))
+    return attention(Q, K, V, mask)[0], softmax(_scaled(Q, K, V))
 
 
 def _scores_for_weights(Q, K, V, mask=None):
     scores = _scaled(Q, K, V)
-    return attention(Q, K, V, mask)[0], scores if mask is None else _hide(scores, mask)
+    return attention(Q, K, V, mask)[0], scores if mask is None else hide(scores, mask)
 
 
 def _nan_only_in_weights(Q, K, V, mask=None):
     scores = _scaled(Q, K, V)
-    weights = _unguarded(scores if mask is None else _hide(scores, mask))
+    weights = unguarded(scores if mask is None else hide(scores, mask))
     return np.nan_to_num(weights @ V), weights
 
 
@@ -591,7 +193,7 @@ def _scores_by_index(Q, K, V, mask=None):
     scores = _scaled(Q, K, V)
     if mask is not None:
         scores[~mask] = -np.inf
-    weights = _softmax(scores)
+    weights = softmax(scores)
     return weights @ V, weights
 
 
@@ -612,11 +214,8 @@ def _first_entry(Q, K, V, mask=None):
 
 def _two_axes(Q, K, V, mask=None):
     scores = np.einsum("id,jd->ij", Q, K) / np.sqrt(Q.shape[-1])
-    weights = _softmax(scores if mask is None else _hide(scores, mask))
+    weights = softmax(scores if mask is None else hide(scores, mask))
     return weights @ V, weights
-
-
-# Right answers in other words.
 
 
 def _with_einsum(Q, K, V, mask=None):
@@ -646,26 +245,23 @@ def _with_log_of_mask(Q, K, V, mask=None):
         with np.errstate(divide="ignore"):
             scores = scores + np.log(mask.astype(float))
     with np.errstate(invalid="ignore"):
-        weights = np.nan_to_num(_unguarded(scores))
+        weights = np.nan_to_num(unguarded(scores))
     return weights @ V, weights
 
 
 def _with_large_finite_fill(Q, K, V, mask=None):
     scores = _scaled(Q, K, V)
     if mask is None:
-        weights = _unguarded(scores)
+        weights = unguarded(scores)
     else:
-        weights = _unguarded(np.where(mask, scores, -1e9)) * np.any(mask, axis=-1, keepdims=True)
+        weights = unguarded(np.where(mask, scores, -1e9)) * np.any(mask, axis=-1, keepdims=True)
     return weights @ V, weights
 
 
 def _with_large_finite_number_added(Q, K, V, mask=None):
-    weights = _unguarded(_scaled(Q, K, V) + (0.0 if mask is None else (1.0 - mask) * -1e9))
+    weights = unguarded(_scaled(Q, K, V) + (0.0 if mask is None else (1.0 - mask) * -1e9))
     weights = weights if mask is None else np.where(mask, weights, 0.0)
     return weights @ V, weights
-
-
-# Cases. Sizes all differ, so that each shape names its axis; none is 8 or 64, so that a fixed scale shows.
 
 
 def _inputs(rng, n_q, n_k, d_k, d_v, *batch):
@@ -698,7 +294,7 @@ def _zero_scores(rng):
     Q, K, V = _inputs(rng, 3, 6, 4, 2)
     Q[:, 2:], K[:3, :2] = 0.0, 0.0
     mask = np.tri(3, 6, k=2, dtype=bool)
-    if_zero = _softmax(_scaled(Q, K, V) * mask)
+    if_zero = softmax(_scaled(Q, K, V) * mask)
     V = V - np.linalg.pinv(if_zero) @ (if_zero @ V) + 1e-4 * rng.uniform(1, 2, size=2)
     return Q, K, V, mask
 
@@ -714,13 +310,14 @@ def _giants(rng):
 
 def _padded(rng):
     Q, K, V = (strided(x) for x in _inputs(rng, 4, 7, 5, 6, 2, 3))
-    return Q, K, V, _lengths_mask(rng, 2, 7)[:, None, None, :]
+    return Q, K, V, lengths_mask(rng, 2, 7)[:, None, None, :]
 
 
-ATTENTION = Exercise(
+EXERCISE = Exercise(
     name="attention",
-    lesson=LESSON,
+    lesson="05_masking",
     title="Scaled dot-product attention, with a mask",
+    prompt=PROMPT,
     difficulty=4,
     minutes=25,
     reference=attention,
@@ -745,7 +342,7 @@ ATTENTION = Exercise(
         ),
         Case(
             "some rows see nothing",
-            lambda rng: (*_inputs(rng, 4, 6, 5, 3, 2), _some_empty_rows(rng, 2, 4, 6)),
+            lambda rng: (*_inputs(rng, 4, 6, 5, 3, 2), some_empty_rows(rng, 2, 4, 6)),
             2,
             says="A query that may attend to nothing gets weights 0 and output 0; the others are as always.",
         ),
@@ -764,20 +361,20 @@ ATTENTION = Exercise(
         # Rows that see nothing. First, because they often come together with another mistake.
         WrongAnswer(
             "minus-infinity-minus-minus-infinity",
-            _attend(softmax=_unguarded),
+            _attend(softmax=unguarded),
             "A row with every key hidden has the maximum −∞, and −∞ − (−∞) is NaN. Such a row has to give zeros.",
             ("What is the maximum of a row that is −∞ throughout, and what do you subtract it from?",),
         ),
         WrongAnswer(
             "finite-fill-on-an-empty-row",
-            _attend(hide=_fill(-1e9), softmax=_unguarded),
+            _attend(hide=fill(-1e9), softmax=unguarded),
             "With −1e9 (or the smallest float) in every place, all keys of an empty row tie, and it returns the plain "
             "average of values that it must not see. Such a row has to give zeros.",
             ("softmax of (−1e9, −1e9, −1e9) is (⅓, ⅓, ⅓).",),
         ),
         WrongAnswer(
             "finite-number-added-on-an-empty-row",
-            _attend(hide=lambda s, mask: s + np.where(mask, 0.0, -1e9), softmax=_unguarded),
+            _attend(hide=lambda s, mask: s + np.where(mask, 0.0, -1e9), softmax=unguarded),
             "You added −1e9 to hidden scores. In a row that is hidden throughout, the same number is added everywhere "
             "and cancels: the row attends as if there were no mask.",
         ),
@@ -855,38 +452,38 @@ ATTENTION = Exercise(
         # The direction and the numerics of softmax.
         WrongAnswer(
             "softmax-over-queries",
-            _attend(softmax=lambda x: _softmax(x, -2)),
+            _attend(softmax=lambda x: softmax(x, -2)),
             "The columns of the weights add up to 1, not the rows: softmax went over the queries. It goes over the "
             "keys, axis −1.",
         ),
         WrongAnswer(
             "softmax-over-axis-0",
-            _attend(softmax=lambda x: _softmax(x, 0)),
+            _attend(softmax=lambda x: softmax(x, 0)),
             "Softmax went over axis 0: the queries, or with a batch the batch. It goes over the keys, axis −1.",
         ),
         WrongAnswer(
             "softmax-over-axis-1",
-            _attend(softmax=lambda x: _softmax(x, 1)),
+            _attend(softmax=lambda x: softmax(x, 1)),
             "Softmax went over axis 1. That is right for two axes only; axis −1 is right for any number.",
         ),
         WrongAnswer(
             "softmax-over-axis-2",
-            _attend(softmax=lambda x: _softmax(x, 2)),
+            _attend(softmax=lambda x: softmax(x, 2)),
             "Softmax went over axis 2. That is right for three axes only; axis −1 is right for any number.",
         ),
         WrongAnswer(
             "softmax-over-the-matrix",
-            _attend(softmax=lambda x: _softmax(x, (-2, -1))),
+            _attend(softmax=lambda x: softmax(x, (-2, -1))),
             "Each matrix of weights adds up to 1 as a whole. Every row, one query, has to do so on its own.",
         ),
         WrongAnswer(
             "softmax-over-everything",
-            _attend(softmax=lambda x: _softmax(x, None)),
+            _attend(softmax=lambda x: softmax(x, None)),
             "All weights together, the batch included, add up to 1. Every row, one query, has to do so on its own.",
         ),
         WrongAnswer(
             "no-maximum-subtracted",
-            _attend(softmax=_without_maximum_unguarded),
+            _attend(softmax=without_maximum_unguarded),
             "exp overflows above 709 and is 0 below −745: without subtracting the row's maximum this gives NaN.",
         ),
         WrongAnswer(
@@ -897,7 +494,7 @@ ATTENTION = Exercise(
         ),
         WrongAnswer(
             "maximum-of-the-whole-array",
-            _attend(softmax=_global_maximum_unguarded),
+            _attend(softmax=global_maximum_unguarded),
             "You subtracted one maximum for all rows. A row far below it underflows to 0/0 = NaN. Each row needs its "
             "own maximum.",
         ),
@@ -908,33 +505,33 @@ ATTENTION = Exercise(
         ),
         WrongAnswer(
             "softmax-twice",
-            _attend(softmax=lambda x: _softmax(_softmax(x))),
+            _attend(softmax=lambda x: softmax(softmax(x))),
             "Softmax was applied twice: the weights are nearly equal, and hidden keys have weight again.",
         ),
         WrongAnswer(
             "softmax-of-the-negative",
-            _attend(softmax=lambda x: _softmax(np.where(_seen(x), -x, -np.inf))),
+            _attend(softmax=lambda x: softmax(np.where(seen(x), -x, -np.inf))),
             "The sign is turned round: the worst match gets the largest weight.",
         ),
         WrongAnswer(
             "base-two",
-            _attend(softmax=lambda x: _softmax(x * np.log(2.0))),
+            _attend(softmax=lambda x: softmax(x * np.log(2.0))),
             "You took powers of 2 where powers of e belong (or scaled by log 2 without compensating).",
         ),
         WrongAnswer(
             "exponentials-not-divided",
-            _attend(softmax=lambda x: np.exp(x - np.where(_seen(m := x.max(-1, keepdims=True)), m, 0.0))),
+            _attend(softmax=lambda x: np.exp(x - np.where(seen(m := x.max(-1, keepdims=True)), m, 0.0))),
             "The exponentials are not divided by their sum: a row of weights has to add up to 1.",
         ),
         WrongAnswer(
             "log-softmax",
-            _attend(softmax=lambda x: np.log(_softmax(x))),
+            _attend(softmax=lambda x: np.log(softmax(x))),
             "These are logarithms of the weights: leave the log out.",
         ),
         # Something else than softmax of dot products.
         WrongAnswer(
             "shares-of-the-scores",
-            _attend(softmax=lambda x: _share(np.where(_seen(x), x, 0.0))),
+            _attend(softmax=lambda x: share(np.where(seen(x), x, 0.0))),
             "The weights are the scores divided by their sum: negative ones stay negative. Softmax takes exp first.",
         ),
         WrongAnswer(
@@ -949,7 +546,7 @@ ATTENTION = Exercise(
         ),
         WrongAnswer(
             "equal-weights",
-            _attend(softmax=lambda x: _share(_seen(x) * 1.0)),
+            _attend(softmax=lambda x: share(seen(x) * 1.0)),
             "Every visible key gets the same weight: queries and keys do not matter.",
         ),
         WrongAnswer(
@@ -1030,12 +627,12 @@ ATTENTION = Exercise(
         ),
         WrongAnswer(
             "values-through-softmax",
-            _attend(mix=lambda w, V, Q, K: (w @ _softmax(V), w)),
+            _attend(mix=lambda w, V, Q, K: (w @ softmax(V), w)),
             "The values went through softmax too. Only scores become weights; values are content.",
         ),
         WrongAnswer(
             "output-through-softmax",
-            _attend(mix=lambda w, V, Q, K: (_softmax(w @ V), w)),
+            _attend(mix=lambda w, V, Q, K: (softmax(w @ V), w)),
             "The output went through softmax. It is a plain average of the values.",
         ),
         WrongAnswer(
@@ -1114,7 +711,7 @@ ATTENTION = Exercise(
         ),
         WrongAnswer(
             "weights-rounded",
-            _attend(softmax=lambda x: np.round(_softmax(x), 4)),
+            _attend(softmax=lambda x: np.round(softmax(x), 4)),
             "The weights are rounded. Round when you print, never while you compute.",
         ),
         # The mask.
@@ -1125,7 +722,7 @@ ATTENTION = Exercise(
         ),
         WrongAnswer(
             "mask-inverted",
-            _attend(hide=lambda s, mask: _hide(s, ~mask)),
+            _attend(hide=lambda s, mask: hide(s, ~mask)),
             "The mask is the wrong way round: True means that this query MAY attend to this key.",
             ("nn.MultiheadAttention means the opposite by True; here it is as in torch's fused call.",),
         ),
@@ -1137,43 +734,43 @@ ATTENTION = Exercise(
         ),
         WrongAnswer(
             "mask-multiplied-into-scores",
-            _attend(hide=_fill(0.0)),
+            _attend(hide=fill(0.0)),
             "Hidden scores became 0, by multiplying with the mask or by a fill of 0. A score of 0 still has weight "
             "e⁰ = 1 before the division.",
         ),
         WrongAnswer(
             "fill-of-minus-1e-9",
-            _attend(hide=_fill(-1e-9)),
+            _attend(hide=fill(-1e-9)),
             "The fill is −1e-9, which is almost 0: one minus sign too many. −1e9 was meant; −np.inf is better.",
         ),
         WrongAnswer(
             "fill-of-minus-e",
-            _attend(hide=_fill(-np.e)),
+            _attend(hide=fill(-np.e)),
             "The fill is −e = −2.718. A number like −1e9 was meant; −np.inf is better.",
         ),
         WrongAnswer(
             "fill-of-minus-one",
-            _attend(hide=_fill(-1.0)),
+            _attend(hide=fill(-1.0)),
             "Hidden scores are set to −1, an ordinary score. −np.inf gives the weight 0.",
         ),
         WrongAnswer(
             "fill-of-minus-ten",
-            _attend(hide=_fill(-10.0)),
+            _attend(hide=fill(-10.0)),
             "A hidden score of −10 is small, not nothing: it keeps a weight, and wins where visible scores are lower.",
         ),
         WrongAnswer(
             "fill-of-minus-hundred",
-            _attend(hide=_fill(-100.0)),
+            _attend(hide=fill(-100.0)),
             "A hidden score of −100 or so wins as soon as the visible scores are lower still. −∞ never does.",
         ),
         WrongAnswer(
             "fill-of-minus-thousand",
-            _attend(hide=_fill(-1000.0)),
+            _attend(hide=fill(-1000.0)),
             "A hidden score of −1000 wins as soon as the visible scores are lower still. −∞ never does.",
         ),
         WrongAnswer(
             "fill-of-minus-ten-thousand",
-            _attend(hide=_fill(-1e4)),
+            _attend(hide=fill(-1e4)),
             "A hidden score of −10 000 wins as soon as the visible scores are lower still. −∞ never does.",
         ),
         WrongAnswer(
@@ -1212,17 +809,17 @@ ATTENTION = Exercise(
         ),
         WrongAnswer(
             "query-rows-hidden",
-            _attend(hide=_rows_hidden),
+            _attend(hide=rows_hidden),
             "You hid whole rows, queries, where single keys have to be hidden. A mask hides columns of a row.",
         ),
         WrongAnswer(
             "mask-transposed",
-            _attend(hide=lambda s, mask: _hide(s, _turn(mask))),
+            _attend(hide=lambda s, mask: hide(s, _turn(mask))),
             "The mask is transposed: its rows belong to queries, its columns to keys.",
         ),
         WrongAnswer(
             "zero-scores-hidden",
-            _attend(hide=_zero_scores_hidden),
+            _attend(hide=zero_scores_hidden),
             "You took a score of exactly 0 for 'hidden'. A visible key may well score 0; ask the mask, not the score.",
         ),
         WrongAnswer(
@@ -1238,28 +835,28 @@ ATTENTION = Exercise(
         ),
         WrongAnswer(
             "one-more-key-visible",
-            _attend(hide=lambda s, mask: _hide(s, _one_more_key(mask))),
+            _attend(hide=lambda s, mask: hide(s, _one_more_key(mask))),
             "Each query also sees the key after the last one allowed: with a causal mask that is one step of the "
             "future. Off by one?",
         ),
         WrongAnswer(
             "own-position-hidden",
-            _attend(hide=lambda s, mask: _hide(s, mask & ~_diagonal(s))),
+            _attend(hide=lambda s, mask: hide(s, mask & ~_diagonal(s))),
             "Query i no longer sees key i, although the mask allows it. Causal means up to AND including itself.",
         ),
         WrongAnswer(
             "own-position-always-visible",
-            _attend(hide=lambda s, mask: _hide(s, mask | _diagonal(s))),
+            _attend(hide=lambda s, mask: hide(s, mask | _diagonal(s))),
             "Query i always sees key i, even where the mask hides it. The mask decides.",
         ),
         WrongAnswer(
             "first-mask-of-the-batch",
-            _attend(hide=lambda s, mask: _hide(s, mask.reshape(-1, *mask.shape[-2:])[0])),
+            _attend(hide=lambda s, mask: hide(s, mask.reshape(-1, *mask.shape[-2:])[0])),
             "The first mask of the batch was used for every batch entry.",
         ),
         WrongAnswer(
             "first-row-of-the-mask",
-            _attend(hide=lambda s, mask: _hide(s, mask[..., :1, :])),
+            _attend(hide=lambda s, mask: hide(s, mask[..., :1, :])),
             "The first row of the mask was used for every query.",
         ),
         WrongAnswer(
@@ -1281,7 +878,7 @@ ATTENTION = Exercise(
         ),
         WrongAnswer(
             "epsilon-in-the-denominator",
-            _attend(softmax=_with_epsilon(1e-6)),
+            _attend(softmax=with_epsilon(1e-6)),
             "A small number in the denominator keeps empty rows from NaN, and makes every other row sum to a little "
             "less than 1. Treat a sum of 0 as its own case.",
         ),
@@ -1308,8 +905,8 @@ ATTENTION = Exercise(
         _attend(lambda Q, K, V: (Q / np.sqrt(Q.shape[-1])) @ _turn(K)),
         _attend(lambda Q, K, V: Q @ _turn(K / np.sqrt(K.shape[-1]))),
         _attend(hide=lambda s, mask: s + np.where(mask, 0.0, -np.inf)),
-        _attend(softmax=lambda x: np.nan_to_num(_unguarded(x))),
-        _attend(softmax=_with_epsilon(1e-300)),
+        _attend(softmax=lambda x: np.nan_to_num(unguarded(x))),
+        _attend(softmax=with_epsilon(1e-300)),
         lambda Q, K, V, mask=None: (
             (w := masked_softmax(_scaled(Q, K, V), np.True_ if mask is None else mask)) @ V,
             w,
@@ -1334,7 +931,7 @@ ATTENTION = Exercise(
         Invariant(
             "rows-do-not-add-up",
             "A row of weights adds up to neither 1 nor, if it sees nothing, 0.",
-            lambda inputs, result: _rows_add_up(result[1], inputs[3] if len(inputs) > 3 else None),
+            lambda inputs, result: rows_add_up(result[1], inputs[3] if len(inputs) > 3 else None),
         ),
         Invariant(
             "another-scale",

@@ -1,0 +1,17 @@
+"""The exercises of lesson 06, in the order of their notebook, and what stands above them there."""
+
+TITLE = "What attention costs"
+
+NOTES = """Counts may be ints or floats. Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+"""
+
+NAMES = (
+    "attention_flops",
+    "score_matrix_bytes",
+    "kv_cache_bytes",
+    "crossover_length",
+    "fit_exponent",
+    "roofline",
+    "chunked_attention",
+)
+"""A file of this folder each."""

@@ -1,0 +1,143 @@
+"""Lesson 06, exercise `crossover_length`: where attention overtakes the rest."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+
+PROMPT = r"""`crossover_length(d_model, mlp_ratio=4)`: for how many tokens does attention cost as many FLOPs as the rest of the layer?
+
+- The rest is four projections (queries, keys, values, output), each a `d_model` × `d_model` matrix, and an MLP of **two** matrices, from `d_model` up to `mlp_ratio * d_model` and down again.
+- Attention is $QK^{\mathsf T}$ and $AV$, all heads together `d_model` wide, each token with each of the `n` tokens.
+- Returns the `n` at which both sides are equal: one number, not rounded.
+
+Example: `crossover_length(768)` is `4608`. With `mlp_ratio=0`, so without an MLP, `crossover_length(768, 0)` is `1536`.
+"""
+
+
+def crossover_length(d_model, mlp_ratio=4):
+    """The n at which attention has as many FLOPs as projections and MLP together: one number."""
+    projections_and_mlp = 8 * d_model**2 + 4 * mlp_ratio * d_model**2  # per token
+    attention = 4 * d_model  # per token, and per token that it looks at
+    return projections_and_mlp / attention
+
+
+EXERCISE = Exercise(
+    name="crossover_length",
+    lesson="06_complexity",
+    title="Where attention overtakes the rest",
+    prompt=PROMPT,
+    difficulty=2,
+    minutes=10,
+    reference=crossover_length,
+    section="3. The rest of the layer",
+    cases=(
+        Case(
+            "the usual MLP",
+            lambda rng: (int(rng.integers(50, 100)) * 10,),
+            says="Put your n into both sides: are the FLOPs equal?",
+        ),
+        Case(
+            "a narrow MLP",
+            lambda rng: (int(rng.integers(300, 500)), 2),
+            says="A cheaper MLP is overtaken earlier.",
+        ),
+        Case("a wide MLP", lambda rng: (int(rng.integers(1000, 2000)), 7)),
+        Case(
+            "no MLP",
+            lambda rng: (int(rng.integers(500, 900)), 0),
+            says="Without an MLP only the four projections are left: 8·n·d_model² FLOPs.",
+        ),
+        Case("a width that is no multiple", lambda rng: (int(rng.integers(100, 200)) * 2 + 1, 2.5)),
+    ),
+    wrong=(
+        WrongAnswer(
+            "mlp-forgotten",
+            lambda d_model, mlp_ratio=4: 2.0 * d_model,
+            "You compared with the projections only. The MLP counts too.",
+        ),
+        WrongAnswer(
+            "projections-forgotten",
+            lambda d_model, mlp_ratio=4: float(mlp_ratio * d_model),
+            "You compared with the MLP only. The four projections count too.",
+        ),
+        WrongAnswer(
+            "output-projection-forgotten",
+            lambda d_model, mlp_ratio=4: (1.5 + mlp_ratio) * d_model,
+            "You counted three projections. There are four: queries, keys, values and the output.",
+        ),
+        WrongAnswer(
+            "one-projection",
+            lambda d_model, mlp_ratio=4: (0.5 + mlp_ratio) * d_model,
+            "You counted one projection. There are four: queries, keys, values and the output.",
+        ),
+        WrongAnswer(
+            "mlp-of-one-matrix",
+            lambda d_model, mlp_ratio=4: (2 + mlp_ratio / 2) * d_model,
+            "You counted one matrix in the MLP. It goes up to mlp_ratio · d_model and down again: two.",
+        ),
+        WrongAnswer(
+            "gated-mlp",
+            lambda d_model, mlp_ratio=4: (2 + 1.5 * mlp_ratio) * d_model,
+            "You counted three matrices in the MLP, as in a gated one. Here there are two.",
+        ),
+        WrongAnswer(
+            "scores-only",
+            lambda d_model, mlp_ratio=4: (4 + 2 * mlp_ratio) * d_model,
+            "For attention you counted QKᵀ only, so you think it cheaper than it is. A·V costs as much again.",
+        ),
+        WrongAnswer(
+            "multiply-adds-on-one-side",
+            lambda d_model, mlp_ratio=4: (1 + mlp_ratio / 2) * d_model,
+            "You counted multiply-adds for the projections and the MLP, but FLOPs for attention. Use "
+            "the same unit for both.",
+        ),
+        WrongAnswer(
+            "mlp-ratio-ignored",
+            lambda d_model, mlp_ratio=4: 6.0 * d_model,
+            "6·d_model is right for mlp_ratio = 4 only. Use mlp_ratio.",
+        ),
+        WrongAnswer(
+            "mlp-ratio-squared",
+            lambda d_model, mlp_ratio=4: (2 + mlp_ratio**2) * d_model,
+            "You squared mlp_ratio. A matrix of the MLP has d_model rows and mlp_ratio · d_model "
+            "columns: one factor.",
+        ),
+        WrongAnswer(
+            "just-the-width",
+            lambda d_model, mlp_ratio=4: float(d_model),
+            "You compared n² · d with n · d² and left the factors out. The factors are what is asked for.",
+        ),
+        WrongAnswer(
+            "not-divided",
+            lambda d_model, mlp_ratio=4: (8 + 4 * mlp_ratio) * d_model,
+            "You forgot the 4 of attention's 4 · n² · d_model when you divided.",
+        ),
+        WrongAnswer(
+            "flops-not-length",
+            lambda d_model, mlp_ratio=4: (8 + 4 * mlp_ratio) * float(d_model) ** 2,
+            "These are the FLOPs per token of the rest. Set them equal to attention's, and solve for n.",
+        ),
+        WrongAnswer(
+            "upside-down",
+            lambda d_model, mlp_ratio=4: d_model / (2 + mlp_ratio),
+            "The factor stands upside down: a dearer MLP makes attention overtake later, not earlier.",
+        ),
+        WrongAnswer(
+            "rounded-to-integer",
+            lambda d_model, mlp_ratio=4: int((2 + mlp_ratio) * d_model),
+            "You rounded to a whole number. The exact solution is asked for, also when it is not whole.",
+        ),
+    ),
+    also_right=(
+        lambda d_model, mlp_ratio=4: (2 + mlp_ratio) * d_model,
+        lambda d_model, mlp_ratio=4: float(d_model * (mlp_ratio + 2)),
+        lambda d_model, mlp_ratio=4: np.float64((4 + 2 * mlp_ratio) * d_model**2) / (2 * d_model),
+        lambda d_model, mlp_ratio=4: (12 + 6 * mlp_ratio) * d_model / 6,
+    ),
+    hints=(
+        "Section 3 has a table of the three parts. Where does mlp_ratio go in it?",
+        "Four projections: 8·n·d². Two matrices of the MLP: 4·r·n·d². Attention: 4·n²·d. Set the "
+        "last equal to the others.",
+        "Divide both sides by 4·n·d: `n = (2 + ...) * d_model`.",
+    ),
+)

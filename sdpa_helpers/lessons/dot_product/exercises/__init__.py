@@ -1,0 +1,15 @@
+"""The exercises of lesson 01, in the order of their notebook, and what stands above them there."""
+
+TITLE = "The dot product"
+
+NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+"""
+
+NAMES = (
+    "dot_product",
+    "attention_scores",
+    "cosine_similarity",
+    "best_key",
+    "weighted_sum",
+)
+"""A file of this folder each."""

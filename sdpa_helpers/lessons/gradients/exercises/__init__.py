@@ -1,0 +1,20 @@
+"""The exercises of lesson 04, in the order of their notebook, and what stands above them there."""
+
+TITLE = "Gradients"
+
+NOTES = r"""Arrays are NumPy, float64 unless it says otherwise. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+
+We write $dX$ for $\partial L / \partial X$, where $L$ is the loss. It has the shape of $X$.
+"""
+
+NAMES = (
+    "softmax_jacobian",
+    "softmax_backward",
+    "value_gradient",
+    "row_dots",
+    "attention_backward",
+    "relative_error",
+    "dead_rows",
+    "when_gradients_vanish",
+)
+"""A file of this folder each."""

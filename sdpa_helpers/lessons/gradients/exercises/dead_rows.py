@@ -1,0 +1,176 @@
+"""Lesson 04, exercise `dead_rows`: count the queries that cannot learn."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+
+PROMPT = """`dead_rows(grad_scores, threshold)`: what share of the queries gets next to no gradient?
+
+- `grad_scores`, shape `(..., n_q, n_k)`: $dS$. One row for each query.
+- `threshold`: a positive number.
+- Returns one number from 0 to 1: the share of rows, over all leading axes together, whose length (Euclidean norm) is **below** the threshold. A row exactly at the threshold is not dead.
+
+Example: `grad_scores = [[3, -4, 0], [0, 1, -1], [0, 0, 0]]` and `threshold = 2`. The lengths are `5`, `1.41` and `0`, so the answer is `2/3`.
+"""
+
+
+def dead_rows(grad_scores, threshold):
+    """Share of rows shorter than the threshold: (..., n_q, n_k) -> a number from 0 to 1."""
+    lengths = np.linalg.norm(grad_scores, axis=-1)
+    return (lengths < threshold).mean()
+
+
+def _rows_of_lengths(rng, lengths, n_k, *batch):
+    """Rows that add up to 0, as rows of dS do, with the given lengths, in random order."""
+    rows = rng.normal(size=(len(lengths), n_k))
+    rows -= rows.mean(axis=-1, keepdims=True)
+    rows *= (np.array(lengths) / np.linalg.norm(rows, axis=-1))[:, None]
+    return rng.permutation(rows).reshape(*batch, -1, n_k)
+
+
+def _near_threshold(rng):
+    """Lengths around the threshold 0.01, where length, largest entry, square and sum of sizes all disagree."""
+    spread = 0.006 * np.array([1, -1, 1, -1, 1, -1])  # length 0.0147, largest entry 0.006
+    close = 0.003 * np.array([1, -1, -1, 1, 1, -1])  # length 0.0073, sizes add up to 0.018
+    long = 0.05 * np.array([1, -1, 0, 0, 0, 0])  # length 0.0707, its square 0.005
+    tiny = 1e-7 * np.array([3, -1, -2, 0, 0, 0])
+    return rng.permutation(np.stack([spread, spread[::-1], close, long, tiny, -close, -spread])), 0.01
+
+
+def _by_powers(rng):
+    return _rows_of_lengths(
+        rng, 10.0 ** np.array([-9, -8, -7, -5, -4, -3, -2, -1, 0, 1, -6.5, 2]), 5, 2, 3
+    ), 1e-6
+
+
+EXERCISE = Exercise(
+    name="dead_rows",
+    lesson="04_gradients",
+    title="Count the queries that cannot learn",
+    prompt=PROMPT,
+    section="10. The honest measurement",
+    difficulty=2,
+    minutes=5,
+    reference=dead_rows,
+    cases=(
+        Case(
+            "seven queries, six keys",
+            _near_threshold,
+            says="The length of a row is the root of its squares' sum.",
+        ),
+        Case("batch and heads", lambda rng: (_by_powers(rng)[0], 1e-6)),
+        Case(
+            "exactly at the threshold",
+            lambda rng: (
+                rng.permutation(np.array([[3.0, -4, 0], [0, 0, 0], [0, 1, -1], [4, 0, -3], [-5, 0, 0.0]])),
+                5.0,
+            ),
+            says="Below the threshold means <, not <=.",
+        ),
+        Case(
+            "nobody is dead, read-only",
+            lambda rng: (read_only(_rows_of_lengths(rng, [0.5, 2, 1, 7], 3)), 0.25),
+        ),
+    ),
+    wrong=(
+        WrongAnswer(
+            "a-count",
+            lambda G, t: int((np.linalg.norm(G, axis=-1) < t).sum()),
+            "You counted the dead rows. Their share is asked for: divide by the number of rows.",
+        ),
+        WrongAnswer(
+            "the-living",
+            lambda G, t: (np.linalg.norm(G, axis=-1) >= t).mean(),
+            "This is the share of rows that are alive.",
+        ),
+        WrongAnswer(
+            "entries-not-rows",
+            lambda G, t: (np.abs(G) < t).mean(),
+            "You counted single entries. Most keys have a tiny weight and hence a tiny gradient, also in a "
+            "healthy row: take the length of each row first.",
+        ),
+        WrongAnswer(
+            "signed-entries",
+            lambda G, t: np.less(G, t).mean(),
+            "You compared entries with their sign: every negative gradient counts as dead.",
+        ),
+        WrongAnswer(
+            "row-sums",
+            lambda G, t: (np.abs(G.sum(axis=-1)) < t).mean(),
+            "You added each row up. Rows of dS always add up to 0, so this calls every row dead. Take the length.",
+        ),
+        WrongAnswer(
+            "row-means-of-sizes",
+            lambda G, t: (np.abs(G).mean(axis=-1) < t).mean(),
+            "You took the mean size of a row's entries, which gets smaller when there are more keys. Take the length.",
+        ),
+        WrongAnswer(
+            "largest-entry",
+            lambda G, t: (np.abs(G).max(axis=-1) < t).mean(),
+            "You took each row's largest entry. Many small entries together can make a long row: take the length.",
+        ),
+        WrongAnswer(
+            "sum-of-sizes",
+            lambda G, t: (np.abs(G).sum(axis=-1) < t).mean(),
+            "You added the sizes of a row's entries. The length is the root of the sum of their squares.",
+        ),
+        WrongAnswer(
+            "square-root-forgotten",
+            lambda G, t: ((G * G).sum(axis=-1) < t).mean(),
+            "You compared the SQUARE of the length with the threshold: the square root is missing.",
+        ),
+        WrongAnswer(
+            "exact-zeros",
+            lambda G, t: (np.linalg.norm(G, axis=-1) == 0).mean(),
+            "You counted rows that are exactly 0. Use the threshold.",
+        ),
+        WrongAnswer(
+            "at-the-threshold-too",
+            lambda G, t: (np.linalg.norm(G, axis=-1) <= t).mean(),
+            "A row exactly at the threshold is not below it: use <.",
+        ),
+        WrongAnswer(
+            "columns-not-rows",
+            lambda G, t: (np.linalg.norm(G, axis=-2) < t).mean(),
+            "You took the length over the queries. A row runs over the keys: the last axis.",
+        ),
+        WrongAnswer(
+            "axis-one-hard-coded",
+            lambda G, t: (np.linalg.norm(G, axis=1) < t).mean(),
+            "You took axis 1 for the keys. With a batch in front that is another axis. Count from the end: −1.",
+        ),
+        WrongAnswer(
+            "one-length-for-all",
+            lambda G, t: float(np.linalg.norm(G) < t),
+            "You took one length for the whole array. Each row has its own.",
+        ),
+        WrongAnswer(
+            "per-batch-entry",
+            lambda G, t: (np.linalg.norm(G, axis=-1) < t).mean(axis=-1),
+            "You averaged within each batch entry. One number over all rows is asked for.",
+        ),
+        WrongAnswer(
+            "in-percent",
+            lambda G, t: 100 * (np.linalg.norm(G, axis=-1) < t).mean(),
+            "You gave percent. A share is a number from 0 to 1.",
+        ),
+    ),
+    also_right=(
+        lambda G, t: float(np.mean(np.sqrt(np.sum(G**2, axis=-1)) < t)),
+        lambda G, t: sum(np.sqrt(row @ row) < t for row in G.reshape(-1, G.shape[-1])) / G[..., 0].size,
+        lambda G, t: np.count_nonzero(np.vecdot(G, G) < t * t) / G[..., 0].size,
+    ),
+    hints=(
+        "One row, one verdict: what single number says how strong the gradient of a row is?",
+        "Compute the length of every row along the last axis, compare with the threshold, and take the share of True.",
+        "`np.linalg.norm(..., axis=-1)` gives the lengths; the mean of an array of True and False is the share "
+        "of True.",
+    ),
+    invariants=(
+        Invariant(
+            "not-a-share",
+            "A share lies between 0 and 1.",
+            lambda inputs, share: bool(0 <= share <= 1),
+        ),
+    ),
+)

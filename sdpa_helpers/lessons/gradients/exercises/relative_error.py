@@ -1,0 +1,281 @@
+"""Lesson 04, exercise `relative_error`: a gradient check that sees NaN."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+
+PROMPT = """`relative_error(a, b)`: how far two gradients are apart, as a share of their size. A test that uses it must not be fooled.
+
+- `a` and `b`: two arrays, of any shape.
+- Returns one number: the largest $|a - b|$, divided by the largest entry in size of **either** array.
+- If the shapes differ: `inf`. Shapes `(4, 1)` and `(4,)` differ, although NumPy would broadcast them.
+- If any entry of `a` or of `b` is NaN or infinite: `inf`.
+- If both are zero everywhere: `0`.
+
+Examples: `[1, -4]` and `[1, -3]` give `1/4 = 0.25`. `[nan, 1]` and `[nan, 1]` give `inf`. `[1e-12]` and `[-1e-12]` give `2`: for gradients of this size the error is large.
+"""
+
+
+def relative_error(a, b):
+    """Largest difference for the size: two arrays -> one number, inf if they cannot be compared."""
+    if a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return np.inf
+    size = max(np.abs(a).max(), np.abs(b).max())
+    return np.abs(a - b).max() / size if size > 0 else 0.0
+
+
+def _comparable(a, b):
+    return a.shape == b.shape and bool(np.isfinite(a).all() and np.isfinite(b).all())
+
+
+def _error_by(measure):
+    """relative_error with another measure for the arrays that can be compared at all."""
+    return lambda a, b: measure(a, b) if _comparable(a, b) else np.inf
+
+
+def _largest(a, b):
+    return max(np.abs(a).max(), np.abs(b).max())
+
+
+def _relative(a, b):
+    return np.abs(a - b).max() / s if (s := _largest(a, b)) > 0 else 0.0
+
+
+def _nan_skipped(a, b):
+    if a.shape != b.shape:
+        return np.inf
+    size = max(np.nanmax(np.abs(a)), np.nanmax(np.abs(b)))
+    return np.nanmax(np.abs(a - b)) / size if size > 0 else 0.0
+
+
+def _only_nan_found(a, b):
+    if a.shape != b.shape or np.isnan(a).any() or np.isnan(b).any():
+        return np.inf
+    return _relative(a, b)
+
+
+def _one_side_only(a, b):
+    return _relative(a, b) if a.shape == b.shape and np.isfinite(a).all() else np.inf
+
+
+def _shape_ignored(a, b):
+    return _relative(a, b) if np.isfinite(a).all() and np.isfinite(b).all() else np.inf
+
+
+def _nearly(rng, *shape, size=1.0, error=1e-6):
+    a = size * rng.normal(size=shape)
+    return a, a + error * size * rng.normal(size=shape)
+
+
+def _with(values_a, values_b):
+    """Two equal gradients, except for special entries at [1, 2]."""
+
+    def make(rng):
+        a, b = _nearly(rng, 3, 4, error=1e-9)
+        a[1, 2], b[1, 2] = values_a, values_b
+        return a, b
+
+    return make
+
+
+def _infinite(rng):
+    """Both infinite at one place: their difference there is NaN. The second is also infinite at another."""
+    a, b = _nearly(rng, 2, 5, error=1e-9)
+    a[0, 1] = b[0, 1] = np.inf
+    return a, b
+
+
+def _column(rng):
+    column = rng.normal() + np.zeros((4, 1))
+    return column, column[:, 0].copy()
+
+
+def _zeros_and_more(rng):
+    """Some entries are zero in one or both; the largest entry is negative, and larger in the first."""
+    a, b = _nearly(rng, 5, 3, error=1e-3)
+    a[0], b[0], a[1] = 0.0, 0.0, 0.0
+    a[3, 1], b[3, 1] = -5.1, -5.0
+    return read_only(3 * a), read_only(3 * b)
+
+
+def _tiny(rng):
+    """Gradients of opposite sign; the largest difference is negative, and the second is the larger one."""
+    a = 1e-20 * rng.normal(size=(4, 2, 3))
+    a[2, 0, 1] = -6e-20
+    return a, -1.5 * a + 1e-22 * rng.normal(size=a.shape)
+
+
+EXERCISE = Exercise(
+    name="relative_error",
+    lesson="04_gradients",
+    title="A gradient check that sees NaN",
+    prompt=PROMPT,
+    section="7. Check the whole backward pass",
+    difficulty=3,
+    minutes=10,
+    reference=relative_error,
+    cases=(
+        Case("two gradients, nearly equal, some zeros, read-only", _zeros_and_more),
+        Case(
+            "tiny gradients, of opposite sign",
+            _tiny,
+            says="Whether 1e-20 is a large error depends on the size of the gradients.",
+        ),
+        Case(
+            "NaN in the first",
+            _with(np.nan, 0.5),
+            says="NaN is not close to anything: the answer is inf. Look before you compare.",
+        ),
+        Case(
+            "NaN in the second",
+            _with(0.5, np.nan),
+            says="NaN is not close to anything: the answer is inf. Look before you compare.",
+        ),
+        Case(
+            "infinity in both",
+            _infinite,
+            says="inf − inf is NaN: a gradient that is not finite is wrong, also when both are.",
+        ),
+        Case(
+            "nothing but zeros", lambda rng: (np.zeros((2, n := int(rng.integers(3, 7)))), np.zeros((2, n)))
+        ),
+        Case(
+            "a column against a row",
+            _column,
+            says="Shapes (4, 1) and (4,) broadcast without an error. A gradient of the wrong shape is wrong.",
+        ),
+    ),
+    wrong=(
+        WrongAnswer(
+            "absolute-error",
+            _error_by(lambda a, b: np.abs(a - b).max()),
+            "This is the absolute error. 1e-12 is perfect for gradients of size 1 and useless for gradients of size "
+            "1e-12: divide by the larger of the two largest entries.",
+        ),
+        WrongAnswer(
+            "nan-skipped",
+            _nan_skipped,
+            "NaN is stepped over, so a gradient with NaN passes as nearly right: np.nanmax skips it, and so does "
+            "a loop with `if error > worst`, because every comparison with NaN is False. Ask np.isfinite first.",
+            ("What does np.nanmax do? And what is `nan > 0`?",),
+        ),
+        WrongAnswer(
+            "nothing-checked-first",
+            lambda a, b: np.abs(a - b).max() / np.maximum(np.abs(a).max(), np.abs(b).max()),
+            "NaN in, NaN out: and `error > 1e-6` is False for NaN, so a test that uses it passes. Two arrays of "
+            "zeros give 0/0. Handle these before you divide.",
+        ),
+        WrongAnswer(
+            "infinity-overlooked",
+            _only_nan_found,
+            "You looked for NaN and not for infinity: inf − inf is NaN. np.isfinite finds both.",
+        ),
+        WrongAnswer(
+            "one-side-only",
+            _one_side_only,
+            "You checked only the first array. The second can hold NaN too.",
+        ),
+        WrongAnswer(
+            "shape-ignored",
+            _shape_ignored,
+            "Arrays of shapes (4, 1) and (4,) were compared by broadcasting. Different shapes: the answer is inf.",
+        ),
+        WrongAnswer(
+            "signed-difference",
+            _error_by(lambda a, b: (a - b).max() / s if (s := _largest(a, b)) > 0 else 0.0),
+            "You left out the absolute value of the difference: an error below zero does not count.",
+        ),
+        WrongAnswer(
+            "signed-size",
+            _error_by(lambda a, b: np.abs(a - b).max() / s if (s := max(a.max(), b.max())) > 0 else 0.0),
+            "You left out the absolute value where you take the size: large negative entries are large.",
+        ),
+        WrongAnswer(
+            "mean-not-maximum",
+            _error_by(lambda a, b: np.abs(a - b).mean() / s if (s := _largest(a, b)) > 0 else 0.0),
+            "You took the mean difference. One wrong entry among a million would vanish in it: take the largest.",
+        ),
+        WrongAnswer(
+            "norms-not-maxima",
+            _error_by(
+                lambda a, b: (
+                    np.linalg.norm(a - b) / s if (s := max(np.linalg.norm(a), np.linalg.norm(b))) > 0 else 0.0
+                )
+            ),
+            "You compared norms, which many right entries can fill up. Take the largest entries.",
+        ),
+        WrongAnswer(
+            "sizes-added",
+            _error_by(
+                lambda a, b: np.abs(a - b).max() / s if (s := np.abs(a).max() + np.abs(b).max()) > 0 else 0.0
+            ),
+            "You divided by both sizes together; divide by the larger one.",
+        ),
+        WrongAnswer(
+            "first-size-only",
+            _error_by(lambda a, b: np.abs(a - b).max() / s if (s := np.abs(a).max()) > 0 else 0.0),
+            "You divided by the size of the first array only; take the larger of the two sizes.",
+        ),
+        WrongAnswer(
+            "second-size-only",
+            _error_by(lambda a, b: np.abs(a - b).max() / s if (s := np.abs(b).max()) > 0 else 0.0),
+            "You divided by the size of the second array only; take the larger of the two sizes.",
+        ),
+        WrongAnswer(
+            "entry-by-entry",
+            _error_by(
+                lambda a, b: np.max(np.abs(a - b) / np.maximum(np.maximum(np.abs(a), np.abs(b)), 1e-300))
+            ),
+            "You divided each difference by its own entry: where a gradient is almost zero, harmless rounding looks "
+            "like a total failure. Divide once, by the largest entry.",
+        ),
+        WrongAnswer(
+            "constant-in-denominator",
+            _error_by(lambda a, b: np.abs(a - b).max() / (_largest(a, b) + 1e-8)),
+            "The small number in your denominator is far larger than tiny gradients, and hides that they differ. Treat "
+            "zero as its own case.",
+        ),
+        WrongAnswer(
+            "floor-in-denominator",
+            _error_by(lambda a, b: np.abs(a - b).max() / max(_largest(a, b), 1e-12)),
+            "Your denominator never gets below a small number, and tiny gradients lie below it: that they differ "
+            "is hidden. Treat zero as its own case.",
+        ),
+        WrongAnswer(
+            "zeros-give-nan",
+            _error_by(lambda a, b: np.abs(a - b).max() / np.float64(_largest(a, b))),
+            "For two arrays of zeros this is 0/0 = NaN. They are equal: the answer is 0.",
+        ),
+        WrongAnswer(
+            "yes-or-no",
+            lambda a, b: bool(a.shape == b.shape and np.allclose(a, b)),
+            "This says yes or no. A number is asked for; it also tells how far off a wrong gradient is.",
+        ),
+    ),
+    also_right=(
+        lambda a, b: (
+            np.inf
+            if np.shape(a) != np.shape(b) or not np.isfinite([a, b]).all()
+            else float(np.max(np.abs(a - b)) / (np.max(np.abs([a, b])) or 1.0))
+        ),
+        lambda a, b: (
+            float("inf")
+            if a.shape != b.shape or np.isnan(np.sum(a) * 0 + np.sum(b) * 0)
+            else np.linalg.norm((a - b).ravel(), np.inf)
+            / (max(np.linalg.norm(x.ravel(), np.inf) for x in (a, b)) or 1)
+        ),
+    ),
+    hints=(
+        "Which three situations have no ordinary answer? Treat those before any arithmetic.",
+        "Shapes that differ, or any entry that is not finite: inf. Both all zero: 0. Otherwise one division.",
+        "`np.abs(a - b).max() / max(np.abs(a).max(), np.abs(b).max())`, after `a.shape != b.shape`, "
+        "`np.isfinite(a).all()` and the same for b; and mind a size of 0.",
+    ),
+    invariants=(
+        Invariant(
+            "larger-than-two",
+            "It is larger than 2, which finite gradients of one shape cannot reach: a and −a are 2 apart.",
+            lambda inputs, r: bool(r <= 2 + 1e-9) or not _comparable(*inputs),
+        ),
+    ),
+)

@@ -1,0 +1,140 @@
+"""Lesson 04, exercise `row_dots`: the average without the weights."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer, read_only, strided
+from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, transposed
+
+PROMPT = r"""`row_dots(output, grad_output)`: the average that softmax's way back subtracts, computed without any weights.
+
+- `output`, shape `(..., n_q, d_v)`: the outputs $O$ of attention.
+- `grad_output`, same shape: $dO$.
+- Returns shape `(..., n_q)`: one number per query, the dot product of its output and its gradient.
+
+Example: `output = [[1, 2], [3, 0]]` and `grad_output = [[10, 1], [1, 5]]` give `[12, 3]`.
+
+This equals $\mathrm{rowsum}(A \circ dA)$. FlashAttention calls it $D$; you will meet it again in lesson 07.
+"""
+
+
+def row_dots(output, grad_output):
+    """Output times its gradient: two arrays (..., n_q, d_v) -> (..., n_q)."""
+    return (output * grad_output).sum(axis=-1)
+
+
+def _row_dots_changing_input(O, G):
+    O *= G
+    return O.sum(axis=-1)
+
+
+def _outputs(rng, *shape, size=1.0):
+    return rng.normal(size=shape), size * rng.normal(size=shape)
+
+
+EXERCISE = Exercise(
+    name="row_dots",
+    lesson="04_gradients",
+    title="The average without the weights",
+    prompt=PROMPT,
+    section="6. What the gradient of a score says",
+    difficulty=1,
+    minutes=5,
+    reference=row_dots,
+    cases=(
+        Case("three queries, values of five", lambda rng: _outputs(rng, 3, 5)),
+        Case("a square", lambda rng: _outputs(rng, 4, 4), says="A square hides a sum along the wrong axis."),
+        Case("batch and heads", lambda rng: _outputs(rng, 2, 6, 5, 3)),
+        Case(
+            "large, strided, read-only",
+            lambda rng: tuple(read_only(strided(x)) for x in _outputs(rng, 3, 2, 7, size=1000)),
+        ),
+    ),
+    wrong=(
+        WrongAnswer(
+            "axis-kept",
+            lambda O, G: (O * G).sum(axis=-1, keepdims=True),
+            "The numbers are right, but an axis of length 1 is left over: one number per query is asked for.",
+        ),
+        WrongAnswer(
+            "total-sum",
+            lambda O, G: (O * G).sum(),
+            "You summed over everything. Each query has its own number: sum along the last axis only.",
+        ),
+        WrongAnswer(
+            "summed-over-queries",
+            lambda O, G: (O * G).sum(axis=-2),
+            "You summed over the queries. Sum over the components of the value, the last axis.",
+        ),
+        WrongAnswer(
+            "axis-one-hard-coded",
+            lambda O, G: (O * G).sum(axis=1),
+            "You summed along axis 1. With a batch in front that is another axis. Count from the end: −1.",
+        ),
+        WrongAnswer(
+            "mean-not-sum",
+            lambda O, G: (O * G).mean(axis=-1),
+            "This is the mean of the products, d_v times too small: a dot product is a sum.",
+        ),
+        WrongAnswer(
+            "all-pairs-of-rows",
+            lambda O, G: O @ transposed(G),
+            "This multiplies every output with every gradient. Only row i with row i is needed: multiply entry "
+            "by entry and sum.",
+        ),
+        WrongAnswer(
+            "not-summed", lambda O, G: O * G, "You multiplied entry by entry and stopped: add each row up."
+        ),
+        WrongAnswer(
+            "product-of-sums",
+            lambda O, G: O.sum(axis=-1) * G.sum(axis=-1),
+            "You added each row up before multiplying. Multiply first, then add.",
+        ),
+        WrongAnswer(
+            "output-with-itself",
+            lambda O, G: (O * O).sum(axis=-1),
+            "You used the output twice; its gradient never comes in.",
+        ),
+        WrongAnswer(
+            "gradient-with-itself",
+            lambda O, G: (G * G).sum(axis=-1),
+            "You used the gradient twice; the output never comes in.",
+        ),
+        WrongAnswer(
+            "cosine",
+            lambda O, G: (O * G).sum(axis=-1) / (np.linalg.norm(O, axis=-1) * np.linalg.norm(G, axis=-1)),
+            "This is a cosine: you divided the lengths away.",
+        ),
+        WrongAnswer(
+            "scaled",
+            lambda O, G: (O * G).sum(axis=-1) / np.sqrt(O.shape[-1]),
+            "You divided by a square root. No scale belongs here.",
+        ),
+        WrongAnswer(
+            "signs-dropped",
+            lambda O, G: np.abs(O * G).sum(axis=-1),
+            "You dropped the signs of the products.",
+        ),
+        WrongAnswer(
+            "half-precision",
+            lambda O, G: (half(O) * half(G)).sum(axis=-1),
+            "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
+        ),
+        WrongAnswer(
+            "input-changed",
+            _row_dots_changing_input,
+            "You changed the caller's array: `*=` works in place. Make a new array.",
+        ),
+    ),
+    also_right=(
+        lambda O, G: np.einsum("...d,...d->...", O, G),
+        lambda O, G: np.vecdot(O, G),
+        lambda O, G: (O[..., None, :] @ G[..., :, None])[..., 0, 0],
+        lambda O, G: sum(O[..., d] * G[..., d] for d in range(O.shape[-1])),
+    ),
+    hints=(
+        "How many numbers should come out for each query?",
+        "Multiply entry by entry; then add up each row, and only the row.",
+        "`(output * grad_output).sum(axis=...)`: which axis holds the d_v components?",
+    ),
+    forbids=BY_HAND,
+)

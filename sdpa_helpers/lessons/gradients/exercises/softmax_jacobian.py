@@ -1,0 +1,217 @@
+"""Lesson 04, exercise `softmax_jacobian`: all slopes of softmax."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single, softmax
+from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
+
+PROMPT = r"""`softmax_jacobian(x)`: all slopes of softmax, for one row of scores.
+
+- `x`, shape `(n,)`: the scores. They can be large: 1000 must not overflow.
+- Returns shape `(n, n)`: entry `[i, j]` is $\partial s_i / \partial x_j$, how fast weight `i` moves when score `j` moves, where $s = \mathrm{softmax}(x)$.
+
+Example: `x = [0, 0]` has the weights `[0.5, 0.5]`; the slopes are `[[0.25, -0.25], [-0.25, 0.25]]`.
+
+Write the formula, not finite differences, and no PyTorch: it would do the exercise for you.
+"""
+
+
+def softmax_jacobian(x):
+    """All slopes of softmax: x (n,) -> (n, n), entry [i, j] = ds_i/dx_j."""
+    e = np.exp(x - x.max())
+    s = e / e.sum()
+    return np.diag(s) - np.outer(s, s)
+
+
+def _jacobian_by_loops(x):
+    s = softmax(x)
+    J = np.empty((len(x), len(x)))
+    for i in range(len(x)):
+        for j in range(len(x)):
+            J[i, j] = s[i] * ((1.0 if i == j else 0.0) - s[j])
+    return J
+
+
+def _jacobian_by_complex_steps(x):
+    steps = x[:, None] - x.max() + 1e-30j * np.eye(len(x))
+    e = np.exp(steps)
+    return (e / e.sum(axis=0)).imag / 1e-30
+
+
+def _jacobian_by_differences(x, h=1e-6):
+    return np.stack([(softmax(x + h * row) - softmax(x)) / h for row in np.eye(len(x))], axis=-1)
+
+
+def _jacobian_changing_input(x):
+    x -= x.max()
+    return softmax_jacobian(x)
+
+
+EXERCISE = Exercise(
+    name="softmax_jacobian",
+    lesson="04_gradients",
+    title="All slopes of softmax",
+    prompt=PROMPT,
+    section="2. All slopes at once",
+    difficulty=2,
+    minutes=10,
+    reference=softmax_jacobian,
+    cases=(
+        Case("three scores", lambda rng: (rng.normal(size=3),)),
+        Case("five scores, read-only", lambda rng: (read_only(2 * rng.normal(size=5)),)),
+        Case(
+            "ties and zeros",
+            lambda rng: (np.array([a := rng.uniform(0.5, 2), 0.0, a, 0.0, -a, 0.0]),),
+            says="Equal scores have equal weights, and still pull at each other.",
+        ),
+        Case(
+            "scores of three thousand",
+            lambda rng: (np.array([3000.0, a := 3000 + rng.uniform(0.2, 2), -3000.0, a - 3, -3000.0]),),
+            says="Only differences of scores count: subtract the largest one before the exponential.",
+        ),
+        Case(
+            "two scores, far below zero",
+            lambda rng: (-800 + rng.uniform(0.1, 2, size=2),),
+            says="Only differences of scores count: subtract the largest one before the exponential.",
+        ),
+    ),
+    wrong=(
+        WrongAnswer(
+            "diagonal-only",
+            lambda x: (s := softmax(x)) * (1 - s),
+            "These are the n slopes s(1 − s) of each weight with its OWN score. Every weight moves with every score, "
+            "because all share one sum: there are n × n slopes.",
+            ("Push the first score up. What has to happen to the other weights, if the sum stays 1?",),
+        ),
+        WrongAnswer(
+            "diagonal-only-as-matrix",
+            lambda x: np.diag((s := softmax(x)) * (1 - s)),
+            "Only the diagonal is there, the slope of each weight with its OWN score. The others are −s_i·s_j, not 0: "
+            "the weights share one sum.",
+            ("Push the first score up. What has to happen to the other weights, if the sum stays 1?",),
+        ),
+        WrongAnswer(
+            "outer-product-only",
+            lambda x: -np.outer(s := softmax(x), s),
+            "You have the part −s sᵀ, the same for all pairs. On the diagonal s_i has to be added: there the score "
+            "also stands in the numerator.",
+        ),
+        WrongAnswer(
+            "diag-of-weights-only",
+            lambda x: np.diag(softmax(x)),
+            "You have diag(s), the slope of the numerators. The denominator moves too: subtract s sᵀ.",
+        ),
+        WrongAnswer(
+            "sign-flipped",
+            lambda x: np.outer(s := softmax(x), s) - np.diag(s),
+            "Every sign is turned round: a weight has to GROW with its own score.",
+        ),
+        WrongAnswer(
+            "plus-outer-product",
+            lambda x: np.diag(s := softmax(x)) + np.outer(s, s),
+            "You added s sᵀ where it has to be subtracted. Check: each column of slopes adds up to 0, because the "
+            "weights keep adding up to 1.",
+        ),
+        WrongAnswer(
+            "off-diagonal-sign",
+            lambda x: np.diag(2 * (s := softmax(x)) * (1 - s) - s + s * s) + np.outer(s, s) - np.diag(s * s),
+            "The diagonal is right, the sign beside it is not: when another score grows, this weight shrinks.",
+        ),
+        WrongAnswer(
+            "own-rule-for-all-pairs",
+            lambda x: np.outer(s := softmax(x), 1 - s),
+            "You used s_i(1 − s_j) for all pairs. The 1 belongs to the diagonal alone: elsewhere it is −s_i·s_j.",
+        ),
+        WrongAnswer(
+            "identity-minus-outer",
+            lambda x: np.eye(len(x)) - np.outer(s := softmax(x), s),
+            "The diagonal starts from 1; it has to start from s_i: diag(s), not the identity.",
+        ),
+        WrongAnswer(
+            "log-softmax-jacobian",
+            lambda x: np.eye(len(x)) - softmax(x)[None, :],
+            "These are the slopes of the LOGARITHM of softmax, δ_ij − s_j. Multiply row i by s_i.",
+        ),
+        WrongAnswer(
+            "slope-of-the-sum",
+            lambda x: np.zeros(len(x)) + 0 * softmax(x),
+            "You added the slopes of all weights together, and that is 0 for every score, because the weights "
+            "always add up to 1. (Calling backward() on softmax(x).sum() does the same.)",
+        ),
+        WrongAnswer(
+            "scores-taken-for-weights",
+            lambda x: np.diag(x) - np.outer(x, x),
+            "The formula is about the weights s. You put the scores x in: apply softmax first.",
+        ),
+        WrongAnswer(
+            "softmax-only",
+            lambda x: softmax(x),
+            "These are the weights themselves, not their slopes.",
+        ),
+        WrongAnswer(
+            "sigmoid-slope",
+            lambda x: np.diag((p := 1 / (1 + np.exp(-x))) * (1 - p)),
+            "This is the slope of the logistic function of each score by itself. Softmax couples the scores.",
+        ),
+        WrongAnswer(
+            "no-max-subtraction",
+            lambda x: np.diag(s := np.exp(x) / np.exp(x).sum()) - np.outer(s, s),
+            "Without subtracting the largest score first, exp overflows (or gives 0/0) for large scores.",
+            ("What is np.exp(1000)? And np.exp(-800)?",),
+        ),
+        WrongAnswer(
+            "mean-subtracted",
+            lambda x: np.diag(s := np.exp(x - x.mean()) / np.exp(x - x.mean()).sum()) - np.outer(s, s),
+            "You subtracted the mean of the scores. The largest can still lie far above it, and exp overflows: "
+            "subtract the largest.",
+        ),
+        WrongAnswer(
+            "forward-differences",
+            _jacobian_by_differences,
+            "One-sided differences leave an error of about the size of the step. They are good for checking a formula; "
+            "here the formula is asked for.",
+        ),
+        WrongAnswer(
+            "half-precision",
+            lambda x: np.diag(s := half(softmax(x))) - np.outer(s, s),
+            "Your weights passed through float16, which keeps about three digits. Stay in the dtype you were given.",
+        ),
+        WrongAnswer(
+            "single-precision",
+            lambda x: np.diag(s := single(softmax(x))) - np.outer(s, s),
+            "Your weights passed through float32, which keeps seven digits of sixteen. Stay in float64.",
+        ),
+        WrongAnswer(
+            "input-changed",
+            _jacobian_changing_input,
+            "You changed the caller's array: `x -= ...` works in place. Write x = x - ... instead.",
+        ),
+    ),
+    also_right=(
+        _jacobian_by_loops,
+        _jacobian_by_complex_steps,
+        lambda x: (s := softmax(x))[:, None] * (np.eye(len(x)) - s[None, :]),
+        lambda x: np.diagflat(s := softmax(x)) - np.einsum("i,j->ij", s, s),
+        lambda x: np.stack([softmax_backward(softmax(x), row) for row in np.eye(len(x))]),
+    ),
+    hints=(
+        "Take two scores on paper. Write down weight 0 as a fraction, and differentiate it by each of the two scores.",
+        "Slope [i, j] is s_i·(δ_ij − s_j): s_i on the diagonal, and s_i·s_j taken away everywhere.",
+        "`np.diag(s)` puts the weights on a diagonal; `np.outer(s, s)` has entry [i, j] = s_i·s_j. Subtract. Compute s "
+        "with `np.exp(x - x.max())`.",
+    ),
+    invariants=(
+        Invariant(
+            "slopes-do-not-add-up-to-zero",
+            "A column of slopes has to add up to 0: whatever one weight gains, the others lose.",
+            lambda inputs, J: bool(np.abs(J.sum(axis=0)).max() < 1e-9),
+        ),
+        Invariant(
+            "not-symmetric",
+            "Slope [i, j] has to equal slope [j, i].",
+            lambda inputs, J: bool(np.abs(J - J.T).max() < 1e-9),
+        ),
+    ),
+    forbids=BY_HAND,
+)

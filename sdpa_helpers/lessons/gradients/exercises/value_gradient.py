@@ -1,0 +1,192 @@
+"""Lesson 04, exercise `value_gradient`: what the values learn."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.lessons.gradients.exercises.shared import (
+    BY_HAND,
+    half,
+    renormalised,
+    single,
+    softmax,
+    transposed,
+)
+
+PROMPT = r"""`value_gradient(weights, grad_output)`: the first line of the way back, from $O = AV$ to the values.
+
+- `weights`, shape `(..., n_q, n_k)`: the attention weights $A$.
+- `grad_output`, shape `(..., n_q, d_v)`: $dO$, how the loss changes with each output.
+- Returns $dV$, shape `(..., n_k, d_v)`: row `j` is $\sum_i A_{ij}\, dO_i$.
+
+Example: `weights = [[1, 0], [0.5, 0.5], [0, 1]]` (three queries, two keys) and `grad_output = [[2], [4], [0]]` give `[[4], [2]]`.
+"""
+
+
+def value_gradient(weights, grad_output):
+    """dV: weights (..., n_q, n_k), grad_output (..., n_q, d_v) -> (..., n_k, d_v)."""
+    return np.swapaxes(weights, -1, -2) @ grad_output
+
+
+def _value_gradient_by_loops(W, G):
+    out = np.zeros((*W.shape[:-2], W.shape[-1], G.shape[-1]))
+    for i in range(W.shape[-2]):
+        for j in range(W.shape[-1]):
+            out[..., j, :] += W[..., i, j, None] * G[..., i, :]
+    return out
+
+
+def _value_gradient_changing_input(W, G):
+    G *= 1.0
+    return transposed(W) @ G
+
+
+def _output_gradient(rng, n_q, n_k, d_v, *batch, spread=1.0, size=1.0):
+    return (
+        softmax(spread * rng.normal(size=(*batch, n_q, n_k))),
+        size * rng.normal(size=(*batch, n_q, d_v)),
+    )
+
+
+def _unseen_key(rng):
+    W, G = _output_gradient(rng, 5, 3, 6, 2)
+    W[..., 1] = 0.0
+    return read_only(renormalised(W)), read_only(strided(200 * G))
+
+
+EXERCISE = Exercise(
+    name="value_gradient",
+    lesson="04_gradients",
+    title="What the values learn",
+    prompt=PROMPT,
+    section="5. Attention, line by line, backwards",
+    difficulty=2,
+    minutes=5,
+    reference=value_gradient,
+    cases=(
+        Case("three queries, five keys", lambda rng: _output_gradient(rng, 3, 5, 2)),
+        Case(
+            "as many queries as keys",
+            lambda rng: _output_gradient(rng, 4, 4, 4),
+            says="A square matrix hides a missing transpose.",
+        ),
+        Case("batch and heads", lambda rng: _output_gradient(rng, 3, 5, 7, 2, 6)),
+        Case(
+            "a key that nobody looks at, large gradients, read-only",
+            _unseen_key,
+            says="A value with weight 0 for every query gets gradient 0.",
+        ),
+        Case("nearly one-hot weights", lambda rng: _output_gradient(rng, 6, 4, 3, 5, spread=30)),
+    ),
+    wrong=(
+        WrongAnswer(
+            "not-transposed",
+            lambda W, G: W @ G,
+            "The weights are not transposed. On the way forward row i mixes the values for query i; on the way back "
+            "COLUMN j collects, for value j, what every query asks of it.",
+            ("Value j reached output i with weight A[i, j]. Sum over i.",),
+        ),
+        WrongAnswer(
+            "all-axes-transposed",
+            lambda W, G: W.T @ G,
+            "`.T` reverses ALL axes, also those of the batch. Swap only the last two.",
+        ),
+        WrongAnswer(
+            "reshaped-not-transposed",
+            lambda W, G: W.reshape(*W.shape[:-2], W.shape[-1], W.shape[-2]) @ G,
+            "You reshaped the weights where they have to be transposed: the numbers landed in the wrong rows.",
+        ),
+        WrongAnswer(
+            "result-transposed",
+            lambda W, G: transposed(G) @ W,
+            "The numbers are right but lie the wrong way round: rows must belong to keys, columns to the value's "
+            "parts.",
+        ),
+        WrongAnswer(
+            "mean-over-queries",
+            lambda W, G: transposed(W) @ G / W.shape[-2],
+            "You divided by the number of queries. The gradient is a sum over the queries, not a mean.",
+        ),
+        WrongAnswer(
+            "columns-normalised",
+            lambda W, G: transposed(W / np.maximum(W.sum(axis=-2, keepdims=True), 1e-300)) @ G,
+            "You made the weights of each key add up to 1. They are used as they are: a key that is looked at more "
+            "learns more.",
+        ),
+        WrongAnswer(
+            "same-for-every-key",
+            lambda W, G: np.repeat(G.sum(axis=-2, keepdims=True), W.shape[-1], axis=-2),
+            "You gave every key the same gradient: the weights never come in.",
+        ),
+        WrongAnswer(
+            "hard-weights",
+            lambda W, G: transposed((W.max(axis=-1, keepdims=True) == W) * 1.0) @ G,
+            "You let only the best key of each query learn. Every key learns by its weight.",
+        ),
+        WrongAnswer(
+            "softmax-slopes-put-in",
+            lambda W, G: transposed(W * (1 - W)) @ G,
+            "You multiplied by softmax's slopes. The values come after softmax: their way back does not pass "
+            "through it.",
+        ),
+        WrongAnswer(
+            "scaled",
+            lambda W, G: transposed(W) @ G / np.sqrt(G.shape[-1]),
+            "You divided by a square root. The scale belongs to the scores; the values never meet it.",
+        ),
+        WrongAnswer(
+            "only-two-axes",
+            lambda W, G: np.einsum("ij,id->jd", W, G),
+            "This works for a single matrix only. Batches and heads stand in front: write `...` for them.",
+        ),
+        WrongAnswer(
+            "summed-over-the-batch",
+            lambda W, G: np.einsum("...ij,...id->jd", W, G),
+            "You added the batch entries together. Each has its own values and its own gradient.",
+        ),
+        WrongAnswer(
+            "sign-flipped",
+            lambda W, G: -transposed(W) @ G,
+            "The sign is turned round. This is the gradient itself, not the step against it.",
+        ),
+        WrongAnswer(
+            "half-precision",
+            lambda W, G: transposed(half(W)) @ half(G),
+            "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
+        ),
+        WrongAnswer(
+            "single-precision",
+            lambda W, G: transposed(single(W)) @ single(G),
+            "Your numbers passed through float32, which keeps seven digits of sixteen. Stay in float64.",
+        ),
+        WrongAnswer(
+            "input-changed",
+            _value_gradient_changing_input,
+            "You changed the caller's array: `*=` works in place. Make a new array.",
+        ),
+    ),
+    also_right=(
+        _value_gradient_by_loops,
+        lambda W, G: np.einsum("...ij,...id->...jd", W, G),
+        lambda W, G: np.matmul(np.moveaxis(W, -1, -2), G),
+        lambda W, G: transposed(transposed(G) @ W),
+    ),
+    hints=(
+        "Start from one entry: output [i, c] = Σ_j A[i, j]·V[j, c]. With what factor does V[j, c] enter output [i, c]?",
+        "V[j, c] enters every output [i, c], each time with factor A[i, j]: sum A[i, j]·dO[i, c] over the queries i.",
+        "A sum over the FIRST index of A is a product with its transpose: swap the last two axes, then `@ "
+        "grad_output`.",
+    ),
+    invariants=(
+        Invariant(
+            "gradient-lost-or-made",
+            "All values' gradients together must equal all outputs' gradients together, because the weights of a "
+            "row add up to 1.",
+            lambda inputs, dV: bool(
+                np.allclose(
+                    dV.sum(axis=-2), inputs[1].sum(axis=-2), atol=1e-8 * (1 + np.abs(inputs[1]).sum())
+                )
+            ),
+        ),
+    ),
+    forbids=BY_HAND,
+)

@@ -1,0 +1,22 @@
+"""Lesson 04, in words, `when_gradients_vanish`: when do gradients vanish?."""
+
+from sdpa_helpers.checking.written_exercise import Criterion, WrittenExercise
+
+PROMPT = r"""*"Without the division by $\sqrt{d_k}$, large $d_k$ makes the gradients extremely small."* You will read this in many places. Write the footnote that it needs, in four to eight sentences.
+"""
+
+EXERCISE = WrittenExercise(
+    name="when_gradients_vanish",
+    lesson="04_gradients",
+    title="When do gradients vanish?",
+    prompt=PROMPT,
+    difficulty=4,
+    minutes=15,
+    criteria=(
+        Criterion("which", 1.0, "which gradient, at which place"),
+        Criterion("condition", 2.0, "under which condition the sentence is true, for which queries, and why"),
+        Criterion("false", 1.0, "a case in which it is false"),
+        Criterion("instead", 1.0, "what goes wrong instead"),
+    ),
+    section="10. The honest measurement",
+)

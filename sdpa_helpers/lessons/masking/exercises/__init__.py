@@ -1,0 +1,20 @@
+"""The exercises of lesson 05, in the order of their notebook, and what stands above them there."""
+
+TITLE = "Masking"
+
+NOTES = """Arrays are NumPy, float64 unless it says otherwise. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+
+In all of these, **True = may attend**.
+"""
+
+NAMES = (
+    "causal_mask",
+    "padding_mask",
+    "causal_mask_with_cache",
+    "sliding_window_mask",
+    "to_boolean",
+    "masked_softmax",
+    "attention",
+    "leaking_queries",
+)
+"""A file of this folder each."""

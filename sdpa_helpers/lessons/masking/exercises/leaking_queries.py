@@ -1,0 +1,232 @@
+"""Lesson 05, exercise `leaking_queries`: a leak detector."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+
+PROMPT = """`leaking_queries(before, after, changed)`: somebody ran a causal attention twice. The second time, key and value number `changed` were different. Which queries saw it although it lies in their future?
+
+- `before`, `after`, shape `(..., n_q, d_v)`: the outputs of the two runs.
+- `changed`: the position that was changed, an int.
+- Returns shape `(n_q,)`, dtype bool: True for each query $i <$ `changed` whose output moved, in any component and any batch entry or head.
+
+A number moved when it differs by more than 1e-9; less is rounding. A NaN, in either run, counts as moved.
+
+Example: with `changed = 2`, `before = [[1, 1], [2, 2], [3, 3]]` and `after = [[1, 1], [2, 2.5], [4, 4]]`, the answer is `[False, True, False]`. Query 1 leaks; query 2 may see what was changed.
+"""
+
+
+def leaking_queries(before, after, changed):
+    """Which queries leak: before, after (..., n_q, d_v), changed -> (n_q,) bool."""
+    moved = ~(np.abs(after - before) <= 1e-9)
+    moved = moved.any(axis=-1)
+    moved = moved.reshape(-1, moved.shape[-1]).any(axis=0)
+    return moved & (np.arange(moved.shape[-1]) < changed)
+
+
+def _moved(before, after):
+    return ~(np.abs(after - before) <= 1e-9)
+
+
+def _any_lead(x):
+    return x.reshape(-1, x.shape[-1]).any(axis=0)
+
+
+def _early(x, changed):
+    return x & (np.arange(x.shape[-1]) < changed)
+
+
+def _leaking_loops(before, after, changed):
+    n_q = before.shape[-2]
+    leaks = np.zeros(n_q, dtype=bool)
+    for i in range(min(changed, n_q)):
+        a, b = before[..., i, :], after[..., i, :]
+        leaks[i] = bool(np.isnan(a).any() or np.isnan(b).any() or np.max(np.abs(a - b)) > 1e-9)
+    return leaks
+
+
+def _experiment(rng, shape, changed, leaks):
+    """Outputs before and after the key at `changed` moved. Later rows move; rows in `leaks` (of the last head) move
+    by the numbers given for them; all others by rounding."""
+    before = rng.choice([-1.0, 1.0], size=shape) * rng.uniform(1, 3, size=shape)
+    after = before + 1e-14 * rng.choice([-1.0, 1.0], size=shape)
+    after[..., changed:, :] += rng.normal(size=after[..., changed:, :].shape)
+    for row, step in leaks.items():
+        after[(-1,) * (len(shape) - 2) + (row,)] += np.array(step) * rng.uniform(1, 2)
+    return before, after, changed
+
+
+def _two_leaks(rng):
+    """One whose components cancel, one that leaves component 0 alone."""
+    return _experiment(rng, (7, 3), 5, {1: [2.0, -3.0, 1.0], 4: [0.0, 1.0, 1.0]})
+
+
+def _nan_leak(rng):
+    before, after, changed = _experiment(rng, (6, 2), 4, {1: [1.0, 2.0]})
+    after[2] = np.nan
+    return before, after, changed
+
+
+EXERCISE = Exercise(
+    name="leaking_queries",
+    lesson="05_masking",
+    title="A leak detector",
+    prompt=PROMPT,
+    difficulty=3,
+    minutes=10,
+    reference=leaking_queries,
+    cases=(
+        Case("two leaks", _two_leaks),
+        Case("no leak", lambda rng: _experiment(rng, (6, 4), 3, {}), says="Rounding alone is no leak."),
+        Case(
+            "a small leak",
+            lambda rng: _experiment(rng, (6, 2), 4, {2: [1e-7, 2e-7]}),
+            says="A leak of a ten-millionth is still a leak.",
+        ),
+        Case(
+            "a leak in one head",
+            lambda rng: _experiment(rng, (2, 3, 6, 2), 4, {0: [-1.0, -2.0], 3: [0.5, -0.1]}),
+            says="One head of one batch entry is enough.",
+        ),
+        Case("a leak of NaN", _nan_leak, says="NaN is not close to anything: a comparison with it is False."),
+    ),
+    wrong=(
+        WrongAnswer(
+            "blind-to-nan",
+            lambda before, after, changed: _early(
+                _any_lead((np.abs(after - before) > 1e-9).any(axis=-1)), changed
+            ),
+            "A row that turned into NaN is not found: every comparison with NaN is False. Ask 'not within the "
+            "tolerance' instead of 'beyond it'.",
+            ("What is `np.nan > 1e-9`? And `~(np.nan <= 1e-9)`?",),
+        ),
+        WrongAnswer(
+            "tolerance-too-wide",
+            lambda before, after, changed: _early(
+                _any_lead((~np.isclose(after, before)).any(axis=-1)), changed
+            ),
+            "The tolerance is too wide: np.isclose and np.allclose accept differences of 1e-5 of the size, and a leak "
+            "may be smaller.",
+        ),
+        WrongAnswer(
+            "rounding-taken-for-a-leak",
+            lambda before, after, changed: _early(_any_lead((after != before).any(axis=-1)), changed),
+            "Differences in the fifteenth digit are rounding. Only more than 1e-9 counts.",
+        ),
+        WrongAnswer(
+            "every-row-that-moved",
+            lambda before, after, changed: _any_lead(_moved(before, after).any(axis=-1)),
+            "Rows from the changed position on are allowed to move: they may see it.",
+        ),
+        WrongAnswer(
+            "changed-row-counted",
+            lambda before, after, changed: (
+                (m := _any_lead(_moved(before, after).any(axis=-1))) & (np.arange(len(m)) <= changed)
+            ),
+            "The changed position itself may move, since a query sees its own key. Only rows BEFORE it leak.",
+        ),
+        WrongAnswer(
+            "later-rows-instead",
+            lambda before, after, changed: (
+                (m := _any_lead(_moved(before, after).any(axis=-1))) & (np.arange(len(m)) > changed)
+            ),
+            "These are the rows after the changed position, which may see it. Leaks are rows before it.",
+        ),
+        WrongAnswer(
+            "rows-that-stayed",
+            lambda before, after, changed: _early(~_any_lead(_moved(before, after).any(axis=-1)), changed),
+            "These are the early rows that did NOT move. True has to mean a leak.",
+        ),
+        WrongAnswer(
+            "differences-cancel",
+            lambda before, after, changed: _early(
+                _any_lead(~(np.abs((after - before).sum(axis=-1)) <= 1e-9)), changed
+            ),
+            "You added the differences before taking their size: what moves up in one component and down in another "
+            "cancels.",
+        ),
+        WrongAnswer(
+            "upward-only",
+            lambda before, after, changed: _early(
+                _any_lead((~(after - before <= 1e-9)).any(axis=-1)), changed
+            ),
+            "Only increases were counted. An output may leak downwards too: take the absolute value.",
+        ),
+        WrongAnswer(
+            "first-component-only",
+            lambda before, after, changed: _early(_any_lead(_moved(before, after)[..., 0]), changed),
+            "Only the first component of each output was looked at.",
+        ),
+        WrongAnswer(
+            "all-components-must-move",
+            lambda before, after, changed: _early(
+                _moved(before, after).reshape(-1, *before.shape[-2:]).all(axis=(0, -1)), changed
+            ),
+            "You ask that everything moved: every head and every component. One is enough for a leak.",
+        ),
+        WrongAnswer(
+            "first-head-only",
+            lambda before, after, changed: _early(
+                _moved(before, after)[(0,) * (before.ndim - 2)].any(axis=-1), changed
+            ),
+            "Only the first head of the first batch entry was looked at.",
+        ),
+        WrongAnswer(
+            "one-answer-for-all",
+            lambda before, after, changed: bool(
+                _early(_any_lead(_moved(before, after).any(axis=-1)), changed).any()
+            ),
+            "This says whether there is a leak at all. One True or False for each query is asked for.",
+        ),
+        WrongAnswer(
+            "numbers-of-the-rows",
+            lambda before, after, changed: np.flatnonzero(
+                _early(_any_lead(_moved(before, after).any(axis=-1)), changed)
+            ),
+            "These are the row numbers. One True or False for each query is asked for.",
+        ),
+        WrongAnswer(
+            "cut-off-at-the-change",
+            lambda before, after, changed: _any_lead(_moved(before, after).any(axis=-1))[:changed],
+            "Only the rows before the change came back. The answer has one entry for each of the n_q queries; the "
+            "later ones are False.",
+        ),
+        WrongAnswer(
+            "per-component",
+            lambda before, after, changed: (
+                _moved(before, after) & (np.arange(before.shape[-2]) < changed)[:, None]
+            ),
+            "This is one answer for each number. Join the components, and the batch and heads, with any.",
+        ),
+        WrongAnswer(
+            "per-head",
+            lambda before, after, changed: _early(_moved(before, after).any(axis=-1), changed),
+            "This is right for two axes. With batch and heads in front, join those with any too: shape (n_q,).",
+        ),
+        WrongAnswer(
+            "amounts-not-answers",
+            lambda before, after, changed: (
+                np.abs(after - before).reshape(-1, *before.shape[-2:]).max(axis=(0, -1))
+                * (np.arange(before.shape[-2]) < changed)
+            ),
+            "This says how far each row moved. True or False is asked for: more than 1e-9, or NaN.",
+        ),
+    ),
+    also_right=(
+        lambda before, after, changed: _early(
+            _any_lead((~np.isclose(after, before, rtol=0, atol=1e-9)).any(axis=-1)), changed
+        ),
+        lambda before, after, changed: _early(
+            _any_lead(((np.abs(after - before) > 1e-9) | np.isnan(after) | np.isnan(before)).any(axis=-1)),
+            changed,
+        ),
+        _leaking_loops,
+    ),
+    hints=(
+        "Which rows are allowed to move when the key at position `changed` moves? The others are suspects.",
+        "A number moved if it is NOT within 1e-9 of what it was: that also catches NaN. Then join with any over "
+        "everything but the queries.",
+        "`moved = ~(np.abs(after - before) <= 1e-9)`; any over the last axis, then over the leading ones; and finally "
+        "`& (np.arange(n_q) < changed)`.",
+    ),
+)

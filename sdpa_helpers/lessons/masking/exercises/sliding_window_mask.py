@@ -1,0 +1,160 @@
+"""Lesson 05, exercise `sliding_window_mask`: only the last few."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.lessons.masking.exercises.shared import FORBIDS, FUTURE, additive, no_future, some_size
+
+PROMPT = """`sliding_window_mask(n_q, n_k, window)`: query $i$ sees `window` keys at most: itself and those just before it.
+
+- `n_q`, `n_k`: the numbers of queries and keys. Query $i$ stands at key $i$, counted from the top left.
+- `window`: how many keys, the query's own position included. At least 1.
+- Returns shape `(n_q, n_k)`, dtype bool, True = may attend.
+
+Example: `sliding_window_mask(4, 4, 2)`: query 0 sees key 0; query 1 sees keys 0 and 1; query 2 sees 1 and 2; query 3 sees 2 and 3.
+"""
+
+
+def sliding_window_mask(n_q, n_k, window):
+    """Causal window: n_q, n_k, window -> (n_q, n_k) bool, True = may attend."""
+    distance = np.arange(n_q)[:, None] - np.arange(n_k)
+    return (distance >= 0) & (distance < window)
+
+
+def _distance(n_q, n_k):
+    return np.arange(n_q)[:, None] - np.arange(n_k)
+
+
+EXERCISE = Exercise(
+    name="sliding_window_mask",
+    lesson="05_masking",
+    title="Only the last few",
+    prompt=PROMPT,
+    difficulty=2,
+    minutes=10,
+    reference=sliding_window_mask,
+    cases=(
+        Case("a window of three", lambda rng: (n := some_size(rng, 7, 9), n, 3)),
+        Case(
+            "a window of one",
+            lambda rng: (n := some_size(rng, 4, 6), n, 1),
+            says="A window of one holds the query's own position.",
+        ),
+        Case(
+            "a window wider than the text",
+            lambda rng: (n := some_size(rng, 4, 6), n, n + some_size(rng, 0, 3)),
+            says="Then it is the causal mask.",
+        ),
+        Case("more keys than queries", lambda rng: (6, 6 + some_size(rng, 3, 5), 4)),
+        Case("more queries than keys", lambda rng: (9, 9 - some_size(rng, 2, 4), 4)),
+    ),
+    wrong=(
+        WrongAnswer(
+            "one-key-too-many",
+            lambda n_q, n_k, window: ((d := _distance(n_q, n_k)) >= 0) & (d <= window),
+            "The window is one key too wide: it counts the query's own position, so window = 1 is itself alone.",
+        ),
+        WrongAnswer(
+            "itself-not-seen",
+            lambda n_q, n_k, window: ((d := _distance(n_q, n_k)) > 0) & (d <= window),
+            "Query i sees the window keys BEFORE it but not itself.",
+        ),
+        WrongAnswer(
+            "one-key-too-few",
+            lambda n_q, n_k, window: ((d := _distance(n_q, n_k)) >= 0) & (d < window - 1),
+            "The window is one key too narrow: with window = 1 nobody sees anything.",
+        ),
+        WrongAnswer(
+            "both-sides",
+            lambda n_q, n_k, window: np.abs(_distance(n_q, n_k)) < window,
+            "The window reaches into the future as well: it has to be causal.",
+        ),
+        WrongAnswer(
+            "future-side",
+            lambda n_q, n_k, window: ((d := -_distance(n_q, n_k)) >= 0) & (d < window),
+            "The window lies on the wrong side: itself and the keys AFTER it.",
+        ),
+        WrongAnswer(
+            "no-window",
+            lambda n_q, n_k, window: _distance(n_q, n_k) >= 0,
+            "This is the plain causal mask: the window never closes behind the query.",
+        ),
+        WrongAnswer(
+            "no-causality",
+            lambda n_q, n_k, window: _distance(n_q, n_k) < window,
+            "The window closes behind the query, but the whole future is open.",
+        ),
+        WrongAnswer(
+            "inverted",
+            lambda n_q, n_k, window: ~(((d := _distance(n_q, n_k)) >= 0) & (d < window)),
+            "The mask is the wrong way round: True means that the query MAY attend to the key.",
+        ),
+        WrongAnswer(
+            "blocks-not-a-window",
+            lambda n_q, n_k, window: (
+                (_distance(n_q, n_k) >= 0) & (np.arange(n_q)[:, None] // window == np.arange(n_k) // window)
+            ),
+            "You cut the text into blocks: the first token of a block sees nothing before it. A window slides along.",
+        ),
+        WrongAnswer(
+            "first-keys-only",
+            lambda n_q, n_k, window: (_distance(n_q, n_k) >= 0) & (np.arange(n_k) < window),
+            "The window stands still at the first keys. It moves with the query.",
+        ),
+        WrongAnswer(
+            "last-keys-only",
+            lambda n_q, n_k, window: (_distance(n_q, n_k) >= 0) & (np.arange(n_k) >= n_k - window),
+            "The window stands still at the last keys. It moves with the query.",
+        ),
+        WrongAnswer(
+            "bottom-right",
+            lambda n_q, n_k, window: ((d := _distance(n_q, n_k) + n_k - n_q) >= 0) & (d < window),
+            "The window is aligned at the bottom right. Here query i stands at key i, counted from the top left.",
+        ),
+        WrongAnswer(
+            "square-only",
+            lambda n_q, n_k, window: ((d := _distance(n_q, n_q)) >= 0) & (d < window),
+            "The mask is square, n_q by n_q. It has one column for each KEY.",
+        ),
+        WrongAnswer(
+            "sizes-swapped",
+            lambda n_q, n_k, window: ((d := _distance(n_k, n_q)) >= 0) & (d < window),
+            "The sizes are swapped: rows are queries, columns are keys.",
+        ),
+        WrongAnswer(
+            "every-so-many",
+            lambda n_q, n_k, window: ((d := _distance(n_q, n_k)) >= 0) & (d % window == 0),
+            "You kept every window-th key, as in dilated attention. The last `window` keys are asked for.",
+        ),
+        WrongAnswer(
+            "integers-not-booleans",
+            lambda n_q, n_k, window: (((d := _distance(n_q, n_k)) >= 0) & (d < window)).astype(int),
+            "The mask holds whole numbers. Make it bool.",
+        ),
+        WrongAnswer(
+            "additive",
+            lambda n_q, n_k, window: additive(((d := _distance(n_q, n_k)) >= 0) & (d < window)),
+            "This is the additive form, 0 and −∞. The boolean form is asked for.",
+        ),
+    ),
+    also_right=(
+        lambda n_q, n_k, window: np.tri(n_q, n_k, dtype=bool) & ~np.tri(n_q, n_k, k=-window, dtype=bool),
+        lambda n_q, n_k, window: np.triu(np.tri(n_q, n_k, dtype=bool), k=1 - window),
+        lambda n_q, n_k, window: np.array([[i - window < j <= i for j in range(n_k)] for i in range(n_q)]),
+        lambda n_q, n_k, window: (np.tri(n_q, n_k) - np.tri(n_q, n_k, k=-window)) > 0,
+    ),
+    hints=(
+        "With window = 3, which keys does query 5 see? Write down i − j for each of them.",
+        "The distance i − j runs from 0 (itself) to window − 1. Two comparisons, joined by &.",
+        "`distance = np.arange(n_q)[:, None] - np.arange(n_k)`; both comparisons need brackets around them.",
+    ),
+    invariants=(
+        Invariant("sees-the-future", FUTURE, no_future()),
+        Invariant(
+            "window-too-wide",
+            "Some query sees more keys than the window holds.",
+            lambda inputs, mask: bool((mask.sum(axis=-1) <= inputs[2]).all()),
+        ),
+    ),
+    forbids=FORBIDS,
+)

@@ -1,0 +1,200 @@
+"""Lesson 05, exercise `to_boolean`: one convention for all."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer, read_only, strided
+from sdpa_helpers.lessons.masking.exercises.shared import additive
+
+PROMPT = """`to_boolean(mask, convention)`: read a mask in its own convention, return it in ours.
+
+- `mask`: an array of any shape.
+- `convention`: one of these four words.
+- Returns the same shape, dtype bool, True = may attend.
+
+| convention | what the array holds |
+|---|---|
+| `"true-may-attend"` | bool, True = may attend |
+| `"true-blocked"` | bool, True = blocked |
+| `"additive"` | floats that are added to the scores. **−10 000 or less hides**: −∞, −1e9, the lowest float32. Anything above is a small bias, and the key stays visible |
+| `"one-may-attend"` | 1 = may attend, 0 = hidden; ints or floats |
+
+Example: `[0, -8, -1e9]` with `"additive"` gives `[True, True, False]`.
+"""
+
+
+def to_boolean(mask, convention):
+    """A mask of any convention -> bool of the same shape, True = may attend."""
+    if convention == "true-may-attend":
+        return mask
+    if convention == "true-blocked":
+        return ~mask
+    if convention == "additive":
+        return mask > -1e4
+    return mask != 0  # "one-may-attend"
+
+
+def _to_boolean_table(mask, convention):
+    rules = {
+        "true-may-attend": lambda m: np.array(m),
+        "true-blocked": np.logical_not,
+        "additive": lambda m: np.logical_not(m <= -10_000),
+        "one-may-attend": lambda m: m == 1,
+    }
+    return rules[convention](mask)
+
+
+def _converter(**changed):
+    """The right converter with some rules exchanged (names with _ for -)."""
+    rules = {
+        "true_may_attend": lambda m: m,
+        "true_blocked": lambda m: ~m,
+        "additive": lambda m: m > -1e4,
+        "one_may_attend": lambda m: m != 0,
+        **changed,
+    }
+    return lambda mask, convention: rules[convention.replace("-", "_")](mask)
+
+
+def _allowed(rng, *shape):
+    """A random mask with both kinds in every row."""
+    mask = rng.random(shape) < 0.5
+    mask[..., 0], mask[..., -1] = True, False
+    return mask
+
+
+def _biased(rng):
+    """Small biases where the query may attend; four ways to write 'hidden' elsewhere, one in each row."""
+    mask = _allowed(rng, 4, 5)
+    hidden = np.array([[-np.inf], [-1e9], [-20_000.0], [-10_000.0]])
+    bias = rng.uniform(-30.0, 2.0, size=(4, 5))
+    bias[:, 0] = [-8.0, 0.0, 1.5, -30.0]
+    return np.where(mask, bias, hidden), "additive"
+
+
+EXERCISE = Exercise(
+    name="to_boolean",
+    lesson="05_masking",
+    title="One convention for all",
+    prompt=PROMPT,
+    difficulty=2,
+    minutes=10,
+    reference=to_boolean,
+    cases=(
+        Case("True = may attend", lambda rng: (_allowed(rng, 3, 5), "true-may-attend")),
+        Case("True = blocked", lambda rng: (read_only(_allowed(rng, 2, 3, 5)), "true-blocked")),
+        Case("0 and −∞, added", lambda rng: (additive(_allowed(rng, 4, 6)), "additive")),
+        Case(
+            "the lowest float32, added",
+            lambda rng: (additive(_allowed(rng, 2, 1, 4, 6), float(np.finfo(np.float32).min)), "additive"),
+        ),
+        Case(
+            "small biases as well",
+            _biased,
+            says="An additive mask may carry small numbers too, like a bonus for near keys. Those keys stay visible.",
+        ),
+        Case(
+            "whole numbers 0 and 1",
+            lambda rng: (strided(_allowed(rng, 3, 5).astype(int)), "one-may-attend"),
+        ),
+        Case("floats 0 and 1", lambda rng: (_allowed(rng, 2, 3, 5) * 1.0, "one-may-attend")),
+    ),
+    wrong=(
+        WrongAnswer(
+            "returned-as-it-came",
+            lambda mask, convention: mask,
+            "The mask comes back as it came: nothing was converted.",
+        ),
+        WrongAnswer(
+            "nonzero-is-true-for-all",
+            lambda mask, convention: mask.astype(bool),
+            "You turned every mask into bool alike: nonzero is True. For 'blocked' and for additive masks that is the "
+            "wrong way round.",
+        ),
+        WrongAnswer(
+            "blocked-not-turned-round",
+            _converter(true_blocked=lambda m: m),
+            "With 'true-blocked' True means hidden: it has to be turned round.",
+        ),
+        WrongAnswer(
+            "both-booleans-turned-round",
+            _converter(true_may_attend=lambda m: ~m),
+            "'true-may-attend' is what is asked for already: leave it as it is.",
+        ),
+        WrongAnswer(
+            "booleans-exchanged",
+            _converter(true_may_attend=lambda m: ~m, true_blocked=lambda m: m),
+            "You exchanged the two boolean conventions.",
+        ),
+        WrongAnswer(
+            "all-inverted",
+            lambda mask, convention: ~to_boolean(mask, convention),
+            "Everything is the wrong way round: True has to mean that the query MAY attend.",
+        ),
+        WrongAnswer(
+            "additive-inverted",
+            _converter(additive=lambda m: m <= -1e4),
+            "For additive masks you return where keys are HIDDEN. A very low number hides; True means visible.",
+        ),
+        WrongAnswer(
+            "additive-nonzero-is-true",
+            _converter(additive=lambda m: m != 0),
+            "In an additive mask 0 changes nothing: the key is visible. You made it False.",
+        ),
+        WrongAnswer(
+            "only-infinity-hides",
+            _converter(additive=lambda m: m != -np.inf),
+            "You let only −∞ hide. Large finite numbers are used as well: −1e9, −10 000, the lowest float32.",
+        ),
+        WrongAnswer(
+            "only-zero-is-visible",
+            _converter(additive=lambda m: m == 0),
+            "You let only 0 be visible. A small bias, say −8 or 1.5, leaves the key visible.",
+        ),
+        WrongAnswer(
+            "any-negative-hides",
+            _converter(additive=lambda m: m >= 0),
+            "You let every negative number hide. A small bias, say −8, leaves the key visible.",
+        ),
+        WrongAnswer(
+            "threshold-below-1e9",
+            _converter(additive=lambda m: m > -1e9),
+            "−10 000 hides too, by the rule of this exercise: everything at or below it.",
+        ),
+        WrongAnswer(
+            "threshold-itself-is-visible",
+            _converter(additive=lambda m: m >= -1e4),
+            "Exactly −10 000 hides as well: at or below it.",
+        ),
+        WrongAnswer(
+            "ones-turned-round",
+            _converter(one_may_attend=lambda m: m == 0),
+            "For 0 and 1 you return where keys are HIDDEN. In 'one-may-attend' the 1 means visible.",
+        ),
+        WrongAnswer(
+            "ones-not-converted",
+            _converter(one_may_attend=lambda m: m),
+            "0 and 1 come back as numbers: compare them, so that the result is bool.",
+        ),
+        WrongAnswer(
+            "ones-taken-for-additive",
+            _converter(one_may_attend=lambda m: m > -1e4),
+            "You treated 0 and 1 as an additive mask: everything is visible then. That is how a 0/1 mask fails when "
+            "it is added.",
+        ),
+        WrongAnswer(
+            "numbers-not-booleans",
+            lambda mask, convention: to_boolean(mask, convention) * 1,
+            "The answer is right in 0 and 1, but has to be of dtype bool.",
+        ),
+    ),
+    also_right=(
+        _to_boolean_table,
+        _converter(additive=lambda m: ~(m <= -1e4), one_may_attend=lambda m: m.astype(bool)),
+        _converter(true_blocked=lambda m: m == False),  # noqa: E712
+    ),
+    hints=(
+        "Take a key that may be seen. What does each convention write for it? And for a hidden one?",
+        "One of them needs nothing, one `~`, two a comparison. For 'additive' ask how low a number has to be to hide.",
+        "`~mask`, `mask > -1e4` and `mask != 0` are three of the four.",
+    ),
+)

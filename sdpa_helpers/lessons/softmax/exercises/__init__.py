@@ -1,0 +1,16 @@
+"""The exercises of lesson 03, in the order of their notebook, and what stands above them there."""
+
+TITLE = "Softmax"
+
+NOTES = """Arrays are NumPy, float64 unless it says otherwise. Don't change the arrays you are given. Write the steps yourself: no ready-made softmax.
+"""
+
+NAMES = (
+    "softmax",
+    "softmax_with_temperature",
+    "entropy",
+    "log_softmax",
+    "largest_safe_score",
+    "temperature_for_ratio",
+)
+"""A file of this folder each."""

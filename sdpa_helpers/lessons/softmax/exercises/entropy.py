@@ -1,0 +1,234 @@
+"""Lesson 03, exercise `entropy`: how spread out are the weights?"""
+
+import numpy as np
+
+from sdpa_helpers.attention import softmax
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+
+PROMPT = r"""`entropy(weights, axis=-1)`: how spread out a row of weights is, in nats.
+
+- `weights`: any number of axes; not negative, and summing to 1 along `axis`. Exact zeros occur.
+- Returns $-\sum_i w_i \ln w_i$ along `axis`; that axis disappears. A weight of 0 adds nothing: $0 \cdot \ln 0 = 0$.
+
+Examples: `[0.5, 0.5, 0]` gives `ln 2 = 0.6931…`; `[0, 1, 0]` gives `0`; four weights of `0.25` give `ln 4`.
+Shape `(2, 5, 3)` with `axis=1` gives shape `(2, 3)`.
+"""
+
+
+def entropy(weights, axis=-1):
+    """Entropy in nats along one axis, which disappears."""
+    logs = np.log(np.where(weights > 0, weights, 1.0))
+    return -np.sum(weights * logs, axis=axis)
+
+
+def _weights(rng, *shape, sharp=1.5):
+    return softmax(rng.normal(size=shape) * sharp)
+
+
+def _sharp_rows(rng):
+    """One-hot, two keys sharing, uniform over seven, and zeros among ordinary weights."""
+    rows = np.zeros((4, 7))
+    rows[0, rng.integers(7)] = 1.0
+    rows[1, [2, 5]] = 0.5
+    rows[2] = 1 / 7
+    rows[3, :4] = softmax(rng.normal(size=4))
+    return rows
+
+
+def _entropy_in_place(weights, axis=-1):
+    weights[weights == 0] = 1.0
+    return -(weights * np.log(weights)).sum(axis=axis)
+
+
+def _entropy_loop(weights, axis=-1):
+    total = 0.0
+    for w in np.moveaxis(weights, axis, 0):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            total = total - np.where(w > 0, w * np.log(w), 0.0)
+    return total
+
+
+EXERCISE = Exercise(
+    name="entropy",
+    lesson="03_softmax",
+    title="How spread out are the weights?",
+    prompt=PROMPT,
+    difficulty=2,
+    minutes=10,
+    reference=entropy,
+    cases=(
+        Case("one row", lambda rng: (_weights(rng, 5),)),
+        Case("rows, read-only", lambda rng: (read_only(_weights(rng, 3, 6)),)),
+        Case("the middle axis", lambda rng: (softmax(rng.normal(size=(2, 5, 3)), 1), 1)),
+        Case(
+            "one-hot, shared, uniform, some zeros",
+            lambda rng: (read_only(_sharp_rows(rng)),),
+            points=2,
+            says="A weight of 0 adds nothing: w·ln w goes to 0 with w. One-hot has entropy 0, uniform over n has "
+            "ln n.",
+        ),
+        Case(
+            "very small weights",
+            lambda rng: (softmax(np.array([0.0, 0.5, -7, -12, -16, -300, -800]) * rng.uniform(0.9, 1)),),
+        ),
+        Case("four axes", lambda rng: (_weights(rng, 2, 3, 2, 4),)),
+    ),
+    wrong=(
+        WrongAnswer(
+            "zero-gives-nan",
+            lambda w, axis=-1: -(w * np.log(w)).sum(axis=axis),
+            "For a weight of 0 this is 0 · (−∞) = NaN, and softmax does give exact zeros. Such a weight adds "
+            "nothing: leave it out of the logarithm.",
+            ("What is np.log(0), and what is 0 times that?",),
+        ),
+        WrongAnswer(
+            "small-number-in-the-log",
+            lambda w, axis=-1: -(w * np.log(w + 1e-8)).sum(axis=axis),
+            "You added a small number inside the logarithm. It avoids NaN, but the entropy is a little too small "
+            "everywhere, and below 0 for a one-hot row. Treat a weight of 0 as its own case.",
+        ),
+        WrongAnswer(
+            "weights-clipped",
+            lambda w, axis=-1: -(w * np.log(np.clip(w, 1e-3, None))).sum(axis=axis),
+            "You clipped the weights inside the logarithm, so that small weights count too little. Only a weight of "
+            "exactly 0 needs care.",
+        ),
+        WrongAnswer(
+            "bits-not-nats",
+            lambda w, axis=-1: entropy(w, axis) / np.log(2),
+            "This is the entropy in bits: the logarithm is to base 2. Nats, the natural logarithm, are asked for.",
+        ),
+        WrongAnswer(
+            "base-10",
+            lambda w, axis=-1: entropy(w, axis) / np.log(10),
+            "The logarithm is to base 10. The natural logarithm, np.log, is asked for.",
+        ),
+        WrongAnswer(
+            "minus-forgotten",
+            lambda w, axis=-1: -entropy(w, axis),
+            "The minus sign is missing: logarithms of weights are negative, and an entropy is not.",
+        ),
+        WrongAnswer(
+            "weights-left-out",
+            lambda w, axis=-1: -np.log(np.where(w > 0, w, 1.0)).sum(axis=axis),
+            "You summed −ln w. Each term has to be weighted: w times ln w.",
+        ),
+        WrongAnswer(
+            "mean-not-sum",
+            lambda w, axis=-1: entropy(w, axis) / w.shape[axis],
+            "This is the mean of −w·ln w, n times too small. The weights are the averaging already: sum.",
+        ),
+        WrongAnswer(
+            "share-of-the-most",
+            lambda w, axis=-1: entropy(w, axis) / np.log(w.shape[axis]),
+            "You divided by ln n, which gives a share between 0 and 1. The entropy itself is asked for.",
+        ),
+        WrongAnswer(
+            "gap-to-uniform",
+            lambda w, axis=-1: np.log(w.shape[axis]) - entropy(w, axis),
+            "This is how far the entropy lies below ln n: 0 for uniform weights. The entropy itself is asked for.",
+        ),
+        WrongAnswer(
+            "effective-number",
+            lambda w, axis=-1: np.exp(entropy(w, axis)),
+            "This is e to the entropy, the effective number of keys. The entropy itself is asked for.",
+        ),
+        WrongAnswer(
+            "largest-weight-only",
+            lambda w, axis=-1: -np.log(w.max(axis=axis)),
+            "This looks at the largest weight alone (the min-entropy). Sum −w·ln w over all of them.",
+        ),
+        WrongAnswer(
+            "one-minus-squares",
+            lambda w, axis=-1: 1 - (w * w).sum(axis=axis),
+            "This is 1 minus the sum of squares, another measure of spread (Gini). Entropy uses w·ln w.",
+        ),
+        WrongAnswer(
+            "sum-of-squares-log",
+            lambda w, axis=-1: -np.log((w * w).sum(axis=axis)),
+            "This is the logarithm of the sum of squares (Rényi's entropy of order 2). Sum −w·ln w.",
+        ),
+        WrongAnswer(
+            "log-of-one-plus",
+            lambda w, axis=-1: (w * np.log1p(w)).sum(axis=axis),
+            "np.log1p(w) is ln(1 + w), another number than ln w. Treat a weight of 0 as its own case instead.",
+        ),
+        WrongAnswer(
+            "not-summed",
+            lambda w, axis=-1: -w * np.log(np.where(w > 0, w, 1.0)),
+            "These are the terms −w·ln w. Add them up along the axis.",
+        ),
+        WrongAnswer(
+            "axis-kept",
+            lambda w, axis=-1: np.expand_dims(entropy(w, axis), axis),
+            "The numbers are right, but the axis is still there with length 1. It should disappear: leave "
+            "keepdims out.",
+        ),
+        WrongAnswer(
+            "one-number-for-all",
+            lambda w, axis=-1: entropy(w, axis).sum(),
+            "You summed over the whole array. Each row has its own entropy: sum along `axis` only.",
+        ),
+        WrongAnswer(
+            "mean-over-rows",
+            lambda w, axis=-1: entropy(w, axis).mean(),
+            "You averaged over the rows. Each row has its own entropy.",
+        ),
+        WrongAnswer(
+            "axis-always-last",
+            lambda w, axis=-1: entropy(w, -1),
+            "You always sum over the last axis: the argument `axis` is not used.",
+        ),
+        WrongAnswer(
+            "axis-always-first",
+            lambda w, axis=-1: entropy(w, 0),
+            "You always sum over axis 0. Use `axis`.",
+        ),
+        WrongAnswer(
+            "axis-always-1",
+            lambda w, axis=-1: entropy(w, 1),
+            "You always sum over axis 1. That is the last axis of a matrix, but not of a vector. Use `axis`.",
+        ),
+        WrongAnswer(
+            "softmax-again",
+            lambda w, axis=-1: entropy(softmax(w, axis), axis),
+            "You applied softmax once more. The input holds weights already.",
+        ),
+        WrongAnswer(
+            "single-precision",
+            lambda w, axis=-1: entropy(w.astype(np.float32), axis).astype(w.dtype),
+            "Your numbers passed through float32, which keeps about seven digits. Stay in the dtype you were given.",
+        ),
+        WrongAnswer(
+            "changes-its-input",
+            _entropy_in_place,
+            "Your function writes into the caller's array. Use np.where to make a new one.",
+        ),
+    ),
+    also_right=(
+        lambda w, axis=-1: -np.nansum(w * np.log(w), axis=axis),
+        lambda w, axis=-1: np.sum(w * -np.log(np.maximum(w, 1e-320)), axis=axis),
+        lambda w, axis=-1: -np.sum(w * np.log(w, out=np.zeros_like(w), where=w > 0), axis=axis),
+        lambda w, axis=-1: -np.sum(np.where(w == 0, 0.0, w * np.log(w)), axis=axis),
+        lambda w, axis=-1: -np.sum(w * np.log(w + 1e-300), axis=axis),
+        lambda w, axis=-1: -np.sum(w * np.log2(np.where(w > 0, w, 1)), axis=axis) * np.log(2),
+        _entropy_loop,
+    ),
+    hints=(
+        "Take one row of weights: which number does each weight add, and what does a weight of 0 add?",
+        "The entropy is −Σ w·ln w. Where w is 0 the term is 0, so put any harmless number into the logarithm there.",
+        "`np.where(weights > 0, weights, 1.0)` is safe to take the logarithm of: ln 1 = 0. Multiply by the "
+        "weights, sum over `axis`, mind the sign.",
+    ),
+    invariants=(
+        Invariant(
+            "outside-zero-to-ln-n",
+            "An entropy lies between 0 (all on one key) and ln n (the same for all n keys).",
+            lambda inputs, h: bool(
+                (h >= -1e-9).all()
+                and (h <= np.log(inputs[0].shape[inputs[1] if len(inputs) > 1 else -1]) + 1e-9).all()
+            ),
+        ),
+    ),
+    forbids=("scipy.stats.entropy", "scipy.special.entr", "torch.special.entr", "torch.distributions"),
+)

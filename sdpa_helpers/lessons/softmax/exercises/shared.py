@@ -1,0 +1,58 @@
+"""What several exercises of lesson 03 use: rows of scores, a softmax without guards, what is not allowed."""
+
+import numpy as np
+
+ATTENTION_CALLS = (
+    "torch.nn.functional.scaled_dot_product_attention",
+    "sdpa_helpers.scaled_dot_product_attention",
+)
+
+
+READY_MADE = (
+    "torch.softmax",
+    "torch.nn.functional.softmax",
+    "torch.nn.Softmax",
+    "scipy.special.softmax",
+    "sdpa_helpers.softmax",
+    *ATTENTION_CALLS,
+)
+
+
+def spread_rows(rng, *shape):
+    """Rows whose sizes are ordinary and whose maxima differ: every shift and every axis matters."""
+    return rng.normal(size=shape) * 1.5 + rng.normal(size=(*shape[:-1], 1))
+
+
+def thousands(rng):
+    """A row near 1000, one near −1000, one from −1000 to 1000, one near 0 with a single −1000."""
+    near = rng.uniform(-1.5, 1.5, size=(4, 6))
+    near[0] += 1000
+    near[1] -= 1000
+    near[2, :3] += 1000
+    near[2, 3:] -= 1000
+    near[3, 0] -= 1000
+    return near
+
+
+def with_hidden(rng):
+    """Ordinary scores with entries of −∞ (one, three, none a row), exact zeros and a tie."""
+    x = rng.normal(size=(3, 5)) + np.array([[2.0], [-2.0], [0.5]])
+    x[0, 1] = x[1, 0] = x[1, 2] = x[1, 4] = -np.inf
+    x[0, 3] = x[2, 2] = 0.0
+    x[2, 4] = x[2, 0]
+    return x
+
+
+def plain_softmax(x, axis=-1):
+    e = np.exp(x)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def one_hot(x, axis=-1):
+    hot = np.zeros_like(x)
+    np.put_along_axis(hot, np.expand_dims(x.argmax(axis=axis), axis), 1.0, axis=axis)
+    return hot
+
+
+def sums_to_one(inputs, weights):
+    return bool(np.allclose(weights.sum(axis=inputs[-1] if len(inputs) > 1 else -1), 1, atol=1e-6))

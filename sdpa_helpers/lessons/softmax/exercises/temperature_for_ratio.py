@@ -1,0 +1,138 @@
+"""Lesson 03, exercise `temperature_for_ratio`: sharper attention, to order."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+
+PROMPT = """`temperature_for_ratio(score_gap, ratio)`: attention as sharp as you want it.
+
+- `score_gap`: the score of one key minus the score of another. Not 0.
+- `ratio`: how many times the other's weight the first key should get. Above 1 for a positive gap, between 0 and 1 for a negative one.
+- Returns one number, the temperature $T > 0$ at which softmax$(x/T)$ gives this ratio.
+
+Example: a gap of 1 and a ratio of 10 give `0.4343`: divide the scores by that. A gap of 1 and a ratio of $e$ give `1`.
+"""
+
+
+def temperature_for_ratio(score_gap, ratio):
+    """The temperature that makes a gap of scores into a ratio of weights."""
+    return score_gap / np.log(ratio)
+
+
+EXERCISE = Exercise(
+    name="temperature_for_ratio",
+    lesson="03_softmax",
+    title="Sharper attention, to order",
+    prompt=PROMPT,
+    difficulty=2,
+    minutes=10,
+    reference=temperature_for_ratio,
+    cases=(
+        Case("a gap of 2, ten times the weight", lambda rng: (2.0, 10.0)),
+        Case("any gap, any ratio", lambda rng: (float(rng.uniform(0.2, 0.9)), float(rng.uniform(1.2, 2.2)))),
+        Case(
+            "behind, so less weight",
+            lambda rng: (-float(rng.uniform(1, 3)), float(rng.uniform(0.1, 0.6))),
+            says="A key that is behind (negative gap) gets a ratio below 1; the temperature is positive all the "
+            "same.",
+        ),
+        Case("a large ratio", lambda rng: (float(rng.uniform(5, 50)), 1e200)),
+    ),
+    wrong=(
+        WrongAnswer(
+            "inverse-temperature",
+            lambda gap, ratio: np.log(ratio) / gap,
+            "This is 1/T, the inverse temperature: the factor to multiply scores with. The temperature divides them.",
+            ("Does your temperature go up or down when you ask for a larger ratio? Which should it do?",),
+        ),
+        WrongAnswer(
+            "no-logarithm",
+            lambda gap, ratio: gap / ratio,
+            "You divided by the ratio itself. Weights go with the exponential of scores, so a ratio of weights "
+            "is e to the (gap / T): take its logarithm.",
+        ),
+        WrongAnswer(
+            "multiplied",
+            lambda gap, ratio: gap * np.log(ratio),
+            "You multiplied where the gap has to be divided: gap / T = ln(ratio).",
+        ),
+        WrongAnswer(
+            "gap-forgotten",
+            lambda gap, ratio: 1 / np.log(ratio),
+            "The gap does not come in: this is right for a gap of 1 only.",
+        ),
+        WrongAnswer(
+            "subtracted",
+            lambda gap, ratio: gap - np.log(ratio),
+            "This is how much of the gap to take away. The temperature divides the gap: gap / T = ln(ratio).",
+        ),
+        WrongAnswer(
+            "base-2",
+            lambda gap, ratio: gap / np.log2(ratio),
+            "You took the logarithm to base 2. Softmax uses e: np.log.",
+        ),
+        WrongAnswer(
+            "base-10",
+            lambda gap, ratio: gap / np.log10(ratio),
+            "You took the logarithm to base 10. Softmax uses e: np.log.",
+        ),
+        WrongAnswer(
+            "share-not-ratio",
+            lambda gap, ratio: gap / np.log(1 + ratio),
+            "You used 1 + ratio, as for a share of the whole. The ratio of the two weights is what is given.",
+        ),
+        WrongAnswer(
+            "relative-increase",
+            lambda gap, ratio: gap / (ratio - 1),
+            "You used ratio − 1, which is near ln(ratio) for ratios near 1 only.",
+        ),
+        WrongAnswer(
+            "square-root",
+            lambda gap, ratio: np.sqrt(np.abs(gap / np.log(ratio))),
+            "You took a square root. The scores are divided by T itself, not by T².",
+        ),
+        WrongAnswer(
+            "square",
+            lambda gap, ratio: (gap / np.log(ratio)) ** 2,
+            "You squared the result, as for a d_k with T = √d_k. T itself is asked for.",
+        ),
+        WrongAnswer(
+            "exponential",
+            lambda gap, ratio: np.exp(gap) / ratio,
+            "You compared the ratio at T = 1 with the wanted one. Solve e^(gap / T) = ratio for T instead.",
+        ),
+        WrongAnswer(
+            "sign-dropped",
+            lambda gap, ratio: abs(gap) / np.log(ratio),
+            "You dropped the sign of the gap: with a ratio below 1, whose logarithm is negative, the temperature "
+            "comes out negative. Keep both signs; they cancel.",
+        ),
+        WrongAnswer(
+            "sign-flipped",
+            lambda gap, ratio: -gap / np.log(ratio),
+            "A temperature below 0 turns the order around. Check the sign of the logarithm.",
+        ),
+    ),
+    also_right=(
+        lambda gap, ratio: float(gap / np.log(ratio)),
+        lambda gap, ratio: 1 / (np.log(ratio) / gap),
+        lambda gap, ratio: gap / (np.log2(ratio) * np.log(2)),
+    ),
+    hints=(
+        "Two keys, scores s and s + gap, temperature T: what is the ratio of their weights?",
+        "The sum cancels in the ratio, and e^(gap / T) is left. Set it equal to `ratio` and solve for T.",
+        "gap / T = ln(ratio). `np.log` is the natural logarithm.",
+    ),
+    invariants=(
+        Invariant(
+            "not-a-positive-temperature",
+            "A temperature is positive.",
+            lambda inputs, t: bool(t > 0),
+        ),
+        Invariant(
+            "another-ratio",
+            "At your temperature e^(gap / T) is not the ratio that was asked for.",
+            lambda inputs, t: bool(np.isclose(inputs[0] / t, np.log(inputs[1]), rtol=1e-6)),
+        ),
+    ),
+)

@@ -1,0 +1,20 @@
+"""The exercises of lesson 02, in the order of their notebook, and what stands above them there."""
+
+TITLE = "Why the scores are scaled"
+
+NOTES = """Arrays are NumPy, float64 if nothing else is said. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+"""
+
+NAMES = (
+    "variance_proof",
+    "score_variance",
+    "scaled_scores",
+    "scale_folded_into_query",
+    "correlated_mean_and_variance",
+    "scale_that_was_used",
+    "try_scales",
+    "order_survives",
+    "proof_in_words",
+    "not_the_limit_theorem",
+)
+"""A file of this folder each."""

@@ -1,0 +1,167 @@
+"""Lesson 02, exercise `correlated_mean_and_variance`: when queries go with keys."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.lessons.variance_proof.exercises.shared import some_size
+
+PROMPT = r"""`correlated_mean_and_variance(d_k, rho)`: mean and variance of the raw score $q\cdot k$ when each key component goes with its query component:
+
+$$k_i = \rho\, q_i + \sqrt{1-\rho^2}\; e_i$$
+
+All $q_i$ and $e_i$ are independent and standard normal: mean 0, variance 1, fourth moment $E[q_i^4] = 3$.
+
+- `d_k`: an `int`, the number of components. `rho`: a number from −1 to 1.
+- Returns a tuple `(mean, variance)`.
+
+Example: `correlated_mean_and_variance(10, 1.0)` gives `(10, 20)`. There $k = q$, and $q\cdot q$ is a squared length.
+"""
+
+
+def correlated_mean_and_variance(d_k, rho):
+    """Mean and variance of q.k when corr(q_i, k_i) = rho -> a tuple of two numbers."""
+    return d_k * rho, d_k * (1 + rho**2)
+
+
+def _correlated_from_moments(d_k, rho):
+    """Build it from k = rho q + noise: E[q^4] = 3, E[q^2] = 1, and noise independent of q."""
+    mean_square = rho**2 * 3 + (1 - rho**2) * 1
+    return rho * d_k, (mean_square - rho**2) * d_k
+
+
+def _correlated_by_diagonalising(d_k, rho):
+    """q k = ((q + k)^2 - (q - k)^2) / 4, two independent squares of variance 2 (1 + rho) and 2 (1 - rho)."""
+    plus, minus = 2 * (1 + rho), 2 * (1 - rho)
+    return np.float64(d_k * (plus - minus) / 4), np.float64(d_k * (2 * plus**2 + 2 * minus**2) / 16)
+
+
+EXERCISE = Exercise(
+    name="correlated_mean_and_variance",
+    lesson="02_variance_proof",
+    title="When queries go with keys",
+    prompt=PROMPT,
+    section="5. Break the assumptions, one at a time",
+    difficulty=4,
+    minutes=15,
+    reference=correlated_mean_and_variance,
+    cases=(
+        Case("correlated", lambda rng: (some_size(rng), float(rng.uniform(0.2, 0.8)))),
+        Case(
+            "correlated the other way",
+            lambda rng: (some_size(rng), float(rng.uniform(-0.8, -0.2))),
+            says="A negative ρ: query and key point apart on average.",
+        ),
+        Case(
+            "independent",
+            lambda rng: (some_size(rng), 0.0),
+            says="With ρ = 0 the answer is the proof's: mean 0, variance d_k.",
+        ),
+        Case(
+            "the same vector",
+            lambda rng: (some_size(rng), 1.0),
+            says="With ρ = 1, k is q, and q·k is the squared length.",
+        ),
+    ),
+    wrong=(
+        WrongAnswer(
+            "correlation-ignored",
+            lambda d, r: (0.0, float(d)),
+            "This is the answer for independent q and k. With ρ, each q_i k_i has mean ρ.",
+        ),
+        WrongAnswer(
+            "variance-unchanged",
+            lambda d, r: (d * r, float(d)),
+            "The mean is right. The variance of one product is E[q²k²] − ρ², and E[q²k²] is 1 + 2ρ², not 1 + ρ².",
+        ),
+        WrongAnswer(
+            "mean-square-not-variance",
+            lambda d, r: (d * r, d * (1 + 2 * r**2)),
+            "You used E[q²k²] = 1 + 2ρ². Its squared mean ρ² still has to be subtracted.",
+        ),
+        WrongAnswer(
+            "variance-falls",
+            lambda d, r: (d * r, d * (1 - r**2)),
+            "You used 1 − ρ², as if q were fixed and only the noise varied. q varies too: E[q⁴] = 3.",
+        ),
+        WrongAnswer(
+            "rho-not-squared",
+            lambda d, r: (d * r, d * (1 + r)),
+            "The variance has ρ squared in it: it is the same for ρ and −ρ.",
+        ),
+        WrongAnswer(
+            "mean-square-of-the-score",
+            lambda d, r: (d * r, d * (1 + r**2) + (d * r) ** 2),
+            "Your second number is E[(q·k)²]. The variance is without the squared mean (d_k ρ)².",
+        ),
+        WrongAnswer(
+            "coordinates-correlated-instead",
+            lambda d, r: (0.0, d + d * (d - 1) * r**2),
+            "That is for coordinates of one vector that correlate with each other. Here q_i correlates with k_i.",
+        ),
+        WrongAnswer(
+            "terms-not-independent",
+            lambda d, r: (d * r, d**2 * (1 + r**2)),
+            "You multiplied the variance by d_k². The d_k products are still independent of each other: add them up.",
+        ),
+        WrongAnswer(
+            "one-coordinate-only",
+            lambda d, r: (r, 1 + r**2),
+            "This is one coordinate. The score is a sum of d_k products.",
+        ),
+        WrongAnswer(
+            "mean-of-one-coordinate",
+            lambda d, r: (r, d * (1 + r**2)),
+            "The variance is right. The mean is that of one coordinate: d_k of them add up.",
+        ),
+        WrongAnswer(
+            "scaled-already",
+            lambda d, r: (np.sqrt(d) * r, 1 + r**2),
+            "You divided the score by √d_k. Mean and variance of the raw score are asked for.",
+        ),
+        WrongAnswer(
+            "mean-grows-like-root",
+            lambda d, r: (np.sqrt(d) * r, d * (1 + r**2)),
+            "You let the mean grow like √d_k. Spreads add up like that, means don't: d_k means of ρ make d_k ρ.",
+        ),
+        WrongAnswer(
+            "standard-deviation",
+            lambda d, r: (d * r, np.sqrt(d * (1 + r**2))),
+            "Your second number is the standard deviation. The variance is its square.",
+        ),
+        WrongAnswer(
+            "sign-dropped",
+            lambda d, r: (d * abs(r), d * (1 + r**2)),
+            "You dropped the sign of ρ: a negative ρ gives a negative mean.",
+        ),
+        WrongAnswer(
+            "swapped",
+            lambda d, r: (d * (1 + r**2), d * r),
+            "Mean and variance are swapped: the mean comes first.",
+        ),
+        WrongAnswer(
+            "rho-squared-in-the-mean",
+            lambda d, r: (d * r**2, d * (1 + r**2)),
+            "The mean has ρ in it, not ρ²: E[q k] = ρ E[q²] = ρ.",
+        ),
+        WrongAnswer(
+            "list-not-tuple",
+            lambda d, r: [d * r, d * (1 + r**2)],
+            "You returned a list. Return two numbers: `return mean, variance`, without brackets.",
+        ),
+        WrongAnswer(
+            "array-not-tuple",
+            lambda d, r: np.array([d * r, d * (1 + r**2)]),
+            "The numbers are right but come as an array. Return two numbers: `return mean, variance`.",
+        ),
+    ),
+    also_right=(
+        _correlated_from_moments,
+        _correlated_by_diagonalising,
+        lambda d_k, rho: (sum(rho for _ in range(d_k)), sum(1 + rho * rho for _ in range(d_k))),
+    ),
+    hints=(
+        "Put k = ρq + √(1−ρ²)e into q·k, for one coordinate. Which parts have mean 0?",
+        "E[q k] = ρ E[q²], and E[q²k²] = ρ² E[q⁴] + (1−ρ²) E[q²] E[e²]. For a bell curve E[q⁴] = 3.",
+        "One product has mean ρ and mean square 1 + 2ρ². Subtract ρ², then take d_k of them.",
+    ),
+)

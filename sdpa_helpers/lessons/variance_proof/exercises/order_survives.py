@@ -1,0 +1,179 @@
+"""Lesson 02, exercise `order_survives`: why not divide by the maximum?"""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+
+PROMPT = r"""`order_survives(scores)`: why can't we divide each row by its maximum instead of by $\sqrt{d_k}$? Say for each row whether that would keep the order of its keys.
+
+- `scores`, shape `(..., n_k)`: rows of finite scores, any number of leading axes, also none.
+- Returns booleans of shape `(...)`. `True` if the divided row is finite and every two keys compare as before: larger stays larger, equal stays equal.
+
+Examples: `[4, 2]` gives `True`: it becomes `[1, 0.5]`. `[-1, -2]` gives `False`: it becomes `[1, 2]`. `[0, -1]` gives `False`: that is a division by 0. `[-3, -3]` gives `True`: it becomes `[1, 1]`.
+"""
+
+
+def order_survives(scores):
+    """Does dividing a row by its maximum keep its order? scores (..., n_k) -> bool (...)."""
+    largest, smallest = scores.max(axis=-1), scores.min(axis=-1)
+    return (largest > 0) | ((largest == smallest) & (largest != 0))
+
+
+def _order_by_trying(scores):
+    """Divide, and compare every pair of keys before and after."""
+    divided = scores / scores.max(axis=-1, keepdims=True)
+    before = np.sign(scores[..., :, None] - scores[..., None, :])
+    after = np.sign(divided[..., :, None] - divided[..., None, :])
+    return (before == after).all(axis=(-1, -2))
+
+
+def _shifted_to_maximum(rng, shape, maxima):
+    rows = rng.normal(size=shape)
+    return rows - rows.max(axis=-1, keepdims=True) + np.asarray(maxima, dtype=float)[..., None]
+
+
+def _rows(rng):
+    """Maximum above 0, below 0, exactly 0, all equal (below 0, above 0, 0), and one row with two equal scores."""
+    rows = _shifted_to_maximum(rng, (8, 5), [1.5, -1.5, 0.0, 20.0, -0.3, 1.0, 1.0, 1.0])
+    rows[3:6] = np.array([-2.0, 2.0, 0.0])[:, None]
+    rows[-1] = [-9.0, 1.0, -3.0, 0.5, -9.0]
+    return (rows,)
+
+
+EXERCISE = Exercise(
+    name="order_survives",
+    lesson="02_variance_proof",
+    title="Why not divide by the maximum?",
+    prompt=PROMPT,
+    section="7. Why not divide by the maximum?",
+    difficulty=2,
+    minutes=10,
+    reference=order_survives,
+    cases=(
+        Case(
+            "maximum above 0",
+            lambda rng: (_shifted_to_maximum(rng, (4, 5), [0.5, 2.0, 30.0, 1.0]),),
+            says="A positive maximum keeps the order.",
+        ),
+        Case(
+            "only negative scores",
+            lambda rng: (_shifted_to_maximum(rng, (3, 4), [-0.5, -3.0, -200.0]),),
+            says="A negative divisor turns the order round.",
+        ),
+        Case(
+            "one row alone, maximum 0",
+            lambda rng: (_shifted_to_maximum(rng, (6,), 0.0),),
+            says="0 divided by 0 has no order.",
+        ),
+        Case(
+            "all scores equal",
+            lambda rng: (
+                np.repeat((np.array([-2.0, 0.0, 3.0, -0.25]) * rng.uniform(1, 2))[:, None], 5, axis=1),
+            ),
+            says="Where nothing is ahead, nothing can be turned round; but 0/0 is still no number.",
+        ),
+        Case("everything mixed", _rows),
+        Case(
+            "a batch with heads",
+            lambda rng: (
+                _shifted_to_maximum(rng, (2, 3, 4, 5), np.resize([1.0, -1.0, -1.0, 1.0, 1.0], (2, 3, 4))),
+            ),
+        ),
+    ),
+    wrong=(
+        WrongAnswer(
+            "always",
+            lambda s: np.ones(s.shape[:-1], dtype=bool),
+            "You say that the order always survives. Divide (−1, −2) by −1: it becomes (1, 2).",
+        ),
+        WrongAnswer(
+            "never",
+            lambda s: np.zeros(s.shape[:-1], dtype=bool),
+            "You say that it never survives. Divide (4, 2) by 4: the order is the same.",
+        ),
+        WrongAnswer(
+            "equal-scores-forgotten",
+            lambda s: s.max(axis=-1) > 0,
+            "Nearly: a row of equal scores below 0 becomes a row of ones, and its order, all equal, is kept.",
+        ),
+        WrongAnswer(
+            "zero-let-through",
+            lambda s: (s.max(axis=-1) >= 0) | (s.max(axis=-1) == s.min(axis=-1)),
+            "You let a maximum of 0 through: 0/0 is NaN, and NaN has no order.",
+        ),
+        WrongAnswer(
+            "zero-let-through-equal-forgotten",
+            lambda s: s.max(axis=-1) >= 0,
+            "You let a maximum of 0 through: 0/0 is NaN. (And equal scores below 0 keep their order.)",
+        ),
+        WrongAnswer(
+            "equal-zeros-let-through",
+            lambda s: (s.max(axis=-1) > 0) | (s.max(axis=-1) == s.min(axis=-1)),
+            "A row of zeros is all equal, but 0/0 is NaN: nothing is kept.",
+        ),
+        WrongAnswer(
+            "only-zero-is-bad",
+            lambda s: s.max(axis=-1) != 0,
+            "You only ruled out division by 0. A negative maximum gives numbers, in the wrong order.",
+        ),
+        WrongAnswer(
+            "all-must-be-positive",
+            lambda s: s.min(axis=-1) > 0,
+            "You ask that every score is above 0. Only the divisor's sign counts, and that is the maximum's.",
+        ),
+        WrongAnswer(
+            "sum-instead-of-maximum",
+            lambda s: s.sum(axis=-1) > 0,
+            "You looked at the sum. The divisor is the maximum.",
+        ),
+        WrongAnswer(
+            "largest-in-size",
+            lambda s: (
+                (np.take_along_axis(s, np.abs(s).argmax(axis=-1)[..., None], -1)[..., 0] > 0)
+                | ((s.max(axis=-1) == s.min(axis=-1)) & (s.max(axis=-1) != 0))
+            ),
+            "You looked at the score that is largest in size. The maximum is the largest with its sign.",
+        ),
+        WrongAnswer(
+            "one-maximum-for-all-rows",
+            lambda s: np.broadcast_to(s.max() > 0, s.shape[:-1]) | (_all_equal(s) & (s.max() != 0)),
+            "You took one maximum for the whole array. Each row has its own.",
+        ),
+        WrongAnswer(
+            "maximum-down-the-columns",
+            lambda s: s.max(axis=0) > 0,
+            "You took the maximum along the first axis. Each row, along the last axis, has its own.",
+        ),
+        WrongAnswer(
+            "one-answer-for-all-rows",
+            lambda s: bool(np.all(order_survives(s))),
+            "You gave one answer for the whole array. Every row gets its own True or False.",
+        ),
+        WrongAnswer(
+            "axis-kept",
+            lambda s: order_survives(s)[..., None],
+            "The answers are right, but the last axis is still there, with length 1: leave out keepdims.",
+        ),
+        WrongAnswer(
+            "turned-round",
+            lambda s: ~order_survives(s),
+            "The verdict is the wrong way round: True when the order is kept.",
+        ),
+    ),
+    also_right=(
+        _order_by_trying,
+        lambda s: (s.max(-1) > 0) | ((np.ptp(s, axis=-1) == 0) & (s[..., 0] != 0)),
+        lambda s: np.array(
+            [bool(r.max() > 0 or (r.max() == r.min() != 0)) for r in s.reshape(-1, s.shape[-1])]
+        ).reshape(s.shape[:-1]),
+    ),
+    hints=(
+        "Try it by hand: (4, 2), (−1, −2), (0, −1), (−3, −3). What do you divide by each time?",
+        "Dividing by a positive number keeps every order; by a negative one reverses it; by 0 destroys it.",
+        "The maximum along the last axis decides. Then think of rows in which all scores are equal.",
+    ),
+)
+
+
+def _all_equal(scores):
+    return scores.max(axis=-1) == scores.min(axis=-1)

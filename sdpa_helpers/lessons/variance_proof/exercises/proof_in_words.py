@@ -1,0 +1,23 @@
+"""Lesson 02, in words, `proof_in_words`: the proof in words."""
+
+from sdpa_helpers.checking.written_exercise import Criterion, WrittenExercise
+
+PROMPT = r"""Prove in words that $\mathrm{Var}(q\cdot k) = d_k$, for somebody who knows what a mean, a variance and *independent* are. Four to eight sentences will do; formulas between dollar signs are welcome.
+
+You may assume that all components have mean 0 and variance 1, that the two factors of each product are independent, and that different coordinates are independent. Say at every step which of these it uses.
+"""
+
+EXERCISE = WrittenExercise(
+    name="proof_in_words",
+    lesson="02_variance_proof",
+    title="The proof in words",
+    prompt=PROMPT,
+    difficulty=3,
+    minutes=10,
+    criteria=(
+        Criterion("one-product", 2.0, "the variance of one product, and which assumption that step uses"),
+        Criterion("sum", 2.0, "why the variances of the products add up, and which assumption that uses"),
+        Criterion("moments", 1.0, "where mean 0 and variance 1 come in"),
+    ),
+    section="2. The proof, in seven steps",
+)

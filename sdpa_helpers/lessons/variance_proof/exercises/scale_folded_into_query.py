@@ -1,0 +1,149 @@
+"""Lesson 02, exercise `scale_folded_into_query`: the scale, folded into the query."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.lessons.variance_proof.exercises.shared import read_only_strided, unit_rows
+
+PROMPT = r"""`scale_folded_into_query(Q)`: the $Q'$ for which $Q'K^{\mathsf T} = QK^{\mathsf T}/\sqrt{d_k}$, whatever $K$ is.
+
+- `Q`, shape `(..., d_k)`: any number of leading axes, also none. Don't change it.
+- Returns a new array of the same shape.
+
+Example: `Q = [[2, 0, 0, 4]]` has `d_k = 4` and gives `[[1, 0, 0, 2]]`.
+"""
+
+
+def scale_folded_into_query(Q):
+    """Q with the scale in it: (..., d_k) -> the same shape."""
+    return Q / Q.shape[-1] ** 0.5
+
+
+def _folded_in_place(Q):
+    Q /= Q.shape[-1] ** 0.5
+    return Q
+
+
+EXERCISE = Exercise(
+    name="scale_folded_into_query",
+    lesson="02_variance_proof",
+    title="The scale, folded into the query",
+    prompt=PROMPT,
+    difficulty=1,
+    minutes=5,
+    reference=scale_folded_into_query,
+    cases=(
+        Case("three queries", lambda rng: (rng.normal(size=(3, 5)),)),
+        Case("a batch with heads", lambda rng: (rng.normal(size=(2, 3, 4, 7)),)),
+        Case(
+            "one query alone",
+            lambda rng: (rng.normal(size=(11,)),),
+            says="A single vector has one axis, d_k.",
+        ),
+        Case(
+            "read-only, strided and large",
+            lambda rng: (read_only_strided(1000 * rng.normal(size=(4, 2, 6))),),
+        ),
+    ),
+    wrong=(
+        WrongAnswer("unchanged", lambda Q: Q + 0.0, "You returned Q as it came: no scale is in it."),
+        WrongAnswer(
+            "divided-by-d",
+            lambda Q: Q / Q.shape[-1],
+            "You divided by d_k. The scores are linear in Q, so Q has to be divided by what the scores are: √d_k.",
+        ),
+        WrongAnswer(
+            "fourth-root",
+            lambda Q: Q / Q.shape[-1] ** 0.25,
+            "You divided by the fourth root of d_k. That is right if K is divided by it too; here K stays as it is.",
+        ),
+        WrongAnswer(
+            "multiplied-by-root-d",
+            lambda Q: Q * Q.shape[-1] ** 0.5,
+            "You multiplied by √d_k; divide.",
+        ),
+        WrongAnswer(
+            "root-of-number-of-queries",
+            lambda Q: Q / Q.shape[-2] ** 0.5,
+            "You divided by the square root of the number of queries. d_k is the last axis.",
+        ),
+        WrongAnswer(
+            "root-of-first-axis",
+            lambda Q: Q / len(Q) ** 0.5,
+            "You divided by the square root of the FIRST axis. d_k is the last one.",
+        ),
+        WrongAnswer(
+            "root-of-second-axis",
+            lambda Q: Q / Q.shape[1] ** 0.5,
+            "You divided by the square root of axis 1. That is d_k only for two axes; `shape[-1]` is right for any.",
+        ),
+        WrongAnswer(
+            "root-of-size",
+            lambda Q: Q / Q.size**0.5,
+            "You divided by the square root of ALL numbers in Q. Only the length of one query counts.",
+        ),
+        WrongAnswer(
+            "always-eight",
+            lambda Q: Q / 8,
+            "You divided by 8, which is √64. Here d_k is another number: read it off the shape.",
+        ),
+        WrongAnswer(
+            "root-cut-to-integer",
+            lambda Q: Q / int(Q.shape[-1] ** 0.5),
+            "The square root was cut to a whole number: √d_k is rarely whole.",
+        ),
+        WrongAnswer(
+            "unit-length",
+            unit_rows,
+            "You made every query one unit long. d_k counts coordinates; a query's length stays its own.",
+        ),
+        WrongAnswer(
+            "divided-by-measured-spread",
+            lambda Q: Q / Q.std(),
+            "You divided by the measured standard deviation. The scale depends on d_k only, not on the numbers in Q.",
+        ),
+        WrongAnswer(
+            "standardised",
+            lambda Q: (Q - Q.mean(axis=-1, keepdims=True)) / Q.shape[-1] ** 0.5,
+            "The scale is right, but you also subtracted the mean: that changes the scores.",
+        ),
+        WrongAnswer(
+            "scores-with-itself",
+            lambda Q: Q @ np.swapaxes(Q, -1, -2) / Q.shape[-1] ** 0.5 if Q.ndim > 1 else Q @ Q / Q.size**0.5,
+            "You computed scores of Q with itself. Only the new Q is asked for, of the same shape as Q.",
+        ),
+        WrongAnswer(
+            "root-of-the-entries",
+            lambda Q: np.sqrt(np.abs(Q)),
+            "You took the root of Q's entries. The root belongs to d_k, the number of coordinates.",
+        ),
+        WrongAnswer(
+            "changes-its-input",
+            _folded_in_place,
+            "Your function writes into the caller's Q. Make a new array instead of using `/=`.",
+        ),
+    ),
+    also_right=(
+        lambda Q: Q * Q.shape[-1] ** -0.5,
+        lambda Q: np.divide(Q, np.sqrt(Q.shape[-1])),
+        lambda Q: Q @ (np.eye(Q.shape[-1]) / np.sqrt(Q.shape[-1])),
+        lambda Q: Q / Q.shape[-1] ** 0.25 / Q.shape[-1] ** 0.25,
+    ),
+    hints=(
+        "Q' must give the scaled scores for EVERY K. Try a K whose only key is e₁.",
+        "(cQ)Kᵀ = c(QKᵀ): a number can move from the scores into Q.",
+        "`Q / Q.shape[-1] ** 0.5`, as a new array.",
+    ),
+    invariants=(
+        Invariant(
+            "direction-changed",
+            "The new queries don't point where the old ones do: only one number may be multiplied in.",
+            lambda inputs, out: bool(
+                np.allclose(
+                    np.sum(inputs[0] * out, axis=-1),
+                    np.linalg.norm(inputs[0], axis=-1) * np.linalg.norm(out, axis=-1),
+                )
+            ),
+        ),
+    ),
+)

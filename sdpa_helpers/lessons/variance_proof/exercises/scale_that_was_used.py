@@ -1,0 +1,193 @@
+"""Lesson 02, exercise `scale_that_was_used`: which scale did they use?"""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer, read_only
+from sdpa_helpers.lessons.variance_proof.exercises.shared import softmax, some_size, unit_rows
+
+PROMPT = r"""`scale_that_was_used(q, K, weights)`: somebody computed `weights = softmax(c * (K @ q))` and does not say what `c` was. Find it.
+
+- `q`, shape `(d_k,)`: one query. `K`, shape `(n_k, d_k)`: one key a row; at least two of them score differently.
+- `weights`, shape `(n_k,)`: positive, adding up to 1.
+- Returns the number `c`. It may be anything: the right $1/\sqrt{d_k}$, the 1 of somebody who forgot it, a negative number.
+
+Example: `q = [1, 0, 0, 0]`, `K = [[1, 0, 0, 0], [0, 0, 0, 0]]`, `weights = [0.622459…, 0.377541…]` give `0.5`.
+"""
+
+
+def scale_that_was_used(q, K, weights):
+    """The c in weights = softmax(c * (K @ q)) -> one number."""
+    scores = K @ q
+    high, low = scores.argmax(), scores.argmin()
+    return np.log(weights[high] / weights[low]) / (scores[high] - scores[low])
+
+
+def _scale_by_least_squares(q, K, weights):
+    scores, logs = K @ q, np.log(weights)
+    centred = scores - scores.mean()
+    return float(centred @ logs / (centred @ centred))
+
+
+def _scale_by_line(q, K, weights):
+    return np.polyfit(K @ q, np.log(weights), 1)[0]
+
+
+def _weights_with(rng, n_k, d_k, scale):
+    q, K = rng.normal(size=d_k), rng.normal(size=(n_k, d_k))
+    K /= np.abs(K @ q).max() * scale / 3 if abs(scale) > 0.5 else 1.0  # keep every weight well above 0
+    return q, K, softmax(scale * (K @ q))
+
+
+def _probe(rng):
+    """The scale probe: the query e₁, the keys e₁ and 0, with 1/√d_k as it should be."""
+    d = some_size(rng)
+    q, K = np.zeros(d), np.zeros((2, d))
+    q[0] = K[0, 0] = 1.0
+    return q, K, softmax(K @ q / d**0.5)
+
+
+def _first_two_tie(rng):
+    d = some_size(rng, 5, 12)
+    q, K = rng.normal(size=d), rng.normal(size=(4, d))
+    K[1] = K[0]
+    return q, K, softmax(K @ q / d**0.5)
+
+
+EXERCISE = Exercise(
+    name="scale_that_was_used",
+    lesson="02_variance_proof",
+    title="Which scale did they use?",
+    prompt=PROMPT,
+    section="8. Which scale did the code use?",
+    difficulty=3,
+    minutes=10,
+    reference=scale_that_was_used,
+    cases=(
+        Case("the probe: e₁ against e₁ and 0", _probe, says="Raw scores 1 and 0: the scale is log(w₀/w₁)."),
+        Case(
+            "no scale at all",
+            lambda rng: _weights_with(rng, 5, 7, 1.0),
+            says="Somebody forgot it: the answer is 1.",
+        ),
+        Case(
+            "any scale, read-only",
+            lambda rng: tuple(read_only(x) for x in _weights_with(rng, 4, 6, float(rng.uniform(0.1, 0.4)))),
+        ),
+        Case(
+            "a negative scale",
+            lambda rng: _weights_with(rng, 3, 5, float(rng.uniform(-2, -0.6))),
+            says="A sign error.",
+        ),
+        Case(
+            "the first two keys are equal",
+            _first_two_tie,
+            says="A pair with equal scores tells nothing: 0/0.",
+        ),
+        Case(
+            "multiplied instead of divided",
+            lambda rng: _weights_with(rng, 6, d := some_size(rng, 5, 12), d**0.5),
+            says="The fraction bar got lost.",
+        ),
+    ),
+    wrong=(
+        WrongAnswer(
+            "the-scale-that-should-be",
+            lambda q, K, w: q.size**-0.5,
+            "You returned 1/√d_k, the scale that SHOULD be used. Read from the weights which one WAS used.",
+        ),
+        WrongAnswer(
+            "the-temperature",
+            lambda q, K, w: 1 / scale_that_was_used(q, K, w),
+            "This is the number that the scores were divided by, the temperature. The factor is 1 over it.",
+        ),
+        WrongAnswer(
+            "relative-to-the-right-one",
+            lambda q, K, w: scale_that_was_used(q, K, w) * q.size**0.5,
+            "You multiplied by √d_k: that is the scale in units of the right one. The factor itself is asked for.",
+        ),
+        WrongAnswer(
+            "no-logarithm",
+            lambda q, K, w: _slope(q, K, w, lambda high, low: high / low),
+            "You used the ratio of two weights. It is e to the power c·(difference of scores): take its logarithm.",
+        ),
+        WrongAnswer(
+            "difference-of-weights",
+            lambda q, K, w: _slope(q, K, w, lambda high, low: high - low),
+            "You took the difference of two weights. Weights are exponentials of scores: compare their logarithms.",
+        ),
+        WrongAnswer(
+            "not-divided-by-scores",
+            lambda q, K, w: np.log(w[(K @ q).argmax()] / w[(K @ q).argmin()]),
+            "log(w_i/w_j) is c times the difference of the two scores. Divide by that difference.",
+        ),
+        WrongAnswer(
+            "only-for-the-probe",
+            lambda q, K, w: np.log(w[0] / w[1]),
+            "log(w₀/w₁) is the scale only for the probe, whose raw scores differ by 1. In general divide by the "
+            "difference of the two scores, and choose keys whose scores differ.",
+        ),
+        WrongAnswer(
+            "first-two-keys",
+            lambda q, K, w: np.log(w[0] / w[1]) / ((K[0] - K[1]) @ q),
+            "You used keys 0 and 1. When their scores are equal that is 0/0: choose a pair that differs.",
+        ),
+        WrongAnswer(
+            "distance-of-keys",
+            lambda q, K, w: (
+                np.log(w[(i := (K @ q).argmax())] / w[(j := (K @ q).argmin())]) / np.linalg.norm(K[i] - K[j])
+            ),
+            "You divided by the distance of two keys. What the softmax saw is their scores with q.",
+        ),
+        WrongAnswer(
+            "one-weight-only",
+            lambda q, K, w: np.log(w.max()) / (K @ q)[w.argmax()],
+            "You used one weight. log w = c·s − log Σ: the unknown sum cancels only in a difference of two.",
+        ),
+        WrongAnswer(
+            "cosine-for-score",
+            lambda q, K, w: scale_that_was_used(unit_rows(q), K, w),
+            "You made q one unit long first. The scores are with q as it is.",
+        ),
+        WrongAnswer(
+            "base-two",
+            lambda q, K, w: scale_that_was_used(q, K, w) / np.log(2),
+            "You took the logarithm to base 2. Softmax uses e: take np.log.",
+        ),
+        WrongAnswer(
+            "base-ten",
+            lambda q, K, w: scale_that_was_used(q, K, w) / np.log(10),
+            "You took the logarithm to base 10. Softmax uses e: take np.log.",
+        ),
+        WrongAnswer(
+            "sign-turned",
+            lambda q, K, w: -scale_that_was_used(q, K, w),
+            "The sign is turned round: subtract scores and logarithms in the same order.",
+        ),
+        WrongAnswer(
+            "sign-dropped",
+            lambda q, K, w: abs(scale_that_was_used(q, K, w)),
+            "You dropped the sign. A negative scale is a mistake worth finding.",
+        ),
+        WrongAnswer(
+            "rounded",
+            lambda q, K, w: round(float(scale_that_was_used(q, K, w)), 3),
+            "You rounded. Return the number as it comes.",
+        ),
+    ),
+    also_right=(
+        _scale_by_least_squares,
+        _scale_by_line,
+        lambda q, K, w: np.log(w.max() / w.min()) / ((K[w.argmax()] - K[w.argmin()]) @ q),
+    ),
+    hints=(
+        "Write down the weights of two keys. What do you divide by what to get rid of the sum in the denominator?",
+        "log(w_i / w_j) = c·(s_i − s_j), for every pair of keys.",
+        "Take the keys with the largest and the smallest score, so that the difference isn't 0.",
+    ),
+)
+
+
+def _slope(q, K, weights, of):
+    scores = K @ q
+    high, low = scores.argmax(), scores.argmin()
+    return of(weights[high], weights[low]) / (scores[high] - scores[low])

@@ -1,0 +1,207 @@
+"""Lesson 02, exercise `score_variance`: the variance of a score."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.lessons.variance_proof.exercises.shared import some_positive, some_signed, some_size
+
+PROMPT = r"""`score_variance(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0)`: the exact variance of $q\cdot k$ when all components are independent.
+
+- `d_k`: an `int`, the number of components.
+- `var_q`, `var_k`, `mean_q`, `mean_k`: variance and mean of every component of the query and of the key. Note the order, and the defaults.
+- Returns one number. Nothing is sampled.
+
+Examples: `score_variance(5)` gives `5`. `score_variance(5, 2.0, 3.0)` gives `30`. `score_variance(5, mean_q=1.0, mean_k=1.0)` gives `15`.
+"""
+
+
+def score_variance(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0):
+    """Exact Var(q.k) of d_k independent components -> one number."""
+    mean_square = (var_q + mean_q**2) * (var_k + mean_k**2)
+    return d_k * (mean_square - (mean_q * mean_k) ** 2)
+
+
+def _variance_by_enumeration(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0):
+    q = mean_q + np.sqrt(var_q) * np.array([-1, 1])
+    k = mean_k + np.sqrt(var_k) * np.array([-1, 1])
+    return d_k * np.outer(q, k).var()
+
+
+def _score_variance_form(form):
+    """A function with the defaults of score_variance that answers with `form`."""
+    return lambda d, vq=1.0, vk=1.0, mq=0.0, mk=0.0: form(d, vq, vk, mq, mk)
+
+
+def _full(vq, vk, mq, mk):
+    return vq * vk + vq * mk**2 + vk * mq**2
+
+
+EXERCISE = Exercise(
+    name="score_variance",
+    lesson="02_variance_proof",
+    title="The variance of a score",
+    prompt=PROMPT,
+    section="2. The proof, in seven steps",
+    difficulty=2,
+    minutes=10,
+    reference=score_variance,
+    cases=(
+        Case(
+            "only d_k given",
+            lambda rng: (some_size(rng),),
+            says="With the defaults, means 0 and variances 1, the variance is d_k.",
+        ),
+        Case("other variances", lambda rng: (some_size(rng), some_positive(rng), some_positive(rng))),
+        Case(
+            "one mean is not 0",
+            lambda rng: (some_size(rng), some_positive(rng), some_positive(rng), some_signed(rng)),
+            says="A mean in q alone lets k's variance through.",
+        ),
+        Case(
+            "both means are not 0",
+            lambda rng: (
+                some_size(rng),
+                some_positive(rng),
+                some_positive(rng),
+                some_signed(rng),
+                some_signed(rng),
+            ),
+        ),
+        Case(
+            "the query is a constant",
+            lambda rng: (some_size(rng), 0.0, some_positive(rng), some_signed(rng), some_signed(rng)),
+            says="A constant query has variance 0; the score still varies, with k.",
+        ),
+    ),
+    wrong=(
+        WrongAnswer(
+            "means-ignored",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * vq * vk),
+            "d_k·Var(q)·Var(k) is right only for means 0. A mean in one factor lets the other's variance through.",
+            ("What varies when q is the constant 3 and k varies?",),
+        ),
+        WrongAnswer(
+            "arguments-ignored",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d),
+            "You returned d_k whatever the variances and means are. That is the standard case alone.",
+        ),
+        WrongAnswer(
+            "standard-deviation",
+            _score_variance_form(lambda d, vq, vk, mq, mk: np.sqrt(d * _full(vq, vk, mq, mk))),
+            "This is the standard deviation. The variance is its square: leave the square root out.",
+        ),
+        WrongAnswer(
+            "square-root-of-d",
+            _score_variance_form(lambda d, vq, vk, mq, mk: np.sqrt(d) * _full(vq, vk, mq, mk)),
+            "You multiplied by √d_k. The standard deviation grows like √d_k, the variance like d_k.",
+        ),
+        WrongAnswer(
+            "d-squared",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d**2 * _full(vq, vk, mq, mk)),
+            "You multiplied by d_k². That is right for d_k copies of ONE term; independent ones add up.",
+        ),
+        WrongAnswer(
+            "one-coordinate-only",
+            _score_variance_form(lambda d, vq, vk, mq, mk: _full(vq, vk, mq, mk)),
+            "This is the variance of one product, or of the scaled score. q·k is a sum of d_k products.",
+        ),
+        WrongAnswer(
+            "mean-square-not-variance",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * (vq + mq**2) * (vk + mk**2)),
+            "You added up the mean squares of the products. From each one, the squared mean has to be subtracted.",
+        ),
+        WrongAnswer(
+            "mean-square-of-the-score",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * _full(vq, vk, mq, mk) + (d * mq * mk) ** 2),
+            "This is E[(q·k)²]. The variance is without the squared mean, (d_k·E[q]·E[k])².",
+        ),
+        WrongAnswer(
+            "whole-mean-subtracted",
+            _score_variance_form(
+                lambda d, vq, vk, mq, mk: d * (vq + mq**2) * (vk + mk**2) - (d * mq * mk) ** 2
+            ),
+            "You subtracted the squared mean of the whole score from a sum of mean squares of single products. Take "
+            "the variance of one product first, then multiply by d_k.",
+        ),
+        WrongAnswer(
+            "mean-subtracted-unsquared",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * ((vq + mq**2) * (vk + mk**2) - mq * mk)),
+            "You subtracted the mean of a product; its square has to be subtracted.",
+        ),
+        WrongAnswer(
+            "variances-added",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * (vq + vk)),
+            "You added the variances: that is for q + k. Here the components are multiplied.",
+        ),
+        WrongAnswer(
+            "taken-for-standard-deviations",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * _full(vq**2, vk**2, mq, mk)),
+            "You squared the variances, as if they were standard deviations.",
+        ),
+        WrongAnswer(
+            "means-not-squared",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * (vq * vk + vq * mk + vk * mq)),
+            "The means come in squared: E[q²] = Var(q) + E[q]².",
+        ),
+        WrongAnswer(
+            "means-on-their-own-variances",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * (vq * vk + vq * mq**2 + vk * mk**2)),
+            "The cross terms are the wrong way round: the mean of q lets the variance of K through, not its own.",
+        ),
+        WrongAnswer(
+            "mean-of-q-forgotten",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * (vq * vk + vq * mk**2)),
+            "One term is missing: Var(k)·E[q]².",
+        ),
+        WrongAnswer(
+            "mean-of-k-forgotten",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * (vq * vk + vk * mq**2)),
+            "One term is missing: Var(q)·E[k]².",
+        ),
+        WrongAnswer(
+            "first-order-only",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * (vq * mk**2 + vk * mq**2)),
+            "The term Var(q)·Var(k) is missing. Error propagation drops it as small; here, with means 0, it is all "
+            "there is.",
+        ),
+        WrongAnswer(
+            "the-mean-not-the-variance",
+            _score_variance_form(lambda d, vq, vk, mq, mk: d * mq * mk),
+            "This is the mean of the score, d_k·E[q]·E[k]. Its variance is asked for.",
+        ),
+        WrongAnswer(
+            "d-minus-one",
+            _score_variance_form(lambda d, vq, vk, mq, mk: (d - 1) * _full(vq, vk, mq, mk)),
+            "You multiplied by d_k − 1. Nothing is estimated from a sample here: d_k terms add up.",
+        ),
+        WrongAnswer(
+            "means-before-variances",
+            lambda d, mq=0.0, mk=0.0, vq=1.0, vk=1.0: d * _full(vq, vk, mq, mk),
+            "Your arguments are in another order: after d_k come var_q and var_k, then mean_q and mean_k.",
+        ),
+        WrongAnswer(
+            "whole-numbers",
+            _score_variance_form(lambda d, vq, vk, mq, mk: int(d * _full(vq, vk, mq, mk))),
+            "You cut the decimals off. A variance is a real number.",
+        ),
+    ),
+    also_right=(
+        _score_variance_form(lambda d, vq, vk, mq, mk: d * (vq * vk + vq * mk**2 + vk * mq**2)),
+        lambda d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0: float(
+            sum((var_q + mean_q**2) * (var_k + mean_k**2) - mean_q**2 * mean_k**2 for _ in range(d_k))
+        ),
+        _variance_by_enumeration,
+    ),
+    hints=(
+        "Take one product q_i·k_i first. What are its mean and its mean square?",
+        "Var = E[x²] − E[x]² for x = q_i·k_i, and E[q²k²] = E[q²]·E[k²]. Then d_k such terms add up.",
+        "`d_k * ((var_q + mean_q**2) * (var_k + mean_k**2) - (mean_q * mean_k)**2)`.",
+    ),
+    invariants=(
+        Invariant(
+            "negative-variance",
+            "A variance can't be negative.",
+            lambda inputs, v: bool(v >= 0),
+        ),
+    ),
+)
