@@ -1,4 +1,4 @@
-"""The scaffold of a lesson's widget: controls, and a picture that Python draws for every position of them.
+"""Panels: pictures that move, as the result of a cell. In Python here, in the page `panels.js`: one scaffold for all.
 
     def draw(state):                      # pure: the same state gives the same picture
         return canvas.finish("Bars", f"The largest weight is {...}.")
@@ -6,8 +6,17 @@
     Panel("softmax", "How sharp is a row?", [slider("n", "keys", range(2, 65), 16)], draw, still)
 
 A control has finitely many positions ("stops"), each with a value and the text that shows it; so zero and infinity
-can be stops as well. A cell's output is a still picture with alt text, which every viewer shows. In JupyterLab
-`widgets.js` puts the living panel in its place as long as the kernel that made it is there.
+can be stops as well. A cell's output is a still picture with alt text, which every viewer shows. In JupyterLab the
+living panel takes its place as long as the kernel that made it is there.
+
+How scripts are joined: `panels.js` first, then the files that a panel needs, whole and in order, then one line that
+exports (`module`, for anywidget) or mounts (`inlined`, for a page without a kernel). So no file imports or exports
+anything; what it takes from those before it stands in its line `global`, which the linter checks. There are two
+registries, and each entry is one file that ends with its registration:
+
+- `bodies.walk = {style, fill}`, a kind of panel: `drawn.js`, whose pictures Python draws, and `visualiser.js`,
+  which draws by itself. What Python hands to it names it: `{"body": "walk", "title": …}`.
+- `kinds.grid = grid`, a kind of control beside slider, choice, switch and button. Its `Control` names the file.
 """
 
 import hashlib
@@ -16,21 +25,41 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-from sdpa_helpers.show.figures import Picture
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sdpa_helpers.show.panels_model import PanelModel
+    from sdpa_helpers.show.figures import Picture
+    from sdpa_helpers.show.panels_model import DrawnModel
 
-MODULE = Path(__file__).with_suffix(".js")
+SCAFFOLD = Path(__file__).with_suffix(".js")
+DRAWN = Path(__file__).with_name("drawn.js")
 
 State = Mapping[str, Any]
 
 
+def module(*files: Path) -> str:
+    """The scaffold and these files as one ES module, as anywidget wants it."""
+    return f"{_joined(files)}\nexport default {{ initialize, render }};\n"
+
+
+def inlined(still: "Picture", note: str, given: Mapping[str, Any], *files: Path) -> str:
+    """HTML of a still and its note, and a script that puts the living panel in their place: no network, no kernel."""
+    data = json.dumps(given, ensure_ascii=False).replace("<", "\\u003c")
+    return (
+        f"<div>{still._repr_html_()}<p><em>{note}</em></p></div>\n<script>\n(() => {{\n"
+        # A classic script, because it knows its own place in the page.
+        '"use strict";\nconst place = document.currentScript.previousElementSibling;\n'
+        f"{_joined(files)}\nreplaceStill(place, {data});\n}})();\n</script>"
+    )
+
+
+def _joined(files: Iterable[Path]) -> str:
+    return "\n".join(file.read_text(encoding="utf-8") for file in (SCAFFOLD, *files))
+
+
 @dataclass(frozen=True)
 class Drawing:
-    """A picture as SVG, and the sentences that say what it shows. Made by `svg.Canvas.finish`."""
+    """A picture, and the sentences that say what it shows. Made by `svg.Canvas.finish`."""
 
     svg: str
     text: str
@@ -38,14 +67,22 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Control:
-    """Something to move. `start` is an index into `stops`; a button has no stops, it counts."""
+    """Something to move."""
 
-    kind: Literal["slider", "choice", "switch", "button"]
+    kind: str
+    """slider, choice, switch, button, or what `file` adds to the page's `kinds`."""
     name: str
+    """The name of its value in a state."""
     label: str
+    """What the reader sees beside it."""
     stops: Sequence[Any] = ()
+    """The value at each position; a button has none, it counts."""
     shown: Sequence[str] = ()
+    """The text of each position."""
     start: int = 0
+    """The first position."""
+    file: Path | None = None
+    """The script that adds its kind, for a control that `panels.js` does not have."""
 
     def index(self, value: Any) -> int:
         """The position with this value.
@@ -104,11 +141,11 @@ class Panel:
         title: str,
         controls: Sequence[Control],
         draw: Callable[[State], Drawing],
-        still: Callable[[], Picture],
+        still: "Callable[[], Picture]",
     ) -> None:
         self.name, self.title, self.draw, self.still = name, title, draw, still
         self.controls = {control.name: control for control in controls}
-        self.models: list[PanelModel] = []
+        self.models: list[DrawnModel] = []
 
     @property
     def start(self) -> dict[str, Any]:
@@ -151,14 +188,23 @@ class Panel:
         ]
         data = {"title": self.title, "controls": controls, "start": self.indices(self.start)}
         whole = json.dumps([self.name, data, self.draw(self.start).svg])
-        return data | {"key": f"{self.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"}
+        return data | {
+            "body": "drawn",
+            "key": f"{self.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}",
+        }
 
-    def widget(self) -> "PanelModel":
+    def widget(self) -> "DrawnModel":
         """The living panel as an anywidget: for JupyterLab it is made by itself when the panel is shown."""
-        from sdpa_helpers.show.panels_model import PanelModel
+        # Imported when the first panel is shown: anywidget takes its time.
+        from sdpa_helpers.show.panels_model import DrawnModel
 
-        self.models.append(PanelModel(self))
+        added = dict.fromkeys(control.file for control in self.controls.values() if control.file)
+        self.models.append(DrawnModel(module(*added, DRAWN), self.given(), self._picture))
         return self.models[-1]
+
+    def _picture(self, indices: Mapping[str, int]) -> dict[str, str]:
+        drawing = self.draw(self.values(indices))
+        return {"svg": drawing.svg, "text": drawing.text}
 
     def html(self) -> str:
         """The still, and the line of script that offers its place to the living panel."""
@@ -178,6 +224,6 @@ class Panel:
 
 
 @lru_cache(maxsize=16)
-def _html_of(still: Callable[[], Picture]) -> str:
+def _html_of(still: "Callable[[], Picture]") -> str:
     """A still never changes, and takes half a second: who runs a cell again should not wait for it again."""
     return still()._repr_html_()

@@ -1,37 +1,41 @@
-"""The part of a lesson's widget that lives in the kernel: an anywidget around `widgets.js`."""
+"""The part of a panel that lives in the kernel: anywidgets that know of no panel, only of what it hands them."""
 
 import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anywidget
 import traitlets
 
-from sdpa_helpers.show.panels import MODULE, Panel
-
 SLICE = 0.03  # seconds for drawing ahead, then the kernel listens again
 
+_TRAITS = {int: traitlets.Int, float: traitlets.Float, str: traitlets.Unicode}
 
-class PanelModel(anywidget.AnyWidget):
-    """Answers every position of the controls with a picture. Made by `Panel`."""
 
-    _esm = MODULE
+class DrawnModel(anywidget.AnyWidget):
+    """Answers every position of the controls with a picture. Made by `Panel.widget`."""
+
+    _esm = traitlets.Unicode().tag(sync=True)
     given = traitlets.Dict().tag(sync=True)  # title, controls, start, key, born; never changes
     asked = traitlets.Dict().tag(sync=True)  # {"number", "at": {control: index}, "known": it has the picture}
     answer = traitlets.Dict().tag(sync=True)  # {"number", "at", "svg", "text"}
 
-    def __init__(self, panel: Panel) -> None:
-        self.panel = panel
-        asked = {"number": 0, "at": panel.indices(panel.start), "known": False}
+    def __init__(
+        self, module: str, given: Mapping[str, Any], picture: Callable[[dict[str, int]], dict[str, str]]
+    ) -> None:
+        """`picture` draws for positions of the controls: {"svg", "text"}."""
+        self.picture = picture
+        start = given["start"]
         super().__init__(
-            given=panel.given() | {"born": time.time()},
-            asked=asked,
-            answer=self._frame(asked["at"]) | {"number": 0},
+            _esm=module,
+            given={**given, "born": time.time()},
+            asked={"number": 0, "at": start, "known": False},
+            answer=self._frame(start) | {"number": 0},
         )
         self.on_msg(self._draw_ahead)
 
     def _frame(self, at: dict[str, int]) -> dict[str, Any]:
-        drawing = self.panel.draw(self.panel.values(at))
-        return {"at": at, "svg": drawing.svg, "text": drawing.text}
+        return {"at": at} | self.picture(at)
 
     @traitlets.observe("asked")
     def _respond(self, change: dict) -> None:
@@ -47,3 +51,18 @@ class PanelModel(anywidget.AnyWidget):
             if time.monotonic() > until:
                 break
         self.send({"frames": frames})
+
+
+class SettingsModel(anywidget.AnyWidget):
+    """A panel that the page draws by itself. Each setting is a trait, which Python and the reader both move."""
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    given = traitlets.Dict().tag(sync=True)  # what the module needs to begin; never changes
+
+    def __init__(
+        self, module: str, given: Mapping[str, Any], settings: Mapping[str, int | float | str]
+    ) -> None:
+        self.add_traits(
+            **{name: _TRAITS[type(value)](value).tag(sync=True) for name, value in settings.items()}
+        )
+        super().__init__(_esm=module, given=dict(given))

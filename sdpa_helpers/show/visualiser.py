@@ -3,14 +3,13 @@
     walk_through("the cat fears big dogs")                        # vectors made from the letters
     walk_through(tokens=words, queries=questions, Q=Q, K=K, V=V)  # your own
 
-What a cell shows is `visualiser.js` itself, inlined in HTML behind a still picture. So it moves in JupyterLab,
-in pages that nbconvert writes and on a static site, where nobody runs Python; where scripts are removed (GitHub,
-a notebook that you have not run yet) the still stays, with its alt text. `.widget()` gives the same module as an
-anywidget, whose state Python can read and set.
+A panel that the page draws by itself (`visualiser.js`, with its numbers in `visualiser_numbers.js`): what a cell shows
+is these scripts, inlined in HTML behind a still picture. So it moves in JupyterLab, in pages that nbconvert writes
+and on a static site, where nobody runs Python; where scripts are removed (GitHub, a notebook that you have not run
+yet) the still stays, with its alt text. `.widget()` gives the same as an anywidget, whose state Python can read
+and set.
 """
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,12 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpa_helpers.attention import scaled_dot_product_attention
+from sdpa_helpers.show.panels import inlined, module
 
 if TYPE_CHECKING:
     from sdpa_helpers.show.figures import Picture
-    from sdpa_helpers.show.visualiser_widget import WalkWidget
+    from sdpa_helpers.show.panels_model import SettingsModel
 
-MODULE = Path(__file__).with_suffix(".js")
+NUMBERS = Path(__file__).with_name("visualiser_numbers.js")
+SCRIPTS = (NUMBERS, Path(__file__).with_suffix(".js"))
+TITLE = "Walk through attention, one query at a time"
 WIDTH, VALUE_WIDTH, MOST_TOKENS = 64, 3, 12  # as in the module
 
 Scale = Literal["none", "1/√d", "1/d"]
@@ -85,13 +87,13 @@ def walk_through(
             raise ValueError(f"{what} is {value!r}, but must be one of {known.__args__}")  # type: ignore[attr-defined]
     width = q.shape[1]
     settings = {
-        "query": _within("query", query, 0, len(q) - 1),
-        "step": _within("step", step, 1, 5),
-        "dk": _within("d_k", width if d_k is None else d_k, 1, width),
-        "temperature": _within("temperature", temperature, 0.1, 5),
+        "query": int(_within("query", query, 0, len(q) - 1)),
+        "step": int(_within("step", step, 1, 5)),
+        "dk": int(_within("d_k", width if d_k is None else d_k, 1, width)),
+        "temperature": float(_within("temperature", temperature, 0.1, 5)),
         "scale": scale,
         "mask": mask,
-        "size": _within("mask_size", mask_size, 0, MOST_TOKENS),
+        "size": int(_within("mask_size", mask_size, 0, MOST_TOKENS)),
     }
     return Walk(keys, asked, q, k, v, settings, own)
 
@@ -150,13 +152,14 @@ class Walk:
         """What the module needs to begin."""
         vectors = {name: _plain(array) for name, array in (("Q", self.Q), ("K", self.K), ("V", self.V))}
         data = {"tokens": self.tokens, "queries": self.queries, **vectors} if self.own else {}
-        return {"sentence": " ".join(self.tokens)} | data | self.settings
+        begin = {"body": "walk", "title": TITLE, "sentence": " ".join(self.tokens)}
+        return begin | data | self.settings
 
-    def widget(self) -> "WalkWidget":
+    def widget(self) -> "SettingsModel":
         """The same as an anywidget: Python can read and set query, step, mask, … while it is shown."""
-        from sdpa_helpers.show.visualiser_widget import WalkWidget
+        from sdpa_helpers.show.panels_model import SettingsModel
 
-        return WalkWidget(given=self.given(), **self.settings)
+        return SettingsModel(module(*SCRIPTS), self.given(), self.settings)
 
     def still(self) -> "Picture":
         """The picture that stays where scripts do not run."""
@@ -187,18 +190,10 @@ class Walk:
     def html(self) -> str:
         """The still, and a script that puts the living picture in its place. Needs no network and no kernel."""
         note = "Run this cell, and the picture moves: attention step by step, one query at a time."
-        data = json.dumps(self.given(), ensure_ascii=False).replace("<", "\\u003c")
-        # A classic script, because it knows its own place in the page; hence the module without its exports.
-        module = re.sub(r"^export (default .*$)?", "", MODULE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        return (
-            f"<div>{self.still()._repr_html_()}<p><em>{note}</em></p></div>\n<script>\n(() => {{\n"
-            '"use strict";\nconst place = document.currentScript.previousElementSibling;\n'
-            f"{module}\nconst stage = document.createElement('div');\nmount(stage, {data});\n"
-            "place.replaceWith(stage);\n})();\n</script>"
-        )
+        return inlined(self.still(), note, self.given(), *SCRIPTS)
 
     def __repr__(self) -> str:
-        return f"Walk through attention, one query at a time. {self.text()}"
+        return f"{TITLE}. {self.text()}"
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}

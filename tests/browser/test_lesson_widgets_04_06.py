@@ -14,7 +14,7 @@ SCORES, ARRIVED = [0, 0.577, 0, 0, 1.155], [-0.5, -4, -3, -3, -6.5]
 CELLS = (
     f"from sdpa_helpers.lessons.gradients import explore_way_back\nexplore_way_back({KEYS}, {SCORES}, {ARRIVED})",
     f"from sdpa_helpers.lessons.masking import paint_mask\nmasks = paint_mask({TOKENS})\nmasks",
-    "from sdpa_helpers.lessons.complexity import Machine, explore_roofline\nexplore_roofline(Machine(5e10, 8e9))",
+    "from sdpa_helpers.lessons.complexity import explore_roofline\nfrom sdpa_helpers.lessons.complexity.experiments import Machine\nexplore_roofline(Machine(5e10, 8e9))",
     "print(masks.state['mask'].astype(int).tolist(), masks.state['layers'])",
     "masks.set(layers=6)",
     "from sdpa_helpers.lessons.softmax.widget import explore_temperature\nexplore_temperature()",

@@ -1,33 +1,20 @@
 """The visualiser in a real browser: its numbers, mouse and keyboard, JupyterLab, pages without a kernel."""
 
 import re
-from itertools import product
 
 import nbformat
 import numpy as np
 import pytest
 
-import sdpa_helpers as sdpa
-from sdpa_helpers.show.visualiser import MODULE, Walk, vector_of, walk_through
+from sdpa_helpers.show.visualiser import Walk, walk_through
+from tests.show.test_visualiser import allowed, expected
 
-WORDS = ["the", "cat", "fears", "big", "dogs"]
-LOAD = """text => import(URL.createObjectURL(new Blob([text], {type: 'text/javascript'})))
-    .then(module => { window.viz = module; })"""
 SHOWN = re.compile(r"−?\d+\.\d\d|−?∞|NaN")
 
 
 def read(text: str) -> float:
     """A number as the picture writes it."""
     return float(text.replace("−", "-").replace("∞", "inf"))
-
-
-@pytest.fixture(scope="module")
-def module(browser):
-    """A page that has the module as `viz`."""
-    page = browser.new_page()
-    page.evaluate(LOAD, MODULE.read_text(encoding="utf-8"))
-    yield page
-    page.close()
 
 
 class QuickStill:
@@ -53,102 +40,7 @@ def alive(page, tmp_path, monkeypatch):
     return open_it
 
 
-# ---- its numbers are the package's -------------------------------------------------------------------------
-
-
-def allowed(mask: str, size: int, n_q: int, n_k: int) -> np.ndarray:
-    distance = np.abs(np.subtract.outer(np.arange(n_q), np.arange(n_k)))
-    return {
-        "none": np.ones((n_q, n_k), dtype=bool),
-        "causal": sdpa.causal_mask(n_q, n_k),
-        "padding": np.broadcast_to(sdpa.padding_mask([min(size, n_k)], n_k), (n_q, n_k)),
-        "window": distance <= size,
-    }[mask]
-
-
-def expected(Q, K, V, *, dk, scale, temperature, mask, size):
-    factor = 1 / ({"none": 1.0, "1/√d": np.sqrt(dk), "1/d": dk}[scale] * temperature)
-    seen = allowed(mask, size, len(Q), len(K))
-    with np.errstate(all="ignore"):
-        return sdpa.scaled_dot_product_attention(
-            Q[:, :dk], K[:, :dk], V, seen, scale=float(factor), return_weights=True
-        )
-
-
-def in_browser(page, Q, K, V, settings):
-    call = "([Q, K, V, settings]) => viz.attention(Q, K, V, settings)"
-    return page.evaluate(call, [Q.tolist(), K.tolist(), V.tolist(), settings])
-
-
-def settings_of_all_kinds():
-    sizes = [(5, 5, 3, 2), (4, 5, 3, 2), (1, 1, 1, 1), (12, 12, 64, 3), (7, 3, 2, 5)]
-    temperatures = [0.1, 1.0, 5.0]
-    for shape, scale, mask in product(
-        sizes, ["none", "1/√d", "1/d"], ["none", "causal", "padding", "window"]
-    ):
-        for number, temperature in enumerate(temperatures):
-            yield (
-                shape,
-                {"scale": scale, "mask": mask, "temperature": temperature, "size": number * shape[1] // 2},
-            )
-
-
-def test_the_numbers_equal_the_package_s(module):
-    rng = np.random.default_rng(0)
-    jobs = []
-    for (n_q, n_k, d, d_v), settings in settings_of_all_kinds():
-        settings["dk"] = int(rng.integers(1, d + 1))
-        jobs.append(
-            (
-                rng.normal(size=(n_q, d)),
-                rng.normal(size=(n_k, d)),
-                3 * rng.normal(size=(n_k, d_v)),
-                settings,
-            )
-        )
-    got = module.evaluate(
-        "jobs => jobs.map(([Q, K, V, s]) => { const r = viz.attention(Q, K, V, s); return [r.output, r.weights] })",
-        [[Q.tolist(), K.tolist(), V.tolist(), s] for Q, K, V, s in jobs],
-    )
-    assert len(jobs) == 180
-    fully_masked = 0
-    for (Q, K, V, settings), (output, weights) in zip(jobs, got, strict=True):
-        right_output, right_weights = expected(Q, K, V, **settings)
-        np.testing.assert_allclose(weights, right_weights, rtol=0, atol=1e-9)
-        np.testing.assert_allclose(output, right_output, rtol=0, atol=1e-9)
-        fully_masked += (right_weights == 0).all(axis=1).sum()
-    assert fully_masked > 20
-
-
-@pytest.mark.parametrize("extreme", [1e308, -1e308, np.inf, -np.inf, np.nan, 1e-308, 0.0], ids=str)
-def test_extreme_values_give_what_the_package_gives(module, extreme):
-    Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 2))
-    Q[1, 0] = K[2, 1] = V[0, 0] = extreme
-    for mask in ("none", "causal", "padding"):
-        settings = {"dk": 2, "scale": "1/√d", "temperature": 1.0, "mask": mask, "size": 0}
-        got = in_browser(module, Q, K, V, settings)
-        output, weights = expected(Q, K, V, **settings)
-        np.testing.assert_allclose(got["weights"], weights, rtol=1e-9)
-        np.testing.assert_allclose(got["output"], output, rtol=1e-9)
-
-
-def test_nothing_gives_nothing(module):
-    assert module.evaluate("() => viz.attention([], [], []).output") == []
-    assert module.evaluate("() => viz.attention([[1]], [], []).weights") == [[]]
-    assert module.evaluate("() => viz.softmax([])") == []
-    assert module.evaluate("() => viz.vectorsOf('  ').tokens") == []
-
-
-def test_words_become_the_same_vectors_in_python(module):
-    words = ["the", "Cat", "naïve", "猫", "a" * 40, "", "🙂"]
-    for kind in "qkv":
-        in_page = module.evaluate(
-            "([words, kind]) => words.map(w => viz.vectorOf(w, kind, 64))", [words, kind]
-        )
-        assert in_page == [vector_of(word, kind, 64) for word in words]
-    many = np.array([vector_of(f"word{i}", "k", 64) for i in range(200)])
-    assert abs(many.mean()) < 0.03
-    assert abs(many.std() - 1) < 0.02
+# ---- its numbers, rounded ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -444,47 +336,3 @@ def test_in_lab_what_was_run_and_saved_is_alive_when_opened_again(notebook):
     assert notebook.output(0).locator("img").count() == 0
     notebook.output(0).get_by_label("big", exact=True).check()
     assert "The query “big”" in notebook.output(0).locator(".say").inner_text()
-
-
-# ---- Python's side -----------------------------------------------------------------------------------------
-
-
-def test_a_script_in_a_token_stays_text():
-    html = walk_through(tokens=["</script><script>alert(1)</script>"], Q=[[1]], K=[[1]], V=[[1]]).html()
-    assert html.count("</script>") == 1
-    assert "<script>alert" not in html
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"sentence": ""}, "0 words"),
-        ({"sentence": "a " * 13}, "13 words"),
-        ({"Q": [[1]]}, "all three"),
-        ({"Q": [[1, 2]], "K": [[1]], "V": [[1]]}, "both need d_k"),
-        ({"Q": [[1]], "K": [[1]], "V": [[1], [2]]}, "every key needs one value"),
-        ({"Q": [1], "K": [[1]], "V": [[1]]}, "two dimensions"),
-        ({"Q": [[1]], "K": [[1]], "V": [[1]], "tokens": ["a", "b"]}, "2 names for 1"),
-        ({"mask": "casual"}, "must be one of"),
-        ({"scale": "1/sqrt(d)"}, "must be one of"),
-        ({"query": 5}, "query is 5, but must be from 0 to 4"),
-        ({"temperature": 0}, "temperature is 0"),
-        ({"d_k": 65}, "d_k is 65"),
-    ],
-)
-def test_python_refuses_with_a_sentence(arguments, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        walk_through(**arguments)
-
-
-def test_what_a_cell_gets_is_text_and_html_only():
-    bundle = walk_through(mask="causal", query=1)._repr_mimebundle_()
-    assert set(bundle) == {"text/plain", "text/html"}
-    assert bundle["text/plain"].startswith("Walk through attention, one query at a time. The query “cat”")
-    assert 'alt="Weights of every query' in bundle["text/html"]
-
-
-def test_the_still_of_extreme_vectors_is_drawn_without_a_warning(recwarn):
-    walk = walk_through(Q=[[np.nan, 1], [1e308, 1e308]], K=[[1e308, np.inf], [1, 2]], V=[[1], [np.nan]])
-    assert "NaN" in walk.html()
-    assert [str(w.message) for w in recwarn] == []

@@ -1,4 +1,6 @@
-// A grid to paint, added to the controls of "widgets.js" (see "masking_widget_model.py").
+// A control for lesson 05: a grid to paint.
+
+/* global kinds, make */
 
 const GRID_STYLE = `
 .panel:has(.grid) { grid-template-columns: 396px minmax(0, 1fr); }
@@ -13,16 +15,27 @@ const GRID_STYLE = `
 .grid td.future button[aria-pressed=true] { background: color-mix(in srgb, #D55E00 60%, var(--paper)); } .grid td.future button[aria-pressed=true]::before { content: "●!"; }
 .grid .buttons { margin: 0 0 6px; gap: 6px; } .grid .buttons button { padding: 2px 8px; font-size: 13px; }`;
 
-/** Cells that are pressed or not, as one number: the rows' bits one after the other. */
+// A mask is one number: the rows' bits one after the other.
+const bitsOf = (number, n) => [...number.toString(2).padStart(n * n, "0")].map(Number);
+const numberOf = bits => parseInt(bits.join(""), 2);
+
+/** The cell to which a key leads in a grid n wide; undefined for keys that lead nowhere. */
+function cellAfter(key, cell, n) {
+  const row = Math.floor(cell / n), column = cell % n, inside = x => Math.min(Math.max(x, 0), n - 1);
+  const to = { ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1], ArrowUp: [row - 1, column],
+    ArrowDown: [row + 1, column], Home: [row, 0], End: [row, n - 1] }[key];
+  return to && inside(to[0]) * n + inside(to[1]);
+}
+
+/** Cells that are pressed or not; masks to begin with are offered by name. */
 function grid({ label, shown }, changed) {
   const { words, presets } = JSON.parse(shown[0]), n = words.length;
   let bits = [], brush = null; // what a drag paints
-  const now = () => parseInt(bits.join(""), 2);
   const press = (cell, value) => {
     if (bits[cell] === value) return;
     bits[cell] = value;
     cells[cell].setAttribute("aria-pressed", String(value === 1));
-    changed(now());
+    changed(numberOf(bits));
   };
   const cells = words.flatMap((query, i) => words.map((key, j) => {
     const button = make("button", { type: "button", tabIndex: i + j ? -1 : 0, title: `${query} → ${key}` });
@@ -34,7 +47,6 @@ function grid({ label, shown }, changed) {
     cells[cell].focus();
   };
   cells.forEach((button, cell) => {
-    const row = Math.floor(cell / n), column = cell % n;
     button.addEventListener("pointerdown", event => {
       if (event.button !== 0) return;
       button.releasePointerCapture?.(event.pointerId);
@@ -46,12 +58,10 @@ function grid({ label, shown }, changed) {
     button.addEventListener("pointerenter", event => { if (brush !== null && event.buttons & 1) press(cell, brush); });
     button.addEventListener("click", event => { if (event.detail === 0) press(cell, 1 - bits[cell]); }); // by a key
     button.addEventListener("keydown", event => {
-      const to = { ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1], ArrowUp: [row - 1, column],
-        ArrowDown: [row + 1, column], Home: [row, 0], End: [row, n - 1] }[event.key];
-      if (!to) return;
+      const to = cellAfter(event.key, cell, n);
+      if (to === undefined) return;
       event.preventDefault();
-      const inside = x => Math.min(Math.max(x, 0), n - 1);
-      reach(inside(to[0]) * n + inside(to[1]));
+      reach(to);
     });
   });
   const head = text => make("th", { scope: "col", textContent: text });
@@ -68,12 +78,10 @@ function grid({ label, shown }, changed) {
   element.addEventListener("pointerup", () => { brush = null; });
   element.addEventListener("pointerleave", () => { brush = null; });
   const show = index => {
-    bits = [...index.toString(2).padStart(n * n, "0")].map(Number);
+    bits = bitsOf(index, n);
     bits.forEach((bit, cell) => cells[cell].setAttribute("aria-pressed", String(bit === 1)));
   };
   return { element, show };
 }
 
-function control(one, changed) {
-  return one.kind === "grid" ? grid(one, changed) : plainControl(one, changed);
-}
+kinds.grid = grid;

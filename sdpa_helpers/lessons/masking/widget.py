@@ -3,7 +3,8 @@
 import json
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -14,6 +15,8 @@ from sdpa_helpers.show import figures as style
 from sdpa_helpers.show.figures import BLUE, VERMILION, Picture
 from sdpa_helpers.show.panels import Control, Drawing, Panel, State, slider, switch
 from sdpa_helpers.show.svg import Canvas
+
+GRID = Path(__file__).with_suffix(".js")
 
 NEVER = -1
 MOST_TOKENS, MOST_LAYERS = 7, 8  # 7 × 7 cells are 49 bits, which a number of JavaScript still holds exactly
@@ -78,6 +81,7 @@ class Grid(Control):
     """A square of cells to paint. A position is the mask read as a binary number, row by row."""
 
     size: int = 0
+    """How many words the mask is over: cells in a row."""
 
     def index(self, value: Bool[Array, "n n"]) -> int:
         """The position with this mask.
@@ -100,27 +104,12 @@ def grid(
     name: str, label: str, words: Sequence[str], offered: dict[str, Bool[Array, "n n"]], start: str
 ) -> Grid:
     """A grid over these words, with masks offered by name."""
-    empty = Grid("slider", name, label, size=len(words))
+    empty = Grid("grid", name, label, size=len(words))
     told = json.dumps(
         {"words": list(words), "presets": {title: empty.index(mask) for title, mask in offered.items()}},
         ensure_ascii=False,
     )
-    return Grid("grid", name, label, (), (told,), empty.index(offered[start]), len(words))  # type: ignore[arg-type]
-
-
-class PaintPanel(Panel):
-    """A panel whose module knows grids: see `masking_widget_model`."""
-
-    def widget(self):
-        """The living panel as an anywidget."""
-        from sdpa_helpers.lessons.masking.widget_model import PaintModel
-
-        self.models.append(PaintModel(self))
-        return self.models[-1]
-
-    def html(self) -> str:
-        """The still, and the line of script that offers its place to panels with grids only."""
-        return super().html().replace("sdpaPanels", "sdpaPaintPanels")
+    return replace(empty, shown=(told,), start=empty.index(offered[start]), file=GRID)
 
 
 # The picture ------------------------------------------------------------------------------------------------
@@ -236,7 +225,7 @@ def paint_mask(words: Sequence[str]) -> Panel:
     def draw(state: State) -> Drawing:
         return draw_reach(words, state["mask"], state["layers"], decoder=state["decoder"])
 
-    return PaintPanel(
+    return Panel(
         "masking",
         "Who knows of whom?",
         [

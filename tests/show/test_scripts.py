@@ -1,0 +1,30 @@
+"""The scripts of the panels: their tests in node, and that those joined for a panel are sound."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sdpa_helpers.lessons.masking.widget import GRID
+from sdpa_helpers.show.panels import DRAWN, module
+from sdpa_helpers.show.visualiser import SCRIPTS
+
+TESTS = sorted(Path(__file__).parents[1].rglob("*.test.mjs"))
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+def test_in_node(needs_program, path):
+    ran = subprocess.run([needs_program("node"), "--test", path], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout[-6000:]
+    assert "# pass 0" not in ran.stdout
+
+
+@pytest.mark.parametrize("files", [(DRAWN,), (GRID, DRAWN), SCRIPTS], ids=["drawn", "with a grid", "walk"])
+def test_a_module_joined_for_a_panel_is_sound(needs_program, files, tmp_path):
+    """No name is declared twice, and nothing of a page is needed until a panel is mounted."""
+    (tmp_path / "module.mjs").write_text(f"globalThis.window = {{}};\n{module(*files)}")
+    code = "import('./module.mjs').then(({default: it}) => console.log(Object.keys(it).join()))"
+    ran = subprocess.run(
+        [needs_program("node"), "-e", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.stdout.strip() == "initialize,render", ran.stderr

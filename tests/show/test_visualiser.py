@@ -1,0 +1,148 @@
+"""The walk-through without a browser: its numbers are the package's, in node as in Python; what Python refuses."""
+
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+
+import sdpa_helpers as sdpa
+from sdpa_helpers.show.visualiser import NUMBERS, vector_of, walk_through
+
+SHAPES = [(5, 5, 3, 2), (4, 5, 3, 2), (1, 1, 1, 1), (12, 12, 64, 3), (7, 3, 2, 5)]  # n_q, n_k, d_k, d_v
+SCALES, MASKS, TEMPERATURES = (
+    ["none", "1/√d", "1/d"],
+    ["none", "causal", "padding", "window"],
+    [0.1, 1.0, 5.0],
+)
+ATTENTION = "data.map(job => attention(...job)).map(({ output, weights }) => [output, weights])"
+
+
+def allowed(mask: str, size: int, n_q: int, n_k: int) -> np.ndarray:
+    """Which keys a query may see, by the package's masks."""
+    distance = np.abs(np.subtract.outer(np.arange(n_q), np.arange(n_k)))
+    return {
+        "none": np.ones((n_q, n_k), dtype=bool),
+        "causal": sdpa.causal_mask(n_q, n_k),
+        "padding": np.broadcast_to(sdpa.padding_mask([min(size, n_k)], n_k), (n_q, n_k)),
+        "window": distance <= size,
+    }[mask]
+
+
+def expected(Q, K, V, *, dk, scale, temperature, mask, size):
+    """Output and weights by the package's call."""
+    factor = 1 / ({"none": 1.0, "1/√d": np.sqrt(dk), "1/d": dk}[scale] * temperature)
+    seen = allowed(mask, size, len(Q), len(K))
+    with np.errstate(all="ignore"):
+        return sdpa.scaled_dot_product_attention(
+            Q[:, :dk], K[:, :dk], V, seen, scale=float(factor), return_weights=True
+        )
+
+
+def jobs_of_all_kinds():
+    """Vectors and settings: every scale and mask, small and large, with a padding that leaves nothing."""
+    rng = np.random.default_rng(0)
+    for (n_q, n_k, d, d_v), scale, mask in product(SHAPES, SCALES, MASKS):
+        for number, temperature in enumerate(TEMPERATURES):
+            settings = {"scale": scale, "mask": mask, "temperature": temperature, "size": number * n_k // 2}
+            settings["dk"] = int(rng.integers(1, d + 1))
+            vectors = rng.normal(size=(n_q, d)), rng.normal(size=(n_k, d)), 3 * rng.normal(size=(n_k, d_v))
+            yield *vectors, settings
+
+
+def by_node(in_node, jobs):
+    """(output, weights) for each job."""
+    plain = [[Q.tolist(), K.tolist(), V.tolist(), settings] for Q, K, V, settings in jobs]
+    return [tuple(np.array(a, dtype=float) for a in pair) for pair in in_node([NUMBERS], ATTENTION, plain)]
+
+
+def test_the_numbers_equal_the_package_s(in_node):
+    jobs = list(jobs_of_all_kinds())
+    fully_masked = 0
+    for (Q, K, V, settings), (output, weights) in zip(jobs, by_node(in_node, jobs), strict=True):
+        right_output, right_weights = expected(Q, K, V, **settings)
+        np.testing.assert_allclose(weights, right_weights, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(output, right_output, rtol=0, atol=1e-9)
+        fully_masked += (right_weights == 0).all(axis=1).sum()
+    assert fully_masked > 20
+
+
+def test_extreme_values_return_what_the_package_returns(in_node):
+    jobs = []
+    for extreme, mask in product(
+        [1e308, -1e308, np.inf, -np.inf, np.nan, 1e-308, 0.0], ["none", "causal", "padding"]
+    ):
+        Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 2))
+        Q[1, 0] = K[2, 1] = V[0, 0] = extreme
+        jobs.append((Q, K, V, {"dk": 2, "scale": "1/√d", "temperature": 1.0, "mask": mask, "size": 0}))
+    for (Q, K, V, settings), (output, weights) in zip(jobs, by_node(in_node, jobs), strict=True):
+        right_output, right_weights = expected(Q, K, V, **settings)
+        np.testing.assert_allclose(weights, right_weights, rtol=1e-9)
+        np.testing.assert_allclose(output, right_output, rtol=1e-9)
+
+
+def test_softmax_and_masks_one_by_one(in_node):
+    rng = np.random.default_rng(1)
+    rows = [*(rng.normal(scale=s, size=n).tolist() for s in (1, 30, 800) for n in (1, 2, 9)), [-np.inf, 0.0]]
+    for row, found in zip(rows, in_node([NUMBERS], "data.map(softmax)", rows), strict=True):
+        np.testing.assert_allclose(found, sdpa.softmax(np.array(row)), rtol=1e-12)
+    table = "data.map(([mask, size, I, J]) => I.map(i => J.map(j => mayAttend(mask, size, i, j))))"
+    asked = list(product(MASKS, (0, 1, 3, 9), (1, 4), (1, 4)))
+    given = [(mask, size, list(range(n_q)), list(range(n_k))) for mask, size, n_q, n_k in asked]
+    for one, found in zip(asked, in_node([NUMBERS], table, given), strict=True):
+        np.testing.assert_array_equal(found, allowed(*one))
+
+
+def test_words_become_the_same_vectors_in_python(in_node):
+    words = ["the", "Cat", "naïve", "猫", "a" * 40, "", "🙂"]
+    found = in_node(
+        [NUMBERS], "['q', 'k', 'v'].map(kind => data.map(word => vectorOf(word, kind, 64)))", words
+    )
+    assert found == [[vector_of(word, kind, 64) for word in words] for kind in "qkv"]
+    many = np.array([vector_of(f"word{i}", "k", 64) for i in range(200)])
+    assert abs(many.mean()) < 0.03
+    assert abs(many.std() - 1) < 0.02
+
+
+# ---- Python's side -----------------------------------------------------------------------------------------
+
+
+def test_a_script_in_a_token_stays_text():
+    html = walk_through(tokens=["</script><script>alert(1)</script>"], Q=[[1]], K=[[1]], V=[[1]]).html()
+    assert html.count("</script>") == 1
+    assert "<script>alert" not in html
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"sentence": ""}, "0 words"),
+        ({"sentence": "a " * 13}, "13 words"),
+        ({"Q": [[1]]}, "all three"),
+        ({"Q": [[1, 2]], "K": [[1]], "V": [[1]]}, "both need d_k"),
+        ({"Q": [[1]], "K": [[1]], "V": [[1], [2]]}, "every key needs one value"),
+        ({"Q": [1], "K": [[1]], "V": [[1]]}, "two dimensions"),
+        ({"Q": [[1]], "K": [[1]], "V": [[1]], "tokens": ["a", "b"]}, "2 names for 1"),
+        ({"mask": "casual"}, "must be one of"),
+        ({"scale": "1/sqrt(d)"}, "must be one of"),
+        ({"query": 5}, "query is 5, but must be from 0 to 4"),
+        ({"temperature": 0}, "temperature is 0"),
+        ({"d_k": 65}, "d_k is 65"),
+    ],
+)
+def test_python_refuses_with_a_sentence(arguments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        walk_through(**arguments)
+
+
+def test_what_a_cell_gets_is_text_and_html_only():
+    bundle = walk_through(mask="causal", query=1)._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert bundle["text/plain"].startswith("Walk through attention, one query at a time. The query “cat”")
+    assert 'alt="Weights of every query' in bundle["text/html"]
+
+
+def test_the_still_of_extreme_vectors_is_drawn_without_a_warning(recwarn):
+    walk = walk_through(Q=[[np.nan, 1], [1e308, 1e308]], K=[[1e308, np.inf], [1, 2]], V=[[1], [np.nan]])
+    assert "NaN" in walk.html()
+    assert [str(w.message) for w in recwarn] == []
