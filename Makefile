@@ -46,8 +46,11 @@ notebooks: $(STAMP)  ## execute and store every notebook again, and write exerci
 ledger: $(STAMP)  ## compute every claim of the ledger again and write docs/ledger.md
 	@$(BIN)/python -m sdpa_helpers.lessons.ledger_page
 
-lint: $(STAMP)  ## ruff and pyright
+lint: $(STAMP)  ## ruff and pyright; eslint where npm is installed
 	@$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m pyright
+	@if ! command -v npm > /dev/null; then echo "npm is not installed: the JavaScript was NOT checked."; exit 0; fi; \
+	  [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error; \
+	  node_modules/.bin/eslint .
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) build

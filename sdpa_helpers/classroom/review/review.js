@@ -3,6 +3,8 @@
 // The panel keeps nothing: every act goes to Python, which saves it and sends back what to show. What is on the screen
 // as marked is therefore on the disk.
 
+/* global node, written */
+
 const STYLE = `
 :host { display: block; container-type: inline-size; margin: 6px 0; }
 .panel {

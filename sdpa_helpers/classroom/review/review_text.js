@@ -4,6 +4,8 @@
 // answer to markup, to an attribute or to an address. Links and images are told in words. What is no known formula is
 // shown as it was typed.
 
+/* exported node, written */
+
 const node = (tag, children = [], properties = {}) => {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);

@@ -1,0 +1,21 @@
+// `make lint`: eslint's recommended rules, and that a script names what it takes from those before it (`global`)
+// and has for those after it (`exported`). See sdpa_helpers/show/panels.py for how scripts are joined.
+
+import js from "@eslint/js";
+import globals from "globals";
+
+const rules = {
+  ...js.configs.recommended.rules,
+  eqeqeq: "error",
+  "no-shadow": "error",
+  "no-var": "error",
+  "prefer-const": "error",
+};
+
+export default [
+  { ignores: ["build/", "node_modules/", ".venv/"] },
+  { files: ["sdpa_helpers/**/*.js"], languageOptions: { sourceType: "script", globals: globals.browser }, rules },
+  // Its last line exports for itself.
+  { files: ["sdpa_helpers/classroom/review/review.js"], languageOptions: { sourceType: "module" } },
+  { files: ["tests/**/*.mjs", "*.mjs"], languageOptions: { globals: globals.node }, rules },
+];
