@@ -1,158 +1,116 @@
-"""The lessons' widgets in JupyterLab: mouse and keyboard, the numbers on screen, what is left without a kernel."""
+"""Each lesson's panel in JupyterLab, moved by mouse and keyboard: the numbers on screen are the right ones."""
 
-import re
-
-import nbformat
 import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.lessons.dot_product.widget import explore_keys
+from sdpa_helpers.lessons.complexity.widget import PUBLISHED, bound
 from sdpa_helpers.lessons.softmax.widget import unit_scores
 from sdpa_helpers.lessons.variance_proof.widget import correlated_scores
 
-CELLS = (
-    "from sdpa_helpers.lessons.dot_product.widget import explore_keys\nkeys = explore_keys()\nkeys",
-    "from sdpa_helpers.lessons.variance_proof.widget import explore_scores\nexplore_scores()",
-    "from sdpa_helpers.lessons.softmax.widget import explore_temperature\nexplore_temperature()",
-    "print(keys.state)",
-    "keys.set(angle=180, length_k=4.0)",
-)
-LESSONS = {"01_dot_product": 0, "02_variance_proof": 1, "03_softmax": 2}
+from .lesson_widgets import ARRIVED, SCORES, WidgetsNotebook, number, shown, wait_for
+
+KEYS_STATE, SET_KEYS = "print(keys.state)", "keys.set(angle=180, length_k=4.0)"
+MASK_STATE = "print(masks.state['mask'].astype(int).tolist(), masks.state['layers'])"
+SET_LAYERS = "masks.set(layers=6)"
+FOCUSED = """() => { let element = document.activeElement;
+    while (element.shadowRoot) element = element.shadowRoot.activeElement;
+    return element.ariaLabel || element.textContent }"""
 
 
 @pytest.fixture(scope="module")
-def notebook(lab, lab_server):
-    """The three widgets in one notebook, the first with an output that somebody else stored; not yet run."""
-    stored = {"text/plain": "still", "text/html": explore_keys().html()}
-    lab_server.write("widgets.ipynb", *CELLS, outputs={0: stored})
-    return lab.open("widgets.ipynb")
+def widgets(lab, lab_server):
+    """The panels of all lessons in one notebook, run."""
+    notebook = WidgetsNotebook(lab, lab_server, KEYS_STATE, SET_KEYS, MASK_STATE, SET_LAYERS)
+    notebook.run_panels()
+    return notebook
 
 
-@pytest.fixture
-def fresh(notebook):
-    """fresh(0) runs the cell again and gives its output, once the living panel is there."""
-
-    def run(number):
-        notebook.run_cell(number)
-        output = notebook.output(number)
-        output.locator(".picture svg").wait_for()
-        return output
-
-    return run
-
-
-def number(output, name: str) -> float:
-    text = output.locator(f"[data-name='{name}']").text_content()
-    return float(text.replace("−", "-").replace("∞", "inf"))
-
-
-def wait_for(notebook, output, says: str) -> None:
-    """Until the sentence below the picture contains some words."""
-    output.locator(".say", has_text=says).wait_for()
-    assert says in output.locator("svg[role=img] desc").text_content()
-
-
-def click_on(notebook, slider, share: float) -> None:
+def click_on(page, slider, share: float) -> None:
     """A click of the mouse on a slider's track."""
     box = slider.bounding_box()
-    notebook.page.mouse.click(box["x"] + 8 + share * (box["width"] - 16), box["y"] + box["height"] / 2)
+    page.mouse.click(box["x"] + 8 + share * (box["width"] - 16), box["y"] + box["height"] / 2)
 
 
-# ---- one output, before and after --------------------------------------------------------------------------
+def cell(output, query: str, key: str):
+    """A cell of the grid."""
+    return output.get_by_role("button", name=f"{query} may attend to {key}", exact=True)
 
 
-def test_a_stored_output_shows_the_still_and_running_it_shows_the_panel_alone(notebook):
-    output = notebook.output(0)
-    assert output.locator("img[alt^='A query and key A']").is_visible()
-    assert "In JupyterLab, run this cell" in output.inner_text()
-    assert output.locator(".panel").count() == 0
-    notebook.run_all()
-    for cell in range(3):
-        output = notebook.output(cell)
-        output.locator(".picture svg").wait_for()
-        assert output.locator(".jp-OutputArea-output").count() == 1
-        assert output.locator("img").count() == 0
-    notebook.run_cell(0)
-    notebook.output(0).locator(".picture svg").wait_for()
-    assert notebook.page.locator(".panel").count() == 3
-    assert notebook.page.log.thrown == notebook.page.log.ours() == notebook.page.log.refused == []
+# dot_product ------------------------------------------------------------------------------------------
 
 
-# ---- lesson 01 ---------------------------------------------------------------------------------------------
-
-
-def test_keys_by_keyboard(notebook, fresh):
-    output, page = fresh(0), notebook.page
+def test_keys_by_keyboard(widgets):
+    output, page = widgets.fresh("dot_product"), widgets.page
     angle = output.get_by_label("angle of key B")
     angle.focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-    wait_for(notebook, output, "63° off")
+    wait_for(output, "63° off")
     assert angle.get_attribute("aria-valuetext") == "63°"
     page.keyboard.press("Tab")  # on to the next control
     page.keyboard.press("End")
-    wait_for(notebook, output, "length 4.0")
+    wait_for(output, "length 4.0")
     page.keyboard.press("Tab")
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
-    wait_for(notebook, output, "Query of length 0.1")
+    wait_for(output, "Query of length 0.1")
     q, k = 0.1 * np.array([1, 0]), 4 * np.array([np.cos(np.radians(63)), np.sin(np.radians(63))])
     assert number(output, "dot-B") == pytest.approx(q @ k, abs=0.00501)
     assert number(output, "cosine-B") == pytest.approx(np.cos(np.radians(63)), abs=0.00501)
-    assert page.evaluate("jupyterapp.shell.currentWidget.content.activeCellIndex") == 0
-    notebook.run_cell(3)  # Python knows where the controls are
-    assert "{'angle': 63, 'length_k': 4.0, 'length_q': 0.1}" in notebook.output(3).inner_text()
+    assert widgets.active_cell() == widgets.cell("dot_product")
+    said = widgets.run(KEYS_STATE).inner_text()  # Python knows where the controls are
+    assert "{'angle': 63, 'length_k': 4.0, 'length_q': 0.1}" in said
 
 
-def test_keys_by_mouse(notebook, fresh):
-    output = fresh(0)
-    click_on(notebook, output.get_by_label("angle of key B"), 0.5)
-    wait_for(notebook, output, "90° off")
+def test_keys_by_mouse(widgets):
+    output = widgets.fresh("dot_product")
+    click_on(widgets.page, output.get_by_label("angle of key B"), 0.5)
+    wait_for(output, "90° off")
     assert number(output, "dot-B") == 0
-    click_on(notebook, output.get_by_label("length of the query"), 1.0)
-    wait_for(notebook, output, "Query of length 2.0")
+    click_on(widgets.page, output.get_by_label("length of the query"), 1.0)
+    wait_for(output, "Query of length 2.0")
     assert number(output, "dot-A") == 2
-    click_on(notebook, output.get_by_label("length of key B"), 0.0)
-    wait_for(notebook, output, "Key B, length 0.0")
+    click_on(widgets.page, output.get_by_label("length of key B"), 0.0)
+    wait_for(output, "Key B, length 0.0")
     output.get_by_role("button", name="Start again").click()
-    wait_for(notebook, output, "Key B, length 1.5, 60° off")
+    wait_for(output, "Key B, length 1.5, 60° off")
 
 
-def test_python_moves_the_controls(notebook, fresh):
-    output = fresh(0)
-    notebook.run_cell(4)
-    wait_for(notebook, output, "Key B, length 4.0, 180° off")
+def test_python_moves_the_controls(widgets):
+    output = widgets.fresh("dot_product")
+    widgets.run(SET_KEYS)
+    wait_for(output, "Key B, length 4.0, 180° off")
     assert output.get_by_label("angle of key B").input_value() == "180"
     assert number(output, "dot-B") == -4
 
 
-# ---- lesson 02 ---------------------------------------------------------------------------------------------
+# variance_proof ------------------------------------------------------------------------------------------
 
 
-def test_scores_by_keyboard_and_mouse(notebook, fresh):
-    output, page = fresh(1), notebook.page
+def test_scores_by_keyboard_and_mouse(widgets):
+    output, page = widgets.fresh("variance_proof"), widgets.page
     d_k = output.get_by_label("d_k", exact=True)
     d_k.press("ArrowRight")
     d_k.press("ArrowRight")
-    wait_for(notebook, output, "d_k = 128, scale 1")
+    wait_for(output, "d_k = 128, scale 1")
     assert number(output, "variance") == pytest.approx(correlated_scores(128).var(), rel=0.006)
     assert number(output, "variance-exact") == 128
     output.get_by_label("correlation").press("End")
-    wait_for(notebook, output, "exactly 256")
+    wait_for(output, "exactly 256")
     output.get_by_label("components", exact=True).select_option("coins")
-    wait_for(notebook, output, "variance 0 (0 to 0), exactly 0")
-    click_on(notebook, output.get_by_label("correlation"), 0.5)
-    click_on(notebook, output.get_by_label("mean of all"), 1.0)
-    wait_for(notebook, output, "exactly 512; ")
+    wait_for(output, "variance 0 (0 to 0), exactly 0")
+    click_on(widgets.page, output.get_by_label("correlation"), 0.5)
+    click_on(widgets.page, output.get_by_label("mean of all"), 1.0)
+    wait_for(output, "exactly 512; ")
     assert number(output, "variance-exact") == 128 * 9  # both means 2: 1 + 2·2²
     output.get_by_label("scale", exact=True).select_option("1/√d")
-    wait_for(notebook, output, "scale 1/√d")
+    wait_for(output, "scale 1/√d")
     right = correlated_scores(128, "coins", mean=2.0) / np.sqrt(128)
     assert number(output, "mean") == pytest.approx(right.mean(), rel=0.006)
     assert number(output, "spread") == pytest.approx(right.std(), rel=0.006)
     output.get_by_label("axis", exact=True).select_option("−4 to 4")
-    wait_for(notebook, output, "100 % of the scores lie beyond the axis")
+    wait_for(output, "100 % of the scores lie beyond the axis")
     again = output.get_by_role("button", name="Sample again")
     for times in (1, 2):
         again.press("Enter")
@@ -161,26 +119,26 @@ def test_scores_by_keyboard_and_mouse(notebook, fresh):
     assert page.log.thrown == []
 
 
-# ---- lesson 03 ---------------------------------------------------------------------------------------------
+# softmax ------------------------------------------------------------------------------------------
 
 
-def test_temperature_by_keyboard_and_mouse(notebook, fresh):
-    output = fresh(2)
+def test_temperature_by_keyboard_and_mouse(widgets):
+    output = widgets.fresh("softmax")
     temperature = output.get_by_label("temperature T")
     temperature.press("Home")
-    wait_for(notebook, output, "temperature 0: the largest weight is 1.000")
+    wait_for(output, "temperature 0: the largest weight is 1.000")
     assert number(output, "entropy") == 0
     temperature.press("End")
-    wait_for(notebook, output, "temperature ∞")
+    wait_for(output, "temperature ∞")
     assert number(output, "effective") == 16
     temperature.press("ArrowLeft")
-    wait_for(notebook, output, "temperature 100:")
+    wait_for(output, "temperature 100:")
     output.get_by_label("divide by √d_k").press("Space")
-    wait_for(notebook, output, "not scaled")
-    click_on(notebook, output.get_by_label("d_k", exact=True), 1.0)
-    wait_for(notebook, output, "d_k = 4096")
+    wait_for(output, "not scaled")
+    click_on(widgets.page, output.get_by_label("d_k", exact=True), 1.0)
+    wait_for(output, "d_k = 4096")
     output.get_by_label("number of keys").press("End")
-    wait_for(notebook, output, "64 keys")
+    wait_for(output, "64 keys")
     weights = sdpa.softmax(unit_scores(64) * 64 / 100)
     assert number(output, "largest") == pytest.approx(weights.max(), abs=0.000501)
     assert number(output, "entropy") == pytest.approx(-(weights * np.log(weights)).sum(), abs=0.00501)
@@ -189,111 +147,141 @@ def test_temperature_by_keyboard_and_mouse(notebook, fresh):
     output.locator("[data-name=largest]", has_text=f"{others.max():.3f}").wait_for()
 
 
-# ---- for every reader --------------------------------------------------------------------------------------
+# gradients ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_nothing_serious_and_letters_can_be_read(notebook, fresh, axe, dark):
-    notebook.theme(dark)
-    for cell in range(3):
-        output = fresh(cell)
-        assert axe(notebook.page, f".jp-Cell:nth-child({cell + 1}) .jp-Cell-outputArea") == []
-        letters, paper = (
-            output.locator(where).first.evaluate(f"e => getComputedStyle(e).{what}")
-            for where, what in (("svg text", "fill"), (".panel", "backgroundColor"))
-        )
-        ink, ground = (min(map(int, re.findall(r"\d+", colour)[:3])) for colour in (letters, paper))
-        assert (ink > 200 and ground < 60) if dark else (ink < 60 and ground > 200)
-    notebook.theme(False)
+def test_gradients_by_keyboard_and_by_choice(widgets):
+    output, page = widgets.fresh("gradients"), widgets.page
+    output.get_by_label("add to “the”").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    output.locator("[data-name='score-0']", has_text="2.000").wait_for()
+    output.get_by_label("all scores times").press("ArrowLeft")
+    output.locator("[data-name='score-0']", has_text="1.000").wait_for()
+    A, dA = sdpa.softmax(np.add(SCORES, [2, 0, 0, 0, 0]) / 2), np.array(ARRIVED)
+    right, diagonal = A * (dA - A @ dA), A * (1 - A) * dA
+    for i in range(5):
+        assert number(output, f"dS-{i}") == pytest.approx(right[i], abs=5.1e-4)
+        assert number(output, f"diagonal-{i}") == pytest.approx(diagonal[i], abs=5.1e-4)
+        assert number(output, f"J-{i}-{i}") == pytest.approx(A[i] * (1 - A[i]), abs=5.1e-4)
+    assert shown(output, "dS-sum") == "0"
+    output.get_by_label("dA", exact=True).select_option("7 for all")
+    wait_for(output, "The right answer is zero; the diagonal's is not.")
+    assert {shown(output, f"dS-{i}") for i in range(5)} == {"0"}
+    output.get_by_role("button", name="Start again").click()
+    wait_for(output, "Largest slope 0.240")
+    output.get_by_label("scores", exact=True).select_option("saturated")
+    wait_for(output, "Largest slope 8e−9")
+    output.get_by_label("all scores times").press("End")
+    output.get_by_label("add to “dogs”").press("End")
+    output.locator("[data-name='score-4']", has_text="3000").wait_for()
+    assert shown(output, "J-0-0") == "0"
+    output.get_by_label("all scores times").press("Home")
+    wait_for(output, "Largest slope 0.160")
+    assert page.log.thrown == []
 
 
-def test_every_control_has_a_name(notebook, fresh):
-    for cell, count in ((0, 4), (1, 8), (2, 6)):
-        panel = fresh(cell).locator(".panel")
-        named = panel.locator("input, select, button")
-        assert named.count() == count
-        tree = panel.aria_snapshot()
-        roles = re.findall(r"- (slider|combobox|button|checkbox)( \"[^\"]+\")?", tree)
-        assert len(roles) == count
-        assert all(name for _, name in roles), tree
+# masking ------------------------------------------------------------------------------------------
 
 
-def test_the_panels_of_two_cells_move_apart(notebook, fresh):
-    first, others = fresh(0), notebook.page.locator(".panel .say")
-    before = others.nth(2).inner_text()
-    first.get_by_label("length of key B").press("End")
-    wait_for(notebook, first, "length 4.0")
-    assert others.nth(2).inner_text() == before
-    assert notebook.page.locator(".panel").count() == 3
+def test_a_mask_painted_by_mouse(widgets):
+    output, page = widgets.fresh("masking"), widgets.page
+    wait_for(output, "No leak is marked")
+    cell(output, "small", "big").click()
+    wait_for(output, "1 leak into the future: in layer 1 small → big")
+    layers = output.get_by_label("layers", exact=True)
+    layers.press("ArrowRight")
+    wait_for(output, "7 leaks")
+    layers.press("ArrowRight")
+    wait_for(output, "10 leaks")
+    assert shown(output, "reach-1-5") == "1!"
+    output.get_by_label("the future is a leak").click()
+    wait_for(output, "No leak is marked")
+    output.get_by_role("button", name="empty", exact=True).click()
+    wait_for(output, "7 rows see nothing")
+    start, end = (cell(output, "cat", key).bounding_box() for key in ("the", "two"))
+    page.mouse.move(start["x"] + 8, start["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 8, end["y"] + 8, steps=12)
+    page.mouse.up()
+    wait_for(output, "The mask allows 5 of 49 pairs")
+    assert cell(output, "cat", "fears").get_attribute("aria-pressed") == "true"
+    assert cell(output, "cat", "big").get_attribute("aria-pressed") == "false"
 
 
-def test_a_key_held_down_leaves_no_gap_and_ends_where_it_should(notebook, fresh):
-    output = fresh(1)
+def test_a_mask_painted_by_keyboard_and_read_by_python(widgets):
+    output, page = widgets.fresh("masking"), widgets.page
+    window = output.get_by_role("button", name="window", exact=True)
+    window.press("Enter")
+    wait_for(output, "The mask allows 13 of 49 pairs")
+    for _ in range(3):  # padding and causal + padding lie between: tab goes on to "empty", then into the grid
+        page.keyboard.press("Tab")
+    for _ in range(6):  # the grid remembers its place
+        page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("End")
+    page.keyboard.press("Space")
+    wait_for(output, "in layer 1 small → dogs")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    wait_for(output, "2 leaks into the future")
+    assert page.evaluate(FOCUSED) == "small may attend to big"
+    page.keyboard.press("Tab")  # one step leaves the grid
+    assert page.evaluate(FOCUSED) == "Start again"
+    assert widgets.active_cell() == widgets.cell("masking")
+    mask = (np.eye(7, dtype=int) + np.eye(7, k=-1, dtype=int)).tolist()
+    mask[1][5] = mask[1][6] = 1
+    assert widgets.run(MASK_STATE).inner_text().strip() == f"{mask} 1"
+    widgets.run(SET_LAYERS)
+    wait_for(output, "pairs are connected. ")
+    output.locator("[data-name='reach-6-0']", has_text="6").wait_for()
+    assert page.log.thrown == []
+
+
+def test_fast_painting_leaves_no_gap_and_ends_where_it_should(widgets):
+    output, page = widgets.fresh("masking"), widgets.page
     output.locator(".picture").evaluate(
-        """picture => { window.blank = 0; window.seen = 0; new MutationObserver(() => {
-            window.seen += 1; if (picture.querySelectorAll('svg').length !== 1) window.blank += 1;
+        """picture => { window.blank = 0; new MutationObserver(() => {
+            if (picture.querySelectorAll('svg').length !== 1) window.blank += 1;
         }).observe(picture, {childList: true}) }"""
     )
-    slider = output.get_by_label("correlation")
-    slider.focus()
-    for _ in range(20):
-        notebook.page.keyboard.press("ArrowRight")
-        notebook.page.wait_for_timeout(30)
-    wait_for(notebook, output, "exactly 128")
-    assert notebook.page.evaluate("window.blank") == 0
-    assert (
-        notebook.page.evaluate("window.seen") > 3
-    )  # of 20; without other work on the machine about all of them
-    assert output.locator(".notice").is_hidden()
-
-
-def test_a_key_press_is_soon_on_screen(notebook, fresh):
-    """Only a generous bound: real measurements are in benchmarks/screens_widgets.py."""
-    slider = fresh(0).get_by_label("angle of key B")
-    slider.focus()
-    slider.evaluate(
-        """slider => { window.took = []; const picture = slider.getRootNode().querySelector('.picture');
-            let pressed; slider.addEventListener('keydown', () => { pressed = performance.now(); }, true);
-            const changed = () => window.took.push(performance.now() - pressed);
-            new MutationObserver(changed).observe(picture, {childList: true}) }"""
+    output.get_by_role("button", name="empty", exact=True).click()
+    cell(output, "the", "the").focus()
+    for _ in range(7):
+        page.keyboard.press("Space")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
+    wait_for(
+        output, "The mask allows 7 of 49 pairs; over the layers 7 pairs are connected. No leak is marked."
     )
-    for key in ["ArrowRight", "ArrowLeft"] * 5:
-        notebook.page.keyboard.press(key)
-        notebook.page.wait_for_timeout(40)
-    took = notebook.page.evaluate("window.took")
-    print(f"key press to the new picture: median {np.median(took):.1f} ms of {len(took)}")
-    assert np.median(took) < 500
-
-
-# ---- without a kernel --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", LESSONS)
-def test_a_page_of_nbconvert_shows_the_still(page, course, tmp_path, name):
-    from nbconvert import HTMLExporter
-
-    notebook = nbformat.read(course / "notebooks" / f"{name}.ipynb", as_version=4)
-    cells = [c for c in notebook.cells if c.cell_type == "code" and "lesson.explore_" in c.source]
-    assert len(cells) == 1
-    assert set(cells[0].outputs[0].data) == {"text/plain", "text/html"}
-    notebook.cells = cells
-    (tmp_path / "page.html").write_text(HTMLExporter().from_notebook_node(notebook)[0])
-    opened = page(width=900)
-    opened.context.set_offline(True)
-    opened.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
-    still = opened.locator("[data-key] img")
-    assert still.count() == 1
-    assert still.bounding_box()["height"] > 150
-    assert len(still.get_attribute("alt")) > 100
-    assert [error for error in opened.log.thrown if "MathJax" not in error and "require" not in error] == []
-
-
-def test_when_the_kernel_is_gone_it_says_so(notebook, fresh):
-    """The last test: it takes the kernel away."""
-    output = fresh(2)
+    assert page.evaluate("window.blank") == 0
     assert output.locator(".notice").is_hidden()
-    notebook.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.shutdown().then(() => null)")
-    output.get_by_label("number of keys").press("End")
-    output.locator(".notice", has_text="run the cell again").wait_for()
-    assert output.locator(".picture svg").count() == 1
-    assert notebook.page.log.thrown == []
+
+
+# complexity ------------------------------------------------------------------------------------------
+
+
+def test_the_roofline_by_keyboard_and_by_choice(widgets):
+    output = widgets.fresh("complexity")
+    tokens = output.get_by_label("tokens n")
+    tokens.press("End")
+    wait_for(output, "1,048,576 tokens")
+    assert shown(output, "limit") == "memory"
+    assert shown(output, "held") == "more than its 80 GB"
+    output.get_by_label("way").select_option("fused")
+    wait_for(output, "Fused, 1,048,576 tokens")
+    assert shown(output, "limit") == "arithmetic"
+    output.get_by_label("hardware").select_option("T4")
+    output.get_by_label("numbers").select_option("float32")
+    output.get_by_label("width of a head d").press("ArrowRight")
+    wait_for(output, "d = 128, float32")
+    right = bound(PUBLISHED["T4"], 2**20, 128, "fused", "float32")
+    assert shown(output, "time") == f"{right.seconds:.1f} s"
+    tokens.press("Home")
+    wait_for(output, "32 tokens")
+    assert shown(output, "limit") == "memory"
+    output.get_by_label("hardware").select_option("this machine")
+    output.get_by_label("numbers").select_option("float16")
+    wait_for(output, "No float16 peak is known here")
+    assert shown(output, "ridge") == "6.25 FLOP/B"
+    assert widgets.page.log.thrown == []

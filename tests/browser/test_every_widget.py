@@ -1,0 +1,168 @@
+"""What holds for the panel of each lesson in JupyterLab: one output, names, room, readable, quick, and a still."""
+
+import re
+
+import nbformat
+import pytest
+
+from sdpa_helpers.lessons.dot_product.widget import explore_keys
+
+from .lesson_widgets import CELLS, WidgetsNotebook, median_of_presses, wait_for
+
+CONTROLS = {
+    "dot_product": 4,
+    "variance_proof": 8,
+    "softmax": 6,
+    "gradients": 9,
+    "masking": 57,
+    "complexity": 6,
+}
+SHOWN_BY = {"gradients": "explore_way_back", "masking": "paint_mask"}  # else lesson.explore_…
+EVERY_LESSON = pytest.mark.parametrize("lesson", CELLS)
+
+
+@pytest.fixture(scope="module")
+def untouched(lab, lab_server):
+    """The panels of all lessons in one notebook, the first with an output that somebody else stored; not yet run."""
+    stored = {"text/plain": "still", "text/html": explore_keys().html()}
+    return WidgetsNotebook(lab, lab_server, outputs={0: stored})
+
+
+@pytest.fixture(scope="module")
+def widgets(untouched):
+    """The same, run."""
+    untouched.run_panels()
+    return untouched
+
+
+def test_a_stored_output_shows_the_still_and_running_it_shows_the_panel_alone(untouched):
+    output = untouched.output("dot_product")
+    assert output.locator("img[alt^='A query and key A']").is_visible()
+    assert "In JupyterLab, run this cell" in output.inner_text()
+    assert output.locator(".panel").count() == 0
+    untouched.run_panels()
+    for lesson in CELLS:
+        output = untouched.output(lesson)
+        assert output.locator(".jp-OutputArea-output").count() == 1
+        assert output.locator("img").count() == 0
+    for lesson in ("dot_product", "masking"):  # run twice, shown once
+        untouched.lab.run_cell(untouched.cell(lesson))
+        untouched.output(lesson).locator(".picture svg").wait_for()
+    page = untouched.page
+    assert page.locator(".panel").count() == len(CELLS)
+    assert page.locator(".panel:has(.grid)").count() == 1
+    assert page.log.thrown == page.log.ours() == page.log.refused == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_serious_and_letters_can_be_read(widgets, axe, dark):
+    widgets.lab.theme(dark)
+    for lesson in CELLS:
+        output = widgets.fresh(lesson)
+        assert axe(widgets.page, f".jp-Cell:nth-child({widgets.cell(lesson) + 1}) .jp-Cell-outputArea") == []
+        letters, paper = (
+            output.locator(where).first.evaluate(f"e => getComputedStyle(e).{what}")
+            for where, what in (("svg text", "fill"), (".panel", "backgroundColor"))
+        )
+        ink, ground = (min(map(int, re.findall(r"\d+", colour)[:3])) for colour in (letters, paper))
+        assert (ink > 200 and ground < 60) if dark else (ink < 60 and ground > 200)
+    widgets.lab.theme(False)
+
+
+@EVERY_LESSON
+def test_every_control_has_a_name_and_stays_in_its_column(widgets, lesson):
+    panel = widgets.fresh(lesson).locator(".panel")
+    assert panel.locator("input, select, button").count() == CONTROLS[lesson]
+    tree = panel.aria_snapshot()
+    roles = re.findall(r"- (slider|combobox|button|checkbox)( \"[^\"]+\")?", tree)
+    assert len(roles) == CONTROLS[lesson]
+    assert all(name for _, name in roles), tree
+    column, picture = (panel.locator(part).bounding_box() for part in (".controls", ".picture"))
+    for control in panel.locator("input, select, table").all():
+        box = control.bounding_box()
+        assert box["x"] + box["width"] <= column["x"] + column["width"] + 1 < picture["x"] + 1
+
+
+def test_in_a_narrow_window_nothing_lies_on_top_of_anything(widgets):
+    widgets.page.set_viewport_size({"width": 640, "height": 1000})
+    for lesson in CELLS:
+        panel = widgets.fresh(lesson).locator(".panel")
+        controls, picture = (panel.locator(part).bounding_box() for part in (".controls", ".picture"))
+        assert controls["y"] + controls["height"] <= picture["y"] + 1
+    widgets.page.set_viewport_size({"width": 1280, "height": 1000})
+
+
+def test_the_panels_of_two_cells_move_apart(widgets):
+    first, other = widgets.fresh("dot_product"), widgets.fresh("softmax").locator(".say")
+    before = other.inner_text()
+    first.get_by_label("length of key B").press("End")
+    wait_for(first, "length 4.0")
+    assert other.inner_text() == before
+
+
+def test_a_key_held_down_leaves_no_gap_and_ends_where_it_should(widgets):
+    output = widgets.fresh("variance_proof")
+    output.locator(".picture").evaluate(
+        """picture => { window.blank = 0; window.seen = 0; new MutationObserver(() => {
+            window.seen += 1; if (picture.querySelectorAll('svg').length !== 1) window.blank += 1;
+        }).observe(picture, {childList: true}) }"""
+    )
+    slider = output.get_by_label("correlation")
+    slider.focus()
+    for _ in range(20):
+        widgets.page.keyboard.press("ArrowRight")
+        widgets.page.wait_for_timeout(30)
+    wait_for(output, "exactly 128")
+    assert widgets.page.evaluate("window.blank") == 0
+    assert (
+        widgets.page.evaluate("window.seen") > 3
+    )  # of 20; without other work on the machine about all of them
+    assert output.locator(".notice").is_hidden()
+
+
+@pytest.mark.parametrize(
+    ("lesson", "role", "name", "keys"),
+    [
+        ("dot_product", "slider", "angle of key B", ["ArrowRight", "ArrowLeft"] * 5),
+        ("masking", "button", "the may attend to the", ["Space"] * 8),
+    ],
+    ids=["dot_product", "masking"],
+)
+def test_a_key_press_is_soon_on_screen(widgets, lesson, role, name, keys):
+    """Only a generous bound: real measurements are in benchmarks/screens_widgets.py."""
+    control = widgets.fresh(lesson).get_by_role(role, name=name, exact=True)
+    took = median_of_presses(widgets.page, control, keys, 50)
+    print(f"{lesson}: key press to the new picture: median {took:.1f} ms")
+    assert took < 500
+
+
+@EVERY_LESSON
+def test_a_page_of_nbconvert_shows_the_still(page, course, tmp_path, lesson):
+    from nbconvert import HTMLExporter
+
+    (path,) = (course / "notebooks").glob(f"[0-9][0-9]_{lesson}.ipynb")
+    notebook = nbformat.read(path, as_version=4)
+    shows = f"lesson.{SHOWN_BY.get(lesson, 'explore_')}"
+    notebook.cells = [c for c in notebook.cells if c.cell_type == "code" and shows in c.source]
+    assert len(notebook.cells) == 1
+    assert set(notebook.cells[0].outputs[0].data) == {"text/plain", "text/html"}
+    (tmp_path / "page.html").write_text(HTMLExporter().from_notebook_node(notebook)[0])
+    opened = page(width=900)
+    opened.context.set_offline(True)
+    opened.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
+    still = opened.locator("[data-key] img")
+    assert still.count() == 1
+    assert still.bounding_box()["height"] > 150
+    assert len(still.get_attribute("alt")) > 100
+    assert [error for error in opened.log.thrown if "MathJax" not in error and "require" not in error] == []
+
+
+def test_when_the_kernel_is_gone_it_says_so(widgets):
+    """The last test: it takes the kernel away."""
+    output = widgets.fresh("softmax")
+    assert output.locator(".notice").is_hidden()
+    widgets.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.shutdown().then(() => null)")
+    output.get_by_label("number of keys").press("End")
+    output.locator(".notice", has_text="run the cell again").wait_for()
+    assert output.locator(".picture svg").count() == 1
+    assert widgets.page.log.thrown == []
