@@ -1,11 +1,9 @@
 """How long after a key press the visualiser's new picture is on screen, in JupyterLab and in a page of nbconvert's.
 
-    python -m benchmarks.screens
+    OMP_NUM_THREADS=1 python -m benchmarks.screens
 
-writes benchmarks/results/screens.json. Needs Chromium and Playwright. Times are milliseconds from the browser's
-own time stamp of the key press: until the new picture is in the page ("in_page"), until the next frame
-begins ("next_frame"; browsers make one every 16.7 ms), and until the frame after it, by which time the new one was
-painted ("painted"). Each with its median and 90th percentile of 60 presses.
+writes benchmarks/results/screens.json. Needs Chromium and Playwright. What the times mean is in `time_presses`; each
+with its median and 90th percentile of 60 presses.
 """
 
 import datetime
@@ -15,41 +13,34 @@ import platform
 import shutil
 import statistics
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.browser.harness import Lab, LabServer, chromium, open_page
+from tests.browser.harness import Lab, LabServer, chromium, open_page, time_presses
 
 PRESSES = 60
 SENTENCES = {"5 words": "the cat fears big dogs", "12 words": "a b c d e f g h i j k l"}
-WATCH = """([slider, walk]) => { window.took = [];
-    slider.addEventListener('keydown', event => {
-        const since = () => performance.now() - event.timeStamp, one = {};
-        const watch = new MutationObserver(() => { one.in_page ??= since(); });
-        watch.observe(walk, {subtree: true, childList: true, characterData: true, attributes: true});
-        const frame = () => { if (one.in_page === undefined) return requestAnimationFrame(frame);
-            one.next_frame = since();
-            requestAnimationFrame(() => { one.painted = since(); watch.disconnect(); window.took.push(one); }); };
-        requestAnimationFrame(frame); }, true) }"""
+CONTROLS = ("step", "d_k", "temperature")
 
 
-def press(page: Any, walk: Any, control: str) -> dict[str, dict[str, float]]:
-    """Arrow keys on one control of one visualiser, back and forth."""
-    slider = walk.get_by_label(control, exact=True)
-    page.evaluate(WATCH, [slider.element_handle(), walk.element_handle()])
-    slider.focus()
-    for number in range(PRESSES):
-        page.keyboard.press("ArrowRight" if number // 3 % 2 == 0 else "ArrowLeft")
-        page.wait_for_timeout(45)
-    page.wait_for_function(f"window.took.length >= {PRESSES}")
-    took = page.evaluate("window.took")
+def spread(times: Sequence[float]) -> dict[str, float]:
+    """Median and 90th percentile."""
     return {
-        what: {
-            "median": round(statistics.median(one[what] for one in took), 1),
-            "p90": round(statistics.quantiles([one[what] for one in took], n=10)[-1], 1),
-        }
-        for what in ("in_page", "next_frame", "painted")
+        "median": round(statistics.median(times), 1),
+        "p90": round(statistics.quantiles(times, n=10)[-1], 1),
     }
+
+
+def press(page: Any, control: Any, watched: Any) -> dict[str, dict[str, float]]:
+    """Arrow keys on one control, two to the right and two to the left: so far every one moves it."""
+    keys = ["ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft"] * (PRESSES // 4)
+    return {moment: spread(took) for moment, took in time_presses(page, control, watched, keys).items()}
+
+
+def press_all(page: Any, walk: Any) -> dict[str, dict[str, dict[str, float]]]:
+    """The controls of one visualiser."""
+    return {name: press(page, walk.get_by_label(name, exact=True), walk) for name in CONTROLS}
 
 
 def measure(browser: Any, folder: Path) -> dict[str, Any]:
@@ -70,9 +61,7 @@ def measure(browser: Any, folder: Path) -> dict[str, Any]:
             for number, kind in enumerate(("JupyterLab, HTML", "JupyterLab, anywidget")):
                 walk = lab.output(number).locator(".walk")
                 walk.wait_for()
-                found[f"{kind}, {size}"] = {
-                    c: press(lab.page, walk, c) for c in ("step", "d_k", "temperature")
-                }
+                found[f"{kind}, {size}"] = press_all(lab.page, walk)
             lab.close()
             (folder / "page.html").write_text(
                 f"<!doctype html><meta charset=utf-8>{walk_through(sentence).html()}"
@@ -80,22 +69,21 @@ def measure(browser: Any, folder: Path) -> dict[str, Any]:
             page = open_page(browser)
             page.goto((folder / "page.html").as_uri())
             walk = page.locator(".walk")
-            found[f"page, {size}"] = {c: press(page, walk, c) for c in ("step", "d_k", "temperature")}
+            found[f"page, {size}"] = press_all(page, walk)
             page.context.close()
     finally:
         server.stop()
     return found
 
 
-def main() -> None:
-    """Measure, print and store."""
+def store(name: str, measure: Callable[[Any, Path], dict[str, Any]]) -> dict[str, Any]:
+    """Measure with a browser and a folder, and write benchmarks/results/<name>.json; returns the times."""
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder, chromium(path) as browser:
-        version = browser.version
-        times = measure(browser, Path(folder))
+        version, times = browser.version, measure(browser, Path(folder))
     result = {
-        "command": "python -m benchmarks.screens",
+        "command": f"OMP_NUM_THREADS=1 python -m benchmarks.{name}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": {"cores": os.cpu_count(), "system": platform.system(), "load before": round(load, 1)},
         "chromium": version,
@@ -103,9 +91,14 @@ def main() -> None:
         "unit": "ms after the key press",
         "times": times,
     }
-    target = Path(__file__).parent / "results" / "screens.json"
-    target.write_text(json.dumps(result, indent=1) + "\n")
-    for kind, controls in times.items():
+    target = Path(__file__).parent / "results" / f"{name}.json"
+    target.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return times
+
+
+def main() -> None:
+    """Measure, print and store."""
+    for kind, controls in store("screens", measure).items():
         for control, numbers in controls.items():
             told = ", ".join(f"{what} {n['median']} ({n['p90']})" for what, n in numbers.items())
             print(f"{kind:32} {control:12} {told}")

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -241,3 +241,36 @@ class Lab:
     def close(self) -> None:
         """Close the page with its context."""
         self.page.context.close()
+
+
+# ---- how long after a key press the new picture is on screen -------------------------------------------------
+
+WATCH = """([control, watched, keys]) => { window.took = [];
+    control.addEventListener('keydown', event => {
+        if (!keys.includes(event.key)) return;
+        const since = () => performance.now() - event.timeStamp, one = {};
+        const watch = new MutationObserver(() => { one.in_page ??= since(); });
+        watch.observe(watched, {subtree: true, childList: true, characterData: true, attributes: true});
+        const frame = () => { if (one.in_page === undefined) return requestAnimationFrame(frame);
+            one.next_frame = since();
+            requestAnimationFrame(() => { one.painted = since(); watch.disconnect(); window.took.push(one); }); };
+        requestAnimationFrame(frame); }, true) }"""
+
+MOMENTS = ("in_page", "next_frame", "painted")
+
+
+def time_presses(page: Any, control: Any, watched: Any, keys: Sequence[str]) -> dict[str, list[float]]:
+    """Press keys on a control, one after another: how long until the picture in `watched` is the new one?
+
+    Milliseconds from the browser's own time stamp of the key press: until the new picture is in the page ("in_page"),
+    until the next frame begins ("next_frame"; browsers make one every 16.7 ms), and until the frame after it, by which
+    time the new one was painted ("painted"). Each press has to change the picture.
+    """
+    page.evaluate(WATCH, [control.element_handle(), watched.element_handle(), sorted({*keys})])
+    control.focus()
+    for number, key in enumerate(keys):
+        page.keyboard.press(key)
+        page.wait_for_function(f"window.took.length > {number}")
+        page.wait_for_timeout(30)
+    took = page.evaluate("window.took")
+    return {moment: [one[moment] for one in took] for moment in MOMENTS}

@@ -1,17 +1,11 @@
 """The panels of all lessons in one notebook, for the tests and for `benchmarks.screens_widgets`."""
 
-import statistics
-from collections.abc import Sequence
 from typing import Any
+
+from tests.lessons.pictures import ARRIVED, KEYS, SCORES, TOKENS
 
 from .harness import Lab, LabServer
 
-KEYS, SCORES, ARRIVED = (
-    ["the", "cat", "fears", "big", "dogs"],
-    [0, 0.577, 0, 0, 1.155],
-    [-0.5, -4, -3, -3, -6.5],
-)
-TOKENS = ["the", "small", "cat", "fears", "two", "big", "dogs"]
 CELLS = {
     "dot_product": "from sdpa_helpers.lessons.dot_product import explore_keys\nkeys = explore_keys()\nkeys",
     "variance_proof": "from sdpa_helpers.lessons.variance_proof import explore_scores\nexplore_scores()",
@@ -85,20 +79,3 @@ def wait_for(output: Any, says: str) -> None:
     """Until the sentence below the picture contains some words; the picture's description has them too."""
     output.locator(".say", has_text=says).wait_for()
     assert says in output.locator("svg[role=img] desc").text_content()
-
-
-# ---- how long a picture takes ------------------------------------------------------------------------------
-
-WATCH_PICTURE = """control => { window.took = []; const picture = control.getRootNode().querySelector('.picture');
-    let pressed; control.addEventListener('keydown', () => { pressed = performance.now(); }, true);
-    new MutationObserver(() => window.took.push(performance.now() - pressed)).observe(picture, {childList: true}) }"""
-
-
-def median_of_presses(page: Any, control: Any, keys: Sequence[str], pause: int) -> float:
-    """Milliseconds from a key press on a control to the new picture in the page."""
-    control.focus()
-    control.evaluate(WATCH_PICTURE)
-    for key in keys:
-        page.keyboard.press(key)
-        page.wait_for_timeout(pause)
-    return statistics.median(page.evaluate("window.took"))

@@ -7,8 +7,9 @@ import sdpa_helpers as sdpa
 from sdpa_helpers.lessons.complexity.widget import PUBLISHED, bound
 from sdpa_helpers.lessons.softmax.widget import unit_scores
 from sdpa_helpers.lessons.variance_proof.widget import correlated_scores
+from tests.lessons.pictures import ARRIVED, SCORES
 
-from .lesson_widgets import ARRIVED, SCORES, WidgetsNotebook, number, shown, wait_for
+from .lesson_widgets import WidgetsNotebook, number, shown, wait_for
 
 KEYS_STATE, SET_KEYS = "print(keys.state)", "keys.set(angle=180, length_k=4.0)"
 MASK_STATE = "print(masks.state['mask'].astype(int).tolist(), masks.state['layers'])"

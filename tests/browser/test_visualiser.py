@@ -9,6 +9,8 @@ import pytest
 from sdpa_helpers.show.visualiser import Walk, walk_through
 from tests.show.test_visualiser import allowed, expected
 
+from .harness import time_presses
+
 SHOWN = re.compile(r"−?\d+\.\d\d|−?∞|NaN")
 
 
@@ -314,18 +316,10 @@ def test_in_lab_a_key_press_is_soon_on_screen(notebook):
     """Only a generous bound: real measurements are in benchmarks/screens.py."""
     notebook.run_cell(0)
     step = notebook.output(0).get_by_label("step", exact=True)
-    step.focus()
-    step.evaluate(
-        """slider => { window.took = []; slider.getRootNode().addEventListener('keydown', () => {
-            const pressed = performance.now(), show = () => window.took.push(performance.now() - pressed);
-            requestAnimationFrame(() => requestAnimationFrame(show)) }, true) }"""
-    )
-    for key in ["ArrowRight", "ArrowLeft"] * 5:
-        notebook.page.keyboard.press(key)
-        notebook.page.wait_for_timeout(40)
-    took = notebook.page.evaluate("window.took")
-    print(f"key press to the second frame after it: median {np.median(took):.1f} ms of {len(took)}")
-    assert np.median(took) < 500
+    keys = ["ArrowRight", "ArrowLeft"] * 5
+    took = np.median(time_presses(notebook.page, step, notebook.output(0).locator(".walk"), keys)["painted"])
+    print(f"key press to the frame that shows it: median {took:.1f} ms")
+    assert took < 500
 
 
 def test_in_lab_what_was_run_and_saved_is_alive_when_opened_again(notebook):
