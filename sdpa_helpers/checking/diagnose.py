@@ -9,11 +9,13 @@ from sdpa_helpers.checking.observe import Answer, observe
 
 @dataclass(frozen=True)
 class Explained:
-    """A verdict with its diagnosis: a slug for gradebooks, and what it means in words."""
+    """A verdict with its diagnosis."""
 
     verdict: Verdict
     diagnosis: str = ""
+    """A slug for gradebooks, e.g. "no-scaling"."""
     means: str = ""
+    """What it means, in words."""
 
     @property
     def message(self) -> str:
@@ -23,11 +25,12 @@ class Explained:
 
 @dataclass(frozen=True)
 class Result:
-    """All cases of one exercise, explained. `mistake`: the known wrong answer that explains them all, or ""."""
+    """All cases of one exercise, explained."""
 
     exercise: Exercise
     cases: tuple[Explained, ...]
     mistake: str
+    """The known wrong answer that explains every failed case, or ""."""
 
     @property
     def points(self) -> float:

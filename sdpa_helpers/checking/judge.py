@@ -6,6 +6,7 @@ Independently of that, which known wrong answers give exactly this on the same i
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
@@ -18,14 +19,23 @@ PUBLIC_SEED = "public"
 _RELATIVE = {"float16": 5e-3, "float32": 2e-5, "float64": 1e-8}
 
 
+CaseStatus = Literal[
+    "passed", "failed", "error", "not-attempted", "missing", "timeout", "out-of-memory", "not-run"
+]
+"""What became of a case; the last four come from the grader, where there was no answer to judge."""
+
+
 @dataclass(frozen=True)
 class Truth:
-    """A case with its numbers: inputs, what the reference gives, what each known wrong answer gives."""
+    """A case with its numbers."""
 
     case: Case
     packed: str
+    """The inputs, as `observe.pack_inputs` writes them."""
     expected: Answer
+    """What the reference returns."""
     wrong: dict[str, Answer]
+    """What each known wrong answer returns, by its name."""
 
     @property
     def inputs(self) -> Inputs:
@@ -35,23 +45,23 @@ class Truth:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one case.
-
-    status: "passed", "failed", "error", "not-attempted", or, from the grader, "missing", "timeout",
-    "out-of-memory", "not-run". fault: the kind of difference, e.g. "wrong-shape". seen: what was observed; holds
-    nothing of the expected values. compare: seen against expected, for the learner's own check only.
-    explained_by: the known wrong answers that give this output here (also for a passed case: they pass it too).
-    """
+    """What one case earned, and what was seen."""
 
     case: str
-    status: str
+    """The case's name."""
+    status: CaseStatus
     points: float
     max_points: float
     fault: str = ""
+    """The kind of difference, e.g. "wrong-shape"."""
     seen: str = ""
+    """What was observed; holds nothing of the expected values."""
     compare: str = ""
+    """Seen against expected, for the learner's own check only."""
     explained_by: tuple[str, ...] = ()
+    """The known wrong answers that return this here (also for a passed case: they pass it too)."""
     broken: str = ""
+    """The invariant that the answer breaks."""
 
     @property
     def passed(self) -> bool:
@@ -78,7 +88,7 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
     case = truth.case
     if answer.kind == "not-attempted":
         seen = "the function still returns NotImplemented"
-        return Verdict(case.name, "not-attempted", 0.0, case.points, "not-attempted", seen)
+        return Verdict(case.name, "not-attempted", 0.0, case.points, fault="not-attempted", seen=seen)
     fault, seen, compare = difference(truth.expected, answer)
     explained = tuple(name for name, wrong in truth.wrong.items() if same(wrong, answer))
     if not fault:

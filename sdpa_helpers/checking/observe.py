@@ -25,20 +25,21 @@ _DTYPES += ("float16", "float32", "float64", "complex64", "complex128")
 
 @dataclass(frozen=True)
 class Answer:
-    """What a function gave.
-
-    kind: "array", "number" (0-d), "tuple", "none", "not-attempted", "error", or "other" (`type_name` says what).
-    array: the values, for "array" and "number". items: the parts, for "tuple".
-    error, message, line: exception type, its text, and the learner's line it came from, for "error".
-    """
+    """What a function returned, or how it failed."""
 
     kind: str
+    """ "array", "number" (0-d), "tuple", "none", "not-attempted", "error", or "other" (`type_name` says what)."""
     type_name: str = ""
     array: np.ndarray | None = None
+    """The values, of an "array" and a "number"."""
     items: tuple["Answer", ...] = ()
+    """The parts of a "tuple"."""
     error: str = ""
+    """The exception's type, for "error"."""
     message: str = ""
+    """Its text."""
     line: str = ""
+    """The learner's line in which it was raised."""
 
 
 NOT_ATTEMPTED = Answer("not-attempted")

@@ -14,13 +14,12 @@ _LEFT = "style='text-align:left;vertical-align:top'"
 
 @dataclass(frozen=True, repr=False)
 class ProgressTable(Shown):
-    """Points per exercise: rows of (lesson, exercise, best points or None), in the order of the course.
-
-    written: lesson → what is answered in words there; a person reads it, so it has no points here.
-    """
+    """Points per exercise, in the order of the course."""
 
     rows: list[tuple[str, Exercise, float | None]]
+    """(lesson, exercise, best points, or None when it was not tried)."""
     written: dict[str, tuple[WrittenExercise, ...]] = field(default_factory=dict)
+    """Lesson → what is answered in words there; a person reads it, so it has no points here."""
 
     def text(self) -> str:
         """The table as plain text."""
