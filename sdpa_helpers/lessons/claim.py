@@ -8,29 +8,37 @@ Verdict = Literal["right", "needs a condition", "wrong"]
 Kind = Literal["measured", "opinion", "history"]
 
 
+Numbers = Mapping[str, float]
+"""What a claim's computation returns, by name."""
+Test = Callable[[Numbers], bool]
+Decide = Callable[[Numbers], Verdict]
+
+
 @dataclass(frozen=True)
 class Claim:
-    """A claim in our own words, where the course runs it, and what decides it.
-
-    number: 1 to 163, the place in the list of all claims. article: "A" to "E", which article says it.
-    says: the claim, in our own words. where: the notebook, a comma, and one of its headings without the number,
-    e.g. "02_variance_proof, Break each assumption", or the number of a section: "02_variance_proof, section 3".
-    finding: what came out, with {names} of the computed values and a format, e.g. "Var = {variance:.1f}".
-    compute: gives the numbers by name, deterministic (seeded), in well under a second; None only for an opinion
-    or a piece of history, which then has its `source`. decide: the verdict from the numbers: a function, so that
-    a changed number changes the verdict. relative: how far a number may move on another machine.
-    """
+    """A claim in our own words, where the course runs it, and what decides it."""
 
     number: int
+    """1 to 163, the place in the list of all claims."""
     article: str
+    """ "A" to "E", the article that says it."""
     says: str
+    """The claim, in our own words."""
     where: str
+    """The notebook, a comma, and one of its headings without the number, e.g. "02_variance_proof, Break each
+    assumption", or the number of a section: "02_variance_proof, section 3"."""
     finding: str
-    compute: Callable[[], Mapping[str, float]] | None
-    decide: Callable[[Mapping[str, float]], Verdict]
+    """What came out, with {names} of the computed values and a format, e.g. "Var = {variance:.1f}"."""
+    compute: Callable[[], Numbers] | None
+    """Returns the numbers by name, deterministic (seeded), in well under a second; None only for an opinion or a
+    piece of history, which then has its `source`."""
+    decide: Decide
+    """The verdict from the numbers: a function, so that a changed number changes the verdict."""
     kind: Kind = "measured"
     source: str = ""
+    """Where an opinion or a piece of history comes from."""
     relative: float = 1e-6
+    """How far a number may move on another machine."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Entry:
     """What came out for a claim: one row of the ledger."""
 
     claim: Claim
-    values: Mapping[str, float] = field(default_factory=dict)
+    values: Numbers = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:
@@ -52,7 +60,7 @@ class Entry:
 
 
 def run(claim: Claim) -> Entry:
-    """Compute a claim's numbers. What goes wrong says of which claim."""
+    """Compute a claim's numbers; an error carries a note with the claim's number."""
     try:
         return Entry(claim, {k: float(v) for k, v in claim.compute().items()} if claim.compute else {})
     except Exception as error:
@@ -60,6 +68,27 @@ def run(claim: Claim) -> Entry:
         raise
 
 
-def always(verdict: Verdict) -> Callable[[Mapping[str, float]], Verdict]:
+def always(verdict: Verdict) -> Decide:
     """For opinions and history: there is no number to decide from."""
     return lambda values: verdict
+
+
+def right_if(test: Test) -> Decide:
+    """Right if the test holds, else wrong."""
+    return lambda values: "right" if test(values) else "wrong"
+
+
+def holds(somewhere: Test, everywhere: Test) -> Decide:
+    """Wrong if it does not even hold in the claim's own case, right if it holds in the other cases as well."""
+
+    def decide(values: Numbers) -> Verdict:
+        if not somewhere(values):
+            return "wrong"
+        return "right" if everywhere(values) else "needs a condition"
+
+    return decide
+
+
+def needs_if(test: Test, exception: Test) -> Decide:
+    """Wrong if it does not hold in the claim's own case; where it does, an exception makes it need a condition."""
+    return holds(test, lambda values: not exception(values))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.lessons import dot_product as lesson
-from sdpa_helpers.lessons.dot_product import figures
+from sdpa_helpers.lessons.dot_product import experiments
 from sdpa_helpers.show.figures import Picture
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
@@ -50,7 +50,7 @@ def test_angles_survive_rounding_beyond_one():
 def test_the_view_keeps_scores_and_lengths():
     rng = np.random.default_rng(1)
     q, keys = rng.normal(size=64), rng.normal(size=(9, 64))
-    along, off = figures.view_from(q, keys).T
+    along, off = experiments.view_from(q, keys).T
     np.testing.assert_allclose(along * math.dist(q, 0 * q), [sum(q * key) for key in keys], rtol=1e-10)
     np.testing.assert_allclose(np.hypot(along, off), [math.dist(key, 0 * key) for key in keys], rtol=1e-10)
     assert (off >= 0).all()

@@ -1,7 +1,6 @@
 """Lesson 06, what attention costs: counting. Operations, bytes and parameters, exact on every machine.
 
-`complexity_experiments` holds what has to be measured with a clock or an operating system, `complexity_figures`
-what is drawn. The notebook finds all of it here.
+`experiments` holds what has to be measured with a clock or an operating system.
 """
 
 import tracemalloc

@@ -6,12 +6,6 @@ __getattr__, __all__ = offer(
     __name__,
     {
         "lessons.dot_product.figures": (
-            "angles_degrees",
-            "convex_hull",
-            "distance_outside",
-            "implied_factors",
-            "in_proportion",
-            "outputs_of_random_queries",
             "plot_angle_curve",
             "plot_dot_and_cosine",
             "plot_hull",
@@ -20,11 +14,17 @@ __getattr__, __all__ = offer(
             "plot_rules",
             "plot_turn",
             "plot_view",
-            "score_at",
-            "turn",
         ),
         "lessons.dot_product.experiments": (
+            "angles_degrees",
+            "convex_hull",
+            "distance_outside",
+            "implied_factors",
+            "in_proportion",
             "moved_without_each_step",
+            "outputs_of_random_queries",
+            "score_at",
+            "turn",
             "weights_of_random_models",
         ),
         "lessons.dot_product.widget": (

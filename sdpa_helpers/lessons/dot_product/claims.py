@@ -1,14 +1,10 @@
 """The claims that lesson 01 runs: what a dot product measures, what softmax makes of it, and the shapes."""
 
-from collections.abc import Callable, Mapping
-
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, scaled_dot_product_attention, softmax
-from sdpa_helpers.lessons.claim import Claim, Verdict, always
-from sdpa_helpers.lessons.dot_product import experiments, figures
-
-Numbers = Mapping[str, float]
+from sdpa_helpers.lessons.claim import Claim, Numbers, always, holds, right_if
+from sdpa_helpers.lessons.dot_product import experiments
 
 # The input of the lesson: four queries, the keys of five words, and their values.
 _Q = np.array([[1, 0, 0], [1, 0, -1], [0, 1, 0], [0, 0, 1]], dtype=float)
@@ -18,23 +14,8 @@ _PAGES = np.array([0.92, 0.15, 0.78, 0.45])
 _PAIR, _THREE = np.array([[1, 0], [0, 1]]), np.array([[1, 0], [1, 1], [0, 1]])
 
 
-def _holds(somewhere: Callable[[Numbers], bool], everywhere: Callable[[Numbers], bool]):
-    """Wrong if it does not even hold in the claim's own case, right if it holds in the other case as well."""
-
-    def decide(values: Numbers) -> Verdict:
-        if not somewhere(values):
-            return "wrong"
-        return "right" if everywhere(values) else "needs a condition"
-
-    return decide
-
-
-def _right_if(test: Callable[[Numbers], bool]):
-    return _holds(test, test)
-
-
 def _all_of(part: str, whole: str):
-    return _right_if(lambda v: v[part] == v[whole] > 0)
+    return right_if(lambda v: v[part] == v[whole] > 0)
 
 
 def _near(a: float, b: float, within: float = 1e-9) -> bool:
@@ -69,12 +50,12 @@ def _length_against_angle() -> Numbers:
 
 def _scores_at_angles() -> Numbers:
     return {
-        "same_way": float(figures.score_at(0)),
-        "same_way_short": float(figures.score_at(0, 0.1, 0.1)),
-        "long_at_60": float(figures.score_at(60, 1, 5)),
+        "same_way": float(experiments.score_at(0)),
+        "same_way_short": float(experiments.score_at(0, 0.1, 0.1)),
+        "long_at_60": float(experiments.score_at(60, 1, 5)),
         "perpendicular": float(np.array([1.0, 0.0]) @ np.array([0.0, 1.0])),
-        "at_100": float(figures.score_at(100)),
-        "opposed": float(figures.score_at(180)),
+        "at_100": float(experiments.score_at(100)),
+        "opposed": float(experiments.score_at(180)),
         "weight_of_zero": softmax(_K @ _Q[0])[0],
     }
 
@@ -145,8 +126,8 @@ def _pronoun() -> Numbers:
 
 
 def _hull() -> Numbers:
-    outputs = figures.outputs_of_random_queries(_K, _V)
-    outside = figures.distance_outside(figures.convex_hull(_V), outputs) > 1e-9
+    outputs = experiments.outputs_of_random_queries(_K, _V)
+    outside = experiments.distance_outside(experiments.convex_hull(_V), outputs) > 1e-9
     return {"outputs": len(outputs), "inside": (~outside).sum()}
 
 
@@ -216,7 +197,7 @@ def _steps() -> Numbers:
     }
 
 
-_square_only_alone = _holds(
+_square_only_alone = holds(
     lambda v: v["own_rows"] == v["own_columns"], lambda v: v["rows"] == v["columns"]
 )  # square for self-attention; square whatever the queries are?
 
@@ -251,7 +232,7 @@ CLAIMS = (
         "With keys of width {d_k:.0f}, {query_widths:.0f} of {tried:.0f} query widths works ({the_query_width:.0f}); "
         "of the value widths {value_widths:.0f} of {tried:.0f} do.",
         _widths,
-        _right_if(
+        right_if(
             lambda v: v["query_widths"] == 1 and v["the_query_width"] == v["d_k"] and v["value_widths"] > 1
         ),
     ),
@@ -263,7 +244,7 @@ CLAIMS = (
         "Scores 1 and 2: weight ratio {weight_ratio:.3f}, not {score_ratio:.0f}. Among the scores 1, 0, −3 the zero "
         "gets {of_zero:.3f} and the negative one {of_minus_3:.3f}: the weight is proportional to exp(score).",
         _not_in_proportion,
-        _right_if(lambda v: _near(v["weight_ratio"], v["score_ratio"], 0.01)),
+        right_if(lambda v: _near(v["weight_ratio"], v["score_ratio"], 0.01)),
     ),
     Claim(
         6,
@@ -273,7 +254,7 @@ CLAIMS = (
         "A key of length 1 in the same direction scores {same_way:.1f}; a key of length 5, 60° off, scores "
         "{long_at_60:.1f}.",
         _scores_at_angles,
-        _holds(lambda v: v["same_way"] > 0, lambda v: v["same_way"] >= v["long_at_60"]),
+        holds(lambda v: v["same_way"] > 0, lambda v: v["same_way"] >= v["long_at_60"]),
     ),
     Claim(
         7,
@@ -283,7 +264,7 @@ CLAIMS = (
         "Perpendicular: {perpendicular:.2f}. The same direction, but lengths of 0.1: {same_way_short:.2f}, near zero "
         "as well. And a key that scores 0 still gets weight {weight_of_zero:.3f} in the lesson's first row.",
         _scores_at_angles,
-        _holds(lambda v: abs(v["perpendicular"]) < 0.05, lambda v: abs(v["same_way_short"]) > 0.05),
+        holds(lambda v: abs(v["perpendicular"]) < 0.05, lambda v: abs(v["same_way_short"]) > 0.05),
     ),
     Claim(
         8,
@@ -292,7 +273,7 @@ CLAIMS = (
         "01_dot_product, Length and angle",
         "At 180° unit vectors score {opposed:.2f}, but at 100° already {at_100:.3f}: negative is any angle above 90°.",
         _scores_at_angles,
-        _holds(lambda v: v["opposed"] < 0, lambda v: v["at_100"] >= 0),
+        holds(lambda v: v["opposed"] < 0, lambda v: v["at_100"] >= 0),
     ),
     Claim(
         9,
@@ -320,7 +301,7 @@ CLAIMS = (
         "01_dot_product, More claims, checked",
         "At itself too: cat gives itself {itself:.2f} and all others together {others:.2f}.",
         _on_itself,
-        _holds(lambda v: v["others"] > 0, lambda v: v["itself"] == 0),
+        holds(lambda v: v["others"] > 0, lambda v: v["itself"] == 0),
     ),
     Claim(
         56,
@@ -330,7 +311,7 @@ CLAIMS = (
         "Values ten times as large: an output of {outside:.2f} becomes {outside_10:.2f}. With the values inside the "
         "softmax it goes from {inside:.2f} to {inside_10:.2f}: the content is lost.",
         _values_inside,
-        _right_if(
+        right_if(
             lambda v: (
                 _near(v["outside_10"], 10 * v["outside"]) and not _near(v["inside_10"], 10 * v["inside"])
             )
@@ -353,7 +334,7 @@ CLAIMS = (
         "01_dot_product, More claims, checked",
         "They add up to {total:.2f} and the smallest is {smallest:.2f}, so they can be one. No model gave them.",
         _row_of_weights,
-        _right_if(lambda v: _near(v["total"], 1, 0.005) and v["smallest"] > 0),
+        right_if(lambda v: _near(v["total"], 1, 0.005) and v["smallest"] > 0),
     ),
     Claim(
         59,
@@ -364,7 +345,7 @@ CLAIMS = (
         "weight by {moved_alike:.2f}. The article measures nothing; how far weights explain is debated (Jain and "
         "Wallace 2019, arXiv:1902.10186; Wiegreffe and Pinter 2019, arXiv:1908.04626).",
         _dependence,
-        _holds(lambda v: v["moved"] > 0.01, lambda v: v["moved_alike"] > 0.01),
+        holds(lambda v: v["moved"] > 0.01, lambda v: v["moved_alike"] > 0.01),
     ),
     Claim(
         60,
@@ -375,7 +356,7 @@ CLAIMS = (
         "(middle {middle:.2f}, equal share {equal_share:.2f}), and most of all in {share_first:.1%}. Only training can "
         "make it so; the article names no model.",
         _pronoun,
-        _holds(lambda v: v["share_first"] > 0, lambda v: v["low"] > v["equal_share"]),
+        holds(lambda v: v["share_first"] > 0, lambda v: v["low"] > v["equal_share"]),
         relative=1e-4,
     ),
     Claim(
@@ -386,7 +367,7 @@ CLAIMS = (
         "The order is kept {kept:.0f} times of {tried:.0f}. But the same ranking goes with a weight of {first:.2f} or "
         "{first_10:.2f} for the first page, and the last of four still gets {last:.2f}.",
         _pages,
-        _holds(lambda v: v["kept"] == v["tried"], lambda v: _near(v["first"], v["first_10"])),
+        holds(lambda v: v["kept"] == v["tried"], lambda v: _near(v["first"], v["first_10"])),
     ),
     Claim(
         65,
@@ -396,7 +377,7 @@ CLAIMS = (
         "These sizes work, with an output of n_q × d_v; {refused:.0f} of {broken:.0f} arrays that break one of the "
         "equalities are refused.",
         _three_shapes,
-        _right_if(lambda v: v["as_stated"] == 1 and v["refused"] == v["broken"] > 0),
+        right_if(lambda v: v["as_stated"] == 1 and v["refused"] == v["broken"] > 0),
     ),
     Claim(
         66,
@@ -406,7 +387,7 @@ CLAIMS = (
         "Equally many they must be: one value fewer is taken {shorter_taken:.0f} times of 1. But values from another "
         "source are taken {elsewhere_taken:.0f} time of 1: the matrix product asks for it, not the source.",
         _sources,
-        _holds(lambda v: v["shorter_taken"] == 0, lambda v: v["elsewhere_taken"] == 0),
+        holds(lambda v: v["shorter_taken"] == 0, lambda v: v["elsewhere_taken"] == 0),
     ),
     Claim(
         67,
@@ -434,7 +415,7 @@ CLAIMS = (
         "Positive: {same_way:.2f} for length 1. High only if they are long: {same_way_short:.2f} for lengths of 0.1, "
         "where a long key at 60° has {long_at_60:.2f}.",
         _scores_at_angles,
-        _holds(lambda v: v["same_way"] > 0, lambda v: v["same_way_short"] >= v["long_at_60"]),
+        holds(lambda v: v["same_way"] > 0, lambda v: v["same_way_short"] >= v["long_at_60"]),
     ),
     Claim(
         70,
@@ -443,7 +424,7 @@ CLAIMS = (
         "01_dot_product, Length and angle",
         "At 90°: {perpendicular:.2f}; at 180°: {opposed:.2f}.",
         _scores_at_angles,
-        _right_if(lambda v: _near(v["perpendicular"], 0) and v["opposed"] < 0),
+        right_if(lambda v: _near(v["perpendicular"], 0) and v["opposed"] < 0),
     ),
     Claim(
         71,
@@ -452,7 +433,7 @@ CLAIMS = (
         "01_dot_product, All pairs at once",
         "{n_q:.0f} queries and {n_k:.0f} keys give {rows:.0f} × {columns:.0f}.",
         lambda: {**_score_shapes(), "n_q": len(_Q), "n_k": len(_K)},
-        _right_if(lambda v: (v["rows"], v["columns"]) == (v["n_q"], v["n_k"])),
+        right_if(lambda v: (v["rows"], v["columns"]) == (v["n_q"], v["n_k"])),
     ),
     Claim(
         72,
@@ -471,7 +452,7 @@ CLAIMS = (
         "Scores {score_1:.0f} and {score_2:.0f}, but cosines {cosine_1:.2f} and {cosine_2:.2f}: the second key is 45° "
         "off and longer.",
         _equal_scores,
-        _holds(lambda v: v["score_1"] == v["score_2"] > 0, lambda v: _near(v["cosine_1"], v["cosine_2"])),
+        holds(lambda v: v["score_1"] == v["score_2"] > 0, lambda v: _near(v["cosine_1"], v["cosine_2"])),
     ),
     Claim(
         91,
@@ -480,7 +461,7 @@ CLAIMS = (
         "01_dot_product, From a dictionary to attention",
         "Without a mask {positive:.0f} of {pairs:.0f} weights are positive, and a row adds up to {total:.2f}.",
         _all_values_count,
-        _right_if(lambda v: v["positive"] == v["pairs"] and _near(v["total"], 1)),
+        right_if(lambda v: v["positive"] == v["pairs"] and _near(v["total"], 1)),
     ),
     Claim(
         92,
@@ -511,7 +492,7 @@ CLAIMS = (
         "It announces {announced:.0f} and numbers {numbered:.0f}. Each of the {matter:.0f} matters: without one the "
         "output of the lesson's example moves by {least:.2f} or more.",
         _steps,
-        _right_if(lambda v: v["announced"] == v["numbered"] == v["matter"]),
+        right_if(lambda v: v["announced"] == v["numbered"] == v["matter"]),
     ),
     Claim(
         140,
@@ -520,7 +501,7 @@ CLAIMS = (
         "01_dot_product, All pairs at once",
         "Inputs (2, 3, 5, 4) give weights ({batch:.0f}, {heads:.0f}, {rows:.0f}, {columns:.0f}).",
         _heads,
-        _right_if(lambda v: (v["batch"], v["heads"], v["rows"], v["columns"]) == (2, 3, v["n"], v["n"])),
+        right_if(lambda v: (v["batch"], v["heads"], v["rows"], v["columns"]) == (2, 3, v["n"], v["n"])),
     ),
     Claim(
         149,

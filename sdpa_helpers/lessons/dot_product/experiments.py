@@ -1,10 +1,111 @@
-"""Lesson 01, section 9: the two experiments that need more than a line. They return data."""
+"""Lesson 01: what it computes and measures; `figures` draws it."""
+
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import softmax
+
+
+def score_at(degrees: float | Array, length_q: float = 1.0, length_k: float = 1.0) -> Array:
+    """The dot product of two vectors with given lengths and a given angle, built in the plane."""
+    angle = np.radians(np.asarray(degrees, dtype=float))
+    q = length_q * np.array([1.0, 0.0])
+    k = length_k * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    return k @ q
+
+
+def angles_degrees(q: Float[Array, "d_k"], K: Float[Array, "n_k d_k"]) -> Float[Array, "n_k"]:
+    """The angle between the query and each key. A zero vector has no direction: its angle is NaN."""
+    lengths = np.linalg.norm(q) * np.linalg.norm(K, axis=-1)
+    cosines = np.divide(K @ q, lengths, out=np.full(lengths.shape, np.nan), where=lengths > 0)
+    return np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0)))
+
+
+def view_from(q: Float[Array, "d_k"], K: Float[Array, "n_k d_k"]) -> Float[Array, "n_k 2"]:
+    """Each key as the query sees it: how far along the query's direction, and how far off it.
+
+    Exact in any number of dimensions, because a query and a key span a plane.
+    """
+    unit = q / np.linalg.norm(q)
+    along = K @ unit
+    off = np.linalg.norm(K - along[:, None] * unit, axis=-1)
+    return np.stack([along, off], axis=-1)
+
+
+def in_proportion(scores: Float[Array, "n_k"]) -> Float[Array, "n_k"]:
+    """The rule that attention does NOT use: each score's share of their sum."""
+    return scores / scores.sum()
+
+
+class Turn(NamedTuple):
+    share: Float[Array, "steps"]
+    hard: Float[Array, "steps d_v"]
+    soft: Float[Array, "steps d_v"]
+
+
+def turn(
+    q_from: Float[Array, "d_k"],
+    q_to: Float[Array, "d_k"],
+    K: Float[Array, "n_k d_k"],
+    V: Float[Array, "n_k d_v"],
+    steps: int = 201,
+) -> Turn:
+    """Move the query in a straight line from one question to another; look up all the way, hard and soft."""
+    share = np.linspace(0.0, 1.0, steps)
+    queries = (1 - share)[:, None] * q_from + share[:, None] * q_to
+    scores = queries @ K.T
+    return Turn(share, V[scores.argmax(axis=-1)], softmax(scores) @ V)
+
+
+def outputs_of_random_queries(
+    K: Float[Array, "n_k d_k"],
+    V: Float[Array, "n_k d_v"],
+    n_q: int = 600,
+    longest: float = 8.0,
+    seed: int = 1,
+) -> Float[Array, "n_q d_v"]:
+    """Soft lookups by queries of random direction, with lengths from 0 to `longest`."""
+    rng = np.random.default_rng(seed)
+    direction = rng.standard_normal((n_q, K.shape[-1]))
+    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
+    queries = rng.uniform(0.0, longest, (n_q, 1)) * direction
+    return softmax(queries @ K.T) @ V
+
+
+def convex_hull(points: Float[Array, "n 2"]) -> Float[Array, "corners 2"]:
+    """The corners of the smallest convex region around points in the plane, counter-clockwise."""
+
+    def chain(ordered: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        kept: list[tuple[float, float]] = []
+        for x, y in ordered:
+            while len(kept) > 1:
+                (ax, ay), (bx, by) = kept[-2:]
+                if (bx - ax) * (y - ay) > (by - ay) * (x - ax):  # a turn to the left: b is a corner so far
+                    break
+                kept.pop()
+            kept.append((x, y))
+        return kept[:-1]
+
+    ordered = sorted({(float(x), float(y)) for x, y in points})
+    return np.array(chain(ordered) + chain(ordered[::-1]))
+
+
+def distance_outside(corners: Float[Array, "corners 2"], points: Float[Array, "n 2"]) -> Float[Array, "n"]:
+    """How far each point lies beyond the hull's nearest violated edge line; 0 inside."""
+    edges = np.roll(corners, -1, axis=0) - corners
+    outward = np.stack([edges[:, 1], -edges[:, 0]], axis=-1) / np.linalg.norm(edges, axis=-1, keepdims=True)
+    beyond = (points[:, None, :] - corners) * outward
+    return np.maximum(beyond.sum(axis=-1).max(axis=-1), 0.0)
+
+
+def implied_factors(scores: Float[Array, "n"], weights: Float[Array, "n"]) -> Float[Array, "pairs"]:
+    """The factor in weights = softmax(factor × scores), from each pair: all equal if there is one."""
+    pairs = combinations(range(len(scores)), 2)
+    return np.array([np.log(weights[i] / weights[j]) / (scores[i] - scores[j]) for i, j in pairs])
 
 
 def moved_without_each_step(

@@ -1,35 +1,15 @@
 """The claims that lesson 04 runs: softmax's slopes, attention's backward pass, and whether gradients vanish."""
 
-from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, softmax
-from sdpa_helpers.lessons.claim import Claim, Verdict
+from sdpa_helpers.lessons.claim import Claim, Numbers, needs_if, right_if
 from sdpa_helpers.lessons.gradients import experiments as lesson
 
-Numbers = Mapping[str, float]
-
 _LESSON = "04_gradients, "
-
-
-def _right_if(test: Callable[[Numbers], bool]) -> Callable[[Numbers], Verdict]:
-    return lambda values: "right" if test(values) else "wrong"
-
-
-def _needs_if(
-    holds: Callable[[Numbers], bool], exception: Callable[[Numbers], bool]
-) -> Callable[[Numbers], Verdict]:
-    """Wrong if it never holds; if it holds in one case and fails in another, it needs a condition."""
-
-    def decide(values: Numbers) -> Verdict:
-        if not holds(values):
-            return "wrong"
-        return "needs a condition" if exception(values) else "right"
-
-    return decide
 
 
 # Experiments, shared between claims -------------------------------------------------------------------------
@@ -307,7 +287,7 @@ CLAIMS = (
         "The slope s(1 − s) of two keys is {tie:.2f} at a tie, {gap_10:.1e} at a gap of 10 and {gap_20:.1e} at a "
         "gap of 20; in float32 the winner's is {float32_gap_17:g} at a gap of 17.",
         _flat,
-        _right_if(lambda v: v["tie"] == 0.25 and v["gap_20"] < 1e-8 and v["float32_gap_17"] == 0),
+        right_if(lambda v: v["tie"] == 0.25 and v["gap_20"] < 1e-8 and v["float32_gap_17"] == 0),
     ),
     Claim(
         15,
@@ -319,7 +299,7 @@ CLAIMS = (
         "queries is {mean_queries:.1f} times, that at the values {values:.1f} times as large. What training "
         "makes of it: claim 109.",
         _stalls,
-        _needs_if(lambda v: v["median_scores"] < 0.1, lambda v: v["mean_queries"] > 1),
+        needs_if(lambda v: v["median_scores"] < 0.1, lambda v: v["mean_queries"] > 1),
     ),
     Claim(
         37,
@@ -330,7 +310,7 @@ CLAIMS = (
         "length on four scores; {off_diagonal_of_2:.0%} (2 equal weights) or {off_diagonal_of_4:.0%} (4) of the "
         "squares lie off it.",
         _diagonal_only,
-        _right_if(lambda v: v["relative_error"] < 0.01),
+        right_if(lambda v: v["relative_error"] < 0.01),
     ),
     Claim(
         38,
@@ -340,7 +320,7 @@ CLAIMS = (
         "With the largest of three weights at 1 − 2e−11, no entry of the whole Jacobian exceeds "
         "{largest_slope:.0e}; at one half the slope is {slope_at_half:.2f}.",
         _near_0_and_1,
-        _right_if(lambda v: v["largest_slope"] < 1e-9 < v["slope_at_half"]),
+        right_if(lambda v: v["largest_slope"] < 1e-9 < v["slope_at_half"]),
     ),
     Claim(
         39,
@@ -351,7 +331,7 @@ CLAIMS = (
         "{loser_zero_from:.0f} (loser) on, not before. Adam's first step is {adam_1:.4f} for a gradient of 1 and "
         "{adam_1e6th:.4f} for 1e-6; the values still get a gradient ({values_gradient:.0f} for one-hot weights).",
         _nothing_learns,
-        _needs_if(
+        needs_if(
             lambda v: v["loser_zero_from"] < 200,
             lambda v: v["adam_1e6th"] > 0.9 * v["adam_1"] and v["values_gradient"] > 0,
         ),
@@ -365,7 +345,7 @@ CLAIMS = (
         "hundredfold. Not of the average gradient: unscaled at d_k = 1024, n_k = 16 the mean at the queries is "
         "{mean_queries:.1f} times the scaled one.",
         _saturation,
-        _needs_if(lambda v: v["norm_of_100_times"] < 1e-6, lambda v: v["mean_queries"] > 1),
+        needs_if(lambda v: v["norm_of_100_times"] < 1e-6, lambda v: v["mean_queries"] > 1),
         relative=1e-5,
     ),
     Claim(
@@ -376,7 +356,7 @@ CLAIMS = (
         "In {rows:.0f} random rows whose largest weight is at most 0.9, the Jacobian's norm is never below "
         "{smallest_norm:.2f}.",
         _unsaturated,
-        _right_if(lambda v: v["rows"] > 1000 and v["smallest_norm"] > 0.05),
+        right_if(lambda v: v["rows"] > 1000 and v["smallest_norm"] > 0.05),
     ),
     Claim(
         99,
@@ -385,7 +365,7 @@ CLAIMS = (
         _LESSON + "More claims, checked",
         "Of {pairs:.0f} pairs {cut_without_mask:.0f} are cut without a mask, and {cut_causal:.0f} under a causal mask.",
         _direct_paths,
-        _needs_if(lambda v: v["cut_without_mask"] == 0, lambda v: v["cut_causal"] > 0),
+        needs_if(lambda v: v["cut_without_mask"] == 0, lambda v: v["cut_causal"] > 0),
     ),
     Claim(
         100,
@@ -395,7 +375,7 @@ CLAIMS = (
         "Gradient over 50 positions divided by that over one: {attention:.2f} in attention, {recurrent:.4f} in a "
         "recurrent network whose matrix shrinks by a tenth.",
         _distance,
-        _right_if(lambda v: abs(v["attention"] - 1) < 1e-9 and v["recurrent"] < 0.1),
+        right_if(lambda v: abs(v["attention"] - 1) < 1e-9 and v["recurrent"] < 0.1),
     ),
     Claim(
         101,
@@ -405,7 +385,7 @@ CLAIMS = (
         "SymPy's derivative of three symbols differs in {symbolic_nonzero:.0f} of 9 entries; complex steps differ by "
         "{error:g} beyond rounding.",
         _whole_jacobian,
-        _right_if(lambda v: v["symbolic_nonzero"] == 0 and v["error"] == 0),
+        right_if(lambda v: v["symbolic_nonzero"] == 0 and v["error"] == 0),
     ),
     Claim(
         102,
@@ -415,7 +395,7 @@ CLAIMS = (
         "With a largest weight of {largest_weight:.2f} and a gradient that is the same for all keys, the scores get "
         "{same_wish:g}; with one that differs they get up to {different_wish:.2f}.",
         _no_wish,
-        _needs_if(
+        needs_if(
             lambda v: v["different_wish"] > 0.1 and v["largest_weight"] < 0.9, lambda v: v["same_wish"] == 0
         ),
     ),
@@ -426,7 +406,7 @@ CLAIMS = (
         _LESSON + "Check the whole backward pass",
         "Against complex steps, which know no formula: dV off by {dV_error:g}, dA by {dA_error:g} beyond rounding.",
         _values_and_weights,
-        _right_if(lambda v: v["dV_error"] == v["dA_error"] == 0),
+        right_if(lambda v: v["dV_error"] == v["dA_error"] == 0),
     ),
     Claim(
         104,
@@ -436,7 +416,7 @@ CLAIMS = (
         "If the scaled scores are meant: off by {error_if_scaled:g}. If the raw ones: dQ comes out {ratio_if_raw:.2f} "
         "times as long as it is (d_k = 4).",
         lambda: _two_readings("dQ"),
-        _needs_if(lambda v: v["error_if_scaled"] == 0, lambda v: abs(v["ratio_if_raw"] - 1) > 0.1),
+        needs_if(lambda v: v["error_if_scaled"] == 0, lambda v: abs(v["ratio_if_raw"] - 1) > 0.1),
     ),
     Claim(
         105,
@@ -446,7 +426,7 @@ CLAIMS = (
         "If the scaled scores are meant: off by {error_if_scaled:g}. If the raw ones: dK comes out {ratio_if_raw:.2f} "
         "times as long as it is (d_k = 4).",
         lambda: _two_readings("dK"),
-        _needs_if(lambda v: v["error_if_scaled"] == 0, lambda v: abs(v["ratio_if_raw"] - 1) > 0.1),
+        needs_if(lambda v: v["error_if_scaled"] == 0, lambda v: abs(v["ratio_if_raw"] - 1) > 0.1),
     ),
     Claim(
         106,
@@ -456,7 +436,7 @@ CLAIMS = (
         "The step through softmax is not in the list. Without it dQ is off by {error_without_softmax:.1f} times its "
         "length, with it by {error_with_softmax:g}. rowsum(A∘dA) and rowsum(O∘dO) differ by {identity_error:g}.",
         _incomplete,
-        _needs_if(
+        needs_if(
             lambda v: v["error_with_softmax"] == v["identity_error"] == 0,
             lambda v: v["error_without_softmax"] > 0.1,
         ),
@@ -470,7 +450,7 @@ CLAIMS = (
         "undefined; exp(12) overflows in float16; at d_k = 1024, n_k = 16 without the scale "
         "{dead_rows_1024_16:.0%} of the rows are dead.",
         _well_behaved,
-        _right_if(lambda v: v["nan_in_masked_row"] == 0 and v["float16_overflows"] == 0),
+        right_if(lambda v: v["nan_in_masked_row"] == 0 and v["float16_overflows"] == 0),
     ),
     Claim(
         109,
@@ -482,7 +462,7 @@ CLAIMS = (
         "without it but with that smaller start; guessing gives {guessing:.0%}. At d_k = 256: {none_256:.0%} without "
         "scale, {folded_256:.0%} with the smaller start. Worse, yes; failure, no.",
         _training_fails,
-        _right_if(lambda v: max(v["none"], v["none_256"], v["folded_256"]) < 2 * v["guessing"]),
+        right_if(lambda v: max(v["none"], v["none_256"], v["folded_256"]) < 2 * v["guessing"]),
         relative=0.25,
     ),
     Claim(
@@ -493,7 +473,7 @@ CLAIMS = (
         "Gradient at the queries, unscaled divided by scaled. Median: {median_few_keys:.4f} at d_k = 1024, n_k = 16; "
         "{median_many_keys:.0f} at d_k = 64, n_k = 1024. Mean: {mean_few_keys:.1f} and {mean_many_keys:.0f}.",
         _prevents,
-        _needs_if(
+        needs_if(
             lambda v: v["median_few_keys"] < 0.1, lambda v: min(v["mean_few_keys"], v["median_many_keys"]) > 1
         ),
     ),
@@ -505,7 +485,7 @@ CLAIMS = (
         "Gradient at the scores, unscaled divided by scaled. Median: {few_keys:.5f} at d_k = 1024, n_k = 16, but "
         "{many_keys:.1f} at d_k = 64, n_k = 1024. Mean at d_k = 1024, n_k = 16: {mean_few:.2f}, falling like 1/√d_k.",
         _extremely_small,
-        _needs_if(lambda v: v["few_keys"] < 0.01, lambda v: v["many_keys"] > 1),
+        needs_if(lambda v: v["few_keys"] < 0.01, lambda v: v["many_keys"] > 1),
     ),
     Claim(
         133,
@@ -515,6 +495,6 @@ CLAIMS = (
         "Continuity is not enough: the slope of |x| jumps by {kink_jump_of_slope:.0f} at 0. Softmax's slope jumps by "
         "{softmax_jump_of_slope:g}: it is smooth for finite scores.",
         _continuous,
-        _needs_if(lambda v: v["softmax_jump_of_slope"] < 1e-3, lambda v: v["kink_jump_of_slope"] > 1),
+        needs_if(lambda v: v["softmax_jump_of_slope"] < 1e-3, lambda v: v["kink_jump_of_slope"] > 1),
     ),
 )

@@ -1,4 +1,4 @@
-"""Lesson 04, gradients: the experiments. Each returns data; `gradients.py` draws it."""
+"""Lesson 04, gradients: the experiments. Each returns data; `figures` draws it."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Lesson 04, gradients: its figures draw data; the experiments that make the data are in `gradients_experiments`.
+"""Lesson 04, gradients: its figures draw data; the experiments that make the data are in `experiments`.
 
 The notebook makes the input (the five words of lesson 01) and hands it in: no number is hidden here.
 """

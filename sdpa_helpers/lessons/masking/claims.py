@@ -1,15 +1,12 @@
 """The claims that lesson 05 runs: where a mask goes, what it means, and what the fused call does with it."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, padding_mask, scaled_dot_product_attention, softmax
-from sdpa_helpers.lessons.claim import Claim, Verdict
+from sdpa_helpers.lessons.claim import Claim, Numbers, needs_if, right_if
 from sdpa_helpers.lessons.masking import experiments as lesson
-
-Numbers = Mapping[str, float]
 
 # The input of the lesson: five words that attend to each other.
 _K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
@@ -17,23 +14,6 @@ _V = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
 _Q = np.array([[1, 0, 1], [0, 1, 0], [2, 0, -1], [2, 0, 0], [0, 1, 1]], dtype=float)
 _S = _Q @ _K.T / np.sqrt(3)
 _CAUSAL = causal_mask(5)
-
-
-def _right_if(test: Callable[[Numbers], bool]) -> Callable[[Numbers], Verdict]:
-    return lambda values: "right" if test(values) else "wrong"
-
-
-def _needs_if(
-    holds: Callable[[Numbers], bool], exception: Callable[[Numbers], bool]
-) -> Callable[[Numbers], Verdict]:
-    """Wrong if it does not hold in the claim's own case; if it does, an exception makes it need a condition."""
-
-    def decide(values: Numbers) -> Verdict:
-        if not holds(values):
-            return "wrong"
-        return "needs a condition" if exception(values) else "right"
-
-    return decide
 
 
 def _fused(Q: Any, K: Any, V: Any, attn_mask: Any) -> Any:
@@ -233,7 +213,7 @@ CLAIMS = (
         finding="The same output as torch's fused call; {exactly_zero:.0f} of {hidden:.0f} hidden weights are exactly "
         "0. (A row with every score at −∞ is another matter: claim 145.)",
         compute=_minus_infinity,
-        decide=_right_if(lambda v: v["as_fused"] == 1 and v["exactly_zero"] == v["hidden"]),
+        decide=right_if(lambda v: v["as_fused"] == 1 and v["exactly_zero"] == v["hidden"]),
     ),
     Claim(
         number=93,
@@ -244,7 +224,7 @@ CLAIMS = (
         "blocked puts {future_if_true_means_blocked:.2f} of the first token's weight on the future. And "
         "{nan_rows:.0f} rows that see nothing become NaN.",
         compute=_pseudocode,
-        decide=_needs_if(
+        decide=needs_if(
             lambda v: v["as_fused"] == 1,
             lambda v: v["future_if_true_means_blocked"] > 0 or v["nan_rows"] > 0,
         ),
@@ -257,7 +237,7 @@ CLAIMS = (
         finding="For a mask of 0 and −∞ that is the same as hiding. For the 0/1 mask of the same article's code, "
         "scores 2, 1, 3 with the last hidden give it {added:.2f} of the weight in place of {hidden:.0f}.",
         compute=_added_mask,
-        decide=_needs_if(lambda v: v["additive_form_agrees"] == 1, lambda v: v["added"] > 0),
+        decide=needs_if(lambda v: v["additive_form_agrees"] == 1, lambda v: v["added"] > 0),
     ),
     Claim(
         number=124,
@@ -267,7 +247,7 @@ CLAIMS = (
         finding="The same as the package. Masking with −∞ and scaling may be exchanged; masking after softmax moves "
         "an output by {mask_after_softmax:.2f}, scaling after it by {scale_after_softmax:.2f}.",
         compute=_order,
-        decide=_right_if(
+        decide=right_if(
             lambda v: v["in_order"] == 1 and min(v["mask_after_softmax"], v["scale_after_softmax"]) > 0.1
         ),
     ),
@@ -279,7 +259,7 @@ CLAIMS = (
         finding="The lower triangle with its diagonal: {sees_itself:.0f} of 7 see themselves. Moving each key and "
         "value in turn moved {earlier_outputs_that_moved:.0f} earlier outputs.",
         compute=_future_rule,
-        decide=_right_if(
+        decide=right_if(
             lambda v: v["as_tril"] == 1 and v["sees_itself"] == 7 and v["earlier_outputs_that_moved"] == 0
         ),
     ),
@@ -292,7 +272,7 @@ CLAIMS = (
         "would be {rows_hidden_nan:.0f} rows of NaN; causal with left padding still leaves "
         "{left_padding_nan:.0f} empty rows.",
         compute=_padding_columns,
-        decide=_right_if(lambda v: v["masked_as_alone"] == 1),
+        decide=right_if(lambda v: v["masked_as_alone"] == 1),
     ),
     Claim(
         number=144,
@@ -302,7 +282,7 @@ CLAIMS = (
         finding="With −∞ strictly above the diagonal, {hidden:.0f} of 25 scores, it is the causal mask. With the "
         "diagonal in it, no token would see itself.",
         compute=_upper_triangle,
-        decide=_right_if(lambda v: v["strict_agrees"] == 1 and v["with_diagonal_agrees"] == 0),
+        decide=right_if(lambda v: v["strict_agrees"] == 1 and v["with_diagonal_agrees"] == 0),
     ),
     Claim(
         number=145,
@@ -312,7 +292,7 @@ CLAIMS = (
         finding="{not_zero:.0f} hidden weights differ from 0, as long as a row has a visible key. A row that is −∞ "
         "throughout gives NaN; torch's fused call gives {fused_empty_row:.0f} there.",
         compute=_after_softmax,
-        decide=_needs_if(lambda v: v["not_zero"] == 0, lambda v: v["empty_row_is_nan"] == 1),
+        decide=needs_if(lambda v: v["not_zero"] == 0, lambda v: v["empty_row_is_nan"] == 1),
     ),
     Claim(
         number=146,
@@ -322,7 +302,7 @@ CLAIMS = (
         finding="In a batch of sentences of different lengths, three zero vectors of padding take {on_padding:.2f} of "
         "the weight and move the output by {moved:.2f}. A padding mask is needed.",
         compute=_encoder,
-        decide=_right_if(lambda v: v["on_padding"] == 0 and v["moved"] == 0),
+        decide=right_if(lambda v: v["on_padding"] == 0 and v["moved"] == 0),
     ),
     Claim(
         number=147,
@@ -333,7 +313,7 @@ CLAIMS = (
         "leaks. A causal mask would hide {hidden_by_causal:.0%} of the other text. Padding there still needs its "
         "mask ({on_padding:.2f} of the weight).",
         compute=_cross_attention,
-        decide=_right_if(lambda v: v["earlier_outputs_that_moved"] == 0 and v["hidden_by_causal"] > 0),
+        decide=right_if(lambda v: v["earlier_outputs_that_moved"] == 0 and v["hidden_by_causal"] > 0),
     ),
     Claim(
         number=150,
@@ -343,7 +323,7 @@ CLAIMS = (
         finding="{agree:.0f} of {masks:.0f} boolean masks give what torch's fused call gives. Where rows see "
         "nothing, {empty_rows_nan:.0f} are NaN.",
         compute=_complete_code,
-        decide=_right_if(lambda v: v["agree"] == v["masks"] > 0),
+        decide=right_if(lambda v: v["agree"] == v["masks"] > 0),
     ),
     Claim(
         number=151,
@@ -353,7 +333,7 @@ CLAIMS = (
         finding="The one axis of size {heads_of_mask:.0f} broadcasts: {agree:.0f} of {heads:.0f} heads are as if "
         "masked one by one.",
         compute=_mask_shape,
-        decide=_right_if(lambda v: v["ndim"] == 4 and v["heads_of_mask"] == 1 and v["agree"] == v["heads"]),
+        decide=right_if(lambda v: v["ndim"] == 4 and v["heads_of_mask"] == 1 and v["agree"] == v["heads"]),
     ),
     Claim(
         number=152,
@@ -365,7 +345,7 @@ CLAIMS = (
         "{raised:.0f} other dtypes raise. Of two rows that see nothing, {by_hand_nan_rows:.0f} are NaN, by hand, "
         "and {fused_nan_rows:.0f} in the fused call.",
         compute=_same_result,
-        decide=_right_if(lambda v: v["float_difference"] < 1e-5 and v["raised"] == 0),
+        decide=right_if(lambda v: v["float_difference"] < 1e-5 and v["raised"] == 0),
         relative=1e-4,  # float32
     ),
 )

@@ -1,4 +1,4 @@
-"""Lesson 05, masking: experiments that return data. Figures are in `masking.py`.
+"""Lesson 05, masking: experiments that return data. `figures` draws it.
 
 torch is imported where an experiment needs it. Implementations of attention that are tried out here take
 (Q, K, V) and give the output; they are written as people write them, mistakes included.

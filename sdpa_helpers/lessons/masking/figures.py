@@ -1,4 +1,4 @@
-"""Lesson 05, masking: its figures. They draw what `masking_experiments` computes, also offered from here."""
+"""Lesson 05, masking: its figures. They draw what `experiments` computes."""
 
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest

@@ -1,35 +1,17 @@
 """The claims that lesson 03 runs: what softmax keeps, where dtypes break it, temperature, and how sharp rows are."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.lessons.claim import Claim, Verdict
+from sdpa_helpers.lessons.claim import Claim, Numbers, Verdict, holds, right_if
 from sdpa_helpers.lessons.softmax import experiments as lesson
-
-Numbers = Mapping[str, float]
-Test = Callable[[Numbers], bool]
 
 _LESSON = "03_softmax"
 _ALIVE = np.array([0.0, 1.0, 0.0, 0.0, 2.0])  # the lesson's row of scores
 _PAGES, _PRINTED = np.array([0.92, 0.15, 0.78, 0.45]), np.array([0.52, 0.03, 0.35, 0.10])
-
-
-def _holds(somewhere: Test, everywhere: Test) -> Callable[[Numbers], Verdict]:
-    """Wrong if it does not even hold in the claim's own case, right if it holds in the other cases as well."""
-
-    def decide(values: Numbers) -> Verdict:
-        if not somewhere(values):
-            return "wrong"
-        return "right" if everywhere(values) else "needs a condition"
-
-    return decide
-
-
-def _right_if(test: Test) -> Callable[[Numbers], Verdict]:
-    return _holds(test, test)
 
 
 # What softmax keeps ------------------------------------------------------------------------------------------
@@ -289,14 +271,14 @@ def _saturated() -> Numbers:
     }
 
 
-_reduces_not_prevents = _holds(
+_reduces_not_prevents = holds(
     lambda v: v["scaled_64"] < v["unscaled_64"], lambda v: v["scaled_three_times_as_large"] < 0.5
 )
-_scale_protects = _right_if(
+_scale_protects = right_if(
     lambda v: v["scaled"] <= v["largest_float16"] and v["scaled_row_fails"] <= v["shifted_row_fails"]
 )
-_always_one_hot = _holds(lambda v: v["d512_n4"] > 0.5, lambda v: min(v["d64_n128"], v["d512_n512"]) > 0.95)
-_rows_sum_to_one = _right_if(lambda v: v["over_keys"] < 1e-12 and v["over_queries"] > 0.1)
+_always_one_hot = holds(lambda v: v["d512_n4"] > 0.5, lambda v: min(v["d64_n128"], v["d512_n512"]) > 0.95)
+_rows_sum_to_one = right_if(lambda v: v["over_keys"] < 1e-12 and v["over_queries"] > 0.1)
 
 
 def _claim(
@@ -333,7 +315,7 @@ CLAIMS = (
         "{valid:.0f} of {rows:.0f} finite rows give one, and {smooth:.0f} have the slopes of the formula. A "
         "hole: of one row of −∞ throughout the formula makes {nan_without_a_finite_score:.0f} row of NaN.",
         _distributions,
-        _right_if(lambda v: v["valid"] == v["smooth"] == v["rows"] > 0),
+        right_if(lambda v: v["valid"] == v["smooth"] == v["rows"] > 0),
     ),
     _claim(
         21,
@@ -363,7 +345,7 @@ CLAIMS = (
         "It needs the whole row: raising one score changes {changed:.0f} of {weights:.0f} weights. Write "
         "softmax(x)_i.",
         _one_score_raised,
-        _holds(lambda v: v["changed"] >= 1, lambda v: v["changed"] == 1),
+        holds(lambda v: v["changed"] >= 1, lambda v: v["changed"] == 1),
     ),
     _claim(
         35,
@@ -372,7 +354,7 @@ CLAIMS = (
         "What is always true",
         "The others get {w2:.1e}, {w3:.1e} and {w4:.1e}.",
         _miss([35, 2, -10, 1], [1, 0, 0, 0]),
-        _right_if(lambda v: v["miss"] < 0.005),
+        right_if(lambda v: v["miss"] < 0.005),
         1e-5,
     ),
     _claim(
@@ -383,7 +365,7 @@ CLAIMS = (
         "In the limit: the largest weight is {as_it_is:.2f}, for ten times the scores {times_10:.5f}, for a "
         "hundred times {times_100:.5f}. Equal largest scores share, however large: {tie:.1f} each.",
         _one_far_ahead,
-        _right_if(lambda v: v["as_it_is"] < v["times_10"] <= v["times_100"] and v["times_100"] > 0.99999),
+        right_if(lambda v: v["as_it_is"] < v["times_10"] <= v["times_100"] and v["times_100"] > 0.99999),
     ),
     _claim(
         44,
@@ -392,7 +374,7 @@ CLAIMS = (
         "More claims, checked",
         "Entropy ÷ ln n with 16 keys, mean over rows: {unscaled:.2f} without, {scaled:.2f} with the scale.",
         _saturated,
-        _right_if(lambda v: v["unscaled"] < 0.1 and v["scaled"] > 0.5),
+        right_if(lambda v: v["unscaled"] < 0.1 and v["scaled"] > 0.5),
     ),
     _claim(
         62,
@@ -403,7 +385,7 @@ CLAIMS = (
         "never gets more than {most_for_page3:.1f} %, and the pairs ask for 1/T from {smallest_inverse:.2f} to "
         "{largest_inverse:.2f} (nearest: {fit_inverse:.2f}).",
         _pages,
-        _holds(lambda v: v["most_for_page3"] >= 34.5, lambda v: v["miss"] <= 0.5),
+        holds(lambda v: v["most_for_page3"] >= 34.5, lambda v: v["miss"] <= 0.5),
         1e-4,
     ),
     _claim(
@@ -413,7 +395,7 @@ CLAIMS = (
         "Find the error in this article: C",
         "They do: {total:.2f}. So do many rows that are no softmax.",
         lambda: {"total": _PRINTED.sum()},
-        _right_if(lambda v: abs(v["total"] - 1) < 1e-9),
+        right_if(lambda v: abs(v["total"] - 1) < 1e-9),
     ),
     _claim(
         64,
@@ -432,7 +414,7 @@ CLAIMS = (
         "What is always true",
         "{w1:.4f}, {w2:.4f}, {w3:.4f}.",
         _miss([1, 2, 3], [0.09, 0.24, 0.67]),
-        _right_if(lambda v: v["miss"] <= 0.005),
+        right_if(lambda v: v["miss"] <= 0.005),
     ),
     _claim(
         77,
@@ -441,7 +423,7 @@ CLAIMS = (
         "What is always true",
         "{w1:.1e}, {w2:.1e}, {w3:.5f}.",
         _miss([10, 20, 30], [0, 0, 1]),
-        _right_if(lambda v: v["miss"] <= 0.005),
+        right_if(lambda v: v["miss"] <= 0.005),
     ),
     _claim(
         78,
@@ -451,7 +433,7 @@ CLAIMS = (
         "With the row's maximum subtracted it fails in {shifted_fails:.0f} of {dtypes:.0f} dtypes. The formula "
         "as it stands fails in {plain_fails:.0f} (float16, bfloat16, float32), not in float64.",
         _hundreds,
-        _holds(lambda v: v["shifted_fails"] > 0, lambda v: v["plain_fails"] == v["dtypes"]),
+        holds(lambda v: v["shifted_fails"] > 0, lambda v: v["plain_fails"] == v["dtypes"]),
     ),
     _claim(
         80,
@@ -472,7 +454,7 @@ CLAIMS = (
         "As real numbers, in {positive:.0f} of {rows:.0f} rows. In float32 softmax of (0, 200) has "
         "{zeros_in_float32:.0f} weight that is exactly 0.",
         _properties_in_floats,
-        _holds(lambda v: v["positive"] == v["rows"] > 0, lambda v: v["zeros_in_float32"] == 0),
+        holds(lambda v: v["positive"] == v["rows"] > 0, lambda v: v["zeros_in_float32"] == 0),
         1e-3,
     ),
     _claim(
@@ -483,7 +465,7 @@ CLAIMS = (
         "Up to rounding: off by at most {float32_off:.0e} in float32 over {rows:.0f} rows, by {float16_off:.0e} "
         "for 4096 weights stored in float16.",
         _properties_in_floats,
-        _right_if(lambda v: v["float32_off"] < 1e-6 and v["float16_off"] < 1e-4),
+        right_if(lambda v: v["float32_off"] < 1e-6 and v["float16_off"] < 1e-4),
         1e-3,
     ),
     _claim(
@@ -494,7 +476,7 @@ CLAIMS = (
         "As real numbers, in {in_order:.0f} of {rows:.0f} rows. In float32 the scores 0 and 1e-9 get the same weight "
         "({tied_in_float32:.0f} of 1).",
         _properties_in_floats,
-        _holds(lambda v: v["in_order"] == v["rows"] > 0, lambda v: v["tied_in_float32"] == 0),
+        holds(lambda v: v["in_order"] == v["rows"] > 0, lambda v: v["tied_in_float32"] == 0),
         1e-3,
     ),
     _claim(
@@ -505,7 +487,7 @@ CLAIMS = (
         "It is the temperature. At d_k = 64, attention's weights differ from softmax(x/T) by "
         "{as_temperature:.2f} for T = 8 and by {as_inverse_temperature:.2f} for T = 1/8.",
         _what_the_root_is,
-        _right_if(lambda v: v["as_inverse_temperature"] < 1e-9),
+        right_if(lambda v: v["as_inverse_temperature"] < 1e-9),
     ),
     _claim(
         90,
@@ -516,7 +498,7 @@ CLAIMS = (
         "means a larger divisor, and that is softer: {divided_by_root_16:.2f} for √16, {divided_by_root_64:.2f} "
         "for √64.",
         _which_is_sharper,
-        _holds(
+        holds(
             lambda v: v["low_temperature"] > v["high_temperature"],
             lambda v: v["divided_by_root_64"] > v["divided_by_root_16"],
         ),
@@ -529,7 +511,7 @@ CLAIMS = (
         "For any finite one: {finite_to_one:.0f} of {finite:.0f}. Of {infinite:.0f} rows that are −∞ throughout "
         "or hold +∞, {infinite_to_one:.0f} do: the formula gives NaN.",
         _any_input,
-        _holds(
+        holds(
             lambda v: v["finite_to_one"] == v["finite"] > 0, lambda v: v["infinite_to_one"] == v["infinite"]
         ),
     ),
@@ -540,7 +522,7 @@ CLAIMS = (
         "What is always true",
         "It gets {w3:.5f}, the others {w1:.1e} each.",
         _miss([0, 0, 10], [0, 0, 1]),
-        _right_if(lambda v: v["miss"] < 0.005),
+        right_if(lambda v: v["miss"] < 0.005),
     ),
     _claim(
         117,
@@ -560,7 +542,7 @@ CLAIMS = (
         "The median largest weight with 128 keys goes from {unscaled_64:.2f} at d_k = 64 to {unscaled_1024:.4f} "
         "at 1024; scaled it stays at {scaled_64:.2f} and {scaled_1024:.2f}.",
         _what_the_scale_does,
-        _right_if(lambda v: v["unscaled_64"] < v["unscaled_1024"] > 0.99 and v["scaled_1024"] < 0.2),
+        right_if(lambda v: v["unscaled_64"] < v["unscaled_1024"] > 0.99 and v["scaled_1024"] < 0.2),
     ),
     _claim(
         128,
@@ -570,7 +552,7 @@ CLAIMS = (
         "Only the formula as it stands. Of the rows (200, 201) and (−200, −201) it loses {plain_fails:.0f} in "
         "float32, the second by 0/0; with the row's maximum subtracted {shifted_fails:.0f}.",
         _large_and_small,
-        _holds(lambda v: v["plain_fails"] > 0, lambda v: v["shifted_fails"] > 0),
+        holds(lambda v: v["plain_fails"] > 0, lambda v: v["shifted_fails"] > 0),
     ),
     _claim(
         129,
@@ -591,7 +573,7 @@ CLAIMS = (
         "with it, and {lost_by_global_maximum:.0f} with the maximum of all scores; in float64 "
         "{lost_in_float64:.0f}, since e^−200 is a number there.",
         _which_maximum,
-        _holds(lambda v: v["lost_by_row_maximum"] == 0, lambda v: v["lost_by_global_maximum"] == 0),
+        holds(lambda v: v["lost_by_row_maximum"] == 0, lambda v: v["lost_by_global_maximum"] == 0),
     ),
     _claim(
         131,
@@ -601,7 +583,7 @@ CLAIMS = (
         "It is another function: T = 4 moves a weight by {moved_by_temperature:.2f}, subtracting the maximum by "
         "{moved_by_maximum:.2f}. And scores near 1000 still fail in float32 at T = 4.",
         _temperature_as_protection,
-        _right_if(lambda v: v["moved_by_temperature"] < 1e-9 and v["still_fails"] == 0),
+        right_if(lambda v: v["moved_by_temperature"] < 1e-9 and v["still_fails"] == 0),
     ),
     _claim(
         148,
@@ -611,7 +593,7 @@ CLAIMS = (
         "In {within:.0f} and {to_one:.0f} of {rows:.0f} rows. After dropout only on average ({dropout_mean:.2f}, "
         "standard deviation {dropout_sd:.2f}), and a row with nothing to attend to sums to {empty_row:.0f} here.",
         _after_dropout,
-        _right_if(lambda v: v["within"] == v["to_one"] == v["rows"] > 0),
+        right_if(lambda v: v["within"] == v["to_one"] == v["rows"] > 0),
     ),
     _claim(
         163,

@@ -1,4 +1,4 @@
-"""Lesson 03, softmax: its experiments. NumPy alone; each returns data, `softmax.py` draws it.
+"""Lesson 03, softmax: its experiments. NumPy alone; each returns data, `figures` draws it.
 
 Arithmetic in a dtype is simulated: every operation is computed in float64 and its result rounded to the
 dtype. That is what correctly rounded arithmetic gives, it is the same on every machine, and it covers

@@ -1,4 +1,4 @@
-"""Lesson 03, softmax: its figures. They draw what `softmax_experiments` computes, also offered from here."""
+"""Lesson 03, softmax: its figures. They draw what `experiments` computes."""
 
 from collections.abc import Sequence
 
