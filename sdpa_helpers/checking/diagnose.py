@@ -55,7 +55,7 @@ def assess(exercise: Exercise, answers: list[Answer], seed: str) -> Result:
 
 
 def try_out(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> Result:
-    """Call `function` on every case, here and now, and assess what it gives."""
+    """Call `function` on every case, here and now, and assess what it returns."""
     return assess(exercise, [observe(function, t.inputs) for t in truths(exercise, seed)], seed)
 
 

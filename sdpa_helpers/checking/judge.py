@@ -71,7 +71,7 @@ class Verdict:
 
 @lru_cache(maxsize=512)
 def truths(exercise: Exercise, seed: str) -> tuple[Truth, ...]:
-    """Every case of an exercise with the numbers that a seed gives it."""
+    """Every case of an exercise with the numbers that a seed draws for it."""
     found = []
     for case in exercise.cases:
         packed = pack_inputs(case.make(stream(seed, exercise.name, case.name)))
@@ -130,7 +130,7 @@ def close(expected: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def same(known: Answer, answer: Answer) -> bool:
-    """Whether an answer is what a known (wrong) answer gives on the same inputs."""
+    """Whether an answer is what a known (wrong) answer returns for the same inputs."""
     if known.kind != answer.kind:
         return False
     if known.kind == "error":

@@ -100,7 +100,7 @@ def pack_inputs(arguments: tuple) -> str:
 
 
 def unpack_inputs(text: str) -> tuple:
-    """The inverse of `pack_inputs`: every call gives fresh arrays."""
+    """The inverse of `pack_inputs`: every call returns fresh arrays."""
     return tuple(_unpack_input(value) for value in json.loads(text))
 
 

@@ -36,7 +36,7 @@ def report_text(result: Result, forbidden: list[str]) -> str:
     if result.attempted:
         for case in result.cases:
             lines.append(f"  {_LABEL[case.verdict.status]:<7} {case.verdict.case}")
-            lines += [f"          {text}" for text in _told(case, result)]
+            lines += [f"          {text}" for text in _sentences(case, result)]
     lines += _closing(result, forbidden)
     return "\n".join(lines)
 
@@ -50,7 +50,7 @@ def card(result: Result, forbidden: list[str], next_hint: "Hint | None" = None) 
         f"<p style='margin:4px 0'><strong>{_MARK[state]} {html.escape(_headline(result))}</strong> · {about}</p>"
     ]
     for label, text in _remarks(result, forbidden):
-        parts.append(f"<p style='margin:4px 0'><strong>{label}</strong>: {marked(text)}</p>")
+        parts.append(f"<p style='margin:4px 0'><strong>{label}</strong>: {code_spans(text)}</p>")
     if result.attempted:
         rows = "".join(_row(case, result) for case in result.cases)
         parts.append(f"<ul style='margin:4px 0;list-style:none;padding-left:4px'>{rows}</ul>")
@@ -62,7 +62,7 @@ def card(result: Result, forbidden: list[str], next_hint: "Hint | None" = None) 
         more = f"More hints, one at a time: <code>hint({html.escape(exercise.name)})</code>"
         parts.append(
             f"<details style='margin:6px 0'><summary>Stuck? Open hint {next_hint.number} of {next_hint.of}</summary>"
-            f"<p style='margin:4px 0'>{marked(next_hint.text)}</p><p style='margin:4px 0'>{more}</p></details>"
+            f"<p style='margin:4px 0'>{code_spans(next_hint.text)}</p><p style='margin:4px 0'>{more}</p></details>"
         )
     return f"<div style='border-left:6px solid {_EDGE[state]};padding:4px 14px;margin:4px 0'>{''.join(parts)}</div>"
 
@@ -84,7 +84,7 @@ def bar(part: float, whole: float, width: int = 10) -> str:
     return "▰" * filled + "▱" * (width - filled)
 
 
-def marked(text: str) -> str:
+def code_spans(text: str) -> str:
     """Text as HTML: escaped, with `code` between backticks set as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
@@ -97,8 +97,8 @@ def _headline(result: Result) -> str:
     return f"{exercise.name}: {state}{result.points:g} of {exercise.max_points:g} points"
 
 
-def _told(case: Explained, result: Result) -> list[str]:
-    """What a failed case tells. A mistake that explains several cases is shown once, and named at the end."""
+def _sentences(case: Explained, result: Result) -> list[str]:
+    """What is said of a failed case. A mistake that explains several cases is shown once, and named at the end."""
     if case.verdict.passed:
         return []
     compare = f" ({case.verdict.compare})" if case.verdict.compare else ""
@@ -112,8 +112,8 @@ def _told(case: Explained, result: Result) -> list[str]:
 def _row(case: Explained, result: Result) -> str:
     status = case.verdict.status
     label = f"{_MARK[status]} <strong>{_LABEL[status]}</strong>: {html.escape(case.verdict.case)}"
-    told = "".join(f"<li>{marked(text)}</li>" for text in _told(case, result))
-    return f"<li>{label}{f'<ul>{told}</ul>' if told else ''}</li>"
+    items = "".join(f"<li>{code_spans(text)}</li>" for text in _sentences(case, result))
+    return f"<li>{label}{f'<ul>{items}</ul>' if items else ''}</li>"
 
 
 def _remarks(result: Result, forbidden: list[str]) -> list[tuple[str, str]]:
@@ -123,8 +123,8 @@ def _remarks(result: Result, forbidden: list[str]) -> list[tuple[str, str]]:
         wrong = next(w for w in result.exercise.wrong if w.name == result.mistake)
         remarks.append((f"Diagnosis ({wrong.name})", wrong.says))
     if forbidden:
-        told = f"{', '.join(forbidden)}. Write the steps yourself; a grader flags this."
-        remarks.append(("Not allowed here", told))
+        advice = f"{', '.join(forbidden)}. Write the steps yourself; a grader flags this."
+        remarks.append(("Not allowed here", advice))
     return remarks
 
 

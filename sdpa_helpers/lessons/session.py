@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.render import Hint, Shown, card, marked, report_text
+from sdpa_helpers.checking.render import Hint, Shown, card, code_spans, report_text
 from sdpa_helpers.checking.rules import forbidden_calls
 from sdpa_helpers.lessons import saved
 from sdpa_helpers.lessons.progress import ProgressTable
@@ -129,7 +129,7 @@ class Note(Shown):
 
     def html(self) -> str:
         """The note as HTML."""
-        body = f"<pre>{html.escape(self.body)}</pre>" if self.is_code else f"<p>{marked(self.body)}</p>"
+        body = f"<pre>{html.escape(self.body)}</pre>" if self.is_code else f"<p>{code_spans(self.body)}</p>"
         heading = f"<strong>{html.escape(self.heading)}</strong>"
         if self.folds:
             return f"<details open><summary>{heading}</summary>{body}</details>"

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import nbformat
 import pytest
 
-from sdpa_helpers.checking.render import marked
+from sdpa_helpers.checking.render import code_spans
 from sdpa_helpers.classroom.pages.class_pages import write_class_pages
 from sdpa_helpers.classroom.pages.class_report import MAX_BARS, ExerciseSummary, bars, histogram, summarise
 from sdpa_helpers.classroom.results_folder import write_result
@@ -75,7 +75,7 @@ def test_the_page(tmp_path, course):
     assert write_class_pages(tmp_path) == 6
     page = (tmp_path / "class.html").read_text()
     wrong = next(w for w in find("dot_product").wrong if w.name == "not-summed")
-    assert str(marked(wrong.says)) in page
+    assert str(code_spans(wrong.says)) in page
     assert "<img" not in page
     assert "&lt;img src=x" in page
     for link in re.findall(r'href="([^"#]+)', page):

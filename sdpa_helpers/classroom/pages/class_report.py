@@ -18,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.render import marked
+from sdpa_helpers.checking.render import code_spans
 from sdpa_helpers.grading.grade_one import Record
 from sdpa_helpers.grading.lift_words import waits
 from sdpa_helpers.lessons.places import course_root
@@ -199,7 +199,7 @@ def environment() -> Environment:
     made = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.filters["marked"] = lambda text: Markup(marked(text))  # escapes, then sets `code`
+    made.filters["marked"] = lambda text: Markup(code_spans(text))  # escapes, then sets `code`
     return made
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from sdpa_helpers.checking.render import marked
+from sdpa_helpers.checking.render import code_spans
 from sdpa_helpers.grading.grade_one import Record
 from sdpa_helpers.grading.lift_words import waits
 from sdpa_helpers.lessons.registry import exercises_of
@@ -34,7 +34,7 @@ def feedback_page(record: Record) -> str:
 def _template() -> Template:
     loader = FileSystemLoader(Path(__file__).parent / "templates")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters["marked"] = lambda text: Markup(marked(text))  # escapes, then sets `code`
+    environment.filters["marked"] = lambda text: Markup(code_spans(text))  # escapes, then sets `code`
     return environment.get_template("feedback.html")
 
 

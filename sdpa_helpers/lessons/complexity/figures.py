@@ -49,11 +49,11 @@ def plot_operations(tally: Mapping[str, Mapping[str, int]]) -> Picture:
     names = ["multiply", "add", "exp", "divide", "compare"]
     series = {step: [counts.get(name, 0) for name in names] for step, counts in tally.items()}
     bars(ax, names, series, colours=(BLUE, ORANGE, GREEN), digits=0)
-    told = "; ".join(
+    facts = "; ".join(
         f"{step}: " + ", ".join(f"{name} {count}" for name, count in zip(names, counts, strict=True))
         for step, counts in series.items()
     )
-    return show(fig, f"Bar chart of operations by step. {told}.")
+    return show(fig, f"Bar chart of operations by step. {facts}.")
 
 
 def plot_exponents(
@@ -65,7 +65,7 @@ def plot_exponents(
     drawn.append((axes[1], "step by step", *against_d))
     axes[0].set_xlabel("number of tokens n (d = 64)")
     axes[1].set_xlabel("width of a head d (n = 1024)")
-    told = []
+    facts = []
     for ax, way, timings, slope in drawn:
         x, middle = timings.sizes, np.exp(np.log(timings.medians).mean())
         line = middle * (x / np.exp(np.log(x).mean())) ** slope.value
@@ -76,12 +76,12 @@ def plot_exponents(
         ax.plot(x, line * 1e3, color=WAYS[way], linewidth=2, label=f"{way}: slope {slope.value:.2f}")
         ax.plot(x, timings.medians * 1e3, "o", color=WAYS[way], markersize=6)
         variable = "the number of tokens" if ax is axes[0] else "the width of a head"
-        told.append(f"{way}, against {variable}: slope {slope.value:.2f}")
+        facts.append(f"{way}, against {variable}: slope {slope.value:.2f}")
     for ax in axes:
         _plain_numbers(ax)
         legend(ax)
     return show(
-        fig, "Two charts with logarithmic axes, measured times and fitted straight lines. " + "; ".join(told)
+        fig, "Two charts with logarithmic axes, measured times and fitted straight lines. " + "; ".join(facts)
     )
 
 
@@ -93,7 +93,7 @@ def plot_layer(sizes: Array, shares: Mapping[int, LayerFlops]) -> Picture:
         y="share of FLOPs (%)",
         size=(7.4, 4.0),
     )
-    told = []
+    facts = []
     for (d_model, flops), colour in zip(shares.items(), (BLUE, GREEN, ORANGE), strict=False):
         ax.plot(sizes, 100 * flops.share, color=colour, linewidth=2.2, label=f"d_model = {d_model}")
         ax.plot(6 * d_model, 50, "o", color=colour, markersize=7)
@@ -105,13 +105,13 @@ def plot_layer(sizes: Array, shares: Mapping[int, LayerFlops]) -> Picture:
             color=INK,
             fontsize=10,
         )
-        told.append(f"for d_model {d_model} half is reached at {6 * d_model} tokens")
+        facts.append(f"for d_model {d_model} half is reached at {6 * d_model} tokens")
     ax.set_xscale("log", base=2)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1024:g} Ki" if x >= 1024 else f"{x:g}"))
     ax.axhline(50, color=FAINT, linewidth=1, linestyle=":")
     ax.set_ylim(0, 100)
     legend(ax, loc="upper left")
-    return show(fig, "Rising S-shaped curves, wider models further to the right: " + ", ".join(told) + ".")
+    return show(fig, "Rising S-shaped curves, wider models further to the right: " + ", ".join(facts) + ".")
 
 
 def plot_layer_race(race: LayerRace, d_model: int) -> Picture:
@@ -143,7 +143,7 @@ def plot_layer_race(race: LayerRace, d_model: int) -> Picture:
     )
     _plain_numbers(ax)
     legend(ax)
-    told = ", ".join(
+    facts = ", ".join(
         f"{way.replace('_', ' ')} "
         + ("does not cross it" if np.isnan(x := race.crossover(way)) else f"crosses it near {x:.0f} tokens")
         for way in ("step_by_step", "fused")
@@ -152,7 +152,7 @@ def plot_layer_race(race: LayerRace, d_model: int) -> Picture:
         fig,
         "Line chart with logarithmic axes: time of projections and MLP, and time of attention done "
         "in two ways, against "
-        f"the number of tokens. Attention grows faster than the rest: {told}. Counted, it would be {6 * d_model}.",
+        f"the number of tokens. Attention grows faster than the rest: {facts}. Counted, it would be {6 * d_model}.",
     )
 
 
@@ -181,8 +181,8 @@ def plot_readings(bytes_held: Mapping[str, float]) -> Picture:
         )
     ax.set_yticks(rows, names)
     ax.grid(visible=False, axis="y")
-    told = "; ".join(f"{name}: {_gigabytes(size)}" for name, size in zip(names, gigabytes, strict=True))
-    return show(fig, f"Horizontal bars, logarithmic. {told}.")
+    facts = "; ".join(f"{name}: {_gigabytes(size)}" for name, size in zip(names, gigabytes, strict=True))
+    return show(fig, f"Horizontal bars, logarithmic. {facts}.")
 
 
 def plot_peaks(sizes: Sequence[int], peaks: Mapping[str, Array]) -> Picture:
@@ -201,10 +201,10 @@ def plot_peaks(sizes: Sequence[int], peaks: Mapping[str, Array]) -> Picture:
     ax.plot(sizes, one, ":", color=FAINT, linewidth=1.6, label="one n × n matrix")
     _plain_numbers(ax)
     legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    told = ", ".join(f"{way} {mib[-1]:.3g} MiB" for way, mib in peaks.items())
+    facts = ", ".join(f"{way} {mib[-1]:.3g} MiB" for way, mib in peaks.items())
     return show(
         fig,
-        f"Line chart with logarithmic axes, peak memory against length. At {sizes[-1]} tokens: {told}; "
+        f"Line chart with logarithmic axes, peak memory against length. At {sizes[-1]} tokens: {facts}; "
         f"one n by n matrix has {one[-1]:.0f} MiB.",
     )
 
@@ -258,8 +258,8 @@ def plot_race(race: Race, peak: float) -> Picture:
         patch.set_facecolor(WAYS[way])
     ax.set_ylim(0, max(110, 1.1 * max(percent)))
     ax.axhline(100, color=FAINT, linewidth=1, linestyle=":")
-    told = ", ".join(f"{way} {write(p, 0)} %" for way, p in zip(speeds, percent, strict=True))
-    return show(fig, f"Bars of matrix-product speed as a share of the peak: {told}.")
+    facts = ", ".join(f"{way} {write(p, 0)} %" for way, p in zip(speeds, percent, strict=True))
+    return show(fig, f"Bars of matrix-product speed as a share of the peak: {facts}.")
 
 
 def plot_additive(race: AdditiveRace) -> Picture:
@@ -277,8 +277,8 @@ def plot_additive(race: AdditiveRace) -> Picture:
     bars(ax, list(times), ratios, digits=0)
     for patch, colour in zip(ax.patches, (BLUE, GREEN, ORANGE), strict=True):
         patch.set_facecolor(colour)
-    told = ", ".join(f"{' '.join(n.split())} {write(r, 0)}" for n, r in zip(times, ratios, strict=True))
-    return show(fig, f"Bars of time relative to the dot product: {told}.")
+    facts = ", ".join(f"{' '.join(n.split())} {write(r, 0)}" for n, r in zip(times, ratios, strict=True))
+    return show(fig, f"Bars of time relative to the dot product: {facts}.")
 
 
 def plot_additive_memory(sizes: Sequence[int], peaks: Mapping[str, Sequence[float]]) -> Picture:
@@ -292,8 +292,8 @@ def plot_additive_memory(sizes: Sequence[int], peaks: Mapping[str, Sequence[floa
         ax.plot(sizes, np.array(peak) / 2**20, "o-", color=colour, linewidth=2, label=way)
     _plain_numbers(ax)
     legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    told = "; ".join(f"{way} {peak[-1] / 2**20:.1f} MiB" for way, peak in peaks.items())
-    return show(fig, f"Line chart with logarithmic axes. At {sizes[-1]} tokens: {told}.")
+    facts = "; ".join(f"{way} {peak[-1] / 2**20:.1f} MiB" for way, peak in peaks.items())
+    return show(fig, f"Line chart with logarithmic axes. At {sizes[-1]} tokens: {facts}.")
 
 
 def _powers_of_two(ax: Axes, sizes: Array) -> None:

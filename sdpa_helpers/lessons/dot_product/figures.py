@@ -74,7 +74,7 @@ def plot_view(
         size=(8.8, 3.9),
         sharey=True,
     )
-    told = []
+    facts = []
     for ax, q, query in zip(axes, Q, queries, strict=True):
         places: dict[tuple[float, float], list[str]] = {}
         for place, name in zip(view_from(q, K).round(9), keys, strict=True):
@@ -89,14 +89,14 @@ def plot_view(
             else:
                 arrow(ax, (along, off), label, colour=KEY)
                 ax.plot([along, along], [0, off], ":", color=FAINT, linewidth=1.2)
-            told.append(f"from {query}: {label} {write(along, 2)} along and {write(off, 2)} off")
+            facts.append(f"from {query}: {label} {write(along, 2)} along and {write(off, 2)} off")
         arrow(ax, (float(np.linalg.norm(q)), 0.0), "query", colour=QUERY, shift=(4, -13))
         ax.axvspan(-20, 0, color="#F3E3D8", alpha=0.6, zorder=0)
         ax.set(xlim=(-2.2, 3.0), ylim=(-0.55, 3.3))
         ax.text(-2.1, -0.42, "score below 0", color=FAINT, fontsize=9.5)
         ax.set_aspect("equal")
         ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
-    return show(fig, "Keys as arrows in the plane of query and key; " + "; ".join(told) + ".")
+    return show(fig, "Keys as arrows in the plane of query and key; " + "; ".join(facts) + ".")
 
 
 def plot_angle_curve(lengths: Sequence[float], marks: Sequence[tuple[float, float]]) -> Picture:
@@ -116,7 +116,7 @@ def plot_angle_curve(lengths: Sequence[float], marks: Sequence[tuple[float, floa
             linewidth=2.2,
             label=f"key of length {length:g}",
         )
-    told = []
+    facts = []
     for angle, length in marks:
         score = float(score_at(angle, 1.0, length))
         ax.plot(angle, score, "o", color=INK, markersize=6)
@@ -128,14 +128,14 @@ def plot_angle_curve(lengths: Sequence[float], marks: Sequence[tuple[float, floa
             color=INK,
             fontsize=10.5,
         )
-        told.append(f"a key of length {length:g} at {angle:g} degrees scores {write(score, 2)}")
+        facts.append(f"a key of length {length:g} at {angle:g} degrees scores {write(score, 2)}")
     ax.axhline(0, color=FAINT, linewidth=0.8)
     ax.set_xticks(range(0, 181, 30))
     legend(ax)
     return show(
         fig,
         "Cosine curves of score against angle, positive below 90 degrees and negative above; "
-        + ", ".join(told)
+        + ", ".join(facts)
         + ".",
     )
 
@@ -158,11 +158,11 @@ def plot_matrix(
     """Scores or weights: one row per query, one column per key."""
     fig, ax = figure(title, x="key", y="query", size=(6.4, 3.2))
     heat_map(ax, matrix, rows, columns)
-    told = "; ".join(
+    facts = "; ".join(
         f"{row}: " + ", ".join(f"{key} {write(v, 2)}" for key, v in zip(columns, line, strict=True))
         for row, line in zip(rows, matrix, strict=True)
     )
-    return show(fig, f"Heat map, {title}. {told}.")
+    return show(fig, f"Heat map, {title}. {facts}.")
 
 
 def plot_rules(scores: Float[Array, "n_k"], keys: Sequence[str], query: str) -> Picture:
@@ -175,8 +175,8 @@ def plot_rules(scores: Float[Array, "n_k"], keys: Sequence[str], query: str) -> 
     )
     labels = [f"{key}\nscore {write(score, 1)}" for key, score in zip(keys, scores, strict=True)]
     bars(ax, labels, rules, colours=(FAINT, PURPLE, BLUE))
-    told = "; ".join(f"{name}: " + ", ".join(write(v, 2) for v in rule) for name, rule in rules.items())
-    return show(fig, f"Weights of the keys {', '.join(keys)} under three rules. {told}.")
+    facts = "; ".join(f"{name}: " + ", ".join(write(v, 2) for v in rule) for name, rule in rules.items())
+    return show(fig, f"Weights of the keys {', '.join(keys)} under three rules. {facts}.")
 
 
 def plot_hull(

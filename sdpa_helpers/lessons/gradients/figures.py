@@ -55,10 +55,10 @@ def plot_push(
     """Weights before and after one score was raised."""
     fig, ax = figure(f"One score is raised, that of “{pushed}”: every weight moves", x="key", y="weight")
     bars(ax, words, {"before": before, "after": after}, colours=(SKY, BLUE), digits=3)
-    told = "; ".join(
+    facts = "; ".join(
         f"{word} from {write(b, 3)} to {write(a, 3)}" for word, b, a in zip(words, before, after, strict=True)
     )
-    return show(fig, f"Bar chart of weights before and after the score of {pushed} is raised: {told}.")
+    return show(fig, f"Bar chart of weights before and after the score of {pushed} is raised: {facts}.")
 
 
 def plot_jacobians(whole: Float[Array, "n n"], part: Float[Array, "n n"], words: Sequence[str]) -> Picture:
@@ -90,18 +90,18 @@ def plot_difference_errors(
         y="largest error of a slope",
         size=(7.2, 3.8),
     )
-    told = []
+    facts = []
     for (name, error), colour in zip(errors.items(), (BLUE, ORANGE), strict=True):
         ax.loglog(steps, error, color=colour, linewidth=2.2, label=name)
         best = int(np.argmin(error))
         ax.plot(steps[best], error[best], "o", color=colour, markersize=8)
-        told.append(f"{name} is best at h about 1e{np.log10(steps[best]):.0f}")
+        facts.append(f"{name} is best at h about 1e{np.log10(steps[best]):.0f}")
     ax.axhline(wanted, color=FAINT, linewidth=1.2, linestyle="--", label=f"tolerance {wanted:g}")
     legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return show(
         fig,
         "V-shaped curves on logarithmic axes: for large steps the error falls with h², for small steps rounding "
-        f"makes it grow again; {', '.join(told)}.",
+        f"makes it grow again; {', '.join(facts)}.",
     )
 
 
@@ -121,7 +121,7 @@ def plot_pull(
     )
     unit = wish / np.linalg.norm(wish)
     across = np.array([-unit[1], unit[0]])
-    told = []
+    facts = []
     ax.plot(*np.stack([output - 2.6 * across, output + 2.6 * across]).T, "--", color=FAINT, linewidth=1.2)
     for place, slope, word in zip(V, scores_grad, words, strict=True):
         rises = slope < 0
@@ -138,7 +138,7 @@ def plot_pull(
             fontsize=10.5,
             ha=side,
         )
-        told.append(change)
+        facts.append(change)
     ax.plot(*output, "o", color=INK, markersize=8, zorder=4)
     tip = (float(output[0] + 1.2 * unit[0]), float(output[1] + 1.2 * unit[1]))
     arrow(
@@ -155,7 +155,7 @@ def plot_pull(
     return show(
         fig,
         "Scatter plot of five values, the output and the direction it should move. A dashed line through the output "
-        f"separates the values whose scores rise from those whose scores fall: {'; '.join(told)}.",
+        f"separates the values whose scores rise from those whose scores fall: {'; '.join(facts)}.",
     )
 
 
@@ -169,13 +169,13 @@ def plot_backward(back: Backward, rows: Sequence[str], columns: Sequence[str]) -
     for ax, matrix in zip(axes, matrices, strict=True):
         heat_map(ax, matrix, rows if ax is axes[0] else [""] * len(rows), columns)
         ax.tick_params(axis="x", labelsize=9)
-    told = "; ".join(
+    facts = "; ".join(
         f"{row}: " + ", ".join(f"{key} {write(v, 2)}" for key, v in zip(columns, line, strict=True))
         for row, line in zip(rows, back.scores_grad, strict=True)
     )
     return show(
         fig,
-        f"Three heat maps: dA, the weights A, and dS = A∘(dA − average), whose rows add up to 0. dS is {told}.",
+        f"Three heat maps: dA, the weights A, and dS = A∘(dA − average), whose rows add up to 0. dS is {facts}.",
     )
 
 
@@ -192,18 +192,18 @@ def plot_slopes(gaps: Float[Array, "k"]) -> Picture:
         "loser, float32": (losers_slope(gaps, np.float32), BLUE, "-"),
         "winner, float32": (two_key_slope(gaps, np.float32), ORANGE, "--"),
     }
-    told = []
+    facts = []
     for name, (slope, colour, style) in curves.items():
         positive = slope > 0
         ax.semilogy(gaps[positive], slope[positive], style, color=colour, linewidth=2.4, label=name)
         if not positive.all():
             ax.plot(gaps[positive][-1], slope[positive][-1], "o", color=colour, markersize=8)
-            told.append(f"{name} from a gap of about {gaps[~positive][0]:.0f}")
+            facts.append(f"{name} from a gap of about {gaps[~positive][0]:.0f}")
     legend(ax)
     return show(
         fig,
         "Line chart, logarithmic: the slope of two-key softmax falls exponentially with the gap. In float32 it becomes "
-        f"exactly 0: {', '.join(told)}.",
+        f"exactly 0: {', '.join(facts)}.",
     )
 
 
@@ -226,7 +226,7 @@ def plot_ratios(grid: Mapping[tuple[int, int], Cell], place: Place) -> Picture:
         size=(10.6, 3.8),
     )
     keys, dimensions = sorted({n for _, n in grid}), sorted({d for d, _ in grid})
-    told = []
+    facts = []
     for ax, statistic, name in zip(axes, (np.median, np.mean), ("median", "mean"), strict=True):
         table = ratios(dict(grid), place, statistic)
         colours = np.clip(np.log10(table.ratio), -2, 2)
@@ -237,7 +237,7 @@ def plot_ratios(grid: Mapping[tuple[int, int], Cell], place: Place) -> Picture:
             text.set_fontsize(10)
         for text, colour in zip(ax.texts, colours.flat, strict=True):
             text.set_color(readable_on(ax.images[0].to_rgba(colour)[:3]))
-        told.append(
+        facts.append(
             f"the {name} is smaller without the scale in {(table.ratio < 1).sum()} of {table.ratio.size} cells, "
             f"down to {table.ratio.min():.0e}, and larger in {(table.ratio > 1).sum()}, up to {table.ratio.max():.1f}"
         )
@@ -246,7 +246,7 @@ def plot_ratios(grid: Mapping[tuple[int, int], Cell], place: Place) -> Picture:
     )
     return show(
         fig,
-        f"Two heat maps over d_k and n_k of the ratio unscaled to scaled of {_NAMES[place]}: {'; '.join(told)}.",
+        f"Two heat maps over d_k and n_k of the ratio unscaled to scaled of {_NAMES[place]}: {'; '.join(facts)}.",
     )
 
 
@@ -259,7 +259,7 @@ def plot_norms(cell: Cell, d_k: int, n_k: int) -> Picture:
         size=(7.6, 3.9),
     )
     edges = np.arange(-12, 2.01, 0.5)
-    told = []
+    facts = []
     for name, norms, colour in (
         ("without scale", cell.unscaled.queries, UNSCALED),
         ("with 1/√d_k", cell.scaled.queries, SCALED),
@@ -276,12 +276,12 @@ def plot_norms(cell: Cell, d_k: int, n_k: int) -> Picture:
         middle, mean = float(np.median(norms)), float(norms.mean())
         ax.axvline(np.log10(middle), color=colour, linewidth=2, linestyle=":")
         ax.axvline(np.log10(mean), color=colour, linewidth=2)
-        told.append(f"{name}: median {middle:.1e}, mean {mean:.2f}")
+        facts.append(f"{name}: median {middle:.1e}, mean {mean:.2f}")
     ax.set_xticks(range(-12, 3, 2), ["≤10⁻¹²", "10⁻¹⁰", "10⁻⁸", "10⁻⁶", "10⁻⁴", "10⁻²", "1", "100"])
     ax.plot([], [], ":", color=INK, label="median")
     ax.plot([], [], "-", color=INK, label="mean")
     legend(ax, loc="upper left")
-    return show(fig, f"Histogram of the gradient's length per query at n_k = {n_k}: {'; '.join(told)}.")
+    return show(fig, f"Histogram of the gradient's length per query at n_k = {n_k}: {'; '.join(facts)}.")
 
 
 def plot_growth(grid: Mapping[tuple[int, int], Cell], keys: Sequence[int]) -> Picture:
@@ -289,7 +289,7 @@ def plot_growth(grid: Mapping[tuple[int, int], Cell], keys: Sequence[int]) -> Pi
     fig, axes = panels([f"mean {_NAMES[p]}" for p in ("scores", "queries")], x="d_k", size=(10.0, 3.9))
     axes[0].set_ylabel("mean norm of a row", color=INK, fontsize=10.5)
     dimensions = sorted({d for d, _ in grid})
-    told = []
+    facts = []
     for ax, place in zip(axes, ("scores", "queries"), strict=True):
         for n, style in zip(keys, ("-", "--"), strict=True):
             for scaled, colour in ((False, UNSCALED), (True, SCALED)):
@@ -298,13 +298,13 @@ def plot_growth(grid: Mapping[tuple[int, int], Cell], keys: Sequence[int]) -> Pi
                 name = f"n_k = {n}, {'1/√d_k' if scaled else 'no scale'}"
                 ax.loglog(dimensions, found[:, 0], style, color=colour, linewidth=2, label=name)
                 ax.fill_between(dimensions, found[:, 1], found[:, 2], color=colour, alpha=0.25, linewidth=0)
-                told.append(f"{place}, {name}: from {write(found[0, 0], 2)} to {write(found[-1, 0], 2)}")
+                facts.append(f"{place}, {name}: from {write(found[0, 0], 2)} to {write(found[-1, 0], 2)}")
         _dimension_ticks(ax, dimensions)
     axes[0].set_yticks([0.02, 0.05, 0.1, 0.2, 0.4], ["0.02", "0.05", "0.1", "0.2", "0.4"])
     axes[1].set_yticks([0.05, 0.1, 0.25, 0.5, 1, 2], ["0.05", "0.1", "0.25", "0.5", "1", "2"])
     legend(axes[1], loc="center left", bbox_to_anchor=(1.0, 0.5))
     return show(
-        fig, f"Line charts of mean gradients for d_k from 4 to 4096, with 95 % bands. {'; '.join(told)}."
+        fig, f"Line charts of mean gradients for d_k from 4 to 4096, with 95 % bands. {'; '.join(facts)}."
     )
 
 
@@ -336,12 +336,12 @@ def plot_training(runs: Mapping[str, Sequence[Training]]) -> Picture:
         y="right key found (%)",
         size=(7.6, 3.9),
     )
-    told = []
+    facts = []
     for (name, several), colour in zip(runs.items(), (UNSCALED, SCALED, PURPLE), strict=True):
         curves = 100 * np.array([np.convolve(run.accuracy, np.ones(10) / 10, "valid") for run in several])
         ax.plot(curves.T, color=colour, linewidth=0.8, alpha=0.35)
         ax.plot(curves.mean(axis=0), color=colour, linewidth=2.4, label=name)
-        told.append(f"{name} ends {'above' if curves[:, -1].mean() > 90 else 'below'} 90 %")
+        facts.append(f"{name} ends {'above' if curves[:, -1].mean() > 90 else 'below'} 90 %")
     ax.axhline(100 / 16, color=FAINT, linewidth=1.2, linestyle="--", label="guessing")
     legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return show(fig, f"Line chart of accuracy over 150 steps: {'; '.join(told)}.")
+    return show(fig, f"Line chart of accuracy over 150 steps: {'; '.join(facts)}.")

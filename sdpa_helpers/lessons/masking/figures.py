@@ -37,11 +37,11 @@ def plot_scores_and_weights(
     )
     for ax, matrix in zip(axes, (scores, weights), strict=True):
         heat_map(ax, matrix, words, words)
-    told = "; ".join(
+    facts = "; ".join(
         f"{word}: " + ", ".join(write(w, 2) for w in row) for word, row in zip(words, weights, strict=True)
     )
     return show(
-        fig, f"Two heat maps. Above the diagonal the scores are −∞ and the weights 0. Weights: {told}."
+        fig, f"Two heat maps. Above the diagonal the scores are −∞ and the weights 0. Weights: {facts}."
     )
 
 
@@ -76,8 +76,8 @@ def plot_masks(masks: Mapping[str, Bool[Array, "n_q n_k"]]) -> Picture:
     for ax, (name, mask) in zip(axes, masks.items(), strict=True):
         _cells(ax, _colours(mask), np.where(mask, "●", "").tolist(), 9)
         ax.set_title(name, color=INK, fontsize=10.5, loc="left", pad=8)
-    told = "; ".join(f"{name.replace(chr(10), ' ')} {_rows(mask)}" for name, mask in masks.items())
-    return show(fig, f"Masks, one row for each query, x where it may attend, - where not: {told}.")
+    facts = "; ".join(f"{name.replace(chr(10), ' ')} {_rows(mask)}" for name, mask in masks.items())
+    return show(fig, f"Masks, one row for each query, x where it may attend, - where not: {facts}.")
 
 
 def plot_alignment(top_left: Bool[Array, "n_q n_k"], bottom_right: Bool[Array, "n_q n_k"]) -> Picture:
@@ -105,11 +105,11 @@ def plot_conventions(written: Mapping[str, Array]) -> Picture:
         texts = [[_short(entry) for entry in row] for row in mask]
         _cells(ax, _colours(may), texts, 8.5)
         ax.set_title("\n".join(name.split(", ")), color=INK, fontsize=9.5, loc="left", pad=8)
-    told = "; ".join(
+    facts = "; ".join(
         f"{name}: a visible key is {_short(mask[0, 0])}, a hidden one {_short(mask[0, -1])}"
         for name, mask in written.items()
     )
-    return show(fig, f"The same causal mask, written five times. {told}.")
+    return show(fig, f"The same causal mask, written five times. {facts}.")
 
 
 def _short(entry: object) -> str:
@@ -136,10 +136,12 @@ def plot_future_weight(weights: Mapping[str, Float[Array, "n n"]], word: str) ->
         colours=(VERMILION, SKY),
     )
     ax.legend(frameon=False, labelcolor=INK, fontsize=10, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    told = "; ".join(
+    facts = "; ".join(
         f"{name}: {write(f, 2)} of {write(t, 2)}" for name, f, t in zip(weights, future, total, strict=True)
     )
-    return show(fig, f"Bar chart of the weight that {word} puts on the future, of the weight in all. {told}.")
+    return show(
+        fig, f"Bar chart of the weight that {word} puts on the future, of the weight in all. {facts}."
+    )
 
 
 def plot_decoding(
@@ -154,10 +156,10 @@ def plot_decoding(
     )
     distances = {name: np.abs(output - whole).max(axis=-1) for name, output in others.items()}
     bars(ax, words, distances, colours=(BLUE, ORANGE))
-    told = "; ".join(
+    facts = "; ".join(
         f"{name}: " + ", ".join(write(d, 2) for d in distance) for name, distance in distances.items()
     )
-    return show(fig, f"Bar chart of differences for the tokens {', '.join(words)}. {told}.")
+    return show(fig, f"Bar chart of differences for the tokens {', '.join(words)}. {facts}.")
 
 
 def plot_influence(influences: Mapping[str, Float[Array, "n n"]], moved: str) -> Picture:

@@ -40,12 +40,12 @@ def plot_steps(scores: Float[Array, "n"], words: Sequence[str]) -> Picture:
         "3 · divided by their sum": softmax(scores),
     }
     fig, axes = panels(list(steps), x="key", size=(9.0, 3.3))
-    told = []
+    facts = []
     for ax, (title, heights), unit in zip(axes, steps.items(), ("score", "e^score", "weight"), strict=True):
         bars(ax, words, heights, colours=(OUTPUT if unit == "weight" else BLUE,))
         ax.set_ylabel(unit, color=INK, fontsize=10.5)
-        told.append(f"{title[4:]}: " + ", ".join(write(h, 2) for h in heights))
-    return show(fig, f"Three bar charts for the keys {', '.join(words)}. " + "; ".join(told) + ".")
+        facts.append(f"{title[4:]}: " + ", ".join(write(h, 2) for h in heights))
+    return show(fig, f"Three bar charts for the keys {', '.join(words)}. " + "; ".join(facts) + ".")
 
 
 def plot_one_score_moves(
@@ -113,9 +113,9 @@ def plot_ranges(ranges: dict[str, tuple[float, float]]) -> Picture:
     ax.set_xticks([], minor=True)
     ax.set_yticks(range(len(names)), names)
     ax.axvline(0, color=FAINT, linewidth=0.8)
-    told = "; ".join(f"{name} from {write(a, 1)} to {write(b, 2)}" for name, (a, b) in ranges.items())
+    facts = "; ".join(f"{name} from {write(a, 1)} to {write(b, 2)}" for name, (a, b) in ranges.items())
     return show(
-        fig, f"Horizontal bars: the scores for which exp is neither 0 nor infinite, by dtype: {told}."
+        fig, f"Horizontal bars: the scores for which exp is neither 0 nor infinite, by dtype: {facts}."
     )
 
 
@@ -149,11 +149,11 @@ def plot_failure_map(found: FailureMap, dtype: str = "float32") -> Picture:
                 )
         ax.set_xticks([-200, 0, 200], ["−200", "0", "200"])
     axes[0].set_ylabel("gap to the smaller score", color=INK, fontsize=10.5)
-    told = ", ".join(f"{name} {100 * works.mean():.0f} %" for name, works in found.works.items())
+    facts = ", ".join(f"{name} {100 * works.mean():.0f} %" for name, works in found.works.items())
     return show(
         fig,
         f"Four maps over the level of a row and the gap in it, in {dtype}, next to a row of zeros. "
-        f"Share of the map where softmax is right, by what is subtracted: {told}.",
+        f"Share of the map where softmax is right, by what is subtracted: {facts}.",
     )
 
 
@@ -222,7 +222,7 @@ def plot_fixed_temperatures(scores: Float[Array, "n"], printed: Float[Array, "n"
         y="weight",
         size=(7.6, 4.0),
     )
-    told = []
+    facts = []
     for i, colour in enumerate((BLUE, ORANGE, OUTPUT, PURPLE)):
         ax.plot(inverse, weights[:, i], color=colour, linewidth=1.6)
         ax.plot(
@@ -244,9 +244,9 @@ def plot_fixed_temperatures(scores: Float[Array, "n"], printed: Float[Array, "n"
             annotation_clip=False,
         )
         if shows[:, i].any():
-            told.append(f"{name}: {inverse[shows[:, i]].min():.1f} to {inverse[shows[:, i]].max():.1f}")
+            facts.append(f"{name}: {inverse[shows[:, i]].min():.1f} to {inverse[shows[:, i]].max():.1f}")
         else:
-            told.append(f"{name}: nowhere, it never exceeds {100 * weights[:, i].max():.1f} %")
+            facts.append(f"{name}: nowhere, it never exceeds {100 * weights[:, i].max():.1f} %")
             peak = int(weights[:, i].argmax())
             ax.annotate(
                 f"at most {100 * weights[peak, i]:.1f} %",
@@ -262,7 +262,7 @@ def plot_fixed_temperatures(scores: Float[Array, "n"], printed: Float[Array, "n"
     ax.set_xlim(0, 8)
     return show(
         fig,
-        "Four weights against the inverse temperature. The printed number appears: " + "; ".join(told) + ".",
+        "Four weights against the inverse temperature. The printed number appears: " + "; ".join(facts) + ".",
     )
 
 
@@ -275,7 +275,7 @@ def plot_sweep(found: Sweep) -> Picture:
         size=(8.8, 3.7),
         sharey=True,
     )
-    told = []
+    facts = []
     for ax, by_name, what in zip(
         axes, (found.largest, found.entropy_share), ("largest weight", "entropy"), strict=True
     ):
@@ -284,14 +284,14 @@ def plot_sweep(found: Sweep) -> Picture:
             values, low, high = np.array(line).T
             ax.fill_between(found.d_k, low, high, color=colour, alpha=0.25, linewidth=0)
             ax.plot(found.d_k, values, color=colour, linestyle=dash, marker="o", markersize=4, label=name)
-            told.append(f"{what} {name} from {write(values[0], 2)} to {write(values[-1], 2)}")
+            facts.append(f"{what} {name} from {write(values[0], 2)} to {write(values[-1], 2)}")
         ax.set_xticks(found.d_k[::2], [str(d) for d in found.d_k[::2]])
         ax.set_ylim(-0.03, 1.06)
     legend(axes[0], loc="upper left")
     return show(
         fig,
         f"Two line charts, n = {found.n_k} keys, d_k from {found.d_k[0]} to {found.d_k[-1]}: "
-        + "; ".join(told)
+        + "; ".join(facts)
         + ". Bands are 95 % bootstrap intervals of the median.",
     )
 
@@ -302,13 +302,13 @@ def plot_largest_weights(samples: dict[str, Float[Array, "rows"]]) -> Picture:
         list(samples), x="largest weight of a row", y="share of rows (%)", size=(9.6, 3.4), sharey=True
     )
     edges = np.linspace(0, 1, 21)
-    told = []
+    facts = []
     for ax, (name, sample), colour in zip(axes, samples.items(), (VERMILION, VERMILION, BLUE), strict=False):
         counts = 100 * np.histogram(sample, edges)[0] / len(sample)
         ax.bar(edges[:-1], counts, 0.046, align="edge", color=colour)
         ax.set_xlim(0, 1)
         above = 100 * (sample > 0.99).mean()
-        told.append(
+        facts.append(
             f"{name}: median {write(float(np.median(sample)), 2)}, above 0.99 in {above:.0f} % of rows"
         )
         ax.text(
@@ -320,4 +320,4 @@ def plot_largest_weights(samples: dict[str, Float[Array, "rows"]]) -> Picture:
             color=INK,
             fontsize=10.5,
         )
-    return show(fig, "Histograms of the largest weight of a row. " + "; ".join(told) + ".")
+    return show(fig, "Histograms of the largest weight of a row. " + "; ".join(facts) + ".")

@@ -121,14 +121,14 @@ def plot_shapes(
     _powers(right, dims)
     for ax in (left, right):
         legend(ax)
-    told = ", ".join(
+    facts = ", ".join(
         f"{name} from {write(found[0], 2)} to {write(found[-1], 2)}" for name, found in kurtosis.items()
     )
     return show(
         fig,
         "Left: at d_k = 1 the score of normal components has a sharp peak and long tails, of uniform components a "
         "peak and short tails, of coins two spikes at −1 and 1; each has variance 1. Right: the excess kurtosis goes "
-        f"to 0 as d_k grows from {dims[0]} to {dims[-1]}: {told}. Lines: theory.",
+        f"to 0 as d_k grows from {dims[0]} to {dims[-1]}: {facts}. Lines: theory.",
     )
 
 
@@ -138,7 +138,7 @@ def plot_broken(d: int, scores: Mapping[str, Float[Array, "n"]]) -> Picture:
         f"Divided by √d_k, at d_k = {d}: only some survive", x="scaled score q·k / √d_k", y="assumption that is broken",
         size=(8.2, 4.2),
     )  # fmt: skip
-    told = []
+    facts = []
     ax.axvspan(-1, 1, color=GRID, alpha=0.8, zorder=0)
     for place, (name, raw) in enumerate(reversed(list(scores.items()))):
         scaled = raw / np.sqrt(d)
@@ -152,14 +152,14 @@ def plot_broken(d: int, scores: Mapping[str, Float[Array, "n"]]) -> Picture:
             f"mean {write(mean, 1)}, sd {write(sd, 1)}", (1.0, place), (-4, 0), xycoords=("axes fraction", "data"),
             textcoords="offset points", color=INK, fontsize=10, ha="right", va="center",
         )  # fmt: skip
-        told.append(f"{name}: mean {write(mean, 1)}, standard deviation {write(sd, 1)}")
+        facts.append(f"{name}: mean {write(mean, 1)}, standard deviation {write(sd, 1)}")
     ax.set_yticks(range(len(scores)), list(scores)[::-1])
     ax.set_xlim(-12.5, 22)
     ax.grid(visible=False, axis="y")
     return show(
         fig,
         "Scaled scores as dots, their mean and one standard deviation as bars, for each broken assumption. "
-        + "; ".join(reversed(told))
+        + "; ".join(reversed(facts))
         + ".",
     )
 
@@ -169,12 +169,12 @@ def plot_side_by_side(dims: Sequence[int], found: Mapping[str, Mapping[str, Sequ
     fig, (left, right) = panels(
         ["Independent keys: how even?", "One key matches (correlation 0.5)"], x=_D_K, size=(9.2, 3.9)
     )
-    told = []
+    facts = []
     for name, colour in SCALE_COLOURS.items():
         even, score = found[name]["evenness"], found[name]["match score"]
         left.plot(dims, even, "o-", color=colour, linewidth=2, label=f"scale {name}")
         right.plot(dims, score, "o-", color=colour, linewidth=2, label=f"scale {name}")
-        told.append(
+        facts.append(
             f"scale {name}: evenness from {write(even[0], 2)} to {write(even[-1], 2)}, "
             f"score of the match from {write(score[0], 1)} to {write(score[-1], 1)}"
         )
@@ -184,7 +184,7 @@ def plot_side_by_side(dims: Sequence[int], found: Mapping[str, Mapping[str, Sequ
         _powers(ax, dims)
     legend(left, loc="center left", bbox_to_anchor=(0.0, 0.52))
     legend(right, loc="upper left")
-    return show(fig, f"Two line charts for d_k from {dims[0]} to {dims[-1]}. " + "; ".join(told) + ".")
+    return show(fig, f"Two line charts for d_k from {dims[0]} to {dims[-1]}. " + "; ".join(facts) + ".")
 
 
 def plot_learned(dims: Sequence[int], learned: Mapping[str, Sequence[float]]) -> Picture:
@@ -193,15 +193,15 @@ def plot_learned(dims: Sequence[int], learned: Mapping[str, Sequence[float]]) ->
     for name in SCALES:
         ax.loglog(dims, [SCALES[name](d) for d in dims], color=SCALE_COLOURS[name], linewidth=1.4, linestyle="--",
                   label=f"fixed: {name}")  # fmt: skip
-    told = []
+    facts = []
     for (name, values), colour, marker in zip(learned.items(), (GREEN, PURPLE), ("o", "s"), strict=True):
         power = exponent(dims, values)
         ax.loglog(dims, values, marker + "-", color=colour, linewidth=2, markersize=7,
                   label=f"learned: {name}, slope {write(power, 2)}")  # fmt: skip
-        told.append(f"with {name} it falls like d to the power {write(power, 2)}")
+        facts.append(f"with {name} it falls like d to the power {write(power, 2)}")
     _powers(ax, dims)
     legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return show(fig, "Learned scale against d_k on logarithmic axes: " + "; ".join(told) + ".")
+    return show(fig, "Learned scale against d_k on logarithmic axes: " + "; ".join(facts) + ".")
 
 
 def plot_maximum(cases: Sequence[Sequence[float]]) -> Picture:
@@ -210,7 +210,7 @@ def plot_maximum(cases: Sequence[Sequence[float]]) -> Picture:
     fig, axes = panels(
         [f"scores {title}" for title in titles], x="key", y="weight", size=(9.2, 3.4), sharey=True
     )
-    told = []
+    facts = []
     for ax, title, case in zip(axes, titles, cases, strict=True):
         scores = np.array(case, dtype=float)
         soft, divided = softmax(scores), weights_by_maximum(scores)
@@ -223,10 +223,12 @@ def plot_maximum(cases: Sequence[Sequence[float]]) -> Picture:
         if ax is not axes[0] and (drawn := ax.get_legend()):
             drawn.remove()
         after = "nothing but NaN" if broken else ", ".join(write(v, 2) for v in divided)
-        told.append(f"scores {title}: softmax {', '.join(write(v, 2) for v in soft)}, after division {after}")
+        facts.append(
+            f"scores {title}: softmax {', '.join(write(v, 2) for v in soft)}, after division {after}"
+        )
     axes[0].set_ylim(0, 1.3)
     legend(axes[0], loc="upper left")
-    return show(fig, "Bar charts of weights under two rules. " + "; ".join(told) + ".")
+    return show(fig, "Bar charts of weights under two rules. " + "; ".join(facts) + ".")
 
 
 def plot_probe(dims: Sequence[int] = (4, 16, 64, 256)) -> Picture:
@@ -236,17 +238,17 @@ def plot_probe(dims: Sequence[int] = (4, 16, 64, 256)) -> Picture:
     )
     markers = dict(zip(SUSPECTS, "osv^Dx", strict=True))
     colours = dict(zip(SUSPECTS, (BLUE, FAINT, VERMILION, ORANGE, PURPLE, INK), strict=True))
-    told = []
+    facts = []
     for name, attention in SUSPECTS.items():
         read = [scale_probe(attention, d) for d in dims]
         size = 14 if name == "divides by √d" else 8  # another line lies on top of it
         look = {"marker": markers[name], "color": colours[name], "linewidth": 1.8, "markersize": size}
         ax.loglog(dims, read, label=name, **look)
-        told.append(f"{name}: " + ", ".join(f"{value:.3g}" for value in read))
+        facts.append(f"{name}: " + ", ".join(f"{value:.3g}" for value in read))
     _powers(ax, dims)
     legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return show(
-        fig, f"Scale read by the probe at d_k = {', '.join(map(str, dims))}. " + "; ".join(told) + "."
+        fig, f"Scale read by the probe at d_k = {', '.join(map(str, dims))}. " + "; ".join(facts) + "."
     )
 
 
