@@ -2,8 +2,11 @@
 
 import ast
 import importlib
+import itertools
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -12,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from sdpa_helpers.lessons.registry import LESSONS, folder_of
 
@@ -164,23 +168,34 @@ def test_lessons_01_to_03_work_without_torch(course, folder, tmp_path):
 # ---- set-up -----------------------------------------------------------------------------------------------
 
 
-def pinned(course) -> dict[str, str]:
+def constraints(course) -> dict[str, str]:
+    """Package, by canonical name → the one version of constraints.txt."""
+    lines = (course / "constraints.txt").read_text().split("\n")
+    pins = [line.split("==") for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(name): version for name, version in pins}
+
+
+def declared(course) -> list[Requirement]:
+    """What pyproject.toml asks for, in all extras."""
     project = tomllib.loads((course / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["grade"]]
-    pins = {r.name: str(r.specifier) for r in map(Requirement, wanted)}
-    return pins | {"python": project["requires-python"]}
+    wanted = [*project["dependencies"], *itertools.chain(*project["optional-dependencies"].values())]
+    return [r for r in map(Requirement, wanted) if r.name != project["name"]]
 
 
-CONDA_NAMES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib"}
+def test_there_is_one_version_for_everything_the_course_asks_for(course):
+    pins = constraints(course)
+    for wanted in declared(course):
+        assert wanted.specifier.contains(pins[canonicalize_name(wanted.name)]), wanted
 
 
-def test_the_conda_environment_has_the_pins_of_pyproject(course):
-    lines = re.findall(
-        r"^  - ([a-z][\w-]*) ([<>=].*)$", (course / "environment.yml").read_text(), re.MULTILINE
-    )
-    conda = {CONDA_NAMES.get(name, name): pin.replace(" ", "") for name, pin in lines}
-    ours = {name: set(spec.split(",")) for name, spec in pinned(course).items()}
-    assert {name: set(spec.split(",")) for name, spec in conda.items()} == ours
+def test_the_conda_environment_has_the_same_versions(course):
+    text = (course / "environment.yml").read_text()
+    pins = constraints(course) | {"pytorch-cpu": constraints(course)["torch"]}
+    fixed = re.findall(r"^  - ([a-z][\w-]*) ==(.*)$", text, re.MULTILINE)
+    assert {name for name, _ in fixed} == {"numpy", "pytorch-cpu"}
+    for name, version in fixed:
+        assert version == pins[name], name
+    assert re.search(r"- -c constraints.txt\n +- -e \.\[lab\]", text)
 
 
 def test_ci_runs_exactly_make_test(course):
@@ -192,11 +207,72 @@ def test_ci_runs_exactly_make_test(course):
 def test_make_help_lists_every_target(course, needs_program):
     make = needs_program("make")
     shown = subprocess.run([make, "help"], cwd=course, capture_output=True, text=True, check=True).stdout
-    targets = set(re.findall(r"^([a-z]+):", (course / "Makefile").read_text(), re.MULTILINE))
+    text = (course / "Makefile").read_text() + (course / "teachers.mk").read_text()
+    targets = set(re.findall(r"^([a-z]+):", text, re.MULTILINE))
     assert targets == set(re.findall(r"^make (\w+)", shown, re.MULTILINE)) >= {"lab", "test", "grade", "help"}
 
 
-def test_an_old_python_is_refused_with_a_sentence(course, needs_program, tmp_path):
+FAKE_PYTHON = """\
+#!/bin/sh
+[ "$1 $2" = "-m venv" ] && mkdir -p "$4/bin" && cp "$0" "$4/bin/python" && echo "venv" >> "$LOG"
+[ "$1 $2" = "-m pip" ] && echo "pip $*" >> "$LOG"
+exit 0
+"""
+
+
+@pytest.fixture
+def make_in(course, tmp_path, needs_program):
+    """make_in(folder, "lab"): what the real Makefile installs there, with a Python that only writes it down."""
+    program, log, python = needs_program("make"), tmp_path / "log", tmp_path / "python3"
+    python.write_text(FAKE_PYTHON)
+    python.chmod(0o755)
+
+    def make(folder: Path, target: str) -> list[str]:
+        log.write_text("")
+        subprocess.run(
+            [program, target, f"PYTHON={python}"],
+            cwd=folder,
+            env=os.environ | {"LOG": str(log)},
+            check=True,
+            capture_output=True,
+        )
+        return log.read_text().split("\n")[:-1]
+
+    return make
+
+
+@pytest.fixture
+def set_up(course, tmp_path):
+    """A folder with what the Makefile reads."""
+    folder = tmp_path / "course"
+    folder.mkdir()
+    for name in ("Makefile", "teachers.mk", "pyproject.toml", "constraints.txt"):
+        shutil.copy(course / name, folder / name)
+    return folder
+
+
+def test_learners_get_what_they_need_and_testers_the_rest(make_in, set_up):
+    made, installed = make_in(set_up, "lab")
+    assert made == "venv"
+    assert "-c constraints.txt" in installed
+    assert "dev" not in installed
+    assert make_in(set_up, "lab") == []
+    (installed,) = make_in(set_up, "test")  # into the same environment
+    assert ".[lab,dev]" in installed
+    assert make_in(set_up, "lab") == make_in(set_up, "test") == []
+
+
+def test_changed_requirements_are_installed_and_a_moved_course_starts_over(make_in, set_up):
+    make_in(set_up, "test")
+    for stamp in (set_up / ".venv").glob(".with-*"):
+        os.utime(stamp, (0, 0))  # as if constraints.txt had been changed since
+    assert [line[:3] for line in make_in(set_up, "lab")] == ["pip"]
+    assert [line[:3] for line in make_in(set_up, "test")] == ["pip"]
+    moved = set_up.rename(set_up.with_name("elsewhere"))
+    assert [line[:3] for line in make_in(moved, "lab")] == ["ven", "pip"]
+
+
+def test_an_old_python_is_refused_with_a_sentence(set_up, needs_program, tmp_path):
     make = needs_program("make")
     old = tmp_path / "python3"
     old.write_text(
@@ -207,12 +283,8 @@ def test_an_old_python_is_refused_with_a_sentence(course, needs_program, tmp_pat
         """)
     )
     old.chmod(0o755)
-    copy = tmp_path / "course"
-    copy.mkdir()
-    for name in ("Makefile", "pyproject.toml"):
-        (copy / name).write_text((course / name).read_text())
     ran = subprocess.run(
-        [make, "test", f"PYTHON={old}"], cwd=copy, capture_output=True, text=True, check=False
+        [make, "test", f"PYTHON={old}"], cwd=set_up, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 2
     assert "needs Python 3.11 or newer" in ran.stdout

@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 NEEDED = ("numpy", "matplotlib", "ipywidgets", "jupyterlab", "ipykernel", "nbval", "torch")
 """Without these a lesson or a check cannot run. Lessons 01-03 run without torch."""
 
+INSTALL = 'pip install "sdpa-helpers[lab]"'
+"""Installs what learners need beside an installed package, a checkout's or another."""
+
 _OPTIONAL = ("numba", "sqlalchemy", "nbgrader")
 
 
@@ -87,13 +90,15 @@ def _package(name: str, needed: bool) -> Fact:
     try:
         return Fact(name, importlib.metadata.version(name), True if needed else None)
     except importlib.metadata.PackageNotFoundError:
-        help_ = 'install the course again: pip install -e ".[dev]"' if needed else ""
+        help_ = f"run: {INSTALL}" if needed else ""
         return Fact(name, "not installed", False if needed else None, help_)
 
 
 def _kernel() -> Fact:
-    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
-
+    try:
+        from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+    except ModuleNotFoundError:
+        return Fact("kernel", "not looked for: Jupyter is not installed", False, f"run: {INSTALL}")
     try:
         command = KernelSpecManager().get_kernel_spec("python3").argv[0]
     except NoSuchKernel:

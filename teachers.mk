@@ -1,0 +1,25 @@
+# Part of the Makefile: what authors, graders and maintainers call. It is no part of the student edition.
+
+# What they need, beside what learners do. EXTRAS=dev,gpu adds Triton.
+EXTRAS ?= dev
+READY := $(VENV)/.with-$(EXTRAS)
+
+.PHONY: test grade notebooks ledger lint
+
+test: $(READY)  ## run every test: the package, the grader, every notebook
+	@$(BIN)/python -m pytest --nbval --nbval-current-env -n 2 --dist loadfile
+
+grade: $(READY)  ## the grader's demo: grade tests/submissions into build/grades
+	@$(BIN)/python -m sdpa_helpers grade tests/submissions --out build/grades --seed demo --timeout 20 --fresh
+
+notebooks: $(READY)  ## write solutions/ and exercises/ from their definitions, execute and store every notebook
+	@$(BIN)/python -m sdpa_helpers.classroom.authoring
+
+ledger: $(READY)  ## compute every claim of the ledger again and write docs/ledger.md
+	@$(BIN)/python -m sdpa_helpers.lessons.ledger_page
+
+lint: $(READY)  ## ruff and pyright; eslint where npm is installed
+	@$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m pyright
+	@if ! command -v npm > /dev/null; then echo "npm is not installed: the JavaScript was NOT checked."; exit 0; fi; \
+	  [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error; \
+	  node_modules/.bin/eslint .
