@@ -86,6 +86,14 @@ def _applies(wanted: Requirement, extras: frozenset[str]) -> bool:
     return marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras))
 
 
+def constraints(course: Path) -> dict[str, str]:
+    """Package, by canonical name → its one version in constraints.txt, for this Python."""
+    lines = (course / "constraints.txt").read_text().split("\n")
+    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    here = [pin for pin in pins if pin.marker is None or pin.marker.evaluate()]
+    return {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in here}
+
+
 def import_names(wants: Iterable[Distribution]) -> set[str]:
     """The names that these distributions offer to `import`, e.g. "PIL" for pillow."""
     return {name.split(".")[0] for wanted in wants for name in _top_level(wanted)}

@@ -18,6 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from sdpa_helpers.lessons.registry import LESSONS, folder_of
+from tests.environments import constraints
 
 COURSE = Path(__file__).parents[1]
 PACKAGE = COURSE / "sdpa_helpers"
@@ -166,13 +167,6 @@ def test_lessons_01_to_03_work_without_torch(course, folder, tmp_path):
 
 
 # ---- set-up -----------------------------------------------------------------------------------------------
-
-
-def constraints(course) -> dict[str, str]:
-    """Package, by canonical name → the one version of constraints.txt."""
-    lines = (course / "constraints.txt").read_text().split("\n")
-    pins = [line.split("==") for line in lines if line and not line.startswith("#")]
-    return {canonicalize_name(name): version for name, version in pins}
 
 
 def declared(course) -> list[Requirement]:
