@@ -179,15 +179,16 @@ def test_the_doctor_and_the_command_line_say_what_to_install(made, tmp_path):
 # ---- with what a learner installs -------------------------------------------------------------------------
 
 PANELS = """
-import importlib, inspect, json
+import importlib, inspect, json, pkgutil
 import anywidget
 import sdpa_helpers as sdpa
-from sdpa_helpers.lessons.registry import LESSONS
-from sdpa_helpers.show.panels import Panel
+from sdpa_helpers import lessons
 
 shown = {"walk_through": sdpa.walk_through()}
-for lesson in LESSONS.values():
-    module = importlib.import_module(f"sdpa_helpers.lessons.{lesson}.widget")
+for lesson in pkgutil.iter_modules(lessons.__path__):
+    if not lesson.ispkg:
+        continue
+    module = importlib.import_module(f"sdpa_helpers.lessons.{lesson.name}.widget")
     for name, make in inspect.getmembers(module, inspect.isfunction):
         needed = [p for p in inspect.signature(make).parameters.values() if p.default is p.empty]
         if name.startswith("explore_") and not needed:

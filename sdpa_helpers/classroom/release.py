@@ -1,14 +1,14 @@
 """`sdpa release`: the student edition. Lessons, exercises, the package, what sets it up; all of it works offline.
 
+The boundary is a folder: of the package everything goes along but classroom/, of the course only what is named here.
 What stays behind: solutions/, model answers and rubrics of what is answered in words, tests/ with its submissions,
-the gradebook, reports and exports, what makes notebooks from solutions. Seeds of hidden cases are in no edition:
-`sdpa grade` draws one per run and keeps it in its --out folder. What `check` needs has to go along, the references
-and wrong answers in sdpa_helpers/lessons: a learner who looks for them finds them, as `solution(f)` shows them
-anyway. For marks that count, grade with `sdpa grade`; its hidden inputs differ from those of `check`, and a
-solution copied from the package is flagged when it is imported.
+the gradebook, reports and exports, what makes notebooks. Seeds of hidden cases are in no edition: `sdpa grade` draws
+one per run and keeps it in its --out folder. What `check` needs has to go along, the references and wrong answers in
+sdpa_helpers/lessons: a learner who looks for them finds them, as `solution(f)` shows them anyway. For marks that
+count, grade with `sdpa grade`; its hidden inputs differ from those of `check`, and a solution copied from the package
+is flagged when it is imported.
 """
 
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,15 +17,23 @@ import nbformat
 
 from sdpa_helpers.lessons.places import course_root
 
-WHOLE = (".jupyter", "notebooks", "exercises", "sdpa_helpers", "benchmarks/results")
-FILES = ("pyproject.toml", "environment.yml", ".gitignore", "LICENSE", "docs/ledger.md")
+FOLDERS = {
+    "notebooks": (".ipynb",),
+    "exercises": (".ipynb",),
+    "sdpa_helpers": (".py", ".js", ".html", ".css", ".typed"),
+    "benchmarks/results": (".csv", ".json", ".png"),
+    ".jupyter": (".json",),
+}
+"""Folders of the course → endings of the files in them that go along; no other file does, whoever laid it there."""
+
+FILES = (
+    *("Makefile", "pyproject.toml", "constraints.txt", "environment.yml", ".gitignore"),
+    *("LICENSE", "LICENSE-CONTENT", "CITATION.cff", "CHANGELOG.md", "docs/ledger.md"),
+)
+"""All of these have to be there. README.md is written for learners."""
+
 LEFT_OUT = "classroom"
-"""The folder of sdpa_helpers/ that only those who teach need: all of it, so that no new file can get out."""
-
-TARGETS = ("help", "lab", "clean")
-"""Of the Makefile's targets, those that work without tests and solutions."""
-
-_NEVER = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "*.pyc", ".DS_Store")
+"""The folder of sdpa_helpers/ that only those who teach need."""
 
 
 class CannotRelease(Exception):
@@ -33,45 +41,44 @@ class CannotRelease(Exception):
 
 
 def release(target: Path) -> list[str]:
-    """Write the student edition into `target`, a new or empty folder; gives what it holds at the top.
+    """Write the student edition into `target`, a new or empty folder; returns what it holds at the top.
 
-    Raises CannotRelease when the folder holds something, or lies inside what is copied.
+    Raises CannotRelease when the folder holds something, or lies inside what is copied, or when the course lacks a
+    file that has to go along.
     """
     root = course_root()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise CannotRelease(f"{target} exists and is not empty; name a new folder")
-    if any(target.resolve().is_relative_to(root / name) for name in WHOLE):
+    if any(target.resolve().is_relative_to(root / name) for name in FOLDERS):
         raise CannotRelease(f"{target} lies inside what is copied; name a folder elsewhere")
-    target.mkdir(parents=True, exist_ok=True)
-    for name in WHOLE:
-        if (root / name).is_dir():
-            shutil.copytree(root / name, target / name, ignore=_NEVER)
-    shutil.rmtree(target / "sdpa_helpers" / LEFT_OUT)
-    for name in FILES:
-        if (root / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(root / name, target / name)
-    (target / "Makefile").write_text(student_makefile((root / "Makefile").read_text()))
-    (target / "README.md").write_text(student_readme(root))
-    _no_solutions(target)
+    if missing := [name for name in FILES if not (root / name).is_file()]:
+        raise CannotRelease(
+            f"{root} lacks {', '.join(missing)}, which the edition needs. Nothing was written"
+        )
+    files = [*FILES, *edition_files(root)]
+    _refuse_solutions([root / name for name in files])
+    for name in files:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / name, target / name)
+    (target / "README.md").write_text(student_readme(root), encoding="utf-8")
     return sorted(p.name for p in target.iterdir())
 
 
-def student_makefile(text: str) -> str:
-    """The Makefile with the learner's targets only, and without what developers install."""
-    blocks = re.split(r"\n{2,}", text.strip())
-    kept = []
-    for block in blocks:
-        names = re.findall(r"^([a-z]+):.*##", block, re.MULTILINE)
-        if not names or all(name in TARGETS for name in names):
-            kept.append(block)
-    text = "\n\n".join(kept) + "\n"
-    text = re.sub(r"^\.PHONY:.*$", f".PHONY: {' '.join(TARGETS)}", text, flags=re.MULTILINE)
-    text = re.sub(
-        r"^#.*`make test`.*$", "# `make lab` is enough. `make help` lists the rest.", text, flags=re.MULTILINE
-    )
-    text = re.sub(r"^#[^\n]*\nEXTRAS [^\n]*\n", "", text, flags=re.MULTILINE)
-    return text.replace('-e ".[$(EXTRAS)]"', "-e .")
+def edition_files(root: Path) -> list[str]:
+    """What of FOLDERS goes along, as paths from the course's root."""
+    found = []
+    for folder, endings in FOLDERS.items():
+        for path in sorted((root / folder).rglob("*")):
+            within = path.relative_to(root / folder).parts
+            if path.suffix in endings and path.is_file() and _goes_along(folder, within):
+                found.append(path.relative_to(root).as_posix())
+    return found
+
+
+def _goes_along(folder: str, within: tuple[str, ...]) -> bool:
+    if folder == "sdpa_helpers" and within[0] == LEFT_OUT:
+        return False
+    return not any(part.startswith(".") or part == "__pycache__" for part in within)
 
 
 def student_readme(root: Path) -> str:
@@ -87,11 +94,10 @@ def _lessons(root: Path) -> Iterator[tuple[str, str]]:
         yield path.name, title.lstrip("# ").strip()
 
 
-def _no_solutions(target: Path) -> None:
+def _refuse_solutions(paths: list[Path]) -> None:
     """The last look: no notebook of the edition holds a solution cell."""
-    for path in target.rglob("*.ipynb"):
-        if "BEGIN SOLUTION" in path.read_text(encoding="utf-8"):
-            shutil.rmtree(target)
+    for path in paths:
+        if path.suffix == ".ipynb" and "BEGIN SOLUTION" in path.read_text(encoding="utf-8"):
             raise CannotRelease(
                 f"{path.name} holds a solution: run `make notebooks` first. Nothing was written"
             )
@@ -113,7 +119,7 @@ Without make, also on Windows (there: `py -3.11 -m venv .venv`, then `.venv\\Scr
 ```sh
 python3 -m venv .venv
 . .venv/bin/activate
-pip install -e .
+pip install -c constraints.txt -e ".[lab]"
 jupyter lab notebooks/00_start_here.ipynb
 ```
 
@@ -131,4 +137,7 @@ sdpa check exercises/01_dot_product.ipynb
 ```
 
 (`sdpa` is in `.venv/bin`; activate the environment first.) Hand in the `.ipynb` file under its own name.
+
+Code is under the MIT licence ([LICENSE](LICENSE)), texts and figures are under CC BY 4.0
+([LICENSE-CONTENT](LICENSE-CONTENT)). [CHANGELOG.md](CHANGELOG.md) says what is new.
 """

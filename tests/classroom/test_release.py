@@ -1,7 +1,9 @@
 """The student edition: complete, without solutions, and able to check a notebook offline on its own."""
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +11,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from sdpa_helpers.classroom.release import CannotRelease, release
+from sdpa_helpers.attention.known_backends import BACKENDS
+from sdpa_helpers.classroom import release as release_module
+from sdpa_helpers.classroom.release import FILES, FOLDERS, CannotRelease, edition_files, release
 from sdpa_helpers.classroom.review.panel import told
 from sdpa_helpers.lessons.registry import all_written
+from tests.environments import build_wheel, environment
 from tests.handing_in import RIGHT
 
 NAME = "01_dot_product"
@@ -36,11 +41,11 @@ def test_it_holds_the_lessons_and_no_solutions(edition, course):
         assert {p.name for p in (course / folder).glob("*.ipynb")} == {
             p.name for p in (edition / folder).glob("*.ipynb")
         }
-    assert {"README.md", "Makefile", "pyproject.toml", "environment.yml"} <= held
-    for name in held:
-        assert not re.match(r"(solutions|tests|\.git|\.ci|build|\.venv)/", name), name
-        assert "__pycache__" not in name
-        assert Path(name).name not in ("run.json", "gradebook.db", "authoring.py", "release.py")
+    assert {"README.md", *FILES} <= held
+    tops = {name.split("/")[0] for name in (*FILES, *FOLDERS, "README.md")}
+    assert {path.name for path in edition.iterdir()} == tops
+    assert not tops & {"solutions", "tests", "teachers.mk", ".ci", ".git", ".github", "CONTRIBUTING.md"}
+    assert not (edition / "sdpa_helpers" / "classroom").exists()
     for path in (course / "solutions").glob("*.ipynb"):
         for cell in nbformat.read(path, as_version=4).cells:
             if "BEGIN SOLUTION" in cell.source:
@@ -50,6 +55,84 @@ def test_it_holds_the_lessons_and_no_solutions(edition, course):
                         assert all(
                             cell.source != c.source and "BEGIN SOLUTION" not in c.source for c in cells
                         )
+
+
+def test_of_the_package_it_lacks_nothing_but_the_classroom(edition, course):
+    tracked = subprocess.run(
+        ["git", "ls-files", "sdpa_helpers"], cwd=course, capture_output=True, text=True, check=False
+    ).stdout.split("\n")
+    for name in filter(None, tracked):
+        if not name.startswith("sdpa_helpers/classroom/") and (course / name).is_file():
+            assert (edition / name).is_file(), name
+
+
+EVERY_MODULE = """
+import importlib, json, pkgutil
+import sdpa_helpers
+
+def stop(name):
+    raise
+
+failed = {}
+names = [m.name for m in pkgutil.walk_packages(sdpa_helpers.__path__, "sdpa_helpers.", onerror=stop)]
+for name in names:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        failed[name] = error.name
+print(json.dumps([sdpa_helpers.__file__, len(names), failed]))
+"""
+
+
+def test_every_module_of_it_can_be_imported_with_what_learners_install(edition, needs, tmp_path):
+    needs("hatchling")
+    alone = environment(tmp_path / "environment", build_wheel(edition, tmp_path / "wheel"), ["lab"])
+    assert not {"sqlalchemy", "distributed", "nbgrader", "numba", "triton"} & set(alone.wants)
+    done = alone.run("-c", EVERY_MODULE, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    file, count, failed = json.loads(done.stdout.split("\n")[-2])
+    assert Path(file).is_relative_to(tmp_path)
+    assert count > 80
+    folder = "sdpa_helpers.attention."
+    optional = {name for backend in BACKENDS.values() for name in backend.needs} - set(alone.wants)
+    for name, missing in failed.items():  # a backend that says what it needs loads when it is asked for
+        assert name.startswith(folder), f"{name} needs {missing}, which learners do not have"
+        assert missing in optional, f"{name} needs {missing}, which no backend names"
+
+
+def test_what_nobody_named_does_not_go_along(course, tmp_path, monkeypatch):
+    root = tmp_path / "course"
+    for name in (*FILES, "notebooks/00_start_here.ipynb", "sdpa_helpers/__init__.py"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(course / name, root / name)
+    notes = ("notes.md", "notebooks/answers.csv", "sdpa_helpers/.env", "sdpa_helpers/classroom/new.py")
+    notes += ("exam/exam.ipynb", "notebooks/.ipynb_checkpoints/old.ipynb", "docs/grading.md")
+    for name in notes:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("for teachers")
+    assert edition_files(root) == ["notebooks/00_start_here.ipynb", "sdpa_helpers/__init__.py"]
+    monkeypatch.setattr(release_module, "course_root", lambda: root)
+    release(tmp_path / "edition")
+    assert not [
+        p for p in (tmp_path / "edition").rglob("*") if p.is_file() and "for teachers" in p.read_text()
+    ]
+    (root / "LICENSE").unlink()
+    with pytest.raises(CannotRelease, match="LICENSE"):
+        release(tmp_path / "second")
+    assert not (tmp_path / "second").exists()
+
+
+def test_a_notebook_with_a_solution_stops_it(course, tmp_path, monkeypatch):
+    root = tmp_path / "course"
+    for name in (*FILES, "notebooks/00_start_here.ipynb"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(course / name, root / name)
+    (root / "exercises").mkdir()
+    shutil.copy(course / "solutions" / f"{NAME}.ipynb", root / "exercises" / f"{NAME}.ipynb")
+    monkeypatch.setattr(release_module, "course_root", lambda: root)
+    with pytest.raises(CannotRelease, match=NAME):
+        release(tmp_path / "edition")
+    assert not (tmp_path / "edition").exists()
 
 
 def test_it_holds_neither_rubrics_nor_model_answers(edition):
@@ -130,8 +213,7 @@ def test_its_makefile_has_the_learners_targets(edition, needs_program):
     assert set(re.findall(r"^make (\w+)", shown, re.MULTILINE)) == {"help", "lab", "clean"}
     dry = subprocess.run([make, "-n", "lab"], cwd=edition, capture_output=True, text=True, check=False)
     assert dry.returncode == 0, dry.stderr
-    assert ".[dev]" not in dry.stdout
-    assert "EXTRAS" not in (edition / "Makefile").read_text()
+    assert ".[lab,lab]" in dry.stdout
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path, course):
