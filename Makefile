@@ -11,18 +11,20 @@ LAB_FLAGS ?=
 help:  ## list the targets
 	@grep -Eh '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */make \1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
 
-# A copied or moved checkout keeps a .venv that points at the old place: make it again.
+# A copied or moved checkout keeps a .venv that belongs to the old place: make one here.
 PLACE := $(VENV)/.place
-ifneq ($(shell cat $(PLACE) 2>/dev/null),$(CURDIR))
-$(shell rm -f $(PLACE) $(VENV)/.with-*)
+ifneq ($(shell cat $(PLACE) 2> /dev/null),$(CURDIR))
+ELSEWHERE := elsewhere
 endif
+.PHONY: elsewhere
 
 # .with-EXTRAS says that these extras of pyproject.toml are installed; those of learners always are.
-$(VENV)/.with-%: pyproject.toml constraints.txt
+$(VENV)/.with-%: pyproject.toml constraints.txt $(ELSEWHERE)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "This course needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 ..."; exit 2; }
 	@echo "Setting up $(VENV) for $*: a minute or two the first time, seconds afterwards."
-	@{ [ -f $(PLACE) ] && $(BIN)/python -c ''; } 2> /dev/null || $(PYTHON) -m venv --clear $(VENV)
+	@[ ! -L $(VENV) ] || rm $(VENV)  # a link leads to another's environment, which is not ours to clear
+	@{ [ -z "$(ELSEWHERE)" ] && $(BIN)/python -c ''; } 2> /dev/null || $(PYTHON) -m venv --clear $(VENV)
 	@printf '%s' "$(CURDIR)" > $(PLACE)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e ".[lab,$*]"
 	@$(BIN)/python -c "import matplotlib.font_manager"

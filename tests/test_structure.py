@@ -263,7 +263,19 @@ def test_changed_requirements_are_installed_and_a_moved_course_starts_over(make_
     assert [line[:3] for line in make_in(set_up, "lab")] == ["pip"]
     assert [line[:3] for line in make_in(set_up, "test")] == ["pip"]
     moved = set_up.rename(set_up.with_name("elsewhere"))
+    assert make_in(moved, "help") == []
     assert [line[:3] for line in make_in(moved, "lab")] == ["ven", "pip"]
+    assert make_in(moved, "lab") == []
+
+
+def test_an_environment_that_is_linked_is_left_alone(make_in, set_up, tmp_path):
+    of_another = tmp_path / "another" / ".venv"
+    of_another.mkdir(parents=True)
+    (of_another / ".place").write_text(str(of_another.parent))
+    (set_up / ".venv").symlink_to(of_another)
+    assert len(make_in(set_up, "lab")) == 2
+    assert not (set_up / ".venv").is_symlink()
+    assert [path.name for path in of_another.iterdir()] == [".place"]
 
 
 def test_an_old_python_is_refused_with_a_sentence(set_up, needs_program, tmp_path):
