@@ -17,6 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import sdpa_helpers
 from sdpa_helpers.lessons.registry import LESSONS, folder_of
 from tests.environments import constraints
 
@@ -295,6 +296,43 @@ def test_an_old_python_is_refused_with_a_sentence(set_up, needs_program, tmp_pat
     assert ran.returncode == 2
     assert "needs Python 3.11 or newer" in ran.stdout
     assert "3.8.1" in ran.stdout
+
+
+def test_the_workflow_runs_what_ci_runs(course):
+    steps = (course / ".github" / "workflows" / "test.yml").read_text()
+    assert re.search(r"^ +- run: \.ci/run$", steps, re.MULTILINE)
+
+
+def test_one_version_and_one_licence_everywhere(course):
+    project = tomllib.loads((course / "pyproject.toml").read_text())["project"]
+    citation = (course / "CITATION.cff").read_text()
+    assert sdpa_helpers.__version__ == project["version"]
+    assert f"\nversion: {project['version']}\n" in citation
+    assert f"\n## [{project['version']}] - " in (course / "CHANGELOG.md").read_text()
+    assert set(re.findall(r"^  - (MIT|CC-BY-4.0)$", citation, re.MULTILINE)) == set(
+        project["license"].split(" AND ")
+    )
+
+
+OF_OTHERS = {"program.py", "tests/pytorch/attention/test_attention_with_cp.py"}
+"""The reader's own program, and a test of Transformer Engine."""
+
+DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/*.md"]
+
+
+@pytest.mark.parametrize("pattern", DOCUMENTS)
+def test_paths_in_the_documents_lead_to_something(course, pattern):
+    """Links, paths in backticks, and names of Python files. Not those with a part that the reader fills in."""
+    folders = ("sdpa_helpers", "tests", "benchmarks")
+    python_files = {path.name for folder in folders for path in (course / folder).rglob("*.py")}
+    for page in course.glob(pattern):
+        text = page.read_text()
+        for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text):
+            assert "://" in link or (page.parent / link).exists(), f"{page.name}: {link}"
+        for path in re.findall(r"`((?:\.ci|sdpa_helpers|tests|docs|benchmarks)/[a-z_./]+)`", text):
+            assert (course / path).exists() or path in OF_OTHERS, f"{page.name}: {path}"
+        for name in re.findall(r"`(\w+\.py)`", text):
+            assert name in python_files | OF_OTHERS, f"{page.name}: {name}"
 
 
 def test_nothing_in_the_project_points_outside_it(course):
