@@ -55,13 +55,15 @@ class Example:
     """A call with small numbers that the prompt shows, with what it returns computed from the reference."""
 
     inputs: tuple[Any, ...]
-    """The positional arguments; a list stands for a NumPy array (float64, or bool)."""
+    """The positional arguments. A list stands for an array of float64, or of bool; an array of ints is an array."""
     keywords: tuple[tuple[str, Any], ...] = ()
     """Arguments by name, after those."""
     form: Literal["named", "call", "values"] = "named"
-    """How it is written: `q = [1, 0]` gives `1`, `f(1, 0)` gives `1`, or `[1, 0]` gives `1`."""
+    """How it is written: `q = [1, 0]` gives `1`, `f([1, 0])` gives `1`, or `[1, 0]` gives `1`."""
+    writes: tuple[str, ...] = ()
+    """With the form "named": the arguments to write, where the text before has the others. All, when empty."""
     shows: str = ""
-    """What stands for the result where the numbers themselves would say less, e.g. "ln 2 = 0.6931…"."""
+    """What stands for the result where more is to be said than its numbers, e.g. "ln 2 = 0.6931…"."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ class Exercise:
     """The notebook that it belongs to, e.g. "01_dot_product"."""
     title: str
     prompt: str
-    """What the learner reads above the answer cell, in Markdown; `{example:1}` is where the first example stands."""
+    """What the learner reads above the answer cell, in Markdown. `{example:1}` is where the first example stands,
+    or `{inputs:1}` and `{result:1}`, where words come between."""
     difficulty: int
     """From 1 to 5."""
     minutes: int
@@ -91,7 +94,7 @@ class Exercise:
     """Dotted names that an answer must not use, nor anything below them."""
     section: str = ""
     """The heading in the lesson that treats it, e.g. "3. Length and angle"; the class report links there."""
-    examples: tuple[Example, ...] = field(default=(), hash=False)
+    examples: tuple[Example, ...] = field(default=(), compare=False)
     """What the prompt shows, in its order."""
 
     @property
@@ -118,6 +121,13 @@ def strided(array: np.ndarray) -> np.ndarray:
     wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), dtype=array.dtype)
     wide[..., ::2] = array
     return wide[..., ::2]
+
+
+def read_only_strided(array: np.ndarray) -> np.ndarray:
+    """The same numbers, both at once: a layout that is not contiguous, in memory that cannot be written."""
+    view = strided(array)
+    view.flags.writeable = False
+    return view
 
 
 def redraw(

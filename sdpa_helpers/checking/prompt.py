@@ -9,42 +9,75 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Example, Exercise
 
-_PLACE = re.compile(r"\{example:(\d+)\}")
-_DIGITS = 4
+_PLACE = re.compile(r"\{(example|inputs|result):(\d+)\}")
 
 
 def prompt_of(exercise: Exercise) -> str:
-    """The prompt with its examples; ValueError when an example is not shown, or shown and not there."""
-    places = [int(number) for number in _PLACE.findall(exercise.prompt)]
-    if sorted(places) != list(range(1, len(exercise.examples) + 1)):
+    """The prompt with its examples; ValueError when the result of one is not shown, or not once, or not there."""
+    places = _PLACE.findall(exercise.prompt)
+    shown = sorted(int(number) for part, number in places if part != "inputs")
+    if shown != list(range(1, len(exercise.examples) + 1)):
         raise ValueError(
-            f"the prompt of {exercise.name!r} shows the examples {places}, and it has {len(exercise.examples)}: "
-            "write {example:1} for the first, and each one once"
+            f"the prompt of {exercise.name!r} shows the results of the examples {shown}, and it has "
+            f"{len(exercise.examples)}: write {{example:1}} for the first, or {{inputs:1}} and {{result:1}}"
         )
+
+    parts = {"example": in_words, "inputs": inputs_in_words, "result": result_in_words}
     return _PLACE.sub(
-        lambda place: in_words(exercise, exercise.examples[int(place[1]) - 1]), exercise.prompt
+        lambda place: parts[place[1]](exercise, exercise.examples[int(place[2]) - 1]), exercise.prompt
     ).strip()
 
 
 def in_words(exercise: Exercise, example: Example) -> str:
     """An example as a sentence: the arguments, "gives" or "give", and what the reference returns for them."""
-    result = example.shows or written(exercise.reference(*arguments(example), **dict(example.keywords)))
-    values = [written(value) for value in example.inputs]
-    if example.form == "call":
-        inside = [*values, *(f"{name}={written(value)}" for name, value in example.keywords)]
-        return f"`{exercise.name}({', '.join(inside)})` gives `{result}`"
-    if example.form == "named":
-        names = list(inspect.signature(exercise.reference).parameters)
-        pairs = [*zip(names, values, strict=False), *((n, written(v)) for n, v in example.keywords)]
-        values = [f"{name} = {value}" for name, value in pairs]
-    parts = [f"`{value}`" for value in values]
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"{listed} {'gives' if len(parts) == 1 else 'give'} `{result}`"
+    verb = "gives" if len(_written_inputs(exercise, example)) == 1 else "give"
+    return f"{inputs_in_words(exercise, example)} {verb} {result_in_words(exercise, example)}"
+
+
+def inputs_in_words(exercise: Exercise, example: Example) -> str:
+    """The first half: `q = [1, 0]` and `k = [2, 3]`."""
+    parts = [f"`{value}`" for value in _written_inputs(exercise, example)]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def result_in_words(exercise: Exercise, example: Example) -> str:
+    """The second half: what the reference returns, computed now."""
+    return f"`{example.shows or written(result_of(exercise, example))}`"
+
+
+def result_of(exercise: Exercise, example: Example) -> Any:
+    """What the reference returns for an example."""
+    return exercise.reference(*arguments(example), **dict(example.keywords))
 
 
 def arguments(example: Example) -> tuple[Any, ...]:
     """The positional arguments of an example, with arrays in place of lists."""
     return tuple(_array(value) for value in example.inputs)
+
+
+def written(value: Any) -> str:
+    """A value as a learner would write it: lists for arrays, 2 for 2.0, 0.7071… for a number with more decimals."""
+    if isinstance(value, np.ndarray | np.generic):
+        return written(value.tolist())
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(written, value))})"
+    if isinstance(value, str):
+        return f'"{value}"'
+    return _number(value) if isinstance(value, float) else repr(value)
+
+
+def _written_inputs(exercise: Exercise, example: Example) -> list[str]:
+    values = [written(value) for value in example.inputs]
+    keywords = [(name, written(value)) for name, value in example.keywords]
+    if example.form == "call":
+        inside = [*values, *(f"{name}={value}" for name, value in keywords)]
+        return [f"{exercise.name}({', '.join(inside)})"]
+    if example.form == "values":
+        return values
+    pairs = [*zip(inspect.signature(exercise.reference).parameters, values, strict=False), *keywords]
+    return [f"{name} = {value}" for name, value in pairs if not example.writes or name in example.writes]
 
 
 def _array(value: Any) -> Any:
@@ -54,22 +87,24 @@ def _array(value: Any) -> Any:
     return array if array.dtype == bool else array.astype(float)
 
 
-def written(value: Any) -> str:
-    """A value as a learner would write it: lists for arrays, 0.7071… for a number with more than four decimals."""
-    if isinstance(value, np.ndarray | np.generic):
-        return written(value.tolist())
-    if isinstance(value, list):
-        return f"[{', '.join(map(written, value))}]"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(written, value))})"
-    return _number(value) if isinstance(value, float) else repr(value)
-
-
 def _number(value: float) -> str:
-    if not math.isfinite(value) or (value != 0 and not 1e-4 <= abs(value) < 1e15):
-        return repr(value)
-    near = round(value, _DIGITS)
+    """Four decimals, or more until two digits show; from a millionth down and a million up also 1e-9 and 1e9."""
+    if not math.isfinite(value) or value == 0:
+        return repr(value) if value else "0"
+    exponent = math.floor(math.log10(abs(value)))
+    if -6 <= exponent < 6:
+        return _with_decimals(value, max(4, 1 - exponent))
+    mantissa, power = f"{value:.14e}".split("e")
+    short = f"{_with_decimals(float(mantissa), 4)}e{int(power)}"
+    if not 0 < exponent < 15:
+        return short
+    plain = _with_decimals(value, 4)
+    return plain if "…" in short or len(plain) <= len(short) else short  # 1234567, but 1e9
+
+
+def _with_decimals(value: float, decimals: int) -> str:
+    near = round(value, decimals)
     if math.isclose(value, near, rel_tol=1e-12):
-        return f"{near:.{_DIGITS}f}".rstrip("0").rstrip(".")
-    cut = math.trunc(value * 10**_DIGITS) / 10**_DIGITS
-    return f"{cut:.{_DIGITS}f}…"
+        return f"{near:.{decimals}f}".rstrip("0").rstrip(".")
+    cut = math.trunc(value * 10**decimals) / 10**decimals
+    return f"{cut:.{decimals}f}…"

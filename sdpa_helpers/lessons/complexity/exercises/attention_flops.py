@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 
 PROMPT = r"""`attention_flops(n_q, n_k, d_k, d_v)`: the FLOPs of attention's two matrix products, $QK^{\mathsf T}$ and $AV$.
 
 - `n_q` queries and `n_k` keys with `d_k` components, values with `d_v`: four whole numbers.
 - Returns one number. A multiplication with its addition counts as **2** FLOPs. Softmax, scale and projections are left out.
 
-Example: `attention_flops(4, 5, 3, 2)` is `200`: 60 multiply-adds for the scores and 40 for the output.
+Example: {inputs:1} is {result:1}: 60 multiply-adds for the scores and 40 for the output.
 """
 
 
@@ -28,6 +28,7 @@ EXERCISE = Exercise(
     lesson="06_complexity",
     title="FLOPs of attention",
     prompt=PROMPT,
+    examples=(Example((4, 5, 3, 2), form="call"),),
     difficulty=1,
     minutes=5,
     reference=attention_flops,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, strided
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, strided
 
 PROMPT = r"""`chunked_attention(Q, K, V, chunk)`: scaled dot-product attention that never holds more than `chunk` × `n_k` scores at once (for each batch entry and head).
 
@@ -11,7 +11,7 @@ PROMPT = r"""`chunked_attention(Q, K, V, chunk)`: scaled dot-product attention t
 - Returns shape `(..., n_q, d_v)`: $\mathrm{softmax}(QK^{\mathsf T}/\sqrt{d_k})\,V$, no mask, the same numbers as without chunks.
 - Scores can be as large as ±1000: subtract the maximum of each row.
 
-Example: with `n_q = 7` and `chunk = 3` you make three small matrices of scores, with 3, 3 and 1 rows.
+Example: {example:1}. You make two small matrices of scores, one with 2 rows and one with 1.
 
 **What the check cannot see.** It judges your output, and attention with all scores at once has the same output. So measure it yourself, in a new cell:
 
@@ -223,6 +223,7 @@ EXERCISE = Exercise(
     lesson="06_complexity",
     title="Attention, a few queries at a time",
     prompt=PROMPT,
+    examples=(Example(([[0], [1000], [-1000]], [[1], [-1]], [[1], [3]], 2)),),
     difficulty=3,
     minutes=20,
     reference=chunked_attention,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 
 PROMPT = r"""`crossover_length(d_model, mlp_ratio=4)`: for how many tokens does attention cost as many FLOPs as the rest of the layer?
 
@@ -10,7 +10,7 @@ PROMPT = r"""`crossover_length(d_model, mlp_ratio=4)`: for how many tokens does 
 - Attention is $QK^{\mathsf T}$ and $AV$, all heads together `d_model` wide, each token with each of the `n` tokens.
 - Returns the `n` at which both sides are equal: one number, not rounded.
 
-Example: `crossover_length(768)` is `4608`. With `mlp_ratio=0`, so without an MLP, `crossover_length(768, 0)` is `1536`.
+Example: {inputs:1} is {result:1}. Without an MLP, {inputs:2} is {result:2}.
 """
 
 
@@ -26,6 +26,10 @@ EXERCISE = Exercise(
     lesson="06_complexity",
     title="Where attention overtakes the rest",
     prompt=PROMPT,
+    examples=(
+        Example((768,), form="call"),
+        Example((768,), (("mlp_ratio", 0),), form="call"),
+    ),
     difficulty=2,
     minutes=10,
     reference=crossover_length,

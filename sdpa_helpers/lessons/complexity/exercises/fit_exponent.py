@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only
 
 PROMPT = r"""`fit_exponent(sizes, times)`: times were measured for several sizes. If time $\approx c \cdot \text{size}^p$, what is $p$?
 
 - `sizes`, shape `(m,)`, and `times`, shape `(m,)`: positive numbers, the sizes in any order.
 - Returns $p$: the slope of the straight line, with a constant, that fits $\log(\text{times})$ against $\log(\text{sizes})$ best by least squares, all points with equal weight.
 
-Examples: sizes `[1, 2, 4]` and times `[3, 12, 48]` give `2`: twice the size, four times the time. Times `[3, 12, 12]` give `1`.
+Examples: {example:1}: twice the size, four times the time. With the same sizes, {example:2}.
 """
 
 
@@ -44,6 +44,10 @@ EXERCISE = Exercise(
     lesson="06_complexity",
     title="The exponent in measured times",
     prompt=PROMPT,
+    examples=(
+        Example(([1, 2, 4], [3, 12, 48])),
+        Example(([1, 2, 4], [3, 12, 12]), writes=("times",)),
+    ),
     difficulty=2,
     minutes=10,
     reference=fit_exponent,

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 
 PROMPT = """`kv_cache_bytes(n, layers, kv_heads, head_dim, bytes_per_element=2)`: what a model keeps in memory while it writes.
 
 - For each of `n` tokens, each layer keeps the **keys and the values** of `kv_heads` heads, vectors of `head_dim` numbers.
 - Returns the number of bytes.
 
-Example: `kv_cache_bytes(10, layers=3, kv_heads=2, head_dim=5)` is `1200`: 300 numbers of keys, as many of values, 2 bytes each.
+Example: {inputs:1} is {result:1}: 300 numbers of keys, as many of values, 2 bytes each.
 """
 
 
@@ -30,6 +30,7 @@ EXERCISE = Exercise(
     lesson="06_complexity",
     title="Bytes of the KV cache",
     prompt=PROMPT,
+    examples=(Example((10,), (("layers", 3), ("kv_heads", 2), ("head_dim", 5)), form="call"),),
     difficulty=1,
     minutes=5,
     reference=kv_cache_bytes,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 
 PROMPT = """`roofline(intensity, peak_flops, bandwidth)`: how fast can an operation run at most?
 
@@ -10,7 +10,7 @@ PROMPT = """`roofline(intensity, peak_flops, bandwidth)`: how fast can an operat
 - `peak_flops`: what the processor can compute, in FLOP/s. `bandwidth`: what the memory can deliver, in bytes/s.
 - Returns the highest speed in FLOP/s, in the shape of `intensity`. Computing and moving happen at the same time; the slower of the two decides.
 
-Example: with a peak of `100` and a bandwidth of `10`, the intensities `[0, 5, 50]` give `[0, 50, 100]`.
+Example: {example:1}.
 """
 
 
@@ -34,6 +34,7 @@ EXERCISE = Exercise(
     lesson="06_complexity",
     title="The roof of a machine",
     prompt=PROMPT,
+    examples=(Example(([0, 5, 50], 100, 10)),),
     difficulty=2,
     minutes=10,
     reference=roofline,

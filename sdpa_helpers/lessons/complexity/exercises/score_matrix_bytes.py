@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 
 PROMPT = """`score_matrix_bytes(n, heads=1, layers=1, bytes_per_element=4)`: how many bytes do the matrices of scores take, if every head of every layer is kept?
 
@@ -11,7 +11,7 @@ PROMPT = """`score_matrix_bytes(n, heads=1, layers=1, bytes_per_element=4)`: how
 - `bytes_per_element`: 4 for float32, 2 for half precision, 0.5 for 4-bit numbers.
 - Returns the number of **bytes**. Not bits, not MB, not MiB.
 
-Example: `score_matrix_bytes(10, heads=3, layers=2)` is `2400`: six matrices of 100 numbers with 4 bytes each.
+Example: {inputs:1} is {result:1}: six matrices of 100 numbers with 4 bytes each.
 """
 
 
@@ -34,6 +34,7 @@ EXERCISE = Exercise(
     lesson="06_complexity",
     title="Bytes of the score matrices",
     prompt=PROMPT,
+    examples=(Example((10,), (("heads", 3), ("layers", 2)), form="call"),),
     difficulty=1,
     minutes=5,
     reference=score_matrix_bytes,

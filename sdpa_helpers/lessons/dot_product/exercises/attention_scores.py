@@ -2,13 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import (
-    Case,
-    Exercise,
-    Invariant,
-    WrongAnswer,
-    strided,
-)
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, strided
 from sdpa_helpers.lessons.dot_product.exercises.shared import softmax
 
 PROMPT = r"""`attention_scores(Q, K)`: every query against every key, $S = QK^{\mathsf T}$, with no scaling.
@@ -17,7 +11,7 @@ PROMPT = r"""`attention_scores(Q, K)`: every query against every key, $S = QK^{\
 - `K`, shape `(..., n_k, d_k)`: one key a row. `n_k` need not be `n_q`; `d_k` is shared.
 - Returns shape `(..., n_q, n_k)`: entry `[..., i, j]` is the dot product of query `i` and key `j`.
 
-Example: `Q = [[1, 0, -1], [0, 1, 0]]` and `K = [[1, 0, -0.5], [0, 2, 0], [2, 0, 2]]` give `[[1.5, 0, 0], [0, 2, 0]]`: two queries, three keys.
+Example: {example:1}: two queries, three keys.
 
 With a batch in front, `Q` of shape `(7, 2, 3)` and `K` of shape `(7, 5, 3)` give `(7, 2, 5)`.
 """
@@ -51,6 +45,7 @@ EXERCISE = Exercise(
     lesson="01_dot_product",
     title="Every query against every key",
     prompt=PROMPT,
+    examples=(Example(([[1, 0, -1], [0, 1, 0]], [[1, 0, -0.5], [0, 2, 0], [2, 0, 2]])),),
     section="5. All pairs at once",
     difficulty=2,
     minutes=10,

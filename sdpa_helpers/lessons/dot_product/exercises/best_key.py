@@ -2,12 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import (
-    Case,
-    Exercise,
-    WrongAnswer,
-    redraw,
-)
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
 
 PROMPT = """`best_key(q, K)`: the hard lookup. Which key has the largest dot product with the query?
 
@@ -15,7 +10,7 @@ PROMPT = """`best_key(q, K)`: the hard lookup. Which key has the largest dot pro
 - `K`, shape `(n_k, d_k)`: one key a row.
 - Returns an `int`, the index of that key, from 0 to `n_k - 1`. When several keys share the largest score, the lowest index.
 
-Example: `q = [1, 0]` and `K = [[1, 0], [3, 4], [-9, 0]]` give the scores `[1, 3, -9]`, so the answer is `1`: the longer key wins, although key 0 points exactly along the query.
+Example: {inputs:1} give the scores `[1, 3, -9]`, so the answer is {result:1}: the longer key wins, although key 0 points exactly along the query.
 """
 
 
@@ -69,6 +64,7 @@ EXERCISE = Exercise(
     lesson="01_dot_product",
     title="The hard lookup",
     prompt=PROMPT,
+    examples=(Example(([1, 0], [[1, 0], [3, 4], [-9, 0]])),),
     section="4. One query, many keys",
     difficulty=1,
     minutes=5,

@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import (
-    Case,
-    Exercise,
-    Invariant,
-    WrongAnswer,
-    read_only,
-    signed,
-)
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, signed
 from sdpa_helpers.lessons.dot_product.exercises.shared import length_product
 
 PROMPT = r"""`cosine_similarity(q, k)`: the cosine of the angle between two vectors. It forgets their lengths.
@@ -18,9 +11,9 @@ PROMPT = r"""`cosine_similarity(q, k)`: the cosine of the angle between two vect
 - Returns one number between −1 and 1, $\dfrac{q \cdot k}{\|q\|\,\|k\|}$.
 - A zero vector has no direction: then the answer is 0.
 
-Examples: `[1, 0]` and `[2, 2]` give `0.7071…`. `[3, 0]` and `[-5, 0]` give `-1`. `[0, 0]` and `[1, 2]` give `0`.
+Examples: {example:1}. {example:2}. {example:3}.
 
-The length must not matter, even when it is tiny: `[1e-9, 0]` and `[1e-9, 1e-9]` give `0.7071…` again. A small constant added to the denominator spoils this. Ask first whether a length is zero.
+The length must not matter, even when it is tiny: {example:4} again. A small constant added to the denominator spoils this. Ask first whether a length is zero.
 """
 
 
@@ -41,6 +34,12 @@ EXERCISE = Exercise(
     lesson="01_dot_product",
     title="Direction without length",
     prompt=PROMPT,
+    examples=(
+        Example(([1, 0], [2, 2]), form="values"),
+        Example(([3, 0], [-5, 0]), form="values"),
+        Example(([0, 0], [1, 2]), form="values"),
+        Example(([1e-9, 0], [1e-9, 1e-9]), form="values"),
+    ),
     section="3. Length and angle",
     difficulty=2,
     minutes=10,

@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import (
-    Case,
-    Exercise,
-    Invariant,
-    WrongAnswer,
-    read_only,
-    signed,
-)
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, signed
 from sdpa_helpers.lessons.dot_product.exercises.shared import length_product
 
 PROMPT = r"""`dot_product(q, k)`: the dot product of one query and one key.
@@ -18,7 +11,7 @@ PROMPT = r"""`dot_product(q, k)`: the dot product of one query and one key.
 - `k`, shape `(d_k,)`: the key, in the same coordinates.
 - Returns one number, $\sum_i q_i k_i$.
 
-Example: `q = [1, 0, -1]` and `k = [1, 0, -0.5]` give `1·1 + 0·0 + (-1)·(-0.5) = 1.5`.
+Example: {example:1}.
 """
 
 
@@ -39,6 +32,7 @@ EXERCISE = Exercise(
     lesson="01_dot_product",
     title="The dot product of two vectors",
     prompt=PROMPT,
+    examples=(Example(([1, 0, -1], [1, 0, -0.5]), shows="1·1 + 0·0 + (-1)·(-0.5) = 1.5"),),
     section="2. A sum of products",
     difficulty=1,
     minutes=5,

@@ -2,13 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import (
-    Case,
-    Exercise,
-    Invariant,
-    WrongAnswer,
-    read_only,
-)
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.lessons.dot_product.exercises.shared import softmax
 
 PROMPT = r"""`weighted_sum(weights, V)`: the last step of the soft lookup. Each query mixes the values with its own weights.
@@ -17,7 +11,7 @@ PROMPT = r"""`weighted_sum(weights, V)`: the last step of the soft lookup. Each 
 - `V`, shape `(..., n_k, d_v)`: one value a row, `d_v` numbers each.
 - Returns shape `(..., n_q, d_v)`: row `i` is $\sum_j \text{weights}_{ij} \, v_j$.
 
-Example: `weights = [[0.5, 0.25, 0.25]]` and `V = [[4, 0], [0, 8], [0, 0]]` give `[[2, 2]]`: one query, three values of two numbers.
+Example: {example:1}: one query, three values of two numbers.
 """
 
 
@@ -39,6 +33,7 @@ EXERCISE = Exercise(
     lesson="01_dot_product",
     title="The soft lookup",
     prompt=PROMPT,
+    examples=(Example(([[0.5, 0.25, 0.25]], [[4, 0], [0, 8], [0, 0]])),),
     section="6. From a dictionary to attention",
     difficulty=1,
     minutes=5,

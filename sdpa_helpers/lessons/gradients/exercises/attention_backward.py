@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only, redraw, strided
+from sdpa_helpers.checking.exercise import (
+    Case,
+    Example,
+    Exercise,
+    Invariant,
+    WrongAnswer,
+    read_only,
+    redraw,
+    strided,
+)
 from sdpa_helpers.lessons.gradients.exercises.row_dots import row_dots
 from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single, softmax, transposed
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
@@ -16,8 +25,8 @@ PROMPT = r"""`attention_backward(Q, K, V, grad_output)`: the whole backward pass
 
 Compute the weights again on the way. Scores may be in the thousands: subtract each row's maximum. Nothing is masked, and nothing is dropped.
 
-Example: `Q = [[0]]`, `K = [[1], [-1]]`, `V = [[1], [3]]`, `grad_output = [[2]]`. The weights are `[[0.5, 0.5]]`, so $dA$ = `[[2, 6]]` with average 4, and $dS$ = `[[-1, 1]]`.
-The answer is `([[-2]], [[0], [0]], [[1], [1]])`.
+Example: {inputs:1}. The weights are `[[0.5, 0.5]]`, so $dA$ = `[[2, 6]]` with average 4, and $dS$ = `[[-1, 1]]`.
+The answer is {result:1}.
 
 You may call functions that you wrote above, or write it all here. No PyTorch: it would do the exercise for you. Test your answer against it afterwards.
 """
@@ -230,6 +239,7 @@ EXERCISE = Exercise(
     lesson="04_gradients",
     title="Attention, backwards",
     prompt=PROMPT,
+    examples=(Example(([[0]], [[1], [-1]], [[1], [3]], [[2]])),),
     section="5. Attention, line by line, backwards",
     difficulty=4,
     minutes=25,

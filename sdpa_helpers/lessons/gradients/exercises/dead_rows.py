@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 
 PROMPT = """`dead_rows(grad_scores, threshold)`: what share of the queries gets next to no gradient?
 
@@ -10,7 +10,7 @@ PROMPT = """`dead_rows(grad_scores, threshold)`: what share of the queries gets 
 - `threshold`: a positive number.
 - Returns one number from 0 to 1: the share of rows, over all leading axes together, whose length (Euclidean norm) is **below** the threshold. A row exactly at the threshold is not dead.
 
-Example: `grad_scores = [[3, -4, 0], [0, 1, -1], [0, 0, 0]]` and `threshold = 2`. The lengths are `5`, `1.41` and `0`, so the answer is `2/3`.
+Example: {inputs:1}. The lengths are `5`, `1.4142…` and `0`, so the answer is {result:1}.
 """
 
 
@@ -48,6 +48,7 @@ EXERCISE = Exercise(
     lesson="04_gradients",
     title="Count the queries that cannot learn",
     prompt=PROMPT,
+    examples=(Example(([[3, -4, 0], [0, 1, -1], [0, 0, 0]], 2), shows="2/3"),),
     section="10. The honest measurement",
     difficulty=2,
     minutes=5,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 
 PROMPT = """`relative_error(a, b)`: how far two gradients are apart, as a share of their size. A test that uses it must not be fooled.
 
@@ -12,7 +12,7 @@ PROMPT = """`relative_error(a, b)`: how far two gradients are apart, as a share 
 - If any entry of `a` or of `b` is NaN or infinite: `inf`.
 - If both are zero everywhere: `0`.
 
-Examples: `[1, -4]` and `[1, -3]` give `1/4 = 0.25`. `[nan, 1]` and `[nan, 1]` give `inf`. `[1e-12]` and `[-1e-12]` give `2`: for gradients of this size the error is large.
+Examples: {example:1}. {example:2}. {example:3}: for gradients of this size the error is large.
 """
 
 
@@ -110,6 +110,11 @@ EXERCISE = Exercise(
     lesson="04_gradients",
     title="A gradient check that sees NaN",
     prompt=PROMPT,
+    examples=(
+        Example(([1, -4], [1, -3]), form="values", shows="1/4 = 0.25"),
+        Example(([np.nan, 1], [np.nan, 1]), form="values"),
+        Example(([1e-12], [-1e-12]), form="values"),
+    ),
     section="7. Check the whole backward pass",
     difficulty=3,
     minutes=10,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only, strided
 from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, transposed
 
 PROMPT = r"""`row_dots(output, grad_output)`: the average that softmax's way back subtracts, computed without any weights.
@@ -11,7 +11,7 @@ PROMPT = r"""`row_dots(output, grad_output)`: the average that softmax's way bac
 - `grad_output`, same shape: $dO$.
 - Returns shape `(..., n_q)`: one number per query, the dot product of its output and its gradient.
 
-Example: `output = [[1, 2], [3, 0]]` and `grad_output = [[10, 1], [1, 5]]` give `[12, 3]`.
+Example: {example:1}.
 
 This equals $\mathrm{rowsum}(A \circ dA)$. FlashAttention calls it $D$; you will meet it again in lesson 07.
 """
@@ -36,6 +36,7 @@ EXERCISE = Exercise(
     lesson="04_gradients",
     title="The average without the weights",
     prompt=PROMPT,
+    examples=(Example(([[1, 2], [3, 0]], [[10, 1], [1, 5]])),),
     section="6. What the gradient of a score says",
     difficulty=1,
     minutes=5,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
 from sdpa_helpers.lessons.gradients.exercises.shared import (
     BY_HAND,
     half,
@@ -18,7 +18,7 @@ PROMPT = r"""`softmax_backward(weights, grad_weights)`: from the gradient at the
 - `grad_weights`, same shape: $\partial L / \partial A$, how the loss changes with each weight.
 - Returns the same shape: $\partial L / \partial S$, how the loss changes with each score. Zeros in the weights stay zeros here.
 
-Example: `weights = [[0.5, 0.25, 0.25]]` and `grad_weights = [[1, 2, 0]]`. The average under the weights is `0.5·1 + 0.25·2 + 0.25·0 = 1`, so the answer is `[[0, 0.25, -0.25]]`.
+Example: {inputs:1}. The average under the weights is `0.5·1 + 0.25·2 + 0.25·0 = 1`, so the answer is {result:1}.
 
 One case is in float32; the answer may be float32 or float64. No PyTorch here.
 """
@@ -60,6 +60,7 @@ EXERCISE = Exercise(
     lesson="04_gradients",
     title="Back through softmax, without the Jacobian",
     prompt=PROMPT,
+    examples=(Example(([[0.5, 0.25, 0.25]], [[1, 2, 0]])),),
     section="4. Without the matrix",
     difficulty=3,
     minutes=10,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single, softmax
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
 
@@ -11,7 +11,7 @@ PROMPT = r"""`softmax_jacobian(x)`: all slopes of softmax, for one row of scores
 - `x`, shape `(n,)`: the scores. They can be large: 1000 must not overflow.
 - Returns shape `(n, n)`: entry `[i, j]` is $\partial s_i / \partial x_j$, how fast weight `i` moves when score `j` moves, where $s = \mathrm{softmax}(x)$.
 
-Example: `x = [0, 0]` has the weights `[0.5, 0.5]`; the slopes are `[[0.25, -0.25], [-0.25, 0.25]]`.
+Example: {inputs:1} has the weights `[0.5, 0.5]`; the slopes are {result:1}.
 
 Write the formula, not finite differences, and no PyTorch: it would do the exercise for you.
 """
@@ -53,6 +53,7 @@ EXERCISE = Exercise(
     lesson="04_gradients",
     title="All slopes of softmax",
     prompt=PROMPT,
+    examples=(Example(([0, 0],)),),
     section="2. All slopes at once",
     difficulty=2,
     minutes=10,

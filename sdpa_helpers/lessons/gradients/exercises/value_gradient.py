@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
 from sdpa_helpers.lessons.gradients.exercises.shared import (
     BY_HAND,
     half,
@@ -18,7 +18,7 @@ PROMPT = r"""`value_gradient(weights, grad_output)`: the first line of the way b
 - `grad_output`, shape `(..., n_q, d_v)`: $dO$, how the loss changes with each output.
 - Returns $dV$, shape `(..., n_k, d_v)`: row `j` is $\sum_i A_{ij}\, dO_i$.
 
-Example: `weights = [[1, 0], [0.5, 0.5], [0, 1]]` (three queries, two keys) and `grad_output = [[2], [4], [0]]` give `[[4], [2]]`.
+Example: {example:1}: three queries, two keys.
 """
 
 
@@ -58,6 +58,7 @@ EXERCISE = Exercise(
     lesson="04_gradients",
     title="What the values learn",
     prompt=PROMPT,
+    examples=(Example(([[1, 0], [0.5, 0.5], [0, 1]], [[2], [4], [0]])),),
     section="5. Attention, line by line, backwards",
     difficulty=2,
     minutes=5,

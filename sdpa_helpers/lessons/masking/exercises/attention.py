@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
 from sdpa_helpers.lessons.masking.exercises.masked_softmax import masked_softmax
 from sdpa_helpers.lessons.masking.exercises.ways_to_mask import (
     FORBIDS,
@@ -37,7 +37,7 @@ $$\mathrm{softmax}\!\left(\frac{QK^{\mathsf T}}{\sqrt{d_k}}\right) V$$
 - A query that may attend to nothing gets weights 0 and output 0. Other rows of the same batch are not affected.
 - Scores of ±1000 must not overflow. Don't change the arrays you are given.
 
-Example: `Q = [[1, 0]]`, `K = [[2, 0], [0, 5], [9, 9]]`, `V = [[1], [3], [100]]` and `mask = [[True, True, False]]`: the scores are $2/\sqrt2$, 0 and hidden, the weights `[[0.804…, 0.196…, 0]]`, the output `[[1.391…]]`.
+Example: {inputs:1}. The scores are $2/\sqrt2$, 0 and hidden; output and weights are {result:1}.
 
 This is the central exercise of the course. You may use NumPy and what you wrote above; the fused call or a ready-made softmax does not count.
 """
@@ -318,6 +318,7 @@ EXERCISE = Exercise(
     lesson="05_masking",
     title="Scaled dot-product attention, with a mask",
     prompt=PROMPT,
+    examples=(Example(([[1, 0]], [[2, 0], [0, 5], [9, 9]], [[1], [3], [100]], [[True, True, False]])),),
     difficulty=4,
     minutes=25,
     reference=attention,

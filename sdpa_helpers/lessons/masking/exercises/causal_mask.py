@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.lessons.masking.exercises.shared import (
     BLIND,
     FORBIDS,
@@ -17,7 +17,7 @@ PROMPT = r"""`causal_mask(n_q, n_k)`: query $i$ may attend to key $j$ when $j \l
 - `n_q`, `n_k`: the numbers of queries and keys, two ints. They may differ.
 - Returns shape `(n_q, n_k)`, dtype bool: True where the query **may attend**. The triangle starts at the top left.
 
-Example: `causal_mask(2, 3)` gives `[[True, False, False], [True, True, False]]`.
+Example: {example:1}.
 """
 
 
@@ -39,6 +39,7 @@ EXERCISE = Exercise(
     lesson="05_masking",
     title="Nobody sees the future",
     prompt=PROMPT,
+    examples=(Example((2, 3), form="call"),),
     difficulty=1,
     minutes=5,
     reference=causal_mask,

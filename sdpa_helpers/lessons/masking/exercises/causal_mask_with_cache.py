@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.lessons.masking.exercises.shared import BLIND, FORBIDS, FUTURE, no_future, some_size
 
 PROMPT = """`causal_mask_with_cache(n_new, n_cached)`: a model has read `n_cached` tokens and kept their keys. Now come `n_new` tokens more. Each sees the whole cache, the new tokens before it, and itself.
@@ -11,7 +11,7 @@ PROMPT = """`causal_mask_with_cache(n_new, n_cached)`: a model has read `n_cache
 - `n_cached`: the number of cached tokens. It may be 0.
 - Returns shape `(n_new, n_cached + n_new)`, dtype bool, True = may attend. The cached keys come first.
 
-Example: `causal_mask_with_cache(2, 3)` gives `[[True, True, True, True, False], [True, True, True, True, True]]`.
+Example: {example:1}.
 """
 
 
@@ -25,6 +25,7 @@ EXERCISE = Exercise(
     lesson="05_masking",
     title="Decoding with a cache",
     prompt=PROMPT,
+    examples=(Example((2, 3), form="call"),),
     difficulty=2,
     minutes=10,
     reference=causal_mask_with_cache,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 
 PROMPT = """`leaking_queries(before, after, changed)`: somebody ran a causal attention twice. The second time, key and value number `changed` were different. Which queries saw it although it lies in their future?
 
@@ -12,7 +12,7 @@ PROMPT = """`leaking_queries(before, after, changed)`: somebody ran a causal att
 
 A number moved when it differs by more than 1e-9; less is rounding. A NaN, in either run, counts as moved.
 
-Example: with `changed = 2`, `before = [[1, 1], [2, 2], [3, 3]]` and `after = [[1, 1], [2, 2.5], [4, 4]]`, the answer is `[False, True, False]`. Query 1 leaks; query 2 may see what was changed.
+Example: {example:1}. Query 1 leaks; query 2 may see what was changed.
 """
 
 
@@ -72,6 +72,7 @@ EXERCISE = Exercise(
     lesson="05_masking",
     title="A leak detector",
     prompt=PROMPT,
+    examples=(Example(([[1, 1], [2, 2], [3, 3]], [[1, 1], [2, 2.5], [4, 4]], 2)),),
     difficulty=3,
     minutes=10,
     reference=leaking_queries,

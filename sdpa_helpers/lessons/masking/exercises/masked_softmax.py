@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
 from sdpa_helpers.lessons.masking.exercises.ways_to_mask import (
     FORBIDS,
     LEVELS,
@@ -32,7 +32,7 @@ PROMPT = """`masked_softmax(scores, mask)`: softmax over the keys that each quer
 - `mask`, dtype bool, True = may attend. It broadcasts to the shape of `scores`: `(n_q, n_k)` or `(batch, 1, 1, n_k)` are possible.
 - Returns the weights, the shape of `scores`. Hidden keys have weight exactly 0, and every row adds up to 1. **A row that may see nothing gives zeros.**
 
-Example: `scores = [[2, 1, 3], [5, 5, 5]]` and `mask = [[True, True, False], [False, False, False]]` give `[[0.731…, 0.269…, 0], [0, 0, 0]]`.
+Example: {example:1}.
 
 Write it with NumPy's `exp`. A ready-made softmax does not count here.
 """
@@ -112,6 +112,7 @@ EXERCISE = Exercise(
     lesson="05_masking",
     title="Softmax over what may be seen",
     prompt=PROMPT,
+    examples=(Example(([[2, 1, 3], [5, 5, 5]], [[True, True, False], [False, False, False]])),),
     difficulty=3,
     minutes=15,
     reference=masked_softmax,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.lessons.masking.exercises.shared import FORBIDS, additive, some_size
 
 PROMPT = """`padding_mask(lengths, n_k)`: only the first `lengths[b]` keys of sequence `b` are real.
@@ -11,7 +11,7 @@ PROMPT = """`padding_mask(lengths, n_k)`: only the first `lengths[b]` keys of se
 - `n_k`: the number of keys, padding included. It may be larger than the longest sequence.
 - Returns shape `(batch, n_k)`, dtype bool: True for real keys.
 
-Example: `padding_mask([1, 3], 4)` gives `[[True, False, False, False], [True, True, True, False]]`.
+Example: {example:1}.
 """
 
 
@@ -38,6 +38,7 @@ EXERCISE = Exercise(
     lesson="05_masking",
     title="Nobody looks at padding",
     prompt=PROMPT,
+    examples=(Example((np.array([1, 3]), 4), form="call"),),
     difficulty=1,
     minutes=5,
     reference=padding_mask,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.lessons.masking.exercises.shared import FORBIDS, FUTURE, additive, no_future, some_size
 
 PROMPT = """`sliding_window_mask(n_q, n_k, window)`: query $i$ sees `window` keys at most: itself and those just before it.
@@ -11,7 +11,7 @@ PROMPT = """`sliding_window_mask(n_q, n_k, window)`: query $i$ sees `window` key
 - `window`: how many keys, the query's own position included. At least 1.
 - Returns shape `(n_q, n_k)`, dtype bool, True = may attend.
 
-Example: `sliding_window_mask(4, 4, 2)`: query 0 sees key 0; query 1 sees keys 0 and 1; query 2 sees 1 and 2; query 3 sees 2 and 3.
+Example: {example:1}: query 0 sees key 0, query 1 sees keys 0 and 1, query 2 sees keys 1 and 2.
 """
 
 
@@ -30,6 +30,7 @@ EXERCISE = Exercise(
     lesson="05_masking",
     title="Only the last few",
     prompt=PROMPT,
+    examples=(Example((3, 3, 2), form="call"),),
     difficulty=2,
     minutes=10,
     reference=sliding_window_mask,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only, strided
 from sdpa_helpers.lessons.masking.exercises.shared import additive
 
 PROMPT = """`to_boolean(mask, convention)`: read a mask in its own convention, return it in ours.
@@ -18,7 +18,7 @@ PROMPT = """`to_boolean(mask, convention)`: read a mask in its own convention, r
 | `"additive"` | floats that are added to the scores. **−10 000 or less hides**: −∞, −1e9, the lowest float32. Anything above is a small bias, and the key stays visible |
 | `"one-may-attend"` | 1 = may attend, 0 = hidden; ints or floats |
 
-Example: `[0, -8, -1e9]` with `"additive"` gives `[True, True, False]`.
+Example: {example:1}.
 """
 
 
@@ -76,6 +76,7 @@ EXERCISE = Exercise(
     lesson="05_masking",
     title="One convention for all",
     prompt=PROMPT,
+    examples=(Example(([0, -8, -1e9], "additive"), form="values"),),
     difficulty=2,
     minutes=10,
     reference=to_boolean,

@@ -3,14 +3,14 @@
 import numpy as np
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 
 PROMPT = r"""`entropy(weights, axis=-1)`: how spread out a row of weights is, in nats.
 
 - `weights`: any number of axes; not negative, and summing to 1 along `axis`. Exact zeros occur.
 - Returns $-\sum_i w_i \ln w_i$ along `axis`; that axis disappears. A weight of 0 adds nothing: $0 \cdot \ln 0 = 0$.
 
-Examples: `[0.5, 0.5, 0]` gives `ln 2 = 0.6931…`; `[0, 1, 0]` gives `0`; four weights of `0.25` give `ln 4`.
+Examples: {example:1}; {example:2}; {example:3}.
 Shape `(2, 5, 3)` with `axis=1` gives shape `(2, 3)`.
 """
 
@@ -53,6 +53,11 @@ EXERCISE = Exercise(
     lesson="03_softmax",
     title="How spread out are the weights?",
     prompt=PROMPT,
+    examples=(
+        Example(([0.5, 0.5, 0],), form="values", shows="ln 2 = 0.6931…"),
+        Example(([0, 1, 0],), form="values"),
+        Example(([0.25, 0.25, 0.25, 0.25],), form="values", shows="ln 4 = 1.3862…"),
+    ),
     difficulty=2,
     minutes=10,
     reference=entropy,

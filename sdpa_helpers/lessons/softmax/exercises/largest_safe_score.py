@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 
 PROMPT = """`largest_safe_score(n_k, dtype)`: how large may scores be before the *plain* formula overflows, with nothing subtracted?
 
@@ -10,7 +10,7 @@ PROMPT = """`largest_safe_score(n_k, dtype)`: how large may scores be before the
 - `dtype`, a string: `"float16"`, `"float32"` or `"float64"`.
 - Returns one number, in float64: the $s$ for which the sum of the $n_k$ exponentials equals the largest number of that dtype.
 
-Example: 4096 keys in float16, whose largest number is 65504, give `2.772…`.
+Example: {example:1}. The largest number of float16 is 65504.
 """
 
 
@@ -29,6 +29,7 @@ EXERCISE = Exercise(
     lesson="03_softmax",
     title="How large may a score be?",
     prompt=PROMPT,
+    examples=(Example((4096, "float16"), form="call"),),
     difficulty=2,
     minutes=10,
     reference=largest_safe_score,

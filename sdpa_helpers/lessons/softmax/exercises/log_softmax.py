@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.lessons.softmax.exercises.shared import (
     READY_MADE,
     plain_softmax,
@@ -19,7 +19,7 @@ PROMPT = r"""`log_softmax(x, axis=-1)`: the logarithms of the softmax weights. L
 - `axis`: the axis along which the weights sum to 1.
 - Returns an array of the same shape, $\ln \mathrm{softmax}(x)$.
 
-It has to be exact where the weight itself is too small for any float. `[0, -2000]` gives `[0, -2000]`, although $e^{-2000}$ is stored as 0.
+It has to be exact where the weight itself is too small for any float. {example:1}, although $e^{-2000}$ is stored as 0.
 An entry of −∞ gives −∞.
 """
 
@@ -68,6 +68,7 @@ EXERCISE = Exercise(
     lesson="03_softmax",
     title="The logarithm, without losing the small weights",
     prompt=PROMPT,
+    examples=(Example(([0, -2000],), form="values"),),
     difficulty=3,
     minutes=10,
     reference=log_softmax,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, strided
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, strided
 from sdpa_helpers.lessons.softmax.exercises.shared import (
     READY_MADE,
     one_hot,
@@ -20,7 +20,7 @@ PROMPT = r"""`softmax(x, axis=-1)`: scores to weights, along one axis.
 - Returns an array of the same shape, $\dfrac{e^{x_i}}{\sum_j e^{x_j}}$ along `axis`.
 - An entry of −∞ gets weight 0. No row here is −∞ throughout: what to return then is lesson 05's subject.
 
-Example: `[[0, 0, 10], [1, 2, 3]]` gives `[[0.000045, 0.000045, 0.99991], [0.0900, 0.2447, 0.6652]]`, and so does the same matrix plus 1000.
+Example: {example:1}, and so does the same matrix plus 1000.
 With `axis=0` the columns sum to 1.
 """
 
@@ -108,6 +108,7 @@ EXERCISE = Exercise(
     lesson="03_softmax",
     title="Softmax that survives any finite scores",
     prompt=PROMPT,
+    examples=(Example(([[0, 0, 10], [1, 2, 3]],), form="values"),),
     section="5. Subtract the row's maximum",
     difficulty=2,
     minutes=15,

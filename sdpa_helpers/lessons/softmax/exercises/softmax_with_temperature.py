@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.lessons.softmax.exercises.shared import (
     READY_MADE,
     one_hot,
@@ -23,7 +23,7 @@ PROMPT = r"""`softmax_with_temperature(x, temperature, axis=-1)`: softmax of `x 
   - for $T = 0$ their limit: the largest entries of each row share the weight equally, all others get 0;
   - for $T = \infty$ (`np.inf`) their limit: all finite entries share equally. An entry of −∞ has weight 0 at every temperature, so also here.
 
-Examples, for `x = [2, 2, 0, -inf]`: `T = 0` gives `[0.5, 0.5, 0, 0]`, `T = inf` gives `[1/3, 1/3, 1/3, 0]`, `T = 1` gives `[0.468, 0.468, 0.063, 0]`.
+Examples, for `x = [2, 2, 0, -inf]`: {example:1}, {example:2}, {example:3}.
 """
 
 
@@ -85,6 +85,11 @@ EXERCISE = Exercise(
     lesson="03_softmax",
     title="Temperature, with both limits",
     prompt=PROMPT,
+    examples=(
+        Example(([2, 2, 0, -np.inf], 0), writes=("temperature",)),
+        Example(([2, 2, 0, -np.inf], np.inf), writes=("temperature",), shows="[1/3, 1/3, 1/3, 0]"),
+        Example(([2, 2, 0, -np.inf], 1), writes=("temperature",)),
+    ),
     section="6. Temperature",
     difficulty=3,
     minutes=15,

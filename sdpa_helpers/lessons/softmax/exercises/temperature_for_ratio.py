@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
 
 PROMPT = """`temperature_for_ratio(score_gap, ratio)`: attention as sharp as you want it.
 
@@ -10,7 +10,7 @@ PROMPT = """`temperature_for_ratio(score_gap, ratio)`: attention as sharp as you
 - `ratio`: how many times the other's weight the first key should get. Above 1 for a positive gap, between 0 and 1 for a negative one.
 - Returns one number, the temperature $T > 0$ at which softmax$(x/T)$ gives this ratio.
 
-Example: a gap of 1 and a ratio of 10 give `0.4343`: divide the scores by that. A gap of 1 and a ratio of $e$ give `1`.
+Example: {example:1}: divide the scores by that. With a ratio of $e$ it is {result:2}.
 """
 
 
@@ -24,6 +24,10 @@ EXERCISE = Exercise(
     lesson="03_softmax",
     title="Sharper attention, to order",
     prompt=PROMPT,
+    examples=(
+        Example((1, 10)),
+        Example((1, np.e)),
+    ),
     difficulty=2,
     minutes=10,
     reference=temperature_for_ratio,

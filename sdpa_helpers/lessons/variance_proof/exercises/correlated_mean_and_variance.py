@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 from sdpa_helpers.lessons.variance_proof.exercises.shared import some_size
 
 PROMPT = r"""`correlated_mean_and_variance(d_k, rho)`: mean and variance of the raw score $q\cdot k$ when each key component goes with its query component:
@@ -14,7 +14,7 @@ All $q_i$ and $e_i$ are independent and standard normal: mean 0, variance 1, fou
 - `d_k`: an `int`, the number of components. `rho`: a number from −1 to 1.
 - Returns a tuple `(mean, variance)`.
 
-Example: `correlated_mean_and_variance(10, 1.0)` gives `(10, 20)`. There $k = q$, and $q\cdot q$ is a squared length.
+Example: {example:1}. There $k = q$, and $q\cdot q$ is a squared length.
 """
 
 
@@ -40,6 +40,7 @@ EXERCISE = Exercise(
     lesson="02_variance_proof",
     title="When queries go with keys",
     prompt=PROMPT,
+    examples=(Example((10, 1.0), form="call"),),
     section="5. Break the assumptions, one at a time",
     difficulty=4,
     minutes=15,

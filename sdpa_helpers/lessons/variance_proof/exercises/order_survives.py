@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 
 PROMPT = r"""`order_survives(scores)`: why can't we divide each row by its maximum instead of by $\sqrt{d_k}$? Say for each row whether that would keep the order of its keys.
 
 - `scores`, shape `(..., n_k)`: rows of finite scores, any number of leading axes, also none.
 - Returns booleans of shape `(...)`. `True` if the divided row is finite and every two keys compare as before: larger stays larger, equal stays equal.
 
-Examples: `[4, 2]` gives `True`: it becomes `[1, 0.5]`. `[-1, -2]` gives `False`: it becomes `[1, 2]`. `[0, -1]` gives `False`: that is a division by 0. `[-3, -3]` gives `True`: it becomes `[1, 1]`.
+Examples: {example:1}: it becomes `[1, 0.5]`. {example:2}: it becomes `[1, 2]`. {example:3}: that is a division by 0. {example:4}: it becomes `[1, 1]`.
 """
 
 
@@ -45,6 +45,12 @@ EXERCISE = Exercise(
     lesson="02_variance_proof",
     title="Why not divide by the maximum?",
     prompt=PROMPT,
+    examples=(
+        Example(([4, 2],), form="values"),
+        Example(([-1, -2],), form="values"),
+        Example(([0, -1],), form="values"),
+        Example(([-3, -3],), form="values"),
+    ),
     section="7. Why not divide by the maximum?",
     difficulty=2,
     minutes=10,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.lessons.variance_proof.exercises.shared import read_only_strided, unit_rows
 
 PROMPT = r"""`scale_folded_into_query(Q)`: the $Q'$ for which $Q'K^{\mathsf T} = QK^{\mathsf T}/\sqrt{d_k}$, whatever $K$ is.
@@ -10,7 +10,7 @@ PROMPT = r"""`scale_folded_into_query(Q)`: the $Q'$ for which $Q'K^{\mathsf T} =
 - `Q`, shape `(..., d_k)`: any number of leading axes, also none. Don't change it.
 - Returns a new array of the same shape.
 
-Example: `Q = [[2, 0, 0, 4]]` has `d_k = 4` and gives `[[1, 0, 0, 2]]`.
+Example: {inputs:1} has `d_k = 4` and gives {result:1}.
 """
 
 
@@ -29,6 +29,7 @@ EXERCISE = Exercise(
     lesson="02_variance_proof",
     title="The scale, folded into the query",
     prompt=PROMPT,
+    examples=(Example(([[2, 0, 0, 4]],)),),
     difficulty=1,
     minutes=5,
     reference=scale_folded_into_query,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only
 from sdpa_helpers.lessons.variance_proof.exercises.shared import softmax, some_size, unit_rows
 
 PROMPT = r"""`scale_that_was_used(q, K, weights)`: somebody computed `weights = softmax(c * (K @ q))` and does not say what `c` was. Find it.
@@ -11,7 +11,7 @@ PROMPT = r"""`scale_that_was_used(q, K, weights)`: somebody computed `weights = 
 - `weights`, shape `(n_k,)`: positive, adding up to 1.
 - Returns the number `c`. It may be anything: the right $1/\sqrt{d_k}$, the 1 of somebody who forgot it, a negative number.
 
-Example: `q = [1, 0, 0, 0]`, `K = [[1, 0, 0, 0], [0, 0, 0, 0]]`, `weights = [0.622459…, 0.377541…]` give `0.5`.
+Example: {example:1}.
 """
 
 
@@ -58,6 +58,9 @@ EXERCISE = Exercise(
     lesson="02_variance_proof",
     title="Which scale did they use?",
     prompt=PROMPT,
+    examples=(
+        Example(([1, 0, 0, 0], [[1, 0, 0, 0], [0, 0, 0, 0]], [0.6224593312018546, 0.3775406687981454])),
+    ),
     section="8. Which scale did the code use?",
     difficulty=3,
     minutes=10,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 from sdpa_helpers.lessons.variance_proof.exercises.shared import read_only_strided, softmax, unit_rows
 
 PROMPT = r"""`scaled_scores(Q, K)`: every query against every key, divided by $\sqrt{d_k}$.
@@ -11,7 +11,7 @@ PROMPT = r"""`scaled_scores(Q, K)`: every query against every key, divided by $\
 - Returns $QK^{\mathsf T}/\sqrt{d_k}$, shape `(..., n_q, n_k)`, as precise as its input (float64, once float32).
 - The leading axes can be any number, also none. Don't change `Q` or `K`.
 
-Example: `Q = [[1, 1, 1]]` and `K = [[1, 1, 1], [1, 0, 0]]` give `[[1.7320…, 0.5773…]]`: the raw scores 3 and 1, divided by √3.
+Example: {example:1}: the raw scores 3 and 1, divided by √3.
 """
 
 
@@ -53,6 +53,7 @@ EXERCISE = Exercise(
     lesson="02_variance_proof",
     title="Scaled scores",
     prompt=PROMPT,
+    examples=(Example(([[1, 1, 1]], [[1, 1, 1], [1, 0, 0]])),),
     section="6. Four scales, side by side",
     difficulty=2,
     minutes=10,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.lessons.variance_proof.exercises.shared import some_positive, some_signed, some_size
 
 PROMPT = r"""`score_variance(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0)`: the exact variance of $q\cdot k$ when all components are independent.
@@ -11,7 +11,7 @@ PROMPT = r"""`score_variance(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0)`
 - `var_q`, `var_k`, `mean_q`, `mean_k`: variance and mean of every component of the query and of the key. Note the order, and the defaults.
 - Returns one number. Nothing is sampled.
 
-Examples: `score_variance(5)` gives `5`. `score_variance(5, 2.0, 3.0)` gives `30`. `score_variance(5, mean_q=1.0, mean_k=1.0)` gives `15`.
+Examples: {example:1}. {example:2}. {example:3}.
 """
 
 
@@ -41,6 +41,11 @@ EXERCISE = Exercise(
     lesson="02_variance_proof",
     title="The variance of a score",
     prompt=PROMPT,
+    examples=(
+        Example((5,), form="call"),
+        Example((5, 2.0, 3.0), form="call"),
+        Example((5,), (("mean_q", 1.0), ("mean_k", 1.0)), form="call"),
+    ),
     section="2. The proof, in seven steps",
     difficulty=2,
     minutes=10,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer, redraw
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
 from sdpa_helpers.lessons.variance_proof.exercises.shared import softmax, unit_rows
 
 PROMPT = r"""`try_scales(Q, K, V, scales)`: do these data notice a wrong scale? In the lesson you met data that give `[3, 4]` for every one. Find out for any data.
@@ -12,7 +12,7 @@ PROMPT = r"""`try_scales(Q, K, V, scales)`: do these data notice a wrong scale? 
 - Returns a tuple `(outputs, differ)`. `outputs`, shape `(m, n_q, d_v)`: $\mathrm{softmax}(\text{scale}\cdot QK^{\mathsf T})\,V$ for each scale. `differ`: `True` if *every* two of the `m` outputs differ, in at least one number, by more than `1e-6`; else `False`.
 - Scores can be around 1000. You may use `from sdpa_helpers import softmax`, or write it: subtract each row's maximum before `np.exp`.
 
-Example: `Q = [[1, 0]]`, `K = [[1, 0], [0, 1], [1, 1]]`, `V = [[1, 2], [3, 4], [5, 6]]`, `scales = [0.5, 1]` give `([[[3, 4]], [[3, 4]]], False)`. With `V = [[1, 2], [3, 4], [5, 9]]` they give `([[[3, 5.1509…]], [[3, 5.2669…]]], True)`.
+Example: {example:1}. With {inputs:2} they give {result:2}.
 """
 
 
@@ -106,6 +106,10 @@ EXERCISE = Exercise(
     lesson="02_variance_proof",
     title="Data that can tell scales apart",
     prompt=PROMPT,
+    examples=(
+        Example(([[1, 0]], [[1, 0], [0, 1], [1, 1]], [[1, 2], [3, 4], [5, 6]], [0.5, 1])),
+        Example(([[1, 0]], [[1, 0], [0, 1], [1, 1]], [[1, 2], [3, 4], [5, 9]], [0.5, 1]), writes=("V",)),
+    ),
     section="8. Which scale did the code use?",
     difficulty=3,
     minutes=15,

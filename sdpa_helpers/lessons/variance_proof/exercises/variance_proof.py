@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 from sdpa_helpers.lessons.variance_proof.exercises.shared import some_positive, some_signed, some_size
 
 PROMPT = r"""`variance_proof(mean_q, var_q, mean_k, var_k, d_k)`: prove $\mathrm{Var}(q\cdot k) = d_k$, and more. Each number is one step of the proof, for any means and variances; all components are independent.
@@ -11,7 +11,7 @@ PROMPT = r"""`variance_proof(mean_q, var_q, mean_k, var_k, d_k)`: prove $\mathrm
 - `d_k`: an `int`, the number of components.
 - Returns a tuple of four numbers: $E[q_ik_i]$, $E[(q_ik_i)^2]$, $\mathrm{Var}(q_ik_i)$, $\mathrm{Var}(q\cdot k)$.
 
-Example: `variance_proof(0, 1, 0, 1, 5)` gives `(0, 1, 1, 5)`: the last number is $d_k$, which is what an article asks its readers to prove. `variance_proof(2, 1, 0, 3, 5)` gives `(0, 15, 15, 75)`.
+Example: {example:1}: the last number is $d_k$, which is what an article asks its readers to prove. {example:2}.
 """
 
 
@@ -46,6 +46,10 @@ EXERCISE = Exercise(
     lesson="02_variance_proof",
     title="The proof, step by step",
     prompt=PROMPT,
+    examples=(
+        Example((0, 1, 0, 1, 5), form="call"),
+        Example((2, 1, 0, 3, 5), form="call"),
+    ),
     section="2. The proof, in seven steps",
     difficulty=3,
     minutes=15,
