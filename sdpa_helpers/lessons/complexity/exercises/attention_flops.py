@@ -107,9 +107,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "one-addition-less",
             lambda n_q, n_k, d_k, d_v: n_q * n_k * (2 * d_k - 1) + n_q * d_v * (2 * n_k - 1),
-            "You counted d − 1 additions for d products. That is exact, but the convention rounds it "
-            "up: 2 FLOPs for each "
-            "multiply-add.",
+            "You counted d − 1 additions for d products. That is exact, but the convention rounds it up: 2 FLOPs for "
+            "each multiply-add.",
         ),
         WrongAnswer(
             "widths-multiplied",
@@ -119,9 +118,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "output-squared-too",
             lambda n_q, n_k, d_k, d_v: 2 * n_q * n_k * d_k + 2 * n_q * d_k * d_v,
-            "In the second product you summed over d_k. A·V sums over the keys: each of its n_q · "
-            "d_v entries takes n_k "
-            "multiply-adds.",
+            "In the second product you summed over d_k. A·V sums over the keys: each of its n_q · d_v entries takes "
+            "n_k multiply-adds.",
         ),
         WrongAnswer(
             "linear-in-length",

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, strided
 
 PROMPT = r"""`chunked_attention(Q, K, V, chunk)`: scaled dot-product attention that never holds more than `chunk` × `n_k` scores at once (for each batch entry and head).
@@ -55,9 +56,9 @@ def _in_chunks(attend):
     return chunked
 
 
-def _key_blocks(Q, K, V, chunk, attend=_attend):
+def _key_blocks(Q, K, V, chunk):
     return [
-        attend(Q, K[..., j : j + chunk, :], V[..., j : j + chunk, :]) for j in range(0, K.shape[-2], chunk)
+        _attend(Q, K[..., j : j + chunk, :], V[..., j : j + chunk, :]) for j in range(0, K.shape[-2], chunk)
     ]
 
 
@@ -196,8 +197,8 @@ def _padded_and_cut(Q, K, V, chunk):
     return _padded_and_not_cut(Q, K, V, chunk)[..., : Q.shape[-2], :]
 
 
-def _qkv(rng, n_q, n_k, d_k, d_v, *batch, size=1.0):
-    Q, K = rng.normal(size=(*batch, n_q, d_k)) * size, rng.normal(size=(*batch, n_k, d_k))
+def _qkv(rng, n_q, n_k, d_k, d_v, *batch):
+    Q, K = rng.normal(size=(*batch, n_q, d_k)), rng.normal(size=(*batch, n_k, d_k))
     return Q, K, rng.normal(size=(*batch, n_k, d_v))
 
 
@@ -216,6 +217,11 @@ def _strided_batch(rng):
     for view in views:
         view.flags.writeable = False
     return *views, 2
+
+
+def _unnormalised(Q, K):
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    return np.exp(scores - scores.max(axis=-1, keepdims=True))
 
 
 EXERCISE = Exercise(
@@ -286,17 +292,15 @@ EXERCISE = Exercise(
         WrongAnswer(
             "blocks-of-keys-averaged",
             lambda Q, K, V, chunk: np.mean(_key_blocks(Q, K, V, chunk), axis=0),
-            "You cut the keys, gave each block its own softmax, and averaged. A row's weights have "
-            "to share one sum over "
-            "ALL keys. Cut the queries instead.",
+            "You cut the keys, gave each block its own softmax, and averaged. A row's weights have to share one sum "
+            "over ALL keys. Cut the queries instead.",
             ("Which axis can be cut without touching the sum of softmax?",),
         ),
         WrongAnswer(
             "blocks-of-keys-added",
             lambda Q, K, V, chunk: np.sum(_key_blocks(Q, K, V, chunk), axis=0),
-            "You cut the keys, gave each block its own softmax, and added the results: the weights "
-            "of a row then add up to the "
-            "number of blocks. Cut the queries instead.",
+            "You cut the keys, gave each block its own softmax, and added the results: the weights of a row then add "
+            "up to the number of blocks. Cut the queries instead.",
         ),
         WrongAnswer(
             "last-block-of-keys-only",
@@ -307,9 +311,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "sum-not-rescaled",
             _sums_not_rescaled,
-            "You went through blocks of keys with a running maximum, and did not rescale the earlier "
-            "sums when it rose. "
-            "(And then n_q × chunk scores are held, not chunk × n_k.)",
+            "You went through blocks of keys with a running maximum, and did not rescale the earlier sums when it "
+            "rose. (And then n_q × chunk scores are held, not chunk × n_k.)",
         ),
         WrongAnswer(
             "own-block-only",
@@ -319,16 +322,14 @@ EXERCISE = Exercise(
         WrongAnswer(
             "queries-cut-on-first-axis",
             _queries_on_first_axis,
-            "You cut the first axis, which is the batch as soon as there is one. The queries are the "
-            "second axis from the end: "
-            "`Q[..., i : i + chunk, :]`.",
+            "You cut the first axis, which is the batch as soon as there is one. The queries are the second axis "
+            "from the end: `Q[..., i : i + chunk, :]`.",
         ),
         WrongAnswer(
             "all-cut-on-first-axis",
             _first_axis,
-            "You cut Q, K and V along the first axis. Without a batch that pairs each chunk of "
-            "queries with a chunk of keys; "
-            "cut only Q, along its second axis from the end.",
+            "You cut Q, K and V along the first axis. Without a batch that pairs each chunk of queries with a chunk "
+            "of keys; cut only Q, along its second axis from the end.",
         ),
         WrongAnswer(
             "joined-on-first-axis",
@@ -385,9 +386,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "softmax-over-queries",
             _in_chunks(lambda Q, K, V: _attend(Q, K, V, axis=-2)),
-            "Softmax runs over the queries of the chunk. It has to run over the keys, the last axis, "
-            "so that each query's "
-            "weights add up to 1.",
+            "Softmax runs over the queries of the chunk. It has to run over the keys, the last axis, so that each "
+            "query's weights add up to 1.",
         ),
         WrongAnswer(
             "softmax-over-whole-chunk",
@@ -454,15 +454,14 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "all-axes-transposed",
-            _in_chunks(lambda Q, K, V: _softmax(Q @ K.T / np.sqrt(Q.shape[-1])) @ V),
+            _in_chunks(lambda Q, K, V: softmax(Q @ K.T / np.sqrt(Q.shape[-1])) @ V),
             "`.T` reverses ALL axes, also those of the batch. Swap only the last two.",
         ),
         WrongAnswer(
             "reshaped-not-transposed",
             _in_chunks(
                 lambda Q, K, V: (
-                    _softmax(Q @ K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2]) / np.sqrt(Q.shape[-1]))
-                    @ V
+                    softmax(Q @ K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2]) / np.sqrt(Q.shape[-1])) @ V
                 )
             ),
             "You reshaped K where it has to be transposed: the rows are then no longer keys.",
@@ -489,14 +488,14 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "weights-returned",
-            _in_chunks(lambda Q, K, V: _softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))),
+            _in_chunks(lambda Q, K, V: softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]))),
             "You returned the weights. Multiply them with V.",
         ),
         WrongAnswer(
             "weights-returned-too",
             lambda Q, K, V, chunk: (
                 _in_chunks(_attend)(Q, K, V, chunk),
-                _softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])),
+                softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])),
             ),
             "You returned the weights as well: then all scores are in memory after all. Only the "
             "output is asked for.",
@@ -543,16 +542,14 @@ EXERCISE = Exercise(
             lambda Q, K, V, chunk: np.concatenate(
                 [_attend(q, K, V) for q in np.split(Q, max(1, Q.shape[-2] // chunk), axis=-2)], axis=-2
             ),
-            "np.split cuts into equal parts and fails when the queries do not fit. The last chunk "
-            "may be smaller: step "
-            "through with `range`.",
+            "np.split cuts into equal parts and fails when the queries do not fit. The last chunk may be smaller: "
+            "step through with `range`.",
         ),
         WrongAnswer(
             "scores-clipped",
             _in_chunks(_clipped),
-            "You clipped the scores to keep the exponential from overflowing. That changes the "
-            "weights; subtract each row's "
-            "maximum instead.",
+            "You clipped the scores to keep the exponential from overflowing. That changes the weights; subtract "
+            "each row's maximum instead.",
         ),
         WrongAnswer(
             "list-of-chunks",
@@ -580,9 +577,8 @@ EXERCISE = Exercise(
     hints=(
         "Softmax needs a whole row of scores, all keys of one query. Which axis can be cut, then?",
         "Go through the queries in steps of chunk. Each slice meets all keys and gives its rows of the output.",
-        "`for i in range(0, Q.shape[-2], chunk):` with `Q[..., i : i + chunk, :]`. A slice may run "
-        "past the end, which makes "
-        "the last chunk smaller by itself.",
+        "`for i in range(0, Q.shape[-2], chunk):` with `Q[..., i : i + chunk, :]`. A slice may run past the end, "
+        "which makes the last chunk smaller by itself.",
     ),
     invariants=(
         Invariant(
@@ -596,13 +592,3 @@ EXERCISE = Exercise(
     ),
     forbids=("torch.nn.functional.scaled_dot_product_attention", "sdpa_helpers.scaled_dot_product_attention"),
 )
-
-
-def _softmax(x):
-    e = np.exp(x - x.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
-
-
-def _unnormalised(Q, K):
-    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
-    return np.exp(scores - scores.max(axis=-1, keepdims=True))

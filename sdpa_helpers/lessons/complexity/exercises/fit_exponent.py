@@ -120,18 +120,16 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mean-of-local-slopes",
             lambda sizes, times: np.mean(np.diff(np.log(times)) / np.diff(np.log(sizes))),
-            "You averaged the slopes between neighbours. Close neighbours with noise then count as "
-            "much as distant ones; "
-            "least squares weighs them rightly.",
+            "You averaged the slopes between neighbours. Close neighbours with noise then count as much as distant "
+            "ones; least squares weighs them rightly.",
         ),
         WrongAnswer(
             "mean-of-slopes-in-order",
             lambda sizes, times: np.mean(
                 np.diff(np.log(times)[np.argsort(sizes)]) / np.diff(np.log(np.sort(sizes)))
             ),
-            "You sorted and averaged the slopes between neighbours. Close neighbours with noise then "
-            "count as much as "
-            "distant ones; least squares weighs them rightly.",
+            "You sorted and averaged the slopes between neighbours. Close neighbours with noise then count as much "
+            "as distant ones; least squares weighs them rightly.",
         ),
         WrongAnswer(
             "through-the-origin",
@@ -152,9 +150,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "two-different-logarithms",
             lambda sizes, times: _slope(np.log(sizes), np.log2(times)),
-            "You used two different logarithms, log2 for the times: the slope is then 1.44 times too "
-            "large. Any base will do, but "
-            "the same for both.",
+            "You used two different logarithms, log2 for the times: the slope is then 1.44 times too large. Any base "
+            "will do, but the same for both.",
         ),
         WrongAnswer(
             "log10-and-natural",

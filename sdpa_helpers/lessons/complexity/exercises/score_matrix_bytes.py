@@ -130,9 +130,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mib-taken-for-mb",
             _scores(lambda n, heads, layers, size: n**2 * size / 2**20 * heads * layers * 1e6),
-            "You divided by 2²⁰ and multiplied by 10⁶: MiB taken for MB, 4.6 % too little. It is the "
-            "mistake behind the "
-            "590 GB.",
+            "You divided by 2²⁰ and multiplied by 10⁶: MiB taken for MB, 4.6 % too little. It is the mistake behind "
+            "the 590 GB.",
         ),
         WrongAnswer(
             "scores-and-weights",
@@ -147,9 +146,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "heads-share-the-length",
             _scores(lambda n, heads, layers, size: (n / heads) ** 2 * heads * layers * size),
-            "You divided by the number of heads, or the length among them. Heads share the width "
-            "d_model; each sees all n tokens "
-            "and has a full matrix: multiply.",
+            "You divided by the number of heads, or the length among them. Heads share the width d_model; each sees "
+            "all n tokens and has a full matrix: multiply.",
         ),
         WrongAnswer(
             "heads-plus-layers",

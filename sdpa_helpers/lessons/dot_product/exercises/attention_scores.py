@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, strided
-from sdpa_helpers.lessons.dot_product.exercises.shared import softmax
+from sdpa_helpers.attention import softmax
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
 
 PROMPT = r"""`attention_scores(Q, K)`: every query against every key, $S = QK^{\mathsf T}$, with no scaling.
 
@@ -35,9 +35,16 @@ def _scores_changing_inputs(Q, K):
     return Q @ np.swapaxes(K, -1, -2)
 
 
-def _pairs(rng, n_q, n_k, d_k, *batch, dtype=np.float64):
-    Q, K = rng.normal(size=(*batch, n_q, d_k)), rng.normal(size=(*batch, n_k, d_k))
-    return Q.astype(dtype), K.astype(dtype)
+def _pairs(rng, n_q, n_k, d_k, *batch):
+    return rng.normal(size=(*batch, n_q, d_k)), rng.normal(size=(*batch, n_k, d_k))
+
+
+def _length_products(Q, K):
+    return np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
+
+
+def _unit_rows(X):
+    return X / np.linalg.norm(X, axis=-1, keepdims=True)
 
 
 EXERCISE = Exercise(
@@ -179,18 +186,3 @@ EXERCISE = Exercise(
     ),
     forbids=("torch.nn.functional.scaled_dot_product_attention", "sdpa_helpers.scaled_dot_product_attention"),
 )
-
-
-def read_only_strided(array):
-    """Both at once: a layout that is not contiguous, in memory that cannot be written."""
-    view = strided(array)
-    view.flags.writeable = False
-    return view
-
-
-def _length_products(Q, K):
-    return np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
-
-
-def _unit_rows(X):
-    return X / np.linalg.norm(X, axis=-1, keepdims=True)

@@ -27,6 +27,10 @@ def _dot_loop(q, k):
     return total
 
 
+def _cosine_of_angle(q, k):
+    return (q / np.linalg.norm(q)) @ (k / np.linalg.norm(k))
+
+
 EXERCISE = Exercise(
     name="dot_product",
     lesson="01_dot_product",
@@ -158,7 +162,3 @@ EXERCISE = Exercise(
         ),
     ),
 )
-
-
-def _cosine_of_angle(q, k):
-    return (q / np.linalg.norm(q)) @ (k / np.linalg.norm(k))

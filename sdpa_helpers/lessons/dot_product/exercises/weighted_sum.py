@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
-from sdpa_helpers.lessons.dot_product.exercises.shared import softmax
 
 PROMPT = r"""`weighted_sum(weights, V)`: the last step of the soft lookup. Each query mixes the values with its own weights.
 

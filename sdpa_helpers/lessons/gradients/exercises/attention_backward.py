@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import (
     Case,
     Example,
@@ -13,7 +14,7 @@ from sdpa_helpers.checking.exercise import (
     strided,
 )
 from sdpa_helpers.lessons.gradients.exercises.row_dots import row_dots
-from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single, softmax, transposed
+from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single, transposed
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
 from sdpa_helpers.lessons.gradients.exercises.value_gradient import value_gradient
 

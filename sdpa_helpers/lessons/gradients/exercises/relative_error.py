@@ -62,9 +62,9 @@ def _shape_ignored(a, b):
     return _relative(a, b) if np.isfinite(a).all() and np.isfinite(b).all() else np.inf
 
 
-def _nearly(rng, *shape, size=1.0, error=1e-6):
-    a = size * rng.normal(size=shape)
-    return a, a + error * size * rng.normal(size=shape)
+def _nearly(rng, *shape, error):
+    a = rng.normal(size=shape)
+    return a, a + error * rng.normal(size=shape)
 
 
 def _with(values_a, values_b):

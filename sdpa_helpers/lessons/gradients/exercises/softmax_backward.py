@@ -2,15 +2,9 @@
 
 import numpy as np
 
+from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
-from sdpa_helpers.lessons.gradients.exercises.shared import (
-    BY_HAND,
-    half,
-    renormalised,
-    single,
-    softmax,
-    transposed,
-)
+from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, renormalised, single, transposed
 
 PROMPT = r"""`softmax_backward(weights, grad_weights)`: from the gradient at the weights to the gradient at the scores, without building a Jacobian.
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
-from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single, softmax
+from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
 
 PROMPT = r"""`softmax_jacobian(x)`: all slopes of softmax, for one row of scores.

@@ -2,15 +2,9 @@
 
 import numpy as np
 
+from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
-from sdpa_helpers.lessons.gradients.exercises.shared import (
-    BY_HAND,
-    half,
-    renormalised,
-    single,
-    softmax,
-    transposed,
-)
+from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, renormalised, single, transposed
 
 PROMPT = r"""`value_gradient(weights, grad_output)`: the first line of the way back, from $O = AV$ to the values.
 
@@ -40,11 +34,8 @@ def _value_gradient_changing_input(W, G):
     return transposed(W) @ G
 
 
-def _output_gradient(rng, n_q, n_k, d_v, *batch, spread=1.0, size=1.0):
-    return (
-        softmax(spread * rng.normal(size=(*batch, n_q, n_k))),
-        size * rng.normal(size=(*batch, n_q, d_v)),
-    )
+def _output_gradient(rng, n_q, n_k, d_v, *batch, spread=1.0):
+    return softmax(spread * rng.normal(size=(*batch, n_q, n_k))), rng.normal(size=(*batch, n_q, d_v))
 
 
 def _unseen_key(rng):

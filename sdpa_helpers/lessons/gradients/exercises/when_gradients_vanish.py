@@ -1,4 +1,4 @@
-"""Lesson 04, in words, `when_gradients_vanish`: when do gradients vanish?."""
+"""Lesson 04, in words, `when_gradients_vanish`: when do gradients vanish?"""
 
 from sdpa_helpers.checking.written_exercise import Criterion, WrittenExercise
 

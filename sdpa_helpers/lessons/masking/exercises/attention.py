@@ -313,6 +313,20 @@ def _padded(rng):
     return Q, K, V, lengths_mask(rng, 2, 7)[:, None, None, :]
 
 
+def _is_softmax_with_other_factor(inputs, weights) -> bool:
+    """Whether log-weights are linear in QKᵀ with a slope that is not 1/√d_k."""
+    Q, K = inputs[:2]
+    if not np.all(weights > 0):
+        return False
+    scores, logs = Q @ _turn(K), np.log(weights)
+    scores = (scores - scores.mean(axis=-1, keepdims=True)).ravel()
+    logs = (logs - logs.mean(axis=-1, keepdims=True)).ravel()
+    if not (scores @ scores > 0 and logs @ logs > 0):
+        return False
+    slope = (scores @ logs) / (scores @ scores)
+    return bool(np.allclose(logs, slope * scores, atol=1e-6) and abs(slope * np.sqrt(Q.shape[-1]) - 1) > 1e-6)
+
+
 EXERCISE = Exercise(
     name="attention",
     lesson="05_masking",
@@ -947,17 +961,3 @@ EXERCISE = Exercise(
     ),
     forbids=FORBIDS,
 )
-
-
-def _is_softmax_with_other_factor(inputs, weights) -> bool:
-    """Whether log-weights are linear in QKᵀ with a slope that is not 1/√d_k."""
-    Q, K = inputs[:2]
-    if not np.all(weights > 0):
-        return False
-    scores, logs = Q @ _turn(K), np.log(weights)
-    scores = (scores - scores.mean(axis=-1, keepdims=True)).ravel()
-    logs = (logs - logs.mean(axis=-1, keepdims=True)).ravel()
-    if not (scores @ scores > 0 and logs @ logs > 0):
-        return False
-    slope = (scores @ logs) / (scores @ scores)
-    return bool(np.allclose(logs, slope * scores, atol=1e-6) and abs(slope * np.sqrt(Q.shape[-1]) - 1) > 1e-6)

@@ -107,6 +107,11 @@ def _hidden_giants(rng, *shape):
     return np.where(mask, -1.0, 1.0) * LEVELS[:, None] + rng.normal(size=shape), mask
 
 
+def _row_maximum(scores, mask):
+    allowed = np.broadcast_to(mask, scores.shape)
+    return np.where(allowed, scores, -1e300).max(axis=-1, keepdims=True)
+
+
 EXERCISE = Exercise(
     name="masked_softmax",
     lesson="05_masking",
@@ -350,8 +355,3 @@ EXERCISE = Exercise(
     ),
     forbids=FORBIDS,
 )
-
-
-def _row_maximum(scores, mask):
-    allowed = np.broadcast_to(mask, scores.shape)
-    return np.where(allowed, scores, -1e300).max(axis=-1, keepdims=True)

@@ -5,6 +5,7 @@ import numpy as np
 from sdpa_helpers.checking.exercise import Invariant
 
 FORBIDS = ("sdpa_helpers.causal_mask", "sdpa_helpers.padding_mask", "sdpa_helpers.attention")
+FUTURE = "Some query sees a key that comes after it."
 
 
 def some_size(rng, low, high):
@@ -26,6 +27,3 @@ def no_future(offset=lambda inputs: 0):
 
 
 BLIND = Invariant("a-query-sees-nothing", "At least one query sees no key at all.", nobody_is_blind)
-
-
-FUTURE = "Some query sees a key that comes after it."

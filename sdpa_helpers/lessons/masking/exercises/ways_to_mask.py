@@ -17,6 +17,9 @@ FORBIDS = (
     "sdpa_helpers.softmax",
     "sdpa_helpers.attention",
 )
+LEVELS = np.array([500.0, 30_000.0, 5_000.0, 30_000.0])
+"""The rows of a case with hidden giants: visible scores near minus this, hidden ones near plus this. The steps tell
+fills of −100, −1000 and −10 000 apart."""
 
 
 def hide(scores, mask):
@@ -96,11 +99,6 @@ def some_empty_rows(rng, *shape):
 def lengths_mask(rng, batch, n_k):
     lengths = rng.permutation(np.arange(2, n_k))[:batch]
     return np.arange(n_k) < lengths[:, None]
-
-
-# The rows of a case with hidden giants: visible scores near minus this, hidden ones near plus this. The steps tell
-# fills of −100, −1000 and −10 000 apart.
-LEVELS = np.array([500.0, 30_000.0, 5_000.0, 30_000.0])
 
 
 def rows_add_up(weights, mask) -> bool:

@@ -21,8 +21,8 @@ def entropy(weights, axis=-1):
     return -np.sum(weights * logs, axis=axis)
 
 
-def _weights(rng, *shape, sharp=1.5):
-    return softmax(rng.normal(size=shape) * sharp)
+def _weights(rng, *shape):
+    return softmax(rng.normal(size=shape) * 1.5)
 
 
 def _sharp_rows(rng):

@@ -2,19 +2,14 @@
 
 import numpy as np
 
-ATTENTION_CALLS = (
-    "torch.nn.functional.scaled_dot_product_attention",
-    "sdpa_helpers.scaled_dot_product_attention",
-)
-
-
 READY_MADE = (
     "torch.softmax",
     "torch.nn.functional.softmax",
     "torch.nn.Softmax",
     "scipy.special.softmax",
     "sdpa_helpers.softmax",
-    *ATTENTION_CALLS,
+    "torch.nn.functional.scaled_dot_product_attention",
+    "sdpa_helpers.scaled_dot_product_attention",
 )
 
 

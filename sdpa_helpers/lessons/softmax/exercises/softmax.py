@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, strided
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
 from sdpa_helpers.lessons.softmax.exercises.shared import (
     READY_MADE,
     one_hot,
@@ -103,6 +103,12 @@ def _softmax_by_log_sum(x, axis=-1):
     return np.exp(x - largest - np.log(np.exp(x - largest).sum(axis=axis, keepdims=True)))
 
 
+def _order_kept(x, weights, axis):
+    order = x.argsort(axis=axis, kind="stable")
+    steps = np.diff(np.take_along_axis(weights, order, axis), axis=axis)
+    return not np.any(np.less(steps, -1e-12))
+
+
 EXERCISE = Exercise(
     name="softmax",
     lesson="03_softmax",
@@ -124,7 +130,7 @@ EXERCISE = Exercise(
         Case("the first axis", lambda rng: (spread_rows(rng, 5, 3), 0)),
         Case(
             "four axes, float32 around ±200, strided, read-only",
-            lambda rng: (_read_only_strided(_around_200(rng)),),
+            lambda rng: (read_only_strided(_around_200(rng)),),
             says="In float32 exp overflows above 88.7, and any number of axes may stand in front.",
         ),
         Case(
@@ -447,15 +453,3 @@ EXERCISE = Exercise(
     ),
     forbids=READY_MADE,
 )
-
-
-def _order_kept(x, weights, axis):
-    order = x.argsort(axis=axis, kind="stable")
-    steps = np.diff(np.take_along_axis(weights, order, axis), axis=axis)
-    return not np.any(np.less(steps, -1e-12))
-
-
-def _read_only_strided(array):
-    view = strided(array)
-    view.flags.writeable = False
-    return view

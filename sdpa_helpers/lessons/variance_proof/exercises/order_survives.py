@@ -40,6 +40,10 @@ def _rows(rng):
     return (rows,)
 
 
+def _all_equal(scores):
+    return scores.max(axis=-1) == scores.min(axis=-1)
+
+
 EXERCISE = Exercise(
     name="order_survives",
     lesson="02_variance_proof",
@@ -179,7 +183,3 @@ EXERCISE = Exercise(
         "The maximum along the last axis decides. Then think of rows in which all scores are equal.",
     ),
 )
-
-
-def _all_equal(scores):
-    return scores.max(axis=-1) == scores.min(axis=-1)

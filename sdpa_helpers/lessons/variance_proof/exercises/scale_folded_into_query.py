@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
-from sdpa_helpers.lessons.variance_proof.exercises.shared import read_only_strided, unit_rows
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
+from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
 
 PROMPT = r"""`scale_folded_into_query(Q)`: the $Q'$ for which $Q'K^{\mathsf T} = QK^{\mathsf T}/\sqrt{d_k}$, whatever $K$ is.
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only
-from sdpa_helpers.lessons.variance_proof.exercises.shared import softmax, some_size, unit_rows
+from sdpa_helpers.lessons.variance_proof.exercises.shared import some_size, unit_rows
 
 PROMPT = r"""`scale_that_was_used(q, K, weights)`: somebody computed `weights = softmax(c * (K @ q))` and does not say what `c` was. Find it.
 
@@ -51,6 +52,12 @@ def _first_two_tie(rng):
     q, K = rng.normal(size=d), rng.normal(size=(4, d))
     K[1] = K[0]
     return q, K, softmax(K @ q / d**0.5)
+
+
+def _slope(q, K, weights, of):
+    scores = K @ q
+    high, low = scores.argmax(), scores.argmin()
+    return of(weights[high], weights[low]) / (scores[high] - scores[low])
 
 
 EXERCISE = Exercise(
@@ -188,9 +195,3 @@ EXERCISE = Exercise(
         "Take the keys with the largest and the smallest score, so that the difference isn't 0.",
     ),
 )
-
-
-def _slope(q, K, weights, of):
-    scores = K @ q
-    high, low = scores.argmax(), scores.argmin()
-    return of(weights[high], weights[low]) / (scores[high] - scores[low])

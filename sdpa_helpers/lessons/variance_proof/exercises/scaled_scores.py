@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
-from sdpa_helpers.lessons.variance_proof.exercises.shared import read_only_strided, softmax, unit_rows
+from sdpa_helpers.attention import softmax
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only_strided
+from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
 
 PROMPT = r"""`scaled_scores(Q, K)`: every query against every key, divided by $\sqrt{d_k}$.
 

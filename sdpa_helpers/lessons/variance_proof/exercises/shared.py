@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import strided
-
 
 def some_size(rng, low=5, high=40):
     """A number of coordinates that has no meaning elsewhere: not 8, not 64, not a square."""
@@ -18,16 +16,5 @@ def some_signed(rng):
     return float(rng.choice([-1, 1]) * rng.uniform(0.4, 2.5))
 
 
-def softmax(x, axis: int | None = -1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
-
-
 def unit_rows(X):
     return X / np.linalg.norm(X, axis=-1, keepdims=True)
-
-
-def read_only_strided(array):
-    view = strided(array)
-    view.flags.writeable = False
-    return view

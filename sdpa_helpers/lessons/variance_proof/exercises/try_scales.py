@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
-from sdpa_helpers.lessons.variance_proof.exercises.shared import softmax, unit_rows
+from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
 
 PROMPT = r"""`try_scales(Q, K, V, scales)`: do these data notice a wrong scale? In the lesson you met data that give `[3, 4]` for every one. Find out for any data.
 
@@ -180,7 +181,9 @@ EXERCISE = Exercise(
         WrongAnswer(
             "softmax-over-everything",
             _with_outputs(
-                lambda Q, K, V, scales: _outputs(Q, K, V, scales, weigh=lambda s: softmax(s, axis=None))
+                lambda Q, K, V, scales: _outputs(
+                    Q, K, V, scales, weigh=lambda s: softmax(s.ravel()).reshape(s.shape)
+                )
             ),
             "All weights of all queries together add up to 1: apply softmax row by row.",
         ),
