@@ -30,7 +30,7 @@ from sdpa_helpers.classroom.collect import find_submissions
 from sdpa_helpers.classroom.results_folder import read_results, write_result, write_text
 from sdpa_helpers.grading.assemble import pristine_notebook
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
-from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.sandbox.limits import Limits
 
 PERIOD = 4 * len(grader.WHOSE)
 """After so many, submissions repeat."""

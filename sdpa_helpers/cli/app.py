@@ -407,7 +407,7 @@ def _time(text: str | None) -> datetime | None:
 
 def _limits(timeout: float, memory: int):
     """One cell may take a quarter of the time, so that an endless loop leaves some to the other exercises."""
-    from sdpa_helpers.sandbox.bounded_kernel import Limits
+    from sdpa_helpers.sandbox.limits import Limits
 
     return Limits(seconds=timeout, cell_seconds=min(10.0, timeout / 4), memory_mb=memory)
 

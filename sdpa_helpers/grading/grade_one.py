@@ -25,7 +25,7 @@ from sdpa_helpers.grading.read import (
 )
 from sdpa_helpers.grading.run import Outcome, run
 from sdpa_helpers.lessons.registry import exercises_of, written_of
-from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.start import OFF
 
 Record = dict[str, Any]

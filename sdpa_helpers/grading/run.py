@@ -22,8 +22,9 @@ from nbformat import NotebookNode
 
 from sdpa_helpers.checking.observe import MIME, Answer, unpack_answer
 from sdpa_helpers.grading.assemble import ROLE
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, KernelDied, Limits, OutputLimit, TimedOut
+from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, KernelDied, OutputLimit, TimedOut
 from sdpa_helpers.sandbox.connection import Running
+from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.start import OFF, broken_down, start_kernel
 
 __all__ = ["Limits", "Outcome", "run"]

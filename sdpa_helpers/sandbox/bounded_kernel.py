@@ -3,7 +3,6 @@
 import contextlib
 import time
 from collections import deque
-from dataclasses import dataclass
 from queue import Empty
 from typing import Any
 
@@ -12,31 +11,10 @@ import zmq
 
 from sdpa_helpers.sandbox.connection import Running
 from sdpa_helpers.sandbox.inside import wire
+from sdpa_helpers.sandbox.limits import Limits
 
 MAX_PARTS = 500_000
 """Commas and brackets in one message: each may become an object in the grader's memory."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one submission may use.
-
-    seconds, cell_seconds: CPU time, of the whole notebook and of one cell. On the clock either may take
-    `patience` times as long, so that a busy machine costs nobody points; `wall` overrides that for the whole.
-    """
-
-    seconds: float = 60.0
-    cell_seconds: float = 10.0
-    memory_mb: int = 4096
-    messages: int = 20_000
-    output_bytes: int = 16 << 20
-    patience: float = 4.0
-    wall: float | None = None
-
-    @property
-    def wall_seconds(self) -> float:
-        """How long the whole may take on the clock."""
-        return self.patience * self.seconds if self.wall is None else self.wall
 
 
 class OutputLimit(Exception):

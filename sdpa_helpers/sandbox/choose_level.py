@@ -11,8 +11,9 @@ from pathlib import Path
 
 from sdpa_helpers.sandbox import scratch
 from sdpa_helpers.sandbox import start as worker
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, Limits
+from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.levels import LEVELS
+from sdpa_helpers.sandbox.limits import Limits
 
 _LIMITS = Limits(seconds=20, cell_seconds=10, memory_mb=1024)
 

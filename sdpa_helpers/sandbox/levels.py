@@ -14,37 +14,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from sdpa_helpers.sandbox import scratch
 from sdpa_helpers.sandbox import seccomp as calls
 from sdpa_helpers.sandbox import visible_files as view
 from sdpa_helpers.sandbox.kernel_process import Box, wait_for_socket
+from sdpa_helpers.sandbox.limits import Limits
 
 _INSIDE = "sdpa_helpers.sandbox.inside"
 _SPARE_MB = 512  # a single process meets its own limit, a MemoryError, before the watchdog ends everything
 _IMPORTS_MB = 1536  # address space that a cold kernel needs for what a warm one has imported already
 BOX_MB = 64
 """What a kernel may write to its own folder, and again to /dev/shm: in memory, gone with it."""
-
-
-class Wanted(Protocol):
-    """What a kernel may use; runner.Limits is one."""
-
-    @property
-    def seconds(self) -> float:
-        """CPU-seconds."""
-        ...
-
-    @property
-    def wall_seconds(self) -> float:
-        """Seconds on the clock."""
-        ...
-
-    @property
-    def memory_mb(self) -> int:
-        """Memory of all processes together."""
-        ...
 
 
 class CannotStart(Exception):
@@ -62,7 +44,7 @@ class Level:
         self.staged = view.stage(self.folder / "package")
         self.owner = os.getpid()
 
-    def launch(self, wanted: Wanted, modules: tuple[str, ...] = ()) -> Box:
+    def launch(self, limits: Limits, modules: tuple[str, ...] = ()) -> Box:
         """Start a kernel; `modules`: what a warm one should have imported."""
         raise NotImplementedError
 
@@ -76,23 +58,24 @@ class Level:
             scratch.remove(self.folder)
 
 
-def _request(wanted: Wanted, key: str, ip: str, program: bytes, **more: Any) -> bytes:
-    limits = {
-        "AS": wanted.memory_mb,
-        "CPU": int(wanted.seconds) + 5,
+def _request(limits: Limits, key: str, ip: str, program: bytes, **more: Any) -> bytes:
+    """What `inside.confine` reads; `changed`: entries of its limits that this level has otherwise."""
+    resources = {
+        "AS": limits.memory_mb,
+        "CPU": int(limits.seconds) + 5,
         "NPROC": 64,
         "FSIZE": BOX_MB,
         "NOFILE": 256,
     }
-    limits |= more.pop("limits", {})
+    resources |= more.pop("changed", {})
     coded = {n: base64.b64encode(more.pop(n)).decode() for n in ("late_filter",) if n in more}
-    wall = wanted.wall_seconds + 60  # only should the trusted side fail to end it
-    fixed = {"key": key, "ip": ip, "limits": limits, "wall": wall, "box_mb": BOX_MB}
+    wall = limits.wall_seconds + 60  # only should the trusted side fail to end it
+    fixed = {"key": key, "ip": ip, "limits": resources, "wall": wall, "box_mb": BOX_MB}
     return json.dumps({**fixed, "filter": base64.b64encode(program).decode(), **coded, **more}).encode()
 
 
-def _cold(wanted: Wanted) -> dict[str, int]:
-    return {"AS": wanted.memory_mb + _IMPORTS_MB}
+def _cold(limits: Limits) -> dict[str, int]:
+    return {"AS": limits.memory_mb + _IMPORTS_MB}
 
 
 def _report(connection: socket.socket) -> tuple[str, int]:
@@ -195,19 +178,19 @@ class Warm(_Bubblewrapped):
         listener.close()
         held.close()
 
-    def launch(self, wanted: Wanted, modules: tuple[str, ...] = ()) -> Box:
+    def launch(self, limits: Limits, modules: tuple[str, ...] = ()) -> Box:
         """Fork a kernel; the fork server imports first what it does not have yet."""
         connection = self._connect()
         key = secrets.token_hex(32)
         try:
             connection.send(" ".join(modules).encode() or b" ")
-            connection.send(_request(wanted, key, "/run/k", calls.for_namespaces()))
+            connection.send(_request(limits, key, "/run/k", calls.for_namespaces()))
         except OSError as error:
             connection.close()
             raise CannotStart(f"the fork server has ended. {self.complaint()}") from error
         box = self.started(connection, key)
         wait_for_socket(box, f"{box.address}-0", 20.0)
-        box.watch((wanted.memory_mb + _SPARE_MB) << 20, 0)
+        box.watch((limits.memory_mb + _SPARE_MB) << 20, 0)
         return box
 
     def healthy(self) -> bool:
@@ -247,17 +230,17 @@ class Cold(_Bubblewrapped):
 
     name = "bubblewrap"
 
-    def launch(self, wanted: Wanted, modules: tuple[str, ...] = ()) -> Box:
+    def launch(self, limits: Limits, modules: tuple[str, ...] = ()) -> Box:
         """Start a kernel."""
         ours, theirs = _pair()
         key = secrets.token_hex(32)
         process = _spawn(self.command(f"{_INSIDE}.alone", str(theirs.fileno())), self.errors, theirs)
         theirs.close()
         with contextlib.suppress(OSError):
-            ours.send(_request(wanted, key, "/run/k", calls.for_namespaces(), limits=_cold(wanted)))
+            ours.send(_request(limits, key, "/run/k", calls.for_namespaces(), changed=_cold(limits)))
         box = self.started(ours, key, after=lambda: _end(process))
         wait_for_socket(box, f"{box.address}-0", 30.0)
-        box.watch((wanted.memory_mb + _SPARE_MB) << 20, 0)
+        box.watch((limits.memory_mb + _SPARE_MB) << 20, 0)
         return box
 
 
@@ -266,7 +249,7 @@ class Landlocked(Level):
 
     name = "landlock"
 
-    def launch(self, wanted: Wanted, modules: tuple[str, ...] = ()) -> Box:
+    def launch(self, limits: Limits, modules: tuple[str, ...] = ()) -> Box:
         """Start a kernel."""
         folder = scratch.make("box")
         box_folder, sockets = folder / "box", folder / "s"
@@ -292,7 +275,7 @@ class Landlocked(Level):
                 start_new_session=True,
             )
             theirs.close()
-            ours.send(self._request(wanted, key, box_folder, sockets, uid))
+            ours.send(self._request(limits, key, box_folder, sockets, uid))
             try:
                 _, pid = _report(ours)
             except (OSError, CannotStart) as error:
@@ -303,21 +286,21 @@ class Landlocked(Level):
                 raise CannotStart(f"{error} {said}") from error
         box = Box(f"{sockets}/k", key, pid, ours, lambda: _end(process), folder)
         wait_for_socket(box, f"{box.address}-0", 30.0)
-        box.watch((wanted.memory_mb + _SPARE_MB) << 20, BOX_MB << 20)
+        box.watch((limits.memory_mb + _SPARE_MB) << 20, BOX_MB << 20)
         return box
 
-    def _request(self, wanted: Wanted, key: str, box: Path, sockets: Path, uid: int) -> bytes:
+    def _request(self, limits: Limits, key: str, box: Path, sockets: Path, uid: int) -> bytes:
         readable = [*view.python_paths(), str(self.staged), "/usr", "/lib", "/lib64", "/etc/ld.so.cache"]
         hidden = [h for h in view.hidden_paths() if any(view._inside(h, r) for r in readable)]
         if hidden:
             raise CannotStart(f"Landlock cannot hide {hidden[0]}, which lies among the installed packages")
         return _request(
-            wanted,
+            limits,
             key,
             f"{sockets}/k",
             calls.for_landlock(),
             late_filter=calls.after_start(),
-            limits={**_cold(wanted), "FSIZE": 8, "NOFILE": 128},
+            changed={**_cold(limits), "FSIZE": 8, "NOFILE": 128},
             uid=uid,
             readable=readable,
             box=str(box),

@@ -5,7 +5,8 @@ from multiprocessing.util import Finalize
 
 from sdpa_helpers.sandbox import scratch
 from sdpa_helpers.sandbox.connection import Boxed, Plain, Running
-from sdpa_helpers.sandbox.levels import LEVELS, Level, Wanted
+from sdpa_helpers.sandbox.levels import LEVELS, Level
+from sdpa_helpers.sandbox.limits import Limits
 
 OFF = "off"
 """No sandbox: a kernel is an ordinary process."""
@@ -13,17 +14,17 @@ OFF = "off"
 _made: dict[str, Level] = {}
 
 
-def start_kernel(level: str, wanted: Wanted, modules: tuple[str, ...] = ()) -> Running:
+def start_kernel(level: str, limits: Limits, modules: tuple[str, ...] = ()) -> Running:
     """A kernel at a level ("off" for none); a warm one has `modules` imported."""
     if level == OFF:
-        return Plain(wanted.memory_mb)
+        return Plain(limits.memory_mb)
     if broken_down(level):
         end(level)
     if level not in _made:
         scratch.sweep()
         made = _made[level] = LEVELS[level]()
         Finalize(made, made.close, exitpriority=10)  # runs in a worker too, where atexit does not
-    box = _made[level].launch(wanted, modules)
+    box = _made[level].launch(limits, modules)
     try:
         return Boxed(box)
     except Exception:

@@ -16,7 +16,7 @@ from sdpa_helpers.classroom.collect import find_submissions, read_name, safe_nam
 from sdpa_helpers.classroom.executors import Processes
 from sdpa_helpers.classroom.grade_folder import Unusable, grade_folder
 from sdpa_helpers.grading.grade_one import Settings, fingerprint, grade
-from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import RIGHT
 
 NAME, OTHER = "01_dot_product", "03_softmax"

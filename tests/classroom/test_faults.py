@@ -28,7 +28,7 @@ from pathlib import Path
 from sdpa_helpers.grading.grade_one import Settings
 from sdpa_helpers.classroom.grade_folder import grade_folder
 from sdpa_helpers.classroom.executors import Processes
-from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.sandbox.limits import Limits
 if __name__ == "__main__":
     limits = Limits(seconds=20.0, cell_seconds=5.0, memory_mb=1024)
     grade_folder(

@@ -10,7 +10,7 @@ from sdpa_helpers.classroom.executors import Processes, grade_all
 from sdpa_helpers.classroom.grade_folder import Unusable, grade_folder
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
-from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import RIGHT
 
 NAME = "01_dot_product"

@@ -8,7 +8,7 @@ from sdpa_helpers.checking.judge import truths
 from sdpa_helpers.grading.assemble import assemble
 from sdpa_helpers.grading.run import run
 from sdpa_helpers.lessons.registry import exercises_of
-from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.sandbox.limits import Limits
 
 EXERCISES = {e.name: e for e in exercises_of("01_dot_product")}
 TRUTHS = {name: truths(exercise, "runner tests") for name, exercise in EXERCISES.items()}

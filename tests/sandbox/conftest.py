@@ -20,8 +20,8 @@ from sdpa_helpers.grading.run import run
 from sdpa_helpers.lessons.registry import exercises_of
 from sdpa_helpers.sandbox import choose_level as probe
 from sdpa_helpers.sandbox import start as worker
-from sdpa_helpers.sandbox.bounded_kernel import Limits
 from sdpa_helpers.sandbox.inside import linux
+from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import RIGHT
 
 NAME = "01_dot_product"

@@ -20,8 +20,8 @@ from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.sandbox import choose_level as probe
 from sdpa_helpers.sandbox import scratch
 from sdpa_helpers.sandbox import start as worker
-from sdpa_helpers.sandbox.bounded_kernel import Limits
 from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level
+from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import RIGHT
 from tests.sandbox import exhaust
 from tests.sandbox.conftest import LIMITS, NAME, kernels, wait_until_gone
@@ -217,7 +217,7 @@ import sys
 from pathlib import Path
 from sdpa_helpers.grading.grade_one import Settings
 from sdpa_helpers.classroom.executors import Processes, grade_all
-from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.grading.read import Submission
 if __name__ == "__main__":
     submission = Submission("ada", {NAME!r}, Path(sys.argv[1]))

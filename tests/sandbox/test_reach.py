@@ -5,7 +5,7 @@ All of them run in one kernel per level; each is a test of its own that looks at
 
 import pytest
 
-from sdpa_helpers.sandbox.bounded_kernel import Limits
+from sdpa_helpers.sandbox.limits import Limits
 from tests.sandbox.reach import REACH, source_of
 
 LIMITS = Limits(seconds=30, cell_seconds=15, memory_mb=768)
