@@ -19,6 +19,7 @@ from pathlib import Path
 from sdpa_helpers import __version__
 from sdpa_helpers.classroom.executors import CannotGrade, work
 from sdpa_helpers.grading.grade_one import Attempt, Settings, without_run
+from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.sandbox import choose_level as probe
@@ -221,7 +222,7 @@ def _work(parcel: Parcel, settings: Settings) -> Attempt | None:
 @cache
 def _choice(wanted: str) -> probe.Choice:
     try:
-        return probe.choose(wanted)
+        return probe.choose(wanted, kernel_package())
     except probe.NoSandbox as error:
         host = socket.gethostname()
         raise Refused(f"--sandbox require: no sandbox holds on the worker {host}.\n{error}") from None

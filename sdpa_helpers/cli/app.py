@@ -431,10 +431,11 @@ def _place(executor: str, jobs: int):
 
 def _sandbox_level(wanted: str) -> str:
     """The level of confinement to use; says loudly what is missing, and exits when "require" cannot be met."""
+    from sdpa_helpers.grading.kernel_package import kernel_package
     from sdpa_helpers.sandbox import choose_level as probe
 
     try:
-        choice = probe.choose(wanted)
+        choice = probe.choose(wanted, kernel_package())
     except probe.NoSandbox as error:
         complain.print(f"--sandbox require: no sandbox holds on this machine.\n{error}", markup=False)
         raise typer.Exit(2) from None

@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 
 from sdpa_helpers.checking.observe import MIME, Answer, unpack_answer
 from sdpa_helpers.grading.assemble import ROLE
+from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, KernelDied, OutputLimit, TimedOut
 from sdpa_helpers.sandbox.connection import Running
 from sdpa_helpers.sandbox.limits import Limits
@@ -64,7 +65,9 @@ def run(notebook: NotebookNode, limits: Limits, sandbox: str = OFF) -> Outcome:
     outcome = Outcome()
     for _ in range(_RUNS):
         outcome = _run_once(notebook, limits, sandbox)
-        if outcome.stopped not in ("kernel-died", "start-failed") or not broken_down(sandbox, 0.5):
+        if outcome.stopped not in ("kernel-died", "start-failed") or not broken_down(
+            sandbox, kernel_package(), 0.5
+        ):
             return outcome
     if outcome.stopped == "kernel-died":
         raise SandboxEnded("the sandbox's fork server ended each time this notebook ran")
@@ -172,7 +175,7 @@ class GradedFile(nbval.plugin.IPyNbFile):
         """Start the kernel; limits on time count from when it is ready."""
         grader = self.grader
         try:
-            self.running = start_kernel(grader.sandbox, grader.limits, _modules(self.nb))
+            self.running = start_kernel(grader.sandbox, grader.limits, kernel_package(), _modules(self.nb))
             self.kernel = self.graded = GradedKernel(self.running, grader.limits)
         except Exception as error:
             grader.stop("start-failed", "")

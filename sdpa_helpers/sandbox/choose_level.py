@@ -14,6 +14,7 @@ from sdpa_helpers.sandbox import start as worker
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.levels import LEVELS
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage, own_package
 
 _LIMITS = Limits(seconds=20, cell_seconds=10, memory_mb=1024)
 
@@ -30,13 +31,16 @@ class Choice:
     missing: dict[str, str] = field(default_factory=dict)
 
 
-def choose(wanted: str) -> Choice:
-    """The level for `--sandbox auto`, `require` or `off`; NoSandbox when "require" cannot be met."""
+def choose(wanted: str, package: KernelPackage = EMPTY) -> Choice:
+    """The level for `--sandbox auto`, `require` or `off`; NoSandbox when "require" cannot be met.
+
+    What is started for the trial is kept: with the package that is used later it need not be started again.
+    """
     if wanted == worker.OFF:
         return Choice(worker.OFF)
     missing: dict[str, str] = {}
     for name in LEVELS:
-        why = fault(name)
+        why = fault(name, package)
         if not why:
             return Choice(name, missing)
         missing[name] = why
@@ -50,17 +54,17 @@ def explain(missing: dict[str, str]) -> str:
     return "\n".join(f"  {name}: {why}" for name, why in missing.items())
 
 
-def fault(level: str) -> str:
+def fault(level: str, package: KernelPackage = EMPTY) -> str:
     """ "" when attacks from a kernel at this level all fail, else what is wrong with it."""
     if not sys.platform.startswith("linux"):
         return "works on Linux only; see docs/sandbox.md for containers and WSL 2"
     with _targets() as targets:
         try:
-            done = _attack(level, targets)
+            done = _attack(level, package, targets)
         except Exception:  # something may have killed it from outside; a level that holds here holds twice
             worker.end(level)
             try:
-                done = _attack(level, targets)
+                done = _attack(level, package, targets)
             except Exception as error:
                 worker.end(level)
                 return " ".join(str(error).split())[:400] or type(error).__name__
@@ -79,14 +83,9 @@ class _Targets:
 
     def as_data(self) -> dict:
         """What the attacking code needs to know."""
-        package = Path(__file__).resolve().parents[1]
-        secrets = [
-            self.folder / "secret",
-            package / "checking" / "judge.py",
-            package / "lessons" / "registry.py",
-        ]
+        package = own_package()
         return {
-            "read": [*map(str, secrets), "/etc/shadow"],
+            "read": [*map(str, (self.folder / "secret", *_one_of_each_room(package))), "/etc/shadow"],
             "write": [str(self.folder), str(package), "/usr", "/etc", "/"],
             "port": self.listeners[0].getsockname()[1],
             "unix": str(self.folder / "socket"),
@@ -105,6 +104,12 @@ class _Targets:
                 listener.accept()[0].close()
                 found.append("connect to a socket of this machine")
         return found
+
+
+def _one_of_each_room(package: Path) -> list[Path]:
+    """A module of each folder in a package, the longest: none of them is for a kernel to read."""
+    rooms = [list(folder.rglob("*.py")) for folder in sorted(package.iterdir()) if folder.is_dir()]
+    return [max(modules, key=lambda path: path.stat().st_size) for modules in rooms if modules]
 
 
 @contextlib.contextmanager
@@ -128,9 +133,9 @@ def _targets() -> Iterator[_Targets]:
         scratch.remove(folder)
 
 
-def _attack(level: str, targets: _Targets) -> list[str]:
+def _attack(level: str, package: KernelPackage, targets: _Targets) -> list[str]:
     """What the attacks from inside report as done."""
-    kernel = GradedKernel(worker.start_kernel(level, _LIMITS), _LIMITS)
+    kernel = GradedKernel(worker.start_kernel(level, _LIMITS, package), _LIMITS)
     try:
         source = f"_targets = {json.dumps(targets.as_data())!r}\n{_ATTACKS}"
         asked = kernel.execute_cell_input(source, allow_stdin=False)

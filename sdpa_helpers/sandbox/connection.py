@@ -11,9 +11,9 @@ import psutil
 import zmq
 
 from sdpa_helpers.sandbox import scratch
-from sdpa_helpers.sandbox import staged_package as kernel_edition
 from sdpa_helpers.sandbox import visible_files as view
 from sdpa_helpers.sandbox.kernel_process import Box
+from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 MAX_MESSAGE = 16 << 20
 
@@ -98,15 +98,15 @@ class Plain:
 
     why = ""
 
-    def __init__(self, memory_mb: int) -> None:
+    def __init__(self, memory_mb: int, package: KernelPackage) -> None:
         self.folder = scratch.make("plain")
         box = self.folder / "box"
         box.mkdir()
-        package = kernel_edition.stage(self.folder / "package")
+        staged = view.write_files(package, self.folder / "package")
         self.manager, self.client = nbval.kernel.start_new_kernel(
             kernel_name=nbval.kernel.CURRENT_ENV_KERNEL_NAME,
             cwd=str(box),
-            env=_plain_environment(package, box),
+            env=_plain_environment(staged, box),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             **_limits_at_start(memory_mb),
@@ -135,9 +135,9 @@ class Plain:
         scratch.remove(self.folder)
 
 
-def _plain_environment(package: Path, box: Path) -> dict[str, str]:
+def _plain_environment(staged: Path, box: Path) -> dict[str, str]:
     kept = {k: os.environ[k] for k in ("PATH", "SYSTEMROOT", "VIRTUAL_ENV", "LC_ALL") if k in os.environ}
-    return {**view.environment(str(package), str(box)), "TMPDIR": str(box), **kept}
+    return {**view.environment(str(staged), str(box)), "TMPDIR": str(box), **kept}
 
 
 def _process_limits(memory_mb: int) -> dict[str, tuple[int, int]]:

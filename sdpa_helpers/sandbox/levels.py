@@ -21,6 +21,7 @@ from sdpa_helpers.sandbox import seccomp as calls
 from sdpa_helpers.sandbox import visible_files as view
 from sdpa_helpers.sandbox.kernel_process import Box, wait_for_socket
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 _INSIDE = "sdpa_helpers.sandbox.inside"
 _SPARE_MB = 512  # a single process meets its own limit, a MemoryError, before the watchdog ends everything
@@ -34,14 +35,15 @@ class CannotStart(Exception):
 
 
 class Level:
-    """A way to start kernels. One object per worker process; `close` removes what it has made."""
+    """A way to start kernels that see one package. One object per process; `close` removes what it has made."""
 
     name = ""
 
-    def __init__(self) -> None:
+    def __init__(self, package: KernelPackage) -> None:
+        self.package = package
         self.folder = scratch.make("sandbox")
         self.folder.chmod(0o711)
-        self.staged = view.stage(self.folder / "package")
+        self.staged = view.stage(package, self.folder / "package")
         self.owner = os.getpid()
 
     def launch(self, limits: Limits, modules: tuple[str, ...] = ()) -> Box:
@@ -113,23 +115,24 @@ def _spawn(command: list[str], errors: Any, *keep: socket.socket) -> subprocess.
 class _Bubblewrapped(Level):
     """What the two levels with bubblewrap have in common."""
 
-    def __init__(self) -> None:
+    def __init__(self, package: KernelPackage) -> None:
         program = shutil.which("bwrap")
         if program is None:
             raise CannotStart("bubblewrap is not installed")
-        super().__init__()
+        super().__init__(package)
         self.program = program
         self.errors = (self.folder / "errors.txt").open("w+b")
 
     def command(self, *arguments: str) -> list[str]:
         """The whole command line that runs `python -m …inside.<arguments>` in a view of its own."""
-        shown, uid = view.sources(self.staged), view.sandbox_uid()
+        shown, uid = view.sources(self.staged, self.package), view.sandbox_uid()
+        hidden = view.hidden_paths(self.package)
         python = [sys.executable, "-s", "-m", *arguments]
         if uid == 0:
-            return [*view.bubblewrap(self.program, shown, BOX_MB), "--as-pid-1", "--", *python]
+            return [*view.bubblewrap(self.program, shown, hidden, BOX_MB), "--as-pid-1", "--", *python]
         outer = Path(__file__).with_name("as_user.py")
         places = [(f"/tmp/{n}", place) for n, (_, place) in enumerate(shown)]
-        inner = [*view.bubblewrap(self.program, places, BOX_MB), "--as-pid-1", "--", *python]
+        inner = [*view.bubblewrap(self.program, places, hidden, BOX_MB), "--as-pid-1", "--", *python]
         lying = [source for source, _ in shown]
         return [sys.executable, "-I", "-S", str(outer), str(uid), *lying, "--", *inner]
 
@@ -163,8 +166,8 @@ class Warm(_Bubblewrapped):
 
     name = "warm"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, package: KernelPackage) -> None:
+        super().__init__(package)
         self.path = self.folder / "server"
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         listener.bind(str(self.path))
@@ -172,7 +175,8 @@ class Warm(_Bubblewrapped):
         # The server ends when this leash does. bubblewrap dies with its parent too, but not if that was killed in
         # the moment before bubblewrap asked for it.
         self.leash, held = socket.socketpair()
-        command = self.command(f"{_INSIDE}.fork_server", str(listener.fileno()), str(held.fileno()))
+        sockets = (str(listener.fileno()), str(held.fileno()))
+        command = self.command(f"{_INSIDE}.fork_server", *sockets, package.warm_up)
         self.server = _spawn(command, self.errors, listener, held)
         self.ended = os.pidfd_open(self.server.pid)
         listener.close()
@@ -291,7 +295,7 @@ class Landlocked(Level):
 
     def _request(self, limits: Limits, key: str, box: Path, sockets: Path, uid: int) -> bytes:
         readable = [*view.python_paths(), str(self.staged), "/usr", "/lib", "/lib64", "/etc/ld.so.cache"]
-        hidden = [h for h in view.hidden_paths() if any(view._inside(h, r) for r in readable)]
+        hidden = [h for h in view.hidden_paths(self.package) if any(view._inside(h, r) for r in readable)]
         if hidden:
             raise CannotStart(f"Landlock cannot hide {hidden[0]}, which lies among the installed packages")
         return _request(

@@ -1,4 +1,4 @@
-"""The level that this process starts its kernels at: made when first needed, ended with the process."""
+"""The levels that this process starts its kernels at: made when first needed, ended with the process."""
 
 import time
 from multiprocessing.util import Finalize
@@ -7,24 +7,27 @@ from sdpa_helpers.sandbox import scratch
 from sdpa_helpers.sandbox.connection import Boxed, Plain, Running
 from sdpa_helpers.sandbox.levels import LEVELS, Level
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 OFF = "off"
 """No sandbox: a kernel is an ordinary process."""
 
-_made: dict[str, Level] = {}
+_made: dict[tuple[str, KernelPackage], Level] = {}
 
 
-def start_kernel(level: str, limits: Limits, modules: tuple[str, ...] = ()) -> Running:
-    """A kernel at a level ("off" for none); a warm one has `modules` imported."""
+def start_kernel(
+    level: str, limits: Limits, package: KernelPackage, modules: tuple[str, ...] = ()
+) -> Running:
+    """A kernel at a level ("off" for none) that sees `package`; a warm one has `modules` imported."""
     if level == OFF:
-        return Plain(limits.memory_mb)
-    if broken_down(level):
-        end(level)
-    if level not in _made:
+        return Plain(limits.memory_mb, package)
+    if broken_down(level, package):
+        _made.pop((level, package)).close()
+    if (level, package) not in _made:
         scratch.sweep()
-        made = _made[level] = LEVELS[level]()
+        made = _made[level, package] = LEVELS[level](package)
         Finalize(made, made.close, exitpriority=10)  # runs in a worker too, where atexit does not
-    box = _made[level].launch(limits, modules)
+    box = _made[level, package].launch(limits, modules)
     try:
         return Boxed(box)
     except Exception:
@@ -32,18 +35,21 @@ def start_kernel(level: str, limits: Limits, modules: tuple[str, ...] = ()) -> R
         raise
 
 
-def broken_down(level: str, within: float = 0.0) -> bool:
+def broken_down(level: str, package: KernelPackage, within: float = 0.0) -> bool:
     """Whether the level itself has ended, so that the end of its kernel says nothing about a submission.
 
     within: seconds to wait for that. A fork server's kernels end a moment before bubblewrap does.
     """
+    made = _made.get((level, package))
+    if made is None:
+        return False
     deadline = time.monotonic() + within
-    while level in _made and _made[level].healthy() and time.monotonic() < deadline:
+    while made.healthy() and time.monotonic() < deadline:
         time.sleep(0.01)
-    return level in _made and not _made[level].healthy()
+    return not made.healthy()
 
 
 def end(level: str) -> None:
-    """End a level now; the next kernel starts it anew."""
-    if level in _made:
-        _made.pop(level).close()
+    """End a level now, whatever packages it was made for; the next kernel starts it anew."""
+    for known in [key for key in _made if key[0] == level]:
+        _made.pop(known).close()

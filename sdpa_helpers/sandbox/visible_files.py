@@ -3,15 +3,30 @@
 import os
 import sys
 import sysconfig
+from dataclasses import dataclass
 from pathlib import Path
 
-from sdpa_helpers.sandbox import staged_package as kernel_edition
-
 PACKAGE = "/package"
-"""Where the kernel's edition of the package lies in a bubblewrap view."""
+"""Where the staged package lies in a bubblewrap view."""
 
 _SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives")
 _FIRST_UID, _UIDS = 61184, 4000  # what systemd sets aside for users that exist for the moment only
+
+
+@dataclass(frozen=True)
+class KernelPackage:
+    """What kernels can import beside the installed packages, and what they must not see."""
+
+    files: tuple[tuple[str, str], ...] = ()
+    """(path, text) of each file, below a folder on the kernel's PYTHONPATH."""
+    warm_up: str = ""
+    """Python that a fork server runs some times before its first kernel."""
+    hidden: tuple[str, ...] = ()
+    """Folders that stay hidden; the one of the package that this sandbox is part of always does."""
+
+
+EMPTY = KernelPackage()
+"""Nothing but what is installed."""
 
 
 def sandbox_uid() -> int:
@@ -43,14 +58,23 @@ def environment(package: str, home: str) -> dict[str, str]:
     }
 
 
-def stage(folder: Path) -> Path:
-    """The kernel's edition of the package, with the part of the sandbox that runs inside."""
-    kernel_edition.stage(folder)
+def write_files(package: KernelPackage, folder: Path) -> Path:
+    """Write the package's files below `folder`, which is made; put `folder` on the kernel's PYTHONPATH."""
+    folder.mkdir(parents=True)
+    for name, text in package.files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def stage(package: KernelPackage, folder: Path) -> Path:
+    """Write the package's files and the part of the sandbox that runs inside below `folder`, which is made."""
+    write_files(package, folder)
     inside = Path(__file__).parent / "inside"
-    target = folder / "sdpa_helpers" / "sandbox" / "inside"
+    target = folder / inside.relative_to(own_package().parent)
     target.mkdir(parents=True)
-    for part in (target.parent,):
-        (part / "__init__.py").write_text("")
+    for part in target.relative_to(folder).parents[:-1]:
+        (folder / part / "__init__.py").touch()
     for path in inside.glob("*.py"):
         (target / path.name).write_bytes(path.read_bytes())
     return folder
@@ -66,30 +90,35 @@ def python_paths() -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def hidden_paths() -> list[str]:
-    """What must not be seen even if it lies below something visible: the course and its reference answers."""
-    package = Path(__file__).resolve().parents[1]
-    hidden = [str(package)]
-    if (package.parent / "solutions").is_dir():
-        hidden.append(str(package.parent))
-    return hidden
+def own_package() -> Path:
+    """The folder of the package that this sandbox is part of."""
+    return Path(__file__).resolve().parents[1]
+
+
+def hidden_paths(package: KernelPackage) -> list[str]:
+    """What must not be seen even if it lies below something visible."""
+    return [str(own_package()), *package.hidden]
 
 
 def _inside(path: str, folder: str) -> bool:
     return Path(path).is_relative_to(folder)
 
 
-def sources(staged: Path) -> list[tuple[str, str]]:
+def sources(staged: Path, package: KernelPackage) -> list[tuple[str, str]]:
     """(where it lies, where it is shown) of everything that is not part of the system's own folders."""
     found = [(p, p) for p in python_paths() if not any(_inside(p, s) for s in _SYSTEM)]
-    for hidden in hidden_paths():
+    for hidden in hidden_paths(package):
         for path, _ in found:
             if path == hidden or path == "/":
-                raise OSError(f"{path} holds Python and the course in one folder: install them apart")
+                raise OSError(
+                    f"{path} holds Python and what must stay hidden in one folder: install them apart"
+                )
     return [*found, (str(staged), PACKAGE)]
 
 
-def bubblewrap(program: str, shown: list[tuple[str, str]], box_mb: int) -> list[str]:
+def bubblewrap(
+    program: str, shown: list[tuple[str, str]], hidden_folders: list[str], box_mb: int
+) -> list[str]:
     """bubblewrap's command line up to the program that it runs; `shown`: (source, place) to bind read-only."""
     command = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]
     command += ["--hostname", "box", "--clearenv", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
@@ -98,12 +127,12 @@ def bubblewrap(program: str, shown: list[tuple[str, str]], box_mb: int) -> list[
             command += ["--symlink", os.readlink(path), path]
         elif os.path.exists(path):
             command += ["--ro-bind", path, path]
-    covered = [h for h in hidden_paths() if any(_inside(h, s) for s in _SYSTEM)]
+    covered = [h for h in hidden_folders if any(_inside(h, s) for s in _SYSTEM)]
     for hidden in covered:
         command += ["--tmpfs", hidden]
     for source, place in shown:
         command += ["--ro-bind", source, place]
-        for hidden in hidden_paths():
+        for hidden in hidden_folders:
             if _inside(hidden, place) and hidden != place:
                 command += ["--tmpfs", hidden]  # a folder shown later, e.g. a .venv in it, comes on top
     size = str(box_mb << 20)

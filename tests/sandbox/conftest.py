@@ -15,6 +15,7 @@ import pytest
 from sdpa_helpers.checking.judge import truths
 from sdpa_helpers.grading.assemble import assemble
 from sdpa_helpers.grading.grade_one import Settings, grade
+from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.run import run
 from sdpa_helpers.lessons.registry import exercises_of
@@ -45,7 +46,7 @@ def usable(needs_program):
             if subprocess.run(simplest, capture_output=True, check=False).returncode:
                 pytest.skip("namespaces are forbidden on this machine")
         if level not in faults:
-            faults[level] = probe.fault(level)
+            faults[level] = probe.fault(level, kernel_package())
         assert faults[level] == ""
         return level
 

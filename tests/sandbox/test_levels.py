@@ -16,12 +16,15 @@ import pytest
 
 from sdpa_helpers.classroom.executors import Processes, grade_all
 from sdpa_helpers.grading.grade_one import Settings, attempt
+from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.sandbox import choose_level as probe
 from sdpa_helpers.sandbox import scratch
 from sdpa_helpers.sandbox import start as worker
-from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level
+from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
+from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level, Warm
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
 from tests.handing_in import RIGHT
 from tests.sandbox import exhaust
 from tests.sandbox.conftest import LIMITS, NAME, kernels, wait_until_gone
@@ -32,7 +35,7 @@ ATTACKS = ("endless loop", "daemon")
 class Broken(Level):
     """A level that cannot start."""
 
-    def __init__(self):
+    def __init__(self, package):
         raise CannotStart("it is broken")
 
 
@@ -69,10 +72,10 @@ def test_require_refuses_and_auto_warns_where_nothing_holds(monkeypatch):
 
 def test_a_level_that_leaks_is_not_taken(monkeypatch):
     """The probe has teeth: a plain process that calls itself a sandbox is found out."""
-    monkeypatch.setattr(worker, "start_kernel", lambda level, wanted, modules=(): worker.Plain(2048))
+    monkeypatch.setattr(worker, "start_kernel", lambda level, limits, package: worker.Plain(2048, package))
     fault = probe.fault("warm")
     for expected in (
-        "judge.py",
+        *(f"sdpa_helpers/{room}/" for room in ("checking", "grading", "lessons", "sandbox")),
         "write to",
         "connect to this machine",
         "see the grader",
@@ -90,7 +93,7 @@ def grade_command(hand_ins, out, *options, env=None):
 BROKEN_LEVELS = """
 import sys
 from sdpa_helpers.sandbox import levels
-def broken(): raise levels.CannotStart("no such luck")
+def broken(package): raise levels.CannotStart("no such luck")
 for name in levels.LEVELS: levels.LEVELS[name] = broken
 from sdpa_helpers.cli.app import main
 main()
@@ -108,6 +111,63 @@ def test_the_command_refuses_or_warns_without_a_sandbox(hand_in, tmp_path, optio
     assert "landlock: no such luck" in ran.stderr
     assert ("No sandbox" in ran.stderr) == (option == "auto")
     assert (tmp_path / "out" / "grades.csv").exists() == (option == "auto")
+
+
+COUNT_STARTS = """
+import sys
+from sdpa_helpers.sandbox import levels
+begin = levels.Warm.__init__
+def counted(self, package):
+    print("a fork server starts", file=sys.stderr)
+    begin(self, package)
+levels.Warm.__init__ = counted
+from sdpa_helpers.cli.app import main
+if __name__ == "__main__": main()
+"""
+
+
+def test_the_fork_server_that_was_tried_out_is_the_one_that_grades(hand_in, usable, tmp_path):
+    """Starting it costs more than grading a small folder."""
+    usable("warm")
+    hand_in("ada", **RIGHT)
+    hand_in("bob", **RIGHT)
+    script = tmp_path / "counted.py"
+    script.write_text(COUNT_STARTS)
+    arguments = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--sandbox", "require"]
+    ran = subprocess.run(
+        [sys.executable, str(script), *arguments, "--jobs", "2"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.count("a fork server starts") == 1
+
+
+# ---- what a kernel can import ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [*LEVELS, "off"])
+def test_a_kernel_sees_the_package_that_it_was_given(level, usable):
+    """The sandbox knows no course: what it stages, and what it warms up with, come as data."""
+    if level != "off":
+        usable(level)
+    package = KernelPackage((("abacus/__init__.py", ""), ("abacus/beads.py", "N = 7")), "import abacus.beads")
+    kernel = GradedKernel(worker.start_kernel(level, LIMITS, package), LIMITS)
+    try:
+        code = "import os\nassert 'abacus' not in globals()\nimport abacus.beads\nassert abacus.beads.N == 7"
+        missing = "\ntry:\n    import sdpa_helpers.lessons\nexcept ImportError:\n    print('not there')"
+        missing = (
+            missing if level != "off" else "\nprint('not there')"
+        )  # an installed package is there for all
+        kernel.execute_cell_input(code + missing)
+        while (message := kernel.get_message("iopub", timeout=20))["msg_type"] not in ("stream", "error"):
+            pass
+        assert message["content"].get("text") == "not there\n"
+    finally:
+        kernel.stop()
+
+
+def test_a_warm_up_that_fails_is_a_fault_of_the_level(usable):
+    usable("warm")
+    assert "the warm-up ended in an error" in probe.fault("warm", KernelPackage(warm_up="1 / 0"))
 
 
 # ---- root and ordinary users ------------------------------------------------------------------------------
@@ -145,7 +205,7 @@ def test_an_ordinary_user_has_the_same_sandbox(hand_in, usable, level, course):
         better = [n for n in LEVELS if list(LEVELS).index(n) < list(LEVELS).index(level)]
         code = (
             "from sdpa_helpers.sandbox import levels\n"
-            "def broken(): raise levels.CannotStart('not now')\n"
+            "def broken(package): raise levels.CannotStart('not now')\n"
             f"for name in {better}: levels.LEVELS[name] = broken\n"
             "from sdpa_helpers.cli.app import main\n"
             "if __name__ == '__main__': main()\n"
@@ -184,7 +244,7 @@ def servers(of: psutil.Process) -> list[psutil.Process]:
 
 def test_a_fork_server_that_is_killed_costs_nothing(graded, warm):
     graded(warm, "def dot_product(q, k):\n    return 1.0")
-    server = worker._made[warm].server
+    server = worker._made[warm, kernel_package()].server
     os.kill(server.pid, signal.SIGKILL)
     server.wait()
     assert graded(warm, RIGHT["dot_product"])["points"] == 22
@@ -194,8 +254,8 @@ def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fa
     import threading
 
     path = hand_in("ada", **{**RIGHT, "dot_product": f"import time\ntime.sleep(1.0)\n{RIGHT['dot_product']}"})
-    worker.start_kernel(warm, LIMITS, ("numpy", "matplotlib.pyplot")).close()
-    server = worker._made[warm].server
+    worker.start_kernel(warm, LIMITS, kernel_package(), ("numpy", "matplotlib.pyplot")).close()
+    server = worker._made[warm, kernel_package()].server
     timer = threading.Timer(0.7, lambda: os.kill(server.pid, signal.SIGKILL))
     timer.start()
     record = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm)).record
@@ -218,6 +278,8 @@ from pathlib import Path
 from sdpa_helpers.grading.grade_one import Settings
 from sdpa_helpers.classroom.executors import Processes, grade_all
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
+from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
 if __name__ == "__main__":
     submission = Submission("ada", {NAME!r}, Path(sys.argv[1]))
@@ -311,7 +373,7 @@ def test_who_only_ran_out_of_clock_is_tried_again_alone(hand_in, warm, monkeypat
 def test_a_fork_server_ends_with_its_leash(usable):
     """Not by the signal that bubblewrap asks for: a grader can be killed before it has asked."""
     usable("warm")
-    level = LEVELS["warm"]()
+    level = Warm(EMPTY)
     try:
         level.launch(LIMITS).close()
         assert level.healthy()

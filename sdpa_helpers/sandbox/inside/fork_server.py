@@ -1,7 +1,8 @@
 """The fork server: imports what submissions use once; every kernel forks from it into its own namespaces.
 
-Run inside one bubblewrap view as `python -m …fork_server LISTENER LEASH`, the numbers of two sockets: kernels are asked
-for at the first; when the other end of the second is gone, so is whoever would ask.
+Run inside one bubblewrap view as `python -m …fork_server LISTENER LEASH WARM_UP`. The first two are the numbers of
+sockets: kernels are asked for at the first; when the other end of the second is gone, so is whoever would ask. WARM_UP
+is Python that every kernel will do the like of.
 """
 
 import contextlib
@@ -29,7 +30,7 @@ def main() -> None:
     listener, leash = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
     gc.disable()  # here, where all is kept; a kernel enables it again
     kernel = Kernel()
-    kernel.warm()
+    kernel.warm(sys.argv[3])
     linux.adopt_orphans()
     _import(["numpy", "numpy.random"])
     listener.listen(16)  # only now: a connection that is refused means that this is not ready

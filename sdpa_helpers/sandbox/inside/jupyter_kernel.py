@@ -22,10 +22,6 @@ from traitlets.config import Config
 
 from sdpa_helpers.sandbox.inside import wire
 
-_CHECK = """
-import sdpa_helpers.checking.observe
-sdpa_helpers.checking.observe.report(lambda n: n, "", '[{"plain": 1.0}]')
-"""
 _ANY = (Exception, KeyboardInterrupt, SystemExit)
 _FLUSH_FROM = 1 << 16
 """Characters of a stream that are kept back for a message of their own."""
@@ -160,11 +156,15 @@ class Kernel:
         self.shell = Shell.instance(config=config)
         Shell.kernel = self
 
-    def warm(self) -> None:
-        """Run a check of the trusted side, so that no fork does first, and slowly, what all have to do."""
+    def warm(self, source: str) -> None:
+        """Run what kernels will do, so that no fork does it first, and slowly; RuntimeError when it fails."""
+        before = set(self.shell.user_ns)
         for turn in range(20):
-            self._execute({"code": _CHECK, "plain": turn % 2})
-        self.shell.user_ns.pop("sdpa_helpers")
+            self._execute({"code": source, "plain": turn % 2})
+            if self.failed:
+                raise RuntimeError("the warm-up ended in an error")
+        for name in set(self.shell.user_ns) - before:
+            del self.shell.user_ns[name]
 
     def bind(self, address: str, key: str) -> None:
         """Open `address`-2 for outputs and `address`-1 for requests, then make the file `address`-0: both listen.
