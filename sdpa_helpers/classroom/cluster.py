@@ -22,8 +22,7 @@ from sdpa_helpers.grading.grade_one import Attempt, Settings, without_run
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
 from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.sandbox import choose_level as probe
-from sdpa_helpers.sandbox import scratch
+from sdpa_helpers.sandbox import choose_level, scratch
 
 ANSWERS_WITHIN = 5.0
 """Seconds that the scheduler has to answer."""
@@ -196,7 +195,9 @@ def work_there(parcel: Parcel) -> Attempt | None:
         if choice.level == "off"
         else f"the sandbox {choice.level}, which is not the best there is"
     )
-    return replace(done, note=f"{socket.gethostname()} grades with {told}.\n{probe.explain(choice.missing)}")
+    return replace(
+        done, note=f"{socket.gethostname()} grades with {told}.\n{choose_level.explain(choice.missing)}"
+    )
 
 
 def _work(parcel: Parcel, settings: Settings) -> Attempt | None:
@@ -220,10 +221,10 @@ def _work(parcel: Parcel, settings: Settings) -> Attempt | None:
 
 
 @cache
-def _choice(wanted: str) -> probe.Choice:
+def _choice(wanted: str) -> choose_level.ChosenLevel:
     try:
-        return probe.choose(wanted, kernel_package())
-    except probe.NoSandbox as error:
+        return choose_level.choose(wanted, kernel_package())
+    except choose_level.NoSandbox as error:
         host = socket.gethostname()
         raise Refused(f"--sandbox require: no sandbox holds on the worker {host}.\n{error}") from None
 

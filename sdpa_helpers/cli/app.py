@@ -141,7 +141,7 @@ def grade(
         except ModuleNotFoundError as error:
             _no_grading(error)
         from sdpa_helpers.grading.grade_one import Settings
-        from sdpa_helpers.sandbox import choose_level as probe  # noqa: F401
+        from sdpa_helpers.sandbox import choose_level  # noqa: F401
 
     place = _place(executor, jobs)
     # A cluster's workers choose their levels themselves.
@@ -432,11 +432,11 @@ def _place(executor: str, jobs: int):
 def _sandbox_level(wanted: str) -> str:
     """The level of confinement to use; says loudly what is missing, and exits when "require" cannot be met."""
     from sdpa_helpers.grading.kernel_package import kernel_package
-    from sdpa_helpers.sandbox import choose_level as probe
+    from sdpa_helpers.sandbox import choose_level
 
     try:
-        choice = probe.choose(wanted, kernel_package())
-    except probe.NoSandbox as error:
+        choice = choose_level.choose(wanted, kernel_package())
+    except choose_level.NoSandbox as error:
         complain.print(f"--sandbox require: no sandbox holds on this machine.\n{error}", markup=False)
         raise typer.Exit(2) from None
     if choice.level == "off":
@@ -448,7 +448,7 @@ def _sandbox_level(wanted: str) -> str:
     elif choice.missing:
         complain.print(f"Sandbox: {choice.level}, which is not the best there is.", style="bold yellow")
     if choice.missing:
-        complain.print(probe.explain(choice.missing) + "\nSee docs/sandbox.md.", markup=False)
+        complain.print(choose_level.explain(choice.missing) + "\nSee docs/sandbox.md.", markup=False)
     return choice.level
 
 

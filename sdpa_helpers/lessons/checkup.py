@@ -155,11 +155,11 @@ def _sandbox() -> Fact:
     if not sys.platform.startswith("linux"):
         return Fact("sandbox", f"Linux only: {note}")
     try:
-        from sdpa_helpers.sandbox import choose_level as probe
+        from sdpa_helpers.sandbox import choose_level
 
-        choice = probe.choose("auto")
+        choice = choose_level.choose("auto")
     except ImportError:  # the student edition, or an installation without the grader's packages
         return Fact("sandbox", f"none: {note}")
     if choice.level == "off":
-        return Fact("sandbox", f"none holds: {note}", help=probe.explain(choice.missing).strip())
-    return Fact("sandbox", choice.level, help=probe.explain(choice.missing).strip())
+        return Fact("sandbox", f"none holds: {note}", help=choose_level.explain(choice.missing).strip())
+    return Fact("sandbox", choice.level, help=choose_level.explain(choice.missing).strip())

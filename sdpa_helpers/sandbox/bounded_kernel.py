@@ -26,20 +26,22 @@ class KernelDied(Exception):
 
 
 class TimedOut(Exception):
-    """A limit on time was reached. only_wall: there was CPU time left, so the machine may have been busy."""
+    """A limit on time was reached."""
 
     def __init__(self, only_wall: bool) -> None:
         super().__init__()
         self.only_wall = only_wall
+        """Whether there was CPU time left, so that the machine may have been busy."""
 
 
 class GradedKernel(nbval.kernel.RunningKernel):
-    """A kernel that runs one submission. plain: the next cell is Python, without IPython's additions."""
+    """A kernel that runs one submission."""
 
     def __init__(self, running: Running, limits: Limits) -> None:
         self.running, self.limits = running, limits
         self.messages = self.bytes = self.asked = 0
         self.plain = False
+        """Whether the next cell is Python without IPython's additions."""
         self.backlog: deque[dict] = deque()
         self.cell: tuple[float, float] | None = None
         self.sockets = {"iopub": running.iopub, "shell": running.shell}

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sdpa_helpers.sandbox import scratch
-from sdpa_helpers.sandbox import start as worker
+from sdpa_helpers.sandbox import scratch, start
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.levels import LEVELS
 from sdpa_helpers.sandbox.limits import Limits
@@ -24,29 +23,31 @@ class NoSandbox(Exception):
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The level to use, and for each better one why it is not used."""
+class ChosenLevel:
+    """What `choose` has found out."""
 
     level: str
+    """The level to use."""
     missing: dict[str, str] = field(default_factory=dict)
+    """For each better level: why it is not used."""
 
 
-def choose(wanted: str, package: KernelPackage = EMPTY) -> Choice:
+def choose(wanted: str, package: KernelPackage = EMPTY) -> ChosenLevel:
     """The level for `--sandbox auto`, `require` or `off`; NoSandbox when "require" cannot be met.
 
     What is started for the trial is kept: with the package that is used later it need not be started again.
     """
-    if wanted == worker.OFF:
-        return Choice(worker.OFF)
+    if wanted == start.OFF:
+        return ChosenLevel(start.OFF)
     missing: dict[str, str] = {}
     for name in LEVELS:
         why = fault(name, package)
         if not why:
-            return Choice(name, missing)
+            return ChosenLevel(name, missing)
         missing[name] = why
     if wanted == "require":
         raise NoSandbox(explain(missing))
-    return Choice(worker.OFF, missing)
+    return ChosenLevel(start.OFF, missing)
 
 
 def explain(missing: dict[str, str]) -> str:
@@ -62,24 +63,26 @@ def fault(level: str, package: KernelPackage = EMPTY) -> str:
         try:
             done = _attack(level, package, targets)
         except Exception:  # something may have killed it from outside; a level that holds here holds twice
-            worker.end(level)
+            start.end(level)
             try:
                 done = _attack(level, package, targets)
             except Exception as error:
-                worker.end(level)
+                start.end(level)
                 return " ".join(str(error).split())[:400] or type(error).__name__
         done += targets.harm()
     if done:
-        worker.end(level)
+        start.end(level)
     return f"a kernel could {', '.join(dict.fromkeys(done))}" if done else ""
 
 
 @dataclass
 class _Targets:
-    """What the attacks aim at: a secret file, folders, listening sockets, this process."""
+    """What the attacks aim at: files, folders, listening sockets, this process."""
 
     folder: Path
+    """Open to everybody; holds the file "secret" and a listening socket."""
     listeners: list[socket.socket]
+    """On a port, in the folder, and at an abstract address."""
 
     def as_data(self) -> dict:
         """What the attacking code needs to know."""
@@ -135,7 +138,7 @@ def _targets() -> Iterator[_Targets]:
 
 def _attack(level: str, package: KernelPackage, targets: _Targets) -> list[str]:
     """What the attacks from inside report as done."""
-    kernel = GradedKernel(worker.start_kernel(level, _LIMITS, package), _LIMITS)
+    kernel = GradedKernel(start.start_kernel(level, _LIMITS, package), _LIMITS)
     try:
         source = f"_targets = {json.dumps(targets.as_data())!r}\n{_ATTACKS}"
         asked = kernel.execute_cell_input(source, allow_stdin=False)

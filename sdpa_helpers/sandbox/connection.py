@@ -10,8 +10,7 @@ import nbval.kernel
 import psutil
 import zmq
 
-from sdpa_helpers.sandbox import scratch
-from sdpa_helpers.sandbox import visible_files as view
+from sdpa_helpers.sandbox import scratch, visible_files
 from sdpa_helpers.sandbox.kernel_process import Box
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
@@ -19,9 +18,10 @@ MAX_MESSAGE = 16 << 20
 
 
 class Running(Protocol):
-    """A kernel that runs. why: "memory" or "disk" when a limit has ended it; key: what its messages are signed with."""
+    """A kernel that runs."""
 
     key: bytes
+    """What its messages are signed with."""
 
     @property
     def shell(self) -> zmq.Socket:
@@ -35,7 +35,7 @@ class Running(Protocol):
 
     @property
     def why(self) -> str:
-        """Which limit has ended it."""
+        """Which limit has ended it: "memory", "disk", or "" for none."""
         ...
 
     @property
@@ -102,7 +102,7 @@ class Plain:
         self.folder = scratch.make("plain")
         box = self.folder / "box"
         box.mkdir()
-        staged = view.write_files(package, self.folder / "package")
+        staged = visible_files.write_files(package, self.folder / "package")
         self.manager, self.client = nbval.kernel.start_new_kernel(
             kernel_name=nbval.kernel.CURRENT_ENV_KERNEL_NAME,
             cwd=str(box),
@@ -137,7 +137,7 @@ class Plain:
 
 def _plain_environment(staged: Path, box: Path) -> dict[str, str]:
     kept = {k: os.environ[k] for k in ("PATH", "SYSTEMROOT", "VIRTUAL_ENV", "LC_ALL") if k in os.environ}
-    return {**view.environment(str(staged), str(box)), "TMPDIR": str(box), **kept}
+    return {**visible_files.environment(str(staged), str(box)), "TMPDIR": str(box), **kept}
 
 
 def _process_limits(memory_mb: int) -> dict[str, tuple[int, int]]:

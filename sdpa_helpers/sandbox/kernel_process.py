@@ -18,10 +18,12 @@ _TICKS, _PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
 
 @dataclass
 class Usage:
-    """What a tree of processes uses: memory in bytes (shared pages once), CPU-seconds so far."""
+    """What a tree of processes uses."""
 
     memory: int
+    """Bytes; shared pages count once."""
     cpu: float
+    """CPU-seconds so far."""
 
 
 def tree(pid: int) -> list[int]:
@@ -73,21 +75,26 @@ def _cpu(pid: int) -> float:
 
 @dataclass
 class Box:
-    """One kernel in a sandbox.
-
-    address: the sockets are `address`-1 and so on. pid: its pid 1, or for Landlock the kernel itself.
-    why: "" while all is well, else which limit the watchdog found exceeded: "memory" or "disk".
-    """
+    """One kernel in a sandbox."""
 
     address: str
+    """Its sockets are `address`-1 and so on."""
     key: str
+    """What its messages are signed with."""
     pid: int
+    """Pid 1 of its name space; for Landlock the kernel itself."""
     connection: socket.socket
+    """Closed on this side, it ends the kernel."""
     after: Callable[[], None] = lambda: None
+    """Called when it has ended."""
     folder: Path | None = None
+    """What it may write to, where that lies on disk."""
     why: str = ""
+    """Which limit the watchdog found exceeded: "memory" or "disk"; "" while all is well."""
     cpu: float = 0.0
+    """CPU-seconds of all its processes, as last seen."""
     peak: int = 0
+    """The most memory that was seen, in bytes."""
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:

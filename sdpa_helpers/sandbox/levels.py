@@ -16,9 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.sandbox import scratch
-from sdpa_helpers.sandbox import seccomp as calls
-from sdpa_helpers.sandbox import visible_files as view
+from sdpa_helpers.sandbox import scratch, seccomp, visible_files
 from sdpa_helpers.sandbox.kernel_process import Box, wait_for_socket
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.visible_files import KernelPackage
@@ -43,11 +41,11 @@ class Level:
         self.package = package
         self.folder = scratch.make("sandbox")
         self.folder.chmod(0o711)
-        self.staged = view.stage(package, self.folder / "package")
+        self.staged = visible_files.stage(package, self.folder / "package")
         self.owner = os.getpid()
 
-    def launch(self, limits: Limits, modules: tuple[str, ...] = ()) -> Box:
-        """Start a kernel; `modules`: what a warm one should have imported."""
+    def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Box:
+        """Start a kernel. modules: what it will import; a level that can have done so beforehand does."""
         raise NotImplementedError
 
     def healthy(self) -> bool:
@@ -125,14 +123,19 @@ class _Bubblewrapped(Level):
 
     def command(self, *arguments: str) -> list[str]:
         """The whole command line that runs `python -m …inside.<arguments>` in a view of its own."""
-        shown, uid = view.sources(self.staged, self.package), view.sandbox_uid()
-        hidden = view.hidden_paths(self.package)
+        shown, uid = visible_files.sources(self.staged, self.package), visible_files.sandbox_uid()
+        hidden = visible_files.hidden_paths(self.package)
         python = [sys.executable, "-s", "-m", *arguments]
         if uid == 0:
-            return [*view.bubblewrap(self.program, shown, hidden, BOX_MB), "--as-pid-1", "--", *python]
+            return [
+                *visible_files.bubblewrap(self.program, shown, hidden, BOX_MB),
+                "--as-pid-1",
+                "--",
+                *python,
+            ]
         outer = Path(__file__).with_name("as_user.py")
         places = [(f"/tmp/{n}", place) for n, (_, place) in enumerate(shown)]
-        inner = [*view.bubblewrap(self.program, places, hidden, BOX_MB), "--as-pid-1", "--", *python]
+        inner = [*visible_files.bubblewrap(self.program, places, hidden, BOX_MB), "--as-pid-1", "--", *python]
         lying = [source for source, _ in shown]
         return [sys.executable, "-I", "-S", str(outer), str(uid), *lying, "--", *inner]
 
@@ -182,13 +185,13 @@ class Warm(_Bubblewrapped):
         listener.close()
         held.close()
 
-    def launch(self, limits: Limits, modules: tuple[str, ...] = ()) -> Box:
+    def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Box:
         """Fork a kernel; the fork server imports first what it does not have yet."""
         connection = self._connect()
         key = secrets.token_hex(32)
         try:
             connection.send(" ".join(modules).encode() or b" ")
-            connection.send(_request(limits, key, "/run/k", calls.for_namespaces()))
+            connection.send(_request(limits, key, "/run/k", seccomp.for_namespaces()))
         except OSError as error:
             connection.close()
             raise CannotStart(f"the fork server has ended. {self.complaint()}") from error
@@ -234,14 +237,14 @@ class Cold(_Bubblewrapped):
 
     name = "bubblewrap"
 
-    def launch(self, limits: Limits, modules: tuple[str, ...] = ()) -> Box:
-        """Start a kernel."""
+    def launch(self, limits: Limits, _modules: tuple[str, ...] = (), /) -> Box:
+        """Start a kernel, which imports for itself."""
         ours, theirs = _pair()
         key = secrets.token_hex(32)
         process = _spawn(self.command(f"{_INSIDE}.alone", str(theirs.fileno())), self.errors, theirs)
         theirs.close()
         with contextlib.suppress(OSError):
-            ours.send(_request(limits, key, "/run/k", calls.for_namespaces(), changed=_cold(limits)))
+            ours.send(_request(limits, key, "/run/k", seccomp.for_namespaces(), changed=_cold(limits)))
         box = self.started(ours, key, after=lambda: _end(process))
         wait_for_socket(box, f"{box.address}-0", 30.0)
         box.watch((limits.memory_mb + _SPARE_MB) << 20, 0)
@@ -253,13 +256,13 @@ class Landlocked(Level):
 
     name = "landlock"
 
-    def launch(self, limits: Limits, modules: tuple[str, ...] = ()) -> Box:
-        """Start a kernel."""
+    def launch(self, limits: Limits, _modules: tuple[str, ...] = (), /) -> Box:
+        """Start a kernel, which imports for itself."""
         folder = scratch.make("box")
         box_folder, sockets = folder / "box", folder / "s"
         (box_folder / "tmp").mkdir(parents=True)
         sockets.mkdir()
-        uid = view.sandbox_uid() if self._reachable() else 0
+        uid = visible_files.sandbox_uid() if self._reachable() else 0
         folder.chmod(0o711)
         if uid:
             for path in (box_folder, box_folder / "tmp", sockets):
@@ -273,7 +276,7 @@ class Landlocked(Level):
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
-                env=view.environment(str(self.staged), str(box_folder)),
+                env=visible_files.environment(str(self.staged), str(box_folder)),
                 cwd="/",
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
@@ -294,16 +297,27 @@ class Landlocked(Level):
         return box
 
     def _request(self, limits: Limits, key: str, box: Path, sockets: Path, uid: int) -> bytes:
-        readable = [*view.python_paths(), str(self.staged), "/usr", "/lib", "/lib64", "/etc/ld.so.cache"]
-        hidden = [h for h in view.hidden_paths(self.package) if any(view._inside(h, r) for r in readable)]
+        readable = [
+            *visible_files.python_paths(),
+            str(self.staged),
+            "/usr",
+            "/lib",
+            "/lib64",
+            "/etc/ld.so.cache",
+        ]
+        hidden = [
+            h
+            for h in visible_files.hidden_paths(self.package)
+            if any(visible_files.lies_in(h, r) for r in readable)
+        ]
         if hidden:
             raise CannotStart(f"Landlock cannot hide {hidden[0]}, which lies among the installed packages")
         return _request(
             limits,
             key,
             f"{sockets}/k",
-            calls.for_landlock(),
-            late_filter=calls.after_start(),
+            seccomp.for_landlock(),
+            late_filter=seccomp.after_start(),
             changed={**_cold(limits), "FSIZE": 8, "NOFILE": 128},
             uid=uid,
             readable=readable,
@@ -315,7 +329,7 @@ class Landlocked(Level):
     @staticmethod
     def _reachable() -> bool:
         """Whether a user without any rights can read the interpreter and the packages."""
-        for start in view.python_paths():
+        for start in visible_files.python_paths():
             for path in (Path(start), *Path(start).parents):
                 if path.stat().st_mode & 0o005 != 0o005 and path.is_dir():
                     return False

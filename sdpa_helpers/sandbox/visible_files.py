@@ -100,13 +100,14 @@ def hidden_paths(package: KernelPackage) -> list[str]:
     return [str(own_package()), *package.hidden]
 
 
-def _inside(path: str, folder: str) -> bool:
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder or below it."""
     return Path(path).is_relative_to(folder)
 
 
 def sources(staged: Path, package: KernelPackage) -> list[tuple[str, str]]:
     """(where it lies, where it is shown) of everything that is not part of the system's own folders."""
-    found = [(p, p) for p in python_paths() if not any(_inside(p, s) for s in _SYSTEM)]
+    found = [(p, p) for p in python_paths() if not any(lies_in(p, s) for s in _SYSTEM)]
     for hidden in hidden_paths(package):
         for path, _ in found:
             if path == hidden or path == "/":
@@ -127,13 +128,13 @@ def bubblewrap(
             command += ["--symlink", os.readlink(path), path]
         elif os.path.exists(path):
             command += ["--ro-bind", path, path]
-    covered = [h for h in hidden_folders if any(_inside(h, s) for s in _SYSTEM)]
+    covered = [h for h in hidden_folders if any(lies_in(h, s) for s in _SYSTEM)]
     for hidden in covered:
         command += ["--tmpfs", hidden]
     for source, place in shown:
         command += ["--ro-bind", source, place]
         for hidden in hidden_folders:
-            if _inside(hidden, place) and hidden != place:
+            if lies_in(hidden, place) and hidden != place:
                 command += ["--tmpfs", hidden]  # a folder shown later, e.g. a .venv in it, comes on top
     size = str(box_mb << 20)
     for place in ("/box", "/dev/shm"):

@@ -19,8 +19,7 @@ from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.run import run
 from sdpa_helpers.lessons.registry import exercises_of
-from sdpa_helpers.sandbox import choose_level as probe
-from sdpa_helpers.sandbox import start as worker
+from sdpa_helpers.sandbox import choose_level, start
 from sdpa_helpers.sandbox.inside import linux
 from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import RIGHT
@@ -46,7 +45,7 @@ def usable(needs_program):
             if subprocess.run(simplest, capture_output=True, check=False).returncode:
                 pytest.skip("namespaces are forbidden on this machine")
         if level not in faults:
-            faults[level] = probe.fault(level, kernel_package())
+            faults[level] = choose_level.fault(level, kernel_package())
         assert faults[level] == ""
         return level
 
@@ -57,7 +56,7 @@ def usable(needs_program):
 def warm(usable):
     """The warm level, with a fork server that a module's tests share."""
     yield usable("warm")
-    worker.end("warm")
+    start.end("warm")
 
 
 @pytest.fixture(scope="module")

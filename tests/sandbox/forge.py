@@ -43,7 +43,7 @@ def dot_product(q, k):
     "input transformer": """
 shell = get_ipython()
 shell.input_transformers_post.append(
-    lambda lines: ["None\\n"] if any("probe.report" in line for line in lines) else lines)
+    lambda lines: ["None\\n"] if any("observe.report" in line for line in lines) else lines)
 """,
     "AST transformer": """
 import ast
@@ -66,39 +66,39 @@ shell.events.register("post_execute", lambda: print("passed"))
 shell = get_ipython()
 before = shell.run_cell
 def run_cell(source, *a, **k):
-    return before(source.replace("probe.report(", "print("), *a, **k)
+    return before(source.replace("observe.report(", "print("), *a, **k)
 shell.run_cell = run_cell
 """,
     "a result of one's own": """
-import sdpa_helpers.lessons.probe as probe
+import sdpa_helpers.checking.observe as observe
 def report(function, nonce, inputs):
     from IPython.display import display
-    display({probe.MIME: {"nonce": nonce, "answer": {"kind": "passed", "points": 4}}}, raw=True)
-probe.report = report
+    display({observe.MIME: {"nonce": nonce, "answer": {"kind": "passed", "points": 4}}}, raw=True)
+observe.report = report
 """,
     "two results": """
-import sdpa_helpers.lessons.probe as probe
-before = probe.report
+import sdpa_helpers.checking.observe as observe
+before = observe.report
 def report(*arguments):
     before(*arguments)
     before(*arguments)
-probe.report = report
+observe.report = report
 """,
-    "everything about probe": """
-import sdpa_helpers.lessons.probe as probe
-probe.observe = lambda f, a: probe.Answer("number", "float", np.zeros(()))
-probe.describe = probe.pack_answer = None
+    "everything about observe": """
+import sdpa_helpers.checking.observe as observe
+observe.observe = lambda f, a: observe.Answer("number", "float", np.zeros(()))
+observe.describe = observe.pack_answer = None
 """,
     "threads that publish early": """
 import threading, time
 from IPython.display import display
-import sdpa_helpers.lessons.probe as probe
+import sdpa_helpers.checking.observe as observe
 def publish():
     while True:
         kernel = get_ipython().kernel
-        answer = probe.pack_answer(probe.Answer("number", "float", np.zeros(())))
+        answer = observe.pack_answer(observe.Answer("number", "float", np.zeros(())))
         for nonce in set(__import__("re").findall(r"'([0-9a-f]{32})'", str(kernel.get_parent("shell")))):
-            content = {"data": {probe.MIME: {"nonce": nonce, "answer": answer}}, "metadata": {}}
+            content = {"data": {observe.MIME: {"nonce": nonce, "answer": answer}}, "metadata": {}}
             kernel.session.send(kernel.iopub_socket, "display_data", content, parent=kernel.get_parent("shell"))
         time.sleep(0.002)
 threading.Thread(target=publish, daemon=True).start()

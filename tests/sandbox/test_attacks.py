@@ -13,7 +13,7 @@ MEDDLES_WITH_ALL = {
     "run_cell",
     "a result of one's own",
     "two results",
-    "everything about probe",
+    "everything about observe",
     "threads that publish early",
     "a false reply",
 }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdpa_helpers.sandbox import start as worker
+from sdpa_helpers.sandbox import start
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.visible_files import EMPTY
 from tests.sandbox.conftest import LIMITS
@@ -10,7 +10,7 @@ from tests.sandbox.conftest import LIMITS
 
 @pytest.fixture
 def kernel(warm):
-    made = GradedKernel(worker.start_kernel(warm, LIMITS, EMPTY, ("matplotlib.pyplot",)), LIMITS)
+    made = GradedKernel(start.start_kernel(warm, LIMITS, EMPTY, ("matplotlib.pyplot",)), LIMITS)
     yield made
     made.stop()
 
@@ -113,7 +113,7 @@ def kernel_still_there(run):
 
 def test_many_lines_lose_nothing(warm):
     """Outputs wait for a reader who is slow; they are not thrown away."""
-    kernel = GradedKernel(worker.start_kernel(warm, LIMITS, EMPTY), LIMITS)
+    kernel = GradedKernel(start.start_kernel(warm, LIMITS, EMPTY), LIMITS)
     try:
         asked = kernel.execute_cell_input("for i in range(5_000): print(i, flush=True)")
         kernel.await_reply(asked, timeout=20)
@@ -126,7 +126,7 @@ def test_many_lines_lose_nothing(warm):
 def test_forks_of_one_server_draw_different_numbers(warm):
     drawn = set()
     for _ in range(2):
-        running = worker.start_kernel(warm, LIMITS, EMPTY)
+        running = start.start_kernel(warm, LIMITS, EMPTY)
         kernel = GradedKernel(running, LIMITS)
         asked = kernel.execute_cell_input("import numpy as np; print(np.random.rand())")
         kernel.await_reply(asked, timeout=20)

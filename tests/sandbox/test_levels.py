@@ -18,9 +18,7 @@ from sdpa_helpers.classroom.executors import Processes, grade_all
 from sdpa_helpers.grading.grade_one import Settings, attempt
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
-from sdpa_helpers.sandbox import choose_level as probe
-from sdpa_helpers.sandbox import scratch
-from sdpa_helpers.sandbox import start as worker
+from sdpa_helpers.sandbox import choose_level, scratch, start
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level, Warm
 from sdpa_helpers.sandbox.limits import Limits
@@ -43,7 +41,7 @@ class Broken(Level):
 def anew():
     """No level that an earlier test has started is still in use."""
     for level in LEVELS:
-        worker.end(level)
+        start.end(level)
 
 
 # ---- the choice -------------------------------------------------------------------------------------------
@@ -51,12 +49,12 @@ def anew():
 
 def test_auto_takes_the_best_level_and_says_what_is_missing(usable, monkeypatch):
     usable("warm")
-    assert probe.choose("auto") == probe.Choice("warm")
+    assert choose_level.choose("auto") == choose_level.ChosenLevel("warm")
     usable("landlock")
-    worker.end("warm")  # what was tried out is kept for the grading that follows
+    start.end("warm")  # what was tried out is kept for the grading that follows
     monkeypatch.setitem(LEVELS, "warm", Broken)
     monkeypatch.setenv("PATH", "/nowhere")  # no bubblewrap
-    choice = probe.choose("require")
+    choice = choose_level.choose("require")
     assert choice.level == "landlock"
     assert choice.missing == {"warm": "it is broken", "bubblewrap": "bubblewrap is not installed"}
 
@@ -64,16 +62,16 @@ def test_auto_takes_the_best_level_and_says_what_is_missing(usable, monkeypatch)
 def test_require_refuses_and_auto_warns_where_nothing_holds(monkeypatch):
     for name in LEVELS:
         monkeypatch.setitem(LEVELS, name, Broken)
-    with pytest.raises(probe.NoSandbox, match="landlock: it is broken"):
-        probe.choose("require")
-    assert probe.choose("auto").level == "off"
-    assert set(probe.choose("auto").missing) == set(LEVELS)
+    with pytest.raises(choose_level.NoSandbox, match="landlock: it is broken"):
+        choose_level.choose("require")
+    assert choose_level.choose("auto").level == "off"
+    assert set(choose_level.choose("auto").missing) == set(LEVELS)
 
 
 def test_a_level_that_leaks_is_not_taken(monkeypatch):
     """The probe has teeth: a plain process that calls itself a sandbox is found out."""
-    monkeypatch.setattr(worker, "start_kernel", lambda level, limits, package: worker.Plain(2048, package))
-    fault = probe.fault("warm")
+    monkeypatch.setattr(start, "start_kernel", lambda level, limits, package: start.Plain(2048, package))
+    fault = choose_level.fault("warm")
     for expected in (
         *(f"sdpa_helpers/{room}/" for room in ("checking", "grading", "lessons", "sandbox")),
         "write to",
@@ -150,7 +148,7 @@ def test_a_kernel_sees_the_package_that_it_was_given(level, usable):
     if level != "off":
         usable(level)
     package = KernelPackage((("abacus/__init__.py", ""), ("abacus/beads.py", "N = 7")), "import abacus.beads")
-    kernel = GradedKernel(worker.start_kernel(level, LIMITS, package), LIMITS)
+    kernel = GradedKernel(start.start_kernel(level, LIMITS, package), LIMITS)
     try:
         code = "import os\nassert 'abacus' not in globals()\nimport abacus.beads\nassert abacus.beads.N == 7"
         missing = "\ntry:\n    import sdpa_helpers.lessons\nexcept ImportError:\n    print('not there')"
@@ -167,7 +165,7 @@ def test_a_kernel_sees_the_package_that_it_was_given(level, usable):
 
 def test_a_warm_up_that_fails_is_a_fault_of_the_level(usable):
     usable("warm")
-    assert "the warm-up ended in an error" in probe.fault("warm", KernelPackage(warm_up="1 / 0"))
+    assert "the warm-up ended in an error" in choose_level.fault("warm", KernelPackage(warm_up="1 / 0"))
 
 
 # ---- root and ordinary users ------------------------------------------------------------------------------
@@ -244,7 +242,7 @@ def servers(of: psutil.Process) -> list[psutil.Process]:
 
 def test_a_fork_server_that_is_killed_costs_nothing(graded, warm):
     graded(warm, "def dot_product(q, k):\n    return 1.0")
-    server = worker._made[warm, kernel_package()].server
+    server = start._made[warm, kernel_package()].server
     os.kill(server.pid, signal.SIGKILL)
     server.wait()
     assert graded(warm, RIGHT["dot_product"])["points"] == 22
@@ -254,8 +252,8 @@ def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fa
     import threading
 
     path = hand_in("ada", **{**RIGHT, "dot_product": f"import time\ntime.sleep(1.0)\n{RIGHT['dot_product']}"})
-    worker.start_kernel(warm, LIMITS, kernel_package(), ("numpy", "matplotlib.pyplot")).close()
-    server = worker._made[warm, kernel_package()].server
+    start.start_kernel(warm, LIMITS, kernel_package(), ("numpy", "matplotlib.pyplot")).close()
+    server = start._made[warm, kernel_package()].server
     timer = threading.Timer(0.7, lambda: os.kill(server.pid, signal.SIGKILL))
     timer.start()
     record = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm)).record
@@ -270,7 +268,7 @@ SLEEPER = "import time\ntime.sleep(30)\ndef dot_product(q, k):\n    return 1.0"
 @pytest.mark.parametrize("level", ["warm", "bubblewrap", "landlock"])
 def test_kill_minus_nine_leaves_nothing(hand_in, usable, tmp_path, whom, level):
     usable(level)
-    worker.end(level)
+    start.end(level)
     hand_in("ada", **{**RIGHT, "dot_product": SLEEPER})
     code = f"""
 import sys
