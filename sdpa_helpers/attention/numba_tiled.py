@@ -15,20 +15,19 @@ The first call compiles for some seconds; the result is kept on disk.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 import numba.extending
 import numpy as np
 
-from sdpa_helpers.attention.heads import full_rows, heads_of, leading_shape, matrix_at
-from sdpa_helpers.attention.numpy_tiled import cannot, scores_are_small
-from sdpa_helpers.attention.tiles import Tiles
+from sdpa_helpers.attention.layout import QKV, Forward, Rule, Tiles, heads_of, leading_shape
+from sdpa_helpers.attention.small_scores import scores_are_small
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
-__all__ = ["attention", "attention_backward", "attention_forward", "cannot"]
+    from sdpa_helpers.attention.call_facts import Call
 
 TILES = Tiles(queries=512, keys=512, diagonal=64)
 BACKWARD_TILES = Tiles(queries=512, keys=256, diagonal=128)
@@ -50,23 +49,36 @@ def compiled(function: Any = None, **options: Any) -> Any:
         return numba.njit(nogil=True, error_model="numpy", **options)(function)
 
 
+class RowsRule(NamedTuple):
+    """`layout.Rule` for one tile of queries, as compiled functions take it."""
+
+    allowed: np.ndarray  # the boolean mask of these rows; empty where there is none
+    bias: np.ndarray  # the float mask of these rows; empty where there is none
+    first: int  # the number of the first of these queries
+    is_causal: bool
+    scale: float
+
+
+def cannot(call: Call) -> str:
+    """Why this file does not do such a call; "" when it does."""
+    return "tiles of weights are overwritten, never returned" if call.return_weights else ""
+
+
 def attention(
     query: Float[np.ndarray, "... n_q d_k"],
     key: Float[np.ndarray, "... n_k d_k"],
     value: Float[np.ndarray, "... n_k d_v"],
     *,
     attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None,
-    dropout_p: float,  # always 0 here, as `cannot` says
+    dropout_p: float,  # always 0 here, as `call.py` sees to
     is_causal: bool,
     scale: float,
     enable_gqa: bool,
     return_weights: bool,  # always False here, likewise
 ) -> tuple[Float[np.ndarray, "... n_q d_v"], None]:
     """The attended values, in the dtype of `query`."""
-    output, _, _ = attention_forward(
-        query, key, value, attn_mask=attn_mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
-    )
-    return output, None
+    options = {"is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
+    return attention_forward(query, key, value, attn_mask=attn_mask, **options).output, None
 
 
 # Forward ---------------------------------------------------------------------------------------------------
@@ -81,46 +93,45 @@ def attention_forward(
     is_causal: bool = False,
     scale: float,
     enable_gqa: bool = False,
-) -> tuple[Float[np.ndarray, "... n_q d_v"], Float[np.ndarray, "... n_q"], Float[np.ndarray, "... n_q"]]:
+) -> Forward:
     """The attended values and, for the backward pass, each query's m and Σⱼ exp(sⱼ − m)."""
     lead = leading_shape(query, key, value, enable_gqa)
     n_q, n_k = query.shape[-2], key.shape[-2]
     working = np.result_type(query.dtype, np.float32)
     output = np.zeros((*lead, n_q, value.shape[-1]), dtype=working)
-    largest, total = np.zeros((2, *lead, n_q), dtype=working)
+    whole = Forward(output, *np.zeros((2, *lead, n_q), dtype=working))
+    arrays, rule = QKV(query, key, value), Rule(attn_mask, is_causal, scale).in_full(n_q, n_k)
     scratch = scratch_for(TILES, n_q, n_k, working)
-    mask = None if attn_mask is None else full_rows(attn_mask, n_q, n_k)
-    for head in heads_of(lead):
-        q, k, v = (matrix(matrix_at(head, lead, x), working) for x in (query, key, value))
-        mask_head = None if mask is None else matrix_at(head, lead, mask)
-        small = scores_are_small(q, k, v, mask_head, scale, working)
+    for index in heads_of(lead):
+        head = QKV(*(matrix(x, working) for x in arrays.at(index, lead)))
+        rule_here, results = rule.at(index, lead), whole.at(index)
+        small = scores_are_small(head, rule_here, working)
         if not small:
-            largest[head] = np.finfo(working).min
+            results.largest[:] = np.finfo(working).min
         for first in range(0, n_q, TILES.queries):
             rows = slice(first, first + TILES.queries)
-            masks = masks_of(mask_head, rows, working)
-            results = output[head][rows], largest[head][rows], total[head][rows]
-            attend_rows(
-                q[rows], k, v, *masks, first, is_causal, scale, small, tuple(TILES), scratch, *results
-            )
-    return output.astype(query.dtype, copy=False), largest, total
+            some = head._replace(query=head.query[rows])
+            of_rows = rule_of_rows(rule_here, rows, working)
+            attend_rows(some, of_rows, small, TILES, scratch, Forward(*(x[rows] for x in results)))
+    return whole._replace(output=output.astype(query.dtype, copy=False))
 
 
 @compiled
-def attend_rows(
-    query, key, value, allowed, bias, first, is_causal, scale, small, tiles, scratch, output, largest, total
-):
-    """One tile of queries, the first of which is number `first`, against all keys that they see."""
+def attend_rows(head, rule, small, tiles, scratch, results):
+    """One tile of queries against all keys that they see: writes to `results`."""
+    query, key, value = head
+    output, largest, total = results
+    bias = rule.bias
     # With a float mask the scores stay to base e until their largest is subtracted: the lowest float32 · log₂ e
     # would overflow.
     early, late = (1.0, LOG2_E) if bias.size else (LOG2_E, 1.0)
-    scaled_query = query * query.dtype.type(scale * early)
+    scaled_query = query * query.dtype.type(rule.scale * early)
     late = query.dtype.type(late)
-    for number in range(rectangles(first, len(query), len(key), is_causal, tiles)):
-        top, bottom, left, right = rectangle(number, first, len(query), len(key), is_causal, tiles)
+    for number in range(rectangles(rule, len(query), len(key), tiles)):
+        top, bottom, left, right = rectangle(number, rule, len(query), len(key), tiles)
         scores = scratch[0, : (bottom - top) * (right - left)].reshape(bottom - top, right - left)
         np.dot(scaled_query[top:bottom], key[left:right].T, scores)
-        hide(scores, top, left, first, allowed, bias, is_causal)
+        hide(scores, top, left, rule)
         if not small:
             subtract_largest(scores, late, output[top:bottom], largest[top:bottom], total[top:bottom])
         exponentials(scores, total[top:bottom])
@@ -174,9 +185,10 @@ def largest_of(scores, i):
 
 
 @compiled
-def hide(scores, top, left, first, allowed, bias, is_causal):
+def hide(scores, top, left, rule):
     """−∞ where the query of that row may not attend to the key of that column; add a float mask."""
     n, width = scores.shape
+    allowed, bias = rule.allowed, rule.bias
     for i in range(n if allowed.size else 0):
         for j in range(width):
             if not allowed[top + i, left + j]:
@@ -184,8 +196,8 @@ def hide(scores, top, left, first, allowed, bias, is_causal):
     for i in range(n if bias.size else 0):
         for j in range(width):
             scores[i, j] += bias[top + i, left + j]
-    for i in range(n if is_causal else 0):
-        for j in range(max(0, first + top + i + 1 - left), width):
+    for i in range(n if rule.is_causal else 0):
+        for j in range(max(0, rule.first + top + i + 1 - left), width):
             scores[i, j] = -np.inf
 
 
@@ -197,27 +209,27 @@ def add(to, what):
             to[i, c] += what[i, c]
 
 
-# The rectangles of `tiles.py`, in a form that can be compiled: how many there are, and number so and so.
+# `layout.rectangles` in a form that can be compiled: how many there are, and number so and so.
 
 
 @compiled
-def rectangles(first, n, n_k, is_causal, tiles):
-    if not is_causal:
-        return (n_k + tiles[1] - 1) // tiles[1]
-    thin = (n + tiles[2] - 1) // tiles[2] if first < n_k else 0
-    return (min(first, n_k) + tiles[1] - 1) // tiles[1] + thin
+def rectangles(rule, n, n_k, tiles):
+    if not rule.is_causal:
+        return (n_k + tiles.keys - 1) // tiles.keys
+    thin = (n + tiles.diagonal - 1) // tiles.diagonal if rule.first < n_k else 0
+    return (min(rule.first, n_k) + tiles.keys - 1) // tiles.keys + thin
 
 
 @compiled
-def rectangle(number, first, n, n_k, is_causal, tiles):
-    """(top, bottom, left, right); rows are counted from `first`."""
-    straight = min(first, n_k) if is_causal else n_k
-    full = (straight + tiles[1] - 1) // tiles[1]
+def rectangle(number, rule, n, n_k, tiles):
+    """(top, bottom, left, right); rows are counted from `rule.first`."""
+    straight = min(rule.first, n_k) if rule.is_causal else n_k
+    full = (straight + tiles.keys - 1) // tiles.keys
     if number < full:
-        return 0, n, number * tiles[1], min((number + 1) * tiles[1], straight)
-    top = (number - full) * tiles[2]
-    bottom = min(top + tiles[2], n)
-    return top, bottom, first, min(first + bottom, n_k)
+        return 0, n, number * tiles.keys, min((number + 1) * tiles.keys, straight)
+    top = (number - full) * tiles.diagonal
+    bottom = min(top + tiles.diagonal, n)
+    return top, bottom, rule.first, min(rule.first + bottom, n_k)
 
 
 # 2^x -------------------------------------------------------------------------------------------------------
@@ -269,52 +281,42 @@ def attention_backward(
     is_causal: bool = False,
     scale: float,
     enable_gqa: bool = False,
-) -> tuple[
-    Float[np.ndarray, "... n_q d_k"], Float[np.ndarray, "... n_k d_k"], Float[np.ndarray, "... n_k d_v"]
-]:
+) -> QKV:
     """Gradients for query, key and value; the derivation is in `numpy_tiled.attention_backward`."""
     lead = leading_shape(query, key, value, enable_gqa)
     n_q, n_k = query.shape[-2], key.shape[-2]
     working = np.result_type(query.dtype, np.float32)
-    gradients = tuple(np.zeros(x.shape, working) for x in (query, key, value))
+    arrays, rule = QKV(query, key, value), Rule(attn_mask, is_causal, scale).in_full(n_q, n_k)
+    gradients = QKV(*(np.zeros(x.shape, working) for x in arrays))
     scratch = scratch_for(BACKWARD_TILES, n_q, n_k, working)
-    mask = None if attn_mask is None else full_rows(attn_mask, n_q, n_k)
-    for head in heads_of(lead):
-        q, k, v = (matrix(matrix_at(head, lead, x), working) for x in (query, key, value))
-        dq, dk, dv = (matrix_at(head, lead, x) for x in gradients)
-        grad, out = matrix(grad_output[head], working), matrix(output[head], working)
-        mask_head = None if mask is None else matrix_at(head, lead, mask)
+    for index in heads_of(lead):
+        head = QKV(*(matrix(x, working) for x in arrays.at(index, lead)))
+        # Heads that share a key get views of the same matrix here, in which their gradients add up.
+        grads = gradients.at(index, lead)
+        grad, out = matrix(grad_output[index], working), matrix(output[index], working)
+        results = Forward(out, largest[index], total[index])
         for first in range(0, n_q, BACKWARD_TILES.queries):
             rows = slice(first, first + BACKWARD_TILES.queries)
-            masks = masks_of(mask_head, rows, working)
-            given = (out[rows], largest[head][rows], total[head][rows], grad[rows])
-            options = (first, is_causal, scale, tuple(BACKWARD_TILES), scratch)
-            backward_rows(q[rows], k, v, *given, *masks, *options, dq[rows], dk, dv)
-    return tuple(x.astype(query.dtype, copy=False) for x in gradients)  # pyright: ignore[reportReturnType]
+            backward_rows(
+                head._replace(query=head.query[rows]),
+                rule_of_rows(rule.at(index, lead), rows, working),
+                Forward(*(x[rows] for x in results)),
+                grad[rows],
+                BACKWARD_TILES,
+                scratch,
+                grads._replace(query=grads.query[rows]),
+            )
+    return QKV(*(x.astype(query.dtype, copy=False) for x in gradients))
 
 
 @compiled
-def backward_rows(
-    query,
-    key,
-    value,
-    output,
-    largest,
-    total,
-    grad_output,
-    allowed,
-    bias,
-    first,
-    is_causal,
-    scale,
-    tiles,
-    scratch,
-    dq,
-    dk,
-    dv,
-):
-    """One tile of queries against all keys that they see: adds to dq, dk, dv."""
-    scaled_query = query * query.dtype.type(scale)
+def backward_rows(head, rule, results, grad_output, tiles, scratch, gradients):
+    """One tile of queries against all keys that they see: adds to `gradients`."""
+    query, key, value = head
+    output, largest, total = results
+    dq, dk, dv = gradients
+    bias = rule.bias
+    scaled_query = query * query.dtype.type(rule.scale)
     shift, factor = np.empty_like(total), np.empty_like(total)
     for i in range(len(total)):
         # Without a float mask the total goes into the exponent too; a row that saw nothing gets 2^−∞.
@@ -325,19 +327,19 @@ def backward_rows(
     for i in range(len(total)):
         less[i] = np.sum(grad_output[i] * output[i])
 
-    for number in range(rectangles(first, len(query), len(key), is_causal, tiles)):
-        top, bottom, left, right = rectangle(number, first, len(query), len(key), is_causal, tiles)
+    for number in range(rectangles(rule, len(query), len(key), tiles)):
+        top, bottom, left, right = rectangle(number, rule, len(query), len(key), tiles)
         size = (bottom - top) * (right - left)
         weights = scratch[0, :size].reshape(bottom - top, right - left)
         dscores = scratch[1, :size].reshape(bottom - top, right - left)
         np.dot(scaled_query[top:bottom], key[left:right].T, weights)
         np.dot(grad_output[top:bottom], value[left:right].T, dscores)
-        hide(weights, top, left, first, allowed, bias, is_causal)
+        hide(weights, top, left, rule)
         differentiate(weights, dscores, shift[top:bottom], factor[top:bottom], less[top:bottom])
         add(dv[left:right], np.dot(weights.T, grad_output[top:bottom]))
         add(dq_unscaled[top:bottom], np.dot(dscores, key[left:right]))
         add(dk[left:right], np.dot(dscores.T, scaled_query[top:bottom]))
-    add(dq, dq_unscaled * query.dtype.type(scale))
+    add(dq, dq_unscaled * query.dtype.type(rule.scale))
 
 
 @compiled(fastmath=FAST)
@@ -360,14 +362,15 @@ def matrix(array: np.ndarray, dtype: Any) -> np.ndarray:
     return array if array.flags.writeable else array.copy()
 
 
-def masks_of(mask: np.ndarray | None, rows: slice, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-    """These rows of a boolean and of a float mask; the one that there is not is empty."""
+def rule_of_rows(rule: Rule, rows: slice, dtype: Any) -> RowsRule:
+    """A head's rule for these rows."""
     allowed, bias = np.empty((0, 0), bool), np.empty((0, 0), dtype)
-    if mask is None:
-        return allowed, bias
-    with np.errstate(over="ignore"):
-        some = matrix(mask[rows], bool if mask.dtype == bool else dtype)
-    return (some, bias) if mask.dtype == bool else (allowed, some)
+    if rule.mask is not None and rule.mask.dtype == bool:
+        allowed = matrix(rule.mask[rows], bool)
+    elif rule.mask is not None:
+        with np.errstate(over="ignore"):
+            bias = matrix(rule.mask[rows], dtype)
+    return RowsRule(allowed, bias, rows.start, rule.is_causal, rule.scale)
 
 
 def scratch_for(tiles: Tiles, n_q: int, n_k: int, dtype: Any) -> np.ndarray:

@@ -12,13 +12,13 @@ and when a larger score comes, both sums are multiplied by exp(m_old − m_new).
 and overwritten by the next one, and no more than one tile is ever in memory. It is faster too: the tile is still
 in the processor's cache when the exponential and the second product read it.
 
-Read `attend_head`, then `Running`. What makes it fast in NumPy, where each operation is one pass over a tile:
+Read `attend_head`, then `RunningSums`. What makes it fast in NumPy, where each operation is one pass over a tile:
 - the scale goes into the queries, n × d numbers, not into the scores, n × n;
 - every operation writes where its result belongs (out=), and the row sums are a product with a vector of ones;
-- where no score can be large, there is no maximum to keep (`scores_are_small`);
-- with is_causal, tiles beyond the diagonal are not made, and those on it are thin (`tiles.py`).
+- where no score can be large, there is no maximum to keep (`small_scores.py`);
+- with is_causal, tiles beyond the diagonal are not made, and those on it are thin (`layout.rectangles`).
 
-The arguments were checked by `call.py`; `heads.py` walks through batch and heads.
+The arguments were checked by `call.py`; `layout.py` walks through batch and heads.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdpa_helpers.attention.heads import full_rows, heads_of, leading_shape, matrix_at
-from sdpa_helpers.attention.tiles import Tiles, rectangles
+from sdpa_helpers.attention.layout import QKV, Forward, Rule, Tiles, heads_of, leading_shape, rectangles
+from sdpa_helpers.attention.small_scores import scores_are_small
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -42,16 +42,10 @@ if TYPE_CHECKING:
 TILES = Tiles(queries=512, keys=512, diagonal=128)
 BACKWARD_TILES = Tiles(queries=512, keys=256, diagonal=128)
 
-# exp(±30) ≈ 10^±13: far from the ends of float32 (10^±38), also after adding up a million of them.
-SMALL_SCORE = 30.0
-SMALL_VALUE = 1e18
-
 
 def cannot(call: Call) -> str:
     """Why this file does not do such a call; "" when it does."""
-    if call.return_weights:
-        return "tiles of weights are overwritten, never returned"
-    return "it has no dropout" if call.dropout_p > 0 else ""
+    return "tiles of weights are overwritten, never returned" if call.return_weights else ""
 
 
 def attention(
@@ -60,17 +54,15 @@ def attention(
     value: Float[np.ndarray, "... n_k d_v"],
     *,
     attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None,
-    dropout_p: float,  # always 0 here, as `cannot` says
+    dropout_p: float,  # always 0 here, as `call.py` sees to
     is_causal: bool,
     scale: float,
     enable_gqa: bool,
     return_weights: bool,  # always False here, likewise
 ) -> tuple[Float[np.ndarray, "... n_q d_v"], None]:
     """The attended values, in the dtype of `query`."""
-    output, _, _ = attention_forward(
-        query, key, value, attn_mask=attn_mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
-    )
-    return output, None
+    options = {"is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
+    return attention_forward(query, key, value, attn_mask=attn_mask, **options).output, None
 
 
 # Forward ---------------------------------------------------------------------------------------------------
@@ -85,61 +77,51 @@ def attention_forward(
     is_causal: bool = False,
     scale: float,
     enable_gqa: bool = False,
-) -> tuple[Float[np.ndarray, "... n_q d_v"], Float[np.ndarray, "... n_q"], Float[np.ndarray, "... n_q"]]:
+) -> Forward:
     """The attended values and, for the backward pass, each query's m and Σⱼ exp(sⱼ − m)."""
     lead = leading_shape(query, key, value, enable_gqa)
     n_q, n_k = query.shape[-2], key.shape[-2]
     working = np.result_type(query.dtype, np.float32)  # float16 ends at 65504: too soon for a sum of products
     output = np.empty((*lead, n_q, value.shape[-1]), dtype=query.dtype)
-    largest, total = np.empty((2, *lead, n_q), dtype=working)
-    mask = None if attn_mask is None else full_rows(attn_mask, n_q, n_k)
+    whole = Forward(output, *np.empty((2, *lead, n_q), dtype=working))
+    arrays, rule = QKV(query, key, value), Rule(attn_mask, is_causal, scale).in_full(n_q, n_k)
     tiles = TILES._replace(keys=max(1, TILES.keys * 4 // working.itemsize))  # as many bytes in float64
     scratch = scratch_for(tiles, n_q, n_k, working)
-    for head in heads_of(lead):
-        query_head, key_head, value_head = (matrix_at(head, lead, x) for x in (query, key, value))
-        mask_head = None if mask is None else matrix_at(head, lead, mask)
-        attend_head(
-            query_head,
-            key_head,
-            value_head,
-            mask_head,
-            is_causal,
-            scale,
-            tiles,
-            scratch,
-            output[head],
-            largest[head],
-            total[head],
-        )
-    return output, largest, total
+    for index in heads_of(lead):
+        attend_head(arrays.at(index, lead), rule.at(index, lead), tiles, scratch, whole.at(index))
+    return whole
 
 
-def attend_head(query, key, value, mask, is_causal, scale, tiles, scratch, output, largest, total) -> None:
-    """One head: matrices in; `output`, `largest` and `total` written."""
+def attend_head(head: QKV, rule: Rule, tiles: Tiles, scratch: np.ndarray, results: Forward) -> None:
+    """One head: matrices in; `results` written."""
+    query, key, value = head
     working = scratch.dtype
-    small = scores_are_small(query, key, value, mask, scale, working)
-    power, factor = (np.exp2, scale / math.log(2)) if small and EXP2_IS_FAST else (np.exp, scale)
+    small = scores_are_small(head, rule, working)
+    power, factor = (np.exp2, rule.scale / math.log(2)) if small and EXP2_IS_FAST else (np.exp, rule.scale)
 
     for first in range(0, len(query), tiles.queries):
         last = min(first + tiles.queries, len(query))
         scaled_query = np.multiply(query[first:last], factor, dtype=working)
-        running = Running(last - first, value.shape[1], working, lowest=0 if small else np.finfo(working).min)
-        for top, bottom, left, right in rectangles(first, last, len(key), is_causal, tiles):
+        running = RunningSums(
+            last - first, value.shape[1], working, lowest=0 if small else np.finfo(working).min
+        )
+        for top, bottom, left, right in rectangles(first, last, len(key), rule.is_causal, tiles):
             rows = slice(top - first, bottom - first)
             scores = part(scratch, bottom - top, right - left)
             np.matmul(scaled_query[rows], matrix(key[left:right], working).T, out=scores)
             if small:  # what may not be attended to is hidden as a weight, 0
                 weights = power(scores, out=scores)
-                hide(weights, 0, top, left, mask, is_causal)
+                hide(weights, 0, top, left, rule)
             else:  # … and here as a score, −∞
-                hide(scores, -np.inf, top, left, mask, is_causal)
+                hide(scores, -np.inf, top, left, rule)
                 weights = running.exponentials(rows, scores)
             running.add(rows, weights, matrix(value[left:right], working))
-        output[first:last] = running.average()
-        largest[first:last], total[first:last] = running.largest[:, 0], running.total[:, 0]
+        results.output[first:last] = running.average()
+        results.largest[first:last] = running.largest[:, 0]
+        results.total[first:last] = running.total[:, 0]
 
 
-class Running:
+class RunningSums:
     """What is known of some rows while the tiles of their scores go by."""
 
     def __init__(self, n: int, d_v: int, dtype: Any, lowest: float) -> None:
@@ -169,46 +151,21 @@ class Running:
         return self.values / np.where(self.total == 0, 1, self.total)
 
 
-def hide(
-    tile: np.ndarray, hidden: float, top: int, left: int, mask: np.ndarray | None, is_causal: bool
-) -> None:
+def hide(tile: np.ndarray, hidden: float, top: int, left: int, rule: Rule) -> None:
     """Put `hidden` where the query of that row may not attend to the key of that column; add a float mask."""
     height, width = tile.shape
-    if mask is not None:
-        here = mask[top : top + height, left : left + width]
+    if rule.mask is not None:
+        here = rule.mask[top : top + height, left : left + width]
         if here.dtype == bool and hidden == 0:
             np.multiply(tile, here, out=tile)  # far faster than a choice for each number
         elif here.dtype == bool:
             np.copyto(tile, hidden, where=~here)
         else:  # scores_are_small refuses these, so that `tile` holds scores
             np.add(tile, here, out=tile, casting="same_kind")
-    if is_causal and left + width > top + 1:  # some key here is after the first query
+    if rule.is_causal and left + width > top + 1:  # some key here is after the first query
         start = max(0, top - left)  # from this column on
         later = np.arange(left + start, left + width) > np.arange(top, top + height)[:, None]
         np.copyto(tile[:, start:], hidden, where=later)
-
-
-def scores_are_small(query, key, value, mask, scale: float, working: Any) -> bool:
-    """Whether exp of every score is so far from overflow and underflow that no maximum need be subtracted.
-
-    Cauchy and Schwarz: |q · k| ≤ ‖q‖ ‖k‖. Costs n·d to prove, and saves two passes over n² scores. For normally
-    distributed vectors the bound is about √d_k + 5. A float mask could add anything. NaN makes it false.
-    """
-    if (mask is not None and mask.dtype != bool) or not (query.size and key.size and value.size):
-        return False
-    bound = abs(scale) * largest_norm(query, working) * largest_norm(key, working)
-    return bound < SMALL_SCORE and max(float(value.max()), -float(value.min())) < SMALL_VALUE
-
-
-def largest_norm(vectors: np.ndarray, working: Any) -> float:
-    """The largest ‖v‖, a tile at a time."""
-    squares = 0.0
-    for start in range(0, len(vectors), TILES.keys):
-        some = vectors[start : start + TILES.keys].astype(working, copy=False)
-        squares = max(squares, float(np.einsum("nd,nd->n", some, some).max()))
-        if math.isnan(squares):
-            break
-    return math.sqrt(squares)
 
 
 def exp2_is_fast() -> bool:
@@ -261,9 +218,7 @@ def attention_backward(
     is_causal: bool = False,
     scale: float,
     enable_gqa: bool = False,
-) -> tuple[
-    Float[np.ndarray, "... n_q d_k"], Float[np.ndarray, "... n_k d_k"], Float[np.ndarray, "... n_k d_v"]
-]:
+) -> QKV:
     """Gradients for query, key and value, from what `attention_forward` returned.
 
     The weights are not kept, but made again, tile by tile. With P the weights, S the scaled scores:
@@ -276,62 +231,66 @@ def attention_backward(
     lead = leading_shape(query, key, value, enable_gqa)
     n_q, n_k = query.shape[-2], key.shape[-2]
     working = np.result_type(query.dtype, np.float32)
-    gradients = tuple(np.zeros(x.shape, working) for x in (query, key, value))
-    mask = None if attn_mask is None else full_rows(attn_mask, n_q, n_k)
+    arrays, rule = QKV(query, key, value), Rule(attn_mask, is_causal, scale).in_full(n_q, n_k)
+    gradients = QKV(*(np.zeros(x.shape, working) for x in arrays))
+    whole = Forward(output, largest, total)
     scratch = [scratch_for(BACKWARD_TILES, n_q, n_k, working) for _ in range(2)]
-    for head in heads_of(lead):
-        q, k, v = (matrix_at(head, lead, x) for x in (query, key, value))
+    for index in heads_of(lead):
+        head, rule_here, results = arrays.at(index, lead), rule.at(index, lead), whole.at(index)
         # Heads that share a key get views of the same matrix here, in which their gradients add up.
-        dq, dk, dv = (matrix_at(head, lead, x) for x in gradients)
-        mask_head = None if mask is None else matrix_at(head, lead, mask)
-        given = (output[head], largest[head], total[head], grad_output[head])
-        backward_head(q, k, v, *given, mask_head, is_causal, scale, scratch, dq, dk, dv)
-    dtype = query.dtype
-    return tuple(x.astype(dtype, copy=False) for x in gradients)  # pyright: ignore[reportReturnType]
+        grads = gradients.at(index, lead)
+        backward_head(head, rule_here, results, grad_output[index], scratch, grads)
+    return QKV(*(x.astype(query.dtype, copy=False) for x in gradients))
 
 
 def backward_head(
-    query, key, value, output, largest, total, grad_output, mask, is_causal, scale, scratch, dq, dk, dv
+    head: QKV,
+    rule: Rule,
+    results: Forward,
+    grad_output: np.ndarray,
+    scratch: list[np.ndarray],
+    gradients: QKV,
 ) -> None:
-    """One head: adds to dq, dk, dv."""
+    """One head: adds to its gradients."""
     working = scratch[0].dtype
-    small = scores_are_small(query, key, value, mask, scale, working)
+    output, largest, total = results
+    small = scores_are_small(head, rule, working)
     power, unit = (np.exp2, math.log(2)) if small and EXP2_IS_FAST else (np.exp, 1.0)
 
-    # One more column on each side: the products then give dP − D, and S − log(total · exp(largest)), in one go.
+    # One more column on each side: the products then give dP − D, and S − LSE, in one go.
     # A row that saw nothing gets −∞ there, so that its weights are 0. Not so with a float mask: it may lift or
     # sink all scores of a row by so much that what is small beside it would be rounded away.
-    floating = mask is not None and mask.dtype != bool
+    floating = rule.mask is not None and rule.mask.dtype != bool
     with np.errstate(divide="ignore"):
-        log_total = np.zeros_like(total) if floating else np.where(total > 0, largest + np.log(total), np.inf)
-    query, key, value, grad_output = (matrix(x, working) for x in (query, key, value, grad_output))
-    scaled_query, scaled_key = query * scale, key * scale
-    query_less = with_column(scaled_query / unit, -log_total / unit)
+        lse = np.zeros_like(total) if floating else np.where(total > 0, largest + np.log(total), np.inf)
+    query, key, value, grad_output = (matrix(x, working) for x in (*head, grad_output))
+    scaled_query, scaled_key = query * rule.scale, key * rule.scale
+    query_less = with_column(scaled_query / unit, -lse / unit)
     key_one = with_column(key, 1)
     grad_output_less = with_column(grad_output, -np.einsum("nd,nd->n", grad_output, output, dtype=working))
     value_one = with_column(value, 1)
 
     for first in range(0, len(query), BACKWARD_TILES.queries):
         last = min(first + BACKWARD_TILES.queries, len(query))
-        for top, bottom, left, right in rectangles(first, last, len(key), is_causal, BACKWARD_TILES):
+        for top, bottom, left, right in rectangles(first, last, len(key), rule.is_causal, BACKWARD_TILES):
             rows, columns = slice(top, bottom), slice(left, right)
             weights, dscores = (part(memory, bottom - top, right - left) for memory in scratch)
             np.matmul(query_less[rows], key_one[columns].T, out=weights)
             if small:
                 power(weights, out=weights)
-                hide(weights, 0, top, left, mask, is_causal)
+                hide(weights, 0, top, left, rule)
             else:
-                hide(weights, -np.inf, top, left, mask, is_causal)
+                hide(weights, -np.inf, top, left, rule)
                 if floating:
                     weights -= largest[rows, None]
                 power(weights, out=weights)
                 if floating:
                     weights /= np.where(total == 0, 1, total)[rows, None]
-            dv[columns] += weights.T @ grad_output[rows]
+            gradients.value[columns] += weights.T @ grad_output[rows]
             np.matmul(grad_output_less[rows], value_one[columns].T, out=dscores)
             dscores *= weights
-            dq[rows] += dscores @ scaled_key[columns]
-            dk[columns] += dscores.T @ scaled_query[rows]
+            gradients.query[rows] += dscores @ scaled_key[columns]
+            gradients.key[columns] += dscores.T @ scaled_query[rows]
 
 
 def with_column(matrix: np.ndarray, column: np.ndarray | float) -> np.ndarray:

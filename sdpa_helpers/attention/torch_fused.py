@@ -14,13 +14,12 @@ There is no second derivative.
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from sdpa_helpers.attention.heads import full_rows, leading_shape
+from sdpa_helpers.attention.layout import four_dimensional, full_rows, leading_shape, with_dense_rows
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -89,15 +88,3 @@ def attention(
             enable_gqa=grouped,
         )
     return output.reshape(*lead, n_q, value.shape[-1]), None
-
-
-def four_dimensional(array: torch.Tensor, lead: tuple[int, ...]) -> Any:
-    """As (batch, heads, rows, columns), which is all that the kernel takes: a view wherever one is possible."""
-    rows_columns = array.shape[-2:]
-    array = array.expand(*lead, *rows_columns)
-    return array.reshape(math.prod(lead[:-1]), lead[-1] if lead else 1, *rows_columns)
-
-
-def with_dense_rows(array: torch.Tensor) -> torch.Tensor:
-    """The kernel wants the numbers of one row side by side; the rows may lie anywhere."""
-    return array if array.stride(-1) == 1 else array.contiguous()

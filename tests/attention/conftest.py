@@ -10,7 +10,7 @@ import os
 import pytest
 
 from sdpa_helpers.attention.known_backends import BACKENDS
-from sdpa_helpers.attention.tiles import Tiles
+from sdpa_helpers.attention.layout import Tiles
 
 SMALL = Tiles(queries=3, keys=2, diagonal=2)
 # "ring" is tested in test_ring.py, by several processes at once; "triton" by test_triton.py, which runs these tests
@@ -45,9 +45,14 @@ def usable(parameter, needs):
         needs(module)
     with pytest.MonkeyPatch.context() as patch:
         if tiles:
-            module = importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[name].module}")
-            for constant in ("TILES", "BACKWARD_TILES"):
-                patch.setattr(module, constant, tiles, raising=False)
+            backend = importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[name].module}")
+            has_tiles = [
+                m for m in (backend, *vars(backend).values()) if "TILES" in getattr(m, "__dict__", ())
+            ]
+            assert has_tiles, f"{name} is tiled, but neither it nor a module that it uses has TILES"
+            for module in has_tiles:
+                for constant in ("TILES", "BACKWARD_TILES"):
+                    patch.setattr(module, constant, tiles, raising=False)
         yield name
 
 

@@ -10,7 +10,7 @@ output of the whole, never those of the part: with them it makes its piece of th
 
 Three kernels, the fastest that fits: torch's CPU kernel; on CUDA, in half precision, torch's FlashAttention (called
 as torch's own context parallel does; written without a GPU at hand, so never run by us); else the tiles of
-`torch_tiled.py`, on any device. All arrays are (batch, heads, rows, columns), the heads of key and value
+`torch_passes.py`, on any device. All arrays are (batch, heads, rows, columns), the heads of key and value
 may divide those of the query, and scale > 0. Outputs, lse and gradients are in float32 at least: half precision
 would round anew at each part.
 """
@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import torch
 
-from sdpa_helpers.attention import torch_tiled
-from sdpa_helpers.attention.heads import heads_of, matrix_at
+from sdpa_helpers.attention import torch_passes
+from sdpa_helpers.attention.layout import QKV, Forward, Rule
 
 aten = torch.ops.aten
 
@@ -135,24 +135,15 @@ def _flash_backward(grad_output, query, key, value, whole, is_causal, scale) -> 
 
 
 def _tiled_forward(query, key, value, is_causal, scale) -> Part:
-    working = working_dtype(query.dtype)
-    lead, n_q = query.shape[:-2], query.shape[-2]
-    output = query.new_empty((*lead, n_q, value.shape[-1]), dtype=working)
-    largest, total = query.new_empty((2, *lead, n_q), dtype=working)
-    scratch = torch_tiled.scratch_for(query, n_q, key.shape[-2], working)
-    for head in heads_of(lead):
-        q, k, v = (matrix_at(head, lead, x) for x in (query, key, value))
-        results = (output[head], largest[head], total[head])
-        torch_tiled.attend_head(q, k, v, None, is_causal, scale, scratch, *results)
+    arrays, rule = QKV(query, key, value), Rule(None, is_causal, scale)
+    output, largest, total = torch_passes.forward(arrays, rule, enable_gqa=True)
     return Part(output, (largest + total.log2()) * math.log(2))  # those two are to base 2
 
 
 def _tiled_backward(grad_output, query, key, value, whole, is_causal, scale) -> tuple:
     working = working_dtype(query.dtype)
     # The lse as if it were the largest score (to base 2), with a sum of exponentials of 1: that is the same lse.
-    largest, total = whole.lse / math.log(2), torch.ones_like(whole.lse)
+    results = Forward(whole.output, whole.lse / math.log(2), torch.ones_like(whole.lse))
     query, key, value, grad_output = (x.to(working) for x in (query, key, value, grad_output))
-    options = {"attn_mask": None, "is_causal": is_causal, "scale": scale, "enable_gqa": True}
-    return torch_tiled.attention_backward(
-        query, key, value, whole.output, largest, total, grad_output, **options
-    )
+    arrays, rule = QKV(query, key, value), Rule(None, is_causal, scale)
+    return torch_passes.backward(arrays, rule, True, results, grad_output)

@@ -14,8 +14,8 @@ way to the next rank, and another one on its way here.
     rank 3       keys of 3      keys of 2      keys of 1      keys of 0
 
 After W steps every query has met every key, and a rank never held more than its own rows and two blocks in passing.
-Two things make it whole: parts of a softmax are added up by their log-sum-exp (`ring_blocks.py`), and for causal
-attention the rows are dealt out so that all ranks have the same work (`ring_partition.py`).
+Two things make it whole: parts of a softmax are added up by their log-sum-exp (`blocks.py`), and for causal
+attention the rows are dealt out so that all ranks have the same work (`partition.py`).
 
 Backward the blocks go round once more, and the gradient of each follows it: every rank adds what its queries
 contribute and passes it on, until it comes home (`_backward`).
@@ -36,10 +36,10 @@ import torch
 import torch.distributed as dist
 
 from sdpa_helpers.attention import arguments, known_backends
-from sdpa_helpers.attention.ring import blocks as ring_blocks
+from sdpa_helpers.attention.layout import four_dimensional, with_dense_rows
+from sdpa_helpers.attention.ring import blocks
 from sdpa_helpers.attention.ring.messages import Ring, Tally, meet
 from sdpa_helpers.attention.ring.partition import join_sequence, split_sequence, zigzag_partition
-from sdpa_helpers.attention.torch_fused import four_dimensional, with_dense_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,25 +119,25 @@ class RingAttention(torch.autograd.Function):
             )
         query, key, value, *whole = ctx.saved_tensors
         grad_output = grad_outputs[0].contiguous()
-        gradients = _backward(grad_output, query, key, value, ring_blocks.Part(*whole), *ctx.options)
+        gradients = _backward(grad_output, query, key, value, blocks.Part(*whole), *ctx.options)
         return (*gradients, None, None, None)
 
 
 # The two passes --------------------------------------------------------------------------------------------
 
 
-def _forward(query, key, value, is_causal: bool, scale: float, ring: Ring) -> ring_blocks.Part:
+def _forward(query, key, value, is_causal: bool, scale: float, ring: Ring) -> blocks.Part:
     """Attention of the queries to all keys, with its lse."""
     whole: Any = None
     for source, block in _visitors(ring, key, value):
         rows, columns, diagonal = ring.seen(source, is_causal)
         keys, values = (x[:, :, columns] for x in _unpack(block, ring.keys[source], key, value))
-        part = ring_blocks.attend(query[:, :, rows], keys, values, diagonal, scale)
+        part = blocks.attend(query[:, :, rows], keys, values, diagonal, scale)
         ring.count_pairs(query[:, :, rows], keys, diagonal)
         if source == ring.rank:  # the first one
             whole = part
         else:
-            ring_blocks.merge(ring_blocks.Part(whole.output[:, :, rows], whole.lse[:, :, rows]), part)
+            blocks.merge(blocks.Part(whole.output[:, :, rows], whole.lse[:, :, rows]), part)
     return whole
 
 
@@ -153,8 +153,8 @@ def _backward(grad_output, query, key, value, whole, is_causal: bool, scale: flo
     for source, block in _visitors(ring, key, value):
         rows, columns, diagonal = ring.seen(source, is_causal)
         keys, values = (x[:, :, columns] for x in _unpack(block, ring.keys[source], key, value))
-        of_rows = ring_blocks.Part(whole.output[:, :, rows], whole.lse[:, :, rows])
-        of_query, *of_block = ring_blocks.gradients(
+        of_rows = blocks.Part(whole.output[:, :, rows], whole.lse[:, :, rows])
+        of_query, *of_block = blocks.gradients(
             grad_output[:, :, rows], query[:, :, rows], keys, values, of_rows, diagonal, scale
         )
         mine = torch.empty_like(block, dtype=of_query.dtype)

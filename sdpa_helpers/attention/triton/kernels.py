@@ -1,13 +1,13 @@
 # pyright: basic, reportArgumentType=false, reportAttributeAccessIssue=false, reportIndexIssue=false
 # pyright: reportCallIssue=false, reportOperatorIssue=false, reportGeneralTypeIssues=false
-"""FlashAttention-2 in Triton: the programs that run on the GPU. `triton_flash.py` starts them.
+"""FlashAttention-2 in Triton: the programs that run on the GPU. `launch.py` starts them.
 
     Attention(Q, K, V) = softmax(Q Kᵀ · scale) V
 
 Dao 2023, "FlashAttention-2", algorithms 1 and 2. Many copies of a program run at once. Each has some rows of one
 head to itself, walks over the tiles of scores that they need, and never stores a tile:
 
-    forward           for a block of queries, over the keys      O, and the logarithm of the sum of exponentials
+    forward           for a block of queries, over the keys      O and LSE, the logarithm of the sum of exponentials
     query_gradient    for a block of queries, over the keys      dQ, and D = rowsum(dO ∘ O)
     key_gradients     for a block of keys, over the queries      dK and dV
 
@@ -49,11 +49,11 @@ LOWEST = tl.constexpr(-1e30)
 
 @triton.jit
 def forward(
-    query, key, value, output, log_totals, mask, to_base_2, heads, group, n_q, n_k,
+    query, key, value, output, lse, mask, to_base_2, heads, group, n_q, n_k,
     IS_CAUSAL: tl.constexpr, MASK: tl.constexpr, RAGGED: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, KEY_SIZE: tl.constexpr, VALUE_SIZE: tl.constexpr,
 ):  # fmt: skip
-    """One block of queries: their rows of `output`, and log₂ Σ 2^score, which the backward pass needs.
+    """One block of queries: their rows of `output`, and their LSE to base 2, log₂ Σ 2^score, for the backward pass.
 
     largest is the largest score so far, total = Σ 2^(score − largest) and values = Σ 2^(score − largest) v. When a
     larger score comes, both sums are corrected by 2^(largest before − largest now). The answer is values / total.
@@ -90,19 +90,19 @@ def forward(
     total = tl.where(empty, 1.0, total)
     store(output, batch, head, top, values * (1 / total)[:, None])
     # A row that saw nothing gets +∞: in the backward pass its weights, 2^(score − ∞), are 0.
-    log_total = tl.where(empty, float("inf"), largest + tl.log2(total))
-    tl.store(log_totals + (batch * heads + head) * n_q + rows, log_total, mask=rows < n_q)
+    row_lse = tl.where(empty, float("inf"), largest + tl.log2(total))
+    tl.store(lse + (batch * heads + head) * n_q + rows, row_lse, mask=rows < n_q)
 
 
 # Backward --------------------------------------------------------------------------------------------------
 #
-#     P = 2^(S − log_total)     dV = Pᵀ dO     dP = dO Vᵀ     dS = P ∘ (dP − D)     dQ = dS K · scale
+#     P = 2^(S − LSE)     dV = Pᵀ dO     dP = dO Vᵀ     dS = P ∘ (dP − D)     dQ = dS K · scale
 #                                                                                   dK = dSᵀ Q · scale
 
 
 @triton.jit
 def query_gradient(
-    query, key, value, output, grad_output, grad_query, log_totals, deltas,
+    query, key, value, output, grad_output, grad_query, lse, deltas,
     mask, to_base_2, scale, heads, group, n_q, n_k,
     IS_CAUSAL: tl.constexpr, MASK: tl.constexpr, RAGGED: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, KEY_SIZE: tl.constexpr, VALUE_SIZE: tl.constexpr,
@@ -116,7 +116,7 @@ def query_gradient(
     d_output = load(grad_output, batch, head, top)
     delta = tl.sum(d_output.to(tl.float32) * load(output, batch, head, top).to(tl.float32), 1)
     tl.store(deltas + first + rows, delta, mask=rows < n_q)
-    log_total = tl.load(log_totals + first + rows, mask=rows < n_q, other=float("inf"))
+    row_lse = tl.load(lse + first + rows, mask=rows < n_q, other=float("inf"))
     d_query = tl.zeros([ROWS, KEY_SIZE], tl.float32)
 
     straight, end = keys_for(top, n_k, IS_CAUSAL, MASK, ROWS, COLUMNS)
@@ -125,7 +125,7 @@ def query_gradient(
             for left in range(straight if HIDE else 0, end if HIDE else straight, COLUMNS):
                 k = load(key, batch, head // group, left)
                 v = load(value, batch, head // group, left)
-                weights = tl.exp2(product(q, k.T) * to_base_2 - log_total[:, None])
+                weights = tl.exp2(product(q, k.T) * to_base_2 - row_lse[:, None])
                 if HIDE:
                     columns = left + tl.arange(0, COLUMNS)
                     seen = may_attend(
@@ -140,7 +140,7 @@ def query_gradient(
 
 @triton.jit
 def key_gradients(
-    query, key, value, grad_output, grad_key, grad_value, log_totals, deltas,
+    query, key, value, grad_output, grad_key, grad_value, lse, deltas,
     mask, to_base_2, scale, heads, group, n_q, n_k,
     IS_CAUSAL: tl.constexpr, MASK: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, KEY_SIZE: tl.constexpr, VALUE_SIZE: tl.constexpr,
@@ -168,8 +168,8 @@ def key_gradients(
                 for top in range(begin if HIDE else straight, straight if HIDE else n_q, ROWS):
                     rows = top + tl.arange(0, ROWS)
                     q = load(query, batch, head, top)
-                    log_total = tl.load(log_totals + first + rows, mask=rows < n_q, other=float("inf"))
-                    weights = tl.exp2(product(k, q.T) * to_base_2 - log_total[None, :])
+                    row_lse = tl.load(lse + first + rows, mask=rows < n_q, other=float("inf"))
+                    weights = tl.exp2(product(k, q.T) * to_base_2 - row_lse[None, :])
                     if HIDE:
                         seen = may_attend(
                             rows[None, :], columns[:, None], n_q, n_k, mask_here, IS_CAUSAL, MASK, False

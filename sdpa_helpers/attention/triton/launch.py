@@ -1,4 +1,4 @@
-"""FlashAttention-2 on an NVIDIA GPU: starts the Triton programs of `triton_kernels.py`, where the algorithm is.
+"""FlashAttention-2 on an NVIDIA GPU: starts the Triton programs of `kernels.py`, where the algorithm is.
 
     Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
 
@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from sdpa_helpers.attention.heads import full_rows, leading_shape
-from sdpa_helpers.attention.torch_fused import four_dimensional
-from sdpa_helpers.attention.torch_tiled import differentiable_gradients
-from sdpa_helpers.attention.triton import kernels as kernels
+from sdpa_helpers.attention.formula_gradients import differentiable_gradients
+from sdpa_helpers.attention.layout import four_dimensional, full_rows, leading_shape
+from sdpa_helpers.attention.triton import kernels
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -129,7 +128,7 @@ class Flash(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query, key, value, mask, is_causal: bool, scale: float):
         output = query.new_empty((*query.shape[:3], value.shape[3]))
-        log_totals = query.new_empty(query.shape[:3], dtype=torch.float32)
+        lse = query.new_empty(query.shape[:3], dtype=torch.float32)
         block = tile(FORWARD if mask is None else MASKED, FLOAT32, query, value)
         start(
             kernels.forward,
@@ -137,17 +136,17 @@ class Flash(torch.autograd.Function):
             {"query": query, "output": output},
             {"key": key, "value": value},
             copies_for=(query, block.rows),
-            log_totals=log_totals,
+            lse=lse,
             **common(query, key, value, mask, is_causal, scale),
             RAGGED=is_ragged(key, block, is_causal),
         )
-        ctx.save_for_backward(query, key, value, mask, output, log_totals)
+        ctx.save_for_backward(query, key, value, mask, output, lse)
         ctx.options = {"is_causal": is_causal, "scale": scale}
         return output
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        query, key, value, mask, output, log_totals = ctx.saved_tensors
+        query, key, value, mask, output, lse = ctx.saved_tensors
         if torch.is_grad_enabled():  # somebody is going to differentiate this gradient
             options = {**ctx.options, "enable_gqa": True}
             gradients = differentiable_gradients(query, key, value, mask, grad_outputs[0], options)
@@ -157,8 +156,8 @@ class Flash(torch.autograd.Function):
         rows = {"query": query, "grad_output": grad_output}
         columns = {"key": key, "value": value}
         shared = {
-            "log_totals": log_totals,
-            "deltas": torch.empty_like(log_totals),
+            "lse": lse,
+            "deltas": torch.empty_like(lse),
             "scale": ctx.options["scale"],
             **common(query, key, value, mask, **ctx.options),
         }

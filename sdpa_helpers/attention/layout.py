@@ -1,0 +1,144 @@
+"""How arrays lie: which matrices belong together, and how the matrix of scores is cut into tiles.
+
+The tiled backends know only matrices: one head of one sequence at a time. This file walks through them. Nothing
+is copied for broadcasting or for grouped heads: several heads of the answer look at the same matrix. All of it holds
+for NumPy arrays and for tensors, and imports no torch.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import torch
+
+Shape = tuple[int, ...]
+
+
+# Heads -----------------------------------------------------------------------------------------------------
+
+
+class QKV(NamedTuple):
+    """Query, key and value, or their gradients: of all heads, or the matrices of one."""
+
+    query: Any  # (..., n_q, d_k)
+    key: Any  # (..., n_k, d_k)
+    value: Any  # (..., n_k, d_v)
+
+    def at(self, index: Shape, lead: Shape) -> QKV:
+        """The matrices that serve the head at this index of the answer: views."""
+        return QKV(*(matrix_at(index, lead, array) for array in self))
+
+
+class Rule(NamedTuple):
+    """Which scores count, and by how much they are scaled."""
+
+    mask: Any  # (..., n_q, n_k), boolean or floating; None: there is none
+    is_causal: bool
+    scale: float
+
+    def in_full(self, n_q: int, n_k: int) -> Rule:
+        """With the mask as (..., n_q, n_k), whatever it broadcasts from."""
+        return self if self.mask is None else self._replace(mask=full_rows(self.mask, n_q, n_k))
+
+    def at(self, index: Shape, lead: Shape) -> Rule:
+        """With the mask of the head at this index of the answer."""
+        return self if self.mask is None else self._replace(mask=matrix_at(index, lead, self.mask))
+
+
+class Forward(NamedTuple):
+    """What a forward pass returns and the backward pass needs: of all heads, or of one.
+
+    A query's LSE is largest + log total. Kept apart, both are exact also where a float mask moves all scores of a row
+    so far that the second would be rounded away beside the first.
+    """
+
+    output: Any  # (..., n_q, d_v)
+    largest: Any  # (..., n_q): the largest score, or 0 where none needed to be subtracted
+    total: Any  # (..., n_q): Σⱼ exp(scoreⱼ − largest)
+
+    def at(self, index: Shape) -> Forward:
+        """Of the head at this index: views."""
+        return Forward(*(array[index] for array in self))
+
+
+def leading_shape(query: Any, key: Any, value: Any, enable_gqa: bool) -> Shape:
+    """The leading dimensions of the answer."""
+    heads = query.shape[-3:-2]  # with grouped heads, those of the query
+    others = [(*x.shape[:-3], *heads) if enable_gqa else x.shape[:-2] for x in (key, value)]
+    return np.broadcast_shapes(tuple(query.shape[:-2]), *map(tuple, others))
+
+
+def heads_of(lead: Shape) -> Iterator[Shape]:
+    """The index of every head of the answer, e.g. (batch, head)."""
+    return np.ndindex(*lead)
+
+
+def matrix_at(index: Shape, lead: Shape, array: Any) -> Any:
+    """The matrix of `array` that serves the head at this index of the answer: a view.
+
+    Of 8 heads that share 2, head 5 is served by head 5 · 2 // 8 = 1. Broadcasting is the same rule: a dimension
+    of size 1 is shared by all, i · 1 // size = 0, and a full one by none, i · size // size = i.
+    """
+    own = array.shape[:-2]
+    absent = len(lead) - len(own)
+    places = zip(index[absent:], own, lead[absent:], strict=True)
+    return array[tuple(i * has // size for i, has, size in places)]
+
+
+def full_rows(mask: Any, n_q: int, n_k: int) -> Any:
+    """A mask as (..., n_q, n_k), whatever it broadcasts from: a view."""
+    shape = (*mask.shape[:-2], n_q, n_k)
+    return np.broadcast_to(mask, shape) if isinstance(mask, np.ndarray) else mask.expand(shape)
+
+
+# Four dimensions, which is all that kernels for GPUs and torch's own take -----------------------------------
+
+
+def four_dimensional(array: torch.Tensor, lead: Shape) -> Any:
+    """As (batch, heads, rows, columns): a view wherever one is possible."""
+    rows_columns = array.shape[-2:]
+    array = array.expand(*lead, *rows_columns)
+    return array.reshape(math.prod(lead[:-1]), lead[-1] if lead else 1, *rows_columns)
+
+
+def with_dense_rows(array: torch.Tensor) -> torch.Tensor:
+    """The numbers of one row side by side; the rows may lie anywhere."""
+    return array if array.stride(-1) == 1 else array.contiguous()
+
+
+# Tiles -----------------------------------------------------------------------------------------------------
+
+
+class Tiles(NamedTuple):
+    """Rows and columns of a tile of scores."""
+
+    queries: int
+    keys: int
+    diagonal: int  # rows of the thinner tiles on the diagonal of causal attention
+
+
+def rectangles(
+    first: int, last: int, n_k: int, is_causal: bool, tiles: Tiles
+) -> Iterator[tuple[int, int, int, int]]:
+    """The tiles of scores that the queries first … last − 1 need: (top, bottom, left, right).
+
+    Without is_causal, all rows against some keys at a time. With it, query i sees the keys 0 … i only:
+
+        keys:       0 ……………… first …… last
+        query first ████████████▒                █ full tiles: every key here is before every query
+              …     ████████████▒▒▒              ▒ thin tiles along the diagonal; only the last columns
+              last  ████████████▒▒▒▒▒              of each contain anything that must be hidden
+    """
+    straight = min(first, n_k) if is_causal else n_k
+    for left in range(0, straight, tiles.keys):
+        yield first, last, left, min(left + tiles.keys, straight)
+    if is_causal and first < n_k:
+        for top in range(first, last, tiles.diagonal):
+            bottom = min(top + tiles.diagonal, last)
+            yield top, bottom, first, min(bottom, n_k)
