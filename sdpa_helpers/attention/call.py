@@ -90,14 +90,13 @@ def scaled_dot_product_attention(
     Raises:
         TypeError: not arrays of one kind and dtype, an integer mask, or a number or flag that is none.
         ValueError: shapes that do not fit, tensors on different devices, a number out of range, d_k = 0
-            without scale, dropout with a NumPy backend, an unknown backend, a gradient that the backend would
-            lose.
+            without scale, an unknown backend, one that cannot serve the call: dropout in NumPy, a gradient that it
+            would lose.
     """
     call, expected = _checked(
         query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, return_weights
     )
     chosen = choice.choose(backend, call).backend
-    _check_backend_can(chosen if backend == "auto" else backend, call, [query, key, value, attn_mask])
     output, weights = known_backends.run(
         chosen,
         query,
@@ -137,10 +136,7 @@ def explain_backend(
         TypeError, ValueError: what scaled_dot_product_attention refuses before it computes.
     """
     call, _ = _checked(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, return_weights)
-    chosen = choice.choose(backend, call)
-    asked = chosen.backend if backend == "auto" else backend
-    _check_backend_can(asked, call, [query, key, value, attn_mask])
-    return chosen
+    return choice.choose(backend, call)
 
 
 def _checked(
@@ -181,24 +177,6 @@ def _checked(
         return_weights=bool(return_weights),
     )
     return call, weights_shape
-
-
-def _check_backend_can(chosen: str, call: call_facts.Call, arrays: list[Any]) -> None:
-    backend = known_backends.BACKENDS[chosen]
-    if call.dropout_p > 0 and not backend.dropout:
-        able = [name for name in known_backends.backends() if known_backends.BACKENDS[name].dropout]
-        raise ValueError(
-            f"dropout_p is {call.dropout_p}, but backend {chosen!r} has no dropout: NumPy has no random state "
-            f"that a caller could seed for it. Pass dropout_p=0, or torch tensors, or one of backend={able}"
-        )
-    if backend.kind == "numpy" and any(getattr(array, "requires_grad", False) for array in arrays):
-        import torch
-
-        if torch.is_grad_enabled():
-            raise ValueError(
-                f"backend {chosen!r} computes in NumPy, through which no gradient flows, but an argument "
-                "requires one: pass backend='torch', or detached tensors (tensor.detach())"
-            )
 
 
 def _expand(weights: Any, shape: tuple[int, ...]) -> Any:

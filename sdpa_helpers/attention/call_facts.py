@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sdpa_helpers.attention import arguments
@@ -22,6 +23,7 @@ class Call(NamedTuple):
     d_k: int
     d_v: int
     mask: str  # "", "bool" or "float"
+    wants_gradient: bool  # of any argument
     learned_mask: bool
     is_causal: bool
     scale: float
@@ -47,6 +49,12 @@ def describe(query: Any, key: Any, value: Any, attn_mask: Any, *, lead: Shape, *
         d_k=query.shape[-1],
         d_v=value.shape[-1],
         mask=mask,
+        wants_gradient=any(map(_requires_gradient, (query, key, value, attn_mask))),
         learned_mask=bool(getattr(attn_mask, "requires_grad", False)),
         **options,
     )
+
+
+def _requires_gradient(array: Any) -> bool:
+    """Whether it is a tensor whose gradient is being recorded; torch is not imported for this."""
+    return bool(getattr(array, "requires_grad", False)) and sys.modules["torch"].is_grad_enabled()

@@ -1,7 +1,7 @@
 """Which backend computes a call, and why: what `backend="auto"` decides by, and what `explain_backend` tells.
 
-Each backend's file may say which calls it cannot serve: a function `cannot(call)` that gives the reason, or "".
-Such calls go to the backend of the plain formula. "auto" goes through AUTOMATIC, fastest first, and takes the
+`known_backends.cannot` says which calls a backend does not serve, and why. Such calls go to the backend of the plain
+formula, or are refused where that cannot serve them either. "auto" goes through AUTOMATIC, fastest first, and takes the
 first that is installed, can, and is worth its trouble for a call of that size.
 """
 
@@ -25,7 +25,9 @@ AUTOMATIC = {
 
 
 class Choice(NamedTuple):
-    backend: str  # that computes the call
+    """Which backend computes a call. As text it is what `explain_backend` shows."""
+
+    backend: str
     why: str
     others: tuple[tuple[str, str], ...]  # faster ones that "auto" passed over, or the one asked for: why not
 
@@ -44,9 +46,13 @@ def choose(name: str, call: Call) -> Choice:
     if not reason:
         return Choice(name, "it was asked for, and takes these arguments", ())
     formula = known_backends.BACKENDS[name].formula
-    if not formula:
-        raise ValueError(f"backend {name!r} cannot serve this call, nor can another in its place: {reason}")
+    if not formula or known_backends.cannot(formula, call):
+        raise _refusal(name, reason)
     return Choice(formula, f"the plain formula, in place of {name}", ((name, reason),))
+
+
+def _refusal(name: str, reason: str) -> ValueError:
+    return ValueError(f"backend {name!r} cannot serve this call, nor can another in its place: {reason}")
 
 
 def _automatic(call: Call) -> Choice:
@@ -56,7 +62,7 @@ def _automatic(call: Call) -> Choice:
         if not reason:
             return Choice(name, "the fastest that is right for these arguments", tuple(others))
         others.append((name, reason))
-    raise AssertionError("the formula serves every call")
+    raise _refusal(*others[-1])  # the formula's
 
 
 def _why_not(name: str, call: Call) -> str:

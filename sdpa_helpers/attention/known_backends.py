@@ -1,9 +1,10 @@
 """Which backends there are, and how arrays get to them and back. Which one a call gets: `choice.py`.
 
 A new backend is one file beside this one and one line in BACKENDS. The file has a function `attention` with
-the signature of `numpy_formula.attention`; it is given checked arguments and returns (output, weights), where
+the signature of `numpy_formula.attention`; it gets checked arguments and returns (output, weights), where
 weights may be None unless return_weights is true. If it does not serve every call it has `cannot(call)` too,
-which gives the reason, or "": such a call goes to the backend named as its `formula`, or is refused if it names none.
+which returns the reason, or "": such a call goes to the backend named as its `formula`, or is refused if it names
+none. What holds for all that compute in NumPy, no dropout and no gradient, it need not say: `cannot` below does.
 """
 
 from __future__ import annotations
@@ -26,19 +27,26 @@ class Backend(NamedTuple):
     module: str  # beside this file; loaded when first asked for
     kind: Kind  # of the arrays that it takes
     needs: tuple[str, ...] = ()  # importable names, besides NumPy
-    install: str = ""  # the command that brings them
-    dropout: bool = False
+    install: str = ""  # the command that installs them
     formula: str = ""  # the backend for calls that this one cannot serve; "": it serves all, or refuses
     from_scores: int = 0  # n_q · n_k from which backend="auto" takes it: below, the formula is as fast
     needs_gpu: bool = False  # an NVIDIA one
+    tiled: bool = (
+        False  # one tile of scores at a time, as large as TILES in its file, or in one that it uses, says
+    )
+    own_passes: bool = (
+        False  # its file has attention_forward and attention_backward for arrays, without autograd
+    )
     needs_group: bool = False  # of processes: each passes its part of the sequence, so that none can stand in
 
 
-TORCH = {"needs": ("torch",), "install": "pip install torch", "dropout": True}
+TORCH = {"needs": ("torch",), "install": "pip install torch"}
 
 BACKENDS = {
     "numpy": Backend("numpy_formula", "numpy"),
-    "numpy-tiled": Backend("numpy_tiled", "numpy", formula="numpy", from_scores=256 * 256),
+    "numpy-tiled": Backend(
+        "numpy_tiled", "numpy", formula="numpy", from_scores=256 * 256, tiled=True, own_passes=True
+    ),
     "numba": Backend(
         "numba_tiled",
         "numpy",
@@ -46,16 +54,19 @@ BACKENDS = {
         install='pip install numba scipy, or pip install -e ".[fast]"',
         formula="numpy",
         from_scores=2048 * 2048,  # the first time it compiles for seconds, and loading it takes a part of one
+        tiled=True,
+        own_passes=True,
     ),
     "torch": Backend("torch_formula", "torch", **TORCH),
-    "torch-tiled": Backend("torch_tiled", "torch", **TORCH, formula="torch", from_scores=256 * 256),
+    "torch-tiled": Backend(
+        "torch_tiled", "torch", **TORCH, formula="torch", from_scores=256 * 256, tiled=True
+    ),
     "torch-fused": Backend("torch_fused", "torch", **TORCH, formula="torch"),
     "triton": Backend(
         "triton.launch",
         "torch",
         needs=("torch", "triton"),
         install='pip install triton, or pip install -e ".[gpu]"',
-        dropout=True,  # by the formula
         formula="torch",
         needs_gpu=True,
     ),
@@ -108,9 +119,21 @@ def check_usable(name: str) -> None:
 
 
 def cannot(name: str, call: Call) -> str:
-    """Why that backend does not serve such a call; "" when it does."""
-    backend = BACKENDS[name]
-    return _load(name).cannot(call) if backend.formula or backend.needs_group else ""
+    """Why that backend does not serve such a call; "" when it does. Nothing else decides it."""
+    if BACKENDS[name].kind == "numpy":
+        if call.dropout_p > 0:
+            able = [usable for usable in backends() if BACKENDS[usable].kind == "torch"]
+            return (
+                f"dropout_p is {call.dropout_p}, and NumPy has no random state that a caller could seed for it. "
+                f"Pass dropout_p=0, or torch tensors, or one of backend={able}"
+            )
+        if call.wants_gradient:
+            return (
+                "it computes in NumPy, through which no gradient flows, but an argument requires one. "
+                "Pass backend='torch', or detached tensors (tensor.detach())"
+            )
+    of_its_file = getattr(_load(name), "cannot", None)
+    return of_its_file(call) if of_its_file else ""
 
 
 def run(

@@ -25,7 +25,7 @@ def attention(
     value: Float[np.ndarray, "... n_k d_v"],
     *,
     attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None,
-    dropout_p: float,  # always 0 here: `call.py` refuses dropout for this backend
+    dropout_p: float,  # always 0 here, as `known_backends.cannot` says
     is_causal: bool,
     scale: float,
     enable_gqa: bool,

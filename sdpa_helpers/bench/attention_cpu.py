@@ -23,6 +23,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sdpa_helpers.attention import scaled_dot_product_attention
+from sdpa_helpers.attention.known_backends import BACKENDS, backends
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -36,7 +39,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 ONE_THREAD = dict.fromkeys(THREADS, "1")
 REFERENCE = "F.sdpa"
 JAX = "jax"
-FORMULAS = ("numpy", "torch")  # all the scores at once: a few rounds are enough
+FORMULAS = {known.formula for known in BACKENDS.values()}  # all the scores at once: a few rounds are enough
 
 
 @dataclass
@@ -126,8 +129,6 @@ def forward_calls(shape: Shape, is_causal: bool) -> dict[str, Callable[[], Any]]
     """torch's own call, every backend that is installed, and JAX's where it is."""
     import torch
 
-    from sdpa_helpers.attention.known_backends import BACKENDS, backends
-
     arrays = inputs(shape)[:3]
     tensors = [torch.from_numpy(x) for x in arrays]
     calls: dict[str, Callable[[], Any]] = {
@@ -136,7 +137,7 @@ def forward_calls(shape: Shape, is_causal: bool) -> dict[str, Callable[[], Any]]
         )
     }
     for name in backends():
-        if BACKENDS[name].needs_gpu:  # bench_cuda.py times those
+        if BACKENDS[name].needs_gpu:  # attention_cuda.py times those
             continue
         given = arrays if BACKENDS[name].kind == "numpy" else tensors
         calls[name] = _our_call(given, name, is_causal)
@@ -146,8 +147,6 @@ def forward_calls(shape: Shape, is_causal: bool) -> dict[str, Callable[[], Any]]
 
 
 def _our_call(given: list[Any], name: str, is_causal: bool) -> Callable[[], Any]:
-    from sdpa_helpers.attention import scaled_dot_product_attention
-
     return lambda: scaled_dot_product_attention(*given, is_causal=is_causal, backend=name)
 
 
@@ -165,9 +164,6 @@ def backward_calls(shape: Shape, is_causal: bool) -> dict[str, Callable[[], Any]
     """The backward passes alone: of torch's call, of the torch backends, and those written in NumPy."""
     import torch
 
-    from sdpa_helpers.attention import scaled_dot_product_attention
-    from sdpa_helpers.attention.known_backends import BACKENDS, backends
-
     *arrays, grad = inputs(shape)
     leaves = query, key, value = [torch.from_numpy(x).requires_grad_() for x in arrays]
     tensor_grad = torch.from_numpy(grad)
@@ -183,8 +179,8 @@ def backward_calls(shape: Shape, is_causal: bool) -> dict[str, Callable[[], Any]
                 scaled_dot_product_attention(query, key, value, is_causal=is_causal, backend=name)
             )
     options = {"is_causal": is_causal, "scale": 1 / math.sqrt(shape[-1])}
-    for name in ("numpy-tiled", "numba"):
-        if name in backends():
+    for name in backends():
+        if BACKENDS[name].own_passes:
             module = importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[name].module}")
             calls[name] = _our_backward(module, arrays, grad, options)
     return calls

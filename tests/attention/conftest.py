@@ -20,7 +20,6 @@ ALONE = [
     for name, known in BACKENDS.items()
     if not known.needs_group and not (known.needs_gpu and not os.environ.get("TRITON_INTERPRET"))
 ]
-TILED = [name for name in BACKENDS if name in ("numpy-tiled", "numba", "torch-tiled")]
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +33,7 @@ def torch(needs):
 
 def with_tiles(names):
     """Parameters for `usable`: each backend, and each tiled one with small tiles too."""
-    small = [pytest.param((name, SMALL), id=f"{name}-small") for name in names if name in TILED]
+    small = [pytest.param((name, SMALL), id=f"{name}-small") for name in names if BACKENDS[name].tiled]
     return [*(pytest.param((name, None), id=name) for name in names), *small]
 
 

@@ -1,6 +1,7 @@
 """The backward passes that are written in NumPy, against autograd of the formula in float64."""
 
 import importlib
+import importlib.util
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from sdpa_helpers.attention.known_backends import BACKENDS
 from .cases import Case, make
 from .conftest import usable, with_tiles
 
+OWN_PASSES = [name for name, known in BACKENDS.items() if known.own_passes]
 
-@pytest.fixture(scope="module", params=with_tiles(["numpy-tiled", "numba"]))
+
+@pytest.fixture(scope="module", params=with_tiles(OWN_PASSES))
 def passes(request, needs):
     """The module of a backend that has both passes."""
     for name in usable(request.param, needs):
@@ -81,7 +84,7 @@ def test_sizes_around_the_edges_of_tiles_in_float32(torch, needs, is_causal):
     case = make(n_q=700, n_k=530, d_k=8, d_v=8, scale=0.35, is_causal=is_causal)
     grad_output = rng.standard_normal((700, 8))
     reference = expected(torch, case, grad_output)
-    for name in ("numpy-tiled", "numba"):
+    for name in OWN_PASSES:
         if all(importlib.util.find_spec(module) for module in BACKENDS[name].needs):
             module = importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[name].module}")
             for ours, theirs in zip(computed(module, case, grad_output, np.float32), reference, strict=True):

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -153,8 +154,27 @@ def test_torch_raises_rather_than_take_the_slow_path(torch):
 
 
 def test_every_automatic_name_is_a_backend():
-    names = [name for names in choice.AUTOMATIC.values() for name in names]
-    assert sorted(names) == sorted(
-        name for name, known in known_backends.BACKENDS.items() if not known.needs_group
-    )
-    assert "sdpa_helpers" in sys.modules
+    for kind, names in choice.AUTOMATIC.items():
+        assert {known_backends.BACKENDS[name].kind for name in names} == {kind}
+        assert not known_backends.BACKENDS[names[-1]].formula, "the last one is the formula itself"
+
+
+def test_a_new_backend_is_one_file_and_one_line(monkeypatch):
+    """It takes part without being one that "auto" considers."""
+    abacus = ModuleType("sdpa_helpers.attention.abacus")
+    abacus.attention = lambda query, key, value, **_: (np.full_like(query, 7.0), None)  # pyright: ignore
+    monkeypatch.setitem(sys.modules, abacus.__name__, abacus)
+    monkeypatch.setitem(known_backends.BACKENDS, "abacus", known_backends.Backend("abacus", "numpy"))
+    assert "abacus" in sdpa.backends()
+    output = sdpa.scaled_dot_product_attention(*np.ones((3, 2, 2)), backend="abacus")
+    np.testing.assert_array_equal(output, np.full((2, 2), 7.0))
+    assert explained(make()).backend == "numpy"
+
+
+def test_what_the_formula_cannot_serve_either_is_refused(torch):
+    """Not computed otherwise, and not computed at all."""
+    tensors = [torch.tensor(x, requires_grad=True) for x in make().arrays]
+    for backend in ("numpy", "numpy-tiled"):
+        for function in (sdpa.explain_backend, sdpa.scaled_dot_product_attention):
+            with pytest.raises(ValueError, match="through which no gradient flows"):
+                function(*tensors, backend=backend)

@@ -94,9 +94,12 @@ SHAPES = {
     "dropout_p is 1.5, but must be a probability from 0 to 1": {"dropout_p": 1.5},
     "dropout_p is -0.1, but must be a probability from 0 to 1": {"dropout_p": -0.1},
     "dropout_p is nan, but": {"dropout_p": float("nan")},
-    "dropout_p is 0.5, but backend 'numpy' has no dropout: NumPy has no random state that a caller could "
-    "seed for "
-    "it. Pass dropout_p=0, or torch tensors": {"dropout_p": 0.5},
+    "backend 'numpy' cannot serve this call, nor can another in its place: dropout_p is 0.5, and NumPy has no random "
+    "state that a caller could seed for it. Pass dropout_p=0, or torch tensors": {"dropout_p": 0.5},
+    "backend 'numpy-tiled' cannot serve this call, nor can another in its place: dropout_p is 0.5": {
+        "dropout_p": 0.5,
+        "backend": "numpy-tiled",
+    },
     "scale is inf, but must be finite": {"scale": float("inf")},
     "there is no backend 'cuda'. Usable here: 'auto', 'numpy'": {"backend": "cuda"},
 }
@@ -213,11 +216,12 @@ def test_a_gradient_is_not_lost_in_numpy(torch):
     arrays = [torch.tensor(x) for x in make().arrays]
     arrays[1].requires_grad_()
     message = (
-        "backend 'numpy' computes in NumPy, through which no gradient flows, but an argument requires one: "
-        "pass backend='torch', or detached tensors"
+        "computes in NumPy, through which no gradient flows, but an argument requires one. "
+        "Pass backend='torch', or detached tensors"
     )
-    with pytest.raises(ValueError, match=re.escape(message)):
-        scaled_dot_product_attention(*arrays, backend="numpy")
+    for backend in ("numpy", "numpy-tiled"):
+        with pytest.raises(ValueError, match=f"backend '{backend}' cannot .* it {re.escape(message)}"):
+            scaled_dot_product_attention(*arrays, backend=backend)
     with torch.no_grad():  # nobody asks for one
         output = scaled_dot_product_attention(*arrays, backend="numpy")
         torch.testing.assert_close(output, scaled_dot_product_attention(*arrays))
