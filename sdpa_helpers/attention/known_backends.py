@@ -10,13 +10,11 @@ none. What holds for all that compute in NumPy, no dropout and no gradient, it n
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import os
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from sdpa_helpers.attention import machine
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.arguments import Kind
@@ -88,9 +86,9 @@ def is_usable(name: str) -> bool:
     backend = BACKENDS.get(name)
     return (
         backend is not None
-        and all(map(_is_installed, backend.needs))
-        and (has_group() or not backend.needs_group)
-        and (has_gpu() or not backend.needs_gpu)
+        and all(map(machine.is_installed, backend.needs))
+        and (machine.has_group() or not backend.needs_group)
+        and (machine.has_gpu() or not backend.needs_gpu)
     )
 
 
@@ -99,41 +97,45 @@ def check_usable(name: str) -> None:
     if is_usable(name):
         return
     here = ", ".join(repr(usable) for usable in ["auto", *backends()])
-    if name in BACKENDS and BACKENDS[name].needs_gpu and all(map(_is_installed, BACKENDS[name].needs)):
+    backend = BACKENDS.get(name)
+    if backend is None:
+        raise ValueError(f"there is no backend {name!r}. Usable here: {here}")
+    if not all(map(machine.is_installed, backend.needs)):
+        needed = " and ".join(backend.needs)
         raise ValueError(
-            f"backend {name!r} needs an NVIDIA GPU that torch sees, and torch.cuda.is_available() is False. For tests, "
-            f"TRITON_INTERPRET=1 in the environment runs it slowly on the CPU. Usable here: {here}"
+            f"backend {name!r} needs {needed}, which is not installed: {backend.install}. Usable here: {here}"
         )
-    if name in BACKENDS and BACKENDS[name].needs_group and all(map(_is_installed, BACKENDS[name].needs)):
-        raise ValueError(
-            f"backend {name!r} needs a process group: start the program with torchrun --nproc-per-node=N and call "
-            f'torch.distributed.init_process_group("gloo"), or "nccl" on GPUs. Usable here: {here}'
-        )
-    if name in BACKENDS:
-        needed = " and ".join(BACKENDS[name].needs)
-        raise ValueError(
-            f"backend {name!r} needs {needed}, which is not installed: {BACKENDS[name].install}. "
-            f"Usable here: {here}"
-        )
-    raise ValueError(f"there is no backend {name!r}. Usable here: {here}")
+    if backend.needs_group:
+        raise ValueError(f"backend {name!r} {machine.NEEDS_GROUP}. Usable here: {here}")
+    raise ValueError(
+        f"backend {name!r} needs an NVIDIA GPU that torch sees, and torch.cuda.is_available() is False. For tests, "
+        f"TRITON_INTERPRET=1 in the environment runs it slowly on the CPU. Usable here: {here}"
+    )
 
 
 def cannot(name: str, call: Call) -> str:
     """Why that backend does not serve such a call; "" when it does. Nothing else decides it."""
-    if BACKENDS[name].kind == "numpy":
-        if call.dropout_p > 0:
-            able = [usable for usable in backends() if BACKENDS[usable].kind == "torch"]
-            return (
-                f"dropout_p is {call.dropout_p}, and NumPy has no random state that a caller could seed for it. "
-                f"Pass dropout_p=0, or torch tensors, or one of backend={able}"
-            )
-        if call.wants_gradient:
-            return (
-                "it computes in NumPy, through which no gradient flows, but an argument requires one. "
-                "Pass backend='torch', or detached tensors (tensor.detach())"
-            )
+    if BACKENDS[name].kind == "numpy" and (reason := _numpy_cannot(call)):
+        return reason
     of_its_file = getattr(_load(name), "cannot", None)
     return of_its_file(call) if of_its_file else ""
+
+
+def _numpy_cannot(call: Call) -> str:
+    """Why no backend that computes in NumPy serves such a call."""
+    if call.dropout_p > 0:
+        alone = [name for name in backends() if not BACKENDS[name].needs_group]
+        able = [name for name in alone if BACKENDS[name].kind == "torch"]
+        return (
+            f"dropout_p is {call.dropout_p}, and NumPy has no random state that a caller could seed for it. "
+            f"Pass dropout_p=0, or torch tensors, or one of backend={able}"
+        )
+    if call.wants_gradient:
+        return (
+            "it computes in NumPy, through which no gradient flows, but an argument requires one. "
+            "Pass backend='torch', or detached tensors (tensor.detach())"
+        )
+    return ""
 
 
 def run(
@@ -148,35 +150,6 @@ def run(
         **options,
     )
     return _like(query, output), _like(query, weights) if return_weights else None
-
-
-def _is_installed(module: str) -> bool:
-    """Found, but not imported: importing torch takes a second or more."""
-    try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):  # an import hook that forbids it; a half-made module
-        return False
-
-
-def has_group() -> bool:
-    """Whether this process is one of several that torch.distributed has joined. torch is not imported for it."""
-    distributed = getattr(sys.modules.get("torch"), "distributed", None)
-    return distributed is not None and distributed.is_available() and distributed.is_initialized()
-
-
-def has_gpu() -> bool:
-    """Whether Triton's programs can run here: on an NVIDIA GPU, or interpreted (TRITON_INTERPRET=1).
-
-    torch knows; but it is imported to be asked only where there is a card, which its device file shows.
-    """
-    if os.environ.get("TRITON_INTERPRET", "").lower() in ("1", "true", "on", "yes", "y"):
-        return True
-    cards = (*Path("/dev").glob("nvidia[0-9]*"), *Path("/dev").glob("dxg"))  # the second in Windows' Linux
-    if not _is_installed("torch") or ("torch" not in sys.modules and not cards):
-        return False
-    import torch
-
-    return torch.version.cuda is not None and torch.cuda.is_available()
 
 
 def _load(name: str) -> Any:

@@ -121,7 +121,8 @@ def _gpu() -> Fact:
 
 
 def _triton() -> Fact:
-    from sdpa_helpers.attention.known_backends import BACKENDS, has_gpu, is_usable
+    from sdpa_helpers.attention.known_backends import BACKENDS, is_usable
+    from sdpa_helpers.attention.machine import has_gpu
 
     fact = _package("triton", needed=False)
     if is_usable("triton"):

@@ -3,6 +3,7 @@
 `levels` starts kernels, best first: a warm fork server in a bubblewrap view, one bubblewrap per kernel,
 Landlock with a filter of system calls. `choose_level` attacks each level to find out which holds on this machine.
 `kernel_process` is a running kernel as the trusted side sees it, `connection` its sockets, `bounded_kernel` talks to
-it with a budget for everything (`limits`); `visible_files` says which files it gets to see, `seccomp` which system
-calls it may make; `inside` is what runs on the other side, and `as_user` starts that as an unprivileged user.
+it with a budget for everything (`limits`); `visible_files` says which files it gets to see (a `KernelPackage` among
+them), `seccomp` which system calls it may make; `inside` is what runs on the other side, and `as_user` starts that as
+an unprivileged user.
 """

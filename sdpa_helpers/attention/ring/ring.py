@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.distributed as dist
 
-from sdpa_helpers.attention import arguments, known_backends
+from sdpa_helpers.attention import arguments, machine
 from sdpa_helpers.attention.layout import four_dimensional, with_dense_rows
 from sdpa_helpers.attention.ring import blocks
 from sdpa_helpers.attention.ring.messages import Ring, Tally, meet
@@ -209,8 +209,8 @@ def _unpack(
 
 def _check(query, key, value, enable_gqa: bool, group: dist.ProcessGroup | None) -> tuple[int, ...]:
     """The leading dimensions of the answer; an error where this rank's arguments are none."""
-    if not known_backends.has_group():
-        known_backends.check_usable("ring")  # which raises, and says what to do
+    if not machine.has_group():
+        raise ValueError(f"ring attention {machine.NEEDS_GROUP}")
     if group is not None and dist.get_rank(group) < 0:
         raise ValueError("this process is not in the group that was passed: only its ranks may call")
     for name, array in (("query", query), ("key", key), ("value", value)):

@@ -1,0 +1,42 @@
+"""What this process and its machine have: packages, a group of processes, a GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+NEEDS_GROUP = (
+    "needs a process group: start the program with torchrun --nproc-per-node=N and call "
+    'torch.distributed.init_process_group("gloo"), or "nccl" on GPUs'
+)
+
+
+def is_installed(module: str) -> bool:
+    """Found, but not imported: importing torch takes a second or more."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):  # an import hook that forbids it; a half-made module
+        return False
+
+
+def has_group() -> bool:
+    """Whether this process is one of several that torch.distributed has joined."""
+    distributed = getattr(sys.modules.get("torch"), "distributed", None)
+    return distributed is not None and distributed.is_available() and distributed.is_initialized()
+
+
+def has_gpu() -> bool:
+    """Whether Triton's programs can run here: on an NVIDIA GPU, or interpreted (TRITON_INTERPRET=1).
+
+    torch knows; but it is imported to be asked only where there is a card, which its device file shows.
+    """
+    if os.environ.get("TRITON_INTERPRET", "").lower() in ("1", "true", "on", "yes", "y"):
+        return True
+    cards = (*Path("/dev").glob("nvidia[0-9]*"), *Path("/dev").glob("dxg"))  # the second in Windows' Linux
+    if not is_installed("torch") or ("torch" not in sys.modules and not cards):
+        return False
+    import torch
+
+    return torch.version.cuda is not None and torch.cuda.is_available()
