@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths, values_of
 from sdpa_helpers.checking.observe import observe
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, folder_of, sheet_of
@@ -13,40 +13,48 @@ EXERCISES = list(all_exercises().values())
 SEEDS = [PUBLIC_SEED, "another", "a third"]
 
 EVERY_EXERCISE = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
-EVERY_SEED = pytest.mark.parametrize("seed", SEEDS)
-EVERY_WRONG_ANSWER = pytest.mark.parametrize(
-    ("exercise", "wrong"),
-    [pytest.param(e, w, id=f"{e.name}-{w.name}") for e in EXERCISES for w in e.wrong],
-)
+"""One item an exercise: it tries all seeds and answers, and its message lists every one that fails."""
+
+NONSENSE = [None, "text", [1.0], 0, float("nan"), {"a": 1}, (1, 2, 3)]
 
 
-@EVERY_SEED
-@EVERY_EXERCISE
-def test_the_reference_scores_full_marks(exercise, seed):
-    result = try_out(exercise, exercise.reference, seed)
-    assert result.passed
-    assert result.points == exercise.max_points > 0
+def told(result: Result) -> list[tuple[str, str, str]]:
+    """What a failing test shows of a result: each case with its fault and diagnosis."""
+    return [(c.verdict.case, c.verdict.fault, c.diagnosis) for c in result.cases]
 
 
-@EVERY_SEED
-@EVERY_WRONG_ANSWER
-def test_every_wrong_answer_is_rejected_and_named(exercise, wrong, seed):
-    result = try_out(exercise, wrong.function, seed)
-    assert not result.passed
-    assert result.mistake == wrong.name, [
-        (c.verdict.case, c.verdict.fault, c.diagnosis) for c in result.cases
-    ]
+def rejected_and_named(result: Result, name: str) -> bool:
+    """Whether the wrong answer `name` is found out: in every failed case, and without a point for it."""
     failed = [c for c in result.cases if not c.verdict.passed]
-    assert {c.diagnosis for c in failed} == {wrong.name}
-    assert all(c.verdict.seen and c.verdict.points == 0 for c in failed)
+    return (
+        result.mistake == name
+        and {c.diagnosis for c in failed} == {name}
+        and all(c.verdict.seen and c.verdict.points == 0 for c in failed)
+    )
 
 
-@EVERY_SEED
 @EVERY_EXERCISE
-def test_every_other_right_answer_passes(exercise, seed):
-    for number, right in enumerate(exercise.also_right):
-        result = try_out(exercise, right, seed)
-        assert result.passed, (number, [c.message for c in result.cases if c.message])
+def test_the_reference_scores_full_marks(exercise):
+    earned = {seed: try_out(exercise, exercise.reference, seed).points for seed in SEEDS}
+    assert earned == dict.fromkeys(SEEDS, exercise.max_points)
+    assert exercise.max_points > 0
+
+
+@EVERY_EXERCISE
+def test_every_wrong_answer_is_rejected_and_named(exercise):
+    tried = {(w.name, seed): try_out(exercise, w.function, seed) for w in exercise.wrong for seed in SEEDS}
+    assert len(tried) == len(exercise.wrong) * len(SEEDS)
+    assert not {at: told(r) for at, r in tried.items() if not rejected_and_named(r, at[0])}
+
+
+@EVERY_EXERCISE
+def test_every_other_right_answer_passes(exercise):
+    tried = {
+        (number, seed): try_out(exercise, right, seed)
+        for number, right in enumerate(exercise.also_right)
+        for seed in SEEDS
+    }
+    assert not {at: told(result) for at, result in tried.items() if not result.passed}
 
 
 @EVERY_EXERCISE
@@ -58,11 +66,13 @@ def test_the_untouched_stub_is_not_attempted(exercise):
 
 
 @EVERY_EXERCISE
-@pytest.mark.parametrize("nonsense", [None, "text", [1.0], 0, float("nan"), {"a": 1}, (1, 2, 3)], ids=repr)
-def test_nonsense_earns_nothing_or_only_what_it_gets_right(exercise, nonsense):
-    result = try_out(exercise, lambda *inputs: nonsense)
-    assert not result.passed
-    assert all(c.message for c in result.cases if not c.verdict.passed)
+def test_nonsense_earns_nothing_or_only_what_it_gets_right(exercise):
+    tried = {repr(nonsense): try_out(exercise, lambda *inputs, n=nonsense: n) for nonsense in NONSENSE}
+    assert not [nonsense for nonsense, result in tried.items() if result.passed]
+    failed = [
+        (nonsense, c) for nonsense, result in tried.items() for c in result.cases if not c.verdict.passed
+    ]
+    assert not [(nonsense, c.verdict.case) for nonsense, c in failed if not c.message]
 
 
 @EVERY_EXERCISE
