@@ -1,12 +1,18 @@
-"""Right answers to lesson 01, for tests that hand something in. The fixture `hand_in` is in conftest.py."""
+"""What tests hand in and expect of it, taken from the exercises of lesson 01 as they stand in the package.
 
-RIGHT = {
-    "dot_product": "def dot_product(q, k):\n    return np.sum(q * k)",
-    "attention_scores": "def attention_scores(Q, K):\n    return Q @ np.swapaxes(K, -1, -2)",
-    "cosine_similarity": (
-        "def cosine_similarity(q, k):\n    n = np.linalg.norm(q) * np.linalg.norm(k)\n"
-        "    return q @ k / n if n else 0.0"
-    ),
-    "best_key": "def best_key(q, K):\n    return int(np.argmax(K @ q))",
-    "weighted_sum": "def weighted_sum(weights, V):\n    return weights @ V",
-}
+The fixture `hand_in`, in conftest.py, writes the notebook.
+"""
+
+import inspect
+
+from sdpa_helpers.lessons.registry import exercises_of
+
+NAME = "01_dot_product"
+"""The notebook that is handed in."""
+POINTS = {exercise.name: exercise.max_points for exercise in exercises_of(NAME)}
+"""What each of its exercises is worth."""
+TOTAL = sum(POINTS.values())
+CASES = sum(len(exercise.cases) for exercise in exercises_of(NAME))
+"""The cases of all its exercises together."""
+RIGHT = {exercise.name: inspect.getsource(exercise.reference).rstrip() for exercise in exercises_of(NAME)}
+"""A right answer to each: the reference's own source."""

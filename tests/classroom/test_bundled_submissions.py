@@ -9,27 +9,59 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
+from sdpa_helpers.lessons.registry import exercises_of
+from tests.handing_in import CASES, NAME, TOTAL
+
 SUBMISSIONS = Path(__file__).parents[1] / "submissions"
 
-MARKS = {
-    "ada-jupyterlab": (22, "graded"),
-    "ben-common-mistakes": (5, "graded"),
-    "chen-colab": (15, "graded"),
-    "dora-vscode": (22, "graded"),
-    "emil-half-finished": (4, "graded"),
-    "fay-syntax-error": (17, "graded"),
-    "gus-endless-loop": (18, "timeout"),
-    "hana-not-json": (0, "unreadable"),
-    "ivo-nbformat3": (18, "graded"),
-    "jo-deleted-and-doubled": (18, "graded"),
-    "kim-helper-elsewhere": (17, "graded"),
-    "lee-tries-tricks": (0, "kernel-died"),
-    "max-renamed": (0, "graded"),
-    "nel-prints-a-lot": (18, "kernel-died"),
-    "ola-empty-file": (0, "unreadable"),
-    "pat-wrong-file": (0, "missing"),
-    "quin-memory": (17, "out-of-memory"),
+ANSWERED = ("dot_product", "attention_scores", "cosine_similarity", "best_key", "weighted_sum")
+"""The exercises that lesson 01 had when these notebooks were made; they answer no other."""
+
+LETTERS = {
+    "P": "passed",
+    "F": "failed",
+    "E": "error",
+    "-": "not-attempted",
+    "M": "missing",
+    "N": "not-run",
+    "T": "timeout",
+    "O": "out-of-memory",
 }
+
+OUTCOMES = {
+    "ada-jupyterlab": ("graded", "PPPP PPPPP PPPPP PPPP PPPP"),
+    "ben-common-mistakes": ("graded", "FFFF FFFFF PPPFP FFPF EFEE"),
+    "chen-colab": ("graded", "PPPP PPPPP PPPPP FFFP EFEE"),
+    "dora-vscode": ("graded", "PPPP PPPPP PPPPP PPPP PPPP"),
+    "emil-half-finished": ("graded", "PPPP FFFFF ----- ---- ----"),
+    "fay-syntax-error": ("graded", "PPPP PPPPP EEEEE PPPP PPPP"),
+    "gus-endless-loop": ("timeout", "PPPP PPPPP PPPPP TTTT PPPP"),
+    "hana-not-json": ("unreadable", "MMMM MMMMM MMMMM MMMM MMMM"),
+    "ivo-nbformat3": ("graded", "PPPP PPPPP PPPPP PPPP FFFF"),
+    "jo-deleted-and-doubled": ("graded", "PPPP PPPPP PPPPP MMMM PPPP"),
+    "kim-helper-elsewhere": ("graded", "PPPP PPPPP EEEEE PPPP PPPP"),
+    "lee-tries-tricks": ("kernel-died", "FFFF FFFFF FFFFF NNNN FFFF"),
+    "max-renamed": ("graded", "EEEE ----- ----- FFFF ----"),
+    "nel-prints-a-lot": ("kernel-died", "PPPP PPPPP PPPPP PPPP NNNN"),
+    "ola-empty-file": ("unreadable", "MMMM MMMMM MMMMM MMMM MMMM"),
+    "pat-wrong-file": ("missing", "MMMM MMMMM MMMMM MMMM MMMM"),
+    "quin-memory": ("out-of-memory", "PPPP OOOOO PPPPP PPPP PPPP"),
+}
+"""The status of each submission, and of each of its cases, a letter each, by exercise."""
+
+
+def statuses(student: str) -> dict[str, list[str]]:
+    """The status of every case of the lesson, by exercise: "missing" in those that came later."""
+    letters = dict(zip(ANSWERED, OUTCOMES[student][1].split(), strict=True))
+    return {e.name: [LETTERS[x] for x in letters.get(e.name, "M" * len(e.cases))] for e in exercises_of(NAME)}
+
+
+def marks(student: str) -> float:
+    """The points that a submission deserves: those of the cases that pass."""
+    found = statuses(student)
+    cases = [pair for e in exercises_of(NAME) for pair in zip(e.cases, found[e.name], strict=True)]
+    return sum(case.points for case, status in cases if status == "passed")
+
 
 NAMED = {
     ("ben-common-mistakes", "dot_product"): "not-summed",
@@ -62,14 +94,17 @@ def record(graded, student):
 
 
 def test_every_submission_is_listed_here():
-    assert {p.name for p in SUBMISSIONS.iterdir() if p.is_dir()} == set(MARKS)
+    assert {p.name for p in SUBMISSIONS.iterdir() if p.is_dir()} == set(OUTCOMES)
 
 
-@pytest.mark.parametrize("student", MARKS)
+@pytest.mark.parametrize("student", OUTCOMES)
 def test_marks_and_status(graded, student):
     found = record(graded, student)
-    assert (found["points"], found["status"]) == MARKS[student]
-    assert found["max_points"] == 22
+    assert {
+        name: [case["status"] for case in exercise["cases"]] for name, exercise in found["exercises"].items()
+    } == statuses(student)
+    assert (found["status"], found["points"]) == (OUTCOMES[student][0], marks(student))
+    assert found["max_points"] == TOTAL
 
 
 @pytest.mark.parametrize(("student", "exercise"), NAMED)
@@ -93,9 +128,7 @@ def test_the_csv_files(graded):
     rows = list(csv.DictReader((graded[0] / "grades.csv").open()))
     assert list(rows[0])[:2] == ["student", "01_dot_product"]
     assert list(rows[0])[-2:] == ["total", "max"]
-    assert {r["student"]: float(r["total"]) for r in rows} == {
-        s: float(points) for s, (points, _) in MARKS.items()
-    }
+    assert {r["student"]: float(r["total"]) for r in rows} == {s: marks(s) for s in OUTCOMES}
     details = list(csv.DictReader((graded[0] / "details.csv").open()))
     assert list(details[0]) == [
         "student",
@@ -107,24 +140,24 @@ def test_the_csv_files(graded):
         "status",
         "diagnosis",
     ]
-    assert len(details) == 22 * len(MARKS)
+    assert len(details) == CASES * len(OUTCOMES)
     by_student: dict[str, float] = {}
     for row in details:
         by_student[row["student"]] = by_student.get(row["student"], 0) + float(row["points"])
-    assert by_student == {s: float(points) for s, (points, _) in MARKS.items()}
+    assert by_student == {s: marks(s) for s in OUTCOMES}
 
 
 def test_the_gradebook_holds_the_same(graded):
     engine = create_engine(f"sqlite:///{graded[0] / 'gradebook.db'}")
     with engine.connect() as connection:
-        marks = dict(connection.execute(text("select student, points from results")).all())
+        stored = dict(connection.execute(text("select student, points from results")).all())
         cases = connection.execute(text("select count(*) from cases")).scalar()
-    assert marks == {s: float(points) for s, (points, _) in MARKS.items()}
-    assert cases == 22 * len(MARKS)
+    assert stored == {s: marks(s) for s in OUTCOMES}
+    assert cases == CASES * len(OUTCOMES)
 
 
 def test_every_submission_has_a_page_that_says_what_to_do(graded):
-    for student, (_, status) in MARKS.items():
+    for student, (status, _) in OUTCOMES.items():
         page = (graded[0] / "feedback" / student / "01_dot_product.html").read_text()
         assert student in page
         assert "<script" not in page

@@ -17,7 +17,7 @@ from sdpa_helpers.classroom.executors import Processes
 from sdpa_helpers.classroom.grade_folder import Unusable, grade_folder
 from sdpa_helpers.grading.grade_one import Settings, fingerprint, grade
 from sdpa_helpers.sandbox.limits import Limits
-from tests.handing_in import RIGHT
+from tests.handing_in import RIGHT, TOTAL
 
 NAME, OTHER = "01_dot_product", "03_softmax"
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -267,7 +267,7 @@ def test_a_canvas_zip_is_graded_and_its_ids_are_kept(tmp_path, hand_in):
         file.writestr(f"noethere_777_67891_{NAME}.ipynb", "{")
     batch = run(tmp_path / "submissions.zip", tmp_path / "out", deadline=NOON)
     assert [(r["student"], r["total"]) for r in batch.rows] == [
-        ("lovelaceada_12345", "22"),
+        ("lovelaceada_12345", f"{TOTAL:g}"),
         ("noethere_777", "0"),
     ]
     record = json.loads((tmp_path / "out" / "results" / "lovelaceada_12345" / f"{NAME}.json").read_text())

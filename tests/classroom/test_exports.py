@@ -21,7 +21,7 @@ from sdpa_helpers.classroom.review.marks_store import Key, Mark
 from sdpa_helpers.grading.assemble import exercise_of
 from sdpa_helpers.grading.lift_words import digest, entry, lift_words
 from sdpa_helpers.lessons.registry import written_of
-from tests.handing_in import RIGHT
+from tests.handing_in import RIGHT, TOTAL
 
 NAME, OTHER = "01_dot_product", "03_softmax"
 
@@ -345,4 +345,4 @@ def test_solutions_are_nbgraders_source_folder(tmp_path, course, needs):
     )
     with create_engine(f"sqlite:///{tmp_path / 'gradebook.db'}").connect() as connection:
         marks = {row[0]: (row[1], row[2]) for row in connection.execute(text(query))}
-    assert marks == {"right": (22.0, 22.0), "stub": (0.0, 22.0)}
+    assert marks == {"right": (TOTAL, TOTAL), "stub": (0.0, TOTAL)}

@@ -17,7 +17,7 @@ from sdpa_helpers.classroom.release import FILES, FOLDERS, CannotRelease, editio
 from sdpa_helpers.classroom.review.panel import told
 from sdpa_helpers.lessons.registry import all_written
 from tests.environments import build_wheel, environment
-from tests.handing_in import RIGHT
+from tests.handing_in import POINTS, RIGHT, TOTAL
 
 NAME = "01_dot_product"
 
@@ -157,7 +157,7 @@ def test_its_own_package_checks_a_right_and_an_untouched_notebook(edition, hand_
     assert Path(where.stdout.strip()).is_relative_to(edition)
     right = run(edition, "-m", "sdpa_helpers", "check", str(hand_in("ada", **RIGHT)))
     assert right.returncode == 0, right.stdout + right.stderr
-    assert "22 of 22 points" in right.stdout
+    assert f"{TOTAL:g} of {TOTAL:g} points" in right.stdout
     words = run(edition, "-m", "sdpa_helpers", "check", "exercises/02_variance_proof.ipynb")
     assert "proof_in_words: 5 points, read by a person." in words.stdout, words.stdout + words.stderr
     untouched = run(edition, "-m", "sdpa_helpers", "check", f"exercises/{NAME}.ipynb")
@@ -173,7 +173,7 @@ def test_what_learners_call_in_a_notebook_works(edition, tmp_path):
     )
     ran = run(edition, "-c", code)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.startswith("4.0 ")
+    assert ran.stdout.startswith(f"{POINTS['dot_product']} ")
 
 
 @pytest.mark.parametrize(

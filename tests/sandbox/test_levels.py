@@ -23,7 +23,7 @@ from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level, Warm
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
-from tests.handing_in import RIGHT
+from tests.handing_in import POINTS, RIGHT, TOTAL
 from tests.sandbox import exhaust
 from tests.sandbox.conftest import LIMITS, NAME, kernels, wait_until_gone
 
@@ -221,7 +221,9 @@ def test_an_ordinary_user_has_the_same_sandbox(hand_in, usable, level, course):
             path.parent.name: json.loads(path.read_text())["points"]
             for path in (folder / "out" / "results").glob("*/*.json")
         }
-        assert points == {"ada": 22.0, "endless-loop": 18.0, "daemon": 18.0}
+        assert points == {"ada": TOTAL} | dict.fromkeys(
+            ("endless-loop", "daemon"), TOTAL - POINTS["dot_product"]
+        )
         assert list(folder.glob("sdpa-*-*.*")) == []
 
 
@@ -245,7 +247,7 @@ def test_a_fork_server_that_is_killed_costs_nothing(graded, warm):
     server = start._made[warm, kernel_package()].server
     os.kill(server.pid, signal.SIGKILL)
     server.wait()
-    assert graded(warm, RIGHT["dot_product"])["points"] == 22
+    assert graded(warm, RIGHT["dot_product"])["points"] == TOTAL
 
 
 def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fault(hand_in, warm):
@@ -258,7 +260,7 @@ def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fa
     timer.start()
     record = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm)).record
     assert server.poll() is not None
-    assert (record["points"], record["status"]) == (22, "graded")
+    assert (record["points"], record["status"]) == (TOTAL, "graded")
 
 
 SLEEPER = "import time\ntime.sleep(30)\ndef dot_product(q, k):\n    return 1.0"
@@ -305,7 +307,9 @@ if __name__ == "__main__":
         inside = [p for p in everything if p in mine]
         assert wait_until_gone(lambda: [p for p in inside if alive(p)]) == []
         if whom == "worker":
-            assert grader.communicate(timeout=60)[0].strip() == "18.0"  # graded again by another worker
+            assert grader.communicate(timeout=60)[0].strip() == str(
+                TOTAL - POINTS["dot_product"]
+            )  # graded again by another worker
         else:
             grader.wait()
             assert wait_until_gone(lambda: [p for p in everything if alive(p)], 10) == []
@@ -348,7 +352,7 @@ NAPS = "import time\ndef dot_product(q, k):\n    time.sleep(1.2)\n    return np.
 def test_waiting_is_not_working(graded, warm):
     """A second on the clock without work is no timeout when the limit of work is half a second."""
     limits = Limits(seconds=6, cell_seconds=0.5, memory_mb=768, patience=4.0)
-    assert graded(warm, NAPS, limits)["points"] == 22
+    assert graded(warm, NAPS, limits)["points"] == TOTAL
 
 
 def test_who_only_ran_out_of_clock_is_tried_again_alone(hand_in, warm, monkeypatch):
