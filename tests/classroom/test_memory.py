@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.handing_in import NAME, POINTS, RIGHT, TOTAL
+from tests.handing_in import POINTS, RIGHT, TOTAL
 
 LIMIT_MB = 300
 
