@@ -1,7 +1,6 @@
 """What is refused, and that the message says what came, what was expected and what to do."""
 
 import builtins
-import re
 
 import numpy as np
 import pytest
@@ -19,209 +18,181 @@ def attend(query=(5, 3), key=(6, 3), value=(6, 2), mask=None, **options):
     return scaled_dot_product_attention(*arrays, attn_mask=mask, **options)
 
 
-SHAPES = {
-    "query has shape (2, 5, 7) and key (2, 4, 6): their last dimension d_k must be equal, got 7 and 6": {
-        "query": (2, 5, 7),
-        "key": (2, 4, 6),
-        "value": (2, 4, 3),
-    },
-    "key has shape (4, 3) and value (6, 2): their second to last dimension n_k must be equal, got 4 and 6": {
-        "key": (4, 3)
-    },
-    "query has shape (3,), but must have at least 2 dimensions: (..., length, features); "
-    "a single vector is query[None, :]": {"query": (3,)},
-    "key has shape (), but must have at least 2 dimensions": {"key": ()},
-    "value has shape (6,), but must have at least 2 dimensions": {"value": (6,)},
-    "query has shape (2, 5, 3) and key (4, 6, 3): their leading dimensions must broadcast, but dimension "
-    "-3 is 2 "
-    "against 4 (leading dimensions of query: (2,), of key: (4,))": {
-        "query": (2, 5, 3),
-        "key": (4, 6, 3),
-        "value": (4, 6, 2),
-    },
-    "query has shape (2, 8, 5, 3) and key (2, 2, 6, 3): their leading dimensions must broadcast, but "
-    "dimension -3 is "
-    "8 against 2 (leading dimensions of query: (2, 8), of key: (2, 2)). If these are 8 query heads that "
-    "share 2 heads "
-    "of key, pass enable_gqa=True": {"query": (2, 8, 5, 3), "key": (2, 2, 6, 3), "value": (2, 2, 6, 2)},
-    "query has shape (5, 3) and value (4, 6, 2): their leading dimensions must broadcast, but dimension "
-    "-3 is 2 "
-    "against 4 (leading dimensions of query broadcast with key: (2,), of value: (4,))": {
-        "key": (2, 6, 3),
-        "value": (4, 6, 2),
-    },
-    "dimension -3 is 8 against 3 and dimension -4 is 2 against 5": {
-        "query": (2, 8, 5, 3),
-        "key": (5, 3, 6, 3),
-        "value": (2, 8, 6, 2),
-    },
-    "query has shape (8, 5, 3) and key (3, 6, 3): with enable_gqa=True the heads (dimension -3) of key "
-    "must divide "
-    "those of query, got 3 and 8": {
-        "query": (8, 5, 3),
-        "key": (3, 6, 3),
-        "value": (2, 6, 2),
-        "enable_gqa": True,
-    },
-    "query has shape (8, 5, 3) and value (3, 6, 2): with enable_gqa=True the heads (dimension -3) of "
-    "value must "
-    "divide those of query, got 3 and 8": {
-        "query": (8, 5, 3),
-        "key": (2, 6, 3),
-        "value": (3, 6, 2),
-        "enable_gqa": True,
-    },
-    "of key must divide those of query, got 0 and 8": {
-        "query": (8, 5, 3),
-        "key": (0, 6, 3),
-        "value": (2, 6, 2),
-        "enable_gqa": True,
-    },
-    "key has shape (6, 3), but with enable_gqa=True it must have at least 3 dimensions: "
-    "(..., heads, length, features)": {"query": (8, 5, 3), "enable_gqa": True},
-    "query has shape (5, 3), but with enable_gqa=True it must have": {"key": (1, 6, 3), "enable_gqa": True},
-    "attn_mask has shape (5, 7), but must broadcast to (..., n_q, n_k) = (5, 6)": {"mask": (5, 7)},
-    "attn_mask has shape (6, 5), but must broadcast to (..., n_q, n_k) = (5, 6). It would fit transposed: "
-    "queries "
-    "are rows, keys are columns": {"mask": (6, 5)},
-    "attn_mask has shape (2, 6), but must broadcast to (..., n_q, n_k) = (2, 4, 5, 6). For a padding mask "
-    "(batch, n_k) pass attn_mask[:, None, None, :]": {"query": (2, 4, 5, 3), "mask": (2, 6)},
-    "attn_mask has shape (3, 5, 6), but must broadcast to (..., n_q, n_k) = (5, 6)": {"mask": (3, 5, 6)},
-    "query and key have d_k = 0, so that 1/sqrt(d_k) has no value: pass scale": {
-        "query": (5, 0),
-        "key": (6, 0),
-    },
-    "dropout_p is 1.5, but must be a probability from 0 to 1": {"dropout_p": 1.5},
-    "dropout_p is -0.1, but must be a probability from 0 to 1": {"dropout_p": -0.1},
-    "dropout_p is nan, but": {"dropout_p": float("nan")},
-    "backend 'numpy' cannot serve this call, nor can another in its place: dropout_p is 0.5, and NumPy has no random "
-    "state that a caller could seed for it. Pass dropout_p=0, or torch tensors": {"dropout_p": 0.5},
-    "backend 'numpy-tiled' cannot serve this call, nor can another in its place: dropout_p is 0.5": {
-        "dropout_p": 0.5,
-        "backend": "numpy-tiled",
-    },
-    "scale is inf, but must be finite": {"scale": float("inf")},
-    "there is no backend 'cuda'. Usable here: 'auto', 'numpy'": {"backend": "cuda"},
+def says(caught, *parts: str) -> None:
+    """The message holds these parts: what came, what was expected, what to do. Its other words are free."""
+    message = str(caught.value)
+    assert not [part for part in parts if part not in message], message
+
+
+VALUES = {
+    "d_k differs": (
+        {"query": (2, 5, 7), "key": (2, 4, 6), "value": (2, 4, 3)},
+        ("query", "(2, 5, 7)", "key", "(2, 4, 6)", "d_k must be equal", "7 and 6"),
+    ),
+    "n_k differs": ({"key": (4, 3)}, ("key", "(4, 3)", "value", "(6, 2)", "n_k must be equal", "4 and 6")),
+    "a single vector": ({"query": (3,)}, ("query", "(3,)", "at least 2 dimensions", "query[None, :]")),
+    "a number for key": ({"key": ()}, ("key", "()", "at least 2 dimensions")),
+    "a vector for value": ({"value": (6,)}, ("value", "(6,)", "at least 2 dimensions")),
+    "batches of query and key": (
+        {"query": (2, 5, 3), "key": (4, 6, 3), "value": (4, 6, 2)},
+        ("query", "(2, 5, 3)", "key", "(4, 6, 3)", "must broadcast", "-3 is 2 against 4", "(2,)", "(4,)"),
+    ),
+    "grouped heads without saying so": (
+        {"query": (2, 8, 5, 3), "key": (2, 2, 6, 3), "value": (2, 2, 6, 2)},
+        ("-3 is 8 against 2", "(2, 8)", "(2, 2)", "8 query heads", "2 heads", "pass enable_gqa=True"),
+    ),
+    "batches of query with key, and value": (
+        {"key": (2, 6, 3), "value": (4, 6, 2)},
+        ("query", "(5, 3)", "value", "(4, 6, 2)", "-3 is 2 against 4", "broadcast with key"),
+    ),
+    "two dimensions": (
+        {"query": (2, 8, 5, 3), "key": (5, 3, 6, 3), "value": (2, 8, 6, 2)},
+        ("-3 is 8 against 3", "-4 is 2 against 5"),
+    ),
+    "heads of key that do not divide": (
+        {"query": (8, 5, 3), "key": (3, 6, 3), "value": (2, 6, 2), "enable_gqa": True},
+        ("(8, 5, 3)", "(3, 6, 3)", "enable_gqa=True", "heads", "key must divide", "3 and 8"),
+    ),
+    "heads of value that do not divide": (
+        {"query": (8, 5, 3), "key": (2, 6, 3), "value": (3, 6, 2), "enable_gqa": True},
+        ("(8, 5, 3)", "(3, 6, 2)", "enable_gqa=True", "heads", "value must divide", "3 and 8"),
+    ),
+    "no heads": (
+        {"query": (8, 5, 3), "key": (0, 6, 3), "value": (2, 6, 2), "enable_gqa": True},
+        ("key must divide", "0 and 8"),
+    ),
+    "key without heads": (
+        {"query": (8, 5, 3), "enable_gqa": True},
+        ("key", "(6, 3)", "enable_gqa=True", "at least 3 dimensions", "(..., heads, length, features)"),
+    ),
+    "query without heads": (
+        {"key": (1, 6, 3), "enable_gqa": True},
+        ("query", "(5, 3)", "enable_gqa=True", "at least 3 dimensions"),
+    ),
+    "a mask of another length": ({"mask": (5, 7)}, ("attn_mask", "(5, 7)", "broadcast to", "(5, 6)")),
+    "a transposed mask": (
+        {"mask": (6, 5)},
+        ("attn_mask", "(6, 5)", "(5, 6)", "transposed", "queries are rows", "keys are columns"),
+    ),
+    "a padding mask": (
+        {"query": (2, 4, 5, 3), "mask": (2, 6)},
+        ("attn_mask", "(2, 6)", "(2, 4, 5, 6)", "padding mask", "pass attn_mask[:, None, None, :]"),
+    ),
+    "a mask with a batch too many": ({"mask": (3, 5, 6)}, ("attn_mask", "(3, 5, 6)", "(5, 6)")),
+    "d_k is 0": ({"query": (5, 0), "key": (6, 0)}, ("d_k = 0", "1/sqrt(d_k)", "pass scale")),
+    "dropout above 1": ({"dropout_p": 1.5}, ("dropout_p", "1.5", "from 0 to 1")),
+    "dropout below 0": ({"dropout_p": -0.1}, ("dropout_p", "-0.1", "from 0 to 1")),
+    "dropout is NaN": ({"dropout_p": float("nan")}, ("dropout_p", "nan", "from 0 to 1")),
+    "dropout in NumPy": (
+        {"dropout_p": 0.5},
+        ("dropout_p", "0.5", "'numpy' has no dropout", "Pass dropout_p=0", "torch tensors"),
+    ),
+    "an infinite scale": ({"scale": float("inf")}, ("scale", "inf", "must be finite")),
+    "no such backend": ({"backend": "cuda"}, ("'cuda'", "Usable here", "'auto'", "'numpy'")),
 }
 
 
-@pytest.mark.parametrize("message", SHAPES)
-def test_values(message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        attend(**SHAPES[message])
+@pytest.mark.parametrize("name", VALUES)
+def test_values(name):
+    arguments, parts = VALUES[name]
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        attend(**arguments)
+    says(caught, *parts)
 
 
+FLOATS = ("float16", "float32", "float64")
 TYPES = {
-    "query is of type list, but must be a NumPy array or a torch tensor: np.array(query, dtype=np.float64)": {
-        "query": [[1.0, 2.0]]
-    },
-    "value is of type float, but must be": {"value": 1.0},
-    "key is of type NoneType, but must be": {"key": None},
-    "attn_mask is of type list, but must be a NumPy array or a torch tensor: np.array(attn_mask, "
-    "dtype=bool)": {"mask": [[True]]},
-    "query is a masked array, whose mask would be lost": {"query": np.ma.ones((5, 3))},
-    "query is int64, but must be one of float16, float32, float64: pass query.astype(np.float64)": {
-        "query": np.ones((5, 3), dtype=np.int64)
-    },
-    "key is bool, but must be": {"key": np.ones((6, 3), dtype=bool)},
-    "value is object, but must be": {"value": np.ones((6, 2), dtype=object)},
-    "query is complex128, but must be one of float16, float32, float64: softmax has no meaning for "
-    "complex scores; "
-    "pass query.real": {"query": np.ones((5, 3), dtype=complex)},
-    "query is float64 and key float32: their dtypes must be equal; pass key.astype(query.dtype)": {
-        "key": np.ones((6, 3), dtype=np.float32)
-    },
-    "query is float64 and value float16": {"value": np.ones((6, 2), dtype=np.float16)},
-    "attn_mask is int64, which could mean two things. Pass attn_mask.astype(bool) if 1 means 'may "
-    "attend', or "
-    "attn_mask.astype(float) if the numbers are to be added to the scaled scores. Beware of the second "
-    "with a mask of "
-    "0 and 1: torch silently ADDS such a float mask, which then hides nothing": {
-        "mask": np.ones((5, 6), dtype=np.int64)
-    },
-    "attn_mask is uint8, which could": {"mask": np.ones((5, 6), dtype=np.uint8)},
-    "attn_mask is complex128, but must be bool or one of": {"mask": np.ones((5, 6), dtype=complex)},
-    "scale is '1', but must be a number, or None for 1/sqrt(d_k)": {"scale": "1"},
-    "dropout_p is None, but must be a number: a probability from 0 to 1": {"dropout_p": None},
-    "dropout_p is True, but must be a number": {"dropout_p": True},
-    "is_causal is None, but must be True or False": {"is_causal": None},
-    "enable_gqa is 1, but must be True or False": {"enable_gqa": 1},
-    "return_weights is 'yes', but must be True or False": {"return_weights": "yes"},
+    "a list": (
+        {"query": [[1.0, 2.0]]},
+        ("query", "list", "a NumPy array or a torch tensor", "np.array(query, dtype=np.float64)"),
+    ),
+    "a number": ({"value": 1.0}, ("value", "float", "a NumPy array or a torch tensor")),
+    "nothing": ({"key": None}, ("key", "NoneType", "a NumPy array or a torch tensor")),
+    "a list as mask": ({"mask": [[True]]}, ("attn_mask", "list", "np.array(attn_mask, dtype=bool)")),
+    "a masked array": ({"query": np.ma.ones((5, 3))}, ("query", "masked array", "lost")),
+    "whole numbers": (
+        {"query": np.ones((5, 3), np.int64)},
+        ("query", "int64", *FLOATS, "pass query.astype(np.float64)"),
+    ),
+    "bools": ({"key": np.ones((6, 3), bool)}, ("key", "bool", *FLOATS)),
+    "objects": ({"value": np.ones((6, 2), object)}, ("value", "object", *FLOATS)),
+    "complex numbers": (
+        {"query": np.ones((5, 3), complex)},
+        ("query", "complex128", *FLOATS, "no meaning for complex scores", "pass query.real"),
+    ),
+    "two precisions": (
+        {"key": np.ones((6, 3), np.float32)},
+        ("query", "float64", "key", "float32", "must be equal", "pass key.astype(query.dtype)"),
+    ),
+    "half precision in value": ({"value": np.ones((6, 2), np.float16)}, ("float64", "value", "float16")),
+    "a mask of 0 and 1": (
+        {"mask": np.ones((5, 6), np.int64)},
+        ("attn_mask", "int64", "attn_mask.astype(bool)", "attn_mask.astype(float)", "ADDS", "hides nothing"),
+    ),
+    "a mask of bytes": ({"mask": np.ones((5, 6), np.uint8)}, ("attn_mask", "uint8", "two things")),
+    "a complex mask": ({"mask": np.ones((5, 6), complex)}, ("attn_mask", "complex128", "bool", *FLOATS)),
+    "a scale in quotes": ({"scale": "1"}, ("scale", "'1'", "a number", "None for 1/sqrt(d_k)")),
+    "dropout is None": ({"dropout_p": None}, ("dropout_p", "None", "a number", "from 0 to 1")),
+    "dropout is True": ({"dropout_p": True}, ("dropout_p", "True", "a number")),
+    "is_causal is None": ({"is_causal": None}, ("is_causal", "None", "True or False")),
+    "enable_gqa is 1": ({"enable_gqa": 1}, ("enable_gqa", "1", "True or False")),
+    "return_weights in words": ({"return_weights": "yes"}, ("return_weights", "'yes'", "True or False")),
 }
 
 
-@pytest.mark.parametrize("message", TYPES)
-def test_types(message):
-    with pytest.raises(TypeError, match=re.escape(message)):
-        attend(**TYPES[message])
+@pytest.mark.parametrize("name", TYPES)
+def test_types(name):
+    arguments, parts = TYPES[name]
+    with pytest.raises(TypeError) as caught:
+        attend(**arguments)
+    says(caught, *parts)
 
 
 def test_arrays_mixed_with_tensors(torch):
     arrays = make().arrays
     tensors = [torch.tensor(x) for x in arrays]
-    message = (
-        "NumPy arrays (key, value) are mixed with torch tensors (query); "
-        "pass one kind, e.g. torch.from_numpy(key)"
-    )
-    with pytest.raises(TypeError, match=re.escape(message)):
+    with pytest.raises(TypeError) as caught:
         scaled_dot_product_attention(tensors[0], *arrays[1:])
-    message = "NumPy arrays (attn_mask) are mixed with torch tensors (query, key, value)"
-    with pytest.raises(TypeError, match=re.escape(message)):
+    says(caught, "NumPy arrays (key, value)", "torch tensors (query)", "torch.from_numpy(key)")
+    with pytest.raises(TypeError) as caught:
         scaled_dot_product_attention(*tensors, np.ones((5, 6), dtype=bool))
+    says(caught, "NumPy arrays (attn_mask)", "torch tensors (query, key, value)")
 
 
 def test_tensors(torch):
     """The same checks, with torch's words in the advice."""
     query, key, value = (torch.tensor(x) for x in make().arrays)
-    expected = {
-        "query is int64, but must be one of float16, bfloat16, float32, float64: pass query.double()": [
-            query.long(),
-            key,
-            value,
-        ],
-        "query is float64 and key bfloat16: their dtypes must be equal; pass key.to(query.dtype)": [
-            query,
-            key.bfloat16(),
-            value,
-        ],
-        "Pass attn_mask.bool() if 1 means 'may attend', or attn_mask.float() if": [
-            query,
-            key,
-            value,
-            torch.ones(5, 6).int(),
-        ],
-        "query is complex128": [query + 0j, key, value],
-    }
-    for message, arrays in expected.items():
-        with pytest.raises(TypeError, match=re.escape(message)):
+    refused = [
+        ([query.long(), key, value], ("query", "int64", "bfloat16", "pass query.double()")),
+        ([query, key.bfloat16(), value], ("query", "float64", "key", "bfloat16", "pass key.to(query.dtype)")),
+        ([query, key, value, torch.ones(5, 6).int()], ("attn_mask.bool()", "attn_mask.float()")),
+        ([query + 0j, key, value], ("query", "complex128")),
+    ]
+    for arrays, parts in refused:
+        with pytest.raises(TypeError) as caught:
             scaled_dot_product_attention(*arrays)
-    with pytest.raises(
-        ValueError, match=re.escape("query has shape (5, 3) and key (6, 2): their last dimension")
-    ):
+        says(caught, *parts)
+    with pytest.raises(ValueError, match="last dimension") as caught:
         scaled_dot_product_attention(query, key[:, :2], value)
+    says(caught, "query", "(5, 3)", "key", "(6, 2)")
 
 
 def test_devices(torch):
     query, key, value = (torch.tensor(x) for x in make().arrays)
-    message = (
-        "query is on device cpu and value on meta: their devices must be equal; pass value.to(query.device)"
-    )
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(ValueError, match="device") as caught:
         scaled_dot_product_attention(query, key, value.to("meta"))
-    with pytest.raises(ValueError, match="query is on device cpu and attn_mask on meta"):
+    says(caught, "query", "cpu", "value", "meta", "must be equal", "pass value.to(query.device)")
+    with pytest.raises(ValueError, match="device") as caught:
         scaled_dot_product_attention(query, key, value, torch.ones(5, 6, dtype=torch.bool, device="meta"))
+    says(caught, "query", "cpu", "attn_mask", "meta")
 
 
 def test_a_gradient_is_not_lost_in_numpy(torch):
     arrays = [torch.tensor(x) for x in make().arrays]
     arrays[1].requires_grad_()
-    message = (
-        "computes in NumPy, through which no gradient flows, but an argument requires one. "
-        "Pass backend='torch', or detached tensors"
-    )
-    for backend in ("numpy", "numpy-tiled"):
-        with pytest.raises(ValueError, match=f"backend '{backend}' cannot .* it {re.escape(message)}"):
-            scaled_dot_product_attention(*arrays, backend=backend)
+    with pytest.raises(ValueError, match="gradient") as caught:
+        scaled_dot_product_attention(*arrays, backend="numpy")
+    says(caught, "'numpy'", "pass backend='torch'", "detached tensors")
     with torch.no_grad():  # nobody asks for one
         output = scaled_dot_product_attention(*arrays, backend="numpy")
         torch.testing.assert_close(output, scaled_dot_product_attention(*arrays))
@@ -229,7 +200,7 @@ def test_a_gradient_is_not_lost_in_numpy(torch):
 
 def test_dropout_names_the_backends_that_have_it(torch):
     arrays = [torch.tensor(x) for x in make().arrays]
-    with pytest.raises(ValueError, match=re.escape("'torch'")):
+    with pytest.raises(ValueError, match="'torch'"):
         scaled_dot_product_attention(*arrays, dropout_p=0.5, backend="numpy")
 
 
@@ -239,13 +210,9 @@ def test_a_known_backend_that_is_not_installed(monkeypatch):
         "abacus",
         known_backends.Backend("abacus", "numpy", needs=("no_such_module",), install="pip install beads"),
     )
-    message = (
-        "backend 'abacus' needs no_such_module, which is not installed: pip install beads. Usable here: "
-        "'auto', "
-        "'numpy'"
-    )
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(ValueError, match="not installed") as caught:
         attend(backend="abacus")
+    says(caught, "'abacus'", "no_such_module", "pip install beads", "'auto'", "'numpy'")
     assert "abacus" not in known_backends.backends()
 
 
