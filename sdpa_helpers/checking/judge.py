@@ -247,8 +247,7 @@ def _kind(answer: Answer) -> str:
 def _shapes(expected: np.ndarray, values: np.ndarray) -> str:
     came = f"returned an array of shape {values.shape}" if values.ndim else "returned one number"
     wanted = f"shape {expected.shape}" if expected.ndim else "one number"
-    swapped = values.ndim >= 2 and expected.ndim == values.ndim
-    swapped = swapped and values.swapaxes(-1, -2).shape == expected.shape
+    swapped = values.ndim >= 2 and values.swapaxes(-1, -2).shape == expected.shape
     return f"{came}; expected {wanted}" + (": the last two axes are swapped" if swapped else "")
 
 

@@ -128,6 +128,7 @@ def test_kinds():
         (np.ones((2, 3)), np.ones(6), ["shape (6,)", "expected shape (2, 3)"]),
         (np.ones((2, 3)), 1.0, ["returned one number", "expected shape (2, 3)"]),
         (1.0, np.ones(1), ["shape (1,)", "expected one number"]),
+        (np.ones((2, 3)), np.ones((3, 2)), ["shape (3, 2)", "shape (2, 3)", "last two axes are swapped"]),
         (np.ones((4, 2, 3)), np.ones((4, 3, 2)), ["shape (4, 3, 2)", "shape (4, 2, 3)", "last two axes are swapped"]),
     ],
 )  # fmt: skip
@@ -196,10 +197,11 @@ def test_the_largest_difference_is_shown_where_it_is():
     expected = np.arange(6.0).reshape(2, 3)
     came = expected + np.array([[0.0, 0.5, 0.0], [0.0, -2.0, 0.0]])
     seen = told(expected, came)
-    assert "2 of 6 numbers differ" in seen
+    assert "2 of 6 numbers differ," in seen
     assert "2 at [1, 1], off by 2" in seen
     assert "expected 4" in seen
     assert "1 of 6 numbers differs" in told(expected, np.where(expected == 3, 9.0, expected))
+    assert "1.25 at [1], off by 0.25" in told(np.array([0.0, 1.0]), np.array([0.0, 1.25]))
     assert told(1.0, 4.0).split(" | ") == ["returned 4, off by 3", "expected 1"]
 
 
@@ -237,6 +239,12 @@ def test_a_simple_pattern_is_named(change, words):
     found = pattern(expected, change(expected))
     assert words in found
     assert bool(found) == bool(words)
+
+
+@pytest.mark.parametrize("size", [1e-8, 1.0, 1e8])
+def test_a_pattern_does_not_depend_on_the_size_of_the_numbers(size):
+    expected = size * np.array([1.0, -2.0, 0.5])
+    assert "3 times" in pattern(expected, 3 * expected)
 
 
 def test_too_few_numbers_have_no_pattern():

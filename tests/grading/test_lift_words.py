@@ -23,9 +23,10 @@ from sdpa_helpers.classroom.rubrics import guides
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, digest, entry, lift_words
 from sdpa_helpers.grading.read import Submission, read_cells
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, all_written, written_of
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, all_written, sheet_of, written_of
 
 NAME, PROOF, LIMIT = "02_variance_proof", "proof_in_words", "not_the_limit_theorem"
+TOTAL = sum(exercise.max_points for exercise in sheet_of(NAME).exercises)
 NASTY = '<script>alert("x")</script>'
 
 
@@ -168,7 +169,7 @@ def test_the_record_of_a_graded_notebook(course, tmp_path):
             c.source = f"{LINE.format(name=PROOF)}\n{words}"
     path.write_text(json.dumps(notebook))
     graded = grade(Submission("ada", NAME, path), Settings("s"))  # no code cell is left: no kernel is needed
-    assert (graded["status"], graded["points"], graded["max_points"]) == ("graded", 0, 52)
+    assert (graded["status"], graded["points"], graded["max_points"]) == ("graded", 0, TOTAL)
     proof, limit = graded["exercises"][PROOF], graded["exercises"][LIMIT]
     assert proof["written"]
     assert proof["cases"][0]["status"] == proof["cases"][0]["diagnosis"] == "to-review"
@@ -176,7 +177,7 @@ def test_the_record_of_a_graded_notebook(course, tmp_path):
     assert graded["answers"] == {PROOF: words.replace("\ud800", "\\ud800")}
     json.dumps(graded).encode()
     missing = grade(Submission("bob", NAME, None), Settings("s"))
-    assert (missing["max_points"], missing["exercises"][PROOF]["cases"][0]["status"]) == (52, "missing")
+    assert (missing["max_points"], missing["exercises"][PROOF]["cases"][0]["status"]) == (TOTAL, "missing")
 
 
 # ---- marks ------------------------------------------------------------------------------------------------
