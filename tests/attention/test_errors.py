@@ -85,7 +85,7 @@ VALUES = {
     "dropout is NaN": ({"dropout_p": float("nan")}, ("dropout_p", "nan", "from 0 to 1")),
     "dropout in NumPy": (
         {"dropout_p": 0.5},
-        ("dropout_p", "0.5", "'numpy' has no dropout", "Pass dropout_p=0", "torch tensors"),
+        ("dropout_p", "0.5", "'numpy'", "no random state", "Pass dropout_p=0", "torch tensors"),
     ),
     "an infinite scale": ({"scale": float("inf")}, ("scale", "inf", "must be finite")),
     "no such backend": ({"backend": "cuda"}, ("'cuda'", "Usable here", "'auto'", "'numpy'")),
