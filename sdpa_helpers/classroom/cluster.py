@@ -207,7 +207,7 @@ def _work(parcel: Parcel, settings: Settings) -> Attempt | None:
     try:
         folder = scratch.make("sent")
     except OSError as error:
-        return Attempt({}, trouble=f"{socket.gethostname()}: {error}")
+        return Attempt(None, trouble=f"{socket.gethostname()}: {error}")
     try:
         path = folder / "submission.ipynb"
         path.write_bytes(parcel.content or b"")
@@ -215,7 +215,7 @@ def _work(parcel: Parcel, settings: Settings) -> Attempt | None:
             os.truncate(path, parcel.size)
         return work(replace(parcel.submission, path=path), settings)
     except OSError as error:
-        return Attempt({}, trouble=f"{socket.gethostname()}: {error}")
+        return Attempt(None, trouble=f"{socket.gethostname()}: {error}")
     finally:
         scratch.remove(folder)
 

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath, PurePosixPath
 
-from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Flag, Submission, notebook_of
+from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission, notebook_of
+from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
 
 TRAPS = ("__MACOSX", ".ipynb_checkpoints")
 SAME_MOMENT = timedelta(seconds=2)
@@ -42,28 +43,28 @@ _COPY = re.compile(r"[-_ ]*(\(\d+\)|Copy of|Copy\d*\b|[-_]\d{1,2}$)[-_ ]*", re.I
 
 @dataclass(frozen=True)
 class Sender:
-    """Who handed a file in, as its name tells. system and id: those of the learning system, for the export."""
+    """Who handed a file in, as its name says."""
 
     student: str
-    system: str = ""
-    id: str = ""
-    name: str = ""
+    lms: LmsIdentity | None = None
 
 
 @dataclass(frozen=True)
-class HandedIn:
-    """One file. late: what the system says, None when it says nothing. number: grows with every upload."""
+class Candidate:
+    """A file that may be the one to grade."""
 
     path: Path
     relative: str
     time: datetime | None
     late: bool | None = None
+    """What the learning system says; None when it says nothing."""
     number: int = 0
+    """Grows with every upload."""
 
 
 @dataclass(frozen=True)
 class Named:
-    """What a file's name tells."""
+    """What a file's name says."""
 
     sender: Sender
     file: str
@@ -108,7 +109,7 @@ def notebook_like(file: str, notebooks: list[str]) -> bool:
 
 def _sender(system: str, name: str, number: str) -> Sender:
     student = "_".join(part for part in (name, number) if part)
-    return Sender(safe_name(student), system, number, name)
+    return Sender(safe_name(student), LmsIdentity(system, number, name))
 
 
 def safe_name(text: str) -> str:
@@ -133,13 +134,13 @@ def find_submissions(
     id, with whether it calls them late; they go before those of the files.
     """
     root = _unwrap(root, notebooks)
-    found: dict[Sender, dict[str, list[HandedIn]]] = {}
+    found: dict[Sender, dict[str, list[Candidate]]] = {}
     left_out = []
     for path in _files(root):
         relative = path.relative_to(root)
         named = read_name(relative, notebooks)
         notebook = notebook_of(path.name, notebooks) if path.suffix == ".ipynb" else None
-        if named and (named.sender.system or len(relative.parts) > 1):
+        if named and (named.sender.lms or len(relative.parts) > 1):
             found.setdefault(named.sender, {})  # handed in something: a missing notebook is then a result
         if path.suffix != ".ipynb":
             continue
@@ -154,8 +155,9 @@ def find_submissions(
         else:
             time, late = named.time or datetime.fromtimestamp(path.stat().st_mtime, UTC), named.late
             if handed_in_at is not None:
-                time, late = handed_in_at.get(named.sender.id, (None, False))
-            file = HandedIn(path, _text(relative), time, late, named.number)
+                number = named.sender.lms.id if named.sender.lms else ""
+                time, late = handed_in_at.get(number, (None, False))
+            file = Candidate(path, _text(relative), time, late, named.number)
             found.setdefault(named.sender, {}).setdefault(notebook, []).append(file)
     for folder in sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith((".", "_"))):
         named = read_name(PurePath(folder.name, "x"), notebooks)
@@ -186,12 +188,12 @@ def _unwrap(root: Path, notebooks: list[str]) -> Path:
     names = [
         read_name(PurePath(p.name), notebooks) for p in inside[0].iterdir() if not p.name.startswith(".")
     ]
-    exported = any(n and n.sender.system for n in names)
+    exported = any(n and n.sender.lms for n in names)
     return inside[0] if exported or (len(names) > 1 and all(names)) else root
 
 
-def _times_mean_something(found: dict[Sender, dict[str, list[HandedIn]]]) -> bool:
-    systems = {s.system for s in found}
+def _times_mean_something(found: dict[Sender, dict[str, list[Candidate]]]) -> bool:
+    systems = {s.lms.system for s in found if s.lms}
     times = [f.time for files in found.values() for some in files.values() for f in some if f.time]
     if not times or not systems & {"canvas", "moodle"}:
         return True
@@ -206,12 +208,11 @@ def _text(path: PurePath) -> str:
 
 
 def _choose(
-    sender: Sender, notebook: str, files: list[HandedIn], deadline: datetime | None, trusted: bool
+    sender: Sender, notebook: str, files: list[Candidate], deadline: datetime | None, trusted: bool
 ) -> Submission:
     """The newest before the deadline counts; when all are late, the newest. Nothing is dropped from the record."""
-    lms = {"system": sender.system, "id": sender.id, "name": sender.name} if sender.system else {}
     if not files:
-        return Submission(sender.student, notebook, None, lms=lms)
+        return Submission(sender.student, notebook, None, lms=sender.lms)
     late = {f.relative: _is_late(f, deadline, trusted) for f in files}
     ranked = sorted(files, key=lambda f: f.relative)
     on_time = [f for f in ranked if not late[f.relative]] or ranked
@@ -220,38 +221,38 @@ def _choose(
     chosen = next((f for f in same if f.path.stem == notebook), newest)
     kept = []
     for file in ranked:
-        entry = {"file": file.relative, "graded": file is chosen, "late": late[file.relative]}
+        time = ""
         if deadline and trusted and file.time:
-            entry["time"] = file.time.astimezone(deadline.tzinfo).isoformat(timespec="seconds")
-        kept.append(entry)
-    return Submission(sender.student, notebook, chosen.path, _flags(chosen, kept), lms, tuple(kept))
+            time = file.time.astimezone(deadline.tzinfo).isoformat(timespec="seconds")
+        kept.append(FileHandedIn(file.relative, file is chosen, late[file.relative], time))
+    return Submission(sender.student, notebook, chosen.path, _flags(chosen, kept), sender.lms, tuple(kept))
 
 
-def _is_late(file: HandedIn, deadline: datetime | None, trusted: bool) -> bool:
+def _is_late(file: Candidate, deadline: datetime | None, trusted: bool) -> bool:
     """Canvas's or Moodle's own word counts; else the file's time, where it is that of the hand-in."""
     return bool(file.late) or bool(deadline and trusted and file.time and file.time > deadline)
 
 
-def _same_moment(one: HandedIn, other: HandedIn) -> bool:
+def _same_moment(one: Candidate, other: Candidate) -> bool:
     return one.time is None or other.time is None or abs(one.time - other.time) <= SAME_MOMENT
 
 
-def _flags(chosen: HandedIn, kept: list[dict]) -> tuple[Flag, ...]:
-    def told(entry: dict) -> str:
-        name = PurePosixPath(entry["file"].replace("\\", "/")).name
-        return (
-            name + (" (late)" if entry["late"] else "") + (f" ({entry['time']})" if "time" in entry else "")
-        )
-
+def _flags(chosen: Candidate, kept: list[FileHandedIn]) -> tuple[Flag, ...]:
     flags = []
-    own = next(e for e in kept if e["graded"])
-    if own["late"]:
-        when = f", at {own['time']}" if "time" in own else ""
+    own = next(file for file in kept if file.graded)
+    if own.late:
+        when = f", at {own.time}" if own.time else ""
         flags.append(Flag("late", f"{chosen.path.name} was handed in late{when}; it was graded all the same"))
-    others = [told(e) for e in kept if not e["graded"]]
+    others = [_described(file) for file in kept if not file.graded]
     if others:
-        flags.append(Flag("several-files", f"{told(own)} was graded; also handed in: {', '.join(others)}"))
+        message = f"{_described(own)} was graded; also handed in: {', '.join(others)}"
+        flags.append(Flag("several-files", message))
     return tuple(flags)
+
+
+def _described(file: FileHandedIn) -> str:
+    name = PurePosixPath(file.file.replace("\\", "/")).name
+    return name + (" (late)" if file.late else "") + (f" ({file.time})" if file.time else "")
 
 
 # ---- times that Moodle's grading worksheet knows ------------------------------------------------------------

@@ -10,10 +10,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from typing import Protocol
 
-from sdpa_helpers.grading.grade_one import Attempt, Record, Settings, attempt, without_run
+from sdpa_helpers.grading.grade_one import Attempt, Settings, attempt, without_run
 from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.grading.result import GradedNotebook, Status
 from sdpa_helpers.grading.run import SandboxEnded
 from sdpa_helpers.sandbox import scratch
 
@@ -50,8 +52,8 @@ class Place(Protocol):
 
 def grade_all(
     submissions: list[Submission], settings: Settings, place: Place, tick: Callable[[], None]
-) -> Iterator[Record]:
-    """Grade every submission; records come in the order in which they are finished.
+) -> Iterator[Attempt]:
+    """Grade every submission; attempts, each with a result, come in the order in which they are finished.
 
     Those under way while a worker died are graded again one by one: the one that did it, and does it again, is
     recorded as "kernel-died". A submission that ran out of time on the clock, but not of CPU time, is graded once
@@ -80,7 +82,7 @@ def grade_all(
                     slow.append(submission)
                 else:
                     tick()
-                    yield done.timed
+                    yield done
         yield from _one_by_one(slow, settings, place, tick)
         finished = True
     finally:
@@ -90,25 +92,25 @@ def grade_all(
 
 def _one_by_one(
     submissions: list[Submission], settings: Settings, place: Place, tick: Callable[[], None]
-) -> Iterator[Record]:
+) -> Iterator[Attempt]:
     for submission in submissions:
-        record = _alone(submission, settings, place)
+        done = _alone(submission, settings, place)
         tick()
-        yield record
+        yield done
 
 
-def _alone(submission: Submission, settings: Settings, place: Place) -> Record:
+def _alone(submission: Submission, settings: Settings, place: Place) -> Attempt:
     done = None
     for _ in range(TRIES_ALONE):
         future = place.submit(submission, settings)
         _finished([future], place)
         done = place.outcome(future)
         if done is not None and not done.trouble:
-            return done.timed
+            return done
     if done is not None:
         raise CannotGrade(f"{submission.student}, {submission.notebook}: {done.trouble}")
     reason = "The grading process ended each time it worked on this notebook."
-    return Attempt(_given_up(submission, settings, "kernel-died", reason)).timed
+    return Attempt(_given_up(submission, settings, "kernel-died", reason))
 
 
 def _finished(futures: Iterable[Future], place: Place) -> set[Future]:
@@ -118,9 +120,9 @@ def _finished(futures: Iterable[Future], place: Place) -> set[Future]:
     return done
 
 
-def _given_up(submission: Submission, settings: Settings, status: str, reason: str) -> Record:
-    """A record without a fingerprint: the next run of the same command tries again."""
-    return {**without_run(submission, settings, status, reason), "fingerprint": ""}
+def _given_up(submission: Submission, settings: Settings, status: Status, reason: str) -> GradedNotebook:
+    """A result without a fingerprint: the next run of the same command tries again."""
+    return replace(without_run(submission, settings, status, reason), fingerprint="")
 
 
 def work(submission: Submission, settings: Settings) -> Attempt | None:
@@ -133,7 +135,7 @@ def work(submission: Submission, settings: Settings) -> Attempt | None:
     except SandboxEnded:
         return None
     except (OSError, MemoryError) as error:
-        return Attempt({}, trouble=f"{type(error).__name__}: {error}")
+        return Attempt(None, trouble=f"{type(error).__name__}: {error}")
     except Exception as error:
         reason = (
             f"The grader itself failed on this notebook ({type(error).__name__}: {str(error)[:200]}). "

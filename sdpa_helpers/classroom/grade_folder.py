@@ -18,6 +18,7 @@ from sdpa_helpers.classroom.pages.class_pages import write_class_pages
 from sdpa_helpers.classroom.results_folder import (
     CannotWrite,
     open_gradebook,
+    read_result,
     read_results,
     remove_drafts,
     result_path,
@@ -25,11 +26,12 @@ from sdpa_helpers.classroom.results_folder import (
     write_tables,
     write_text,
 )
-from sdpa_helpers.classroom.review.apply_marks import to_review, with_marks, write_marked
+from sdpa_helpers.classroom.review.apply_marks import with_marks, write_marked
 from sdpa_helpers.classroom.review.marks_store import CannotKeep, load_marks
 from sdpa_helpers.classroom.timings import add_timing, tidy_timings
-from sdpa_helpers.grading.grade_one import Record, Settings, fingerprint, kept_record
+from sdpa_helpers.grading.grade_one import Settings, fingerprint
 from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.grading.result import GradedNotebook
 from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.sandbox import scratch
 
@@ -54,14 +56,14 @@ class Batch:
     kept: int = 0
     given_up: list[tuple[str, str, str]] = field(default_factory=list)
 
-    def note(self, record: Record) -> None:
-        """Remember what is short of a record."""
-        status = [record["status"]] if record["status"] != "graded" else []
-        flags = sorted({flag["kind"] for flag in record["flags"]})
-        self.remarks[record["student"], record["notebook"]] = [*status, *flags]
-        self.waiting += to_review(record)
-        if not record["fingerprint"]:
-            self.given_up.append((record["student"], record["notebook"], record["reason"]))
+    def note(self, result: GradedNotebook) -> None:
+        """Remember what is short of a result."""
+        status = [result.status] if result.status != "graded" else []
+        flags = sorted({flag.kind for flag in result.flags})
+        self.remarks[result.student, result.notebook] = [*status, *flags]
+        self.waiting += result.waiting
+        if not result.fingerprint:
+            self.given_up.append((result.student, result.notebook, result.reason))
 
 
 def grade_folder(
@@ -139,29 +141,31 @@ def _grade(
     tick = progress(len(submissions))
     for submission in submissions:
         path = result_path(out, submission.student, submission.notebook)
-        record = kept_record(path, fingerprint(submission, settings))
-        if record is not None and not _page(out, record).exists():
-            record = None
-        if record is None:
+        kept = read_result(path)
+        if (
+            kept is None
+            or kept.fingerprint != fingerprint(submission, settings)
+            or not _page(out, kept).exists()
+        ):
             todo.append(submission)
         else:
-            marked = with_marks(record, marks)
-            if marked != record:
+            marked = with_marks(kept, marks)
+            if marked != kept:
                 write_marked(out, marked)
             batch.note(marked)
             batch.kept += 1
             tick()
-    for graded in grade_all(todo, settings, place, tick):
-        seconds = graded.pop("seconds")
-        record = with_marks(graded, marks)
-        write_marked(out, record)
-        add_timing(out, record["student"], record["notebook"], seconds)
-        batch.note(record)
+    for done in grade_all(todo, settings, place, tick):
+        assert done.result is not None  # grade_all's promise
+        result = with_marks(done.result, marks)
+        write_marked(out, result)
+        add_timing(out, result.student, result.notebook, done.seconds)
+        batch.note(result)
     return batch
 
 
-def _page(out: Path, record: Record) -> Path:
-    return out / "feedback" / record["student"] / f"{record['notebook']}.html"
+def _page(out: Path, result: GradedNotebook) -> Path:
+    return out / "feedback" / result.student / f"{result.notebook}.html"
 
 
 def _make(out: Path) -> None:

@@ -25,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
 
-from sdpa_helpers.grading.grade_one import Record
+from sdpa_helpers.grading.result import GradedNotebook, as_json, from_json
 
 DETAILS = ("student", "notebook", "exercise", "case", "points", "max_points", "status", "diagnosis")
 
@@ -72,48 +72,50 @@ def result_path(out: Path, student: str, notebook: str) -> Path:
     return out / "results" / student / f"{notebook}.json"
 
 
-def write_result(out: Path, record: Record) -> None:
-    """The record of one submission as JSON."""
-    path = result_path(out, record["student"], record["notebook"])
-    write_text(path, json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+def write_result(out: Path, result: GradedNotebook) -> None:
+    """The result of one submission as JSON."""
+    path = result_path(out, result.student, result.notebook)
+    write_text(path, json.dumps(as_json(result), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def read_results(out: Path, only: Iterable[tuple[str, str]] | None = None) -> Iterator[Record]:
-    """The records in `out`, one at a time, by student and notebook; `only`: of these (student, notebook) pairs.
+def read_result(path: Path) -> GradedNotebook | None:
+    """The result in a file; None when it is cut off, of an older form, or none of ours."""
+    try:
+        return from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return None
 
-    A file that was cut off, or is none of ours, is passed over.
+
+def read_results(out: Path, only: Iterable[tuple[str, str]] | None = None) -> Iterator[GradedNotebook]:
+    """The results in `out`, one at a time, by student and notebook; `only`: of these (student, notebook) pairs.
+
+    A file that was cut off, has an older form, or is none of ours, is passed over.
     """
     if only is None:
         paths = sorted((out / "results").glob("*/*.json"))
     else:
         paths = [result_path(out, student, notebook) for student, notebook in sorted(only)]
-    for path in paths:
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(record, dict) and "fingerprint" in record:
-            yield record
+    yield from filter(None, map(read_result, paths))
 
 
-def write_tables(out: Path, records: Iterable[Record], notebooks: list[str]) -> list[dict[str, str]]:
+def write_tables(out: Path, results: Iterable[GradedNotebook], notebooks: list[str]) -> list[dict[str, str]]:
     """details.csv, handed_in.csv and grades.csv: a row per case, per file, per student; gives those of grades.csv.
 
-    The records are taken one at a time. A notebook that nobody handed in stays blank and does not count.
+    The results are taken one at a time. A notebook that nobody handed in stays blank and does not count.
     """
     rows: dict[str, dict[str, str]] = {}
     totals: dict[str, list[float]] = {}
     with _table(out / "details.csv", DETAILS) as details, _table(out / "handed_in.csv", HANDED_IN) as files:
-        for record in records:
-            student, notebook = record["student"], record["notebook"]
+        for result in results:
+            student, notebook = result.student, result.notebook
             who = {"student": student, "notebook": notebook}
-            details.writerows(_plain({**who, **row}) for row in _detail_rows(record))
-            files.writerows(_plain({**who, **row}) for row in _file_rows(record))
+            details.writerows(_plain({**who, **row}) for row in _detail_rows(result))
+            files.writerows(_plain({**who, **row}) for row in _file_rows(result))
             row = rows.setdefault(student, {"student": student, **dict.fromkeys(notebooks, "")})
-            row[notebook] = f"{record['points']:g}"
+            row[notebook] = f"{result.points:g}"
             total = totals.setdefault(student, [0.0, 0.0])
-            total[0] += record["points"]
-            total[1] += record["max_points"]
+            total[0] += result.points
+            total[1] += result.max_points
     for student, (points, maximum) in totals.items():
         rows[student] |= {"total": f"{points:g}", "max": f"{maximum:g}"}
     ordered = [rows[student] for student in sorted(rows)]
@@ -122,19 +124,19 @@ def write_tables(out: Path, records: Iterable[Record], notebooks: list[str]) -> 
     return ordered
 
 
-def _detail_rows(record: Record) -> Iterator[dict[str, Any]]:
-    for name, exercise in record["exercises"].items():
-        for case in exercise["cases"]:
-            yield {"exercise": name, **{key: case[key] for key in DETAILS[3:]}}
+def _detail_rows(result: GradedNotebook) -> Iterator[dict[str, Any]]:
+    for exercise in result.exercises:
+        for case in exercise.cases:
+            yield {"exercise": exercise.name, **{column: getattr(case, column) for column in DETAILS[3:]}}
 
 
-def _file_rows(record: Record) -> Iterator[dict[str, str]]:
-    for entry in record.get("handed_in", ()):
+def _file_rows(result: GradedNotebook) -> Iterator[dict[str, str]]:
+    for file in result.handed_in:
         yield {
-            "file": entry["file"],
-            "time": entry.get("time", ""),
-            "late": "yes" if entry["late"] else "no",
-            "graded": "yes" if entry["graded"] else "no",
+            "file": file.file,
+            "time": file.time,
+            "late": "yes" if file.late else "no",
+            "graded": "yes" if file.graded else "no",
         }
 
 
@@ -217,13 +219,13 @@ def open_gradebook(url: str | URL) -> Engine:
         ) from None
 
 
-def write_gradebook(url: str | URL, records: Iterable[Record]) -> None:
-    """Put the records into the gradebook at a SQLAlchemy URL, replacing earlier ones of the same submissions.
+def write_gradebook(url: str | URL, results: Iterable[GradedNotebook]) -> None:
+    """Put the results into the gradebook at a SQLAlchemy URL, replacing earlier ones of the same submissions.
 
-    One transaction: the gradebook holds all of this or, after a failure, what it held before. Few records are in
+    One transaction: the gradebook holds all of this or, after a failure, what it held before. Few results are in
     memory at a time. Raises CannotWrite.
     """
-    engine, left = open_gradebook(url), iter(records)
+    engine, left = open_gradebook(url), iter(results)
     try:
         Base.metadata.create_all(engine)
         with Session(engine) as session, session.begin():
@@ -247,9 +249,9 @@ def _shown(url: str | URL) -> str:
         return re.sub(r"://.*@", "://…@", str(url))
 
 
-def _forget(session: Session, records: list[Record]) -> None:
+def _forget(session: Session, results: list[GradedNotebook]) -> None:
     """Delete what the gradebook holds of these submissions."""
-    again = {(r["student"], r["notebook"]) for r in records}
+    again = {(result.student, result.notebook) for result in results}
     query = select(ResultRow.id, ResultRow.student, ResultRow.notebook)
     found = session.execute(query.where(ResultRow.student.in_({student for student, _ in again})))
     old = [number for number, student, notebook in found if (student, notebook) in again]
@@ -259,12 +261,12 @@ def _forget(session: Session, records: list[Record]) -> None:
         session.execute(delete(ResultRow).where(ResultRow.id.in_(old)))
 
 
-def _row(record: Record) -> ResultRow:
+def _row(result: GradedNotebook) -> ResultRow:
     columns = ("student", "notebook", "status", "reason", "points", "max_points", "fingerprint")
     cases = [
-        CaseRow(exercise=name, **{k: case[k] for k in (*DETAILS[3:], "message")})
-        for name, exercise in record["exercises"].items()
-        for case in exercise["cases"]
+        CaseRow(exercise=exercise.name, **vars(case))
+        for exercise in result.exercises
+        for case in exercise.cases
     ]
-    flags = [FlagRow(**flag) for flag in record["flags"]]
-    return ResultRow(**{c: record[c] for c in columns}, cases=cases, flags=flags)
+    flags = [FlagRow(kind=flag.kind, message=flag.message) for flag in result.flags]
+    return ResultRow(**{c: getattr(result, c) for c in columns}, cases=cases, flags=flags)

@@ -62,6 +62,7 @@ def check(
     from sdpa_helpers.checking.judge import PUBLIC_SEED
     from sdpa_helpers.grading.grade_one import Settings, grade
     from sdpa_helpers.grading.read import Submission, notebook_of
+    from sdpa_helpers.grading.report import report as report_of
     from sdpa_helpers.lessons.registry import LESSONS
 
     worst = 0
@@ -74,14 +75,14 @@ def check(
             worst = 2
             continue
         try:
-            record = grade(Submission("you", name, path), settings)
+            result = grade(Submission("you", name, path), settings)
         except FileNotFoundError as error:
             complain.print(str(error), markup=False)
             raise typer.Exit(2) from None
-        _print_record(record)
-        if record["status"] == "unreadable":
+        print(report_of(result))
+        if result.status == "unreadable":
             worst = 2
-        elif any(e["points"] < e["max_points"] for e in record["exercises"].values() if not e.get("written")):
+        elif any(e.points < e.max_points for e in result.code):
             worst = max(worst, 1)
     raise typer.Exit(worst)
 
@@ -224,7 +225,7 @@ def review(
         complain.print(str(error), markup=False)
         raise typer.Exit(2) from None
     done = _apply_marks(folder, gradebook)
-    console.print(f"{done.told()} Folder: {folder}", markup=False)
+    console.print(f"{done} Folder: {folder}", markup=False)
     raise typer.Exit(2 if status else 0)
 
 
@@ -466,31 +467,6 @@ def _progress():
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # It refreshes when something has happened: a thread of its own would keep the grader from forking workers.
     return Progress(*columns, console=complain, transient=True, auto_refresh=False)
-
-
-def _print_record(record: dict) -> None:
-    worth = sum(e["max_points"] for e in record["exercises"].values() if not e.get("written"))
-    print(f"{record['notebook']}: {record['points']:g} of {worth:g} points")
-    if record["status"] in ("unreadable", "missing"):
-        print(f"  {record['status']}: {record['reason']}")
-        return
-    if record["status"] != "graded":
-        print(f"  status: {record['status']}")
-    for name, exercise in record["exercises"].items():
-        if exercise.get("written"):
-            print(
-                f"  {name}: {exercise['max_points']:g} points, read by a person. {exercise['cases'][0]['message']}"
-            )
-            continue
-        print(f"  {name}: {exercise['points']:g} of {exercise['max_points']:g}")
-        messages = dict.fromkeys(case["message"] for case in exercise["cases"] if case["message"])
-        for message in messages:
-            cases = [c["case"] for c in exercise["cases"] if c["message"] == message]
-            print(
-                f"    {', '.join(cases) if len(cases) < len(exercise['cases']) else 'every case'}: {message}"
-            )
-    for flag in record["flags"]:
-        print(f"  note ({flag['kind']}): {flag['message']}")
 
 
 def _print_gradebook(batch, out: Path) -> None:

@@ -1,4 +1,4 @@
-"""Answers in words: find them in a submission, and what the record says of them until a person has read them."""
+"""Answers in words: find them in a submission, and their result until a person has read them."""
 
 import hashlib
 import re
@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdpa_helpers.checking.written_exercise import STUB, WrittenExercise
-from sdpa_helpers.grading.read import Flag
-
-TO_REVIEW, MARKED = "to-review", "marked"
-"""The status of a written answer's one case: waiting for a reader, and read."""
+from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedWords
 
 READ = "read by a person"
-"""The name of that case."""
+"""The name of a written answer's one case."""
 
 MAX_CHARACTERS = 10_000
 """Of an answer in words; it is as much as a record keeps of any answer."""
@@ -23,7 +20,7 @@ _LINE = re.compile(
 )
 _STUBS = (STUB, STUB.strip("*"), "YOUR ANSWER HERE")  # the last one is what nbgrader hands out
 _SAYS = {
-    TO_REVIEW: "A person reads this answer and gives the points.",
+    "to-review": "A person reads this answer and gives the points.",
     "not-attempted": "Nothing is written here yet.",
     "missing": "The cell of this answer was not found: its first line, `<!-- exercise: {} -->`, tells which it is.",
 }
@@ -59,49 +56,30 @@ def lift_words(
             continue
         attempts = [text for i in found if (text := _text(cells, i, known))]
         if len(found) > 1:
-            told = f"{name}: {len(found)} answer cells; the last one that was worked on was taken"
-            flags.append(Flag("doubled-answer", told))
+            message = f"{name}: {len(found)} answer cells; the last one that was worked on was taken"
+            flags.append(Flag("doubled-answer", message))
         text = attempts[-1] if attempts else ""
         if len(text) > MAX_CHARACTERS:
-            told = f"{name}: {len(text)} characters; only the first {MAX_CHARACTERS} are read"
-            flags.append(Flag("answer-too-long", told))
+            message = f"{name}: {len(text)} characters; only the first {MAX_CHARACTERS} are read"
+            flags.append(Flag("answer-too-long", message))
         answers[name] = text[:MAX_CHARACTERS].encode("utf-8", "backslashreplace").decode().strip()
     return Words(answers, tuple(flags))
 
 
-def entry(exercise: WrittenExercise, text: str | None, why: str = "") -> dict[str, Any]:
-    """What a record says of an exercise that is answered in words, before anybody has read it.
+def unread(exercise: WrittenExercise, text: str | None, why: str = "") -> GradedWords:
+    """The result of an exercise that is answered in words, before anybody has read it.
 
     text: None when there is no such cell. why: what the learner reads when nothing could be taken at all.
     """
-    status = "missing" if text is None else TO_REVIEW if text else "not-attempted"
-    return {
-        "title": exercise.title,
-        "points": 0.0,
-        "max_points": exercise.max_points,
-        "mistake": "",
-        "written": True,
-        "digest": digest(text) if text else "",
-        "cases": [unmarked(status, exercise.max_points, why or _SAYS[status].format(exercise.name))],
-    }
+    status: CaseStatus = "missing" if text is None else "to-review" if text else "not-attempted"
+    message = why or _SAYS[status].format(exercise.name)
+    case = unmarked(exercise.max_points, status, message)
+    return GradedWords(exercise.name, exercise.title, exercise.max_points, case, digest(text) if text else "")
 
 
-def unmarked(status: str, max_points: float, message: str = _SAYS[TO_REVIEW]) -> dict[str, Any]:
+def unmarked(max_points: float, status: CaseStatus = "to-review", message: str = "") -> GradedCase:
     """The one case of an answer that nobody has marked."""
-    return {
-        "case": READ,
-        "passed": False,
-        "points": 0.0,
-        "max_points": max_points,
-        "status": status,
-        "diagnosis": status,
-        "message": message,
-    }
-
-
-def waits(graded: dict[str, Any]) -> bool:
-    """Whether an exercise of a record still waits for somebody to read it."""
-    return bool(graded.get("written")) and graded["cases"][0]["status"] == TO_REVIEW
+    return GradedCase(READ, status, 0.0, max_points, status, message or _SAYS[status])
 
 
 def digest(text: str) -> str:

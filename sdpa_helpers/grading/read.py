@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import nbformat
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.rules import dynamic_calls, forbidden_calls, reaches_for_the_course
+from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
 
 MAX_NOTEBOOK_BYTES = 32 << 20
 MAX_CELLS = 5000
@@ -25,36 +26,30 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True)
-class Flag:
-    """Something that a human should look at."""
-
-    kind: str
-    message: str
-
-
-@dataclass(frozen=True)
 class Submission:
-    """One student's file for one notebook. path is None when nothing was handed in.
-
-    lms: the learning system's name and the student's id there, when the file's name told. handed_in: every file
-    that was handed in for this notebook, which of them is graded, which is late.
-    """
+    """One student's file for one notebook."""
 
     student: str
     notebook: str
     path: Path | None
+    """None when nothing was handed in."""
     flags: tuple[Flag, ...] = ()
-    lms: dict[str, str] = field(default_factory=dict)
-    handed_in: tuple[dict[str, Any], ...] = ()
+    lms: LmsIdentity | None = None
+    """Who the student is in a learning system, when the file's name says so."""
+    handed_in: tuple[FileHandedIn, ...] = ()
+    """Every file that was handed in for this notebook."""
 
 
 @dataclass(frozen=True)
 class Lifted:
-    """The answers of a notebook by exercise name, and what looked odd on the way."""
+    """The answers in code of a notebook."""
 
     answers: dict[str, str]
+    """By exercise."""
     flags: tuple[Flag, ...]
+    """What looked odd on the way."""
     forbidden: dict[str, list[str]]
+    """By exercise: what its answer uses and must not."""
 
 
 def notebook_of(filename: str, notebooks: list[str]) -> str | None:

@@ -16,7 +16,8 @@ import pytest
 from sdpa_helpers.classroom.results_folder import write_result, write_tables
 from sdpa_helpers.classroom.review.marks_store import Mark, load_marks
 from sdpa_helpers.classroom.review.session import ReviewSession
-from tests.grading.test_lift_words import LIMIT, NAME, PROOF, record
+from tests.grading.test_lift_words import LIMIT, NAME, PROOF
+from tests.results import in_words
 
 from .harness import COURSE, Lab
 
@@ -80,7 +81,7 @@ def out(tmp_path_factory):
     """Graded answers of four learners to two questions; one of them is hostile."""
     folder = tmp_path_factory.mktemp("grades")
     records = [
-        record(student, **{PROOF: words, LIMIT: f"{student}: nothing to do with it."})
+        in_words(student, **{PROOF: words, LIMIT: f"{student}: nothing to do with it."})
         for student, words in (
             ("ada", PROSE),
             ("ben", "Variances add up."),

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from urllib.parse import unquote
 
 import nbformat
@@ -13,44 +14,21 @@ from sdpa_helpers.checking.render import code_spans
 from sdpa_helpers.classroom.pages.class_pages import write_class_pages
 from sdpa_helpers.classroom.pages.class_report import MAX_BARS, ExerciseSummary, bars, histogram, summarise
 from sdpa_helpers.classroom.results_folder import write_result
+from sdpa_helpers.grading.result import Flag
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of, find
-from tests.handing_in import NAME, TOTAL
+from tests.results import NAME, like_all, result
 
 NASTY = '<img src=x onerror="alert(1)"> & `<b>`'
 
 
-def record(
-    student,
-    *,
-    points=0.0,
-    status="graded",
-    case="failed",
-    diagnosis="wrong-values",
-    mistake="",
-    flags=(),
-    reason="",
-):
-    def graded(e):
-        cases = [{"case": c.name, "passed": points > 0, "points": points, "max_points": c.points, "status": case,
-                  "diagnosis": "" if points else diagnosis, "message": ""} for c in e.cases]  # fmt: skip
-        return {"title": e.title, "points": sum(c["points"] for c in cases), "max_points": e.max_points,
-                "mistake": mistake, "cases": cases}  # fmt: skip
-
-    exercises = {e.name: graded(e) for e in exercises_of(NAME)}
-    return {"student": student, "notebook": NAME, "status": status, "reason": reason,
-            "points": sum(e["points"] for e in exercises.values()), "max_points": TOTAL, "exercises": exercises,
-            "flags": list(flags), "fingerprint": "f", "answers": {}}  # fmt: skip
-
-
 CLASS = (
-    record("ada", points=1.0, case="passed"),
-    record("ben", mistake="not-summed", diagnosis="not-summed"),
-    record("cleo", diagnosis="not-summed"),
-    record("dora", case="not-attempted", diagnosis="not-attempted"),
-    record("emil", status="missing", case="missing", diagnosis="missing", reason="No notebook was handed in."),
-    record(NASTY, status="unreadable", case="missing", diagnosis="missing", reason=NASTY,
-           flags=[{"kind": "late", "message": NASTY}]),
-)  # fmt: skip
+    result("ada", like_all(1.0)),
+    result("ben", like_all(diagnosis="not-summed", mistake="not-summed")),
+    result("cleo", like_all(diagnosis="not-summed")),
+    result("dora", like_all(status="not-attempted", diagnosis="not-attempted")),
+    result("emil", like_all(status="missing"), status="missing", reason="No notebook was handed in."),
+    result(NASTY, like_all(status="missing"), status="unreadable", reason=NASTY, flags=[Flag("late", NASTY)]),
+)
 
 
 def test_counts():
@@ -71,7 +49,7 @@ def test_counts():
 
 def test_the_page(tmp_path, course):
     for r in CLASS:
-        write_result(tmp_path, {**r, "student": r["student"].replace("/", "_")})
+        write_result(tmp_path, replace(r, student=r.student.replace("/", "_")))
     assert write_class_pages(tmp_path) == 6
     page = (tmp_path / "class.html").read_text()
     wrong = next(w for w in find("dot_product").wrong if w.name == "not-summed")

@@ -16,6 +16,7 @@ from sdpa_helpers.classroom.collect import find_submissions, read_name, safe_nam
 from sdpa_helpers.classroom.executors import Processes
 from sdpa_helpers.classroom.grade_folder import Unusable, grade_folder
 from sdpa_helpers.grading.grade_one import Settings, fingerprint, grade
+from sdpa_helpers.grading.result import LmsIdentity
 from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import RIGHT, TOTAL
 
@@ -61,12 +62,9 @@ def found(root, deadline=None, times=None):
 def test_names_tell_who(path, student, system, number, late):
     named = read_name(PurePath(path), [NAME, OTHER])
     assert named is not None
-    assert (named.sender.student, named.sender.system, named.sender.id, named.late) == (
-        student,
-        system,
-        number,
-        late,
-    )
+    lms = named.sender.lms
+    assert (named.sender.student, named.late) == (student, late)
+    assert ((lms.system, lms.id) if lms else ("", "")) == (system, number)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +110,7 @@ def test_canvas_download_as_zip_and_unpacked(tmp_path):
         assert set(got) == {("lovelaceada_1", NAME), ("noethe_2", NAME), ("turinga_3", NAME)}
         ada, emmy = got["lovelaceada_1", NAME], got["noethe_2", NAME]
         assert ada.path.name == f"lovelaceada_1_12_{NAME}-1.ipynb"  # the upload with the higher number
-        assert ada.lms == {"system": "canvas", "id": "1", "name": "lovelaceada"}
+        assert ada.lms == LmsIdentity("canvas", "1", "lovelaceada")
         assert [f.kind for f in ada.flags] == ["several-files"]  # the times of a download make nobody late
         assert [f.kind for f in emmy.flags] == ["late"]
         assert got["turinga_3", NAME].path is None
@@ -124,7 +122,7 @@ def test_canvas_late_files_count_only_where_there_is_no_other(tmp_path):
     put(tmp_path / f"lovelaceada_LATE_1_12_{NAME}-1.ipynb")
     got, _ = found(tmp_path)
     assert got["lovelaceada_1", NAME].path.name == f"lovelaceada_1_10_{NAME}.ipynb"
-    assert [(f["graded"], f["late"]) for f in got["lovelaceada_1", NAME].handed_in] == [
+    assert [(f.graded, f.late) for f in got["lovelaceada_1", NAME].handed_in] == [
         (True, False),
         (False, True),
     ]
@@ -175,19 +173,19 @@ def test_the_newest_before_the_deadline_counts_and_all_are_kept(tmp_path):
     got, _ = found(tmp_path, NOON)
     ada, bob = got["ada", NAME], got["bob", NAME]
     assert ada.path.name == f"{NAME} (1).ipynb"
-    assert [(Path(f["file"]).name, f["graded"], f["late"]) for f in ada.handed_in] == [
+    assert [(Path(f.file).name, f.graded, f.late) for f in ada.handed_in] == [
         (f"{NAME} (1).ipynb", True, False),
         (f"{NAME} (2).ipynb", False, True),
         (f"{NAME}.ipynb", False, False),
     ]
-    assert ada.handed_in[0]["time"] == "2026-05-01T11:00:00+00:00"
+    assert ada.handed_in[0].time == "2026-05-01T11:00:00+00:00"
     assert [f.kind for f in ada.flags] == ["several-files"]
     assert f"{NAME} (2).ipynb (late)" in ada.flags[0].message
     assert bob.path.name == f"{NAME} (1).ipynb"  # all are late: the newest
     assert [f.kind for f in bob.flags] == ["late", "several-files"]
     without, _ = found(tmp_path)
     assert without["ada", NAME].path.name == f"{NAME} (2).ipynb"
-    assert "time" not in without["ada", NAME].handed_in[0]  # times differ between copies of a folder
+    assert without["ada", NAME].handed_in[0].time == ""  # times differ between copies of a folder
 
 
 def test_another_deadline_is_another_result(tmp_path):
@@ -244,8 +242,8 @@ def test_bombs_and_damage_in_a_zip_cost_one_submission(tmp_path, pristine):
     assert (into / "bomb" / f"{NAME}.ipynb").stat().st_blocks < 100  # takes no room
     got, _ = found(into)
     limits = Settings("s", Limits(seconds=15))
-    assert grade(got["bomb", NAME], limits)["status"] == "unreadable"
-    assert grade(got["torn", NAME], limits)["status"] == "unreadable"
+    assert grade(got["bomb", NAME], limits).status == "unreadable"
+    assert grade(got["torn", NAME], limits).status == "unreadable"
     assert nbformat.read(got["good", NAME].path, as_version=4).cells
 
 

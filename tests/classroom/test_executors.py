@@ -21,8 +21,10 @@ from sdpa_helpers.classroom.cluster import Cluster, pack, work_there
 from sdpa_helpers.classroom.executors import CannotGrade, grade_all
 from sdpa_helpers.grading.grade_one import Attempt, Settings, grade
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
+from sdpa_helpers.grading.result import GradedNotebook
 from tests.classroom.faults import NAME, gone, make_class, written
 from tests.handing_in import RIGHT, TOTAL
+from tests.results import result
 
 GRADE = [sys.executable, "-m", "sdpa_helpers", "grade", "--seed", "s", "--timeout", "20", "--memory", "1024"]
 
@@ -214,8 +216,8 @@ def test_a_file_beyond_the_limit_does_not_travel(tmp_path):
     submission, settings = Submission("ada", NAME, path), Settings("s")
     parcel = pack(submission, replace(settings, sandbox="off"))
     assert parcel.content is None
-    here, there = grade(submission, settings), work_there(parcel).record
-    assert there["status"] == "unreadable"
+    here, there = grade(submission, settings), work_there(parcel).result
+    assert there.status == "unreadable"
     assert here == there
 
 
@@ -225,8 +227,8 @@ def test_a_worker_needs_no_file_of_the_graders(tmp_path):
     submission, settings = Submission("ada", NAME, path), Settings("s", sandbox="off")
     here, parcel = grade(submission, settings), pack(submission, settings)
     path.unlink()
-    assert work_there(parcel).record == here
-    assert "not valid JSON" in here["reason"]
+    assert work_there(parcel).result == here
+    assert "not valid JSON" in here.reason
 
 
 # ---- this machine -----------------------------------------------------------------------------------------
@@ -237,9 +239,9 @@ def test_a_bug_that_a_notebook_finds_costs_only_that_notebook(hand_in, monkeypat
         raise KeyError("a bug")
 
     monkeypatch.setattr(executors, "attempt", fail)
-    record = executors.work(Submission("ada", NAME, hand_in("ada")), Settings("s")).record
-    assert (record["status"], record["points"], record["fingerprint"]) == ("unreadable", 0, "")
-    assert "KeyError" in record["reason"]
+    graded = executors.work(Submission("ada", NAME, hand_in("ada")), Settings("s")).result
+    assert (graded.status, graded.points, graded.fingerprint) == ("unreadable", 0, "")
+    assert "KeyError" in graded.reason
 
 
 # ---- the rules, on a place that does as it is told ----------------------------------------------------------
@@ -274,28 +276,28 @@ class Scripted:
 
 
 def fine(student: str) -> Attempt:
-    return Attempt({"student": student})
+    return Attempt(result(student, []))
 
 
-def graded(place: Scripted) -> list[dict]:
+def graded(place: Scripted) -> list[GradedNotebook]:
     submissions = [Submission(student, NAME, None) for student in place.script]
-    return list(grade_all(submissions, Settings("s"), place, lambda: None))
+    return [done.result for done in grade_all(submissions, Settings("s"), place, lambda: None)]
 
 
 def test_who_only_ran_out_of_clock_is_graded_once_more_alone_at_the_end():
-    slow = Attempt({"student": "ada", "first": True}, slow=True)
-    place = Scripted(ada=[slow, Attempt({"student": "ada"}, slow=True)], bob=[fine("bob")], kim=[fine("kim")])
-    records = graded(place)
-    assert [r["student"] for r in records] == ["bob", "kim", "ada"]
-    assert "first" not in records[-1]
+    first, second = (Attempt(result("ada", [], reason=which), slow=True) for which in ("first", "second"))
+    place = Scripted(ada=[first, second], bob=[fine("bob")], kim=[fine("kim")])
+    results = graded(place)
+    assert [r.student for r in results] == ["bob", "kim", "ada"]
+    assert results[-1].reason == "second"
     assert place.log[-2:] == [("ada", 0), ("closed", True)]
 
 
 def test_when_a_worker_dies_those_under_way_are_graded_one_by_one_and_only_the_culprit_is_given_up():
     place = Scripted(ada=[None, fine("ada")], bob=[None, None, None], kim=[fine("kim")])
-    records = {r["student"]: r for r in graded(place)}
-    assert (records["bob"]["status"], records["bob"]["fingerprint"]) == ("kernel-died", "")
-    assert records["ada"].get("status") is None
+    results = {r.student: r for r in graded(place)}
+    assert (results["bob"].status, results["bob"].fingerprint) == ("kernel-died", "")
+    assert results["ada"].status == "graded"
     assert place.log == [
         ("ada", 0),
         ("bob", 1),
@@ -308,9 +310,9 @@ def test_when_a_worker_dies_those_under_way_are_graded_one_by_one_and_only_the_c
 
 
 def test_trouble_that_stays_ends_the_run_and_trouble_that_goes_costs_nothing():
-    trouble = Attempt({}, trouble="no room")
+    trouble = Attempt(None, trouble="no room")
     for_a_moment = Scripted(ada=[trouble, fine("ada")], bob=[fine("bob")])
-    assert sorted(r["student"] for r in graded(for_a_moment)) == ["ada", "bob"]
+    assert sorted(r.student for r in graded(for_a_moment)) == ["ada", "bob"]
     place = Scripted(ada=[trouble] * 3, bob=[fine("bob")])
     with pytest.raises(CannotGrade, match="ada, 01_dot_product: no room"):
         graded(place)

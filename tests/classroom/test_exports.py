@@ -19,22 +19,20 @@ from sdpa_helpers.classroom.results_folder import write_result
 from sdpa_helpers.classroom.review.apply_marks import with_marks
 from sdpa_helpers.classroom.review.marks_store import Key, Mark
 from sdpa_helpers.grading.assemble import exercise_of
-from sdpa_helpers.grading.lift_words import digest, entry, lift_words
+from sdpa_helpers.grading.lift_words import digest, lift_words, unread
+from sdpa_helpers.grading.result import GradedExercise, LmsIdentity
 from sdpa_helpers.lessons.registry import written_of
 from tests.handing_in import RIGHT, TOTAL
+from tests.results import case, result
 
 NAME, OTHER = "01_dot_product", "03_softmax"
 
 
-def result(out, student, notebook, points, of, lms=None, message="Off."):
-    status = "passed" if points else "failed"
-    half = {"case": "a", "passed": points > 0, "points": points, "max_points": of, "status": status,
-            "diagnosis": "", "message": message}  # fmt: skip
+def put(out, student, notebook, points, of, lms=None, message="Off."):
+    """Write the result of one exercise with one case."""
     name = "best_key" if notebook == NAME else "softmax"
-    exercises = {name: {"title": "T", "points": points, "max_points": of, "mistake": "", "cases": [half]}}
-    record = {"student": student, "notebook": notebook, "status": "graded", "reason": "", "points": points}
-    record |= {"max_points": of, "exercises": exercises, "flags": [], "fingerprint": "f", "lms": lms or {}}
-    write_result(out, record)
+    graded = GradedExercise(name, "T", of, (case(points, of, message=message),))
+    write_result(out, result(student, [graded], notebook, lms=lms))
 
 
 def export(folder, to, roster=None, notebooks=(), columns=(), gradebook=None, assignment="", out=None):
@@ -47,11 +45,11 @@ def rows_of(path, delimiter=","):
 
 
 def canvas(number, name):
-    return {"system": "canvas", "id": number, "name": name}
+    return LmsIdentity("canvas", number, name)
 
 
 def moodle(number, name):
-    return {"system": "moodle", "id": number, "name": name}
+    return LmsIdentity("moodle", number, name)
 
 
 # ---- Canvas -----------------------------------------------------------------------------------------------
@@ -75,9 +73,9 @@ def as_canvas_reads(rows):
 
 
 def test_canvas_without_a_roster(tmp_path):
-    result(tmp_path, "lovelaceada_12", NAME, 17.0, 22.0, canvas("12", "lovelaceada"))
-    result(tmp_path, "lovelaceada_12", OTHER, 4.5, 9.0, canvas("12", "lovelaceada"))
-    result(tmp_path, "=cmd()", NAME, 0.0, 22.0)
+    put(tmp_path, "lovelaceada_12", NAME, 17.0, 22.0, canvas("12", "lovelaceada"))
+    put(tmp_path, "lovelaceada_12", OTHER, 4.5, 9.0, canvas("12", "lovelaceada"))
+    put(tmp_path, "=cmd()", NAME, 0.0, 22.0)
     done = export(tmp_path, "canvas")
     header, possible, students = as_canvas_reads(rows_of(done.paths[0]))
     assert (header, possible) == ([NAME, OTHER], ["22", "9"])
@@ -101,10 +99,10 @@ def test_canvas_with_the_gradebook_it_exported(tmp_path, delimiter):
     roster = tmp_path / "roster.csv"
     with roster.open("w", newline="", encoding="utf-8-sig") as file:
         csv.writer(file, delimiter=delimiter).writerows(csv.reader(ROSTER.splitlines()))
-    result(tmp_path, "lovelaceada_12", NAME, 11.0, 22.0, canvas("12", "lovelaceada"))  # by Canvas's id
-    result(tmp_path, "emmy", NAME, 22.0, 22.0)  # by login
-    result(tmp_path, "Alan Turing", NAME, 0.0, 22.0)  # by name
-    result(tmp_path, "John Smith", NAME, 5.0, 22.0)  # two of that name: nobody
+    put(tmp_path, "lovelaceada_12", NAME, 11.0, 22.0, canvas("12", "lovelaceada"))  # by Canvas's id
+    put(tmp_path, "emmy", NAME, 22.0, 22.0)  # by login
+    put(tmp_path, "Alan Turing", NAME, 0.0, 22.0)  # by name
+    put(tmp_path, "John Smith", NAME, 5.0, 22.0)  # two of that name: nobody
     done = export(tmp_path, "canvas", roster)
     header, possible, students = as_canvas_reads(rows_of(done.paths[0], delimiter))
     assert (header, possible) == (["Homework: 01 Dot product (4321)"], ["100"])
@@ -117,7 +115,7 @@ def test_canvas_with_the_gradebook_it_exported(tmp_path, delimiter):
 def test_canvas_columns_can_be_named(tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text(ROSTER)
-    result(tmp_path, "ada", NAME, 22.0, 22.0)
+    put(tmp_path, "ada", NAME, 22.0, 22.0)
     done = export(tmp_path, "canvas", roster, columns=[f"{NAME}=Other"])
     assert rows_of(done.paths[0])[0][5:] == ["Other (1)"]
     assert rows_of(done.paths[0])[2][5:] == ["5"]
@@ -142,9 +140,9 @@ def test_moodle_takes_its_own_worksheet_back(tmp_path):
     roster = tmp_path / "Grades.csv"
     with roster.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(WORKSHEET)
-    result(tmp_path, "Ada Lovelace_11", NAME, 17.0, 22.0, moodle("11", "Ada Lovelace"))
-    result(tmp_path, "emmy@x.org", NAME, 22.0, 22.0)
-    result(tmp_path, "Alan Turing", NAME, 1.0, 22.0)
+    put(tmp_path, "Ada Lovelace_11", NAME, 17.0, 22.0, moodle("11", "Ada Lovelace"))
+    put(tmp_path, "emmy@x.org", NAME, 22.0, 22.0)
+    put(tmp_path, "Alan Turing", NAME, 1.0, 22.0)
     done = export(tmp_path, "moodle", roster)
     rows = rows_of(done.paths[0])
     assert rows[0] == WORKSHEET[0]
@@ -155,8 +153,8 @@ def test_moodle_takes_its_own_worksheet_back(tmp_path):
 
 
 def test_moodle_without_a_roster_and_the_total_of_several_notebooks(tmp_path):
-    result(tmp_path, "Ada Lovelace_11", NAME, 17.0, 22.0, moodle("11", "Ada Lovelace"))
-    result(tmp_path, "Ada Lovelace_11", OTHER, 5.0, 10.0, moodle("11", "Ada Lovelace"))
+    put(tmp_path, "Ada Lovelace_11", NAME, 17.0, 22.0, moodle("11", "Ada Lovelace"))
+    put(tmp_path, "Ada Lovelace_11", OTHER, 5.0, 10.0, moodle("11", "Ada Lovelace"))
     total = rows_of(export(tmp_path, "moodle").paths[0])
     assert {"Identifier", "Grade", "Last modified (grade)"} <= set(
         total[0]
@@ -178,7 +176,7 @@ def test_moodle_without_a_roster_and_the_total_of_several_notebooks(tmp_path):
     ],
 )
 def test_a_wrong_roster_is_refused_with_a_sentence(tmp_path, to, content, says):
-    result(tmp_path, "ada", NAME, 1.0, 22.0)
+    put(tmp_path, "ada", NAME, 1.0, 22.0)
     roster = tmp_path / "roster.csv"
     if content is not None:
         roster.write_text(content)
@@ -187,7 +185,7 @@ def test_a_wrong_roster_is_refused_with_a_sentence(tmp_path, to, content, says):
 
 
 def test_notebooks_that_were_not_graded_are_refused(tmp_path):
-    result(tmp_path, "ada", NAME, 1.0, 22.0)
+    put(tmp_path, "ada", NAME, 1.0, 22.0)
     with pytest.raises(CannotExport, match="not among the graded"):
         export(tmp_path, "canvas", notebooks=[OTHER])
 
@@ -196,8 +194,8 @@ def test_notebooks_that_were_not_graded_are_refused(tmp_path):
 
 
 def test_gradescopes_results(tmp_path):
-    result(tmp_path, "ada", NAME, 3.0, 4.0, message="")
-    result(tmp_path, "ada", OTHER, 0.0, 5.0, message="Raised ValueError: <b>no</b>")
+    put(tmp_path, "ada", NAME, 3.0, 4.0, message="")
+    put(tmp_path, "ada", OTHER, 0.0, 5.0, message="Raised ValueError: <b>no</b>")
     done = export(tmp_path, "gradescope")
     assert [p.relative_to(tmp_path) for p in done.paths] == [Path("export/gradescope/ada/results.json")]
     whole = json.loads(done.paths[0].read_text())
@@ -210,10 +208,7 @@ def test_gradescopes_results(tmp_path):
 
 def test_answers_that_nobody_has_read_are_named_and_neither_passed_nor_failed(tmp_path):
     words = written_of("02_variance_proof")[0]
-    record = {"student": "ada", "notebook": "02_variance_proof", "status": "graded", "reason": "", "points": 0.0,
-              "max_points": 5.0, "exercises": {words.name: entry(words, "Because.")}, "flags": [], "fingerprint": "f",
-              "lms": {}, "answers": {words.name: "Because."}}  # fmt: skip
-    write_result(tmp_path, record)
+    write_result(tmp_path, result("ada", [unread(words, "Because.")], "02_variance_proof"))
     done = export(tmp_path, "gradescope")
     assert "status" not in json.loads(done.paths[0].read_text())["tests"][0]
     assert any("nobody has read them" in note for note in done.notes)
@@ -228,8 +223,8 @@ def test_nbgraders_gradebook_and_a_humans_score_stays(tmp_path, needs):
     needs("nbgrader")
     from nbgrader.api import Gradebook
 
-    result(tmp_path, "ada", NAME, 17.0, 22.0)
-    result(tmp_path, "bob", NAME, 0.0, 22.0)
+    put(tmp_path, "ada", NAME, 17.0, 22.0)
+    put(tmp_path, "bob", NAME, 0.0, 22.0)
     url = f"sqlite:///{tmp_path / 'book.db'}"
     export(tmp_path, "nbgrader", gradebook=url)
     with Gradebook(url) as book:
@@ -238,7 +233,7 @@ def test_nbgraders_gradebook_and_a_humans_score_stays(tmp_path, needs):
         assert (grade.max_score, grade.needs_manual_grade) == (22.0, False)
         grade.manual_score = 9.0
         book.db.commit()
-    result(tmp_path, "ada", NAME, 22.0, 22.0)
+    put(tmp_path, "ada", NAME, 22.0, 22.0)
     export(tmp_path, "nbgrader", gradebook=url)
     with Gradebook(url) as book:
         assert {s.student.id: s.score for s in book.assignment_submissions(NAME)} == {"ada": 22.0, "bob": 9.0}
@@ -249,9 +244,9 @@ def test_a_notebook_graded_later_joins_the_same_nbgrader_assignment(tmp_path, ne
     from nbgrader.api import Gradebook
 
     url = f"sqlite:///{tmp_path / 'book.db'}"
-    result(tmp_path, "ada", NAME, 17.0, 22.0)
+    put(tmp_path, "ada", NAME, 17.0, 22.0)
     export(tmp_path, "nbgrader", gradebook=url, assignment="ps1")
-    result(tmp_path, "ada", OTHER, 5.0, 9.0)
+    put(tmp_path, "ada", OTHER, 5.0, 9.0)
     export(tmp_path, "nbgrader", gradebook=url, assignment="ps1")
     with Gradebook(url) as book:
         assert [(s.score, s.max_score) for s in book.assignment_submissions("ps1")] == [(22.0, 31.0)]
@@ -262,24 +257,11 @@ def test_answers_in_words_need_a_grade_in_nbgrader_until_they_are_read(tmp_path,
     from nbgrader.api import Gradebook
 
     words, lesson = written_of("02_variance_proof")[0], "02_variance_proof"
-    record = {
-        "student": "ada",
-        "notebook": lesson,
-        "status": "graded",
-        "reason": "",
-        "points": 0.0,
-        "flags": [],
-    }
-    record |= {
-        "exercises": {words.name: entry(words, "Because.")},
-        "max_points": 5.0,
-        "fingerprint": "f",
-        "lms": {},
-    }
+    waiting = result("ada", [unread(words, "Because.")], "02_variance_proof")
     url = f"sqlite:///{tmp_path / 'book.db'}"
     for points in (None, 3.5):
         key = Key("ada", lesson, words.name, digest("Because."))
-        write_result(tmp_path, with_marks(record, {} if points is None else {key: Mark((), 3.5, points)}))
+        write_result(tmp_path, with_marks(waiting, {} if points is None else {key: Mark((), 3.5, points)}))
         export(tmp_path, "nbgrader", gradebook=url)
         with Gradebook(url) as book:
             grade = book.find_grade(words.name, lesson, lesson, "ada")

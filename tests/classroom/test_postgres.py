@@ -7,12 +7,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
 
 from sdpa_helpers.classroom.results_folder import CannotWrite, write_gradebook
+from sdpa_helpers.grading.result import storable
 from tests.classroom.faults import NAME, make_class, rows
 from tests.classroom.test_results_folder import made_up
 
@@ -86,10 +88,8 @@ def test_it_holds_what_sqlite_holds_and_a_regrade_replaces(hand_in, tmp_path, bo
 
 
 def test_texts_of_any_kind_and_length_can_be_kept(book):
-    from sdpa_helpers.grading.grade_one import _storable
-
-    strange = {**made_up("ada", message="\0 \ud800 \U0001f600 " + "x" * 3_000_000), "reason": "a\0b"}
-    write_gradebook(book, [_storable(strange)])
+    strange = made_up("ada", message="\0 \ud800 \U0001f600 " + "x" * 3_000_000, reason="a\0b")
+    write_gradebook(book, [storable(strange)])
     engine = create_engine(book)
     with engine.connect() as connection:
         message = connection.execute(text("select message from cases")).scalar()
@@ -101,7 +101,7 @@ def test_texts_of_any_kind_and_length_can_be_kept(book):
 def test_a_failure_halfway_leaves_what_was_there(book):
     write_gradebook(book, [made_up("ada"), made_up("bob")])
     before = rows(book)
-    spoiled = {**made_up("zoe"), "points": None}
+    spoiled = replace(made_up("zoe"), status=None)
     with pytest.raises(CannotWrite, match="could not be written"):
         write_gradebook(book, [*(made_up(f"s{n}") for n in range(150)), made_up("ada", points=4.0), spoiled])
     assert rows(book) == before

@@ -14,7 +14,7 @@ import pytest
 from sdpa_helpers.attention.known_backends import BACKENDS
 from sdpa_helpers.classroom import release as release_module
 from sdpa_helpers.classroom.release import FILES, FOLDERS, CannotRelease, edition_files, release
-from sdpa_helpers.classroom.review.panel import told
+from sdpa_helpers.classroom.review.panel import beside_answer
 from sdpa_helpers.lessons.registry import all_written
 from tests.environments import build_wheel, environment
 from tests.handing_in import POINTS, RIGHT, TOTAL
@@ -140,8 +140,8 @@ def test_it_holds_neither_rubrics_nor_model_answers(edition):
         sentence
         for exercise in all_written().values()
         for sentence in (
-            told(exercise)["model"],
-            *(c[k] for c in told(exercise)["criteria"] for k in ("says", "beware")),
+            beside_answer(exercise)["model"],
+            *(c[k] for c in beside_answer(exercise)["criteria"] for k in ("says", "beware")),
         )
     ]
     assert len(secrets) > 20

@@ -10,28 +10,28 @@ from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.classroom.results_folder import read_results, write_gradebook, write_result, write_tables
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.grading.result import Flag, GradedExercise
 from sdpa_helpers.lessons.registry import exercises_of
+from tests.results import NAME, case, result
 
-NAME = "01_dot_product"
 NASTY = '<script>alert("x")</script>'
 
 
 def made_up(student, points=1.0, message="Off.", status="graded", reason=""):
-    case = {"case": "a case", "passed": False, "points": points, "max_points": 4.0, "status": "failed",
-            "diagnosis": "wrong-values", "message": message}  # fmt: skip
-    exercises = {
-        e.name: {
-            "title": e.title,
-            "points": points,
-            "max_points": 4.0,
-            "mistake": "",
-            "cases": [case, {**case, "case": "b"}],
-        }
+    """Two exercises with two cases each: 4 of 8 points at most."""
+    exercises = [
+        GradedExercise(
+            e.name,
+            e.title,
+            4.0,
+            tuple(
+                case(points / 2, 2.0, name, "failed", diagnosis="wrong-values", message=message)
+                for name in ("a case", "b")
+            ),
+        )
         for e in exercises_of(NAME)[:2]
-    }
-    return {"student": student, "notebook": NAME, "status": status, "reason": reason, "points": 2 * points,
-            "max_points": 8.0, "exercises": exercises, "flags": [{"kind": "x", "message": NASTY}],
-            "fingerprint": "f"}  # fmt: skip
+    ]
+    return result(student, exercises, status=status, reason=reason, flags=[Flag("x", NASTY)])
 
 
 def test_nothing_of_a_submission_becomes_markup():
@@ -113,7 +113,7 @@ def test_no_text_of_a_submission_is_one_that_cannot_be_written(hand_in, tmp_path
     strange = "raise ValueError('\\ud800 \\0 \U0001f600')"
     path = hand_in("ada", dot_product=f"def dot_product(q, k):\n    {strange}")
     record = grade(Submission("ada", NAME, path), Settings("s"))
-    message = record["exercises"]["dot_product"]["cases"][0]["message"]
+    message = record.exercise("dot_product").cases[0].message
     assert "\0" not in message
     assert "\U0001f600" in message
     write_result(tmp_path, record)

@@ -15,7 +15,8 @@ from sdpa_helpers.classroom.review.session import ReviewSession, answers_of, poi
 from sdpa_helpers.classroom.review.table import BadTable, sync_table
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.lessons.registry import written_of
-from tests.grading.test_lift_words import LIMIT, NAME, NASTY, PROOF, record
+from tests.grading.test_lift_words import LIMIT, NAME, NASTY, PROOF
+from tests.results import in_words
 
 LONG = "the variance of a sum of independent products is the sum of their variances and so on to the end "
 
@@ -32,7 +33,7 @@ def out(tmp_path):
         ("fay", ""),
     ):
         answers = {PROOF: words, LIMIT: f"{student} writes this"} if words else {}
-        write_result(tmp_path, record(student, **answers))
+        write_result(tmp_path, in_words(student, **answers))
     return tmp_path
 
 
@@ -68,7 +69,7 @@ def test_what_resembles_each_other_stands_together(out):
 
 def test_a_big_class_is_sorted_in_time_that_grows_with_it():
     words = [f"word{i * 7919 % 997} stands before word{i * 31 % 991} and" for i in range(40)]
-    records = [record(f"s{i}", proof_in_words=" ".join(words[i % 40 :]) + f" {i}") for i in range(2000)]
+    records = [in_words(f"s{i}", proof_in_words=" ".join(words[i % 40 :]) + f" {i}") for i in range(2000)]
     answers = answers_of(records)
     assert len(answers) == 2000
     assert {a.key.student for a in answers} == {f"s{i}" for i in range(2000)}
@@ -146,13 +147,13 @@ def test_an_answer_that_changed_shows_its_old_mark_and_has_none(out):
     do(session, "toggle", key="sum")
     do(session, "comment", text="Say why.")
     write_result(
-        out, record("ben", proof_in_words="Now it says why.", not_the_limit_theorem="ben writes this")
+        out, in_words("ben", proof_in_words="Now it says why.", not_the_limit_theorem="ben writes this")
     )
     view = do(start(out), "go", to=at)  # it stands where it stood
     assert view["text"] == "Now it says why."
     assert view["mark"]["points"] is None
     assert view["before"] == {"given": ["sum"], "adjusted": 0.0, "points": 2.0, "comment": "Say why."}
-    write_result(out, record("ben", proof_in_words=session.answers[at].text, not_the_limit_theorem="x"))
+    write_result(out, in_words("ben", proof_in_words=session.answers[at].text, not_the_limit_theorem="x"))
     assert do(start(out), "go", to=at)["mark"]["points"] == 2.0
 
 
@@ -216,7 +217,7 @@ def sdpa(*arguments):
 
 
 def test_folders_without_answers_are_refused_with_a_sentence(tmp_path):
-    write_result(tmp_path, record("ada"))
+    write_result(tmp_path, in_words("ada"))
     with pytest.raises(NothingToReview, match="no written answers"):
         write_notebook(tmp_path)
     status, says = sdpa("review", tmp_path, "--no-browser")
@@ -238,7 +239,7 @@ def write_rows(path, rows, delimiter=","):
 
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_a_table_goes_out_and_comes_back_with_marks(out, tmp_path, delimiter):
-    write_result(out, record("gus", proof_in_words="=HYPERLINK(1)"))
+    write_result(out, in_words("gus", proof_in_words="=HYPERLINK(1)"))
     path = tmp_path / "marks.csv"
     assert sync_table(out, path) == (0, 11)
     rows = rows_of(path)

@@ -9,8 +9,7 @@ import pytest
 
 from sdpa_helpers.classroom.pages.similar import find_similar, resemblance, similar_page, tokens_of
 from sdpa_helpers.lessons.registry import find
-
-NAME = "01_dot_product"
+from tests.results import result
 
 LONG = '''\
 # exercise: cosine_similarity
@@ -54,10 +53,7 @@ def different(number):
 
 
 def records(*answers, exercise="cosine_similarity"):
-    return [
-        {"student": f"s{i:04d}", "notebook": NAME, "answers": {exercise: text}}
-        for i, text in enumerate(answers)
-    ]
+    return [result(f"s{i:04d}", [], answers={exercise: text}) for i, text in enumerate(answers)]
 
 
 def test_other_names_and_comments_are_still_the_same_answer():
@@ -113,8 +109,8 @@ def test_the_page_escapes_and_shows_both_texts():
         assert word not in page.lower()
 
 
-def test_records_of_an_earlier_version_have_no_answers():
-    assert find_similar([{"student": "ada", "notebook": NAME}]).pairs == ()
+def test_who_answered_nothing_resembles_nobody():
+    assert find_similar([result("ada", []), result("ben", [])]).pairs == ()
 
 
 def test_the_quick_no_agrees_with_the_slow_one():

@@ -12,17 +12,15 @@ SETTINGS = Settings("every notebook", Limits(seconds=120, cell_seconds=20))
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_solutions_earn_full_marks(course, lesson):
-    record = grade(Submission("ada", lesson, course / "solutions" / f"{lesson}.ipynb"), SETTINGS)
-    words = {name: e for name, e in record["exercises"].items() if e.get("written")}
-    lost = [c["message"] for e in record["exercises"].values() for c in e["cases"] if not c["passed"]]
-    waiting = [e["cases"][0]["message"] for e in words.values()]
-    assert (record["status"], lost, record["flags"]) == ("graded", waiting, [])
-    assert record["points"] == record["max_points"] - sum(e["max_points"] for e in words.values()) > 0
-    assert {e["cases"][0]["status"] for e in words.values()} <= {"to-review"}
+    result = grade(Submission("ada", lesson, course / "solutions" / f"{lesson}.ipynb"), SETTINGS)
+    lost = [case.message for e in result.code for case in e.cases if not case.passed]
+    assert (result.status, lost, result.flags) == ("graded", [], ())
+    assert result.points == result.max_points - sum(e.max_points for e in result.words) > 0
+    assert all(words.waits for words in result.words)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_untouched_exercise_earns_nothing(course, lesson):
-    record = grade(Submission("bob", lesson, course / "exercises" / f"{lesson}.ipynb"), SETTINGS)
-    assert (record["status"], record["points"]) == ("graded", 0)
-    assert {c["status"] for e in record["exercises"].values() for c in e["cases"]} == {"not-attempted"}
+    result = grade(Submission("bob", lesson, course / "exercises" / f"{lesson}.ipynb"), SETTINGS)
+    assert (result.status, result.points) == ("graded", 0)
+    assert {case.status for e in result.exercises for case in e.cases} == {"not-attempted"}

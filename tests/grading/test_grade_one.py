@@ -10,6 +10,7 @@ from sdpa_helpers.classroom.executors import Processes, grade_all
 from sdpa_helpers.classroom.grade_folder import Unusable, grade_folder
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.grading.result import as_json
 from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import NAME, POINTS, RIGHT, TOTAL
 
@@ -33,9 +34,9 @@ def grade_here(source, out, **changes):
 def test_an_exercise_that_ends_the_run_costs_only_itself(hand_in):
     path = hand_in("ada", **{**RIGHT, "dot_product": "import os\ndef dot_product(q, k):\n    os._exit(1)"})
     record = grade(Submission("ada", NAME, path), Settings("s", LIMITS))
-    assert record["status"] == "kernel-died"
-    assert record["points"] == TOTAL - POINTS["dot_product"]
-    assert record["exercises"]["dot_product"]["cases"][0]["diagnosis"] == "kernel-died"
+    assert record.status == "kernel-died"
+    assert record.points == TOTAL - POINTS["dot_product"]
+    assert record.exercise("dot_product").cases[0].diagnosis == "kernel-died"
 
 
 def test_what_was_earned_before_a_timeout_counts(hand_in):
@@ -47,10 +48,10 @@ def test_what_was_earned_before_a_timeout_counts(hand_in):
         },
     )
     record = grade(Submission("ada", NAME, path), Settings("s", LIMITS))
-    assert record["status"] == "timeout"
-    cases = record["exercises"]["weighted_sum"]["cases"]
-    assert [c["status"] for c in cases] == ["passed"] * (len(cases) - 1) + ["timeout"]
-    assert record["points"] == TOTAL - cases[-1]["max_points"]
+    assert record.status == "timeout"
+    cases = record.exercise("weighted_sum").cases
+    assert [c.status for c in cases] == ["passed"] * (len(cases) - 1) + ["timeout"]
+    assert record.points == TOTAL - cases[-1].max_points
 
 
 def test_the_time_limit_holds_for_the_whole_submission(hand_in):
@@ -59,8 +60,8 @@ def test_the_time_limit_holds_for_the_whole_submission(hand_in):
     record = grade(
         Submission("ada", NAME, hand_in("ada", **slow)), Settings("s", Limits(seconds=3, cell_seconds=2))
     )
-    assert record["status"] == "timeout"
-    assert POINTS["dot_product"] <= record["points"] < TOTAL
+    assert record.status == "timeout"
+    assert POINTS["dot_product"] <= record.points < TOTAL
 
 
 def test_the_same_seed_gives_the_same_records_and_another_seed_other_inputs(hand_in):
@@ -69,8 +70,8 @@ def test_the_same_seed_gives_the_same_records_and_another_seed_other_inputs(hand
         grade(Submission("ada", NAME, path), Settings(seed, LIMITS)) for seed in ("s", "s", "t")
     )
     assert first == again
-    assert first["exercises"] != other["exercises"]
-    assert first["points"] == other["points"]
+    assert first.exercises != other.exercises
+    assert first.points == other.points
 
 
 def test_forbidden_calls_earn_nothing_unless_only_flagged(hand_in):
@@ -81,8 +82,8 @@ def test_forbidden_calls_earn_nothing_unless_only_flagged(hand_in):
     path = hand_in("ada", **{**RIGHT, "attention_scores": source})
     zero = grade(Submission("ada", NAME, path), Settings("s", LIMITS))
     flag = grade(Submission("ada", NAME, path), Settings("s", LIMITS, forbidden="flag"))
-    assert (zero["points"], flag["points"]) == (TOTAL - POINTS["attention_scores"], TOTAL)
-    assert [f["kind"] for f in zero["flags"]] == [f["kind"] for f in flag["flags"]] == ["forbidden-call"]
+    assert (zero.points, flag.points) == (TOTAL - POINTS["attention_scores"], TOTAL)
+    assert [f.kind for f in zero.flags] == [f.kind for f in flag.flags] == ["forbidden-call"]
 
 
 def test_feedback_holds_no_expected_value(hand_in):
@@ -91,7 +92,7 @@ def test_feedback_holds_no_expected_value(hand_in):
 
     path = hand_in("ada", dot_product="def dot_product(q, k):\n    return 2.0 * (q @ k)")
     record = grade(Submission("ada", NAME, path), Settings("secret seed", LIMITS))
-    text = json.dumps(record)
+    text = json.dumps(as_json(record))
     assert "secret seed" not in text
     for truth in truths(find("dot_product"), "secret seed")[:3]:
         assert f"{float(truth.expected.array):.4g}" not in text.replace(
@@ -119,12 +120,11 @@ def test_a_worker_that_is_killed_costs_one_submission_at_most(hand_in, tmp_path,
     killer = "import os, signal\ndef dot_product(q, k):\n    os.kill(os.getppid(), signal.SIGKILL)"
     submissions = [Submission(n, NAME, hand_in(n, **answers)) for n, answers in
                    (("ada", RIGHT), ("kay", {**RIGHT, "dot_product": killer}), ("zoe", RIGHT))]  # fmt: skip
-    records = {
-        r["student"]: r for r in grade_all(submissions, Settings("s", LIMITS), Processes(2), lambda: None)
-    }
-    assert records["ada"]["points"] == records["zoe"]["points"] == TOTAL
-    assert records["kay"]["status"] == "kernel-died"
-    assert records["kay"]["points"] == 0
+    attempts = grade_all(submissions, Settings("s", LIMITS), Processes(2), lambda: None)
+    results = {done.result.student: done.result for done in attempts}
+    assert results["ada"].points == results["zoe"].points == TOTAL
+    assert results["kay"].status == "kernel-died"
+    assert results["kay"].points == 0
 
 
 @pytest.mark.parametrize("what", ["nothing", "file", "empty"])

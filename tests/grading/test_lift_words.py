@@ -18,12 +18,14 @@ from sdpa_helpers.classroom.pages.similar import find_similar
 from sdpa_helpers.classroom.results_folder import read_results, write_result, write_tables
 from sdpa_helpers.classroom.review.apply_marks import apply_marks, with_marks
 from sdpa_helpers.classroom.review.marks_store import CannotKeep, Key, Mark, load_marks, marks_file, save_mark
-from sdpa_helpers.classroom.review.panel import told
+from sdpa_helpers.classroom.review.panel import beside_answer
 from sdpa_helpers.classroom.rubrics import guides
 from sdpa_helpers.grading.grade_one import Settings, grade
-from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, digest, entry, lift_words
+from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, digest, lift_words
 from sdpa_helpers.grading.read import Submission, read_cells
+from sdpa_helpers.grading.result import GradedWords, as_json
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, all_written, sheet_of, written_of
+from tests.results import in_words
 
 NAME, PROOF, LIMIT = "02_variance_proof", "proof_in_words", "not_the_limit_theorem"
 TOTAL = sum(exercise.max_points for exercise in sheet_of(NAME).exercises)
@@ -53,23 +55,8 @@ def filled(pristine, **answers):
     return cells
 
 
-def record(student, **answers):
-    """A record as the grader makes it, of a notebook with nothing but these answers."""
-    exercises = {e.name: entry(e, answers.get(e.name, "")) for e in written_of(NAME)}
-    graded = {
-        "student": student,
-        "notebook": NAME,
-        "status": "graded",
-        "reason": "",
-        "points": 0.0,
-        "flags": [],
-    }
-    graded |= {"max_points": 8.0, "exercises": exercises, "answers": answers, "handed_in": [], "lms": {}}
-    return graded | {"fingerprint": "f"}
-
-
 def key_of(graded, exercise=PROOF):
-    return Key(graded["student"], graded["notebook"], exercise, graded["exercises"][exercise]["digest"])
+    return Key(graded.student, graded.notebook, exercise, graded.exercise(exercise).digest)
 
 
 MET = Mark(("sum", "moments"), 0.5, 3.5, f"Why? {NASTY}")
@@ -101,7 +88,7 @@ def test_definitions_rubrics_and_notebooks_agree(course):
             }  # fmt: skip
             stub = next(c for c in handed_out if c.source.startswith(LINE.format(name=e.name)))
             assert stub.source == f"{LINE.format(name=e.name)}\n{STUB}"
-            beside = told(e)
+            beside = beside_answer(e)
             assert len(beside["model"]) > 300
             assert beside["model"] in cells[at].source
             assert beside["prompt"]
@@ -169,27 +156,28 @@ def test_the_record_of_a_graded_notebook(course, tmp_path):
             c.source = f"{LINE.format(name=PROOF)}\n{words}"
     path.write_text(json.dumps(notebook))
     graded = grade(Submission("ada", NAME, path), Settings("s"))  # no code cell is left: no kernel is needed
-    assert (graded["status"], graded["points"], graded["max_points"]) == ("graded", 0, TOTAL)
-    proof, limit = graded["exercises"][PROOF], graded["exercises"][LIMIT]
-    assert proof["written"]
-    assert proof["cases"][0]["status"] == proof["cases"][0]["diagnosis"] == "to-review"
-    assert limit["cases"][0]["status"] == "missing"
-    assert graded["answers"] == {PROOF: words.replace("\ud800", "\\ud800")}
-    json.dumps(graded).encode()
+    assert (graded.status, graded.points, graded.max_points) == ("graded", 0, TOTAL)
+    proof, limit = graded.words
+    assert proof.waits
+    assert proof.case.status == proof.case.diagnosis == "to-review"
+    assert limit.case.status == "missing"
+    assert graded.answers == {PROOF: words.replace("\ud800", "\\ud800")}
+    json.dumps(as_json(graded)).encode()
     missing = grade(Submission("bob", NAME, None), Settings("s"))
-    assert (missing["max_points"], missing["exercises"][PROOF]["cases"][0]["status"]) == (TOTAL, "missing")
+    assert (missing.max_points, missing.exercise(PROOF).cases[0].status) == (TOTAL, "missing")
 
 
 # ---- marks ------------------------------------------------------------------------------------------------
 
 
 def test_marks_are_merged_and_the_same_marks_give_the_same_record(tmp_path):
-    plain = record("ada", proof_in_words="Because.")
+    plain = in_words("ada", proof_in_words="Because.")
     save_mark(tmp_path, key_of(plain), MET)
     marked = with_marks(plain, load_marks(tmp_path))
-    graded = marked["exercises"][PROOF]
-    assert (marked["points"], graded["points"], graded["cases"][0]["status"]) == (3.5, 3.5, "marked")
-    assert [c["given"] for c in graded["mark"]["criteria"]] == [False, True, True]
+    graded = marked.exercise(PROOF)
+    assert isinstance(graded, GradedWords)
+    assert (marked.points, graded.points, graded.case.status) == (3.5, 3.5, "marked")
+    assert [c.given for c in graded.mark.criteria] == [False, True, True]
     assert with_marks(marked, load_marks(tmp_path)) == marked
     assert with_marks(marked, {}) == plain
     save_mark(tmp_path, key_of(plain), Mark())
@@ -197,7 +185,7 @@ def test_marks_are_merged_and_the_same_marks_give_the_same_record(tmp_path):
 
 
 def test_a_mark_belongs_to_one_text(tmp_path):
-    before, after = record("ada", proof_in_words="Because."), record("ada", proof_in_words="Why not.")
+    before, after = in_words("ada", proof_in_words="Because."), in_words("ada", proof_in_words="Why not.")
     save_mark(tmp_path, key_of(before), MET)
     assert with_marks(after, load_marks(tmp_path)) == after
     assert digest("Because. \r\nSo.\n") == digest("\nBecause.\nSo.")
@@ -205,14 +193,14 @@ def test_a_mark_belongs_to_one_text(tmp_path):
 
 
 def test_a_mark_is_never_worth_more_than_the_exercise(tmp_path):
-    plain = record("ada", proof_in_words="Because.")
+    plain = in_words("ada", proof_in_words="Because.")
     for points, counts in ((99.0, 5.0), (-1.0, 0.0)):
         marked = with_marks(plain, {key_of(plain): Mark((), 0.0, points)})
-        assert marked["points"] == counts
+        assert marked.points == counts
 
 
 def test_a_comment_alone_is_no_mark(tmp_path):
-    plain = record("ada", proof_in_words="Because.")
+    plain = in_words("ada", proof_in_words="Because.")
     assert with_marks(plain, {key_of(plain): Mark(comment="Hm.")}) == plain
 
 
@@ -250,12 +238,12 @@ def test_a_broken_marks_file_is_an_error_that_names_it(tmp_path):
 
 def test_applying_brings_marks_into_every_file(tmp_path):
     graded = [
-        record("ada", proof_in_words="Because."),
-        record("=ben", proof_in_words="So.", not_the_limit_theorem="No."),
+        in_words("ada", proof_in_words="Because."),
+        in_words("=ben", proof_in_words="So.", not_the_limit_theorem="No."),
     ]
     for one in graded:
         write_result(tmp_path, one)
-    write_result(tmp_path, record("left-over", proof_in_words="Of an earlier run."))
+    write_result(tmp_path, in_words("left-over", proof_in_words="Of an earlier run."))
     write_tables(tmp_path, graded, list(LESSONS))
     (tmp_path / "gradebook.db").touch()
     save_mark(tmp_path, key_of(graded[0]), MET)
@@ -287,14 +275,14 @@ def test_applying_brings_marks_into_every_file(tmp_path):
 
 
 def test_a_feedback_page_before_anybody_has_read_the_answer():
-    page = feedback_page(record("ada", proof_in_words="Because."))
+    page = feedback_page(in_words("ada", proof_in_words="Because."))
     assert "Up to 5 points are still open" in page
     assert "A person reads this answer" in page
     assert "Nothing is written here yet" in page
 
 
 def test_the_class_report_counts_only_what_was_read():
-    plain = [record(name, proof_in_words=name) for name in ("ada", "ben", "cleo")]
+    plain = [in_words(name, proof_in_words=name) for name in ("ada", "ben", "cleo")]
     marked = with_marks(plain[0], {key_of(plain[0]): MET})
     exercise = summarise([marked, *plain[1:]]).notebooks[NAME].exercises[PROOF]
     assert (exercise.points, exercise.waiting) == ([3.5], ["ben", "cleo"])
@@ -304,7 +292,8 @@ def test_the_class_report_counts_only_what_was_read():
 def test_prose_is_not_compared_as_code():
     same = "a sentence about means and variances " * 20
     assert (
-        find_similar([record("ada", proof_in_words=same), record("ben", proof_in_words=same)]).compared == 0
+        find_similar([in_words("ada", proof_in_words=same), in_words("ben", proof_in_words=same)]).compared
+        == 0
     )
 
 
@@ -332,7 +321,7 @@ def test_marks_survive_grading_again_from_nothing(course, tmp_path):
     grading = ("grade", tmp_path / "in", "--out", out, "--sandbox", "off", "--seed", "s")
     assert "2 answers in words wait for a reader" in sdpa(*grading)
     for graded in read_results(out):
-        if graded["student"] == "ada":
+        if graded.student == "ada":
             save_mark(out, key_of(graded), MET)
     assert "Answers marked: 1, waiting: 1; submissions changed: 1." in sdpa("review", out, "--apply")
     applied = files()

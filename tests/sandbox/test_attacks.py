@@ -36,11 +36,11 @@ STATUSES = {
 
 
 def check(record, name, others_keep_theirs=True):
-    assert record["exercises"]["dot_product"]["points"] == 0, name
+    assert record.exercise("dot_product").points == 0, name
     if others_keep_theirs:
-        assert record["points"] == TOTAL - POINTS["dot_product"], (record["status"], record["flags"])
+        assert record.points == TOTAL - POINTS["dot_product"], (record.status, record.flags)
     else:
-        assert record["points"] <= TOTAL - POINTS["dot_product"]
+        assert record.points <= TOTAL - POINTS["dot_product"]
 
 
 @pytest.mark.parametrize("name", forge.FORGE)
@@ -54,7 +54,7 @@ def test_forged_results_earn_nothing(graded, warm, name):
 def test_a_warm_kernel_wears_nobody_down(graded, warm, name):
     record = graded(warm, exhaust.source_of(name))
     check(record, name, others_keep_theirs=name != "many children that work")
-    assert record["status"] in STATUSES.get(name, {record["status"]})
+    assert record.status in STATUSES.get(name, {record.status})
 
 
 @pytest.mark.parametrize("name", exhaust.ELSEWHERE)
@@ -62,10 +62,10 @@ def test_a_warm_kernel_wears_nobody_down(graded, warm, name):
 def test_nor_do_kernels_of_the_other_levels(graded, usable, level, name):
     record = graded(usable(level), exhaust.source_of(name))
     check(record, name)
-    assert record["exercises"]["dot_product"]["points"] == 0
+    assert record.exercise("dot_product").points == 0
 
 
 def test_the_next_submission_notices_nothing(graded, warm):
     graded(warm, exhaust.source_of("swaps the socket files"))
     record = graded(warm, RIGHT["dot_product"])
-    assert (record["points"], record["status"], record["flags"]) == (TOTAL, "graded", [])
+    assert (record.points, record.status, record.flags) == (TOTAL, "graded", ())

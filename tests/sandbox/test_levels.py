@@ -247,7 +247,7 @@ def test_a_fork_server_that_is_killed_costs_nothing(graded, warm):
     server = start._made[warm, kernel_package()].server
     os.kill(server.pid, signal.SIGKILL)
     server.wait()
-    assert graded(warm, RIGHT["dot_product"])["points"] == TOTAL
+    assert graded(warm, RIGHT["dot_product"]).points == TOTAL
 
 
 def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fault(hand_in, warm):
@@ -258,9 +258,9 @@ def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fa
     server = start._made[warm, kernel_package()].server
     timer = threading.Timer(0.7, lambda: os.kill(server.pid, signal.SIGKILL))
     timer.start()
-    record = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm)).record
+    record = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm)).result
     assert server.poll() is not None
-    assert (record["points"], record["status"]) == (TOTAL, "graded")
+    assert (record.points, record.status) == (TOTAL, "graded")
 
 
 SLEEPER = "import time\ntime.sleep(30)\ndef dot_product(q, k):\n    return 1.0"
@@ -284,8 +284,8 @@ from sdpa_helpers.grading.read import Submission
 if __name__ == "__main__":
     submission = Submission("ada", {NAME!r}, Path(sys.argv[1]))
     limits = Limits(seconds=3, cell_seconds=1, patience=3, memory_mb=768)
-    for record in grade_all([submission], Settings("s", limits, sandbox={level!r}), Processes(1), lambda: None):
-        print(record["points"])
+    for done in grade_all([submission], Settings("s", limits, sandbox={level!r}), Processes(1), lambda: None):
+        print(done.result.points)
 """
     script = tmp_path / "grade_one.py"
     script.write_text(code)
@@ -352,7 +352,7 @@ NAPS = "import time\ndef dot_product(q, k):\n    time.sleep(1.2)\n    return np.
 def test_waiting_is_not_working(graded, warm):
     """A second on the clock without work is no timeout when the limit of work is half a second."""
     limits = Limits(seconds=6, cell_seconds=0.5, memory_mb=768, patience=4.0)
-    assert graded(warm, NAPS, limits)["points"] == TOTAL
+    assert graded(warm, NAPS, limits).points == TOTAL
 
 
 def test_who_only_ran_out_of_clock_is_tried_again_alone(hand_in, warm, monkeypatch):
@@ -366,9 +366,9 @@ def test_who_only_ran_out_of_clock_is_tried_again_alone(hand_in, warm, monkeypat
     busy = hand_in("bob", **{**RIGHT, "dot_product": "while True: pass"})
     submissions = [Submission("zoe", NAME, sleepy), Submission("bob", NAME, busy)]
     limits = Limits(seconds=4, cell_seconds=0.5, memory_mb=768, patience=3.0)
-    records = list(grade_all(submissions, Settings("s", limits, sandbox=warm), Processes(1), lambda: None))
+    attempts = list(grade_all(submissions, Settings("s", limits, sandbox=warm), Processes(1), lambda: None))
     assert tried == ["zoe"]
-    assert [r["student"] for r in records] == ["bob", "zoe"]
+    assert [done.result.student for done in attempts] == ["bob", "zoe"]
     assert wait_until_gone(kernels) == []
 
 

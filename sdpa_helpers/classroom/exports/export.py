@@ -8,15 +8,14 @@ from sdpa_helpers.classroom.exports.roster import (
     TOTAL,
     CannotExport,
     Exported,
-    marks_of,
     read_roster,
     to_canvas,
     to_gradescope,
     to_moodle,
+    totals_of,
 )
 from sdpa_helpers.classroom.results_folder import read_results
-from sdpa_helpers.classroom.review.apply_marks import to_review
-from sdpa_helpers.grading.grade_one import Record
+from sdpa_helpers.grading.result import GradedNotebook
 from sdpa_helpers.lessons.registry import LESSONS
 
 
@@ -32,7 +31,7 @@ def export_folder(
 ) -> Exported:
     """Export the results in `folder`; CannotExport says what to change."""
     chosen = _notebooks(folder, notebooks)
-    waiting = sum(to_review(r) for r in read_results(folder) if r["notebook"] in chosen)
+    waiting = sum(r.waiting for r in read_results(folder) if r.notebook in chosen)
     done = _export(folder, to, out, roster, chosen, columns, gradebook, assignment)
     if waiting:
         done.notes.append(
@@ -52,8 +51,8 @@ def _export(
     assignment: str,
 ) -> Exported:
 
-    def records() -> Iterator[Record]:
-        return (r for r in read_results(folder) if r["notebook"] in chosen)
+    def records() -> Iterator[GradedNotebook]:
+        return (r for r in read_results(folder) if r.notebook in chosen)
 
     if to == "gradescope":
         return to_gradescope(records(), out or folder / "export" / "gradescope")
@@ -65,14 +64,14 @@ def _export(
         return done
     rows = read_roster(roster) if roster else None
     target = out or folder / "export" / f"{to}.csv"
-    marks = marks_of(records())
+    marks = totals_of(records())
     if to == "canvas":
         return to_canvas(marks, chosen, target, rows, _titles(columns, chosen))
     return to_moodle(marks, chosen[0] if len(chosen) == 1 else TOTAL, target, rows)
 
 
 def _notebooks(folder: Path, wanted: list[str]) -> list[str]:
-    there = {r["notebook"] for r in read_results(folder)}
+    there = {r.notebook for r in read_results(folder)}
     for name in wanted:
         if name not in there:
             raise CannotExport(

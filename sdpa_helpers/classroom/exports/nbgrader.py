@@ -11,12 +11,11 @@ from typing import Any
 from sqlalchemy.exc import SAWarning
 
 from sdpa_helpers.classroom.exports.roster import CannotExport, Exported
-from sdpa_helpers.grading.grade_one import Record
-from sdpa_helpers.grading.lift_words import waits
+from sdpa_helpers.grading.result import Graded, GradedNotebook, GradedWords
 
 
-def to_nbgrader(records: Iterable[Record], url: str, assignment: str = "") -> Exported:
-    """Write the records into the gradebook at `url`, e.g. "sqlite:///gradebook.db".
+def to_nbgrader(results: Iterable[GradedNotebook], url: str, assignment: str = "") -> Exported:
+    """Write the results into the gradebook at `url`, e.g. "sqlite:///gradebook.db".
 
     Each notebook is an assignment of its own name, or all are notebooks of `assignment`. Cells are those of
     solutions/: the grade of `dot_product` goes to the cell "dot_product-check"; an answer in words is itself the
@@ -32,20 +31,21 @@ def to_nbgrader(records: Iterable[Record], url: str, assignment: str = "") -> Ex
 
     done, students, known = Exported(), set(), set()
     with _own_programs(), Gradebook(url) as book:
-        for record in records:
-            name, student, notebook = assignment or record["notebook"], record["student"], record["notebook"]
+        for result in results:
+            name, student, notebook = assignment or result.notebook, result.student, result.notebook
             if (name, notebook) not in known:
-                _lay_out(book, name, record)
+                _lay_out(book, name, result)
                 known.add((name, notebook))
             if student not in students:
                 book.update_or_create_student(student)
                 students.add(student)
-            when: Any = {"timestamp": time} if (time := _time(record)) else {}
+            when: Any = {"timestamp": time} if (time := _time(result)) else {}
             submission = book.update_or_create_submission(name, student, **when)
-            for exercise, graded in record["exercises"].items():
-                grade: Any = _grade(book, submission, _cell_of(exercise, graded), notebook, name, student)
-                grade.auto_score = graded["points"]
-                grade.needs_manual_grade = waits(graded) and grade.manual_score is None
+            for graded in result.exercises:
+                grade: Any = _grade(book, submission, notebook, _cell_of(graded))
+                grade.auto_score = graded.points
+                waits = isinstance(graded, GradedWords) and graded.waits
+                grade.needs_manual_grade = waits and grade.manual_score is None
             book.db.commit()
     done.learners = len(students)
     return done
@@ -67,28 +67,29 @@ def _own_programs() -> Iterator[None]:
         os.environ["PATH"] = before
 
 
-def _lay_out(book, assignment: str, record: Record) -> None:
+def _lay_out(book, assignment: str, result: GradedNotebook) -> None:
     """The assignment, its notebook, and the cells that carry points: made where they are missing."""
     book.update_or_create_assignment(assignment)
-    book.update_or_create_notebook(record["notebook"], assignment)
-    for exercise, graded in record["exercises"].items():
+    book.update_or_create_notebook(result.notebook, assignment)
+    for graded in result.exercises:
         book.update_or_create_grade_cell(
-            _cell_of(exercise, graded),
-            record["notebook"],
+            _cell_of(graded),
+            result.notebook,
             assignment,
-            max_score=graded["max_points"],
-            cell_type="markdown" if graded.get("written") else "code",
+            max_score=graded.max_points,
+            cell_type="markdown" if isinstance(graded, GradedWords) else "code",
         )
 
 
-def _cell_of(exercise: str, graded: dict[str, Any]) -> str:
-    return exercise if graded.get("written") else f"{exercise}-check"
+def _cell_of(graded: Graded) -> str:
+    return graded.name if isinstance(graded, GradedWords) else f"{graded.name}-check"
 
 
-def _grade(book, submission, cell: str, notebook: str, assignment: str, student: str):
+def _grade(book, submission, notebook: str, cell: str):
     """The grade of one cell; a submission that is older than the cell or its notebook gets what it lacks."""
     from nbgrader.api import Grade, MissingEntry, SubmittedNotebook
 
+    assignment, student = submission.assignment.name, submission.student.id
     try:
         return book.find_grade(cell, notebook, assignment, student)
     except MissingEntry:
@@ -102,5 +103,5 @@ def _grade(book, submission, cell: str, notebook: str, assignment: str, student:
         return grade
 
 
-def _time(record: Record) -> str:
-    return next((e["time"] for e in record.get("handed_in", ()) if e["graded"] and "time" in e), "")
+def _time(result: GradedNotebook) -> str:
+    return next((file.time for file in result.handed_in if file.graded and file.time), "")

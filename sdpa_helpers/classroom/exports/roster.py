@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sdpa_helpers.classroom.results_folder import no_formula, write_text
-from sdpa_helpers.grading.grade_one import Record
-from sdpa_helpers.grading.lift_words import waits
+from sdpa_helpers.grading.result import GradedNotebook, GradedWords, LmsIdentity
 
 TOTAL = "total"
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
@@ -37,13 +36,24 @@ class Exported:
 
 
 @dataclass
-class Marks:
-    """One learner's marks: by notebook (points, of how many), and who they are in the learning system."""
+class Totals:
+    """One learner's points."""
 
     student: str
-    lms: dict[str, str]
+    lms: LmsIdentity | None
     points: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """By notebook: (points, of how many)."""
     notes: list[str] = field(default_factory=list)
+    """What to say of each exercise."""
+
+    @property
+    def name(self) -> str:
+        """What the learning system calls them, else what the submissions do."""
+        return (self.lms.name if self.lms else "") or self.student
+
+    def id_in(self, system: str) -> str:
+        """Their id in a learning system; "" when nobody knows."""
+        return self.lms.id if self.lms and self.lms.system == system else ""
 
     def of(self, notebook: str) -> tuple[float, float] | None:
         """(points, maximum) for a notebook, or for all together under "total"."""
@@ -52,15 +62,16 @@ class Marks:
         return sum(p for p, _ in self.points.values()), sum(m for _, m in self.points.values())
 
 
-def marks_of(records: Iterable[Record]) -> list[Marks]:
-    """Every learner's marks, by name."""
-    found: dict[str, Marks] = {}
-    for record in records:
-        marks = found.setdefault(record["student"], Marks(record["student"], record.get("lms") or {}))
-        marks.points[record["notebook"]] = (record["points"], record["max_points"])
-        for name, exercise in record["exercises"].items():
-            told = f"{exercise['points']:g} of {exercise['max_points']:g}"
-            marks.notes.append(f"{name}: {'not read yet' if waits(exercise) else told}")
+def totals_of(results: Iterable[GradedNotebook]) -> list[Totals]:
+    """Every learner's points, by name."""
+    found: dict[str, Totals] = {}
+    for result in results:
+        totals = found.setdefault(result.student, Totals(result.student, result.lms))
+        totals.points[result.notebook] = (result.points, result.max_points)
+        for exercise in result.exercises:
+            waits = isinstance(exercise, GradedWords) and exercise.waits
+            earned = "not read yet" if waits else f"{exercise.points:g} of {exercise.max_points:g}"
+            totals.notes.append(f"{exercise.name}: {earned}")
     return [found[student] for student in sorted(found)]
 
 
@@ -97,11 +108,13 @@ def read_roster(path: Path) -> Roster:
     return Roster([h.strip() for h in rows[0]], [(row + [""] * width)[:width] for row in rows[1:]], delimiter)
 
 
-def _match(
-    rows: list[list[str]], marks: list[Marks], keys: list[tuple[int | None, Callable[[Marks], str]]]
-) -> dict:
-    """Row index → marks. Each key is (column, what a learner's cell would hold); a tie matches nobody."""
-    matched: dict[int, Marks] = {}
+Key = tuple[int | None, Callable[[Totals], str]]
+"""A column of a roster, and what a learner's cell in it would hold."""
+
+
+def _match(rows: list[list[str]], marks: list[Totals], keys: list[Key]) -> dict[int, Totals]:
+    """Row index → learner. Each key is (column, what a learner's cell would hold); a tie matches nobody."""
+    matched: dict[int, Totals] = {}
     left = list(marks)
     for column, key in keys:
         if column is None:
@@ -109,7 +122,7 @@ def _match(
         cells: dict[str, list[int]] = {}
         for i, row in enumerate(rows):
             cells.setdefault(_plain(row[column]), []).append(i)
-        wanted: dict[str, list[Marks]] = {}
+        wanted: dict[str, list[Totals]] = {}
         for m in left:
             wanted.setdefault(_plain(key(m)), []).append(m)
         for value, who in wanted.items():
@@ -129,19 +142,11 @@ def _squeezed(text: str) -> str:
     return "".join(re.findall(r"[^\W_]", text.lower()))
 
 
-def _name_of(marks: Marks) -> str:
-    return marks.lms.get("name") or marks.student
-
-
-def _id_in(system: str) -> Callable[[Marks], str]:
-    return lambda marks: marks.lms.get("id", "") if marks.lms.get("system") == system else ""
-
-
 # ---- Canvas -----------------------------------------------------------------------------------------------
 
 
 def to_canvas(
-    marks: list[Marks], notebooks: list[str], target: Path, roster: Roster | None, columns: dict[str, str]
+    marks: list[Totals], notebooks: list[str], target: Path, roster: Roster | None, columns: dict[str, str]
 ) -> Exported:
     """A gradebook CSV as Canvas imports it: identity columns, one column per assignment, "Points Possible".
 
@@ -154,10 +159,8 @@ def to_canvas(
             ["    Points Possible", "", "", "", "", *(_number(worth[n]) for n in notebooks)]
         ]
         for m in marks:
-            canvas = m.lms.get("system") == "canvas"
-            identity = (
-                [_name_of(m), m.lms["id"], "", "", ""] if canvas else [m.student, "", "", m.student, ""]
-            )
+            number = m.id_in("canvas")
+            identity = [m.name, number, "", "", ""] if number else [m.student, "", "", m.student, ""]
             rows.append([*map(no_formula, identity), *(_given(m, n, worth[n]) for n in notebooks)])
         _write(target, header, rows, ",")
         return Exported([target], len(marks), _only_with_ids(marks, "canvas"))
@@ -184,9 +187,13 @@ def to_canvas(
     rows = [[*first, *(_number(worth[n]) for n in notebooks)]]
     login, sis = roster.column("SIS Login ID"), roster.column("SIS User ID")
     people = [r for r in roster.rows if r is not possible and r[0].strip()]
-    keys = [(roster.column("ID"), _id_in("canvas")), (login, lambda m: m.student), (sis, lambda m: m.student)]
+    keys: list[Key] = [
+        (roster.column("ID"), lambda t: t.id_in("canvas")),
+        (login, lambda t: t.student),
+        (sis, lambda t: t.student),
+    ]
     if roster.header[0] == "Student":
-        keys.append((0, _name_of))
+        keys.append((0, lambda t: t.name))
     matched = _match(people, marks, keys)
     rows += [
         [*row[: section + 1], *(_given(matched[i], n, worth[n]) for n in notebooks)]
@@ -210,17 +217,17 @@ def _canvas_column(roster: Roster, title: str) -> int | None:
 # ---- Moodle -----------------------------------------------------------------------------------------------
 
 
-def to_moodle(marks: list[Marks], notebook: str, target: Path, roster: Roster | None) -> Exported:
+def to_moodle(marks: list[Totals], notebook: str, target: Path, roster: Roster | None) -> Exported:
     """A grading worksheet as Moodle's assignment takes it back. `notebook`: which one counts, or "total"."""
     if roster is None:
         rows: list[list[Any]] = []
         for m in marks:
             points = m.of(notebook)
             if points:
-                moodle = m.lms.get("system") == "moodle"
-                identifier = f"Participant {m.lms['id']}" if moodle else m.student
+                number = m.id_in("moodle")
+                identifier = f"Participant {number}" if number else m.student
                 grade = [_number(points[0]), _number(points[1]), "Yes", "-", "-", _comment(m)]
-                rows.append([*map(no_formula, (identifier, _name_of(m), "", "")), *grade])
+                rows.append([*map(no_formula, (identifier, m.name, "", "")), *grade])
         _write(target, MOODLE, rows, ",")
         return Exported([target], len(rows), _only_with_ids(marks, "moodle"))
     grade, identifier = roster.column("Grade"), roster.column("Identifier")
@@ -232,11 +239,11 @@ def to_moodle(marks: list[Marks], notebook: str, target: Path, roster: Roster | 
         roster.column(*n)
         for n in (("Maximum grade", "Maximum Grade"), ("Grade can be changed",), ("Feedback comments",))
     )
-    keys: list[tuple[int | None, Callable[[Marks], str]]] = [
-        (identifier, lambda m: f"Participant {_id_in('moodle')(m)}" if _id_in("moodle")(m) else ""),
-        (roster.column("ID number"), lambda m: m.student),
-        (roster.column("Email address"), lambda m: m.student),
-        (roster.column("Full name"), _name_of),
+    keys: list[Key] = [
+        (identifier, lambda t: f"Participant {t.id_in('moodle')}" if t.id_in("moodle") else ""),
+        (roster.column("ID number"), lambda t: t.student),
+        (roster.column("Email address"), lambda t: t.student),
+        (roster.column("Full name"), lambda t: t.name),
     ]
     matched = _match(roster.rows, marks, keys)
     rows, notes, scaled = [], [], set()
@@ -262,7 +269,7 @@ def to_moodle(marks: list[Marks], notebook: str, target: Path, roster: Roster | 
     return Exported([target], len(rows), notes + _unmatched(marks, matched, len(roster.rows)))
 
 
-def _comment(marks: Marks) -> str:
+def _comment(marks: Totals) -> str:
     """What the learner reads beside the grade: our own words only, as Moodle shows them as HTML."""
     return "; ".join(marks.notes)
 
@@ -270,24 +277,25 @@ def _comment(marks: Marks) -> str:
 # ---- Gradescope -------------------------------------------------------------------------------------------
 
 
-def to_gradescope(records: Iterable[Record], folder: Path) -> Exported:
+def to_gradescope(results: Iterable[GradedNotebook], folder: Path) -> Exported:
     """results.json of each learner, in the form that Gradescope reads from /autograder/results/."""
     done = Exported()
     tests: dict[str, list[dict[str, Any]]] = {}
-    for record in records:
-        mine = tests.setdefault(record["student"], [])
-        for name, exercise in record["exercises"].items():
-            for case in exercise["cases"]:
+    for result in results:
+        mine = tests.setdefault(result.student, [])
+        for exercise in result.exercises:
+            for case in exercise.cases:
+                decided = {"status": "passed" if case.passed else "failed"}
                 mine.append(
                     {
-                        "name": f"{name}: {case['case']}",
-                        "number": f"{record['notebook'][:2]}.{len(mine) + 1}",
-                        "score": case["points"],
-                        "max_score": case["max_points"],
-                        **({} if waits(exercise) else {"status": "passed" if case["passed"] else "failed"}),
-                        "output": case["message"],
+                        "name": f"{exercise.name}: {case.case}",
+                        "number": f"{result.notebook[:2]}.{len(mine) + 1}",
+                        "score": case.points,
+                        "max_score": case.max_points,
+                        **(decided if case.status != "to-review" else {}),
+                        "output": case.message,
                         "output_format": "text",
-                        "tags": [record["notebook"], name],
+                        "tags": [result.notebook, exercise.name],
                         "visibility": "visible",
                     }
                 )
@@ -308,7 +316,7 @@ def _scaled(points: tuple[float, float], worth: float) -> float:
     return points[0] * worth / points[1] if points[1] else points[0]
 
 
-def _given(marks: Marks, notebook: str, worth: float) -> str:
+def _given(marks: Totals, notebook: str, worth: float) -> str:
     points = marks.points.get(notebook)
     return "" if points is None else _number(_scaled(points, worth))
 
@@ -324,8 +332,8 @@ def _as_number(text: str) -> float | None:
         return None
 
 
-def _only_with_ids(marks: list[Marks], system: str) -> list[str]:
-    without = [m.student for m in marks if m.lms.get("system") != system]
+def _only_with_ids(marks: list[Totals], system: str) -> list[str]:
+    without = [m.student for m in marks if not m.id_in(system)]
     if not without:
         return []
     return [
@@ -334,7 +342,7 @@ def _only_with_ids(marks: list[Marks], system: str) -> list[str]:
     ]
 
 
-def _unmatched(marks: list[Marks], matched: dict[int, Marks], people: int) -> list[str]:
+def _unmatched(marks: list[Totals], matched: dict[int, Totals], people: int) -> list[str]:
     notes = [f"not in the roster: {m.student}" for m in marks if m not in matched.values()]
     if people > len(matched):
         notes.append(f"{people - len(matched)} people of the roster have no marks; their rows are left out")

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from statistics import median
-from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,8 +18,7 @@ from markupsafe import Markup
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.render import code_spans
-from sdpa_helpers.grading.grade_one import Record
-from sdpa_helpers.grading.lift_words import waits
+from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
@@ -101,33 +99,35 @@ class ClassSummary:
 # ---- counting ---------------------------------------------------------------------------------------------
 
 
-def summarise(records: Iterable[Record]) -> ClassSummary:
-    """Count a class's records; they are taken one at a time."""
+def summarise(results: Iterable[GradedNotebook]) -> ClassSummary:
+    """Count a class's results; they are taken one at a time."""
     whole = ClassSummary()
     shown: dict[tuple[str, str, str], Misconception] = {}
-    for record in records:
-        student, notebook = record["student"], record["notebook"]
+    for result in results:
+        student, notebook = result.student, result.notebook
         if notebook not in LESSONS:
             continue
         whole.learners.add(student)
         summary = whole.notebooks.setdefault(notebook, NotebookSummary(notebook, {}))
-        summary.max_points = max(summary.max_points, record["max_points"])
-        for flag in record["flags"]:
-            whole.flags.setdefault(flag["kind"], []).append((student, notebook, flag["message"]))
-        if record["status"] == "missing":
+        summary.max_points = max(summary.max_points, result.max_points)
+        for flag in result.flags:
+            whole.flags.setdefault(flag.kind, []).append((student, notebook, flag.message))
+        if result.status == "missing":
             summary.nothing.append(student)
         else:
-            summary.points.append(record["points"])
-            if record["status"] != "graded":
-                summary.troubled.append((student, record["status"], record["reason"]))
-        if record["status"] in ("missing", "unreadable"):
+            summary.points.append(result.points)
+            if result.status != "graded":
+                summary.troubled.append((student, result.status, result.reason))
+        if result.status in ("missing", "unreadable"):
             continue
         known = {e.name: e for e in exercises_of(notebook)}
-        for name, graded in record["exercises"].items():
-            _add(summary, student, name, graded)
-            for wrong in _shown_by(graded) & _wrong_names(known.get(name)):
-                key = (notebook, name, wrong)
-                shown.setdefault(key, _misconception(known[name], wrong)).learners.append(student)
+        for graded in result.exercises:
+            _add(summary, student, graded)
+            exercise = known.get(graded.name)
+            for wrong in _shown_by(graded) & _wrong_names(exercise):
+                assert exercise is not None  # it has wrong answers
+                key = (notebook, graded.name, wrong)
+                shown.setdefault(key, _misconception(exercise, wrong)).learners.append(student)
     whole.notebooks = {n: whole.notebooks[n] for n in LESSONS if n in whole.notebooks}
     order = list(LESSONS)
     whole.misconceptions = sorted(
@@ -136,28 +136,28 @@ def summarise(records: Iterable[Record]) -> ClassSummary:
     return whole
 
 
-def _add(summary: NotebookSummary, student: str, name: str, graded: dict[str, Any]) -> None:
-    fresh = ExerciseSummary(name, graded.get("title", name), graded["max_points"])
-    exercise = summary.exercises.setdefault(name, fresh)
-    if all(case["status"] in NOT_ATTEMPTED for case in graded["cases"]):
+def _add(summary: NotebookSummary, student: str, graded: Graded) -> None:
+    fresh = ExerciseSummary(graded.name, graded.title, graded.max_points)
+    exercise = summary.exercises.setdefault(graded.name, fresh)
+    if all(case.status in NOT_ATTEMPTED for case in graded.cases):
         exercise.not_attempted.append(student)
-        return
-    if waits(graded):
-        exercise.waiting.append(student)
-        return
-    exercise.points.append(graded["points"])
-    if graded.get("written"):
-        marked_down = [c["asks"] for c in graded.get("mark", {}).get("criteria", ()) if not c["given"]]
-        exercise.failed.update(marked_down)
-        return
-    exercise.failed.update(case["case"] for case in graded["cases"] if not case["passed"])
+    elif isinstance(graded, GradedWords):
+        if graded.waits:
+            exercise.waiting.append(student)
+            return
+        exercise.points.append(graded.points)
+        criteria = graded.mark.criteria if graded.mark else ()
+        exercise.failed.update(c.asks for c in criteria if not c.given)
+    else:
+        exercise.points.append(graded.points)
+        exercise.failed.update(case.case for case in graded.cases if not case.passed)
 
 
-def _shown_by(graded: dict[str, Any]) -> set[str]:
+def _shown_by(graded: Graded) -> set[str]:
     """The diagnoses of one learner's answer; the mistake that explains everything stands for all of them."""
-    if graded.get("mistake"):
-        return {graded["mistake"]}
-    return {case["diagnosis"] for case in graded["cases"] if not case["passed"]}
+    if isinstance(graded, GradedExercise) and graded.mistake:
+        return {graded.mistake}
+    return {case.diagnosis for case in graded.cases if not case.passed}
 
 
 def _wrong_names(exercise: Exercise | None) -> set[str]:
@@ -229,7 +229,7 @@ def histogram(exercise: ExerciseSummary) -> Markup:
     tallest = max((number for _, number in drawn), default=0) or 1
     width, height, step = 34 * len(drawn), 96, 34
     words = ", ".join(f"{_count(n, 'learner')} at {label}" for label, n in drawn if n) or "nobody tried it"
-    told = f"{exercise.name}: {words}, of {exercise.max_points:g} points"
+    label_of_all = f"{exercise.name}: {words}, of {exercise.max_points:g} points"
     parts = []
     for i, (label, number) in enumerate(drawn):
         tall = round(60 * number / tallest, 1)
@@ -244,6 +244,6 @@ def histogram(exercise: ExerciseSummary) -> Markup:
     return Markup(
         '<svg viewBox="0 0 {} {}" width="{}" height="{}" role="img" aria-label="{}">'
         '<line class="ground" x1="0" x2="{}" y1="76.5" y2="76.5"/>'
-    ).format(width, height, width, height, re.sub(r"\s+", " ", told), width) + Markup(
+    ).format(width, height, width, height, re.sub(r"\s+", " ", label_of_all), width) + Markup(
         "".join(parts) + "</svg>"
     )

@@ -1,15 +1,14 @@
 """The feedback page of one submission: what passed, which mistake was made, how to go on."""
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sdpa_helpers.checking.render import code_spans
-from sdpa_helpers.grading.grade_one import Record
-from sdpa_helpers.grading.lift_words import waits
+from sdpa_helpers.grading.result import Graded, GradedCase, GradedNotebook, GradedWords, ShownMark
 from sdpa_helpers.lessons.registry import exercises_of
 
 _LABELS = {"passed": "passed", "failed": "not yet", "error": "error", "not-attempted": "not attempted"}
@@ -20,14 +19,36 @@ _ABOUT_STATUS = {
 }
 
 
-def feedback_page(record: Record) -> str:
+@dataclass(frozen=True)
+class ShownCase:
+    """What the page shows of one case."""
+
+    name: str
+    label: str
+    css: str
+    message: str
+    """Without what the exercise's own note says already."""
+
+
+@dataclass(frozen=True)
+class ShownExercise:
+    """What the page shows of one exercise: a note about all of it, and then its cases or its mark."""
+
+    graded: Graded
+    note: str = ""
+    """The mistake, or the message that all cases have in common."""
+    cases: tuple[ShownCase, ...] = ()
+    mark: ShownMark | None = None
+
+
+def feedback_page(result: GradedNotebook) -> str:
     """The page as HTML. Everything that came from a submission is escaped."""
-    exercises = {
-        name: _exercise(record["notebook"], name, exercise) for name, exercise in record["exercises"].items()
-    }
-    about = _ABOUT_STATUS.get(record["status"], "")
-    unread = sum(e["max_points"] for e in record["exercises"].values() if waits(e))
-    return _template().render(record={**record, "exercises": exercises}, about_status=about, unread=unread)
+    return _template().render(
+        result=result,
+        exercises=[_exercise(result.notebook, graded) for graded in result.exercises],
+        about_status=_ABOUT_STATUS.get(result.status, ""),
+        unread=sum(words.max_points for words in result.words if words.waits),
+    )
 
 
 @cache
@@ -38,28 +59,21 @@ def _template() -> Template:
     return environment.get_template("feedback.html")
 
 
-def _exercise(notebook: str, name: str, exercise: dict[str, Any]) -> dict[str, Any]:
+def _exercise(notebook: str, graded: Graded) -> ShownExercise:
     """What the template shows of an exercise. A sentence that holds for several cases is shown once."""
-    if exercise.get("written"):
-        return {
-            "mark": None,
-            **exercise,
-            "alike": "" if "mark" in exercise else exercise["cases"][0]["message"],
-        }
-    known = (w for e in exercises_of(notebook) if e.name == name for w in e.wrong)
-    says = next((w.says for w in known if w.name == exercise["mistake"]), "")
-    messages = {c["message"] for c in exercise["cases"]}
-    alike = next(iter(messages)) if len(messages) == 1 else ""
-    cases = []
-    for case in exercise["cases"]:
-        told = case["message"].removesuffix(says).strip() if says else case["message"]
-        label = _LABELS.get(case["status"], case["status"].replace("-", " "))
-        css = (
-            "passed"
-            if case["passed"]
-            else "open"
-            if case["status"] in ("not-attempted", "missing")
-            else "failed"
-        )
-        cases.append({**case, "label": label, "css": css, "told": told})
-    return {**exercise, "cases": cases, "alike": alike, "diagnosis": says, "mark": None}
+    if isinstance(graded, GradedWords):
+        return ShownExercise(graded, "" if graded.mark else graded.case.message, mark=graded.mark)
+    messages = {case.message for case in graded.cases}
+    if len(messages) == 1 and (alike := messages.pop()):
+        return ShownExercise(graded, alike)
+    known = (w for e in exercises_of(notebook) if e.name == graded.name for w in e.wrong)
+    says = next((w.says for w in known if w.name == graded.mistake), "")
+    return ShownExercise(graded, says, tuple(_case(case, says) for case in graded.cases))
+
+
+def _case(case: GradedCase, says: str) -> ShownCase:
+    label = _LABELS.get(case.status, case.status.replace("-", " "))
+    not_there = case.status in ("not-attempted", "missing")
+    css = "passed" if case.passed else "open" if not_there else "failed"
+    message = case.message.removesuffix(says).strip() if says else case.message
+    return ShownCase(case.case, label, css, message)

@@ -21,7 +21,7 @@ from itertools import combinations
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.classroom.pages.class_report import environment
-from sdpa_helpers.grading.grade_one import Record
+from sdpa_helpers.grading.result import GradedNotebook
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 MIN_TOKENS = 40
@@ -50,7 +50,7 @@ _DROPPED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER
 
 
 @dataclass(frozen=True)
-class Given:
+class CodeAnswer:
     """One learner's answer to one exercise, small enough to keep a whole class. tokens: a character for each."""
 
     student: str
@@ -69,8 +69,8 @@ class Given:
 class Pair:
     """Two answers that resemble each other."""
 
-    one: Given
-    other: Given
+    one: CodeAnswer
+    other: CodeAnswer
     ratio: float
 
 
@@ -168,31 +168,32 @@ def resemblance(one: Sequence[str], other: Sequence[str]) -> float:
 # ---- finding ----------------------------------------------------------------------------------------------
 
 
-def find_similar(records: Iterable[Record]) -> Similar:
+def find_similar(results: Iterable[GradedNotebook]) -> Similar:
     """Pairs of answers by different learners that resemble each other, the closest and longest first."""
-    by_exercise: dict[tuple[str, str], list[Given]] = defaultdict(list)
+    by_exercise: dict[tuple[str, str], list[CodeAnswer]] = defaultdict(list)
     compared, alphabet = 0, Alphabet()
-    for record in records:
-        for name, text in record.get("answers", {}).items():
-            if record.get("exercises", {}).get(name, {}).get("written"):
+    for result in results:
+        in_words = {words.name for words in result.words}
+        for name, text in result.answers.items():
+            if name in in_words:
                 continue  # prose is no code
             tokens = _body(text)
             if MIN_TOKENS <= len(tokens) <= MAX_TOKENS:
                 packed = zlib.compress(text.encode("utf-8", "replace"), 1)
-                given = Given(record["student"], record["notebook"], name, packed, alphabet.spell(tokens))
-                by_exercise[record["notebook"], name].append(given)
+                answer = CodeAnswer(result.student, result.notebook, name, packed, alphabet.spell(tokens))
+                by_exercise[result.notebook, name].append(answer)
                 compared += 1
     pairs: list[Pair] = []
     alike: list[tuple[str, tuple[str, ...]]] = []
     for (notebook, name), answers in sorted(by_exercise.items()):
         known = [alphabet.spell(shape) for shape in _shapes_of(notebook, name)]
         common = {
-            t for t in {g.tokens for g in answers} if any(resemblance(t, k) >= THRESHOLD for k in known)
+            t for t in {a.tokens for a in answers} if any(resemblance(t, k) >= THRESHOLD for k in known)
         }
-        telling = [g for g in answers if g.tokens not in common]
+        telling = [a for a in answers if a.tokens not in common]
         some, many = _pairs(telling)
         pairs += some
-        alike += [(name, tuple(sorted(g.student for g in group))) for group in many]
+        alike += [(name, tuple(sorted(a.student for a in group))) for group in many]
     pairs.sort(key=lambda p: (-p.ratio, -len(p.one.tokens), p.one.exercise, p.one.student, p.other.student))
     return Similar(tuple(pairs[:MAX_PAIRS]), tuple(alike), compared, max(0, len(pairs) - MAX_PAIRS))
 
@@ -202,11 +203,11 @@ def _shapes_of(notebook: str, name: str) -> tuple[tuple[str, ...], ...]:
     return next((_known_shapes(e) for e in exercises if e.name == name), ())
 
 
-def _pairs(answers: list[Given]) -> tuple[list[Pair], list[list[Given]]]:
+def _pairs(answers: list[CodeAnswer]) -> tuple[list[Pair], list[list[CodeAnswer]]]:
     """Pairs among the answers to one exercise, and groups of equal ones too large to list in pairs."""
-    equal: dict[str, list[Given]] = defaultdict(list)
-    for given in answers:
-        equal[given.tokens].append(given)
+    equal: dict[str, list[CodeAnswer]] = defaultdict(list)
+    for answer in answers:
+        equal[answer.tokens].append(answer)
     many = [group for group in equal.values() if len(group) > MAX_SHARED]
     few = [group for group in equal.values() if len(group) <= MAX_SHARED]
     pairs = [Pair(a, b, 1.0) for group in few for a, b in combinations(group, 2)]
@@ -235,11 +236,11 @@ def _candidates(shapes: list[str]) -> list[tuple[int, int]]:
                 if len(who) <= MAX_SHARED:
                     who.append(i)
     shared: Counter[tuple[int, int]] = Counter()
-    told = 0
+    counted = 0
     for who in sorted((w for w in holders.values() if 1 < len(w) <= MAX_SHARED), key=len):
         shared.update(combinations(who, 2))
-        told += len(who) * (len(who) - 1) // 2
-        if told > _COUNTED:
+        counted += len(who) * (len(who) - 1) // 2
+        if counted > _COUNTED:
             break
     return [pair for pair, _ in shared.most_common(_COMPARED)]
 

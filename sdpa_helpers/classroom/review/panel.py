@@ -34,7 +34,7 @@ class ReviewPanel(anywidget.AnyWidget):
         self.session = session
         names = dict.fromkeys(answer.key.exercise for answer in session.answers)
         first = {name: self._first(name) for name in names}
-        given = {name: told(all_written()[name]) | {"first": first[name]} for name in names}
+        given = {name: beside_answer(all_written()[name]) | {"first": first[name]} for name in names}
         super().__init__(given=given, view=session.view())
         self.on_msg(self._act)
 
@@ -58,10 +58,10 @@ class ReviewPanel(anywidget.AnyWidget):
 
     def _write(self) -> str:
         done = apply_marks(self.session.out, os.environ.get(GRADEBOOK))
-        return f"Written. {done.told()}"
+        return f"Written. {done}"
 
 
-def told(exercise: WrittenExercise) -> dict[str, Any]:
+def beside_answer(exercise: WrittenExercise) -> dict[str, Any]:
     """What a reader has beside an answer: the question, the model answer, the criteria."""
     guide = guides(exercise.lesson).get(exercise.name, {})
     criteria = [

@@ -17,7 +17,7 @@ from typing import Any
 from sdpa_helpers.checking.written_exercise import WrittenExercise
 from sdpa_helpers.classroom.results_folder import read_results
 from sdpa_helpers.classroom.review.marks_store import NOTHING, Key, Mark, load_marks, save_mark, stamp
-from sdpa_helpers.grading.grade_one import Record
+from sdpa_helpers.grading.result import GradedNotebook
 from sdpa_helpers.lessons.registry import LESSONS, all_written
 
 MAX_COMMENT = 4000
@@ -39,14 +39,14 @@ class Answer:
 # ---- which answers, in which order --------------------------------------------------------------------------
 
 
-def answers_of(records: Iterable[Record]) -> list[Answer]:
+def answers_of(results: Iterable[GradedNotebook]) -> list[Answer]:
     """Every written answer that somebody can read, in the order in which it is read."""
     found: dict[str, list[Answer]] = defaultdict(list)
-    for record in records:
-        for name, graded in record["exercises"].items():
-            if graded.get("written") and graded["digest"] and name in all_written():
-                key = Key(record["student"], record["notebook"], name, graded["digest"])
-                found[name].append(Answer(key, record.get("answers", {}).get(name, "")))
+    for result in results:
+        for words in result.words:
+            if words.digest and words.name in all_written():
+                key = Key(result.student, result.notebook, words.name, words.digest)
+                found[words.name].append(Answer(key, result.answers.get(words.name, "")))
     ordered = sorted(found, key=lambda name: _place(all_written()[name]))
     return [answer for name in ordered for answer in _shuffled(found[name])]
 

@@ -1,0 +1,137 @@
+"""From what the runs of a submission brought to the verdicts on its exercises.
+
+What the numbers are worth is decided in `sdpa_helpers.checking.judge`, for learners' own checks too. Here stands what
+only a grader meets: no answer cell, a forged result, a run that ended before its time.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import cast
+
+from sdpa_helpers.checking.diagnose import explain
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
+from sdpa_helpers.checking.observe import Answer
+from sdpa_helpers.grading.read import Lifted
+from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, Status
+from sdpa_helpers.grading.run import Outcome
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What there is to judge a submission by."""
+
+    lifted: Lifted
+    outcome: Outcome
+    """What came out of all its runs together."""
+    stops: dict[str, str]
+    """Exercise → why a run ended in it, or before it was reached."""
+
+
+def judge_exercise(exercise: Exercise, evidence: Evidence, seed: str, *, refuse: bool) -> GradedExercise:
+    """The graded exercise. refuse: an answer with a forbidden call earns nothing."""
+    known = truths(exercise, seed)
+    # Which known mistake an answer resembles is asked only where one was made.
+    verdicts = [_verdict(exercise, replace(truth, wrong={}), evidence) for truth in known]
+    if not all(v.passed for v in verdicts):
+        verdicts = [_verdict(exercise, truth, evidence) for truth in known]
+    if refuse and exercise.name in evidence.lifted.forbidden:
+        names = ", ".join(evidence.lifted.forbidden[exercise.name])
+        seen = f"the answer uses {names}, which this exercise does not allow: write the steps yourself"
+        verdicts = [
+            replace(v, status="failed", points=0.0, fault="forbidden-call", seen=seen, explained_by=())
+            for v in verdicts
+        ]
+    return _graded(exercise, verdicts)
+
+
+def nothing_run(exercise: Exercise, seed: str, why: str) -> GradedExercise:
+    """The graded exercise of a submission that could not be run; `why` is what the learner reads."""
+    verdicts = [
+        Verdict(t.case.name, "missing", 0.0, t.case.points, fault="missing", seen=why)
+        for t in truths(exercise, seed)
+    ]
+    return _graded(exercise, verdicts)
+
+
+def status_of(exercises: Iterable[GradedExercise], stops: dict[str, str]) -> Status:
+    """What became of a submission that was run."""
+    if "timeout" in stops.values():
+        return "timeout"
+    if any(case.status == "out-of-memory" for exercise in exercises for case in exercise.cases):
+        return "out-of-memory"
+    return "kernel-died" if stops else "graded"
+
+
+def forged(outcome: Outcome) -> tuple[Flag, ...]:
+    """A flag for every result that was not accepted."""
+    return tuple(
+        Flag("forged-output", f"{exercise}, {case}: {why}")
+        for (exercise, case), why in outcome.forged.items()
+    )
+
+
+def _graded(exercise: Exercise, verdicts: list[Verdict]) -> GradedExercise:
+    explained = explain(exercise, verdicts)
+    cases = tuple(
+        GradedCase(
+            case=c.verdict.case,
+            status=cast(CaseStatus, c.verdict.status),
+            points=c.verdict.points,
+            max_points=c.verdict.max_points,
+            diagnosis=c.diagnosis,
+            message=c.message,
+        )
+        for c in explained.cases
+    )
+    return GradedExercise(exercise.name, exercise.title, exercise.max_points, cases, explained.mistake)
+
+
+def _verdict(e: Exercise, truth: Truth, evidence: Evidence) -> Verdict:
+    """One case: judged when an answer arrived, else why none did."""
+    outcome, key = evidence.outcome, (e.name, truth.case.name)
+    nothing = Verdict(truth.case.name, "failed", 0.0, truth.case.points)
+    if e.name not in evidence.lifted.answers:
+        seen = f"no answer cell for {e.name} was found"
+        return replace(nothing, status="missing", fault="missing", seen=seen)
+    if key in outcome.forged:
+        seen = f"the result of this check was not accepted: {outcome.forged[key]}"
+        return replace(nothing, fault="forged-output", seen=seen)
+    if e.name in outcome.cell_errors:
+        seen = _cell_error(outcome.cell_errors[e.name])
+        return replace(nothing, status="error", fault="answer-cell-failed", seen=seen)
+    if key in outcome.answers:
+        return _of_answer(e, truth, outcome.answers[key])
+    why = evidence.stops.get(e.name, "not-run")
+    status = why if why in ("timeout", "out-of-memory") else "not-run"
+    return replace(nothing, status=status, fault=why, seen=_STOPPED[why])
+
+
+def _of_answer(e: Exercise, truth: Truth, answer: Answer) -> Verdict:
+    nothing = Verdict(truth.case.name, "failed", 0.0, truth.case.points)
+    if answer == Answer("other", "nothing"):
+        seen = f"the answer cell defines no function called {e.name}"
+        return replace(nothing, status="error", fault="no-function", seen=seen)
+    if answer.error == "MemoryError":
+        seen = "the memory limit was reached while this case ran"
+        return replace(nothing, status="out-of-memory", fault="out-of-memory", seen=seen)
+    verdict = judge(e, truth, answer)
+    return replace(verdict, seen=verdict.seen + _HELPERS) if answer.error == "NameError" else verdict
+
+
+_HELPERS = (
+    ". Only answer cells are graded: helper functions and imports have to stand in the answer cell itself"
+)
+_STOPPED = {
+    "timeout": "this did not finish within the time limit: is there a loop that never ends?",
+    "kernel-died": "the Python process ended while this exercise ran",
+    "out-of-memory": "the memory limit was reached while this exercise ran",
+    "output-limit": "this exercise printed or displayed far more than can be read",
+    "start-failed": "the Python process could not be started; that is the grader's problem, not yours",
+    "not-run": "this case was not reached",
+}
+
+
+def _cell_error(text: str) -> str:
+    about_helpers = _HELPERS if text.startswith(("NameError", "ImportError")) else ""
+    return f"the answer cell did not run: {text}{about_helpers}"

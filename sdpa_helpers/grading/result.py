@@ -1,0 +1,329 @@
+"""The graded result of one submission: what passes from the grader to tables, pages, exports and back from the disk.
+
+`as_json` and `from_json` are the form of results/<student>/<notebook>.json. Nothing here needs a notebook or a kernel.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from typing import Any, Literal, get_args
+
+Status = Literal["graded", "unreadable", "timeout", "out-of-memory", "kernel-died", "missing"]
+"""What became of a submission as a whole."""
+
+CaseStatus = Literal[
+    "passed",
+    "failed",
+    "error",
+    "not-attempted",
+    "missing",
+    "timeout",
+    "out-of-memory",
+    "not-run",
+    "to-review",
+    "marked",
+]
+"""What became of one case. The last two are for answers in words: waiting for a reader, and read."""
+
+RECORD_FORM = "3"
+"""Changes when results get new fields: earlier ones are then graded again."""
+
+
+class NotAResult(ValueError):
+    """What stands in a file is not the result of a submission."""
+
+
+class OlderForm(NotAResult):
+    """A result that another version of the course wrote."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(
+            f"this result has the form {found}; expected form {RECORD_FORM}, that of this version: run "
+            "`sdpa grade` again, which grades it anew (--fresh does so for all)"
+        )
+        self.found = found
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something that a human should look at."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True)
+class FileHandedIn:
+    """One of the files that a student handed in for a notebook."""
+
+    file: str
+    """Its path below the folder of submissions."""
+    graded: bool
+    """Whether it is the one that counts."""
+    late: bool
+    time: str = ""
+    """When it was handed in, in ISO form; "" where nobody knows."""
+
+
+@dataclass(frozen=True)
+class LmsIdentity:
+    """Who a student is in a learning system, as the name of the file says."""
+
+    system: str
+    """Its name here: canvas, moodle or blackboard."""
+    id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class GradedCase:
+    """One case of an exercise. An answer in words has one case, which a person decides."""
+
+    case: str
+    status: CaseStatus
+    points: float
+    max_points: float
+    diagnosis: str = ""
+    """A slug for tables: the known mistake, or the kind of difference."""
+    message: str = ""
+    """What the learner reads."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it earned all its points."""
+        return self.status == "passed" or (self.status == "marked" and self.points == self.max_points)
+
+
+@dataclass(frozen=True)
+class GradedExercise:
+    """One exercise that is answered in code."""
+
+    name: str
+    title: str
+    max_points: float
+    cases: tuple[GradedCase, ...]
+    mistake: str = ""
+    """The known wrong answer that explains all failures, or ""."""
+
+    @property
+    def points(self) -> float:
+        """Points earned."""
+        return sum((case.points for case in self.cases), 0.0)
+
+
+@dataclass(frozen=True)
+class ShownCriterion:
+    """One criterion of an answer in words, with what its reader decided."""
+
+    asks: str
+    points: float
+    """What it is worth."""
+    given: bool
+
+
+@dataclass(frozen=True)
+class ShownMark:
+    """What a learner reads of a mark."""
+
+    criteria: tuple[ShownCriterion, ...]
+    adjusted: float
+    """Points on top of those of the criteria."""
+    comment: str
+
+
+@dataclass(frozen=True)
+class GradedWords:
+    """One exercise that is answered in words; its points are those that a reader gave."""
+
+    name: str
+    title: str
+    max_points: float
+    case: GradedCase
+    digest: str = ""
+    """Of the answer's text, "" where nothing is written: a mark belongs to one text."""
+    mark: ShownMark | None = None
+
+    @property
+    def cases(self) -> tuple[GradedCase, ...]:
+        """The one case."""
+        return (self.case,)
+
+    @property
+    def points(self) -> float:
+        """Points earned."""
+        return self.case.points
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has read it yet."""
+        return self.case.status == "to-review"
+
+
+Graded = GradedExercise | GradedWords
+
+
+@dataclass(frozen=True)
+class GradedNotebook:
+    """The result of one submission: whatever was wrong with it stands here."""
+
+    student: str
+    notebook: str
+    status: Status
+    exercises: tuple[Graded, ...]
+    reason: str = ""
+    """What the learner reads when nothing could be run, else ""."""
+    flags: tuple[Flag, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
+    """The answers' texts by exercise, cut where they are very long."""
+    handed_in: tuple[FileHandedIn, ...] = ()
+    lms: LmsIdentity | None = None
+    fingerprint: str = ""
+    """Of all that the result depends on; "" when the grader itself failed, so that the next run tries again."""
+
+    @property
+    def points(self) -> float:
+        """Points earned."""
+        return sum((exercise.points for exercise in self.exercises), 0.0)
+
+    @property
+    def max_points(self) -> float:
+        """Points of all exercises together."""
+        return sum((exercise.max_points for exercise in self.exercises), 0.0)
+
+    @property
+    def code(self) -> tuple[GradedExercise, ...]:
+        """The exercises that are answered in code."""
+        return tuple(e for e in self.exercises if isinstance(e, GradedExercise))
+
+    @property
+    def words(self) -> tuple[GradedWords, ...]:
+        """The exercises that are answered in words."""
+        return tuple(e for e in self.exercises if isinstance(e, GradedWords))
+
+    @property
+    def waiting(self) -> int:
+        """How many of its answers wait for a reader."""
+        return sum(answer.waits for answer in self.words)
+
+    def exercise(self, name: str) -> Graded:
+        """The exercise with this name; KeyError when there is none."""
+        for exercise in self.exercises:
+            if exercise.name == name:
+                return exercise
+        raise KeyError(name)
+
+
+def storable(part: Any) -> Any:
+    """The same with every text in characters that files and databases can hold: no NUL, no half of a pair."""
+    if isinstance(part, str):
+        return part.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
+    if isinstance(part, dict):
+        return {storable(key): storable(value) for key, value in part.items()}
+    if isinstance(part, tuple):
+        return tuple(map(storable, part))
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{f.name: storable(getattr(part, f.name)) for f in fields(part)})
+    return part
+
+
+# ---- to and from the disk ---------------------------------------------------------------------------------
+
+
+def as_json(result: GradedNotebook) -> dict[str, Any]:
+    """The result in the form of the results file."""
+    return {
+        "student": result.student,
+        "notebook": result.notebook,
+        "status": result.status,
+        "reason": result.reason,
+        "points": result.points,
+        "max_points": result.max_points,
+        "exercises": {exercise.name: _exercise_as_json(exercise) for exercise in result.exercises},
+        "flags": [asdict(flag) for flag in result.flags],
+        "answers": dict(result.answers),
+        "handed_in": [
+            {key: value for key, value in asdict(file).items() if value != ""} for file in result.handed_in
+        ],
+        "lms": asdict(result.lms) if result.lms else {},
+        "fingerprint": result.fingerprint,
+        "form": RECORD_FORM,
+    }
+
+
+def _exercise_as_json(exercise: Graded) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "title": exercise.title,
+        "points": exercise.points,
+        "max_points": exercise.max_points,
+        "mistake": exercise.mistake if isinstance(exercise, GradedExercise) else "",
+        "cases": [_case_as_json(case) for case in exercise.cases],
+    }
+    if isinstance(exercise, GradedWords):
+        found |= {"written": True, "digest": exercise.digest}
+        if exercise.mark is not None:
+            found["mark"] = asdict(exercise.mark)
+    return found
+
+
+def _case_as_json(case: GradedCase) -> dict[str, Any]:
+    return {
+        "case": case.case,
+        "passed": case.passed,
+        "points": case.points,
+        "max_points": case.max_points,
+        "status": case.status,
+        "diagnosis": case.diagnosis,
+        "message": case.message,
+    }
+
+
+def from_json(data: Any) -> GradedNotebook:
+    """The result that stands in a results file.
+
+    Raises OlderForm for one of another version, NotAResult for anything else that is no result.
+    """
+    if not isinstance(data, dict) or "fingerprint" not in data:
+        raise NotAResult("this is not the result of a submission: it has no fingerprint")
+    if data.get("form") != RECORD_FORM:
+        raise OlderForm(str(data.get("form", "2 or older")))
+    try:
+        return GradedNotebook(
+            student=data["student"],
+            notebook=data["notebook"],
+            status=_known(data["status"], Status),
+            exercises=tuple(_exercise_from_json(name, e) for name, e in data["exercises"].items()),
+            reason=data["reason"],
+            flags=tuple(Flag(**flag) for flag in data["flags"]),
+            answers=data["answers"],
+            handed_in=tuple(FileHandedIn(**file) for file in data["handed_in"]),
+            lms=LmsIdentity(**data["lms"]) if data["lms"] else None,
+            fingerprint=data["fingerprint"],
+        )
+    except NotAResult:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise NotAResult(f"this is not a whole result ({type(error).__name__}: {error})") from None
+
+
+def _exercise_from_json(name: str, data: dict[str, Any]) -> Graded:
+    cases = tuple(_case_from_json(case) for case in data["cases"])
+    if not data.get("written"):
+        return GradedExercise(name, data["title"], data["max_points"], cases, data["mistake"])
+    (case,) = cases
+    mark = _mark_from_json(data["mark"]) if "mark" in data else None
+    return GradedWords(name, data["title"], data["max_points"], case, data["digest"], mark)
+
+
+def _case_from_json(data: dict[str, Any]) -> GradedCase:
+    given = {key: value for key, value in data.items() if key != "passed"}
+    return GradedCase(**{**given, "status": _known(given["status"], CaseStatus)})
+
+
+def _mark_from_json(data: dict[str, Any]) -> ShownMark:
+    criteria = tuple(ShownCriterion(**criterion) for criterion in data["criteria"])
+    return ShownMark(criteria, data["adjusted"], data["comment"])
+
+
+def _known(status: str, among: Any) -> Any:
+    if status not in get_args(among):
+        raise NotAResult(f"the status {status!r} is unknown; expected one of {', '.join(get_args(among))}")
+    return status
