@@ -30,7 +30,7 @@ from statistics import median
 
 import nbformat
 
-from sdpa_helpers.classroom.results_folder import read_results
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.assemble import answer_cells, exercise_of, pristine_notebook
 from sdpa_helpers.grading.read import lift, read_cells
 from sdpa_helpers.lessons.places import course_root
@@ -137,9 +137,9 @@ def sdpa_grade(folder: Path, *options: str) -> dict[str, float]:
     out = folder / ("out" + "".join(options).replace("-", ""))
     command = [sys.executable, "-m", "sdpa_helpers", "grade", str(folder / "in"), "--out", str(out)]
     found = cost([*command, "--seed", "benchmark", "--fresh", *options], cwd=folder)
-    results = list(read_results(out))
+    results = list(ResultsFolder(out).read_results())
     assert len(results) == COUNT
-    assert sum(r["points"] for r in results) > 0
+    assert sum(r.points for r in results) > 0
     return found
 
 

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import grader
@@ -27,7 +28,8 @@ import nbformat
 import psutil
 
 from sdpa_helpers.classroom.collect import find_submissions
-from sdpa_helpers.classroom.results_folder import read_results, write_result, write_text
+from sdpa_helpers.classroom.files import write_text
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.assemble import pristine_notebook
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
 from sdpa_helpers.sandbox.limits import Limits
@@ -98,18 +100,19 @@ def high_water(pid: int) -> int:
 
 
 def pretend(source: Path, out: Path) -> None:
-    """Give every submission the record and the page of the one it is a copy of, with answers of its own."""
+    """Give every submission the result and the page of the one it is a copy of, with answers of its own."""
     submissions, _ = find_submissions(source, [grader.NAME], None, None)
     settings = Settings("scale", Limits(seconds=60.0, cell_seconds=10.0))  # those of the command
     draw = random.Random(len(submissions))
-    models = list(read_results(out))
+    folder = ResultsFolder(out)
+    models = list(folder.read_results())
     for number, submission in enumerate(submissions):
         model = models[number % PERIOD]
-        answers = {name: varied(text, draw) for name, text in model["answers"].items()}
-        own = {"student": submission.student, "answers": answers, "handed_in": list(submission.handed_in)}
-        page = out / "feedback" / model["student"] / f"{grader.NAME}.html"
-        write_text(out / "feedback" / submission.student / page.name, page.read_text())
-        write_result(out, {**model, **own, "fingerprint": fingerprint(submission, settings)})
+        answers = {name: varied(text, draw) for name, text in model.answers.items()}
+        page = folder.feedback_path(model.student, grader.NAME).read_text()
+        write_text(folder.feedback_path(submission.student, grader.NAME), page)
+        own = replace(model, student=submission.student, answers=answers, handed_in=submission.handed_in)
+        folder.write_result(replace(own, fingerprint=fingerprint(submission, settings)))
 
 
 def varied(text: str, draw: random.Random) -> str:

@@ -18,10 +18,11 @@ from pathlib import Path
 
 from sdpa_helpers import __version__
 from sdpa_helpers.classroom.executors import CannotGrade, work
+from sdpa_helpers.grading.assemble import pristine_text
 from sdpa_helpers.grading.grade_one import Attempt, Settings, without_run
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.sandbox import choose_level, scratch
 
 ANSWERS_WITHIN = 5.0
@@ -32,17 +33,20 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """A submission on its way to a worker. content: None where the file is too large to be read at all."""
+class Task:
+    """A submission on its way to a worker."""
 
     submission: Submission
     size: int
+    """Of its file, in bytes."""
     content: bytes | None
+    """None where the file is too large to be read at all."""
     settings: Settings
     edition: dict[str, str]
+    """What the worker must have too: name → version."""
 
 
-class Refused(Exception):
+class WorkerRefuses(Exception):
     """A worker must not grade; its text says why."""
 
 
@@ -59,7 +63,7 @@ class Cluster:
             raise CannotGrade(
                 '--executor dask=… needs the package distributed: pip install -e ".[cluster]"'
             ) from None
-        self.address, self.say, self.told = address, say, set[str]()
+        self.address, self.say, self.said = address, say, set[str]()
         try:
             with ThreadPoolExecutor(1) as aside:  # in this thread a loop may be running, as in a notebook
                 aside.submit(
@@ -74,7 +78,7 @@ class Cluster:
         self.executor, self.deliver = self.client.get_executor(pure=False), _courier()
         self.seen, self.threads = -_SEEN_EVERY, 0
 
-    def width(self) -> int:
+    def max_in_flight(self) -> int:
         """Two for each thread of the cluster, which may grow and shrink; four when there is none yet."""
         if time.monotonic() - self.seen > _SEEN_EVERY:
             try:
@@ -89,14 +93,14 @@ class Cluster:
     def submit(self, submission: Submission, settings: Settings) -> Future[Attempt | None]:
         """Send one to the scheduler."""
         try:
-            parcel = pack(submission, settings)
+            task = pack(submission, settings)
         except OSError as error:
             unread: Future[Attempt | None] = Future()
             unread.set_result(Attempt(without_run(submission, settings, "unreadable", str(error))))
             return unread
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # a notebook with its outputs
-            return self.executor.submit(self.deliver, pickle.dumps(parcel))
+            return self.executor.submit(self.deliver, pickle.dumps(task))
 
     def outcome(self, future: Future[Attempt | None]) -> Attempt | None:
         """None when several workers have died on it, one after the other."""
@@ -108,7 +112,7 @@ class Cluster:
             return None
         except CancelledError:
             raise self._gone() from None
-        except Refused as error:
+        except WorkerRefuses as error:
             raise CannotGrade(str(error)) from None
         except Exception as error:  # the scheduler, or a worker, cannot even read what it should do
             raise CannotGrade(
@@ -125,8 +129,8 @@ class Cluster:
         )
 
     def _tell(self, note: str) -> None:
-        if note not in self.told:
-            self.told.add(note)
+        if note not in self.said:
+            self.said.add(note)
             self.say(note)
 
     def close(self, finished: bool) -> None:
@@ -143,14 +147,14 @@ async def _answers(address: str) -> None:
         await scheduler.identity()
 
 
-def pack(submission: Submission, settings: Settings) -> Parcel:
+def pack(submission: Submission, settings: Settings) -> Task:
     """What a worker needs to grade a submission. Raises OSError when its file cannot be read."""
     size, content = 0, None
     if submission.path is not None:
         with submission.path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             content = file.read() if size <= MAX_NOTEBOOK_BYTES else None
-    return Parcel(submission, size, content, settings, edition())
+    return Task(submission, size, content, settings, edition())
 
 
 def _courier() -> Callable[[bytes], Attempt | None]:
@@ -159,12 +163,12 @@ def _courier() -> Callable[[bytes], Attempt | None]:
     Annotations would bring in the package.
     """
 
-    def deliver(parcel):
+    def deliver(task):
         import pickle
 
         from sdpa_helpers.classroom.cluster import work_there
 
-        return work_there(pickle.loads(parcel))
+        return work_there(pickle.loads(task))
 
     return deliver
 
@@ -172,48 +176,44 @@ def _courier() -> Callable[[bytes], Attempt | None]:
 # ---- on a worker ------------------------------------------------------------------------------------------
 
 
-def work_there(parcel: Parcel) -> Attempt | None:
+def work_there(task: Task) -> Attempt | None:
     """Grade what has arrived; one at a time in a process, however many threads the worker has.
 
-    Raises Refused when this worker has other packages, or cannot confine a kernel as it must.
+    Raises WorkerRefuses when this worker has other packages, or cannot confine a kernel as it must.
     """
     here = edition()
-    differing = {name: value for name, value in parcel.edition.items() if here[name] != value}
+    differing = {name: value for name, value in task.edition.items() if here[name] != value}
     if differing:
-        raise Refused(
+        raise WorkerRefuses(
             f"the worker on {socket.gethostname()} has {_listed({name: here[name] for name in differing})} where "
             f"the grader has {_listed(differing)}: marks could differ. Install the same there"
         )
     with _ONE_AT_A_TIME:
-        choice = _choice(parcel.settings.sandbox)
-        settings = replace(parcel.settings, sandbox=choice.level)
-        done = _work(parcel, settings)
+        choice = _choice(task.settings.sandbox)
+        settings = replace(task.settings, sandbox=choice.level)
+        done = _work(task, settings)
     if done is None or not choice.missing:
         return done
-    told = (
-        "no sandbox"
-        if choice.level == "off"
-        else f"the sandbox {choice.level}, which is not the best there is"
-    )
-    return replace(
-        done, note=f"{socket.gethostname()} grades with {told}.\n{choose_level.explain(choice.missing)}"
-    )
+    weak = f"the sandbox {choice.level}, which is not the best there is"
+    level = "no sandbox" if choice.level == "off" else weak
+    note = f"{socket.gethostname()} grades with {level}.\n{choose_level.explain(choice.missing)}"
+    return replace(done, note=note)
 
 
-def _work(parcel: Parcel, settings: Settings) -> Attempt | None:
+def _work(task: Task, settings: Settings) -> Attempt | None:
     """Unpack the notebook to where the reader finds it. Of one that is too large only the size matters."""
-    if parcel.submission.path is None:
-        return work(parcel.submission, settings)
+    if task.submission.path is None:
+        return work(task.submission, settings)
     try:
         folder = scratch.make("sent")
     except OSError as error:
         return Attempt(None, trouble=f"{socket.gethostname()}: {error}")
     try:
         path = folder / "submission.ipynb"
-        path.write_bytes(parcel.content or b"")
-        if parcel.content is None:
-            os.truncate(path, parcel.size)
-        return work(replace(parcel.submission, path=path), settings)
+        path.write_bytes(task.content or b"")
+        if task.content is None:
+            os.truncate(path, task.size)
+        return work(replace(task.submission, path=path), settings)
     except OSError as error:
         return Attempt(None, trouble=f"{socket.gethostname()}: {error}")
     finally:
@@ -226,20 +226,18 @@ def _choice(wanted: str) -> choose_level.ChosenLevel:
         return choose_level.choose(wanted, kernel_package())
     except choose_level.NoSandbox as error:
         host = socket.gethostname()
-        raise Refused(f"--sandbox require: no sandbox holds on the worker {host}.\n{error}") from None
+        raise WorkerRefuses(f"--sandbox require: no sandbox holds on the worker {host}.\n{error}") from None
 
 
 @cache
 def edition() -> dict[str, str]:
     """What marks depend on, and the words in the feedback: this package's code and exercises, NumPy, Python."""
-    package = Path(__file__).parents[1]
-    files = [
-        p for part in ("attention", "exercises", "grading") for p in sorted((package / part).rglob("*.py"))
-    ]
-    files += sorted((course_root() / "exercises").glob("*.ipynb"))
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(path.read_bytes())
+    package, digest = Path(__file__).parents[1], hashlib.sha256()
+    for part in ("attention", "checking", "lessons", "grading"):
+        for path in sorted((package / part).rglob("*.py")):
+            digest.update(path.read_bytes())
+    for name in LESSONS:
+        digest.update(pristine_text(name).encode())
     libraries = {name: importlib.metadata.version(name) for name in ("numpy", "torch")}
     ours = f"{__version__} (files {digest.hexdigest()[:8]})"
     python = ".".join(platform.python_version_tuple()[:2])

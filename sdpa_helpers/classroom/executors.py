@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -15,6 +15,7 @@ from typing import Protocol
 
 from sdpa_helpers.grading.grade_one import Attempt, Settings, attempt, without_run
 from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.grading.result import GradedNotebook, Status
 from sdpa_helpers.grading.run import SandboxEnded
 from sdpa_helpers.sandbox import scratch
@@ -23,14 +24,14 @@ TRIES_ALONE = 2
 """How often a submission under which a worker has died is tried again, with nothing beside it."""
 
 
-class CannotGrade(Exception):
+class CannotGrade(Refusal):
     """The work cannot be done here and now; its text says why. What is graded already stays so."""
 
 
-class Place(Protocol):
+class Executor(Protocol):
     """Where submissions are graded."""
 
-    def width(self) -> int:
+    def max_in_flight(self) -> int:
         """How many submissions to have under way: enough that no worker waits for the next."""
         ...
 
@@ -39,9 +40,9 @@ class Place(Protocol):
         ...
 
     def outcome(self, future: Future[Attempt | None]) -> Attempt | None:
-        """What came of it; None when its worker, or the sandbox, has died.
+        """Its attempt; None when its worker, or the sandbox, has died.
 
-        Raises CannotGrade when the place itself is lost.
+        Raises CannotGrade when the executor itself is lost.
         """
         ...
 
@@ -50,9 +51,7 @@ class Place(Protocol):
         ...
 
 
-def grade_all(
-    submissions: list[Submission], settings: Settings, place: Place, tick: Callable[[], None]
-) -> Iterator[Attempt]:
+def grade_all(submissions: list[Submission], settings: Settings, executor: Executor) -> Iterator[Attempt]:
     """Grade every submission; attempts, each with a result, come in the order in which they are finished.
 
     Those under way while a worker died are graded again one by one: the one that did it, and does it again, is
@@ -66,45 +65,40 @@ def grade_all(
     scratch.sweep()
     try:
         while waiting or under_way or suspects:
-            while waiting and not suspects and len(under_way) < place.width():
+            while waiting and not suspects and len(under_way) < executor.max_in_flight():
                 submission = waiting.popleft()
-                under_way[place.submit(submission, settings)] = submission
+                under_way[executor.submit(submission, settings)] = submission
             if not under_way:
-                yield from _one_by_one(suspects, settings, place, tick)
+                yield from _one_by_one(suspects, settings, executor)
                 suspects = []
                 continue
-            done_now = _finished(under_way, place)
+            done_now = _finished(under_way, executor)
             for future in [f for f in under_way if f in done_now]:
-                submission, done = under_way.pop(future), place.outcome(future)
+                submission, done = under_way.pop(future), executor.outcome(future)
                 if done is None or done.trouble:
                     suspects.append(submission)
                 elif done.slow and crowd:
                     slow.append(submission)
                 else:
-                    tick()
                     yield done
-        yield from _one_by_one(slow, settings, place, tick)
+        yield from _one_by_one(slow, settings, executor)
         finished = True
     finally:
-        place.close(finished)
+        executor.close(finished)
         scratch.sweep()  # what a worker that was killed has left
 
 
-def _one_by_one(
-    submissions: list[Submission], settings: Settings, place: Place, tick: Callable[[], None]
-) -> Iterator[Attempt]:
+def _one_by_one(submissions: list[Submission], settings: Settings, executor: Executor) -> Iterator[Attempt]:
     for submission in submissions:
-        done = _alone(submission, settings, place)
-        tick()
-        yield done
+        yield _alone(submission, settings, executor)
 
 
-def _alone(submission: Submission, settings: Settings, place: Place) -> Attempt:
+def _alone(submission: Submission, settings: Settings, executor: Executor) -> Attempt:
     done = None
     for _ in range(TRIES_ALONE):
-        future = place.submit(submission, settings)
-        _finished([future], place)
-        done = place.outcome(future)
+        future = executor.submit(submission, settings)
+        _finished([future], executor)
+        done = executor.outcome(future)
         if done is not None and not done.trouble:
             return done
     if done is not None:
@@ -113,10 +107,10 @@ def _alone(submission: Submission, settings: Settings, place: Place) -> Attempt:
     return Attempt(_given_up(submission, settings, "kernel-died", reason))
 
 
-def _finished(futures: Iterable[Future], place: Place) -> set[Future]:
-    """Wait until one is finished; meanwhile the place looks now and then whether it still has workers."""
+def _finished(futures: Iterable[Future], executor: Executor) -> set[Future]:
+    """Wait until one is finished; meanwhile the executor looks now and then whether it still has workers."""
     while not (done := wait(futures, 5.0, FIRST_COMPLETED).done):
-        place.width()
+        executor.max_in_flight()
     return done
 
 
@@ -155,7 +149,7 @@ class Processes:
         self.pool: ProcessPoolExecutor | None = None
         self.leash: multiprocessing.connection.Connection | None = None
 
-    def width(self) -> int:
+    def max_in_flight(self) -> int:
         """One waits beside each that runs."""
         return 2 * self.jobs
 

@@ -2,170 +2,182 @@
 
 import json
 import secrets
-import shutil
 import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import URL
-
 from sdpa_helpers.classroom import lock
 from sdpa_helpers.classroom.collect import find_submissions, unpack, worksheet_times
-from sdpa_helpers.classroom.executors import CannotGrade, Place, grade_all
-from sdpa_helpers.classroom.pages.class_pages import write_class_pages
-from sdpa_helpers.classroom.results_folder import (
-    CannotWrite,
-    open_gradebook,
-    read_result,
-    read_results,
-    remove_drafts,
-    result_path,
-    write_gradebook,
-    write_tables,
-    write_text,
-)
-from sdpa_helpers.classroom.review.apply_marks import with_marks, write_marked
-from sdpa_helpers.classroom.review.marks_store import CannotKeep, load_marks
+from sdpa_helpers.classroom.executors import Executor, grade_all
+from sdpa_helpers.classroom.files import write_text
+from sdpa_helpers.classroom.gradebook import CannotWrite, gradebook_url, open_gradebook, write_gradebook
+from sdpa_helpers.classroom.pages import write_class_pages
+from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.classroom.review.apply_marks import with_marks, write_graded
+from sdpa_helpers.classroom.review.marks_store import load_marks
+from sdpa_helpers.classroom.tables import StudentRow, write_tables
 from sdpa_helpers.classroom.timings import add_timing, tidy_timings
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
 from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.grading.result import GradedNotebook
 from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.sandbox import scratch
 
 
-class Unusable(Exception):
+class Unusable(Refusal):
     """The command cannot run as it was called; its text says what to change."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Batch:
-    """What a run of `sdpa grade` did. Of the records, which lie in the files, only what is short is kept.
+    """What to grade, and where everything goes."""
 
-    remarks: (student, notebook) → what a human should look at; waiting: answers in words that nobody has read;
-    ignored: (file, why); rows: grades.csv's rows; kept: how many submissions an earlier run had graded.
-    given_up: (student, notebook, why) that the grader itself failed on; the next run tries them again.
-    """
+    source: Path
+    """A folder of submissions, or a zip of one."""
+    out: Path
+    fresh: bool = False
+    """Start over, instead of going on where an earlier run stopped."""
+    gradebook: str | None = None
+    """A SQLAlchemy URL; None: the SQLite file in `out`."""
+    deadline: datetime | None = None
+    """The newest file before it counts."""
+    roster: Path | None = None
+    """Moodle's grading worksheet, which knows when each submission came."""
 
-    remarks: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    waiting: int = 0
-    ignored: list[tuple[str, str]] = field(default_factory=list)
-    rows: list[dict[str, str]] = field(default_factory=list)
-    kept: int = 0
-    given_up: list[tuple[str, str, str]] = field(default_factory=list)
 
-    def note(self, result: GradedNotebook) -> None:
-        """Remember what is short of a result."""
-        status = [result.status] if result.status != "graded" else []
-        flags = sorted({flag.kind for flag in result.flags})
-        self.remarks[result.student, result.notebook] = [*status, *flags]
-        self.waiting += result.waiting
-        if not result.fingerprint:
-            self.given_up.append((result.student, result.notebook, result.reason))
+@dataclass(frozen=True)
+class Noted:
+    """What is short of a result: the results themselves lie in the files, and a class of them is large."""
+
+    student: str
+    notebook: str
+    remarks: tuple[str, ...]
+    """What a human should look at."""
+    waiting: int
+    """Answers in words that nobody has read."""
+    kept: bool
+    """Whether an earlier run had graded it."""
+    given_up: str
+    """Why the grader itself failed on it, else ""; the next run tries again."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run of `sdpa grade` did."""
+
+    submissions: tuple[Noted, ...]
+    """By student and notebook."""
+    rows: tuple[StudentRow, ...]
+    """Those of grades.csv."""
+    left_out: tuple[tuple[str, str], ...]
+    """Files that were not graded: (file, why)."""
+
+    @property
+    def waiting(self) -> int:
+        """Answers in words that nobody has read."""
+        return sum(noted.waiting for noted in self.submissions)
+
+    @property
+    def kept(self) -> int:
+        """How many submissions an earlier run had graded."""
+        return sum(noted.kept for noted in self.submissions)
+
+    @property
+    def given_up(self) -> tuple[Noted, ...]:
+        """Those that the grader itself failed on."""
+        return tuple(noted for noted in self.submissions if noted.given_up)
 
 
 def grade_folder(
-    source: Path,
-    out: Path,
-    make_settings: Callable[[str], Settings],
-    *,
-    seed: str | None,
-    place: Place,
-    fresh: bool,
-    gradebook: str | None,
-    progress: Callable[[int], Callable[[], None]],
-    deadline: datetime | None = None,
-    roster: Path | None = None,
-) -> Batch:
-    """Grade a folder or a zip into `out`; resumes what an interrupted run has left, unless `fresh`.
+    batch: Batch,
+    settings: Settings,
+    executor: Executor,
+    on_start: Callable[[int], None] = lambda total: None,
+    on_done: Callable[[], None] = lambda: None,
+) -> Summary:
+    """Grade a batch; resumes what an interrupted run has left, unless it is to be fresh.
 
-    `progress` gets the number of submissions and gives a function to call after each one. `roster`: Moodle's
-    grading worksheet, which knows when each submission came.
-    Raises Unusable when there is nothing to grade, when `out` or the gradebook cannot be used, or when the machine
-    is in trouble; what is graded by then stays so, and the same call goes on from there.
+    Without a seed, `Settings("")`, the run uses that of the run being resumed, else a new secret one.
+    `on_start` gets the number of submissions, `on_done` is called after each one.
+    Raises a Refusal when there is nothing to grade, when the folder or the gradebook cannot be used, or when the
+    machine is in trouble; what is graded by then stays so, and the same call goes on from there.
     """
-    url = gradebook or URL.create("sqlite", database=str((out / "gradebook.db").absolute()))
-    folder = None
+    folder, unpacked = ResultsFolder(batch.out), None
+    url = gradebook_url(folder, batch.gradebook)
     try:
         open_gradebook(url).dispose()  # before hours of work, not after them
-        _make(out)
-        with lock.held(out):
-            _prepare(out, fresh)
-            settings = make_settings(_seed(out, seed))
-            folder = scratch.make("zip")
-            times = _worksheet_times(roster) if roster else None
-            submissions, ignored = find_submissions(_folder(source, folder), list(LESSONS), deadline, times)
-            if not submissions:
-                raise Unusable(
-                    f"{source} holds no notebook of this course: expected <student>/<notebook>.ipynb with one of "
-                    f"the names {', '.join(LESSONS)}"
-                    + "".join(f"\n  {name}: {why}" for name, why in ignored[:10])
-                )
-            batch = _grade(submissions, settings, out, place, progress)
-            batch.ignored = ignored
-            _write_all(out, url, batch)
-    except (lock.Taken, CannotGrade, CannotKeep) as error:
-        raise Unusable(str(error)) from error
+        _make(batch.out)
+        with lock.held(folder.lock):
+            folder.remove_drafts()
+            if batch.fresh:
+                folder.clear()
+            settings = replace(settings, seed=_seed(folder, settings.seed))
+            unpacked = scratch.make("zip")
+            submissions, left_out = _find(batch, unpacked)
+            on_start(len(submissions))
+            found = []
+            for noted in _grade(submissions, settings, folder, executor):
+                found.append(noted)
+                on_done()
+            found.sort(key=lambda noted: (noted.student, noted.notebook))
+            # The gradebook last: it may be on another machine, which may not answer.
+            pairs = [(noted.student, noted.notebook) for noted in found]
+            rows = write_tables(folder, folder.read_results(pairs), list(LESSONS))
+            tidy_timings(folder.timings_csv, pairs)
+            write_class_pages(folder, pairs)
+            write_gradebook(url, folder.read_results(pairs))
     except CannotWrite as error:
         raise Unusable(f"{error}. {_GO_ON}") from error
     except OSError as error:
-        raise Unusable(f"{error.filename or out}: {error.strerror or error}. {_GO_ON}") from error
+        raise Unusable(f"{error.filename or batch.out}: {error.strerror or error}. {_GO_ON}") from error
     finally:
-        if folder is not None:
-            scratch.remove(folder)
-    return batch
+        if unpacked is not None:
+            scratch.remove(unpacked)
+    return Summary(tuple(found), tuple(rows), tuple(left_out))
 
 
 _GO_ON = "What is graded is kept: the same command goes on from there."
 
 
-def _write_all(out: Path, url: str | URL, batch: Batch) -> None:
-    """The files about everybody, and last the gradebook: it may be on another machine, which may not answer."""
-    pairs = sorted(batch.remarks)
-    batch.rows = write_tables(out, read_results(out, pairs), list(LESSONS))
-    tidy_timings(out, pairs)
-    write_class_pages(out, pairs)
-    write_gradebook(url, read_results(out, pairs))
-
-
 def _grade(
-    submissions: list[Submission],
-    settings: Settings,
-    out: Path,
-    place: Place,
-    progress: Callable[[int], Callable[[], None]],
-) -> Batch:
-    batch, todo, marks = Batch(), [], load_marks(out)
-    tick = progress(len(submissions))
+    submissions: list[Submission], settings: Settings, folder: ResultsFolder, executor: Executor
+) -> Iterator[Noted]:
+    """Grade what an earlier run has not; write each result as soon as it is there."""
+    todo, marks = [], load_marks(folder.marks_db)
     for submission in submissions:
-        path = result_path(out, submission.student, submission.notebook)
-        kept = read_result(path)
-        if (
-            kept is None
-            or kept.fingerprint != fingerprint(submission, settings)
-            or not _page(out, kept).exists()
-        ):
+        expected = fingerprint(submission, settings)
+        kept = folder.kept_result(submission.student, submission.notebook, expected)
+        if kept is None:
             todo.append(submission)
-        else:
-            marked = with_marks(kept, marks)
-            if marked != kept:
-                write_marked(out, marked)
-            batch.note(marked)
-            batch.kept += 1
-            tick()
-    for done in grade_all(todo, settings, place, tick):
+            continue
+        marked = with_marks(kept, marks)
+        if marked != kept:
+            write_graded(folder, marked)
+        yield _noted(marked, kept=True)
+    for done in grade_all(todo, settings, executor):
         assert done.result is not None  # grade_all's promise
         result = with_marks(done.result, marks)
-        write_marked(out, result)
-        add_timing(out, result.student, result.notebook, done.seconds)
-        batch.note(result)
-    return batch
+        write_graded(folder, result)
+        add_timing(folder.timings_csv, result.student, result.notebook, done.seconds)
+        yield _noted(result, kept=False)
 
 
-def _page(out: Path, result: GradedNotebook) -> Path:
-    return out / "feedback" / result.student / f"{result.notebook}.html"
+def _noted(result: GradedNotebook, *, kept: bool) -> Noted:
+    status = [result.status] if result.status != "graded" else []
+    return Noted(
+        student=result.student,
+        notebook=result.notebook,
+        remarks=(*status, *sorted({flag.kind for flag in result.flags})),
+        waiting=result.waiting,
+        kept=kept,
+        given_up="" if result.fingerprint else result.reason,
+    )
+
+
+# ---- before the work --------------------------------------------------------------------------------------
 
 
 def _make(out: Path) -> None:
@@ -177,23 +189,28 @@ def _make(out: Path) -> None:
         raise Unusable(f"--out {out} cannot be made: {error}") from None
 
 
-def _prepare(out: Path, fresh: bool) -> None:
-    remove_drafts(out)
-    if fresh:
-        for name in ("results", "feedback"):
-            shutil.rmtree(out / name, ignore_errors=True)
-        for name in (
-            "grades.csv",
-            "details.csv",
-            "handed_in.csv",
-            "timings.csv",
-            "class.html",
-            "similar.html",
-            "gradebook.db-journal",  # of a writer that was killed: it would be applied to the next gradebook
-            "gradebook.db",
-            "run.json",
-        ):
-            (out / name).unlink(missing_ok=True)
+def _seed(folder: ResultsFolder, seed: str) -> str:
+    """The given seed, else that of the run being resumed, else a fresh secret one; kept in the folder."""
+    try:
+        kept = json.loads(folder.run_json.read_text())["seed"]
+    except (OSError, ValueError, KeyError, TypeError):
+        kept = None
+    chosen = seed or (kept if isinstance(kept, str) else "") or secrets.token_hex(16)
+    write_text(folder.run_json, json.dumps({"seed": chosen}) + "\n")
+    return chosen
+
+
+def _find(batch: Batch, into: Path) -> tuple[list[Submission], list[tuple[str, str]]]:
+    """The submissions, unpacked into a folder where they come in a zip, and what was left out."""
+    times = _worksheet_times(batch.roster) if batch.roster else None
+    source = _folder(batch.source, into)
+    submissions, left_out = find_submissions(source, list(LESSONS), batch.deadline, times)
+    if not submissions:
+        raise Unusable(
+            f"{batch.source} holds no notebook of this course: expected <student>/<notebook>.ipynb with one of "
+            f"the names {', '.join(LESSONS)}" + "".join(f"\n  {name}: {why}" for name, why in left_out[:10])
+        )
+    return submissions, left_out
 
 
 def _worksheet_times(roster: Path) -> dict:
@@ -203,25 +220,13 @@ def _worksheet_times(roster: Path) -> dict:
         raise Unusable(f"--roster {roster} cannot be read: {error}") from None
 
 
-def _seed(out: Path, seed: str | None) -> str:
-    """The given seed, else that of the run being resumed, else a fresh secret one; kept in run.json."""
-    path = out / "run.json"
-    try:
-        kept = json.loads(path.read_text())["seed"]
-    except (OSError, ValueError, KeyError, TypeError):
-        kept = None
-    chosen = seed or (kept if isinstance(kept, str) else None) or secrets.token_hex(16)
-    write_text(path, json.dumps({"seed": chosen}) + "\n")
-    return chosen
-
-
-def _folder(source: Path, scratch: Path) -> Path:
+def _folder(source: Path, into: Path) -> Path:
     if source.is_dir():
         return source
     if not source.exists():
         raise Unusable(f"{source} does not exist; expected a folder of submissions or a zip of one")
     try:
-        unpack(source, scratch)
+        unpack(source, into)
     except (zipfile.BadZipFile, OSError, RuntimeError) as error:
         raise Unusable(f"{source} is neither a folder nor a readable zip ({error})") from None
-    return scratch
+    return into

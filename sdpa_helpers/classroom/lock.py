@@ -5,20 +5,22 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from sdpa_helpers.grading.refusal import Refusal
 
-class Taken(Exception):
+
+class Taken(Refusal):
     """Another grader works in the folder."""
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold the folder; raises Taken when another process does. Where a file system has no locks nothing is held."""
-    with (folder / ".lock").open("a") as file:
+def held(path: Path) -> Iterator[None]:
+    """Hold the lock file; raises Taken when another process does. Where a file system has no locks nothing is held."""
+    with path.open("a") as file:
         try:
             _lock(file.fileno())
         except (BlockingIOError, PermissionError):
             raise Taken(
-                f"another `sdpa grade` is at work in {folder}: wait for it, or name another folder with --out"
+                f"another `sdpa grade` is at work in {path.parent}: wait for it, or name another folder with --out"
             ) from None
         except OSError:
             pass  # some network file systems have no locks

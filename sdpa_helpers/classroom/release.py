@@ -15,6 +15,7 @@ from pathlib import Path
 
 import nbformat
 
+from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.lessons.places import course_root
 
 FOLDERS = {
@@ -36,7 +37,7 @@ LEFT_OUT = "classroom"
 """The folder of sdpa_helpers/ that only those who teach need."""
 
 
-class CannotRelease(Exception):
+class CannotRelease(Refusal):
     """The edition cannot be written there; its text says why."""
 
 

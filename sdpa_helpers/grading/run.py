@@ -30,7 +30,7 @@ from sdpa_helpers.sandbox.start import OFF, broken_down, start_kernel
 
 __all__ = ["Limits", "Outcome", "run"]
 
-Key = tuple[str, str]
+CaseKey = tuple[str, str]
 """(exercise, case)."""
 
 
@@ -45,9 +45,9 @@ class Outcome:
     CPU time left at a timeout.
     """
 
-    answers: dict[Key, Answer] = field(default_factory=dict)
+    answers: dict[CaseKey, Answer] = field(default_factory=dict)
     cell_errors: dict[str, str] = field(default_factory=dict)
-    forged: dict[Key, str] = field(default_factory=dict)
+    forged: dict[CaseKey, str] = field(default_factory=dict)
     stopped: str = ""
     stopped_in: str = ""
     reason: str = ""

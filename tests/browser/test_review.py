@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from sdpa_helpers.classroom.results_folder import write_result, write_tables
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.marks_store import Mark, load_marks
 from sdpa_helpers.classroom.review.session import ReviewSession
+from sdpa_helpers.classroom.tables import write_tables
 from tests.grading.test_lift_words import LIMIT, NAME, PROOF
 from tests.results import in_words
 
@@ -90,8 +91,8 @@ def out(tmp_path_factory):
         )
     ]
     for one in records:
-        write_result(folder, one)
-    write_tables(folder, records, [NAME])
+        ResultsFolder(folder).write_result(one)
+    write_tables(ResultsFolder(folder), records, [NAME])
     return folder
 
 
@@ -139,11 +140,11 @@ def says(lab, text):
 
 def place_of(out, student):
     """How many steps from the first answer a learner's proof is."""
-    return [a.key.student for a in ReviewSession(out).answers[:4]].index(student)
+    return [a.key.student for a in ReviewSession(ResultsFolder(out)).answers[:4]].index(student)
 
 
 def marks(out):
-    return {(key.student, key.exercise): mark for key, mark in load_marks(out).items()}
+    return {(key.student, key.exercise): mark for key, mark in load_marks(out / "marks.db").items()}
 
 
 def test_a_hostile_answer_is_text_and_formulas_are_readable(lab, out):
@@ -176,7 +177,7 @@ def test_marking_with_keys_alone_is_kept_over_a_reload_and_lands_in_the_grades(l
     press(lab, *["ArrowLeft"] * 8)
     says(lab, "This is the first answer.")
     assert "0 of 8 marked" in panel.inner_text()
-    order = [a.key.student for a in ReviewSession(out).answers]
+    order = [a.key.student for a in ReviewSession(ResultsFolder(out)).answers]
     assert not any(name in panel.inner_text() for name in set(order) - {"eve"})  # names are hidden
 
     press(lab, "2", "3", "+")

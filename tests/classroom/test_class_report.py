@@ -11,9 +11,9 @@ import nbformat
 import pytest
 
 from sdpa_helpers.checking.render import code_spans
-from sdpa_helpers.classroom.pages.class_pages import write_class_pages
+from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.pages.class_report import MAX_BARS, ExerciseSummary, bars, histogram, summarise
-from sdpa_helpers.classroom.results_folder import write_result
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.result import Flag
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of, find
 from tests.results import NAME, like_all, result
@@ -49,8 +49,8 @@ def test_counts():
 
 def test_the_page(tmp_path, course):
     for r in CLASS:
-        write_result(tmp_path, replace(r, student=r.student.replace("/", "_")))
-    assert write_class_pages(tmp_path) == 6
+        ResultsFolder(tmp_path).write_result(replace(r, student=r.student.replace("/", "_")))
+    assert write_class_pages(ResultsFolder(tmp_path)) == 6
     page = (tmp_path / "class.html").read_text()
     wrong = next(w for w in find("dot_product").wrong if w.name == "not-summed")
     assert str(code_spans(wrong.says)) in page
@@ -66,16 +66,16 @@ def test_the_page(tmp_path, course):
     assert "<script" not in page
     assert not re.search(r'(src|href)="https?:', page)  # works offline, tells nobody
     before = page
-    write_class_pages(tmp_path)
+    write_class_pages(ResultsFolder(tmp_path))
     assert (tmp_path / "class.html").read_text() == before
 
 
 def test_what_is_left_of_a_crash_is_passed_over(tmp_path):
-    write_result(tmp_path, CLASS[0])
+    ResultsFolder(tmp_path).write_result(CLASS[0])
     (tmp_path / "results" / "bob").mkdir()
     (tmp_path / "results" / "bob" / f"{NAME}.json").write_text('{"student": "b')
     (tmp_path / "results" / "ada" / "x.json").write_text(json.dumps([1]))
-    assert write_class_pages(tmp_path) == 1
+    assert write_class_pages(ResultsFolder(tmp_path)) == 1
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_the_sections_that_exercises_name_exist(course):
 
 
 def test_the_command(tmp_path):
-    write_result(tmp_path, CLASS[0])
+    ResultsFolder(tmp_path).write_result(CLASS[0])
     command = [sys.executable, "-m", "sdpa_helpers", "report"]
     ran = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

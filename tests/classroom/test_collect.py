@@ -14,7 +14,7 @@ import pytest
 
 from sdpa_helpers.classroom.collect import find_submissions, read_name, safe_name, unpack, worksheet_times
 from sdpa_helpers.classroom.executors import Processes
-from sdpa_helpers.classroom.grade_folder import Unusable, grade_folder
+from sdpa_helpers.classroom.grade_folder import Batch, Unusable, grade_folder
 from sdpa_helpers.grading.grade_one import Settings, fingerprint, grade
 from sdpa_helpers.grading.result import LmsIdentity
 from sdpa_helpers.sandbox.limits import Limits
@@ -251,11 +251,8 @@ def test_bombs_and_damage_in_a_zip_cost_one_submission(tmp_path, pristine):
 
 
 def run(source, out, **options):
-    fixed = {"seed": "s", "place": Processes(1), "fresh": False, "gradebook": None}
     settings = Settings("s", Limits(seconds=15))
-    return grade_folder(
-        source, out, lambda seed: settings, **fixed, progress=lambda total: lambda: None, **options
-    )
+    return grade_folder(Batch(source, out, **options), settings, Processes(1))
 
 
 def test_a_canvas_zip_is_graded_and_its_ids_are_kept(tmp_path, hand_in):
@@ -263,10 +260,10 @@ def test_a_canvas_zip_is_graded_and_its_ids_are_kept(tmp_path, hand_in):
     with zipfile.ZipFile(tmp_path / "submissions.zip", "w") as file:
         file.write(path, f"lovelaceada_LATE_12345_67890_{NAME}-1.ipynb")
         file.writestr(f"noethere_777_67891_{NAME}.ipynb", "{")
-    batch = run(tmp_path / "submissions.zip", tmp_path / "out", deadline=NOON)
-    assert [(r["student"], r["total"]) for r in batch.rows] == [
-        ("lovelaceada_12345", f"{TOTAL:g}"),
-        ("noethere_777", "0"),
+    summary = run(tmp_path / "submissions.zip", tmp_path / "out", deadline=NOON)
+    assert [(row.student, row.total) for row in summary.rows] == [
+        ("lovelaceada_12345", TOTAL),
+        ("noethere_777", 0),
     ]
     record = json.loads((tmp_path / "out" / "results" / "lovelaceada_12345" / f"{NAME}.json").read_text())
     assert record["lms"] == {"system": "canvas", "id": "12345", "name": "lovelaceada"}

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import reexecutor
 from pathlib import Path
 
 import psutil
@@ -214,9 +214,9 @@ def test_a_file_beyond_the_limit_does_not_travel(tmp_path):
     path.touch()
     os.truncate(path, MAX_NOTEBOOK_BYTES + 1)
     submission, settings = Submission("ada", NAME, path), Settings("s")
-    parcel = pack(submission, replace(settings, sandbox="off"))
-    assert parcel.content is None
-    here, there = grade(submission, settings), work_there(parcel).result
+    task = pack(submission, reexecutor(settings, sandbox="off"))
+    assert task.content is None
+    here, there = grade(submission, settings), work_there(task).result
     assert there.status == "unreadable"
     assert here == there
 
@@ -225,9 +225,9 @@ def test_a_worker_needs_no_file_of_the_graders(tmp_path):
     path = tmp_path / f"{NAME}.ipynb"
     path.write_text('{"cells": [')
     submission, settings = Submission("ada", NAME, path), Settings("s", sandbox="off")
-    here, parcel = grade(submission, settings), pack(submission, settings)
+    here, task = grade(submission, settings), pack(submission, settings)
     path.unlink()
-    assert work_there(parcel).result == here
+    assert work_there(task).result == here
     assert "not valid JSON" in here.reason
 
 
@@ -244,16 +244,16 @@ def test_a_bug_that_a_notebook_finds_costs_only_that_notebook(hand_in, monkeypat
     assert "KeyError" in graded.reason
 
 
-# ---- the rules, on a place that does as it is told ----------------------------------------------------------
+# ---- the rules, on an executor that does as it is told ----------------------------------------------------------
 
 
 class Scripted:
-    """A place where each submission meets what is written for it, one after the other; None is a dead worker."""
+    """An executor where each submission meets what is written for it, one after the other; None is a dead worker."""
 
     def __init__(self, **script: list[Attempt | None]) -> None:
         self.script, self.log, self.open = script, [], 0
 
-    def width(self) -> int:
+    def max_in_flight(self) -> int:
         """Two at a time."""
         return 2
 
@@ -279,26 +279,26 @@ def fine(student: str) -> Attempt:
     return Attempt(result(student, []))
 
 
-def graded(place: Scripted) -> list[GradedNotebook]:
-    submissions = [Submission(student, NAME, None) for student in place.script]
-    return [done.result for done in grade_all(submissions, Settings("s"), place, lambda: None)]
+def graded(executor: Scripted) -> list[GradedNotebook]:
+    submissions = [Submission(student, NAME, None) for student in executor.script]
+    return [done.result for done in grade_all(submissions, Settings("s"), executor)]
 
 
 def test_who_only_ran_out_of_clock_is_graded_once_more_alone_at_the_end():
     first, second = (Attempt(result("ada", [], reason=which), slow=True) for which in ("first", "second"))
-    place = Scripted(ada=[first, second], bob=[fine("bob")], kim=[fine("kim")])
-    results = graded(place)
+    executor = Scripted(ada=[first, second], bob=[fine("bob")], kim=[fine("kim")])
+    results = graded(executor)
     assert [r.student for r in results] == ["bob", "kim", "ada"]
     assert results[-1].reason == "second"
-    assert place.log[-2:] == [("ada", 0), ("closed", True)]
+    assert executor.log[-2:] == [("ada", 0), ("closed", True)]
 
 
 def test_when_a_worker_dies_those_under_way_are_graded_one_by_one_and_only_the_culprit_is_given_up():
-    place = Scripted(ada=[None, fine("ada")], bob=[None, None, None], kim=[fine("kim")])
-    results = {r.student: r for r in graded(place)}
+    executor = Scripted(ada=[None, fine("ada")], bob=[None, None, None], kim=[fine("kim")])
+    results = {r.student: r for r in graded(executor)}
     assert (results["bob"].status, results["bob"].fingerprint) == ("kernel-died", "")
     assert results["ada"].status == "graded"
-    assert place.log == [
+    assert executor.log == [
         ("ada", 0),
         ("bob", 1),
         ("ada", 0),
@@ -313,7 +313,7 @@ def test_trouble_that_stays_ends_the_run_and_trouble_that_goes_costs_nothing():
     trouble = Attempt(None, trouble="no room")
     for_a_moment = Scripted(ada=[trouble, fine("ada")], bob=[fine("bob")])
     assert sorted(r.student for r in graded(for_a_moment)) == ["ada", "bob"]
-    place = Scripted(ada=[trouble] * 3, bob=[fine("bob")])
+    executor = Scripted(ada=[trouble] * 3, bob=[fine("bob")])
     with pytest.raises(CannotGrade, match="ada, 01_dot_product: no room"):
-        graded(place)
-    assert place.log[-1] == ("closed", False)
+        graded(executor)
+    assert executor.log[-1] == ("closed", False)

@@ -14,10 +14,10 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from sdpa_helpers.classroom.exports.export import export_folder
-from sdpa_helpers.classroom.exports.roster import CannotExport
-from sdpa_helpers.classroom.results_folder import write_result
+from sdpa_helpers.classroom.exports.order import CannotExport, Order
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import with_marks
-from sdpa_helpers.classroom.review.marks_store import Key, Mark
+from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark
 from sdpa_helpers.grading.assemble import exercise_of
 from sdpa_helpers.grading.lift_words import digest, lift_words, unread
 from sdpa_helpers.grading.result import GradedExercise, LmsIdentity
@@ -32,11 +32,11 @@ def put(out, student, notebook, points, of, lms=None, message="Off."):
     """Write the result of one exercise with one case."""
     name = "best_key" if notebook == NAME else "softmax"
     graded = GradedExercise(name, "T", of, (case(points, of, message=message),))
-    write_result(out, result(student, [graded], notebook, lms=lms))
+    ResultsFolder(out).write_result(result(student, [graded], notebook, lms=lms))
 
 
-def export(folder, to, roster=None, notebooks=(), columns=(), gradebook=None, assignment="", out=None):
-    return export_folder(folder, to, out, roster, list(notebooks), list(columns), gradebook, assignment)
+def export(folder, to, **options):
+    return export_folder(to, Order(ResultsFolder(folder), **options))
 
 
 def rows_of(path, delimiter=","):
@@ -103,7 +103,7 @@ def test_canvas_with_the_gradebook_it_exported(tmp_path, delimiter):
     put(tmp_path, "emmy", NAME, 22.0, 22.0)  # by login
     put(tmp_path, "Alan Turing", NAME, 0.0, 22.0)  # by name
     put(tmp_path, "John Smith", NAME, 5.0, 22.0)  # two of that name: nobody
-    done = export(tmp_path, "canvas", roster)
+    done = export(tmp_path, "canvas", roster=roster)
     header, possible, students = as_canvas_reads(rows_of(done.paths[0], delimiter))
     assert (header, possible) == (["Homework: 01 Dot product (4321)"], ["100"])
     assert students == {"12": ["50"], "13": ["100"], "14": ["0"]}
@@ -116,11 +116,11 @@ def test_canvas_columns_can_be_named(tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text(ROSTER)
     put(tmp_path, "ada", NAME, 22.0, 22.0)
-    done = export(tmp_path, "canvas", roster, columns=[f"{NAME}=Other"])
+    done = export(tmp_path, "canvas", roster=roster, columns=(f"{NAME}=Other",))
     assert rows_of(done.paths[0])[0][5:] == ["Other (1)"]
     assert rows_of(done.paths[0])[2][5:] == ["5"]
     with pytest.raises(CannotExport, match="expected NOTEBOOK=TITLE"):
-        export(tmp_path, "canvas", roster, columns=["Other"])
+        export(tmp_path, "canvas", roster=roster, columns=("Other",))
 
 
 # ---- Moodle -----------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_moodle_takes_its_own_worksheet_back(tmp_path):
     put(tmp_path, "Ada Lovelace_11", NAME, 17.0, 22.0, moodle("11", "Ada Lovelace"))
     put(tmp_path, "emmy@x.org", NAME, 22.0, 22.0)
     put(tmp_path, "Alan Turing", NAME, 1.0, 22.0)
-    done = export(tmp_path, "moodle", roster)
+    done = export(tmp_path, "moodle", roster=roster)
     rows = rows_of(done.paths[0])
     assert rows[0] == WORKSHEET[0]
     ada, emmy = rows[1:]
@@ -162,7 +162,7 @@ def test_moodle_without_a_roster_and_the_total_of_several_notebooks(tmp_path):
     row = dict(zip(total[0], total[1], strict=True))
     assert (row["Identifier"], row["Full name"], row["Grade"], row["Maximum grade"]) == (
         "Participant 11", "Ada Lovelace", "22", "32")  # fmt: skip
-    one = rows_of(export(tmp_path, "moodle", notebooks=[OTHER]).paths[0])
+    one = rows_of(export(tmp_path, "moodle", notebooks=(OTHER,)).paths[0])
     assert dict(zip(one[0], one[1], strict=True))["Grade"] == "5"
 
 
@@ -181,13 +181,13 @@ def test_a_wrong_roster_is_refused_with_a_sentence(tmp_path, to, content, says):
     if content is not None:
         roster.write_text(content)
     with pytest.raises(CannotExport, match=says):
-        export(tmp_path, to, roster)
+        export(tmp_path, to, roster=roster)
 
 
 def test_notebooks_that_were_not_graded_are_refused(tmp_path):
     put(tmp_path, "ada", NAME, 1.0, 22.0)
     with pytest.raises(CannotExport, match="not among the graded"):
-        export(tmp_path, "canvas", notebooks=[OTHER])
+        export(tmp_path, "canvas", notebooks=(OTHER,))
 
 
 # ---- Gradescope -------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_gradescopes_results(tmp_path):
 
 def test_answers_that_nobody_has_read_are_named_and_neither_passed_nor_failed(tmp_path):
     words = written_of("02_variance_proof")[0]
-    write_result(tmp_path, result("ada", [unread(words, "Because.")], "02_variance_proof"))
+    ResultsFolder(tmp_path).write_result(result("ada", [unread(words, "Because.")], "02_variance_proof"))
     done = export(tmp_path, "gradescope")
     assert "status" not in json.loads(done.paths[0].read_text())["tests"][0]
     assert any("nobody has read them" in note for note in done.notes)
@@ -260,8 +260,10 @@ def test_answers_in_words_need_a_grade_in_nbgrader_until_they_are_read(tmp_path,
     waiting = result("ada", [unread(words, "Because.")], "02_variance_proof")
     url = f"sqlite:///{tmp_path / 'book.db'}"
     for points in (None, 3.5):
-        key = Key("ada", lesson, words.name, digest("Because."))
-        write_result(tmp_path, with_marks(waiting, {} if points is None else {key: Mark((), 3.5, points)}))
+        key = AnswerKey("ada", lesson, words.name, digest("Because."))
+        ResultsFolder(tmp_path).write_result(
+            with_marks(waiting, {} if points is None else {key: Mark((), 3.5, points)})
+        )
         export(tmp_path, "nbgrader", gradebook=url)
         with Gradebook(url) as book:
             grade = book.find_grade(words.name, lesson, lesson, "ada")

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from sdpa_helpers.classroom import lock
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from tests.classroom.faults import NAME, alive, gone, make_class, written
 from tests.handing_in import RIGHT, TOTAL
 
@@ -26,15 +27,13 @@ GRADE = """
 import sys
 from pathlib import Path
 from sdpa_helpers.grading.grade_one import Settings
-from sdpa_helpers.classroom.grade_folder import grade_folder
+from sdpa_helpers.classroom.grade_folder import Batch, grade_folder
 from sdpa_helpers.classroom.executors import Processes
 from sdpa_helpers.sandbox.limits import Limits
 if __name__ == "__main__":
     limits = Limits(seconds=20.0, cell_seconds=5.0, memory_mb=1024)
-    grade_folder(
-        Path(sys.argv[1]), Path(sys.argv[2]), lambda seed: Settings(seed, limits, sandbox=sys.argv[3]),
-        seed="s", place=Processes(2), fresh=False, gradebook=None, progress=lambda total: lambda: None,
-    )
+    settings = Settings("s", limits, sandbox=sys.argv[3])
+    grade_folder(Batch(Path(sys.argv[1]), Path(sys.argv[2])), settings, Processes(2))
 """
 
 
@@ -303,11 +302,9 @@ def test_what_a_machine_without_power_leaves_does_no_harm(hand_in, tmp_path, sho
 
 def test_a_fresh_start_is_not_spoiled_by_the_journal_of_a_killed_one(tmp_path):
     """SQLite would apply it to the next gradebook."""
-    from sdpa_helpers.classroom.grade_folder import _prepare
-
     for name in ("gradebook.db", "gradebook.db-journal"):
         (tmp_path / name).touch()
-    _prepare(tmp_path, fresh=True)
+    ResultsFolder(tmp_path).clear()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -330,5 +327,5 @@ def test_two_graders_do_not_share_a_folder(hand_in, tmp_path):
     finally:
         first.kill()
         first.wait()
-    with lock.held(out):  # it has ended with its process
+    with lock.held(ResultsFolder(out).lock):  # it has ended with its process
         pass

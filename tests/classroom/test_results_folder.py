@@ -1,13 +1,18 @@
 """Files, tables and pages from records: escaped, whole, and the same again."""
 
 import csv
+import json
 import tracemalloc
 
 import pytest
 from sqlalchemy import create_engine, text
 
+from sdpa_helpers.classroom.files import no_formula
+from sdpa_helpers.classroom.gradebook import write_gradebook
+from sdpa_helpers.classroom.pages import write_feedback
 from sdpa_helpers.classroom.pages.feedback import feedback_page
-from sdpa_helpers.classroom.results_folder import read_results, write_gradebook, write_result, write_tables
+from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.classroom.tables import write_tables
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.result import Flag, GradedExercise
@@ -49,13 +54,59 @@ def test_code_between_backticks_is_set_as_code():
 
 
 def test_a_spreadsheet_does_not_run_a_students_name(tmp_path):
-    write_tables(tmp_path, [made_up("=HYPERLINK(1)")], [NAME])
+    write_tables(ResultsFolder(tmp_path), [made_up("=HYPERLINK(1)")], [NAME])
     with (tmp_path / "grades.csv").open() as file:
         assert next(csv.DictReader(file))["student"] == "'=HYPERLINK(1)"
 
 
+@pytest.mark.parametrize("first", list("=+-@\t\r"))
+def test_a_cell_that_a_spreadsheet_would_run_gets_an_apostrophe(tmp_path, first):
+    name = f"{first}1+1"
+    assert no_formula(name) == f"'{name}"
+    write_tables(ResultsFolder(tmp_path), [made_up(name)], [NAME])
+    for table in ("grades.csv", "details.csv"):
+        with (tmp_path / table).open(newline="") as file:
+            assert next(csv.DictReader(file))["student"] == f"'{name}"
+
+
+@pytest.mark.parametrize("cell", ["", "ada", "a=1", "1-1", "'", 3, None])
+def test_other_cells_stay_as_they_are(cell):
+    assert no_formula(cell) == cell
+
+
+def test_numbers_are_short_also_negative_ones():
+    assert [no_formula(n) for n in (2.0, 0.5, -1.5)] == ["2", "0.5", "-1.5"]
+
+
+def test_a_fresh_start_removes_what_a_run_wrote_and_no_mark(tmp_path):
+    folder = ResultsFolder(tmp_path)
+    folder.write_result(made_up("ada"))
+    kept = (folder.marks_db, folder.lock, folder.review_notebook, folder.exports / "canvas.csv")
+    gone = [p for p in vars(folder).values() if p not in (*kept, folder.path, folder.exports) and p.suffix]
+    folder.exports.mkdir()
+    for path in (*kept, *gone):
+        path.touch()
+    folder.clear()
+    assert sorted(p for p in tmp_path.rglob("*") if p.is_file()) == sorted(kept)
+
+
+def test_a_result_is_kept_only_with_its_page_its_fingerprint_and_its_form(tmp_path):
+    folder = ResultsFolder(tmp_path)
+    ada = made_up("ada")
+    folder.write_result(ada)
+    assert folder.kept_result("ada", NAME, "f") is None
+    write_feedback(folder, ada)
+    assert folder.kept_result("ada", NAME, "f") == ada
+    assert folder.kept_result("ada", NAME, "another") is None
+    path = folder.result_path("ada", NAME)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"form": "1"}))
+    assert folder.kept_result("ada", NAME, "f") is None
+    assert list(folder.read_results()) == []
+    assert [older.found for older in folder.older_results()] == ["1"]
+
+
 def test_a_notebook_nobody_handed_in_is_blank_and_does_not_count(tmp_path):
-    write_tables(tmp_path, [made_up("ada")], [NAME, "02_later"])
+    write_tables(ResultsFolder(tmp_path), [made_up("ada")], [NAME, "02_later"])
     with (tmp_path / "grades.csv").open() as file:
         assert next(csv.DictReader(file)) == {
             "student": "ada",
@@ -116,8 +167,8 @@ def test_no_text_of_a_submission_is_one_that_cannot_be_written(hand_in, tmp_path
     message = record.exercise("dot_product").cases[0].message
     assert "\0" not in message
     assert "\U0001f600" in message
-    write_result(tmp_path, record)
-    write_tables(tmp_path, [record], [NAME])
+    ResultsFolder(tmp_path).write_result(record)
+    write_tables(ResultsFolder(tmp_path), [record], [NAME])
     write_gradebook(f"sqlite:///{tmp_path / 'book.db'}", [record])
     assert "\U0001f600" in feedback_page(record)
-    assert list(read_results(tmp_path)) == [record]
+    assert list(ResultsFolder(tmp_path).read_results()) == [record]

@@ -7,9 +7,9 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from sdpa_helpers.classroom.results_folder import write_result
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.command import NothingToReview, write_notebook
-from sdpa_helpers.classroom.review.marks_store import Mark, load_marks, marks_file, save_mark
+from sdpa_helpers.classroom.review.marks_store import Mark, load_marks, save_mark
 from sdpa_helpers.classroom.review.panel import review
 from sdpa_helpers.classroom.review.session import ReviewSession, answers_of, points_for
 from sdpa_helpers.classroom.review.table import BadTable, sync_table
@@ -33,12 +33,12 @@ def out(tmp_path):
         ("fay", ""),
     ):
         answers = {PROOF: words, LIMIT: f"{student} writes this"} if words else {}
-        write_result(tmp_path, in_words(student, **answers))
+        ResultsFolder(tmp_path).write_result(in_words(student, **answers))
     return tmp_path
 
 
 def start(out):
-    return ReviewSession(out)
+    return ReviewSession(ResultsFolder(out))
 
 
 def do(session, act, **more):
@@ -101,12 +101,12 @@ def test_every_act_is_on_the_disk_when_the_view_tells_of_it(out):
         ("set", {"all": False}, Mark((), 0.0, 0.0, "Why?")),
     ):
         view = do(session, act, **more)
-        assert load_marks(out)[key] == mark
+        assert load_marks(out / "marks.db")[key] == mark
         assert (view["mark"]["given"], view["mark"]["points"]) == (list(mark.given), mark.points)
         assert view["marked"] == 1
     assert start(out).view()["marked"] == 1
     assert do(session, "unmark")["marked"] == 0
-    assert key not in load_marks(out)
+    assert key not in load_marks(out / "marks.db")
 
 
 def test_undo_goes_back_act_by_act_and_is_kept_too(out):
@@ -122,7 +122,7 @@ def test_undo_goes_back_act_by_act_and_is_kept_too(out):
     view = do(session, "undo")
     assert (view["at"], view["mark"]["comment"], view["mark"]["given"]) == (0, "", ["sum"])
     do(session, "undo")
-    assert session.marked == 0 == len(load_marks(out))
+    assert session.marked == 0 == len(load_marks(out / "marks.db"))
     assert do(session, "undo")["says"] == "There is nothing to undo."
 
 
@@ -146,14 +146,15 @@ def test_an_answer_that_changed_shows_its_old_mark_and_has_none(out):
     do(session, "go", to=at)
     do(session, "toggle", key="sum")
     do(session, "comment", text="Say why.")
-    write_result(
-        out, in_words("ben", proof_in_words="Now it says why.", not_the_limit_theorem="ben writes this")
-    )
+    changed = in_words("ben", proof_in_words="Now it says why.", not_the_limit_theorem="ben writes this")
+    ResultsFolder(out).write_result(changed)
     view = do(start(out), "go", to=at)  # it stands where it stood
     assert view["text"] == "Now it says why."
     assert view["mark"]["points"] is None
     assert view["before"] == {"given": ["sum"], "adjusted": 0.0, "points": 2.0, "comment": "Say why."}
-    write_result(out, in_words("ben", proof_in_words=session.answers[at].text, not_the_limit_theorem="x"))
+    ResultsFolder(out).write_result(
+        in_words("ben", proof_in_words=session.answers[at].text, not_the_limit_theorem="x")
+    )
     assert do(start(out), "go", to=at)["mark"]["points"] == 2.0
 
 
@@ -179,7 +180,7 @@ def test_acts_that_make_no_sense_change_nothing(out, said):
     session = start(out)
     with pytest.raises(ValueError, match=r"there|nothing|criterion|number"):
         session.act(said)
-    assert load_marks(out) == {}
+    assert load_marks(out / "marks.db") == {}
 
 
 def test_points_stay_between_nothing_and_all():
@@ -192,7 +193,7 @@ def test_the_panel_reports_what_could_not_be_saved(out):
     panel = review(out)
     panel._act(None, {"do": "toggle", "at": 0, "key": "sum", "number": 1}, [])
     assert panel.view["error"] == ""
-    marks_file(out).write_bytes(b"no database any more" * 100)
+    (out / "marks.db").write_bytes(b"no database any more" * 100)
     panel._act(None, {"do": "toggle", "at": 0, "key": "moments", "number": 2}, [])
     assert "marks.db" in panel.view["error"]
     assert panel.view["mark"]["given"] == ["sum"]
@@ -203,7 +204,7 @@ def test_the_panel_reports_what_could_not_be_saved(out):
 
 
 def test_the_notebook_runs_anywhere_and_names_nobody(out):
-    notebook = nbformat.read(write_notebook(out), as_version=4)
+    notebook = nbformat.read(write_notebook(ResultsFolder(out)), as_version=4)
     nbformat.validate(notebook)
     text = nbformat.writes(notebook)
     assert str(out) not in text
@@ -217,9 +218,9 @@ def sdpa(*arguments):
 
 
 def test_folders_without_answers_are_refused_with_a_sentence(tmp_path):
-    write_result(tmp_path, in_words("ada"))
+    ResultsFolder(tmp_path).write_result(in_words("ada"))
     with pytest.raises(NothingToReview, match="no written answers"):
-        write_notebook(tmp_path)
+        write_notebook(ResultsFolder(tmp_path))
     status, says = sdpa("review", tmp_path, "--no-browser")
     assert (status, "no written answers" in says) == (2, True)
     assert sdpa("review", tmp_path / "nowhere")[0] == 2
@@ -239,9 +240,9 @@ def write_rows(path, rows, delimiter=","):
 
 @pytest.mark.parametrize("delimiter", [",", ";"])
 def test_a_table_goes_out_and_comes_back_with_marks(out, tmp_path, delimiter):
-    write_result(out, in_words("gus", proof_in_words="=HYPERLINK(1)"))
+    ResultsFolder(out).write_result(in_words("gus", proof_in_words="=HYPERLINK(1)"))
     path = tmp_path / "marks.csv"
-    assert sync_table(out, path) == (0, 11)
+    assert sync_table(ResultsFolder(out), path) == (0, 11)
     rows = rows_of(path)
     assert "gus" not in path.read_text()
     assert "'=HYPERLINK(1)" in [row["answer"] for row in rows]
@@ -250,16 +251,16 @@ def test_a_table_goes_out_and_comes_back_with_marks(out, tmp_path, delimiter):
     for row in rows:
         row.setdefault("mine", "")
     write_rows(path, rows, delimiter)
-    assert sync_table(out, path) == (2, 11)
+    assert sync_table(ResultsFolder(out), path) == (2, 11)
     keys = [a.key for a in start(out).answers]
-    assert load_marks(out) == {
+    assert load_marks(out / "marks.db") == {
         keys[0]: Mark((), 2.5, 2.5, "=1+1"),
         keys[1]: Mark(("sum", "moments"), 0.0, 3.0),
     }
     assert "a note" in path.read_text()
-    save_mark(out, keys[0], Mark((), 0.0, 4.0))  # somebody else goes on in the panel
-    assert sync_table(out, path) == (0, 11)  # the row was not touched: the newer mark stays
-    assert load_marks(out)[keys[0]].points == 4.0
+    save_mark(out / "marks.db", keys[0], Mark((), 0.0, 4.0))  # somebody else goes on in the panel
+    assert sync_table(ResultsFolder(out), path) == (0, 11)  # the row was not touched: the newer mark stays
+    assert load_marks(out / "marks.db")[keys[0]].points == 4.0
 
 
 @pytest.mark.parametrize(
@@ -273,21 +274,21 @@ def test_a_table_goes_out_and_comes_back_with_marks(out, tmp_path, delimiter):
 )
 def test_a_table_with_a_mistake_changes_nothing(out, tmp_path, changes, says):
     path = tmp_path / "marks.csv"
-    sync_table(out, path)
+    sync_table(ResultsFolder(out), path)
     rows = rows_of(path)
     rows[0] |= {"points": "1"}
     rows[1] |= changes
     write_rows(path, rows)
     with pytest.raises(BadTable, match=says):
-        sync_table(out, path)
-    assert load_marks(out) == {}
+        sync_table(ResultsFolder(out), path)
+    assert load_marks(out / "marks.db") == {}
 
 
 def test_a_file_that_is_no_such_table_is_refused(out, tmp_path):
     path = tmp_path / "marks.csv"
     path.write_text("a,b\n1,2\n")
     with pytest.raises(BadTable, match="lacks id, exercise, points"):
-        sync_table(out, path)
+        sync_table(ResultsFolder(out), path)
     assert sdpa("review", out, "--csv", path)[0] == 2
     assert path.read_text() == "a,b\n1,2\n"
 

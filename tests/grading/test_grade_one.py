@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sdpa_helpers.classroom.executors import Processes, grade_all
-from sdpa_helpers.classroom.grade_folder import Unusable, grade_folder
+from sdpa_helpers.classroom.grade_folder import Batch, Unusable, grade_folder
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.result import as_json
@@ -17,18 +17,15 @@ from tests.handing_in import NAME, POINTS, RIGHT, TOTAL
 LIMITS = Limits(seconds=15, cell_seconds=2)
 
 
-def grade_here(source, out, **changes):
-    ticks = []
-    options = {"seed": "s", "place": Processes(1), "fresh": False, "gradebook": None}
-    batch = grade_folder(
-        source,
-        out,
-        lambda seed: Settings(seed, LIMITS),
-        progress=lambda total: lambda: ticks.append(total),
-        **(options | changes),
+def grade_here(source, out, seed="s", **options):
+    events = []
+    settings = Settings(seed, LIMITS)
+    batch = Batch(source, out, **options)
+    summary = grade_folder(
+        batch, settings, Processes(1), on_start=events.append, on_done=lambda: events.append("done")
     )
-    assert len(ticks) == len(batch.remarks)
-    return batch
+    assert events == [len(summary.submissions), *["done"] * len(summary.submissions)]
+    return summary
 
 
 def test_an_exercise_that_ends_the_run_costs_only_itself(hand_in):
@@ -107,9 +104,9 @@ def test_resuming_grades_only_what_changed(hand_in, tmp_path):
     first = grade_here(source, out)
     before = (out / "results" / "ada" / f"{NAME}.json").stat().st_mtime_ns
     hand_in("bob", dot_product=RIGHT["dot_product"])
-    second = grade_here(source, out, seed=None)  # the seed is kept in the folder
+    second = grade_here(source, out, seed="")  # the seed is kept in the folder
     assert (first.kept, second.kept) == (0, 1)
-    assert [r["total"] for r in second.rows] == [f"{TOTAL:g}", f"{POINTS['dot_product']:g}"]
+    assert [row.total for row in second.rows] == [TOTAL, POINTS["dot_product"]]
     assert (out / "results" / "ada" / f"{NAME}.json").stat().st_mtime_ns == before
     (out / "results" / "ada" / f"{NAME}.json").write_text('{"student": "ada", "poin')  # cut off by a crash
     assert grade_here(source, out).kept == 1
@@ -120,7 +117,7 @@ def test_a_worker_that_is_killed_costs_one_submission_at_most(hand_in, tmp_path,
     killer = "import os, signal\ndef dot_product(q, k):\n    os.kill(os.getppid(), signal.SIGKILL)"
     submissions = [Submission(n, NAME, hand_in(n, **answers)) for n, answers in
                    (("ada", RIGHT), ("kay", {**RIGHT, "dot_product": killer}), ("zoe", RIGHT))]  # fmt: skip
-    attempts = grade_all(submissions, Settings("s", LIMITS), Processes(2), lambda: None)
+    attempts = grade_all(submissions, Settings("s", LIMITS), Processes(2))
     results = {done.result.student: done.result for done in attempts}
     assert results["ada"].points == results["zoe"].points == TOTAL
     assert results["kay"].status == "kernel-died"

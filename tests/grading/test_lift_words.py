@@ -15,11 +15,12 @@ from sdpa_helpers.checking.written_exercise import LINE, STUB
 from sdpa_helpers.classroom.pages.class_report import summarise
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.classroom.pages.similar import find_similar
-from sdpa_helpers.classroom.results_folder import read_results, write_result, write_tables
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import apply_marks, with_marks
-from sdpa_helpers.classroom.review.marks_store import CannotKeep, Key, Mark, load_marks, marks_file, save_mark
+from sdpa_helpers.classroom.review.marks_store import AnswerKey, CannotKeep, Mark, load_marks, save_mark
 from sdpa_helpers.classroom.review.panel import beside_answer
 from sdpa_helpers.classroom.rubrics import guides
+from sdpa_helpers.classroom.tables import write_tables
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, digest, lift_words
 from sdpa_helpers.grading.read import Submission, read_cells
@@ -56,7 +57,7 @@ def filled(pristine, **answers):
 
 
 def key_of(graded, exercise=PROOF):
-    return Key(graded.student, graded.notebook, exercise, graded.exercise(exercise).digest)
+    return AnswerKey(graded.student, graded.notebook, exercise, graded.exercise(exercise).digest)
 
 
 MET = Mark(("sum", "moments"), 0.5, 3.5, f"Why? {NASTY}")
@@ -172,22 +173,22 @@ def test_the_record_of_a_graded_notebook(course, tmp_path):
 
 def test_marks_are_merged_and_the_same_marks_give_the_same_record(tmp_path):
     plain = in_words("ada", proof_in_words="Because.")
-    save_mark(tmp_path, key_of(plain), MET)
-    marked = with_marks(plain, load_marks(tmp_path))
+    save_mark(tmp_path / "marks.db", key_of(plain), MET)
+    marked = with_marks(plain, load_marks(tmp_path / "marks.db"))
     graded = marked.exercise(PROOF)
     assert isinstance(graded, GradedWords)
     assert (marked.points, graded.points, graded.case.status) == (3.5, 3.5, "marked")
     assert [c.given for c in graded.mark.criteria] == [False, True, True]
-    assert with_marks(marked, load_marks(tmp_path)) == marked
+    assert with_marks(marked, load_marks(tmp_path / "marks.db")) == marked
     assert with_marks(marked, {}) == plain
-    save_mark(tmp_path, key_of(plain), Mark())
-    assert with_marks(marked, load_marks(tmp_path)) == plain
+    save_mark(tmp_path / "marks.db", key_of(plain), Mark())
+    assert with_marks(marked, load_marks(tmp_path / "marks.db")) == plain
 
 
 def test_a_mark_belongs_to_one_text(tmp_path):
     before, after = in_words("ada", proof_in_words="Because."), in_words("ada", proof_in_words="Why not.")
-    save_mark(tmp_path, key_of(before), MET)
-    assert with_marks(after, load_marks(tmp_path)) == after
+    save_mark(tmp_path / "marks.db", key_of(before), MET)
+    assert with_marks(after, load_marks(tmp_path / "marks.db")) == after
     assert digest("Because. \r\nSo.\n") == digest("\nBecause.\nSo.")
     assert digest("Because.") != digest("because.")
 
@@ -207,16 +208,16 @@ def test_a_comment_alone_is_no_mark(tmp_path):
 KILLED = """
 import sys
 from pathlib import Path
-from sdpa_helpers.classroom.review.marks_store import Key, Mark, save_mark
+from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark, save_mark
 for i in range(10_000):
-    save_mark(Path(sys.argv[1]), Key(f"s{i}", "n", "e", "d"), Mark((), 0.0, 1.0))
+    save_mark(Path(sys.argv[1]), AnswerKey(f"s{i}", "n", "e", "d"), Mark((), 0.0, 1.0))
     print(i, flush=True)
 """
 
 
 def test_what_was_told_as_saved_survives_a_kill(tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", KILLED, str(tmp_path / "marks.db")], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     for _ in range(20):
@@ -224,13 +225,13 @@ def test_what_was_told_as_saved_survives_a_kill(tmp_path):
     process.send_signal(signal.SIGKILL)
     last = int((process.stdout.read().strip().split("\n")[-1]) or last)
     process.wait()
-    assert len(load_marks(tmp_path)) >= last + 1 >= 20
+    assert len(load_marks(tmp_path / "marks.db")) >= last + 1 >= 20
 
 
 def test_a_broken_marks_file_is_an_error_that_names_it(tmp_path):
-    marks_file(tmp_path).write_bytes(b"this is no database, and longer than its header" * 50)
+    (tmp_path / "marks.db").write_bytes(b"this is no database, and longer than its header" * 50)
     with pytest.raises(CannotKeep, match=r"marks\.db"):
-        load_marks(tmp_path)
+        load_marks(tmp_path / "marks.db")
 
 
 # ---- everything made from records -------------------------------------------------------------------------
@@ -242,13 +243,13 @@ def test_applying_brings_marks_into_every_file(tmp_path):
         in_words("=ben", proof_in_words="So.", not_the_limit_theorem="No."),
     ]
     for one in graded:
-        write_result(tmp_path, one)
-    write_result(tmp_path, in_words("left-over", proof_in_words="Of an earlier run."))
-    write_tables(tmp_path, graded, list(LESSONS))
+        ResultsFolder(tmp_path).write_result(one)
+    ResultsFolder(tmp_path).write_result(in_words("left-over", proof_in_words="Of an earlier run."))
+    write_tables(ResultsFolder(tmp_path), graded, list(LESSONS))
     (tmp_path / "gradebook.db").touch()
-    save_mark(tmp_path, key_of(graded[0]), MET)
-    save_mark(tmp_path, key_of(graded[1]), Mark(("one-product", "sum", "moments"), 0.0, 5.0))
-    done = apply_marks(tmp_path)
+    save_mark(tmp_path / "marks.db", key_of(graded[0]), MET)
+    save_mark(tmp_path / "marks.db", key_of(graded[1]), Mark(("one-product", "sum", "moments"), 0.0, 5.0))
+    done = apply_marks(ResultsFolder(tmp_path))
     assert (done.changed, done.marked, done.waiting) == (2, 2, 1)
     rows = list(csv.DictReader((tmp_path / "grades.csv").open()))
     assert {r["student"]: (r["total"], r["max"]) for r in rows} == {"ada": ("3.5", "8"), "'=ben": ("5", "8")}
@@ -270,7 +271,7 @@ def test_applying_brings_marks_into_every_file(tmp_path):
     assert "2 answers in words" not in (tmp_path / "class.html").read_text()
     assert "1 answer in words not read yet" in (tmp_path / "class.html").read_text()
     before = {p: p.read_bytes() for p in tmp_path.rglob("*.[jch]*") if p.is_file()}
-    assert apply_marks(tmp_path).changed == 0
+    assert apply_marks(ResultsFolder(tmp_path)).changed == 0
     assert {p: p.read_bytes() for p in before} == before
 
 
@@ -320,9 +321,9 @@ def test_marks_survive_grading_again_from_nothing(course, tmp_path):
     out = tmp_path / "out"
     grading = ("grade", tmp_path / "in", "--out", out, "--sandbox", "off", "--seed", "s")
     assert "2 answers in words wait for a reader" in sdpa(*grading)
-    for graded in read_results(out):
+    for graded in ResultsFolder(out).read_results():
         if graded.student == "ada":
-            save_mark(out, key_of(graded), MET)
+            save_mark(out / "marks.db", key_of(graded), MET)
     assert "Answers marked: 1, waiting: 1; submissions changed: 1." in sdpa("review", out, "--apply")
     applied = files()
     assert b"ada,,3.5" in applied["grades.csv"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sdpa_helpers.classroom.review.apply_marks import with_marks
-from sdpa_helpers.classroom.review.marks_store import Key, Mark
+from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark
 from sdpa_helpers.grading.lift_words import digest
 from sdpa_helpers.grading.result import (
     FileHandedIn,
@@ -37,7 +37,7 @@ FULL = replace(
     ),
 )
 UNREAD = in_words("ben", **{WORDS.name: "Because."})
-KEY = Key("ben", "02_variance_proof", WORDS.name, digest("Because."))
+KEY = AnswerKey("ben", "02_variance_proof", WORDS.name, digest("Because."))
 MARKED = with_marks(UNREAD, {KEY: Mark((WORDS.criteria[0].key,), 0.5, 1.5, "Hm.")})
 
 

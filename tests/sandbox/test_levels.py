@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from sdpa_helpers.classroom.executors import Processes, grade_all
-from sdpa_helpers.grading.grade_one import Settings, attempt
+from sdpa_helpers.grading.grade_one import Attempt, Settings, attempt
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.sandbox import choose_level, scratch, start
@@ -24,6 +24,7 @@ from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level, Warm
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
 from tests.handing_in import POINTS, RIGHT, TOTAL
+from tests.results import result
 from tests.sandbox import exhaust
 from tests.sandbox.conftest import LIMITS, NAME, kernels, wait_until_gone
 
@@ -284,7 +285,7 @@ from sdpa_helpers.grading.read import Submission
 if __name__ == "__main__":
     submission = Submission("ada", {NAME!r}, Path(sys.argv[1]))
     limits = Limits(seconds=3, cell_seconds=1, patience=3, memory_mb=768)
-    for done in grade_all([submission], Settings("s", limits, sandbox={level!r}), Processes(1), lambda: None):
+    for done in grade_all([submission], Settings("s", limits, sandbox={level!r}), Processes(1)):
         print(done.result.points)
 """
     script = tmp_path / "grade_one.py"
@@ -360,13 +361,13 @@ def test_who_only_ran_out_of_clock_is_tried_again_alone(hand_in, warm, monkeypat
 
     tried = []
     monkeypatch.setattr(
-        executors, "_alone", lambda s, settings, place: tried.append(s.student) or {"student": s.student}
+        executors, "_alone", lambda s, *_: tried.append(s.student) or Attempt(result(s.student, []))
     )
     sleepy = hand_in("zoe", **{**RIGHT, "dot_product": SLEEPER})
     busy = hand_in("bob", **{**RIGHT, "dot_product": "while True: pass"})
     submissions = [Submission("zoe", NAME, sleepy), Submission("bob", NAME, busy)]
     limits = Limits(seconds=4, cell_seconds=0.5, memory_mb=768, patience=3.0)
-    attempts = list(grade_all(submissions, Settings("s", limits, sandbox=warm), Processes(1), lambda: None))
+    attempts = list(grade_all(submissions, Settings("s", limits, sandbox=warm), Processes(1)))
     assert tried == ["zoe"]
     assert [done.result.student for done in attempts] == ["bob", "zoe"]
     assert wait_until_gone(kernels) == []

@@ -1,4 +1,4 @@
-"""Put the marks into nbgrader's gradebook, through nbgrader's own API."""
+"""nbgrader: marks go into its gradebook, through its own API."""
 
 import contextlib
 import os
@@ -10,18 +10,27 @@ from typing import Any
 
 from sqlalchemy.exc import SAWarning
 
-from sdpa_helpers.classroom.exports.roster import CannotExport, Exported
+from sdpa_helpers.classroom.exports.order import CannotExport, Exported, Order
 from sdpa_helpers.grading.result import Graded, GradedNotebook, GradedWords
 
 
-def to_nbgrader(results: Iterable[GradedNotebook], url: str, assignment: str = "") -> Exported:
-    """Write the results into the gradebook at `url`, e.g. "sqlite:///gradebook.db".
+def export(order: Order) -> Exported:
+    """Write the results into the gradebook at a SQLAlchemy URL, by default a new SQLite file.
 
-    Each notebook is an assignment of its own name, or all are notebooks of `assignment`. Cells are those of
-    solutions/: the grade of `dot_product` goes to the cell "dot_product-check"; an answer in words is itself the
+    Each notebook is an assignment of its own name, or all are notebooks of the order's assignment. Cells are those
+    of solutions/: the grade of `dot_product` goes to the cell "dot_product-check"; an answer in words is itself the
     cell that is graded, and needs a grade until somebody has read it. What is there already is updated;
     a manual score that a human gave in formgrader stays, and goes before ours, as it does with nbgrader's own.
     """
+    path = order.target("nbgrader.db")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    url = order.gradebook or f"sqlite:///{path.resolve()}"
+    learners = _write(order.results(), url, order.assignment)
+    return Exported(() if order.gradebook else (path,), learners)
+
+
+def _write(results: Iterable[GradedNotebook], url: str, assignment: str) -> int:
+    """Write into the gradebook; returns the number of learners."""
     try:
         from nbgrader.api import Gradebook
     except ModuleNotFoundError as error:
@@ -29,7 +38,7 @@ def to_nbgrader(results: Iterable[GradedNotebook], url: str, assignment: str = "
             f"{error.name} is not installed; this export needs: pip install nbgrader"
         ) from None
 
-    done, students, known = Exported(), set(), set()
+    students, known = set(), set()
     with _own_programs(), Gradebook(url) as book:
         for result in results:
             name, student, notebook = assignment or result.notebook, result.student, result.notebook
@@ -47,8 +56,7 @@ def to_nbgrader(results: Iterable[GradedNotebook], url: str, assignment: str = "
                 waits = isinstance(graded, GradedWords) and graded.waits
                 grade.needs_manual_grade = waits and grade.manual_score is None
             book.db.commit()
-    done.learners = len(students)
-    return done
+    return len(students)
 
 
 @contextlib.contextmanager

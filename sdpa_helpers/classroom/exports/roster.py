@@ -1,38 +1,22 @@
-"""Give the marks back to a learning system: a CSV for Canvas or Moodle, results.json for Gradescope.
+"""What the exports share: learners' points, and the rosters that learning systems export themselves.
 
-With a roster, the file that the system itself exports, its ids and its other columns are kept, and its rows are
-matched by id where the submissions' names told it. Nothing is written for learners who are not in it.
+With a roster its ids and its other columns are kept, and its rows are matched by id where the submissions' names say
+it. Nothing is written for learners who are not in it.
 """
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.classroom.results_folder import no_formula, write_text
+from sdpa_helpers.classroom.exports.order import CannotExport
+from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.grading.result import GradedNotebook, GradedWords, LmsIdentity
 
 TOTAL = "total"
-CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-MOODLE = ["Identifier", "Full name", "Email address", "Status", "Grade", "Maximum grade", "Grade can be changed",
-          "Last modified (submission)", "Last modified (grade)", "Feedback comments"]  # fmt: skip
-
-
-class CannotExport(Exception):
-    """The export cannot be made as asked; its text says what to change."""
-
-
-@dataclass
-class Exported:
-    """What was written. notes: what a human should know, e.g. who is not in the roster."""
-
-    paths: list[Path] = field(default_factory=list)
-    learners: int = 0
-    notes: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -108,14 +92,14 @@ def read_roster(path: Path) -> Roster:
     return Roster([h.strip() for h in rows[0]], [(row + [""] * width)[:width] for row in rows[1:]], delimiter)
 
 
-Key = tuple[int | None, Callable[[Totals], str]]
+MatchBy = tuple[int | None, Callable[[Totals], str]]
 """A column of a roster, and what a learner's cell in it would hold."""
 
 
-def _match(rows: list[list[str]], marks: list[Totals], keys: list[Key]) -> dict[int, Totals]:
-    """Row index → learner. Each key is (column, what a learner's cell would hold); a tie matches nobody."""
+def match(rows: list[list[str]], learners: list[Totals], keys: list[MatchBy]) -> dict[int, Totals]:
+    """Row index → learner. The surest key comes first; a tie matches nobody."""
     matched: dict[int, Totals] = {}
-    left = list(marks)
+    left = list(learners)
     for column, key in keys:
         if column is None:
             continue
@@ -123,13 +107,13 @@ def _match(rows: list[list[str]], marks: list[Totals], keys: list[Key]) -> dict[
         for i, row in enumerate(rows):
             cells.setdefault(_plain(row[column]), []).append(i)
         wanted: dict[str, list[Totals]] = {}
-        for m in left:
-            wanted.setdefault(_plain(key(m)), []).append(m)
+        for learner in left:
+            wanted.setdefault(_plain(key(learner)), []).append(learner)
         for value, who in wanted.items():
             where = [i for i in cells.get(value, []) if i not in matched]
             if value and len(who) == 1 and len(where) == 1:
                 matched[where[0]] = who[0]
-        left = [m for m in left if m not in matched.values()]
+        left = [learner for learner in left if learner not in matched.values()]
     return matched
 
 
@@ -138,218 +122,59 @@ def _plain(text: str) -> str:
     return " ".join(sorted(re.findall(r"\w+", text.lower())))
 
 
-def _squeezed(text: str) -> str:
+def squeezed(text: str) -> str:
+    """For comparing titles: letters and digits alone."""
     return "".join(re.findall(r"[^\W_]", text.lower()))
-
-
-# ---- Canvas -----------------------------------------------------------------------------------------------
-
-
-def to_canvas(
-    marks: list[Totals], notebooks: list[str], target: Path, roster: Roster | None, columns: dict[str, str]
-) -> Exported:
-    """A gradebook CSV as Canvas imports it: identity columns, one column per assignment, "Points Possible".
-
-    `columns`: notebook → title of its column in Canvas, e.g. "Homework 1 (4321)", where the names differ.
-    """
-    if roster is None:
-        header = [*CANVAS, *(columns.get(n, n) for n in notebooks)]
-        worth = {n: max((m.points[n][1] for m in marks if n in m.points), default=0.0) for n in notebooks}
-        rows: list[list[Any]] = [
-            ["    Points Possible", "", "", "", "", *(_number(worth[n]) for n in notebooks)]
-        ]
-        for m in marks:
-            number = m.id_in("canvas")
-            identity = [m.name, number, "", "", ""] if number else [m.student, "", "", m.student, ""]
-            rows.append([*map(no_formula, identity), *(_given(m, n, worth[n]) for n in notebooks)])
-        _write(target, header, rows, ",")
-        return Exported([target], len(marks), _only_with_ids(marks, "canvas"))
-    section = roster.column("Section")
-    if roster.column("Student", "LastName") != 0 or roster.column("ID") is None or section is None:
-        raise CannotExport(
-            '--roster is no Canvas gradebook: it needs the columns "Student", "ID" and "Section"'
-        )
-    found = {n: _canvas_column(roster, columns.get(n, n)) for n in notebooks}
-    possible = next((r for r in roster.rows if "Points Possible" in r[0]), None)
-    worth, notes = {}, []
-    for n, column in found.items():
-        own = max((m.points[n][1] for m in marks if n in m.points), default=0.0)
-        worth[n] = (_as_number(possible[column]) if possible and column is not None else None) or own
-        if column is None:
-            notes.append(
-                f"{n}: the roster has no such column; Canvas will ask which assignment it is, or make one"
-            )
-        elif worth[n] != own:
-            notes.append(f"{n}: {own:g} points were scaled to the {worth[n]:g} that its column is worth")
-    titles = [columns.get(n, n) if c is None else roster.header[c] for n, c in found.items()]
-    first = [""] * (section + 1) if possible is None else possible[: section + 1]
-    first[0] = first[0] or "    Points Possible"
-    rows = [[*first, *(_number(worth[n]) for n in notebooks)]]
-    login, sis = roster.column("SIS Login ID"), roster.column("SIS User ID")
-    people = [r for r in roster.rows if r is not possible and r[0].strip()]
-    keys: list[Key] = [
-        (roster.column("ID"), lambda t: t.id_in("canvas")),
-        (login, lambda t: t.student),
-        (sis, lambda t: t.student),
-    ]
-    if roster.header[0] == "Student":
-        keys.append((0, lambda t: t.name))
-    matched = _match(people, marks, keys)
-    rows += [
-        [*row[: section + 1], *(_given(matched[i], n, worth[n]) for n in notebooks)]
-        for i, row in enumerate(people)
-        if i in matched
-    ]
-    _write(target, [*roster.header[: section + 1], *titles], rows, roster.delimiter)
-    return Exported([target], len(matched), notes + _unmatched(marks, matched, len(people)))
-
-
-def _canvas_column(roster: Roster, title: str) -> int | None:
-    """The column with this title, whether or not Canvas put the assignment's id behind it."""
-    bare = [re.sub(r"\s*\(\d+\)$", "", h) for h in roster.header]
-    squeezed = [_squeezed(h) for h in bare]
-    for names, wanted in ((roster.header, title), (bare, title), (squeezed, _squeezed(title))):
-        if wanted in names:
-            return names.index(wanted)
-    return next((i for i, name in enumerate(squeezed) if _squeezed(title) in name), None)
-
-
-# ---- Moodle -----------------------------------------------------------------------------------------------
-
-
-def to_moodle(marks: list[Totals], notebook: str, target: Path, roster: Roster | None) -> Exported:
-    """A grading worksheet as Moodle's assignment takes it back. `notebook`: which one counts, or "total"."""
-    if roster is None:
-        rows: list[list[Any]] = []
-        for m in marks:
-            points = m.of(notebook)
-            if points:
-                number = m.id_in("moodle")
-                identifier = f"Participant {number}" if number else m.student
-                grade = [_number(points[0]), _number(points[1]), "Yes", "-", "-", _comment(m)]
-                rows.append([*map(no_formula, (identifier, m.name, "", "")), *grade])
-        _write(target, MOODLE, rows, ",")
-        return Exported([target], len(rows), _only_with_ids(marks, "moodle"))
-    grade, identifier = roster.column("Grade"), roster.column("Identifier")
-    if grade is None or identifier is None:
-        raise CannotExport(
-            '--roster is no grading worksheet of Moodle: it needs the columns "Identifier" and "Grade"'
-        )
-    maximum, may, comment = (
-        roster.column(*n)
-        for n in (("Maximum grade", "Maximum Grade"), ("Grade can be changed",), ("Feedback comments",))
-    )
-    keys: list[Key] = [
-        (identifier, lambda t: f"Participant {t.id_in('moodle')}" if t.id_in("moodle") else ""),
-        (roster.column("ID number"), lambda t: t.student),
-        (roster.column("Email address"), lambda t: t.student),
-        (roster.column("Full name"), lambda t: t.name),
-    ]
-    matched = _match(roster.rows, marks, keys)
-    rows, notes, scaled = [], [], set()
-    for i, row in enumerate(roster.rows):
-        points = matched[i].of(notebook) if i in matched else None
-        if points is None:
-            continue
-        if may is not None and row[may].strip().lower() == "no":
-            notes.append(f"{matched[i].student}: Moodle says that this grade cannot be changed; left out")
-            continue
-        worth = (_as_number(row[maximum]) if maximum is not None else None) or points[1]
-        if worth != points[1]:
-            scaled.add((points[1], worth))
-        changed = list(row)
-        changed[grade] = _number(_scaled(points, worth))
-        if comment is not None and not row[comment].strip():
-            changed[comment] = _comment(matched[i])
-        rows.append(changed)
-    notes += [
-        f"{own:g} points were scaled to the {worth:g} of the assignment" for own, worth in sorted(scaled)
-    ]
-    _write(target, roster.header, rows, roster.delimiter)
-    return Exported([target], len(rows), notes + _unmatched(marks, matched, len(roster.rows)))
-
-
-def _comment(marks: Totals) -> str:
-    """What the learner reads beside the grade: our own words only, as Moodle shows them as HTML."""
-    return "; ".join(marks.notes)
-
-
-# ---- Gradescope -------------------------------------------------------------------------------------------
-
-
-def to_gradescope(results: Iterable[GradedNotebook], folder: Path) -> Exported:
-    """results.json of each learner, in the form that Gradescope reads from /autograder/results/."""
-    done = Exported()
-    tests: dict[str, list[dict[str, Any]]] = {}
-    for result in results:
-        mine = tests.setdefault(result.student, [])
-        for exercise in result.exercises:
-            for case in exercise.cases:
-                decided = {"status": "passed" if case.passed else "failed"}
-                mine.append(
-                    {
-                        "name": f"{exercise.name}: {case.case}",
-                        "number": f"{result.notebook[:2]}.{len(mine) + 1}",
-                        "score": case.points,
-                        "max_score": case.max_points,
-                        **(decided if case.status != "to-review" else {}),
-                        "output": case.message,
-                        "output_format": "text",
-                        "tags": [result.notebook, exercise.name],
-                        "visibility": "visible",
-                    }
-                )
-    for student, mine in sorted(tests.items()):
-        score = sum(t["score"] for t in mine)
-        whole = {"score": score, "visibility": "visible", "stdout_visibility": "hidden", "tests": mine}
-        path = folder / student / "results.json"
-        write_text(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
-        done.paths.append(path)
-    done.learners = len(tests)
-    return done
 
 
 # ---- numbers and files --------------------------------------------------------------------------------------
 
 
-def _scaled(points: tuple[float, float], worth: float) -> float:
+def scaled_to(points: tuple[float, float], worth: float) -> float:
+    """(points, maximum) as part of what the system's own column is worth."""
     return points[0] * worth / points[1] if points[1] else points[0]
 
 
-def _given(marks: Totals, notebook: str, worth: float) -> str:
-    points = marks.points.get(notebook)
-    return "" if points is None else _number(_scaled(points, worth))
+def points_cell(learner: Totals, notebook: str, worth: float) -> str:
+    """The cell of a learner in a notebook's column; "" for one who did not hand it in."""
+    points = learner.points.get(notebook)
+    return "" if points is None else number_cell(scaled_to(points, worth))
 
 
-def _number(value: float) -> str:
+def number_cell(value: float) -> str:
+    """A number as learning systems read it."""
     return f"{round(value, 2):.12g}"
 
 
-def _as_number(text: str) -> float | None:
+def as_number(text: str) -> float | None:
+    """The number in a cell, with a point or a comma; None when there is none."""
     try:
         return float(text.strip().replace(",", "."))
     except ValueError:
         return None
 
 
-def _only_with_ids(marks: list[Totals], system: str) -> list[str]:
-    without = [m.student for m in marks if not m.id_in(system)]
+def note_without_ids(learners: list[Totals], system: str) -> tuple[str, ...]:
+    """What to tell the instructor when the files' names do not say who is who in the system."""
+    without = [learner for learner in learners if not learner.id_in(system)]
     if not without:
-        return []
-    return [
-        f"{len(without)} of {len(marks)} learners have no {system.capitalize()} id in their files' names: give the "
-        "file that the system exports with --roster"
-    ]
+        return ()
+    return (
+        f"{len(without)} of {len(learners)} learners have no {system.capitalize()} id in their files' names: give "
+        "the file that the system exports with --roster",
+    )
 
 
-def _unmatched(marks: list[Totals], matched: dict[int, Totals], people: int) -> list[str]:
-    notes = [f"not in the roster: {m.student}" for m in marks if m not in matched.values()]
+def notes_unmatched(learners: list[Totals], matched: dict[int, Totals], people: int) -> tuple[str, ...]:
+    """What to tell the instructor of learners and rows of the roster that found no partner."""
+    notes = [f"not in the roster: {t.student}" for t in learners if t not in matched.values()]
     if people > len(matched):
         notes.append(f"{people - len(matched)} people of the roster have no marks; their rows are left out")
-    return notes
+    return tuple(notes)
 
 
-def _write(target: Path, header: list[str], rows: list[list[Any]], delimiter: str) -> None:
+def write_rows(target: Path, header: list[str], rows: list[list[Any]], delimiter: str = ",") -> None:
+    """Write a CSV file, whole or not at all."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter)
     writer.writerow(header)

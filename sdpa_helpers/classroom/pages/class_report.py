@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.render import code_spans
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
@@ -176,18 +177,18 @@ def _count(number: int, thing: str) -> str:
 # ---- showing ----------------------------------------------------------------------------------------------
 
 
-def class_page(summary: ClassSummary, out: Path) -> str:
-    """The page as HTML, to be written into `out`: its links lead from there to feedback pages and lessons."""
+def class_page(summary: ClassSummary, folder: ResultsFolder) -> str:
+    """The page as HTML, to be written into `folder`: its links lead from there to feedback pages and lessons."""
     return (
         environment()
         .get_template("class.html")
         .render(
             summary=summary,
-            lesson=lambda notebook, section="": _lesson_link(out, notebook, section),
-            feedback=lambda student, notebook: f"feedback/{quote(student)}/{quote(notebook)}.html",
+            lesson=lambda notebook, section="": _lesson_link(folder.path, notebook, section),
+            feedback=folder.feedback_link,
             histogram=histogram,
             count=_count,
-            similar=(out / "similar.html").is_file(),
+            similar=folder.similar_page.name if folder.similar_page.is_file() else "",
         )
     )
 
@@ -203,9 +204,9 @@ def environment() -> Environment:
     return made
 
 
-def _lesson_link(out: Path, notebook: str, section: str) -> str:
+def _lesson_link(here: Path, notebook: str, section: str) -> str:
     try:
-        path = os.path.relpath(course_root() / "notebooks" / f"{notebook}.ipynb", out.resolve())
+        path = os.path.relpath(course_root() / "notebooks" / f"{notebook}.ipynb", here.resolve())
     except (FileNotFoundError, ValueError):  # no lessons beside the package, or on another drive
         path = f"{notebook}.ipynb"
     anchor = f"#{quote(section.replace(' ', '-'))}" if section else ""

@@ -1,24 +1,14 @@
 """Bring marks into what was graded: results, tables, gradebook, feedback pages and the class report."""
 
-import csv
 from dataclasses import dataclass, replace
-from pathlib import Path
-
-from sqlalchemy import URL
 
 from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.classroom.gradebook import gradebook_url, write_gradebook
 from sdpa_helpers.classroom.lock import held
-from sdpa_helpers.classroom.pages.class_report import class_page, summarise
-from sdpa_helpers.classroom.pages.feedback import feedback_page
-from sdpa_helpers.classroom.results_folder import (
-    no_formula,
-    read_results,
-    write_gradebook,
-    write_result,
-    write_tables,
-    write_text,
-)
-from sdpa_helpers.classroom.review.marks_store import Key, Mark, load_marks
+from sdpa_helpers.classroom.pages import write_class_page, write_feedback
+from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark, load_marks
+from sdpa_helpers.classroom.tables import graded_last, write_tables
 from sdpa_helpers.grading.lift_words import READ, unmarked
 from sdpa_helpers.grading.result import (
     Graded,
@@ -36,26 +26,29 @@ GRADEBOOK = "SDPA_REVIEW_GRADEBOOK"
 
 @dataclass
 class Applied:
-    """What bringing in marks did: submissions that changed, answers that are marked, answers that wait."""
+    """What bringing in marks did."""
 
     changed: int = 0
+    """Submissions that changed."""
     marked: int = 0
+    """Answers that are marked."""
     waiting: int = 0
+    """Answers that nobody has read."""
 
     def __str__(self) -> str:
         return f"Answers marked: {self.marked}, waiting: {self.waiting}; submissions changed: {self.changed}."
 
 
-def with_marks(result: GradedNotebook, marks: dict[Key, Mark]) -> GradedNotebook:
+def with_marks(result: GradedNotebook, marks: dict[AnswerKey, Mark]) -> GradedNotebook:
     """The result with the marks of its written answers. The same marks give the same result, whatever it had before."""
     return replace(result, exercises=tuple(_with_mark(result, graded, marks) for graded in result.exercises))
 
 
-def _with_mark(result: GradedNotebook, graded: Graded, marks: dict[Key, Mark]) -> Graded:
+def _with_mark(result: GradedNotebook, graded: Graded, marks: dict[AnswerKey, Mark]) -> Graded:
     exercise = all_written().get(graded.name)
     if not isinstance(graded, GradedWords) or not graded.digest or exercise is None:
         return graded
-    mark = marks.get(Key(result.student, result.notebook, graded.name, graded.digest))
+    mark = marks.get(AnswerKey(result.student, result.notebook, graded.name, graded.digest))
     if mark is None or mark.points is None:
         return replace(graded, case=unmarked(graded.max_points), mark=None)
     points = min(max(mark.points, 0.0), graded.max_points)
@@ -71,46 +64,33 @@ def _shown(exercise: WrittenExercise, mark: Mark) -> ShownMark:
     return ShownMark(criteria, mark.adjusted, mark.comment)
 
 
-def apply_marks(out: Path, gradebook: str | None = None) -> Applied:
-    """Bring all marks into the results in `out` and everything made from them.
+def apply_marks(folder: ResultsFolder, gradebook: str | None = None) -> Applied:
+    """Bring all marks into the results in a folder and everything made from them.
 
-    gradebook: a SQLAlchemy URL; without one the SQLite file in `out`, when there is one. Raises lock.Taken while
-    a grader works in the folder, CannotWrite and CannotKeep.
+    gradebook: a SQLAlchemy URL; without one the SQLite file in the folder, when there is one. Raises lock.Taken
+    while a grader works in the folder, CannotWrite and CannotKeep.
     """
     done = Applied()
-    with held(out):
-        marks, pairs = load_marks(out), _of_last_run(out)
-        for result in read_results(out, pairs):
+    with held(folder.lock):
+        marks, pairs = load_marks(folder.marks_db), graded_last(folder)
+        for result in folder.read_results(pairs):
             after = with_marks(result, marks)
             done.waiting += after.waiting
             done.marked += sum(words.case.status == "marked" for words in after.words)
             if after != result:
-                write_marked(out, after)
+                write_graded(folder, after)
                 done.changed += 1
-        write_tables(out, read_results(out, pairs), list(LESSONS))
-        book = out / "gradebook.db"
-        if gradebook or book.is_file():
-            url = gradebook or URL.create("sqlite", database=str(book.resolve()))
-            write_gradebook(url, read_results(out, pairs))
-        write_text(out / "class.html", class_page(summarise(read_results(out, pairs)), out))
+        write_tables(folder, folder.read_results(pairs), list(LESSONS))
+        if gradebook or folder.gradebook_db.is_file():
+            write_gradebook(gradebook_url(folder, gradebook), folder.read_results(pairs))
+        write_class_page(folder, pairs)
     return done
 
 
-def _of_last_run(out: Path) -> list[tuple[str, str]]:
-    """(student, notebook) of what the last run graded, as its tables tell: earlier runs may have left more."""
-    pairs = {(result.student, result.notebook) for result in read_results(out)}
-    try:
-        with (out / "details.csv").open(newline="", encoding="utf-8") as file:
-            named = {(row["student"], row["notebook"]) for row in csv.DictReader(file)}
-    except (OSError, KeyError, ValueError, csv.Error):
-        return sorted(pairs)
-    return sorted(pair for pair in pairs if tuple(map(no_formula, pair)) in named)
-
-
-def write_marked(out: Path, result: GradedNotebook) -> None:
+def write_graded(folder: ResultsFolder, result: GradedNotebook) -> None:
     """Write the page and the result of a submission.
 
     The page first: a result file is the sign that all of a submission's output is there.
     """
-    write_text(out / "feedback" / result.student / f"{result.notebook}.html", feedback_page(result))
-    write_result(out, result)
+    write_feedback(folder, result)
+    folder.write_result(result)

@@ -11,12 +11,12 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from sdpa_helpers.classroom.results_folder import read_results, write_text
+from sdpa_helpers.classroom.files import write_text
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import GRADEBOOK
 from sdpa_helpers.classroom.review.session import answers_of
+from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.lessons.places import course_root
-
-NOTEBOOK = "review.ipynb"
 
 _CELL = """\
 # Press Shift+Enter: the panel opens below, and takes the keyboard. Press ? there for its keys.
@@ -27,43 +27,42 @@ review(".")"""
 _ABOUT = """\
 # Review of written answers
 
-Run the cell above. Every mark is saved in `marks.db` as soon as it shows, and stays when the batch is graded again.
+Run the cell above. Every mark is saved as soon as it shows, and stays when the batch is graded again.
 `w` in the panel brings the marks into the grades, the feedback pages and the gradebook. `sdpa review` does the same
 when JupyterLab ends (Ctrl-C in its terminal), and so does the next `sdpa grade`."""
 
 
-class NothingToReview(Exception):
+class NothingToReview(Refusal):
     """There are no written answers in the folder; the text says why that may be."""
 
 
-def write_notebook(out: Path) -> Path:
+def write_notebook(folder: ResultsFolder) -> Path:
     """Write the notebook with the panel into an --out folder; raises NothingToReview."""
-    if not answers_of(read_results(out)):
+    if not answers_of(folder.read_results()):
         raise NothingToReview(
-            f"{out} holds no written answers: nobody handed in a notebook with an exercise in words, or nothing was "
+            f"{folder} holds no written answers: nobody handed in a notebook with an exercise in words, or nothing was "
             "written in its cells"
         )
     notebook = new_notebook(
         cells=[new_code_cell(_CELL, id="panel"), new_markdown_cell(_ABOUT, id="about")],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
     )
-    path = out / NOTEBOOK
-    write_text(path, nbformat.writes(notebook) + "\n")
-    return path
+    write_text(folder.review_notebook, nbformat.writes(notebook) + "\n")
+    return folder.review_notebook
 
 
-def open_lab(out: Path, flags: list[str], gradebook: str | None) -> int:
-    """JupyterLab on the notebook, until it ends; gives its exit status. `flags` are passed on to it."""
+def open_lab(folder: ResultsFolder, flags: list[str], gradebook: str | None) -> int:
+    """JupyterLab on the notebook, until it ends; returns its exit status. `flags` are passed on to it."""
     settings = os.environ | ({GRADEBOOK: gradebook} if gradebook else {})
     with contextlib.suppress(FileNotFoundError):
         known = [str(course_root() / ".jupyter"), os.environ.get("JUPYTER_CONFIG_PATH", "")]
         settings |= {"JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, known))}
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     command = [
-        sys.executable, "-m", "jupyter", "lab", f"--LabApp.default_url=/doc/tree/{NOTEBOOK}",
-        f"--ServerApp.root_dir={out.resolve()}", *as_root, *flags,
+        sys.executable, "-m", "jupyter", "lab", f"--LabApp.default_url=/doc/tree/{folder.review_notebook.name}",
+        f"--ServerApp.root_dir={folder.path.resolve()}", *as_root, *flags,
     ]  # fmt: skip
-    with subprocess.Popen(command, cwd=out, env=settings) as lab, _leaving_to(lab):
+    with subprocess.Popen(command, cwd=folder.path, env=settings) as lab, _leaving_to(lab):
         return lab.wait()
 
 

@@ -8,8 +8,9 @@ import anywidget
 import traitlets
 
 from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.classroom.gradebook import CannotWrite
 from sdpa_helpers.classroom.lock import Taken
-from sdpa_helpers.classroom.results_folder import CannotWrite
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import GRADEBOOK, apply_marks
 from sdpa_helpers.classroom.review.marks_store import CannotKeep
 from sdpa_helpers.classroom.review.session import ReviewSession
@@ -57,7 +58,7 @@ class ReviewPanel(anywidget.AnyWidget):
         self.view = self.session.view() | {"error": error}
 
     def _write(self) -> str:
-        done = apply_marks(self.session.out, os.environ.get(GRADEBOOK))
+        done = apply_marks(self.session.folder, os.environ.get(GRADEBOOK))
         return f"Written. {done}"
 
 
@@ -86,4 +87,4 @@ def beside_answer(exercise: WrittenExercise) -> dict[str, Any]:
 
 def review(folder: str | Path = ".") -> ReviewPanel:
     """The panel for an --out folder of `sdpa grade`, as the result of a cell."""
-    return ReviewPanel(ReviewSession(Path(folder).resolve()))
+    return ReviewPanel(ReviewSession(ResultsFolder(Path(folder).resolve())))

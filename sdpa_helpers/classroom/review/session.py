@@ -11,12 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from sdpa_helpers.checking.written_exercise import WrittenExercise
-from sdpa_helpers.classroom.results_folder import read_results
-from sdpa_helpers.classroom.review.marks_store import NOTHING, Key, Mark, load_marks, save_mark, stamp
+from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.classroom.review.marks_store import NOTHING, AnswerKey, Mark, load_marks, save_mark, stamp
 from sdpa_helpers.grading.result import GradedNotebook
 from sdpa_helpers.lessons.registry import LESSONS, all_written
 
@@ -28,34 +27,35 @@ _RUN, _COMMON = 4, 25
 
 
 @dataclass(frozen=True)
-class Answer:
-    """One written answer. alike: how many answers of other learners resemble it."""
+class WrittenAnswer:
+    """One answer in words."""
 
-    key: Key
+    key: AnswerKey
     text: str
     alike: int = 0
+    """How many answers of other learners resemble it."""
 
 
 # ---- which answers, in which order --------------------------------------------------------------------------
 
 
-def answers_of(results: Iterable[GradedNotebook]) -> list[Answer]:
+def answers_of(results: Iterable[GradedNotebook]) -> list[WrittenAnswer]:
     """Every written answer that somebody can read, in the order in which it is read."""
-    found: dict[str, list[Answer]] = defaultdict(list)
+    found: dict[str, list[WrittenAnswer]] = defaultdict(list)
     for result in results:
         for words in result.words:
             if words.digest and words.name in all_written():
-                key = Key(result.student, result.notebook, words.name, words.digest)
-                found[words.name].append(Answer(key, result.answers.get(words.name, "")))
-    ordered = sorted(found, key=lambda name: _place(all_written()[name]))
+                key = AnswerKey(result.student, result.notebook, words.name, words.digest)
+                found[words.name].append(WrittenAnswer(key, result.answers.get(words.name, "")))
+    ordered = sorted(found, key=lambda name: _position(all_written()[name]))
     return [answer for name in ordered for answer in _shuffled(found[name])]
 
 
-def _place(exercise: WrittenExercise) -> tuple[int, int]:
+def _position(exercise: WrittenExercise) -> tuple[int, int]:
     return list(LESSONS).index(exercise.lesson), list(all_written()).index(exercise.name)
 
 
-def _shuffled(answers: list[Answer]) -> list[Answer]:
+def _shuffled(answers: list[WrittenAnswer]) -> list[WrittenAnswer]:
     """By chance, the same whenever one looks; what resembles each other stays together."""
     ranks = {
         a.key: hashlib.sha256("\0".join(("order", *_parts(a.key))).encode()).hexdigest() for a in answers
@@ -72,7 +72,7 @@ def _shuffled(answers: list[Answer]) -> list[Answer]:
     return [answer for _, answer in sorted(placed, key=lambda pair: pair[0])]
 
 
-def _parts(key: Key) -> tuple[str, ...]:
+def _parts(key: AnswerKey) -> tuple[str, ...]:
     return key.student, key.notebook, key.exercise  # not the text: a changed answer stays where it was
 
 
@@ -104,10 +104,10 @@ def _groups(texts: list[str]) -> list[int]:
 class ReviewSession:
     """One reader at work on the --out folder of `sdpa grade`."""
 
-    def __init__(self, out: Path) -> None:
-        self.out = out
-        self.answers = answers_of(read_results(out))
-        self.marks, self._stamp = load_marks(out), stamp(out)
+    def __init__(self, folder: ResultsFolder) -> None:
+        self.folder, self._marks_db = folder, folder.marks_db
+        self.answers = answers_of(folder.read_results())
+        self.marks, self._stamp = load_marks(self._marks_db), stamp(self._marks_db)
         self.at = self._next_unmarked(-1) or 0
         self.names = False
         self.number = 0
@@ -148,8 +148,8 @@ class ReviewSession:
             )
         if "at" in said:
             self.at = self._checked(said["at"])
-        if self._stamp != stamp(self.out):  # somebody else marks the same batch
-            self.marks, self._stamp = load_marks(self.out), stamp(self.out)
+        if self._stamp != stamp(self._marks_db):  # somebody else marks the same batch
+            self.marks, self._stamp = load_marks(self._marks_db), stamp(self._marks_db)
         self._acts[said["do"]](said)
         self._did = said["do"]
 
@@ -176,7 +176,7 @@ class ReviewSession:
 
     # -- marking
 
-    def _mark(self, answer: Answer) -> Mark:
+    def _mark(self, answer: WrittenAnswer) -> Mark:
         return self.marks.get(answer.key, NOTHING)
 
     def _exercise(self) -> WrittenExercise:
@@ -217,8 +217,8 @@ class ReviewSession:
         before = self.marks.get(key, NOTHING)
         if mark == before:
             return
-        save_mark(self.out, key, mark)
-        self.marks[key], self._stamp = mark, stamp(self.out)
+        save_mark(self._marks_db, key, mark)
+        self.marks[key], self._stamp = mark, stamp(self._marks_db)
         if can_undo:
             self._before.append((self.at, before))
 
@@ -253,7 +253,7 @@ class ReviewSession:
             "can_undo": bool(self._before),
         }
 
-    def _changed(self, answer: Answer) -> dict[str, Any] | None:
+    def _changed(self, answer: WrittenAnswer) -> dict[str, Any] | None:
         """The mark of an earlier text of this learner, when this one has none."""
         earlier = self._earlier.get(_parts(answer.key))
         unread = self._mark(answer) == NOTHING

@@ -6,9 +6,11 @@ import io
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sdpa_helpers.classroom.results_folder import no_formula, read_results, write_text
-from sdpa_helpers.classroom.review.marks_store import NOTHING, Key, Mark, load_marks, save_mark
+from sdpa_helpers.classroom.files import no_formula, write_text
+from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.classroom.review.marks_store import NOTHING, AnswerKey, Mark, load_marks, save_mark
 from sdpa_helpers.classroom.review.session import MAX_COMMENT, answers_of, points_for
+from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.lessons.registry import all_written
 
 COLUMNS = ("id", "exercise", "answer", "points", "max_points", "met", "comment", "state")
@@ -17,7 +19,7 @@ COLUMNS = ("id", "exercise", "answer", "points", "max_points", "met", "comment",
 _FILLED = ("points", "met", "comment")
 
 
-class BadTable(Exception):
+class BadTable(Refusal):
     """The table cannot be read in; the text says which row, what was expected and what came."""
 
 
@@ -30,15 +32,15 @@ class _Table:
     delimiter: str = ","
 
 
-def sync_table(out: Path, path: Path) -> tuple[int, int]:
+def sync_table(folder: ResultsFolder, path: Path) -> tuple[int, int]:
     """Read what was filled in into the marks of an --out folder, then write the table as it is now.
 
-    Gives (marks that changed, rows). Without a file at `path` it is only written. A row without points is not
+    Returns (marks that changed, rows). Without a file at `path` it is only written. A row without points is not
     marked; with `met` alone it gets the points of these criteria. Raises BadTable, and then nothing is changed.
     """
     found = _read(path) if path.exists() else _Table()
-    answers = answers_of(read_results(out))
-    marks, todo = load_marks(out), []
+    answers = answers_of(folder.read_results())
+    marks, todo = load_marks(folder.marks_db), []
     for answer in answers:
         row = found.rows.get(answer_id(answer.key))
         if row and row["state"].strip() != _state(row):
@@ -46,12 +48,12 @@ def sync_table(out: Path, path: Path) -> tuple[int, int]:
             if mark != marks.get(answer.key, NOTHING):
                 todo.append((answer.key, mark))
     for key, mark in todo:
-        save_mark(out, key, mark)
-    _write(path, found, [(a.key, a.text) for a in answers], load_marks(out))
+        save_mark(folder.marks_db, key, mark)
+    _write(path, found, [(a.key, a.text) for a in answers], load_marks(folder.marks_db))
     return len(todo), len(answers)
 
 
-def answer_id(key: Key) -> str:
+def answer_id(key: AnswerKey) -> str:
     """Names an answer without telling who wrote it."""
     parts = (key.student, key.notebook, key.exercise, key.digest)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
@@ -61,7 +63,9 @@ def _state(row: dict[str, str]) -> str:
     return "s" + hashlib.sha256("\0".join(row[c].strip() for c in _FILLED).encode()).hexdigest()[:8]
 
 
-def _write(path: Path, found: _Table, answers: list[tuple[Key, str]], marks: dict[Key, Mark]) -> None:
+def _write(
+    path: Path, found: _Table, answers: list[tuple[AnswerKey, str]], marks: dict[AnswerKey, Mark]
+) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=found.delimiter)
     writer.writerow([*COLUMNS, *found.added])
@@ -98,7 +102,7 @@ def _read(path: Path) -> _Table:
     return _Table(rows, [name for name in names if name not in COLUMNS], delimiter)
 
 
-def _mark(row: dict[str, str], key: Key, where: str) -> Mark:
+def _mark(row: dict[str, str], key: AnswerKey, where: str) -> Mark:
     exercise = all_written()[key.exercise]
     known = [c.key for c in exercise.criteria]
     met = row["met"].replace(",", " ").split()

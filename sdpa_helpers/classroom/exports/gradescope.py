@@ -1,0 +1,42 @@
+"""Gradescope: results.json of each learner, in the form that it reads from /autograder/results/."""
+
+import json
+from typing import Any
+
+from sdpa_helpers.classroom.exports.order import Exported, Order
+from sdpa_helpers.classroom.files import write_text
+from sdpa_helpers.grading.result import GradedCase
+
+
+def export(order: Order) -> Exported:
+    """A folder for each learner, with every case as a test."""
+    tests: dict[str, list[dict[str, Any]]] = {}
+    for result in order.results():
+        mine = tests.setdefault(result.student, [])
+        for exercise in result.exercises:
+            for case in exercise.cases:
+                number = f"{result.notebook[:2]}.{len(mine) + 1}"
+                tags = [result.notebook, exercise.name]
+                mine.append(
+                    {"name": f"{exercise.name}: {case.case}", "number": number, "tags": tags, **_test(case)}
+                )
+    paths = []
+    for student, mine in sorted(tests.items()):
+        score = sum(test["score"] for test in mine)
+        whole = {"score": score, "visibility": "visible", "stdout_visibility": "hidden", "tests": mine}
+        paths.append(order.target("gradescope") / student / "results.json")
+        write_text(paths[-1], json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
+    return Exported(tuple(paths), len(tests))
+
+
+def _test(case: GradedCase) -> dict[str, Any]:
+    found = {
+        "score": case.points,
+        "max_score": case.max_points,
+        "output": case.message,
+        "output_format": "text",
+        "visibility": "visible",
+    }
+    if case.status != "to-review":  # what nobody has read is neither passed nor failed
+        found["status"] = "passed" if case.passed else "failed"
+    return found

@@ -1,0 +1,72 @@
+"""grades.csv, details.csv and handed_in.csv: what a spreadsheet opens."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from sdpa_helpers.classroom.files import no_formula, whole_table
+from sdpa_helpers.classroom.results_folder import Pair, ResultsFolder
+from sdpa_helpers.grading.result import GradedNotebook
+
+DETAILS = ("student", "notebook", "exercise", "case", "points", "max_points", "status", "diagnosis")
+HANDED_IN = ("student", "notebook", "file", "time", "late", "graded")
+
+
+@dataclass
+class StudentRow:
+    """A row of grades.csv."""
+
+    student: str
+    points: dict[str, float] = field(default_factory=dict)
+    """By notebook; one that nobody handed in is not among them."""
+    max_points: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Points in all notebooks."""
+        return sum(self.points.values(), 0.0)
+
+
+def write_tables(
+    folder: ResultsFolder, results: Iterable[GradedNotebook], notebooks: list[str]
+) -> list[StudentRow]:
+    """Write the three tables from results, which are taken one at a time; returns the rows of grades.csv.
+
+    A notebook that nobody handed in stays blank and does not count.
+    """
+    rows: dict[str, StudentRow] = {}
+    with (
+        whole_table(folder.details_csv, DETAILS) as details,
+        whole_table(folder.handed_in_csv, HANDED_IN) as files,
+    ):
+        for result in results:
+            who = (result.student, result.notebook)
+            for exercise in result.exercises:
+                for c in exercise.cases:
+                    details.add((*who, exercise.name, c.case, c.points, c.max_points, c.status, c.diagnosis))
+            for file in result.handed_in:
+                files.add((*who, file.file, file.time, _yes(file.late), _yes(file.graded)))
+            row = rows.setdefault(result.student, StudentRow(result.student))
+            row.points[result.notebook] = result.points
+            row.max_points += result.max_points
+    ordered = [rows[student] for student in sorted(rows)]
+    with whole_table(folder.grades_csv, ("student", *notebooks, "total", "max")) as grades:
+        for row in ordered:
+            points = (row.points.get(notebook, "") for notebook in notebooks)
+            grades.add((row.student, *points, row.total, row.max_points))
+    return ordered
+
+
+def graded_last(folder: ResultsFolder) -> list[Pair]:
+    """What the last run graded, as its tables say: earlier runs may have left more."""
+    pairs = {(result.student, result.notebook) for result in folder.read_results()}
+    try:
+        with folder.details_csv.open(newline="", encoding="utf-8") as file:
+            named = {(row["student"], row["notebook"]) for row in csv.DictReader(file)}
+    except (OSError, KeyError, ValueError, csv.Error):
+        return sorted(pairs)
+    return sorted(pair for pair in pairs if tuple(map(no_formula, pair)) in named)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

@@ -1,0 +1,279 @@
+"""The commands of those who teach: grade, report, review, export, release. The student edition says so instead."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sdpa_helpers.cli.options import Memory, Seconds, limits
+from sdpa_helpers.cli.printing import complain, progress_bar, say, show_summary, warn
+from sdpa_helpers.cli.refuse import refuse_unknown, refuses
+from sdpa_helpers.cli.startup import quick_imports
+from sdpa_helpers.grading.refusal import Refusal
+
+try:
+    from sdpa_helpers.classroom.exports import EXPORTS
+except ModuleNotFoundError:  # the student edition
+    EXPORTS = {}
+
+if TYPE_CHECKING:
+    from sdpa_helpers.classroom.executors import Executor
+    from sdpa_helpers.classroom.results_folder import ResultsFolder
+    from sdpa_helpers.classroom.review.apply_marks import Applied
+
+
+@refuses
+def grade(
+    submissions: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder or a zip: <student>/<notebook>.ipynb, files with students' names, or what Canvas or Moodle "
+            "exports."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Where the gradebook and the feedback go.")],
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions graded at the same time.")] = 1,
+    timeout: Seconds = 60.0,
+    memory: Memory = 4096,
+    seed: Annotated[
+        str | None, typer.Option(help="Hidden inputs are drawn from it; default: a fresh secret.")
+    ] = None,
+    gradebook: Annotated[
+        str | None, typer.Option(help="SQLAlchemy URL; default: SQLite in the --out folder.")
+    ] = None,
+    executor: Annotated[
+        str,
+        typer.Option(
+            help='"local": --jobs processes of this machine; "dask=ADDRESS": the workers of a Dask scheduler.'
+        ),
+    ] = "local",
+    sandbox: Annotated[
+        str, typer.Option(help='"auto": the best that holds here; "require": refuse to run without; "off".')
+    ] = "auto",
+    forbidden: Annotated[
+        str, typer.Option(help='Forbidden calls: "zero" points, or only a "flag".')
+    ] = "zero",
+    deadline: Annotated[
+        str | None,
+        typer.Option(help="ISO time, e.g. 2026-05-01T23:59 or …+02:00: the newest file before it counts."),
+    ] = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option(
+            help="Moodle's grading worksheet: says when each submission came, which its zip does not."
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh/--resume", help="Start over, or go on where a run stopped.")
+    ] = False,
+) -> None:
+    """Grade a folder or a zip of submissions. Exit 0 when the whole batch was processed, 2 when it could not run."""
+    refuse_unknown("--executor", re.sub("^dask=.+", "dask=ADDRESS", executor), ("local", "dask=ADDRESS"))
+    refuse_unknown("--forbidden", forbidden, ("zero", "flag"))
+    refuse_unknown("--sandbox", sandbox, ("auto", "require", "off"))
+    with quick_imports():
+        from sdpa_helpers.classroom.grade_folder import Batch, grade_folder
+        from sdpa_helpers.classroom.results_folder import ResultsFolder
+        from sdpa_helpers.grading.grade_one import Settings
+
+    where = _executor(executor, jobs)
+    # A cluster's workers choose their levels themselves.
+    level = _sandbox_level(sandbox) if executor == "local" else sandbox
+    batch = Batch(submissions, out, fresh, gradebook, _time(deadline), roster)
+    settings = Settings(seed or "", limits(timeout, memory), forbidden, level)
+    with progress_bar() as bar:
+        task = bar.add_task("grading", total=None)
+        summary = grade_folder(
+            batch,
+            settings,
+            where,
+            on_start=lambda total: bar.update(task, total=total),
+            on_done=lambda: bar.update(task, advance=1, refresh=True),
+        )
+    show_summary(summary, ResultsFolder(out))
+
+
+@refuses
+def report(
+    folder: Annotated[Path, typer.Argument(help="The --out folder of `sdpa grade`.")],
+) -> None:
+    """Write class.html and similar.html again from the results in a folder."""
+    from sdpa_helpers.classroom.pages import write_class_pages
+
+    graded = _graded(folder)
+    _bring_in_marks(graded)
+    if not write_class_pages(graded):
+        raise Refusal(f"{folder}: no results of this course's notebooks in it")
+    say(f"written: {graded.class_page}, {graded.similar_page}")
+
+
+PASSES_FLAGS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""For `review`: what it does not know is for JupyterLab."""
+
+
+@refuses
+def review(
+    lab: typer.Context,
+    folder: Annotated[Path, typer.Argument(help="The --out folder of `sdpa grade`.")],
+    gradebook: Annotated[
+        str | None, typer.Option(help="SQLAlchemy URL; default: the SQLite file in the folder.")
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option("--csv", help="No notebook: read marks from this table, and write it as it is now."),
+    ] = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="No notebook: only bring the marks into grades and pages.")
+    ] = False,
+) -> None:
+    """Read the answers in words and mark them, in JupyterLab; its flags, e.g. --no-browser, are passed on."""
+    from sdpa_helpers.classroom.review.command import open_lab, write_notebook
+    from sdpa_helpers.classroom.review.table import sync_table
+
+    status, graded = 0, _graded(folder)
+    if lab.args and (table or apply):
+        raise Refusal(f"{' '.join(lab.args)}: flags for JupyterLab go with neither --csv nor --apply")
+    if table:
+        changed, rows = sync_table(graded, table)
+        say(f"{changed} marks read; written: {table}, {rows} answers")
+    elif not apply:
+        write_notebook(graded)
+        status = open_lab(graded, lab.args, gradebook)
+    done = _apply_marks(graded, gradebook)
+    say(f"{done} Folder: {folder}")
+    raise typer.Exit(2 if status else 0)
+
+
+@refuses
+def export(
+    folder: Annotated[Path, typer.Argument(help="The --out folder of `sdpa grade`.")],
+    to: Annotated[str, typer.Option("--to", help=f"One of {', '.join(EXPORTS)}.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="File to write, for gradescope a folder; default: FOLDER/export/…."),
+    ] = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option(help="The gradebook or grading worksheet that the system exports: keeps its ids."),
+    ] = None,
+    notebook: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this notebook; may be repeated. Default: all that were graded."),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help='Canvas: NOTEBOOK=TITLE, e.g. "01_dot_product=Homework 1 (4321)".'),
+    ] = None,
+    gradebook: Annotated[
+        str | None,
+        typer.Option(help="nbgrader: SQLAlchemy URL of its gradebook; default: a new SQLite file."),
+    ] = None,
+    assignment: Annotated[
+        str, typer.Option(help="nbgrader: the assignment that holds the notebooks; default: one each.")
+    ] = "",
+) -> None:
+    """Give the marks back to a learning system. Exit 2 when that cannot be done as asked."""
+    from sdpa_helpers.classroom.exports.export import export_folder
+    from sdpa_helpers.classroom.exports.order import Order
+
+    refuse_unknown("--to", to, EXPORTS)
+    graded = _graded(folder)
+    _bring_in_marks(graded)
+    notebooks, columns = tuple(notebook or ()), tuple(column or ())
+    done = export_folder(to, Order(graded, notebooks, out, roster, columns, gradebook, assignment))
+    for note in done.notes:
+        complain.print(note, markup=False)
+    where = f"{done.paths[0]}" if len(done.paths) == 1 else f"{len(done.paths)} files"
+    say(f"{done.learners} learners; written: {where}")
+
+
+@refuses
+def release(
+    folder: Annotated[Path, typer.Argument(help="A new folder for the student edition.")],
+) -> None:
+    """Write the student edition: lessons, exercises, package, set-up files; no solutions, no tests."""
+    try:
+        from sdpa_helpers.classroom.release import release as write
+    except ModuleNotFoundError:
+        raise Refusal("this is the student edition already") from None
+
+    say(f"{folder}: {', '.join(write(folder))}")
+
+
+# ---- what they share --------------------------------------------------------------------------------------
+
+
+def _graded(path: Path) -> ResultsFolder:
+    """The folder of an earlier run; says so when another version has written some of it."""
+    from sdpa_helpers.classroom.results_folder import ResultsFolder
+
+    folder = ResultsFolder(path)
+    if not folder.holds_results():
+        raise Refusal(f"{path} holds no results/; name the --out folder of `sdpa grade`")
+    if older := folder.older_results():
+        warn(f"{len(older)} results are passed over: {older[0]}")
+    return folder
+
+
+def _bring_in_marks(folder: ResultsFolder) -> None:
+    """Marks that were given since the results were written."""
+    if folder.marks_db.is_file():
+        _apply_marks(folder, None)
+
+
+def _apply_marks(folder: ResultsFolder, gradebook: str | None) -> Applied:
+    """Bring marks of written answers into the results; says what to do when that is not possible."""
+    from sdpa_helpers.classroom.review.apply_marks import apply_marks
+
+    try:
+        return apply_marks(folder, gradebook)
+    except (Refusal, OSError) as error:
+        raise Refusal(f"{error}. Marks are kept: sdpa review {folder} --apply brings them in") from error
+
+
+def _time(text: str | None) -> datetime | None:
+    """An ISO time; without a zone it is this machine's."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except ValueError:
+        raise Refusal(f"--deadline {text} is no ISO time; expected e.g. 2026-05-01T23:59") from None
+
+
+def _executor(name: str, jobs: int) -> Executor:
+    """Where to grade."""
+    from sdpa_helpers.classroom.executors import Processes
+
+    if name == "local":
+        return Processes(jobs)
+    from sdpa_helpers.classroom.cluster import Cluster
+
+    return Cluster(
+        name.removeprefix("dask="), lambda note: complain.print(note, style="yellow", markup=False)
+    )
+
+
+def _sandbox_level(wanted: str) -> str:
+    """The level of confinement to use; says loudly what is missing, and refuses when "require" cannot be met."""
+    from sdpa_helpers.grading.kernel_package import kernel_package
+    from sdpa_helpers.sandbox.choose_level import NoSandbox, choose, explain
+
+    try:
+        choice = choose(wanted, kernel_package())
+    except NoSandbox as error:
+        raise Refusal(f"--sandbox require: no sandbox holds on this machine.\n{error}") from None
+    if choice.level == "off":
+        warn(
+            "No sandbox: submissions run as ordinary processes of your account, with limits on time and memory only. "
+            "Grade only notebooks that you would run yourself."
+        )
+    elif choice.missing:
+        warn(f"Sandbox: {choice.level}, which is not the best there is.")
+    if choice.missing:
+        complain.print(explain(choice.missing) + "\nSee docs/sandbox.md.", markup=False)
+    return choice.level

@@ -1,0 +1,111 @@
+"""The command line itself: what it refuses, where it reads its choices from, what it leaves as it was."""
+
+import json
+import subprocess
+import sys
+import types
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from sdpa_helpers.classroom.exports import EXPORTS
+from sdpa_helpers.classroom.exports.order import Exported
+from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.cli.app import app
+from sdpa_helpers.cli.refuse import STUDENT_EDITION, refuses
+from sdpa_helpers.grading.refusal import Refusal
+from tests.results import NAME, like_all, result
+
+
+def sdpa(*arguments):
+    ran = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return ran.exit_code, " ".join(ran.output.split())
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (Refusal("Do it [another] way."), "Do it [another] way."),
+        (FileNotFoundError("no course here"), "no course here"),
+        (ModuleNotFoundError(name="sdpa_helpers.classroom"), STUDENT_EDITION),
+        (ModuleNotFoundError(name="sdpa_helpers.classroom.exports.x"), STUDENT_EDITION),
+        (ModuleNotFoundError(name="sqlalchemy"), "sqlalchemy is not installed"),
+    ],
+)
+def test_what_is_expected_is_one_sentence_and_exit_2(error, says, capsys):
+    @refuses
+    def command():
+        raise error
+
+    with pytest.raises(typer.Exit) as ended:
+        command()
+    assert ended.value.exit_code == 2
+    assert says in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), ModuleNotFoundError(name="sdpa_helpers.grading.typo")])
+def test_a_mistake_of_ours_is_not_dressed_up(error):
+    @refuses
+    def command():
+        raise error
+
+    with pytest.raises(type(error)):
+        command()
+
+
+@pytest.fixture
+def graded(tmp_path):
+    folder = ResultsFolder(tmp_path)
+    folder.write_result(result("ada", like_all(1.0)))
+    return folder
+
+
+def test_exports_are_those_of_the_dictionary(graded):
+    assert all(name in sdpa("export", "--help")[1] for name in EXPORTS)
+    status, says = sdpa("export", graded, "--to", "paper")
+    assert status == 2
+    assert f"--to paper is not available in this version; available: {', '.join(EXPORTS)}" in says
+
+
+def test_a_new_export_is_a_module_and_a_line(graded, monkeypatch):
+    def export(order):
+        learners = [r.student for r in order.results()]
+        order.target("paper.txt").parent.mkdir()
+        order.target("paper.txt").write_text(" ".join(learners))
+        return Exported((order.target("paper.txt"),), len(learners))
+
+    module = types.ModuleType("paper")
+    module.export = export
+    monkeypatch.setitem(sys.modules, "paper", module)
+    monkeypatch.setitem(EXPORTS, "paper", "paper")
+    assert sdpa("export", graded, "--to", "paper")[0] == 0
+    assert (graded.exports / "paper.txt").read_text() == "ada"
+
+
+def test_results_of_another_version_are_passed_over_aloud(graded):
+    path = graded.result_path("ben", NAME)
+    graded.write_result(result("ben", like_all(0.0)))
+    data = json.loads(path.read_text())
+    del data["form"]
+    path.write_text(json.dumps(data))
+    status, says = sdpa("export", graded, "--to", "canvas")
+    assert status == 0
+    assert "1 results are passed over: this result has the form 2 or older" in says
+    assert "1 learners; written" in says
+
+
+UNTOUCHED = """
+import sys
+import sdpa_helpers.grading
+assert "nbformat" not in sys.modules and "rfc3987_syntax" not in sys.modules
+from sdpa_helpers.cli.startup import quick_imports
+with quick_imports():
+    import nbformat
+assert sys.modules.get("rfc3987_syntax", "absent") is not None
+"""
+
+
+def test_quick_imports_leave_no_trace_and_grading_makes_none():
+    ran = subprocess.run([sys.executable, "-c", UNTOUCHED], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
