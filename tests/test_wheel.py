@@ -114,7 +114,9 @@ def imported(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("room", EXTRAS)
-def test_what_a_room_imports_is_declared(room, made, course):
+def test_what_a_room_imports_is_declared(room, made, course, needs):
+    if "gpu" in EXTRAS[room]:
+        needs("triton")
     declared = import_names(made(*EXTRAS[room]).wants.values()) | sys.stdlib_module_names | {"sdpa_helpers"}
     for path in sorted((course / "sdpa_helpers" / room).rglob("*.py")):
         missing = {name for name in imported(path) if (room, name) not in UNDECLARED} - declared
