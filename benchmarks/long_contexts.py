@@ -1,4 +1,4 @@
-"""The tables of docs/long-contexts.md, computed: the formulas of attention/ring/volumes.py, and results/ring.json.
+"""The tables of docs/long-contexts.md, computed: by the formulas of attention/ring/volumes.py and results/ring.json.
 
 python benchmarks/long_contexts.py            writes them into the page
 python benchmarks/long_contexts.py --check    only says whether the page has them
