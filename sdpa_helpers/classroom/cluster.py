@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import importlib.metadata
+import logging
 import os
 import pickle
 import platform
@@ -10,8 +11,9 @@ import socket
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -64,6 +66,7 @@ class Cluster:
                 '--executor dask=… needs the package distributed: pip install -e ".[cluster]"'
             ) from None
         self.address, self.say, self.said = address, say, set[str]()
+        _let_us_speak()
         try:
             with ThreadPoolExecutor(1) as aside:  # in this thread a loop may be running, as in a notebook
                 aside.submit(
@@ -81,10 +84,8 @@ class Cluster:
     def max_in_flight(self) -> int:
         """Two for each thread of the cluster, which may grow and shrink; four when there is none yet."""
         if time.monotonic() - self.seen > _SEEN_EVERY:
-            try:
+            with self._reaching_it():
                 threads = self.client.nthreads().values()  # type: ignore[union-attr]  # not an asynchronous client
-            except OSError:
-                raise self._gone() from None
             self.seen, self.threads = time.monotonic(), sum(threads)
             if not self.threads:
                 self._tell(f"The Dask scheduler at {self.address} has no worker; waiting for one.")
@@ -98,7 +99,7 @@ class Cluster:
             unread: Future[Attempt | None] = Future()
             unread.set_result(Attempt(without_run(submission, settings, "unreadable", str(error))))
             return unread
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), self._reaching_it():
             warnings.filterwarnings("ignore", "Sending large graph")  # a notebook with its outputs
             return self.executor.submit(self.deliver, pickle.dumps(task))
 
@@ -123,6 +124,16 @@ class Cluster:
             self._tell(done.note)
         return done
 
+    @contextmanager
+    def _reaching_it(self) -> Iterator[None]:
+        """What the client raises when it has lost its scheduler depends on how far it has noticed."""
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, OSError) or self.client.status != "running":
+                raise self._gone() from None
+            raise
+
     def _gone(self) -> CannotGrade:
         return CannotGrade(
             f"the Dask scheduler at {self.address} is gone. What is graded is kept: run the same command again"
@@ -135,8 +146,30 @@ class Cluster:
 
     def close(self, finished: bool) -> None:
         """Leave the cluster as it was; what is still under way there is cancelled."""
-        self.executor.shutdown(wait=finished)
+        try:
+            self.executor.shutdown(wait=finished)
+        except Exception:
+            if self.client.status == "running":
+                raise
+            # The scheduler is gone, and with it what could be cancelled: the error on its way says so.
         self.client.close()
+
+
+LOGGERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
+"""All that have a level of their own; the others have that of their parents."""
+
+
+def _let_us_speak() -> None:
+    """Keep Dask's own log out of what the instructor reads, unless their Dask configuration asks for it.
+
+    Its threads log tracebacks of their own after a scheduler has gone, at any moment until the process ends.
+    That it is gone is said once, by CannotGrade.
+    """
+    import dask.config
+
+    if not dask.config.get("logging", None):
+        for name in LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 async def _answers(address: str) -> None:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import Future
-from dataclasses import reexecutor
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -188,9 +188,26 @@ def test_a_scheduler_that_dies_leaves_what_is_graded(hand_in, tmp_path, dask):
         assert line, said
     dask.scheduler.kill()
     said += grader.communicate(timeout=120)[1]
-    assert grader.returncode == 2
+    assert grader.returncode == 2, said
     assert "is gone" in said
     assert "Traceback" not in said
+
+
+def test_a_client_that_has_noticed_the_loss_hides_no_error_and_adds_none(tmp_path, dask):
+    """Later than the test above: the client has given up, and refuses to cancel what is under way."""
+    cluster = Cluster(dask.address, lambda note: None)
+    path = tmp_path / f"{NAME}.ipynb"
+    path.write_text("{")
+    cluster.submit(Submission("ada", NAME, path), Settings("s"))
+    dask.scheduler.kill()
+    while cluster.client.status != "closed":
+        time.sleep(0.05)
+    cluster.seen = -10.0
+    with pytest.raises(CannotGrade, match="is gone"):
+        cluster.max_in_flight()
+    with pytest.raises(CannotGrade, match="is gone"):
+        cluster.submit(Submission("ben", NAME, path), Settings("s"))
+    cluster.close(finished=False)
 
 
 def test_an_address_where_nobody_answers_is_an_error_within_seconds(tmp_path, needs):
@@ -214,7 +231,7 @@ def test_a_file_beyond_the_limit_does_not_travel(tmp_path):
     path.touch()
     os.truncate(path, MAX_NOTEBOOK_BYTES + 1)
     submission, settings = Submission("ada", NAME, path), Settings("s")
-    task = pack(submission, reexecutor(settings, sandbox="off"))
+    task = pack(submission, replace(settings, sandbox="off"))
     assert task.content is None
     here, there = grade(submission, settings), work_there(task).result
     assert there.status == "unreadable"
