@@ -1,5 +1,6 @@
 """Which backend a call gets, that the reason is told, and that torch's slow path is never taken by accident."""
 
+import math
 import re
 import sys
 from types import ModuleType
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.attention import choice, known_backends
+from sdpa_helpers.attention import call_facts, choice, known_backends
 
 from .cases import make
 
@@ -32,6 +33,46 @@ def test_very_large_arrays_go_to_compiled_tiles(needs):
     needs("numba")
     large = np.broadcast_to(np.float32(1), (3000, 4))  # takes no memory; nothing is computed
     assert sdpa.explain_backend(large, large, large).backend == "numba"
+
+
+def test_tiles_are_worth_it_from_the_size_that_is_told():
+    least = known_backends.BACKENDS["numpy-tiled"].from_scores
+    row = np.broadcast_to(1.0, (least, 4))
+    assert sdpa.explain_backend(row[:1], row, row).backend == "numpy-tiled"
+    smaller = sdpa.explain_backend(row[:1], row[1:], row[1:])
+    assert smaller.backend == "numpy"
+    assert f"{math.isqrt(least)} × {math.isqrt(least)}" in str(smaller)
+
+
+@pytest.mark.parametrize(
+    ("device", "dtype", "backend", "reason"),
+    [
+        ("cuda", "float16", "triton", "not torch-fused: it has a mask"),
+        ("cuda", "float32", "torch", "not triton: its products of float32"),
+        ("cpu", "float16", "torch", "not triton: it is for tensors on an NVIDIA GPU, not on 'cpu'"),
+        ("mps", "float32", "torch", "not triton: it is for tensors on an NVIDIA GPU, not on 'mps'"),
+    ],
+)
+def test_a_gpus_kernels_are_for_a_gpu_and_for_half_precision(monkeypatch, device, dtype, backend, reason):
+    """On any machine: the call is described, not made."""
+    monkeypatch.setattr(known_backends, "is_usable", lambda name: True)
+    monkeypatch.setattr(
+        known_backends, "cannot", lambda name, call: {"torch-fused": "it has a mask"}.get(name, "")
+    )
+    case = make(2)
+    options = {"is_causal": False, "scale": 1.0, "dropout_p": 0.0, "return_weights": False}
+    call = call_facts.describe(*case.arrays, None, lead=(2,), **options)
+    chosen = choice.choose("auto", call._replace(kind="torch", device=device, dtype=dtype))
+    assert chosen.backend == backend
+    assert reason in str(chosen)
+
+
+def test_a_backend_is_not_asked_what_it_cannot_do_where_it_is_not_usable(monkeypatch):
+    monkeypatch.setattr(known_backends, "is_usable", lambda name: name == "numpy")
+    monkeypatch.setattr(known_backends, "cannot", lambda name, call: {"numpy": ""}[name])
+    chosen = explained(make(n_q=300, n_k=300))
+    assert chosen.backend == "numpy"
+    assert [name for name, _ in chosen.others] == ["numba", "numpy-tiled"]
 
 
 def test_what_is_not_installed_is_named_with_its_command(monkeypatch):

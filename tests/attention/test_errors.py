@@ -85,7 +85,11 @@ VALUES = {
     "dropout is NaN": ({"dropout_p": float("nan")}, ("dropout_p", "nan", "from 0 to 1")),
     "dropout in NumPy": (
         {"dropout_p": 0.5},
-        ("dropout_p", "0.5", "'numpy'", "no random state", "Pass dropout_p=0", "torch tensors"),
+        ("'numpy'", "dropout_p is 0.5", "no random state", "Pass dropout_p=0", "torch tensors"),
+    ),
+    "dropout in NumPy's tiles": (
+        {"dropout_p": 0.5, "backend": "numpy-tiled"},
+        ("'numpy-tiled'", "dropout_p is 0.5", "no random state", "Pass dropout_p=0", "torch tensors"),
     ),
     "an infinite scale": ({"scale": float("inf")}, ("scale", "inf", "must be finite")),
     "no such backend": ({"backend": "cuda"}, ("'cuda'", "Usable here", "'auto'", "'numpy'")),
@@ -190,9 +194,10 @@ def test_devices(torch):
 def test_a_gradient_is_not_lost_in_numpy(torch):
     arrays = [torch.tensor(x) for x in make().arrays]
     arrays[1].requires_grad_()
-    with pytest.raises(ValueError, match="gradient") as caught:
-        scaled_dot_product_attention(*arrays, backend="numpy")
-    says(caught, "'numpy'", "pass backend='torch'", "detached tensors")
+    for backend in ("numpy", "numpy-tiled"):
+        with pytest.raises(ValueError, match="gradient") as caught:
+            scaled_dot_product_attention(*arrays, backend=backend)
+        says(caught, f"'{backend}'", "backend='torch'", "detached tensors")
     with torch.no_grad():  # nobody asks for one
         output = scaled_dot_product_attention(*arrays, backend="numpy")
         torch.testing.assert_close(output, scaled_dot_product_attention(*arrays))
