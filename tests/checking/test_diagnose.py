@@ -31,7 +31,7 @@ def exercise() -> Exercise:
         also_right=(),
         hints=("", "", ""),
         invariants=tuple(
-            Invariant(n, f"It is not {n}.", lambda inputs, values: True) for n in ("even", "odd")
+            Invariant(n, f"It is not {n}.", lambda inputs, values: True) for n in ("odd", "even")
         ),
     )
 
@@ -93,6 +93,7 @@ def test_what_is_said_goes_from_the_known_mistake_to_the_kind_of_fault():
 
     assert means(failed("two", "4-times", broken="odd")) == "You take it 4 times."
     assert means(failed("two", broken="odd")) == "It is not odd."
+    assert means(failed("two", broken="even")) == "It is not even."
     assert means(failed("two")) == "two is here for a reason"
     assert "dtype" in means(failed("two", fault="wrong-dtype"))
     assert means(failed("two", fault="a fault without a sentence")) == ""

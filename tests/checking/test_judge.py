@@ -247,6 +247,11 @@ def test_a_pattern_does_not_depend_on_the_size_of_the_numbers(size):
     assert "3 times" in pattern(expected, 3 * expected)
 
 
+def test_rounding_hides_no_pattern():
+    assert "2.5 times" in pattern(np.array([1e-12, 0.1, 0.7]), 2.5 * np.array([1.1e-12, 0.1, 0.7]))
+    assert "+0.1 away" in pattern(np.array([0.1, 0.7, 1 / 3]), np.array([0.1, 0.7, 1 / 3]) + 0.1)
+
+
 def test_too_few_numbers_have_no_pattern():
     assert pattern(np.array([2.0]), np.array([4.0])) == ""
     assert pattern(np.array(2.0), np.array(4.0)) == ""
