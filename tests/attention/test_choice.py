@@ -48,6 +48,7 @@ def test_tiles_are_worth_it_from_the_size_that_is_told():
     ("device", "dtype", "backend", "reason"),
     [
         ("cuda", "float16", "triton", "not torch-fused: it has a mask"),
+        ("cuda", "float64", "triton", "not torch-fused: it has a mask"),
         ("cuda", "float32", "torch", "not triton: its products of float32"),
         ("cpu", "float16", "torch", "not triton: it is for tensors on an NVIDIA GPU, not on 'cpu'"),
         ("mps", "float32", "torch", "not triton: it is for tensors on an NVIDIA GPU, not on 'mps'"),
