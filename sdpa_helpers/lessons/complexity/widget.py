@@ -249,7 +249,7 @@ def still_roofline(hardware: Hardware) -> Picture:
     ax.loglog(
         reach, np.minimum(hardware.peak_at("float16"), reach * hardware.bandwidth), color=INK, linewidth=2
     )
-    told = []
+    facts = []
     for way, marker in zip(WAYS, "os", strict=True):
         path = [bound(hardware, n, 64, way, "float16") for n in LENGTHS[2:16:2]]
         ax.plot(
@@ -269,7 +269,7 @@ def still_roofline(hardware: Hardware) -> Picture:
             color=INK,
             fontsize=9.5,
         )
-        told.append(f"{way} comes to {count(last.intensity)} FLOPs per byte")
+        facts.append(f"{way} comes to {count(last.intensity)} FLOPs per byte")
     ridge = hardware.peak_at("float16") / hardware.bandwidth
     ax.axvline(ridge, color=SKY, linewidth=1.2, linestyle=":")
     ax.annotate(
@@ -284,7 +284,7 @@ def still_roofline(hardware: Hardware) -> Picture:
     return style.show(
         fig,
         f"Roofline of an {hardware.name} from published figures, with attention's place for 128 to "
-        f"{LENGTHS[14]:,} tokens: {', '.join(told)}; the ridge is at {ridge:.0f}.",
+        f"{LENGTHS[14]:,} tokens: {', '.join(facts)}; the ridge is at {ridge:.0f}.",
     )
 
 

@@ -124,7 +124,7 @@ def still_duel() -> Picture:
     fig, axes = style.panels(
         titles, x="distance along the query", y="distance off it", size=(9.6, 4.6), sharey=True
     )
-    told = []
+    facts = []
     for ax, (angle, length) in zip(axes, moments, strict=True):
         found = duel(angle, 1.0, length)
         style.arrow(ax, (1.0, 0.0), "A and q", colour=KEY, shift=(6, -13))
@@ -141,13 +141,13 @@ def still_duel() -> Picture:
             color=style.INK,
             va="top",
         )
-        told.append(
+        facts.append(
             f"B {angle:g} degrees off with length {length:g} scores {write(found.dots[1], 2)}, {verdict}"
         )
     return style.show(
         fig,
         "A query and key A, both of length 1 in the same direction, score 1.00. Three keys B: "
-        + "; ".join(told)
+        + "; ".join(facts)
         + ".",
     )
 

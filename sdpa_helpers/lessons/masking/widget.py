@@ -105,11 +105,11 @@ def grid(
 ) -> Grid:
     """A grid over these words, with masks offered by name."""
     empty = Grid("grid", name, label, size=len(words))
-    told = json.dumps(
+    facts = json.dumps(
         {"words": list(words), "presets": {title: empty.index(mask) for title, mask in offered.items()}},
         ensure_ascii=False,
     )
-    return replace(empty, shown=(told,), start=empty.index(offered[start]), file=GRID)
+    return replace(empty, shown=(facts,), start=empty.index(offered[start]), file=GRID)
 
 
 # The picture ------------------------------------------------------------------------------------------------
@@ -167,18 +167,18 @@ def sentence(
 ) -> str:
     """What the picture shows."""
     known = _several(int((needed != NEVER).sum()), "pair is", "pairs are")
-    told = [f"The mask allows {int(mask.sum())} of {mask.size} pairs; over the layers {known} connected."]
+    facts = [f"The mask allows {int(mask.sum())} of {mask.size} pairs; over the layers {known} connected."]
     if leaking.any():
         places = sorted((int(needed[i, j]), int(i), int(j)) for i, j in np.argwhere(leaking))
         ways = []
         for layer, i, j in dict.fromkeys((places[0], max(places, key=lambda place: place[0]))):
             ways.append(f"in layer {layer} {' → '.join(words[k] for k in shortest_way(mask, i, j))}")
-        told.append(f"{_several(len(places), 'leak', 'leaks')} into the future: {'; '.join(ways)}.")
+        facts.append(f"{_several(len(places), 'leak', 'leaks')} into the future: {'; '.join(ways)}.")
     else:
-        told.append("No leak is marked.")
+        facts.append("No leak is marked.")
     if empty := [word for word, row in zip(words, mask, strict=True) if not row.any()]:
-        told.append(f"{_several(len(empty), 'row sees', 'rows see')} nothing: {', '.join(empty)}.")
-    return " ".join(told)
+        facts.append(f"{_several(len(empty), 'row sees', 'rows see')} nothing: {', '.join(empty)}.")
+    return " ".join(facts)
 
 
 def _several(count: int, one: str, more: str) -> str:
@@ -192,7 +192,7 @@ def still_reach(words: Sequence[str]) -> Picture:
     fig, axes = style.panels(
         ["after 1 layer", "after 2 layers"], x="token it knows of", y="token that knows", size=(9.6, 4.2)
     )
-    told = []
+    facts = []
     for ax, layers in zip(axes, (1, 2), strict=True):
         needed = layers_needed(mask, layers)
         wrong = leaks(needed)
@@ -203,13 +203,13 @@ def still_reach(words: Sequence[str]) -> Picture:
             text.set(text=shown, color=style.INK, weight="bold" if wrong[i, j] else "normal")
             if wrong[i, j]:
                 ax.fill_between([j - 0.5, j + 0.5], i - 0.5, i + 0.5, color=style.ORANGE, linewidth=0)
-        told.append(
+        facts.append(
             f"after {_several(layers, 'layer', 'layers')} {_several(int(wrong.sum()), 'leak', 'leaks')}"
         )
     return style.show(
         fig,
         f"Two heat maps for a causal mask with one wrong cell, where “{words[1]}” may see “{words[-1]}”. Each "
-        f"cell tells after how many layers a token knows of another; leaks are marked: {', '.join(told)}.",
+        f"cell tells after how many layers a token knows of another; leaks are marked: {', '.join(facts)}.",
     )
 
 

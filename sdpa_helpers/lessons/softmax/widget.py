@@ -136,7 +136,7 @@ def still_row() -> Picture:
         size=(9.6, 3.4),
         sharey=True,
     )
-    told = []
+    facts = []
     for ax, T in zip(axes, temperatures, strict=True):
         found = sharp(weights_at(unit_scores(16), T))
         ax.bar(range(16), found.weights, color=BLUE)
@@ -145,10 +145,10 @@ def still_row() -> Picture:
         measures = f"largest {write(found.largest, 2)}\nentropy {write(found.entropy, 2)} nats"
         lines = f"{measures}\nlike {write(found.effective, 1)} keys"
         ax.text(15.4, 0.95, lines, ha="right", va="top", color=style.INK)
-        told.append(f"T = {T:g}: largest {write(found.largest, 2)}, entropy {write(found.entropy, 2)} nats")
+        facts.append(f"T = {T:g}: largest {write(found.largest, 2)}, entropy {write(found.entropy, 2)} nats")
     return style.show(
         fig,
-        f"Weights of one row of 16 keys at three temperatures. {'; '.join(told)} of at most {write(np.log(16), 2)}.",
+        f"Weights of one row of 16 keys at three temperatures. {'; '.join(facts)} of at most {write(np.log(16), 2)}.",
     )
 
 

@@ -228,7 +228,7 @@ def still_histograms() -> Picture:
     fig, axes = style.panels(
         [f"d_k = {d}" for d in sizes], x="score q·k", y="share of scores, % per bin", size=(9.6, 3.4)
     )
-    told = []
+    facts = []
     for ax, d in zip(axes, sizes, strict=True):
         sample = correlated_scores(d)
         edges = np.linspace(-100, 100, 51)
@@ -243,12 +243,12 @@ def still_histograms() -> Picture:
         )
         found = measured(sample)[1]
         ax.text(-98, 0.93 * ax.get_ylim()[1], f"variance {plain(found.value)}", color=style.INK)
-        told.append(f"d_k = {d}: variance {plain(found.value)} ({plain(found.low)} to {plain(found.high)})")
+        facts.append(f"d_k = {d}: variance {plain(found.value)} ({plain(found.low)} to {plain(found.high)})")
     style.legend(axes[0], loc="center left")
     return style.show(
         fig,
         f"Histograms of {COUNT} scores of normal components on one axis, wider and wider, "
-        f"each under the bell N(0, d_k). {'; '.join(told)}.",
+        f"each under the bell N(0, d_k). {'; '.join(facts)}.",
     )
 
 
