@@ -74,7 +74,8 @@ def make_in(course, tmp_path, needs_program):
         subprocess.run(
             [program, target, f"PYTHON={python}"],
             cwd=folder,
-            env=os.environ | {"LOG": str(log)},
+            env=os.environ
+            | {"LOG": str(log), "EXTRAS": "dev", "MAKEFLAGS": ""},  # not those of the run of tests
             check=True,
             capture_output=True,
         )

@@ -101,7 +101,7 @@ def test_an_answer_without_its_line_is_found_by_its_function(pristine):
 @pytest.mark.parametrize(
     "source",
     [
-        "from sdpa_helpers.lessons.dot_product.exercises import dot_product",
+        "from sdpa_helpers.lessons.dot_product.exercises.dot_product import dot_product",
         "import sdpa_helpers as s\ns.solution(dot_product)",
         "import sdpa_helpers.lessons",
         "import sdpa_helpers.grading as g",
