@@ -7,7 +7,7 @@ READY := $(VENV)/.with-$(EXTRAS)
 .PHONY: test grade notebooks ledger lint
 
 test: $(READY)  ## run every test: the package, the grader, every notebook
-	@$(BIN)/python -m pytest --nbval --nbval-current-env -n 3 --dist loadfile
+	@$(BIN)/python -m pytest --nbval --nbval-current-env -n 3 --dist loadfile --no-loadscope-reorder
 
 grade: $(READY)  ## the grader's demo: grade tests/submissions into build/grades
 	@$(BIN)/python -m sdpa_helpers grade tests/submissions --out build/grades --seed demo --timeout 20 --fresh
