@@ -6,8 +6,9 @@ READY := $(VENV)/.with-$(EXTRAS)
 
 .PHONY: test grade notebooks ledger lint
 
+# Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says.
 test: $(READY)  ## run every test: the package, the grader, every notebook
-	@$(BIN)/python -m pytest --nbval --nbval-current-env -n 3 --dist loadfile --no-loadscope-reorder
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --nbval --nbval-current-env -n 3 --dist loadfile --no-loadscope-reorder
 
 grade: $(READY)  ## the grader's demo: grade tests/submissions into build/grades
 	@$(BIN)/python -m sdpa_helpers grade tests/submissions --out build/grades --seed demo --timeout 20 --fresh
