@@ -63,7 +63,7 @@ def run(notebook: NotebookNode, limits: Limits, sandbox: str = OFF) -> Outcome:
     when it ends each time.
     """
     outcome = Outcome()
-    for _ in range(_RUNS):
+    for _ in range(RUNS):
         outcome = _run_once(notebook, limits, sandbox)
         if outcome.stopped not in ("kernel-died", "start-failed") or not broken_down(
             sandbox, kernel_package(), 0.5
@@ -74,7 +74,8 @@ def run(notebook: NotebookNode, limits: Limits, sandbox: str = OFF) -> Outcome:
     return outcome
 
 
-_RUNS = 3
+RUNS = 3
+"""How often a notebook is run while it is the fork server that ends."""
 
 
 class SandboxEnded(Exception):
