@@ -1,10 +1,14 @@
-"""From the verdicts on all cases to one sentence: which mistake was made."""
+"""From the verdicts on all cases to what is said of them: which mistakes were made, or what the numbers show."""
 
+import inspect
 from dataclasses import dataclass
 
-from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.clues import clues
+from sdpa_helpers.checking.exercise import EXAMPLE, Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Verdict, judge, truths
+from sdpa_helpers.checking.name_mistakes import Mistake, Tried, name_mistakes
 from sdpa_helpers.checking.observe import Answer, observe
+from sdpa_helpers.checking.patterns import pattern_over_cases
 
 
 @dataclass(frozen=True)
@@ -16,11 +20,16 @@ class Explained:
     """A slug for gradebooks, e.g. "no-scaling"."""
     means: str = ""
     """What it means, in words."""
+    about: str = ""
+    """What the case is about, where no mistake is named for it."""
 
     @property
     def message(self) -> str:
         """What the learner reads in graded feedback: what was seen, then what it means."""
-        return "" if self.verdict.passed else f"{_sentence(self.verdict.seen)} {self.means}".strip()
+        if self.verdict.passed:
+            return ""
+        about = f"This case is about: {self.about}" if self.about else ""
+        return " ".join(text for text in (_sentence(self.verdict.seen), self.means, about) if text)
 
 
 @dataclass(frozen=True)
@@ -29,8 +38,15 @@ class Result:
 
     exercise: Exercise
     cases: tuple[Explained, ...]
-    mistake: str
-    """The known wrong answer that explains every failed case, or ""."""
+    mistakes: tuple[Mistake, ...] = ()
+    """At most two, which explain every failed case together."""
+    pattern: str = ""
+    """What the numbers show over all cases, where no mistake is named; one sentence or ""."""
+
+    @property
+    def mistake(self) -> str:
+        """The name of the first mistake, or ""."""
+        return self.mistakes[0].name if self.mistakes else ""
 
     @property
     def points(self) -> float:
@@ -48,47 +64,57 @@ class Result:
         return any(c.verdict.status not in ("not-attempted", "missing") for c in self.cases)
 
 
-def assess(exercise: Exercise, answers: list[Answer], seed: str) -> Result:
-    """Judge one answer per case, in the order of the cases, and explain the failures."""
-    verdicts = [judge(exercise, t, a) for t, a in zip(truths(exercise, seed), answers, strict=True)]
-    return explain(exercise, verdicts)
+def assess(exercise: Exercise, answers: list[Answer], seed: str, source: str = "") -> Result:
+    """Judge one answer per case, in the order of the cases, and explain the failures.
+
+    source: the text of the answer, where it is known; its lines support a name.
+    """
+    pairs = zip(truths(exercise, seed), answers, strict=True)
+    return explain(exercise, [Tried(t, judge(exercise, t, a), a) for t, a in pairs], source)
 
 
 def try_out(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> Result:
     """Call `function` on every case, here and now, and assess what it returns."""
-    return assess(exercise, [observe(function, t.inputs) for t in truths(exercise, seed)], seed)
+    answers = [observe(function, t.inputs, t.watch) for t in truths(exercise, seed)]
+    return assess(exercise, answers, seed, source_of(function))
 
 
-def explain(exercise: Exercise, verdicts: list[Verdict]) -> Result:
-    """Give every failed case a diagnosis; the mistake that explains all failures wins."""
-    mistake = _one_mistake(exercise, verdicts)
-    cases = tuple(_explain_case(exercise, verdict, mistake) for verdict in verdicts)
-    return Result(exercise, cases, mistake)
-
-
-def _one_mistake(exercise: Exercise, verdicts: list[Verdict]) -> str:
-    """The wrong answer that agrees with every failed case, preferring one that agrees with the passed ones too."""
-    failed = [v for v in verdicts if v.status in ("failed", "error")]
-    if not failed:
+def source_of(function) -> str:
+    """The text of a function, or "" where none is kept."""
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError, SyntaxError):
         return ""
-    candidates = [w.name for w in exercise.wrong if all(w.name in v.explained_by for v in failed)]
-    agreeing = [c for c in candidates if all(c in v.explained_by for v in verdicts if v.passed)]
-    return (agreeing or candidates or [""])[0]
 
 
-def _explain_case(exercise: Exercise, verdict: Verdict, mistake: str) -> Explained:
+def explain(exercise: Exercise, tried: list[Tried], source: str = "") -> Result:
+    """Name what explains all failures, and give every failed case a diagnosis."""
+    mistakes: tuple[Mistake, ...] = ()
+    pattern = ""
+    if any(not t.verdict.passed and t.answer is not None for t in tried):
+        mistakes = name_mistakes(exercise, tried, clues(source, exercise.name) if source else ())
+        pattern = "" if mistakes else pattern_over_cases(exercise, tried)
+    cases = tuple(_explain_case(exercise, t.verdict, mistakes) for t in tried)
+    return Result(exercise, cases, mistakes, pattern)
+
+
+def _explain_case(exercise: Exercise, verdict: Verdict, mistakes: tuple[Mistake, ...]) -> Explained:
     if verdict.passed:
         return Explained(verdict)
-    named = mistake if mistake in verdict.explained_by else next(iter(verdict.explained_by), "")
-    if named:
-        return Explained(verdict, named, next(w.says for w in exercise.wrong if w.name == named))
+    for mistake in mistakes:
+        if verdict.case in mistake.cases:
+            return Explained(verdict, mistake.name, mistake.says)
+    about = next(c for c in exercise.cases if c.name == verdict.case).says
     if verdict.broken:
-        return Explained(
-            verdict, verdict.broken, next(i.says for i in exercise.invariants if i.name == verdict.broken)
-        )
-    case = next(c for c in exercise.cases if c.name == verdict.case)
-    means = case.says if verdict.fault == "wrong-values" else _MEANING.get(verdict.fault, "")
-    return Explained(verdict, verdict.fault, means)
+        broken = next(i.says for i in exercise.invariants if i.name == verdict.broken)
+        return Explained(verdict, verdict.broken, broken, about)
+    about = about if verdict.fault in ("wrong-values", "not-finite", "raised-error", "wrong-shape") else ""
+    return Explained(verdict, verdict.fault, _MEANING.get(verdict.fault, ""), about)
+
+
+def is_example(case: str) -> bool:
+    """Whether a case is one of the prompt's examples."""
+    return case.startswith(EXAMPLE)
 
 
 def _sentence(text: str) -> str:

@@ -1,14 +1,20 @@
 """What an exercise is: data plus small functions. Everything else in the course is made from it."""
 
 import hashlib
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
+from sdpa_helpers.checking.products import Products
+
 Inputs = tuple
 """The positional arguments of one call."""
+
+EXAMPLE = "the prompt's example"
+"""The name of the case that is made from it; with a number where there are several."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,9 @@ class Case:
     points: float = 1.0
     """What passing it earns."""
     says: str = ""
-    """Why this case is here, shown when it fails and nothing else explains it."""
+    """What this case is about, shown when it fails and no mistake is named for it."""
+    peak_bytes: int = 0
+    """How much memory an answer may hold at once beyond its inputs. 0: that is not looked at."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,10 @@ class WrongAnswer:
     """From a nudge to almost the code; shown before the exercise's own hints."""
     section: str = ""
     """The heading in the lesson that treats it, where that is another than the exercise's."""
+    clue: str = ""
+    """What in the source shows it, a kind of `clues.Clue`: then it may be named where it only raises errors."""
+    errors_tell: bool = False
+    """Whether what it says is true of every answer that fails with an error in just the cases in which it does."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +76,18 @@ class Example:
     """With the form "named": the arguments to write, where the text before has the others. All, when empty."""
     shows: str = ""
     """What stands for the result where more is to be said than its numbers, e.g. "ln 2 = 0.6931…"."""
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The positional arguments, with arrays in place of lists."""
+        return tuple(_array(value) for value in self.inputs)
+
+    def inputs_for(self, function: Callable) -> Inputs:
+        """All arguments in the order of the function's parameters, those between filled with their defaults."""
+        bound = inspect.signature(function).bind(*self.arguments, **dict(self.keywords))
+        last = max((list(bound.signature.parameters).index(name) for name in bound.arguments), default=-1)
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())[: last + 1]
 
 
 @dataclass(frozen=True)
@@ -95,12 +119,36 @@ class Exercise:
     section: str = ""
     """The heading in the lesson that treats it, e.g. "3. Length and angle"; the class report links there."""
     examples: tuple[Example, ...] = field(default=(), compare=False)
-    """What the prompt shows, in its order."""
+    """What the prompt shows, in its order. Each is a case too, after those in `cases`."""
+    mistakes: Products | None = field(default=None, compare=False)
+    """The wrong answers that deviate in one or two respects, where they are more than a list can hold."""
+
+    def __post_init__(self) -> None:
+        there = {case.name for case in self.cases}
+        examples = [case for case in _example_cases(self) if case.name not in there]
+        object.__setattr__(self, "cases", (*self.cases, *examples))
 
     @property
     def max_points(self) -> float:
         """Points of all cases together."""
         return sum(case.points for case in self.cases)
+
+
+def _example_cases(exercise: Exercise) -> list[Case]:
+    """The prompt's examples as cases: what a learner reads is what an answer is tried with."""
+    numbered = len(exercise.examples) > 1
+    cases = []
+    for number, example in enumerate(exercise.examples, 1):
+        name = f"{EXAMPLE} {number}" if numbered else EXAMPLE
+        cases.append(Case(name, lambda _rng, example=example: example.inputs_for(exercise.reference)))
+    return cases
+
+
+def _array(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    array = np.array(value)
+    return array if array.dtype == bool else array.astype(float)
 
 
 def stream(seed: str, exercise: str, case: str) -> np.random.Generator:

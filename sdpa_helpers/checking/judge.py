@@ -1,17 +1,18 @@
 """Compare an answer with the truth of a case: a pure function, used by `check` and by the grader alike.
 
-The order of questions: was it attempted, did it raise, is it the right kind, shape, dtype, finite, close.
-Independently of that, which known wrong answers give exactly this on the same inputs?
+The order of questions: was it attempted, did it raise, is it the right kind, shape, dtype, finite, close; did it
+leave the caller's arrays alone, and does it say the same when asked twice. Which mistake was made is asked in
+`name_mistakes`, where all cases are seen together.
 """
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, stream
-from sdpa_helpers.checking.observe import Answer, observe, pack_inputs, unpack_inputs
+from sdpa_helpers.checking.observe import NOTHING_ELSE, Answer, Watch, observe, pack_inputs, unpack_inputs
 
 PUBLIC_SEED = "public"
 """The seed of `check` and `sdpa check`; a grader takes another."""
@@ -22,10 +23,10 @@ _RELATIVE = {"float16": 5e-3, "float32": 2e-5, "float64": 1e-8}
 CaseStatus = Literal[
     "passed", "failed", "error", "not-attempted", "missing", "timeout", "out-of-memory", "not-run"
 ]
-"""What became of a case; the last four come from the grader, where there was no answer to judge."""
+"""What became of a case; the last four come from the grader, or from a limit: there was no answer to judge."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Truth:
     """A case with its numbers."""
 
@@ -34,13 +35,29 @@ class Truth:
     """The inputs, as `observe.pack_inputs` writes them."""
     expected: Answer
     """What the reference returns."""
-    wrong: dict[str, Answer]
-    """What each known wrong answer returns, by its name."""
+    watch: Watch = NOTHING_ELSE
+    """What to look at beside the result."""
 
     @property
     def inputs(self) -> Inputs:
         """Fresh inputs: nobody can spoil them for the next caller."""
         return unpack_inputs(self.packed)
+
+    @property
+    def watched(self) -> str:
+        """`watch` in words, as `observe.report` reads it."""
+        return " ".join(name for name in ("memory", "twice") if getattr(self.watch, name))
+
+
+class Difference(NamedTuple):
+    """How an answer differs from what is expected; all empty when it does not."""
+
+    fault: str = ""
+    """The kind of difference, e.g. "wrong-shape"."""
+    seen: str = ""
+    """What was observed; holds nothing of the expected values."""
+    compare: str = ""
+    """Seen against expected."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +75,6 @@ class Verdict:
     """What was observed; holds nothing of the expected values."""
     compare: str = ""
     """Seen against expected, for the learner's own check only."""
-    explained_by: tuple[str, ...] = ()
-    """The known wrong answers that return this here (also for a passed case: they pass it too)."""
     broken: str = ""
     """The invariant that the answer breaks."""
 
@@ -71,16 +86,32 @@ class Verdict:
 
 @lru_cache(maxsize=512)
 def truths(exercise: Exercise, seed: str) -> tuple[Truth, ...]:
-    """Every case of an exercise with the numbers that a seed draws for it."""
+    """Every case of an exercise with the numbers that a seed draws for it.
+
+    All arrays are read-only, but for those of the first case: there a change of them would show afterwards.
+    """
     found = []
-    for case in exercise.cases:
-        packed = pack_inputs(case.make(stream(seed, exercise.name, case.name)))
+    for number, case in enumerate(exercise.cases):
+        inputs = case.make(stream(seed, exercise.name, case.name))
+        packed = pack_inputs(inputs if number == 0 else tuple(map(_locked, inputs)))
         expected = observe(exercise.reference, unpack_inputs(packed))
-        if expected.kind in ("error", "none", "other", "not-attempted"):
+        if expected.kind in ("error", "none", "other", "not-attempted") or expected.changed:
             raise ValueError(f"the reference of {exercise.name!r} fails in case {case.name!r}: {expected}")
-        wrong = {w.name: observe(w.function, unpack_inputs(packed)) for w in exercise.wrong}
-        found.append(Truth(case, packed, expected, wrong))
+        found.append(Truth(case, packed, expected.plain, Watch(bool(case.peak_bytes), number == 0)))
     return tuple(found)
+
+
+def _locked(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.flags.writeable = False
+    return value
+
+
+@lru_cache(maxsize=1 << 14)
+def outcome(truth: Truth, function: Any) -> Answer:
+    """What a known answer returns in a case."""
+    return observe(function, truth.inputs).plain
 
 
 def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
@@ -89,13 +120,36 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
     if answer.kind == "not-attempted":
         seen = "the function still returns NotImplemented"
         return Verdict(case.name, "not-attempted", 0.0, case.points, fault="not-attempted", seen=seen)
-    fault, seen, compare = difference(truth.expected, answer)
-    explained = tuple(name for name, wrong in truth.wrong.items() if same(wrong, answer))
+    if answer.kind == "stopped":
+        return Verdict(case.name, "timeout", 0.0, case.points, fault="timeout", seen=answer.message)
+    fault, seen, compare = difference(truth.expected, answer) if not answer.changed else _changed(answer)
     if not fault:
-        return Verdict(case.name, "passed", case.points, case.points, explained_by=explained)
+        fault, seen, compare = _conduct(truth, answer)
+    if not fault:
+        return Verdict(case.name, "passed", case.points, case.points)
     broken = _broken_invariant(exercise, truth, answer) if fault == "wrong-values" else ""
     status = "error" if fault == "raised-error" else "failed"
-    return Verdict(case.name, status, 0.0, case.points, fault, seen, compare, explained, broken)
+    return Verdict(case.name, status, 0.0, case.points, fault, seen, compare, broken)
+
+
+def _changed(answer: Answer) -> Difference:
+    numbers = ", ".join(_ORDINALS[n] if n < len(_ORDINALS) else f"{n + 1}th" for n in answer.changed)
+    return Difference("changed-input", f"changed the caller's array: argument {numbers} is not what it was")
+
+
+_ORDINALS = ("1", "2", "3", "4", "5")
+
+
+def _conduct(truth: Truth, answer: Answer) -> Difference:
+    """What can be wrong about an answer whose numbers are right."""
+    if answer.differs:
+        return Difference("differs-each-call", "called twice with the same inputs, it returned two results")
+    if truth.case.peak_bytes and answer.peak_bytes > truth.case.peak_bytes:
+        held, allowed = (f"{n / 1e6:.3g} MB" for n in (answer.peak_bytes, truth.case.peak_bytes))
+        return Difference(
+            "too-much-memory", f"held {held} at once; {allowed} are enough for what has to be there"
+        )
+    return Difference()
 
 
 def values_of(answer: Answer) -> np.ndarray | tuple[np.ndarray | None, ...] | None:
@@ -129,104 +183,118 @@ def close(expected: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.isclose(values, expected, rtol=relative, atol=absolute, equal_nan=True)
 
 
-def same(known: Answer, answer: Answer) -> bool:
-    """Whether an answer is what a known (wrong) answer returns for the same inputs."""
-    if known.kind != answer.kind:
-        return False
-    if known.kind == "error":
-        return (known.error, known.message) == (answer.error, answer.message)
-    if known.kind == "tuple":
-        return len(known.items) == len(answer.items) and all(map(same, known.items, answer.items))
-    if known.kind == "other":
-        return known.type_name == answer.type_name
-    if known.array is None or answer.array is None:
-        return known.kind == "none"
-    if known.array.shape != answer.array.shape or known.array.dtype.kind != answer.array.dtype.kind:
-        return False
-    return bool(close(known.array, answer.array).all())
-
-
-def difference(expected: Answer, answer: Answer) -> tuple[str, str, str]:
-    """(fault, what was seen, what was seen against expected); all empty when the answer is right."""
+def difference(expected: Answer, answer: Answer) -> Difference:
+    """How an answer differs from what is expected."""
     if answer.kind == "error":
-        where = f" ({answer.line})" if answer.line else ""
-        return "raised-error", f"raised {answer.error}: {answer.message}{where}", ""
+        return Difference("raised-error", _raised(answer))
     if answer.kind == "none":
-        return "returned-nothing", "returned None: is a `return` missing?", ""
+        return Difference("returned-nothing", "returned None: is a `return` missing?")
     if expected.kind == "tuple":
         return _difference_of_tuples(expected, answer)
     if answer.kind in ("tuple", "other"):
-        return "wrong-kind", f"returned a {answer.type_name}; expected {_kind(expected)}", ""
+        return Difference("wrong-kind", f"returned {_an(answer.type_name)}; expected {_kind(expected)}")
     assert expected.array is not None
     assert answer.array is not None
     if expected.array.shape != answer.array.shape:
-        return "wrong-shape", _shapes(expected.array, answer.array), ""
+        return Difference("wrong-shape", _shapes(expected.array, answer.array))
     if not _dtype_fits(expected.array.dtype, answer.array.dtype):
         text = f"returned numbers of dtype {answer.array.dtype}; expected {expected.array.dtype}"
-        return "wrong-dtype", text, ""
+        return Difference("wrong-dtype", text)
     return _difference_of_values(expected.array, answer.array)
 
 
-def _difference_of_tuples(expected: Answer, answer: Answer) -> tuple[str, str, str]:
+def _raised(answer: Answer) -> str:
+    line = f" ({answer.line})" if answer.line else ""
+    where = f". {answer.where}" if answer.where else ""
+    if READ_ONLY in answer.message:
+        return f"wrote into the caller's array, which is read-only here{line}"
+    return f"raised {answer.error}: {answer.message}{line}{where}"
+
+
+READ_ONLY = "read-only"
+"""What NumPy's errors say of an array that cannot be written."""
+
+
+def _an(name: str) -> str:
+    return f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}"
+
+
+def _difference_of_tuples(expected: Answer, answer: Answer) -> Difference:
     parts = len(expected.items)
     if answer.kind != "tuple":
-        name = answer.type_name if answer.array is None else _kind(answer)
-        return "wrong-kind", f"returned {name}; expected a tuple of {parts}", ""
+        name = _an(answer.type_name) if answer.array is None or answer.kind == "other" else _kind(answer)
+        return Difference("wrong-kind", f"returned {name}; expected a tuple of {parts}")
     if len(answer.items) != parts:
-        return "wrong-kind", f"returned a tuple of {len(answer.items)}; expected {parts}", ""
+        return Difference("wrong-kind", f"returned a tuple of {len(answer.items)}; expected {parts}")
     for i, (want, got) in enumerate(zip(expected.items, answer.items, strict=True)):
-        fault, seen, compare = difference(want, got)
-        if fault:
-            return fault, f"part {i} of the tuple: {seen}", compare
-    return "", "", ""
+        found = difference(want, got)
+        if found.fault:
+            return found._replace(seen=f"part {i} of the tuple: {found.seen}")
+    return Difference()
 
 
-def _difference_of_values(expected: np.ndarray, values: np.ndarray) -> tuple[str, str, str]:
+def _difference_of_values(expected: np.ndarray, values: np.ndarray) -> Difference:
     right = close(expected, values)
     if right.all():
-        return "", "", ""
+        return Difference()
     spoiled = ~np.isfinite(values) & np.isfinite(expected)
     if spoiled.any():
         where = _first(spoiled)
         what = f"{values[where]}{_at(where)}"
-        return "not-finite", f"{int(spoiled.sum())} of {values.size} numbers are not finite: {what}", ""
+        seen = f"{int(spoiled.sum())} of {values.size} numbers are not finite: {what}"
+        return Difference("not-finite", f"returned {what}" if values.ndim == 0 else seen)
     wrong = ~right
     if values.dtype.kind in "bi" and values.ndim == 0:
-        return "wrong-values", f"returned {values}", f"expected {expected}"
+        shown = expected if expected.dtype.kind == values.dtype.kind else f"{expected:.12g}"
+        return Difference("wrong-values", f"returned {values}", f"expected {shown}")
     if values.dtype.kind == "b":
         where = _first(wrong)
         seen = f"{int(wrong.sum())} of {values.size} entries differ, the first{_at(where)}: {values[where]}"
-        return "wrong-values", seen, f"expected {expected[where]}"
+        return Difference("wrong-values", seen, f"expected {expected[where]}")
     with np.errstate(all="ignore"):
         distance = np.where(wrong, np.abs(values.astype(float) - expected.astype(float)), -1.0)
     distance[np.isnan(distance)] = np.inf
     where = tuple(int(i) for i in np.unravel_index(int(distance.argmax()), distance.shape))
-    number = f"{values[where]:.4g}{_at(where)}, off by {distance[where]:.3g}"
-    seen = f"returned {number}" if values.ndim == 0 else _count(wrong) + number
-    return "wrong-values", seen, f"expected {expected[where]:.4g}{pattern(expected, values)}"
+    came, wanted = apart(float(values[where]), float(expected[where]))
+    off = f", off by {distance[where]:.3g}"
+    seen = f"returned {came}{off}" if values.ndim == 0 else f"{_count(wrong)}returned {came}{_at(where)}{off}"
+    return Difference("wrong-values", seen, f"expected {wanted}{pattern(expected, values)}")
+
+
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers with four digits, or with as many as show that they differ."""
+    texts = (repr(one), repr(other))
+    for digits in range(4, 18):
+        texts = f"{one:.{digits}g}", f"{other:.{digits}g}"
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def pattern(expected: np.ndarray, values: np.ndarray) -> str:
     """What a wrong array has to do with the right one, if that is simple: a factor, an offset, a sign."""
+    if not np.isfinite(values).all() or not np.isfinite(expected).all():
+        return ""
     large = np.abs(expected) > 1e-6 * np.abs(expected).max()
-    if not np.isfinite(values).all() or large.sum() < 2:
+    if large.sum() < 2:
         return ""
     ratio = values[large] / expected[large]
     if (
         abs(ratio[0]) > 1e-6
+        and abs(ratio[0] - 1) > 1e-5
         and np.allclose(ratio, ratio[0], rtol=1e-6)
         and np.allclose(values[~large], 0, atol=1e-9)
     ):
         return f"; every number is {ratio[0]:.4g} times the right one"
     offset = values - expected
-    if np.allclose(offset, offset.flat[0], rtol=1e-6):
+    if abs(offset.flat[0]) > 1e-5 * np.abs(expected).max() and np.allclose(offset, offset.flat[0], rtol=1e-6):
         return f"; every number is {offset.flat[0]:+.4g} away from the right one"
     return ""
 
 
 def _count(wrong: np.ndarray) -> str:
     n = int(wrong.sum())
-    return f"{n} of {wrong.size} numbers {'differs' if n == 1 else 'differ'}, the largest difference: "
+    return f"{n} of {wrong.size} numbers {'differs' if n == 1 else 'differ'}; the largest difference: "
 
 
 def _first(mask: np.ndarray) -> tuple[int, ...]:

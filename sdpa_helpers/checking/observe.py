@@ -2,22 +2,27 @@
 
 `observe` turns whatever comes back into an `Answer`: plain data, no behaviour. `pack`/`unpack` carry inputs
 and answers between processes as JSON with the arrays' bytes in base64; nothing is ever pickled. This module
-needs NumPy alone, because the grader copies it into the kernel in which a submission runs. Nothing here
-knows what the right answer is.
+needs NumPy alone, because the grader copies it, and `where`, into the kernel in which a submission runs. Nothing
+here knows what the right answer is.
 """
 
 import base64
 import json
-import linecache
+import tracemalloc
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from sdpa_helpers.checking.where import place_of
+
 MIME = "application/vnd.sdpa.answer+json"
 MAX_ANSWER_BYTES = 8 << 20
+MAX_COPIED_BYTES = 256 << 20
+"""What comes back larger than this is described by its shape; no exercise asks for a tenth of it."""
+MAX_LISTED = 100_000
 MAX_TEXT = 400
 _DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _DTYPES += ("float16", "float32", "float64", "complex64", "complex128")
@@ -28,10 +33,11 @@ class Answer:
     """What a function returned, or how it failed."""
 
     kind: str
-    """ "array", "number" (0-d), "tuple", "none", "not-attempted", "error", or "other" (`type_name` says what)."""
+    """ "array", "number" (0-d), "tuple", "none", "not-attempted", "error", "stopped" (by a limit or by hand), or
+    "other" (`type_name` says what)."""
     type_name: str = ""
     array: np.ndarray | None = None
-    """The values, of an "array" and a "number"."""
+    """The values, of an "array" and a "number"; of "other" the numbers it holds, where it is a list or a tensor."""
     items: tuple["Answer", ...] = ()
     """The parts of a "tuple"."""
     error: str = ""
@@ -40,13 +46,50 @@ class Answer:
     """Its text."""
     line: str = ""
     """The learner's line in which it was raised."""
+    where: str = ""
+    """The shapes of what that line worked on."""
+    changed: tuple[int, ...] = ()
+    """The positions of the arguments that were not the same after the call."""
+    peak_bytes: int = 0
+    """The memory it held at once, where that was measured."""
+    differs: bool = False
+    """A second call with the same inputs gave another result."""
+
+    @property
+    def plain(self) -> "Answer":
+        """What came back, and nothing of how."""
+        return replace(self, changed=(), peak_bytes=0, differs=False)
 
 
+@dataclass(frozen=True)
+class Watch:
+    """What to look at beside the result; each costs time."""
+
+    memory: bool = False
+    """Measure `Answer.peak_bytes`."""
+    twice: bool = False
+    """Call again, for `Answer.differs`."""
+
+
+NOTHING_ELSE = Watch()
 NOT_ATTEMPTED = Answer("not-attempted")
 
 
-def observe(function: Callable | None, arguments: tuple) -> Answer:
+def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_ELSE) -> Answer:
     """Call `function(*arguments)` and describe the result; never raises for what the function does."""
+    before = [_snapshot(value) for value in arguments]
+    answer, peak = _measured(function, arguments) if watch.memory else (_called(function, arguments), 0)
+    changed = tuple(
+        n for n, (old, new) in enumerate(zip(before, arguments, strict=True)) if not _untouched(old, new)
+    )
+    differs = False
+    if watch.twice and answer.kind in ("array", "number", "tuple") and not changed:
+        differs = not _alike(answer, _called(function, arguments))
+    return replace(answer, changed=changed, peak_bytes=peak, differs=differs)
+
+
+def _called(function: Callable | None, arguments: tuple) -> Answer:
+    _spoil_free_memory(arguments)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -54,8 +97,67 @@ def observe(function: Callable | None, arguments: tuple) -> Answer:
     except NotImplementedError:
         return NOT_ATTEMPTED
     except (Exception, SystemExit) as error:
-        text = " ".join(str(error).split()).encode("utf-8", "backslashreplace").decode()[:MAX_TEXT]
-        return Answer("error", error=type(error).__name__, message=text, line=_line_of(error, function))
+        place = place_of(error, function)
+        text = _text(" ".join(str(error).split()))
+        return Answer(
+            "error",
+            error=type(error).__name__,
+            message=text,
+            line=_text(place.line),
+            where=_text(place.operands),
+        )
+
+
+def _text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()[:MAX_TEXT]
+
+
+def _measured(function: Callable | None, arguments: tuple) -> tuple[Answer, int]:
+    """The answer, and how many bytes the call held at once at most."""
+    ours = not tracemalloc.is_tracing()
+    if ours:
+        tracemalloc.start(1)
+    try:
+        tracemalloc.reset_peak()
+        held = tracemalloc.get_traced_memory()[0]
+        answer = _called(function, arguments)
+        return answer, max(0, tracemalloc.get_traced_memory()[1] - held)
+    finally:
+        if ours:
+            tracemalloc.stop()
+
+
+def _snapshot(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _untouched(old: Any, new: Any) -> bool:
+    if not isinstance(old, np.ndarray):
+        return True
+    return old.shape == new.shape and old.dtype == new.dtype and old.tobytes() == new.tobytes()
+
+
+_POISON = 7.0e77
+
+
+def _spoil_free_memory(arguments: tuple) -> None:
+    """Leave numbers that nobody expects where the next arrays will lie: what was never written shows."""
+    for value in arguments:
+        if isinstance(value, np.ndarray) and 0 < value.nbytes <= 1 << 16:
+            spoiled = [np.full(max(1, value.nbytes // 8), _POISON) for _ in range(4)]
+            del spoiled
+
+
+def _alike(first: Answer, second: Answer) -> bool:
+    """Whether two calls gave the same: up to rounding, which the order of a sum may change."""
+    if first.kind != second.kind or len(first.items) != len(second.items):
+        return False
+    if first.array is not None and second.array is not None:
+        a, b = first.array, second.array
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        return bool(np.allclose(a, b, rtol=1e-6, atol=1e-12, equal_nan=True))
+    return all(map(_alike, first.items, second.items))
 
 
 def describe(value: Any) -> Answer:
@@ -68,8 +170,15 @@ def describe(value: Any) -> Answer:
     if isinstance(value, tuple):
         return Answer("tuple", name, items=tuple(describe(item) for item in value[:16]))
     if not isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
-        module = type(value).__module__.partition(".")[0]
-        return Answer("other", name if module == "builtins" else f"{module}.{name}")
+        return _something_else(value)
+    if isinstance(value, np.ndarray) and value.size * value.itemsize > MAX_COPIED_BYTES:
+        return Answer(
+            "other", f"{name} of shape {value.shape}"
+        )  # also a small array that is broadcast to a giant
+    return _as_array(value, name)
+
+
+def _as_array(value: Any, name: str) -> Answer:
     try:
         array = np.array(value)  # a plain copy: subclasses lose their behaviour here
     except (OverflowError, ValueError):
@@ -79,16 +188,49 @@ def describe(value: Any) -> Answer:
     return Answer("number" if array.ndim == 0 else "array", name, array=array)
 
 
-def _line_of(error: BaseException, function: Any) -> str:
-    """The deepest line of the learner's own file in the traceback, e.g. "line 3: return q @ k"."""
-    home = getattr(getattr(function, "__code__", None), "co_filename", None)
-    found, step = "", error.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == home:
-            source = linecache.getline(str(home), step.tb_lineno).strip()
-            found = f"line {step.tb_lineno}: {source}"[:MAX_TEXT] if source else f"line {step.tb_lineno}"
-        step = step.tb_next
-    return found
+def _something_else(value: Any) -> Answer:
+    """A list or a tensor with its numbers, whatever else by its name."""
+    module = type(value).__module__.partition(".")[0]
+    name = type(value).__name__ if module == "builtins" else f"{module}.{type(value).__name__}"
+    if isinstance(value, list) and len(value) <= 16 and any(isinstance(item, np.ndarray) for item in value):
+        parts = tuple(describe(item) for item in value)
+        shapes = {part.array.shape if part.array is not None else None for part in parts}
+        array = np.array([part.array for part in parts]) if len(shapes) == 1 and None not in shapes else None
+        return Answer("other", name, array=array, items=parts)
+    if isinstance(value, list):
+        if (count := _count(value)) > MAX_LISTED:
+            return Answer("other", f"list of more than {MAX_LISTED} numbers" if count else name)
+        inside = _as_array(_plain(value), name)
+    elif module == "torch" and hasattr(value, "detach"):
+        if value.numel() * value.element_size() > MAX_COPIED_BYTES:
+            return Answer("other", f"{name} of shape {tuple(value.shape)}")
+        inside = _as_array(value.detach().cpu().numpy(), name)
+    else:
+        return Answer("other", name)
+    return Answer("other", name, array=inside.array)
+
+
+def _count(value: Any, depth: int = 0) -> int:
+    """How many things a nested list holds; more than allowed when it is too deep or too long to be counted."""
+    if not isinstance(value, list):
+        return 1
+    if depth > 8 or len(value) > MAX_LISTED:
+        return MAX_LISTED + 1
+    total = 0
+    for item in value:
+        total += _count(item, depth + 1)
+        if total > MAX_LISTED:
+            break
+    return total
+
+
+def _plain(value: Any) -> Any:
+    """A nested list in which an array or a number of NumPy is a list or a number, too."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return (
+        value.tolist() if isinstance(value, (np.ndarray, np.generic)) and value.size <= MAX_LISTED else value
+    )
 
 
 # ---- between processes ----------------------------------------------------------------------------------
@@ -151,30 +293,65 @@ def pack_answer(answer: Answer) -> dict:
         "type": answer.type_name[:80],
         "array": None if answer.array is None else _pack_array(answer.array),
         "items": [pack_answer(item) for item in answer.items],
-        "error": [answer.error[:80], answer.message[:MAX_TEXT], answer.line[:MAX_TEXT]],
+        "error": [
+            answer.error[:80],
+            *(text[:MAX_TEXT] for text in (answer.message, answer.line, answer.where)),
+        ],
+        "seen": {
+            "changed": list(answer.changed),
+            "peak_bytes": min(answer.peak_bytes, _MOST_BYTES),
+            "differs": answer.differs,
+        },
     }
 
 
 def unpack_answer(data: Any, depth: int = 0) -> Answer:
     """Read an answer from untrusted JSON data; raises ValueError for anything malformed."""
-    if not isinstance(data, dict) or set(data) != {"kind", "type", "array", "items", "error"} or depth > 2:
-        raise ValueError("an answer must have kind, type, array, items and error")
+    fields = {"kind", "type", "array", "items", "error", "seen"}
+    if not isinstance(data, dict) or set(data) != fields or depth > 2:
+        raise ValueError("an answer must have kind, type, array, items, error and seen")
     kind, type_name, array, items, error = (data[k] for k in ("kind", "type", "array", "items", "error"))
     if kind not in ("array", "number", "tuple", "none", "not-attempted", "error", "other"):
         raise ValueError("unknown kind of answer")
-    if not isinstance(items, list) or len(items) > 16 or not isinstance(error, list) or len(error) != 3:
+    if not isinstance(items, list) or len(items) > 16 or not isinstance(error, list) or len(error) != 4:
         raise ValueError("malformed parts")
     if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in (type_name, *error)):
         raise ValueError("malformed text")
     values = _unpack_array(array) if array is not None else None
-    if (kind in ("array", "number")) != (values is not None) or (kind == "number" and values.ndim != 0):  # type: ignore[union-attr]
+    if kind in ("array", "number") and (values is None or (kind == "number" and values.ndim != 0)):
         raise ValueError("kind and values do not belong together")
-    return Answer(kind, type_name, values, tuple(unpack_answer(item, depth + 1) for item in items), *error)
+    if values is not None and kind not in ("array", "number", "other"):
+        raise ValueError("kind and values do not belong together")
+    parts = tuple(unpack_answer(item, depth + 1) for item in items)
+    changed, peak_bytes, differs = _unpack_seen(data["seen"])
+    name, message, line, where = error
+    return Answer(kind, type_name, values, parts, name, message, line, where, changed, peak_bytes, differs)
 
 
-def report(function: Any, nonce: str, inputs: str) -> None:
-    """Run in the kernel by a hidden check cell: call the learner's function, publish what it gave."""
+_MOST_BYTES = 1 << 50
+
+
+def _unpack_seen(data: Any) -> tuple[tuple[int, ...], int, bool]:
+    if not isinstance(data, dict) or set(data) != {"changed", "peak_bytes", "differs"}:
+        raise ValueError("seen must have changed, peak_bytes and differs")
+    changed, peak, differs = data["changed"], data["peak_bytes"], data["differs"]
+    if not isinstance(changed, list) or len(changed) > 16:
+        raise ValueError("changed is a short list")
+    if not all(type(n) is int and 0 <= n < 16 for n in changed):
+        raise ValueError("changed holds positions")
+    if type(peak) is not int or not 0 <= peak <= _MOST_BYTES or type(differs) is not bool:
+        raise ValueError("malformed measurements")
+    return tuple(changed), peak, differs
+
+
+def report(function: Any, nonce: str, inputs: str, watched: str = "") -> None:
+    """Run in the kernel by a hidden check cell: call the learner's function, publish what it gave.
+
+    watched: names of what to look at, see `Watch`.
+    """
     from IPython.display import display
 
-    answer = observe(function, unpack_inputs(inputs)) if function is not None else Answer("other", "nothing")
+    watch = Watch(memory="memory" in watched, twice="twice" in watched)
+    given = unpack_inputs(inputs)
+    answer = observe(function, given, watch) if function is not None else Answer("other", "nothing")
     display({MIME: {"nonce": nonce, "answer": pack_answer(answer)}}, raw=True)

@@ -47,12 +47,7 @@ def result_in_words(exercise: Exercise, example: Example) -> str:
 
 def result_of(exercise: Exercise, example: Example) -> Any:
     """What the reference returns for an example."""
-    return exercise.reference(*arguments(example), **dict(example.keywords))
-
-
-def arguments(example: Example) -> tuple[Any, ...]:
-    """The positional arguments of an example, with arrays in place of lists."""
-    return tuple(_array(value) for value in example.inputs)
+    return exercise.reference(*example.arguments, **dict(example.keywords))
 
 
 def written(value: Any) -> str:
@@ -78,13 +73,6 @@ def _written_inputs(exercise: Exercise, example: Example) -> list[str]:
         return values
     pairs = [*zip(inspect.signature(exercise.reference).parameters, values, strict=False), *keywords]
     return [f"{name} = {value}" for name, value in pairs if not example.writes or name in example.writes]
-
-
-def _array(value: Any) -> Any:
-    if not isinstance(value, list):
-        return value
-    array = np.array(value)
-    return array if array.dtype == bool else array.astype(float)
 
 
 def _number(value: float) -> str:

@@ -103,8 +103,8 @@ def _sentences(case: Explained, result: Result) -> list[str]:
         return []
     compare = f" ({case.verdict.compare})" if case.verdict.compare else ""
     seen = f"seen: {case.verdict.seen}{compare}"
-    if result.mistake and case.diagnosis == result.mistake:
-        first = next(c for c in result.cases if c.diagnosis == result.mistake)
+    if case.diagnosis in {m.name for m in result.mistakes}:
+        first = next(c for c in result.cases if c.diagnosis == case.diagnosis)
         return [seen] if case is first else []
     return [seen, f"meant: {case.means}"] if case.means else [seen]
 
@@ -119,9 +119,10 @@ def _row(case: Explained, result: Result) -> str:
 def _remarks(result: Result, forbidden: list[str]) -> list[tuple[str, str]]:
     """What is said about all cases together: the mistake's name and meaning, calls that are not allowed."""
     remarks = []
-    if result.mistake:
-        wrong = next(w for w in result.exercise.wrong if w.name == result.mistake)
-        remarks.append((f"Diagnosis ({wrong.name})", wrong.says))
+    for mistake in result.mistakes:
+        remarks.append((f"Diagnosis ({mistake.name})", mistake.says))
+    if result.pattern:
+        remarks.append(("Pattern", result.pattern))
     if forbidden:
         advice = f"{', '.join(forbidden)}. Write the steps yourself; a grader flags this."
         remarks.append(("Not allowed here", advice))

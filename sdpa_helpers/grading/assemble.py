@@ -74,6 +74,7 @@ def _hidden_check(exercise: str, truth: Truth) -> NotebookNode:
     nonce = secrets.token_hex(16)
     source = (
         "import sdpa_helpers.checking.observe\n"
-        f"sdpa_helpers.checking.observe.report(globals().get({exercise!r}), {nonce!r}, {truth.packed!r})"
+        f"sdpa_helpers.checking.observe.report("
+        f"globals().get({exercise!r}), {nonce!r}, {truth.packed!r}, {truth.watched!r})"
     )
     return _cell(source, role="check", exercise=exercise, case=truth.case.name, nonce=nonce)

@@ -11,6 +11,7 @@ from typing import cast
 from sdpa_helpers.checking.diagnose import explain
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
+from sdpa_helpers.checking.name_mistakes import Tried
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, Status
@@ -31,27 +32,22 @@ class Evidence:
 def judge_exercise(exercise: Exercise, evidence: Evidence, seed: str, *, refuse: bool) -> GradedExercise:
     """The graded exercise. refuse: an answer with a forbidden call earns nothing."""
     known = truths(exercise, seed)
-    # Which known mistake an answer resembles is asked only where one was made.
-    verdicts = [_verdict(exercise, replace(truth, wrong={}), evidence) for truth in known]
-    if not all(v.passed for v in verdicts):
-        verdicts = [_verdict(exercise, truth, evidence) for truth in known]
+    tried = [Tried(t, _verdict(exercise, t, evidence), _answer(exercise, t, evidence)) for t in known]
     if refuse and exercise.name in evidence.lifted.forbidden:
         names = ", ".join(evidence.lifted.forbidden[exercise.name])
         seen = f"the answer uses {names}, which this exercise does not allow: write the steps yourself"
-        verdicts = [
-            replace(v, status="failed", points=0.0, fault="forbidden-call", seen=seen, explained_by=())
-            for v in verdicts
-        ]
-    return _graded(exercise, verdicts)
+        nothing = {"status": "failed", "points": 0.0, "fault": "forbidden-call", "seen": seen}
+        tried = [Tried(t.truth, replace(t.verdict, **nothing), None) for t in tried]
+    return _graded(exercise, tried, evidence.lifted.answers.get(exercise.name, ""))
 
 
 def nothing_run(exercise: Exercise, seed: str, why: str) -> GradedExercise:
     """The graded exercise of a submission that could not be run; `why` is what the learner reads."""
-    verdicts = [
-        Verdict(t.case.name, "missing", 0.0, t.case.points, fault="missing", seen=why)
+    tried = [
+        Tried(t, Verdict(t.case.name, "missing", 0.0, t.case.points, fault="missing", seen=why), None)
         for t in truths(exercise, seed)
     ]
-    return _graded(exercise, verdicts)
+    return _graded(exercise, tried, "")
 
 
 def status_of(exercises: Iterable[GradedExercise], stops: dict[str, str]) -> Status:
@@ -71,8 +67,8 @@ def forged(outcome: Outcome) -> tuple[Flag, ...]:
     )
 
 
-def _graded(exercise: Exercise, verdicts: list[Verdict]) -> GradedExercise:
-    explained = explain(exercise, verdicts)
+def _graded(exercise: Exercise, tried: list[Tried], source: str) -> GradedExercise:
+    explained = explain(exercise, tried, source)
     cases = tuple(
         GradedCase(
             case=c.verdict.case,
@@ -85,6 +81,15 @@ def _graded(exercise: Exercise, verdicts: list[Verdict]) -> GradedExercise:
         for c in explained.cases
     )
     return GradedExercise(exercise.name, exercise.title, exercise.max_points, cases, explained.mistake)
+
+
+def _answer(e: Exercise, truth: Truth, evidence: Evidence) -> Answer | None:
+    """What came back in a case, if it says something about the function."""
+    key = (e.name, truth.case.name)
+    if e.name in evidence.outcome.cell_errors or key in evidence.outcome.forged:
+        return None
+    answer = evidence.outcome.answers.get(key)
+    return None if answer is None or answer == Answer("other", "nothing") else answer
 
 
 def _verdict(e: Exercise, truth: Truth, evidence: Evidence) -> Verdict:

@@ -7,7 +7,7 @@ there fails, however the import is written.
 from functools import cache
 from pathlib import Path
 
-from sdpa_helpers.checking import observe
+from sdpa_helpers.checking import observe, where
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 _PACKAGE = '''"""The course's package in a graded notebook."""
@@ -47,6 +47,7 @@ def kernel_package() -> KernelPackage:
             ("sdpa_helpers/__init__.py", _PACKAGE),
             ("sdpa_helpers/checking/__init__.py", _ROOM),
             ("sdpa_helpers/checking/observe.py", Path(observe.__file__).read_text(encoding="utf-8")),
+            ("sdpa_helpers/checking/where.py", Path(where.__file__).read_text(encoding="utf-8")),
             ("sdpa_helpers/lessons/__init__.py", _ROOM),
             ("sdpa_helpers/lessons/session.py", _SESSION),
         ),

@@ -47,8 +47,8 @@ EXERCISE = Exercise(
     title="The proof, step by step",
     prompt=PROMPT,
     examples=(
-        Example((0, 1, 0, 1, 5), form="call"),
-        Example((2, 1, 0, 3, 5), form="call"),
+        Example((0.0, 1.0, 0.0, 1.0, 5), form="call"),
+        Example((2.0, 1.0, 0.0, 3.0, 5), form="call"),
     ),
     section="2. The proof, in seven steps",
     difficulty=3,

@@ -1,0 +1,110 @@
+"""What the source of an answer shows by itself: lines that support the name of a mistake, and never prove one."""
+
+import ast
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+Kind = Literal[
+    "transpose-all",  # `K.T`, or transpose() without axes
+    "literal-axis",  # axis=0, axis=1
+    "where-without-out",  # np.log(w, where=w > 0)
+    "writes-argument",  # `Q /= 2`, `x[mask] = 0` on an argument
+    "finite-fill",  # -1e9
+    "truth-of-array",  # `mask = mask or True`, `if mask:`
+    "no-transpose",  # `Q @ K` of two arguments
+    "squeeze",
+    "float32",
+    "no-return",
+]
+
+LONGEST = 20_000
+"""More characters than any answer has; a longer source is not read."""
+
+
+@dataclass(frozen=True)
+class Clue:
+    """One line that shows something."""
+
+    kind: Kind
+    line: str
+    """e.g. "line 3: `scores = Q @ K.T`"."""
+
+
+@lru_cache(maxsize=64)
+def clues(source: str, name: str) -> tuple[Clue, ...]:
+    """The clues in the function `name` (or, when there is none of that name, in all of the source)."""
+    if len(source) > LONGEST:
+        return ()
+    text = textwrap.dedent(source)
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
+    lines = text.split("\n")
+    found: dict[tuple[str, int], Clue] = {}
+    for function in functions or [tree]:
+        for kind, node in _all(function):
+            number = getattr(node, "lineno", 1)
+            shown = lines[number - 1].strip()[:120] if number <= len(lines) else ""
+            found.setdefault((kind, number), Clue(kind, f"line {number}: `{shown}`"))
+    return tuple(found.values())
+
+
+def _all(tree: ast.AST) -> Iterator[tuple[Kind, ast.AST]]:
+    arguments = {a.arg for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) for a in n.args.args}
+    rebound = {
+        t.id
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Assign)
+        for t in n.targets
+        if isinstance(t, ast.Name)
+    }
+    for node in ast.walk(tree):
+        for kind in _of_node(node, arguments, arguments - rebound):
+            yield kind, node
+    if isinstance(tree, ast.FunctionDef) and not any(isinstance(n, ast.Return) for n in ast.walk(tree)):
+        yield "no-return", tree
+
+
+def _of_node(node: ast.AST, arguments: set[str], untouched: set[str]) -> Iterator[Kind]:
+    match node:
+        case ast.Attribute(attr="T"):
+            yield "transpose-all"
+        case ast.Call(func=ast.Attribute(attr="transpose"), args=[]):
+            yield "transpose-all"
+        case ast.BinOp(left=ast.Name(id=one), op=ast.MatMult(), right=ast.Name(id=other)):
+            if {one, other} <= untouched:
+                yield "no-transpose"
+        case ast.Call(func=ast.Attribute(attr="squeeze")):
+            yield "squeeze"
+        case ast.keyword(arg="axis" | "dim", value=ast.Constant(value=0 | 1 | 2)):
+            yield "literal-axis"
+        case ast.Call(keywords=words) if any(w.arg == "where" for w in words):
+            if not any(w.arg in ("out", "initial") for w in words) and not _named(
+                node.func, ("sum", "mean", "any", "all")
+            ):
+                yield "where-without-out"
+        case ast.AugAssign(target=ast.Name(id=name)) if name in untouched:
+            yield "writes-argument"
+        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))) if name in untouched:
+            yield "writes-argument"
+        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()) if name in untouched:
+            yield "writes-argument"
+        case ast.keyword(arg="out", value=ast.Name(id=name)) if name in untouched:
+            yield "writes-argument"
+        case ast.Constant(value=float(number)) if 1e3 <= abs(number) < float("inf"):
+            yield "finite-fill"
+        case ast.BoolOp(values=[ast.Name(id=name), *_]) if name in arguments:
+            yield "truth-of-array"
+        case ast.If(test=ast.Name(id=name)) if name in arguments:
+            yield "truth-of-array"
+        case ast.Attribute(attr="float32" | "single") | ast.Constant(value="float32"):
+            yield "float32"
+
+
+def _named(function: ast.expr, names: tuple[str, ...]) -> bool:
+    return isinstance(function, ast.Attribute) and function.attr in names

@@ -1,0 +1,192 @@
+"""What can be done to a result on its way out, right or wrong: squeezed, turned, in fewer digits, in a list.
+
+A form is a mistake in itself, and can come on top of another: it is applied to what a known answer returns.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sdpa_helpers.checking.judge import Truth, close, tolerances
+from sdpa_helpers.checking.observe import Answer
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to hand out a result."""
+
+    name: str
+    """The diagnosis; "" for the plain way."""
+    says: str
+    change: Callable[[np.ndarray], np.ndarray] = lambda array: array
+    """What it does with an array."""
+    clue: str = ""
+    """What in the source shows it, a kind of `clues.Clue`."""
+    loosely: bool = False
+    """Agree as float32 agrees with float64, and no better."""
+    by_value: bool = True
+    """Take 3 for 3.0, and 1 for 1.0."""
+    raises_on_more_axes: bool = False
+    """An error wherever an input has more than two axes, none elsewhere."""
+
+    def of(self, answer: Answer) -> Answer:
+        """What becomes of an answer."""
+        if answer.kind == "tuple":
+            return replace(answer, items=tuple(map(self.of, answer.items)))
+        if answer.array is None or (answer.array.dtype == bool and self.loosely):
+            return answer
+        array = self.change(answer.array)
+        return replace(answer, kind="array" if array.ndim else "number", array=array)
+
+    def raises(self, truth: Truth) -> bool:
+        """Whether with this form every answer is an error here."""
+        return self.raises_on_more_axes and more_axes(truth)
+
+    def same(self, known: Answer, answer: Answer) -> bool:
+        """Whether an answer is what a known one is: kind, shape and numbers; 3 and 3.0 are one number."""
+        if known.kind != answer.kind or len(known.items) != len(answer.items):
+            return False
+        if known.kind == "tuple":
+            return all(map(self.same, known.items, answer.items))
+        if known.kind == "other" and known.array is None:
+            return known.type_name == answer.type_name
+        a, b = known.array, answer.array
+        if a is None or b is None:
+            return known.kind == "none"
+        if a.shape != b.shape or (a.dtype == bool) != (b.dtype == bool):
+            return False
+        if not self.by_value and a.dtype.kind != b.dtype.kind:
+            return False
+        return _loosely_close(a, b) if self.loosely else bool(close(a, b).all())
+
+
+def more_axes(truth: Truth) -> bool:
+    """Whether an input has more than two axes."""
+    return any(isinstance(x, np.ndarray) and x.ndim > 2 for x in truth.inputs)
+
+
+def _loosely_close(known: np.ndarray, values: np.ndarray) -> bool:
+    """Equal to about seven digits."""
+    if known.dtype.kind != "f":
+        return bool((known == values).all())
+    relative, absolute = tolerances(known)
+    del relative
+    if not (np.isfinite(known) == np.isfinite(values)).all():
+        return False
+    return bool(np.isclose(values, known, rtol=2e-6, atol=absolute * 200, equal_nan=True).all())
+
+
+FORMS = (
+    Form("", "", by_value=False),
+    Form("", ""),
+    Form(
+        "squeezed",
+        "Axes of length 1 are gone: one query, one key or a batch of one is still an axis. Look for `squeeze`, an "
+        "index `[0]`, or a result put together without them.",
+        np.squeeze,
+        clue="squeeze",
+    ),
+    Form(
+        "extra-leading-axis",
+        "There is one axis too many in front, of length 1.",
+        lambda array: array[None],
+    ),
+    Form(
+        "swapped-last-axes",
+        "The last two axes of the result are swapped.",
+        lambda array: np.swapaxes(array, -1, -2) if array.ndim > 1 else array,
+    ),
+    Form(
+        "two-axes-only",
+        "This works for matrices only: with leading axes, a batch or heads, it fails. `...` in an index or in einsum, "
+        "and axes counted from the end (-1, -2), hold for any number of them.",
+        raises_on_more_axes=True,
+    ),
+    Form(
+        "float32-somewhere",
+        "The numbers are right to seven digits: somewhere they passed through float32. Keep the dtype you were given.",
+        clue="float32",
+        loosely=True,
+    ),
+)
+"""The plain way first, then what is looked for on top of every known answer."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A thing that came where another was asked for."""
+
+    name: str
+    says: str
+
+
+def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
+    """Why a result with numbers in it is not of the right kind, or None when it is, or holds no numbers."""
+    wanted = (
+        "a tuple"
+        if expected.kind == "tuple"
+        else "one number"
+        if expected.kind == "number"
+        else "a NumPy array"
+    )
+    if answer.kind == "other" and (answer.array is not None or answer.items):
+        if answer.type_name == "list" and expected.kind == "tuple":
+            return Kind("list-not-tuple", "You return a list; return a tuple: `return a, b`.")
+        if answer.type_name == "list":
+            how = " with `np.array(...)`" if expected.kind == "array" else ""
+            return Kind("list-not-array", f"You return a list; return {wanted}{how}.")
+        how = (
+            " with `.numpy()`"
+            if expected.kind == "array"
+            else " with `.item()`"
+            if expected.kind == "number"
+            else ""
+        )
+        return Kind("tensor-not-array", f"You return a tensor of PyTorch; return {wanted}{how}.")
+    if answer.kind == "tuple" and expected.kind != "tuple":
+        return Kind("tuple-not-array", f"You return a tuple of {len(answer.items)}; return {wanted} alone.")
+    if (
+        expected.kind == "number"
+        and answer.kind == "array"
+        and answer.array is not None
+        and answer.array.size == 1
+    ):
+        return Kind(
+            "one-element-array", "You return an array with one number in it; return the number alone."
+        )
+    if expected.kind == "tuple" and answer.kind == "tuple":
+        pairs = zip(expected.items, answer.items, strict=False)
+        inside = [kind for want, got in pairs if (kind := kind_of_thing(want, got))]
+        return inside[0] if inside else None
+    return None
+
+
+def in_right_kind(expected: Answer, answer: Answer) -> Answer:
+    """The numbers of an answer in the kind that was asked for, where it holds them in another."""
+    if expected.kind == "tuple" and answer.kind == "other" and answer.type_name == "list":
+        parts = answer.items or _split(answer.array)
+        return in_right_kind(expected, Answer("tuple", "tuple", items=parts)) if parts else answer
+    if expected.kind == "tuple" and answer.kind == "tuple" and len(expected.items) == len(answer.items):
+        return replace(answer, items=tuple(map(in_right_kind, expected.items, answer.items)))
+    if answer.kind == "tuple" and expected.kind != "tuple" and answer.items:
+        fitting = [i for i in answer.items if i.array is not None and i.array.shape == _shape(expected)]
+        return fitting[0] if fitting else answer
+    if answer.array is None or kind_of_thing(expected, answer) is None:
+        return answer
+    array = answer.array.reshape(()) if expected.kind == "number" and answer.array.size == 1 else answer.array
+    return Answer("array" if array.ndim else "number", "ndarray", array=array)
+
+
+def _split(array: np.ndarray | None) -> tuple[Answer, ...]:
+    """The first axis of an array as parts."""
+    if array is None or array.ndim == 0 or len(array) > 16:
+        return ()
+    return tuple(
+        Answer("number" if part.ndim == 0 else "array", "ndarray", array=part)
+        for part in map(np.asarray, array)
+    )
+
+
+def _shape(answer: Answer) -> tuple[int, ...]:
+    return answer.array.shape if answer.array is not None else (-1,)
