@@ -1,9 +1,11 @@
 """The judge on answers made by hand: each fault, what it says of what came, and where the tolerance ends."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.exercise import EXAMPLE, Case, Example, Exercise, Invariant
 from sdpa_helpers.checking.judge import (
     Truth,
     Verdict,
@@ -11,7 +13,6 @@ from sdpa_helpers.checking.judge import (
     difference,
     judge,
     pattern,
-    same,
     tolerances,
     truths,
     values_of,
@@ -123,7 +124,7 @@ def test_kinds():
         ((1.0, 2.0), 1.0, ["returned one number", "tuple of 2"]),
         ((1.0, 2.0), True, ["returned True or False", "tuple of 2"]),
         ((1.0, 2.0), np.ones(2), ["returned a NumPy array of shape (2,)", "tuple of 2"]),
-        ((1.0, 2.0), [1.0, 2.0], ["returned list", "tuple of 2"]),
+        ((1.0, 2.0), [1.0, 2.0], ["returned a list", "tuple of 2"]),
         ((1.0, 2.0), (1.0, 2.0, 3.0), ["tuple of 3", "expected 2"]),
         (np.ones((2, 3)), np.ones(6), ["shape (6,)", "expected shape (2, 3)"]),
         (np.ones((2, 3)), 1.0, ["returned one number", "expected shape (2, 3)"]),
@@ -197,12 +198,23 @@ def test_the_largest_difference_is_shown_where_it_is():
     expected = np.arange(6.0).reshape(2, 3)
     came = expected + np.array([[0.0, 0.5, 0.0], [0.0, -2.0, 0.0]])
     seen = told(expected, came)
-    assert "2 of 6 numbers differ," in seen
-    assert "2 at [1, 1], off by 2" in seen
+    assert "2 of 6 numbers differ;" in seen
+    assert "returned 2 at [1, 1], off by 2" in seen
     assert "expected 4" in seen
     assert "1 of 6 numbers differs" in told(expected, np.where(expected == 3, 9.0, expected))
     assert "1.25 at [1], off by 0.25" in told(np.array([0.0, 1.0]), np.array([0.0, 1.25]))
     assert told(1.0, 4.0).split(" | ") == ["returned 4, off by 3", "expected 1"]
+
+
+def test_a_difference_that_four_digits_hide_is_shown():
+    assert told(2.772, 2.772 + 1e-6).split(" | ") == ["returned 2.772001, off by 1e-06", "expected 2.772"]
+    assert told(485.0, 550).split(" | ") == ["returned 550", "expected 485"]
+
+
+def test_a_factor_of_nearly_one_is_no_pattern():
+    expected = np.array([1.0, 2.0, 3.0])
+    assert pattern(expected, expected * (1 + 1e-7)) == ""
+    assert pattern(expected, expected + 1e-9) == ""
 
 
 def test_a_number_where_nan_is_expected_is_the_largest_difference():
@@ -260,40 +272,6 @@ def test_too_few_numbers_have_no_pattern():
     assert pattern(np.zeros(3), np.ones(3)) == ""
 
 
-# ---- known wrong answers ----------------------------------------------------------------------------------
-
-DIFFERENT = {
-    "a number": 1.0,
-    "an array": np.ones(3),
-    "another shape": np.ones((3, 1)),
-    "other values": np.full(3, 2.0),
-    "bools": np.ones(3, dtype=bool),
-    "a tuple": (1.0, 2.0),
-    "a longer tuple": (1.0, 2.0, 3.0),
-    "another tuple": (1.0, 3.0),
-    "nothing": None,
-    "a list": [1.0],
-    "a text": "one",
-}
-
-
-@pytest.mark.parametrize("name", DIFFERENT)
-def test_an_answer_is_the_same_as_itself_alone(name):
-    alike = [other for other, value in DIFFERENT.items() if same(describe(DIFFERENT[name]), describe(value))]
-    assert alike == [name]
-
-
-def test_errors_are_the_same_by_type_and_text_not_by_line():
-    error = Answer("error", error="ValueError", message="no", line="line 1")
-    assert same(error, Answer("error", error="ValueError", message="no", line="line 9"))
-    assert not same(error, Answer("error", error="TypeError", message="no"))
-    assert not same(error, Answer("error", error="ValueError", message="yes"))
-
-
-def test_precision_does_not_keep_a_known_wrong_answer_from_being_known():
-    assert same(describe(np.ones(3)), describe(np.ones(3, np.float32)))
-
-
 # ---- verdicts ---------------------------------------------------------------------------------------------
 
 
@@ -327,10 +305,68 @@ def test_what_is_seen_holds_nothing_of_the_expected_values():
     assert largest not in wrong.seen.partition("off by")[0]
 
 
-def test_known_wrong_answers_explain_a_case_that_passes_too():
-    known = (WrongAnswer("tripled", lambda x: 3 * x, ""), WrongAnswer("added", lambda x: x + x, ""))
-    assert verdict_on(exercise(wrong=known), doubled).explained_by == ("added",)
-    assert verdict_on(exercise(wrong=known), lambda x: 3 * x).explained_by == ("tripled",)
+def two_cases(**changes) -> Exercise:
+    """Two cases of three numbers each, which differ in whether they can be written."""
+    cases = tuple(Case(name, lambda rng: (rng.uniform(1, 2, size=3),)) for name in ("one", "two"))
+    return exercise(cases=cases, **changes)
+
+
+def verdicts_on(made: Exercise, function) -> list[Verdict]:
+    return [judge(made, t, observe(function, t.inputs, t.watch)) for t in truths(made, "a seed")]
+
+
+def test_an_answer_that_changes_its_inputs_fails_everywhere():
+    def in_place(x):
+        x *= 2
+        return x
+
+    first, second = verdicts_on(two_cases(), in_place)
+    assert (first.status, first.fault) == ("failed", "changed-input")
+    assert (second.status, second.fault) == ("error", "raised-error")
+    assert "read-only" in second.seen
+    assert "argument 1" in first.seen
+
+
+def test_an_answer_that_differs_from_call_to_call_fails():
+    calls = []
+
+    def moody(x):
+        calls.append(x)
+        return 2 * x + (len(calls) == 2)
+
+    first, second = verdicts_on(two_cases(), moody)
+    assert (first.fault, first.passed, second.passed) == ("differs-each-call", False, True)
+
+
+def test_memory_is_counted_where_a_case_asks_for_it():
+    case = Case("large", lambda rng: (rng.uniform(1, 2, size=10_000),), peak_bytes=200_000)
+    made = exercise(cases=(case,))
+    assert verdicts_on(made, doubled)[0].passed
+    (greedy,) = verdicts_on(made, lambda x: np.stack([2 * x] * 10)[0])
+    assert (greedy.fault, greedy.points) == ("too-much-memory", 0.0)
+    assert "MB at once" in greedy.seen
+
+
+def test_memory_that_was_never_written_holds_no_zeros():
+    def unwritten(x):
+        out = np.empty_like(x)
+        return np.multiply(x, 2, out=out, where=x > 1.5)
+
+    assert not verdict_on(exercise(), unwritten).passed
+
+
+def test_the_examples_of_the_prompt_are_cases():
+    examples = (Example(([1.0, 2.0],)), Example(([3.0],), keywords=(("by", 3.0),)))
+    made = exercise(lambda x, by=2.0: by * x, examples=examples)
+    assert [case.name for case in made.cases] == ["three numbers", f"{EXAMPLE} 1", f"{EXAMPLE} 2"]
+    assert made.max_points == 4
+    _, first, second = truths(made, "a seed")
+    assert first.inputs[0].tolist() == [1.0, 2.0]
+    assert second.inputs[1] == 3.0
+    assert second.expected.array is not None
+    assert second.expected.array.tolist() == [9.0]
+    assert replace(made, title="again").cases == made.cases
+    assert exercise(examples=examples[:1]).cases[-1].name == EXAMPLE
 
 
 def even(name: str) -> Invariant:

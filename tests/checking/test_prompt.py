@@ -11,7 +11,6 @@ import pytest
 
 from sdpa_helpers.checking.exercise import Example, Exercise
 from sdpa_helpers.checking.prompt import (
-    arguments,
     in_words,
     inputs_in_words,
     prompt_of,
@@ -88,7 +87,7 @@ def test_what_is_shown_is_what_the_reference_returns(exercise, example):
 
 @EVERY_EXAMPLE
 def test_the_arguments_are_shown_as_they_are_given(exercise, example):
-    for value in (*arguments(example), *(value for _, value in example.keywords)):
+    for value in (*example.arguments, *(value for _, value in example.keywords)):
         assert same(read_back(written(value)), value)
 
 
@@ -103,7 +102,7 @@ def test_an_argument_that_an_example_leaves_out_stands_in_the_text_before(exerci
 
 @EVERY_EXAMPLE
 def test_arrays_of_examples_have_the_dtypes_that_the_exercises_promise(exercise, example):
-    for given, value in zip(example.inputs, arguments(example), strict=True):
+    for given, value in zip(example.inputs, example.arguments, strict=True):
         if isinstance(given, list):
             assert value.dtype in (np.float64, bool)
         else:

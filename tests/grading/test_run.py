@@ -35,8 +35,8 @@ def came(outcome, exercise):
 
 def test_answers_come_back_one_per_case(run_answer):
     outcome = run_answer("def dot_product(q, k):\n    print('noise')\n    return (q * k).sum()")
-    assert len(came(outcome, "dot_product")) == 4
-    assert len(came(outcome, "weighted_sum")) == 4
+    assert len(came(outcome, "dot_product")) == len(TRUTHS["dot_product"])
+    assert len(came(outcome, "weighted_sum")) == len(TRUTHS["weighted_sum"])
     assert outcome.stopped == ""
     assert not outcome.forged
     assert {a.kind for k, a in outcome.answers.items() if k[0] == "dot_product"} == {"number"}
@@ -48,7 +48,7 @@ def test_the_notebook_in_the_kernel_holds_no_expected_value_and_no_reference(pri
     assert "expected" not in text
     assert "reference" not in text
     checks = [c for c in notebook.cells if c.metadata.sdpa.role == "check"]
-    assert len({c.metadata.sdpa.nonce for c in checks}) == len(checks) == 4
+    assert len({c.metadata.sdpa.nonce for c in checks}) == len(checks) == len(TRUTHS["dot_product"])
 
 
 def test_the_kernel_finds_no_definitions_and_no_notebook(run_answer):
@@ -63,13 +63,13 @@ def test_the_kernel_finds_no_definitions_and_no_notebook(run_answer):
             return 1.0
     """)
     assert outcome.cell_errors == {}
-    assert len(came(outcome, "dot_product")) == 4
+    assert len(came(outcome, "dot_product")) == len(TRUTHS["dot_product"])
 
 
 def test_a_syntax_error_stops_only_its_own_exercise(run_answer):
     outcome = run_answer("def dot_product(q, k)\n    return 1")
     assert outcome.cell_errors["dot_product"].startswith("SyntaxError")
-    assert len(came(outcome, "weighted_sum")) == 4
+    assert len(came(outcome, "weighted_sum")) == len(TRUTHS["weighted_sum"])
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,9 @@ def test_memory_is_limited(run_answer):
     outcome = run_answer("def dot_product(q, k):\n    return np.ones((60_000, 60_000)).sum()", memory_mb=2048)
     errors = {a.error for key, a in outcome.answers.items() if key[0] == "dot_product"}
     assert errors == {"_ArrayMemoryError"} or errors == {"MemoryError"}
-    assert len(came(outcome, "weighted_sum")) == 4
+    assert len(came(outcome, "weighted_sum")) == len(TRUTHS["weighted_sum"])
 
 
 def test_comments_that_steer_nbval_have_no_effect(run_answer):
     outcome = run_answer("#NBVAL_SKIP\n# NBVAL_RAISES_EXCEPTION\ndef dot_product(q, k):\n    return 1.0")
-    assert len(came(outcome, "dot_product")) == 4
+    assert len(came(outcome, "dot_product")) == len(TRUTHS["dot_product"])

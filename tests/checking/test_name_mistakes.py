@@ -1,0 +1,242 @@
+"""When a mistake is named and when not: refutation, evidence, forms, products, clues."""
+
+import linecache
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.checking.clues import clues
+from sdpa_helpers.checking.diagnose import Result, try_out
+from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
+from sdpa_helpers.checking.products import Factor, Option, Products
+from sdpa_helpers.checking.standard_cases import in_float32, mirrored, one_of_each
+
+
+def scores(Q, K):
+    return Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+
+
+def _draw(rng, n_q=3, n_k=5, d_k=4, batch=0):
+    lead = (batch,) if batch else ()
+    return rng.normal(size=(*lead, n_q, d_k)), rng.normal(size=(*lead, n_k, d_k))
+
+
+def _build(scale, sign):
+    return lambda Q, K: sign * (Q @ np.swapaxes(K, -1, -2)) * scale(Q, K)
+
+
+SPACE = Products(
+    (
+        Factor(
+            "scale",
+            lambda Q, K: Q.shape[-1] ** -0.5,
+            (
+                Option("no-scaling", lambda Q, K: 1.0),
+                Option(
+                    "by-n_k", lambda Q, K: K.shape[-2] ** -0.5, "Divided by the root of the number of keys."
+                ),
+            ),
+        ),
+        Factor("sign", 1.0, (Option("negative", -1.0, "The sign is turned."),)),
+    ),
+    _build,
+)
+
+
+def exercise(mistakes=None, **changes) -> Exercise:
+    fields = {
+        "name": "scores", "lesson": "01_dot_product", "title": "", "prompt": "", "difficulty": 1, "minutes": 1,
+        "cases": (
+            Case("matrices", _draw),
+            Case("square", lambda rng: _draw(rng, 4, 4, 4)),
+            *one_of_each(_draw, only=("n_q",), n_q=3, n_k=5, d_k=4),
+            Case("a batch", lambda rng: _draw(rng, batch=2)),
+        ),
+        "wrong": (
+            WrongAnswer("no-scaling", lambda Q, K: Q @ np.swapaxes(K, -1, -2), "Not divided by √d_k."),
+            WrongAnswer("all-axes-transposed", lambda Q, K: Q @ K.T / 2, "`.T` turns all axes.", clue="transpose-all"),
+            WrongAnswer("mean", lambda Q, K: scores(Q, K) * 0 + Q.mean(), "The mean."),
+        ),
+        "also_right": (), "hints": ("", "", ""),
+    }  # fmt: skip
+    return Exercise(**(fields | changes), reference=scores, mistakes=mistakes)
+
+
+def names(result: Result) -> tuple[str, ...]:
+    return tuple(m.name for m in result.mistakes)
+
+
+def written(source: str):
+    """A function whose source is known, as that of a cell is."""
+    file = f"<cell {abs(hash(source))}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    scope = {"np": np}
+    exec(compile(source, file, "exec"), scope)
+    return scope["scores"]
+
+
+def test_a_known_mistake_is_named_for_every_case_that_it_explains():
+    result = try_out(exercise(), lambda Q, K: Q @ np.swapaxes(K, -1, -2))
+    assert names(result) == ("no-scaling",)
+    assert result.mistakes[0].cases == ("matrices", "square", "one query", "a batch")
+
+
+def test_one_case_that_a_mistake_would_have_answered_otherwise_refutes_it():
+    def some(Q, K):
+        return scores(Q, K) if Q.shape[-2] == 1 else Q @ np.swapaxes(K, -1, -2)
+
+    assert names(try_out(exercise(), some)) == ()
+
+
+def test_equal_errors_are_no_evidence_and_what_is_said_instead_is_true():
+    def two_loops(Q, K):
+        return scores(Q, K) if Q.ndim == 2 else np.linalg.inv(Q)
+
+    assert names(try_out(exercise(), two_loops)) == ("two-axes-only",)
+    assert names(try_out(exercise(), lambda Q, K: [][0])) == ()
+
+
+def test_the_source_supports_a_name_that_only_raises_errors():
+    answer = written("def scores(Q, K):\n    turned = K.T\n    return Q @ turned / 2\n")
+    result = try_out(exercise(), answer)
+    assert names(result) == ("all-axes-transposed",)
+    assert result.mistakes[0].line == "line 2: `turned = K.T`"
+    verdict = result.cases[-1].verdict
+    assert verdict.status == "error"
+    assert "`Q` has shape (2, 3, 4)" in verdict.seen
+    assert "line 3" in verdict.seen
+
+
+def test_an_error_says_what_swapping_the_last_two_axes_would_give():
+    result = try_out(exercise(), written("def scores(Q, K):\n    return Q @ K.T / 2\n"))
+    assert "`np.swapaxes(K, -1, -2)` has shape (2, 4, 5)" in result.cases[-1].verdict.seen
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (np.squeeze, "squeezed"),
+        (lambda s: s[None], "extra-leading-axis"),
+        (lambda s: np.swapaxes(s, -1, -2), "swapped-last-axes"),
+        (lambda s: s.tolist(), "list-not-array"),
+        (lambda s: (s, s), "tuple-not-array"),
+        (lambda s: s.astype(np.float32).astype(float), "float32-somewhere"),
+    ],
+)
+def test_what_was_done_on_the_way_out_is_named_alone_and_on_top_of_a_mistake(change, expected):
+    assert names(try_out(exercise(), lambda Q, K: change(scores(Q, K)))) == (expected,)
+    both = names(try_out(exercise(), lambda Q, K: change(Q @ np.swapaxes(K, -1, -2))))
+    assert both == ("no-scaling", expected)
+
+
+def test_a_number_added_everywhere_is_no_rounding():
+    assert names(try_out(exercise(), lambda Q, K: scores(Q, K) * (1 + 1e-7))) == ()
+
+
+def test_writing_into_the_inputs_is_named_and_so_is_what_else_is_wrong():
+    def in_place(Q, K):
+        Q /= 2
+        return Q @ np.swapaxes(K, -1, -2)
+
+    result = try_out(exercise(), in_place)
+    assert names(result) == ("changes-its-input",)
+    assert result.mistakes[0].line.endswith("`Q /= 2`")
+
+
+def test_nothing_returned_is_named():
+    assert names(try_out(exercise(), lambda Q, K: None)) == ("returned-nothing",)
+
+
+def test_two_deviations_are_two_mistakes_each_with_its_cases():
+    result = try_out(exercise(SPACE), lambda Q, K: -Q @ np.swapaxes(K, -1, -2))
+    assert names(result) == ("no-scaling", "negative")
+    assert [m.says for m in result.mistakes] == ["Not divided by √d_k.", "The sign is turned."]
+    by_keys = try_out(exercise(SPACE), lambda Q, K: Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-2]))
+    assert names(by_keys) == ("by-n_k",)
+    assert by_keys.mistakes[0].cases == ("matrices", "one query", "a batch")  # the square hides it
+
+
+def test_two_mistakes_in_different_cases_stand_side_by_side():
+    def answer(Q, K):
+        if Q.ndim > 2:
+            return scores(Q, K) * 0 + Q.mean()
+        return scores(Q, K) if Q.shape[-2] != 1 else Q @ np.swapaxes(K, -1, -2)
+
+    listed = (
+        WrongAnswer(
+            "one", lambda Q, K: answer(Q, K) if Q.ndim > 2 else scores(Q, K), "Only batches are wrong."
+        ),
+        WrongAnswer(
+            "other", lambda Q, K: answer(Q, K) if Q.ndim == 2 else scores(Q, K), "Only one query is."
+        ),
+    )
+    result = try_out(exercise(wrong=listed), answer)
+    assert [(m.name, m.cases) for m in result.mistakes] == [("one", ("a batch",)), ("other", ("one query",))]
+
+
+def test_whole_numbers_and_floats_are_one_number():
+    counts = Exercise(
+        "count", "06_complexity", "", "", 1, 1, lambda n: n * n,
+        tuple(Case(f"n is about {n}", lambda rng, n=n: (int(rng.integers(n, 2 * n)),)) for n in (10, 100)),
+        (WrongAnswer("triangle", lambda n: n * (n + 1) // 2, "The lower triangle."),), (), ("", "", ""),
+    )  # fmt: skip
+    assert names(try_out(counts, lambda n: n * (n + 1) / 2)) == ("triangle",)
+
+
+def test_generated_cases():
+    (float_case, swapped) = in_float32(_draw), mirrored(_draw, "the other way round")
+    Q, K = float_case.make(np.random.default_rng(0))
+    assert Q.dtype == K.dtype == np.float32
+    first, second = swapped.make(np.random.default_rng(0))
+    assert (first.shape, second.shape) == ((5, 4), (3, 4))
+    sizes = {
+        c.name: [x.shape for x in c.make(np.random.default_rng(0))] for c in one_of_each(_draw, n_q=3, d_k=4)
+    }
+    assert sizes == {"one query": [(1, 4), (5, 4)], "keys of length one": [(3, 1), (5, 1)]}
+
+
+# ---- clues ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("return Q @ K.T", "transpose-all"),
+        ("return Q @ K.transpose()", "transpose-all"),
+        ("return Q @ K", "no-transpose"),
+        ("return Q.sum(axis=0)", "literal-axis"),
+        ("return np.log(Q, where=Q > 0)", "where-without-out"),
+        ("Q /= 2", "writes-argument"),
+        ("Q[K > 0] = 0", "writes-argument"),
+        ("return np.where(K, Q, -1e9)", "finite-fill"),
+        ("K = K or True", "truth-of-array"),
+        ("return np.squeeze(Q)", "squeeze"),
+        ("return Q.astype(np.float32)", "float32"),
+        ("x = 1", "no-return"),
+    ],
+)
+def test_a_clue_is_found_with_its_line(line, kind):
+    found = clues(f"def scores(Q, K):\n    {line}\n", "scores")
+    assert kind in {c.kind for c in found}
+    place = "line 1" if kind == "no-return" else "line 2"
+    assert next(c for c in found if c.kind == kind).line.startswith(place)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return Q @ np.swapaxes(K, -1, -2)",
+        "return Q.sum(axis=-1, where=Q > 0)",
+        "return np.log(Q, where=Q > 0, out=np.zeros_like(Q))",
+        "Q = Q / 2; Q += 1; return Q",
+        "return Q if K is None else K",
+    ],
+)
+def test_what_is_fine_gives_no_clue(line):
+    assert clues(f"def scores(Q, K):\n    {line}\n", "scores") == ()
+
+
+def test_source_that_cannot_be_read_gives_no_clue():
+    assert clues("def scores(", "scores") == ()
+    assert clues("x = 1\n" * 30_000, "scores") == ()
+    assert clues("lambda Q, K: Q @ K.T,", "scores") != ()
