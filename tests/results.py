@@ -11,6 +11,7 @@ from sdpa_helpers.grading.result import (
     GradedExercise,
     GradedNotebook,
     LmsIdentity,
+    NamedMistake,
     Status,
 )
 from sdpa_helpers.lessons.registry import exercises_of, written_of
@@ -49,7 +50,11 @@ def result(
     )
 
 
-def like_all(points: float = 0.0, mistake: str = "", **more) -> list[GradedExercise]:
+MEANS = "This is what it means, & `<b>`."
+"""What a mistake made by hand says of itself."""
+
+
+def like_all(points: float = 0.0, mistake: str = "", unknown: str = "", **more) -> list[GradedExercise]:
     """Every exercise of the first notebook; each of their cases has these points, and whatever else is said."""
     return [
         GradedExercise(
@@ -57,7 +62,8 @@ def like_all(points: float = 0.0, mistake: str = "", **more) -> list[GradedExerc
             e.title,
             e.max_points,
             tuple(case(points, c.points, c.name, **more) for c in e.cases),
-            mistake,
+            (NamedMistake(mistake, MEANS),) if mistake else (),
+            unknown=unknown,
         )
         for e in exercises_of(NAME)
     ]

@@ -1,5 +1,6 @@
 """From the verdicts on all cases to what is said of them: which mistakes were made, or what the numbers show."""
 
+import hashlib
 import inspect
 from dataclasses import dataclass
 
@@ -42,6 +43,8 @@ class Result:
     """At most two, which explain every failed case together."""
     pattern: str = ""
     """What the numbers show over all cases, where no mistake is named; one sentence or ""."""
+    unknown: str = ""
+    """Where no mistake is named: the same for all answers that return the same, else ""."""
 
     @property
     def mistake(self) -> str:
@@ -90,12 +93,30 @@ def source_of(function) -> str:
 def explain(exercise: Exercise, tried: list[Tried], source: str = "") -> Result:
     """Name what explains all failures, and give every failed case a diagnosis."""
     mistakes: tuple[Mistake, ...] = ()
-    pattern = ""
+    pattern = unknown = ""
     if any(not t.verdict.passed and t.answer is not None for t in tried):
         mistakes = name_mistakes(exercise, tried, clues(source, exercise.name) if source else ())
         pattern = "" if mistakes else pattern_over_cases(exercise, tried)
+        unknown = "" if mistakes else _digest([t.answer for t in tried])
     cases = tuple(_explain_case(exercise, t.verdict, mistakes) for t in tried)
-    return Result(exercise, cases, mistakes, pattern)
+    return Result(exercise, cases, mistakes, pattern, unknown)
+
+
+def _digest(answers: list[Answer | None]) -> str:
+    """A short hash of what came back: of the numbers to six digits, of errors by their type."""
+    digest = hashlib.sha256()
+    for answer in answers:
+        digest.update(repr(_essence(answer)).encode())
+    return digest.hexdigest()[:12]
+
+
+def _essence(answer: Answer | None) -> object:
+    if answer is None:
+        return None
+    values = answer.array
+    numbers = [] if values is None else [f"{n:.6g}" for n in values.ravel().tolist()]
+    shape = None if values is None else values.shape
+    return (answer.kind, shape, numbers, answer.error, [_essence(item) for item in answer.items])
 
 
 def _explain_case(exercise: Exercise, verdict: Verdict, mistakes: tuple[Mistake, ...]) -> Explained:

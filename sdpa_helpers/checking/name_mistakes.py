@@ -50,6 +50,8 @@ class _Candidate:
     names: tuple[str, ...]
     function: object
     form: Form
+    alone: tuple[object, ...] = ()
+    """For each of two names the function that deviates in nothing but that."""
 
     def answer(self, truth: Truth) -> Answer:
         return self.form.of(outcome(truth, self.function))
@@ -164,7 +166,7 @@ def _candidates(exercise: Exercise, failed: list[Tried]) -> Iterator[_Candidate]
             yield from (_Candidate(names, function, form) for names, function in known if names or form.name)
     if exercise.mistakes is not None:
         for deviant in exercise.mistakes.deviants(2):
-            yield _Candidate(deviant.names, deviant.function, FORMS[1])
+            yield _Candidate(deviant.names, deviant.function, FORMS[1], deviant.alone)
 
 
 def _singles(exercise: Exercise) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -172,10 +174,7 @@ def _singles(exercise: Exercise) -> Iterator[tuple[tuple[str, ...], object]]:
     for wrong in exercise.wrong:
         yield (wrong.name,), wrong.function
     if exercise.mistakes is not None:
-        listed = {wrong.name for wrong in exercise.wrong}
-        for deviant in exercise.mistakes.deviants(1):
-            if deviant.names[0] not in listed:
-                yield deviant.names, deviant.function
+        yield from ((deviant.names, deviant.function) for deviant in exercise.mistakes.deviants(1))
 
 
 def _size(truth: Truth) -> int:
@@ -282,8 +281,7 @@ def _explained_without(exercise: Exercise, candidate: _Candidate, name: str, t: 
     if name == candidate.form.name:
         return _agrees(_Candidate(candidate.names, candidate.function, FORMS[0]), t)
     others = tuple(n for n in candidate.names if n != name)
-    functions = dict(_singles(exercise))
-    function = functions.get(others, exercise.reference) if others else exercise.reference
+    function = candidate.alone[candidate.names.index(others[0])] if others else exercise.reference
     return _agrees(_Candidate(others, function, candidate.form), t)
 
 

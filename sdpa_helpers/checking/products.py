@@ -37,6 +37,8 @@ class Deviant:
 
     names: tuple[str, ...]
     function: Callable
+    alone: tuple[Callable, ...] = ()
+    """For each name the function that deviates in nothing but that."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def _deviants(products: Products, deviations: int) -> tuple[Deviant, ...]:
         for options in _choices(chosen):
             values = {factor.name: option.value for factor, option in zip(chosen, options, strict=True)}
             function = products.build(**(right | values))
-            found.append(Deviant(tuple(option.name for option in options), function))
+            alone = tuple(products.build(**(right | {name: value})) for name, value in values.items())
+            found.append(Deviant(tuple(option.name for option in options), function, alone))
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
 from sdpa_helpers.checking.name_mistakes import Tried
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.grading.read import Lifted
-from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, Status
+from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, NamedMistake, Status
 from sdpa_helpers.grading.run import Outcome
 
 
@@ -80,7 +80,9 @@ def _graded(exercise: Exercise, tried: list[Tried], source: str) -> GradedExerci
         )
         for c in explained.cases
     )
-    return GradedExercise(exercise.name, exercise.title, exercise.max_points, cases, explained.mistake)
+    mistakes = tuple(NamedMistake(m.name, m.says, m.cases) for m in explained.mistakes)
+    more = (mistakes, explained.pattern, explained.unknown)
+    return GradedExercise(exercise.name, exercise.title, exercise.max_points, cases, *more)
 
 
 def _answer(e: Exercise, truth: Truth, evidence: Evidence) -> Answer | None:

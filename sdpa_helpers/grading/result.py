@@ -24,7 +24,7 @@ CaseStatus = Literal[
 ]
 """What became of one case. The last two are for answers in words: waiting for a reader, and read."""
 
-RECORD_FORM = "3"
+RECORD_FORM = "4"
 """Changes when results get new fields: earlier ones are then graded again."""
 
 
@@ -94,6 +94,16 @@ class GradedCase:
 
 
 @dataclass(frozen=True)
+class NamedMistake:
+    """A mistake that was found in an answer."""
+
+    name: str
+    says: str
+    cases: tuple[str, ...] = ()
+    """The failed cases that it explains."""
+
+
+@dataclass(frozen=True)
 class GradedExercise:
     """One exercise that is answered in code."""
 
@@ -101,8 +111,17 @@ class GradedExercise:
     title: str
     max_points: float
     cases: tuple[GradedCase, ...]
-    mistake: str = ""
-    """The known wrong answer that explains all failures, or ""."""
+    mistakes: tuple[NamedMistake, ...] = ()
+    """At most two, which explain every failure together."""
+    pattern: str = ""
+    """What the numbers show where no mistake is named, or ""."""
+    unknown: str = ""
+    """The same for answers that failed with the same results for no known reason; "" where one is known."""
+
+    @property
+    def mistake(self) -> str:
+        """The name of the first mistake, or ""."""
+        return self.mistakes[0].name if self.mistakes else ""
 
     @property
     def points(self) -> float:
@@ -257,6 +276,12 @@ def _exercise_as_json(exercise: Graded) -> dict[str, Any]:
         "mistake": exercise.mistake if isinstance(exercise, GradedExercise) else "",
         "cases": [_case_as_json(case) for case in exercise.cases],
     }
+    if isinstance(exercise, GradedExercise):
+        found |= {
+            "mistakes": [{**asdict(m), "cases": list(m.cases)} for m in exercise.mistakes],
+            "pattern": exercise.pattern,
+            "unknown": exercise.unknown,
+        }
     if isinstance(exercise, GradedWords):
         found |= {"written": True, "digest": exercise.digest}
         if exercise.mark is not None:
@@ -307,7 +332,9 @@ def from_json(data: Any) -> GradedNotebook:
 def _exercise_from_json(name: str, data: dict[str, Any]) -> Graded:
     cases = tuple(_case_from_json(case) for case in data["cases"])
     if not data.get("written"):
-        return GradedExercise(name, data["title"], data["max_points"], cases, data["mistake"])
+        mistakes = tuple(NamedMistake(m["name"], m["says"], tuple(m["cases"])) for m in data["mistakes"])
+        more = (mistakes, data["pattern"], data["unknown"])
+        return GradedExercise(name, data["title"], data["max_points"], cases, *more)
     (case,) = cases
     mark = _mark_from_json(data["mark"]) if "mark" in data else None
     return GradedWords(name, data["title"], data["max_points"], case, data["digest"], mark)

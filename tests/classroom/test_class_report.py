@@ -16,15 +16,19 @@ from sdpa_helpers.classroom.pages.class_report import MAX_BARS, ExerciseSummary,
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.result import Flag
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of, find
-from tests.results import NAME, like_all, result
+from tests.results import MEANS, NAME, like_all, result
 
+CASES = len(find("dot_product").cases)
 NASTY = '<img src=x onerror="alert(1)"> & `<b>`'
 
 
 CLASS = (
     result("ada", like_all(1.0)),
     result("ben", like_all(diagnosis="not-summed", mistake="not-summed")),
-    result("cleo", like_all(diagnosis="not-summed")),
+    result("cleo", like_all(diagnosis="not-summed", mistake="not-summed")),
+    result("fay", like_all(unknown="0123456789ab")),
+    result("gus", like_all(unknown="0123456789ab")),
+    result("hal", like_all(unknown="another")),
     result("dora", like_all(status="not-attempted", diagnosis="not-attempted")),
     result("emil", like_all(status="missing"), status="missing", reason="No notebook was handed in."),
     result(NASTY, like_all(status="missing"), status="unreadable", reason=NASTY, flags=[Flag("late", NASTY)]),
@@ -34,26 +38,29 @@ CLASS = (
 def test_counts():
     whole = summarise(CLASS)
     notebook = whole.notebooks[NAME]
-    assert whole.learners == {"ada", "ben", "cleo", "dora", "emil", NASTY}
+    assert whole.learners == {"ada", "ben", "cleo", "dora", "emil", "fay", "gus", "hal", NASTY}
     assert notebook.nothing == ["emil"]
     assert [t[0] for t in notebook.troubled] == [NASTY]
     exercise = notebook.exercises["dot_product"]
-    assert exercise.points == [4.0, 0.0, 0.0]
+    assert exercise.points == [float(CASES), 0.0, 0.0, 0.0, 0.0, 0.0]
     assert exercise.not_attempted == ["dora"]
-    assert exercise.hardest[0][1] == 2
+    assert exercise.hardest[0][1] == 5
     found = {(m.exercise, m.name): m.learners for m in whole.misconceptions}
-    assert found == {
-        ("dot_product", "not-summed"): ["ben", "cleo"]
-    }  # elsewhere that is no known wrong answer
+    assert found == {(e.name, "not-summed"): ["ben", "cleo"] for e in exercises_of(NAME)}
+
+
+def test_answers_that_nobody_has_named_are_counted_together():
+    unknown = {(u.exercise, u.digest): u.learners for u in summarise(CLASS).unknown}
+    assert unknown == {(e.name, "0123456789ab"): ["fay", "gus"] for e in exercises_of(NAME)}
 
 
 def test_the_page(tmp_path, course):
     for r in CLASS:
         ResultsFolder(tmp_path).write_result(replace(r, student=r.student.replace("/", "_")))
-    assert write_class_pages(ResultsFolder(tmp_path)) == 6
+    assert write_class_pages(ResultsFolder(tmp_path)) == len(CLASS)
     page = (tmp_path / "class.html").read_text()
-    wrong = next(w for w in find("dot_product").wrong if w.name == "not-summed")
-    assert str(code_spans(wrong.says)) in page
+    assert str(code_spans(MEANS)) in page
+    assert "2 learners gave the same unknown answer to <code>dot_product</code>: name it" in page
     assert "<img" not in page
     assert "&lt;img src=x" in page
     for link in re.findall(r'href="([^"#]+)', page):
@@ -62,7 +69,7 @@ def test_the_page(tmp_path, course):
     assert "1 learner has not attempted it" in page
     assert page.count("<svg") == len(exercises_of(NAME))
     assert page.count('role="img"') == len(exercises_of(NAME))
-    assert 'aria-label="dot_product: 2 learners at 0, 1 learner at 4, of 4 points"' in page
+    assert f'aria-label="dot_product: 5 learners at 0, 1 learner at {CASES}, of {CASES} points"' in page
     assert "<script" not in page
     assert not re.search(r'(src|href)="https?:', page)  # works offline, tells nobody
     before = page

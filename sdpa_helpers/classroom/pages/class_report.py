@@ -19,7 +19,7 @@ from markupsafe import Markup
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.render import code_spans
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords
+from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords, NamedMistake
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
@@ -37,6 +37,17 @@ class Misconception:
     name: str
     says: str
     section: str
+    learners: list[str] = field(default_factory=list)
+
+
+@dataclass
+class UnknownAnswer:
+    """A wrong answer that several learners gave and nobody has named."""
+
+    notebook: str
+    exercise: str
+    digest: str
+    """`unknown` in the results of these learners."""
     learners: list[str] = field(default_factory=list)
 
 
@@ -94,6 +105,7 @@ class ClassSummary:
     learners: set[str] = field(default_factory=set)
     notebooks: dict[str, NotebookSummary] = field(default_factory=dict)
     misconceptions: list[Misconception] = field(default_factory=list)
+    unknown: list[UnknownAnswer] = field(default_factory=list)
     flags: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
 
 
@@ -104,6 +116,7 @@ def summarise(results: Iterable[GradedNotebook]) -> ClassSummary:
     """Count a class's results; they are taken one at a time."""
     whole = ClassSummary()
     shown: dict[tuple[str, str, str], Misconception] = {}
+    unknown: dict[tuple[str, str, str], UnknownAnswer] = {}
     for result in results:
         student, notebook = result.student, result.notebook
         if notebook not in LESSONS:
@@ -125,14 +138,22 @@ def summarise(results: Iterable[GradedNotebook]) -> ClassSummary:
         for graded in result.exercises:
             _add(summary, student, graded)
             exercise = known.get(graded.name)
-            for wrong in _shown_by(graded) & _wrong_names(exercise):
-                assert exercise is not None  # it has wrong answers
-                key = (notebook, graded.name, wrong)
-                shown.setdefault(key, _misconception(exercise, wrong)).learners.append(student)
+            if exercise is None or not isinstance(graded, GradedExercise):
+                continue
+            for mistake in graded.mistakes:
+                key = (notebook, graded.name, mistake.name)
+                shown.setdefault(key, _misconception(exercise, mistake)).learners.append(student)
+            if graded.unknown:
+                key = (notebook, graded.name, graded.unknown)
+                unknown.setdefault(key, UnknownAnswer(*key)).learners.append(student)
     whole.notebooks = {n: whole.notebooks[n] for n in LESSONS if n in whole.notebooks}
     order = list(LESSONS)
     whole.misconceptions = sorted(
         shown.values(), key=lambda m: (-len(m.learners), order.index(m.notebook), m.exercise, m.name)
+    )
+    whole.unknown = sorted(
+        (u for u in unknown.values() if len(u.learners) > 1),
+        key=lambda u: (-len(u.learners), order.index(u.notebook), u.exercise, u.digest),
     )
     return whole
 
@@ -154,20 +175,9 @@ def _add(summary: NotebookSummary, student: str, graded: Graded) -> None:
         exercise.failed.update(case.case for case in graded.cases if not case.passed)
 
 
-def _shown_by(graded: Graded) -> set[str]:
-    """The diagnoses of one learner's answer; the mistake that explains everything stands for all of them."""
-    if isinstance(graded, GradedExercise) and graded.mistake:
-        return {graded.mistake}
-    return {case.diagnosis for case in graded.cases if not case.passed}
-
-
-def _wrong_names(exercise: Exercise | None) -> set[str]:
-    return {w.name for w in exercise.wrong} if exercise else set()
-
-
-def _misconception(exercise: Exercise, name: str) -> Misconception:
-    wrong = next(w for w in exercise.wrong if w.name == name)
-    return Misconception(exercise.lesson, exercise.name, name, wrong.says, wrong.section or exercise.section)
+def _misconception(exercise: Exercise, mistake: NamedMistake) -> Misconception:
+    section = next((w.section for w in exercise.wrong if w.name == mistake.name), "") or exercise.section
+    return Misconception(exercise.lesson, exercise.name, mistake.name, mistake.says, section)
 
 
 def _count(number: int, thing: str) -> str:

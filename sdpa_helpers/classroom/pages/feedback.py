@@ -8,8 +8,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sdpa_helpers.checking.render import code_spans
-from sdpa_helpers.grading.result import Graded, GradedCase, GradedNotebook, GradedWords, ShownMark
-from sdpa_helpers.lessons.registry import exercises_of
+from sdpa_helpers.grading.result import (
+    Graded,
+    GradedCase,
+    GradedExercise,
+    GradedNotebook,
+    GradedWords,
+    ShownMark,
+)
 
 _LABELS = {"passed": "passed", "failed": "not yet", "error": "error", "not-attempted": "not attempted"}
 _ABOUT_STATUS = {
@@ -45,7 +51,7 @@ def feedback_page(result: GradedNotebook) -> str:
     """The page as HTML. Everything that came from a submission is escaped."""
     return _template().render(
         result=result,
-        exercises=[_exercise(result.notebook, graded) for graded in result.exercises],
+        exercises=[_exercise(graded) for graded in result.exercises],
         about_status=_ABOUT_STATUS.get(result.status, ""),
         unread=sum(words.max_points for words in result.words if words.waits),
     )
@@ -59,16 +65,24 @@ def _template() -> Template:
     return environment.get_template("feedback.html")
 
 
-def _exercise(notebook: str, graded: Graded) -> ShownExercise:
+def _exercise(graded: Graded) -> ShownExercise:
     """What the template shows of an exercise. A sentence that holds for several cases is shown once."""
     if isinstance(graded, GradedWords):
         return ShownExercise(graded, "" if graded.mark else graded.case.message, mark=graded.mark)
     messages = {case.message for case in graded.cases}
     if len(messages) == 1 and (alike := messages.pop()):
         return ShownExercise(graded, alike)
-    known = (w for e in exercises_of(notebook) if e.name == graded.name for w in e.wrong)
-    says = next((w.says for w in known if w.name == graded.mistake), "")
-    return ShownExercise(graded, says, tuple(_case(case, says) for case in graded.cases))
+    said = {mistake.name: mistake.says for mistake in graded.mistakes}
+    says = _in_words(graded)
+    return ShownExercise(graded, says, tuple(_case(c, said.get(c.diagnosis, "")) for c in graded.cases))
+
+
+def _in_words(graded: GradedExercise) -> str:
+    """The mistakes together, or what the numbers show."""
+    if len(graded.mistakes) < 2:
+        return graded.mistakes[0].says if graded.mistakes else graded.pattern
+    first, second = (f"{mistake.says} (Seen in: {', '.join(mistake.cases)}.)" for mistake in graded.mistakes)
+    return f"Two things. {first} And: {second}"
 
 
 def _case(case: GradedCase, says: str) -> ShownCase:
