@@ -9,16 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
 from sdpa_helpers.checking.clues import Clue
+from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_float32
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS, Form, in_right_kind, kind_of_thing, more_axes
-from sdpa_helpers.checking.judge import READ_ONLY, Truth, Verdict, close, outcome
+from sdpa_helpers.checking.judge import READ_ONLY, Truth, Verdict, outcome
 from sdpa_helpers.checking.observe import Answer
-
-ENOUGH = 2.0
-"""Evidence for a name. A number that no one would meet by chance counts 2; 0, 1, an int, True count 1."""
 
 
 @dataclass(frozen=True)
@@ -158,15 +154,19 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
 
 
 def _candidates(exercise: Exercise, failed: list[Tried]) -> Iterator[_Candidate]:
-    """Single mistakes first, then those with a form on top, then products of two."""
+    """Single mistakes first, then those with a form on top, then products of two, then what is only nearly so."""
     known = [((), exercise.reference), *_singles(exercise)]
     fails_on_more_axes = any(_error(t) and more_axes(t.truth) for t in failed)
-    for form in FORMS:
-        if not form.raises_on_more_axes or fails_on_more_axes:
-            yield from (_Candidate(names, function, form) for names, function in known if names or form.name)
+    forms = [form for form in FORMS if fails_on_more_axes or not form.raises_on_more_axes]
+    for form in forms:
+        some = known[:1] if form.loosely else known
+        yield from (_Candidate(names, function, form) for names, function in some if names or form.name)
     if exercise.mistakes is not None:
         for deviant in exercise.mistakes.deviants(2):
             yield _Candidate(deviant.names, deviant.function, FORMS[1], deviant.alone)
+    for form in forms:
+        if form.loosely:
+            yield from (_Candidate(names, function, form) for names, function in known[1:])
 
 
 def _singles(exercise: Exercise) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -200,9 +200,9 @@ def _believed(
     candidate: _Candidate, failed: list[Tried], exercise: Exercise, found: tuple[Clue, ...]
 ) -> bool:
     """Whether what agrees is more than chance would bring."""
-    if candidate.form.loosely and not _rounded(candidate, failed):
+    if candidate.form.loosely and not _as_rounded(candidate, failed, found):
         return False
-    evidence = sum(_evidence(candidate, t) for t in failed)
+    evidence = sum(evidence_in(t.truth.expected, t.answer) for t in failed if t.answer)
     if candidate.form.raises_on_more_axes:
         return evidence >= ENOUGH or not candidate.names
     # A few plain numbers are little; but here they agree in every case, and nothing else differs.
@@ -214,52 +214,13 @@ def _believed(
     )
 
 
+def _as_rounded(candidate: _Candidate, failed: list[Tried], found: tuple[Clue, ...]) -> bool:
+    pairs = [(candidate.answer(t.truth), t.answer) for t in failed if t.answer]
+    return off_as_float32(pairs, shown=any(clue.kind == "float32" for clue in found))
+
+
 def _error(t: Tried) -> bool:
     return t.answer is not None and t.answer.kind == "error"
-
-
-def _rounded(candidate: _Candidate, failed: list[Tried]) -> bool:
-    """Whether numbers are off as rounding leaves them: now up, now down. A small number added somewhere is not."""
-    ups = downs = 0
-    for t in failed:
-        if t.answer is None or t.answer.kind == "error":
-            continue
-        for known, came in _arrays(candidate.answer(t.truth), t.answer):
-            if known is None or known.dtype.kind != "f" or known.shape != came.shape:
-                continue
-            there = np.isfinite(known) & np.isfinite(came) & (known != 0)
-            off = (came[there] - known[there]) / known[there]
-            ups, downs = ups + int((off > 1e-10).sum()), downs + int((off < -1e-10).sum())
-    return min(ups, downs) >= 2 or (min(ups, downs) >= 1 and ups + downs <= 4)
-
-
-def _evidence(candidate: _Candidate, t: Tried) -> float:
-    """How much the agreement in one failed case says."""
-    assert t.answer is not None
-    if t.answer.kind == "error":
-        return 0.0
-    return sum(_weight(want, got) for want, got in _arrays(t.truth.expected, t.answer))
-
-
-def _arrays(expected: Answer, answer: Answer) -> Iterator[tuple[np.ndarray | None, np.ndarray]]:
-    if answer.kind == "tuple":
-        for n, item in enumerate(answer.items):
-            want = expected.items[n] if n < len(expected.items) else Answer("none")
-            yield from _arrays(want, item)
-    elif answer.array is not None:
-        yield expected.array, answer.array
-
-
-def _weight(expected: np.ndarray | None, values: np.ndarray) -> float:
-    """The weight of an array's numbers that differ from the truth, or of all where the array itself does."""
-    differing = values.ravel()
-    if expected is not None and (expected.shape, expected.dtype.kind) == (values.shape, values.dtype.kind):
-        differing = values[~close(expected, values)]
-    if differing.dtype.kind != "f":
-        return min(float(differing.size), ENOUGH)
-    numbers = np.unique(differing[np.isfinite(differing)])
-    telling = numbers[np.abs(numbers * 8 - np.round(numbers * 8)) > 1e-9]
-    return min(2.0 * telling.size + 0.5 * min(differing.size, 2), ENOUGH)
 
 
 def _told(
@@ -272,7 +233,8 @@ def _told(
     told = []
     for name in names:
         needing = [t for t in failed if not _explained_without(exercise, candidate, name, t)]
-        told.append(_mistake(exercise, name, needing or failed, found))
+        if needing:  # else it changes nothing here, and is not said
+            told.append(_mistake(exercise, name, needing, found))
     return tuple(told)
 
 
@@ -297,7 +259,7 @@ def _side_by_side(
         candidate = _Candidate(names, function, FORMS[0])
         if all(_agrees(candidate, t) or _right_by(candidate, t) for t in asked):
             here = [t for t in failed if _agrees(candidate, t)]
-            if here and sum(_evidence(candidate, t) for t in here) >= ENOUGH:
+            if here and sum(evidence_in(t.truth.expected, t.answer) for t in here if t.answer) >= ENOUGH:
                 explains[names] = here
     for one, other in combinations(explains, 2):
         together = {id(t) for t in (*explains[one], *explains[other])}
