@@ -102,8 +102,15 @@ def _of_node(node: ast.AST, arguments: set[str], untouched: set[str]) -> Iterato
             yield "truth-of-array"
         case ast.If(test=ast.Name(id=name)) if name in arguments:
             yield "truth-of-array"
-        case ast.Attribute(attr="float32" | "single") | ast.Constant(value="float32"):
+        case ast.Attribute(attr="float32" | "single") | ast.Constant(value="float32" | "f4" | "f"):
             yield "float32"
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=made)) if made in _OF_TORCH:
+            yield "float32"  # unless a dtype is given
+        case ast.Call(func=ast.Attribute(attr="float"), args=[]):
+            yield "float32"  # of a tensor
+
+
+_OF_TORCH = ("tensor", "Tensor", "zeros", "ones", "empty", "full")
 
 
 def _named(function: ast.expr, names: tuple[str, ...]) -> bool:

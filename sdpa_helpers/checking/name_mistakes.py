@@ -13,7 +13,7 @@ from sdpa_helpers.checking.clues import Clue
 from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_float32
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS, Form, in_right_kind, kind_of_thing, more_axes
-from sdpa_helpers.checking.judge import READ_ONLY, Truth, Verdict, outcome
+from sdpa_helpers.checking.judge import READ_ONLY, Truth, Verdict, difference, outcome
 from sdpa_helpers.checking.observe import Answer
 
 
@@ -99,7 +99,7 @@ def _kind_only(exercise: Exercise, judged: list[Tried], failed: list[Tried]) -> 
 
 
 def _right(t: Tried) -> bool:
-    return t.answer is not None and _same(t.truth.expected, t.answer)
+    return t.answer is not None and not difference(t.truth.expected, t.answer).fault
 
 
 def _conduct(failed: list[Tried], found: tuple[Clue, ...]) -> tuple[tuple[Mistake, ...], list[Tried]]:
@@ -275,11 +275,7 @@ def _side_by_side(
 def _right_by(candidate: _Candidate, t: Tried) -> bool:
     """Whether it says nothing here: it returns the right result."""
     known = candidate.answer(t.truth)
-    return known.kind != "error" and _same(t.truth.expected, known)
-
-
-def _same(known: Answer, answer: Answer) -> bool:
-    return FORMS[0].same(known, answer)
+    return not difference(t.truth.expected, known).fault
 
 
 def _mistake(exercise: Exercise, name: str, failed: list[Tried], found: tuple[Clue, ...]) -> Mistake:

@@ -21,6 +21,11 @@ _PLAIN = {
 def pattern_over_cases(exercise: Exercise, tried: list[Tried]) -> str:
     """One sentence that holds in every case that failed, or ""; needs two cases and no error."""
     failed = [t for t in tried if not t.verdict.passed]
+    if failed and all(_nearly(t) for t in failed):
+        return (
+            "Your numbers are right to about seven digits, in every failed case: look for float32, for a small number "
+            "that was added, or for finite differences."
+        )
     ratios = [_ratio(t) for t in failed]
     if len(failed) < 2 or any(r is None for r in ratios):
         return ""
@@ -39,6 +44,19 @@ def pattern_over_cases(exercise: Exercise, tried: list[Tried]) -> str:
             if np.allclose(found, factors, rtol=1e-6):
                 return f"{where} your result is the right one {words}."
     return ""
+
+
+def _nearly(t: Tried) -> bool:
+    """Whether all that is wrong about an answer comes after its seventh digit."""
+    want, got = t.truth.expected, t.answer
+    pairs = zip(want.items, got.items, strict=False) if got and want.kind == "tuple" else [(want, got)]
+    return all(_near(w.array, g.array if g else None) for w, g in pairs)
+
+
+def _near(want: np.ndarray | None, got: np.ndarray | None) -> bool:
+    if want is None or got is None or want.shape != got.shape or not want.dtype.kind == got.dtype.kind == "f":
+        return False
+    return bool(np.allclose(got, want, rtol=2e-6, atol=2e-7 * np.abs(want[np.isfinite(want)]).max(initial=0)))
 
 
 def _ratio(t: Tried) -> float | None:

@@ -1,0 +1,62 @@
+"""What the checks make of several hundred answers as people write them: the four numbers that this course lives by.
+
+The numbers are printed at the end of a run with `-s`. An answer is named truly when everything that is said of it is
+true, and falsely when anything is not.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import pytest
+
+from sdpa_helpers.checking.diagnose import Result, try_out
+from sdpa_helpers.lessons.registry import all_exercises
+from tests.corpus import Entry, entries, function_of
+
+NAMED_TRULY, NAMED_FALSELY = 0.80, 0.01
+
+
+@dataclass(frozen=True)
+class Told:
+    """An answer and what the check said of it."""
+
+    entry: Entry
+    result: Result
+
+    @property
+    def names(self) -> set[str]:
+        return {mistake.name for mistake in self.result.mistakes}
+
+    @property
+    def true_names(self) -> set[str]:
+        return {name.removeprefix("?") for name in self.entry.names}
+
+    def __str__(self) -> str:
+        e = self.entry
+        return f"{e.exercise}: {e.title}: told {sorted(self.names)}, true {sorted(self.true_names)}"
+
+
+@pytest.fixture(scope="module")
+def told() -> list[Told]:
+    exercises = all_exercises()
+    return [Told(e, try_out(exercises[e.exercise], function_of(e))) for e in entries()]
+
+
+def test_no_right_answer_is_rejected(told):
+    assert not [str(t) for t in told if t.entry.right and not t.result.passed]
+
+
+def test_no_wrong_answer_is_accepted(told):
+    assert not [str(t) for t in told if not t.entry.right and t.result.passed]
+
+
+def test_what_is_said_is_true(told):
+    wrong = [t for t in told if not t.entry.right]
+    falsely = [t for t in wrong if not t.names <= t.true_names]
+    truly = [t for t in wrong if t.names and t.names <= t.true_names]
+    print(
+        f"\n{len(told)} answers, {len(wrong)} of them wrong: {len(truly)} named truly ({len(truly) / len(wrong):.1%}), "
+        f"{len(falsely)} falsely ({len(falsely) / len(wrong):.1%}), {len(wrong) - len(truly) - len(falsely)} not"
+    )
+    assert len(falsely) < NAMED_FALSELY * len(wrong), [str(t) for t in falsely]
+    assert len(truly) >= NAMED_TRULY * len(wrong), Counter(t.entry.exercise for t in wrong if not t.names)
