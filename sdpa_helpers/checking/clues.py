@@ -17,6 +17,7 @@ Kind = Literal[
     "no-transpose",  # `Q @ K` of two arguments
     "squeeze",
     "float32",
+    "float16",
     "no-return",
 ]
 
@@ -104,6 +105,8 @@ def _of_node(node: ast.AST, arguments: set[str], untouched: set[str]) -> Iterato
             yield "truth-of-array"
         case ast.Attribute(attr="float32" | "single") | ast.Constant(value="float32" | "f4" | "f"):
             yield "float32"
+        case ast.Attribute(attr="float16" | "half") | ast.Constant(value="float16" | "f2"):
+            yield "float16"
         case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=made)) if made in _OF_TORCH:
             yield "float32"  # unless a dtype is given
         case ast.Call(func=ast.Attribute(attr="float"), args=[]):

@@ -5,9 +5,10 @@ import inspect
 from dataclasses import dataclass
 
 from sdpa_helpers.checking.clues import clues
+from sdpa_helpers.checking.conduct import Mistake, Tried
 from sdpa_helpers.checking.exercise import EXAMPLE, Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Verdict, judge, truths
-from sdpa_helpers.checking.name_mistakes import Mistake, Tried, name_mistakes
+from sdpa_helpers.checking.name_mistakes import name_mistakes
 from sdpa_helpers.checking.observe import Answer, observe
 from sdpa_helpers.checking.patterns import pattern_over_cases
 

@@ -18,17 +18,17 @@ def evidence_in(expected: Answer, answer: Answer) -> float:
     )
 
 
-def off_as_float32(pairs: list[tuple[Answer, Answer]], *, shown: bool) -> bool:
-    """Whether numbers are off because they passed through float32: the source shows it, or the numbers do.
+def off_as_in(dtype: type, pairs: list[tuple[Answer, Answer]], *, shown: bool) -> bool:
+    """Whether numbers are off because they passed through a narrower dtype: the source shows it, or the numbers do.
 
-    Finite differences and small numbers added somewhere are off as little. But they are not all numbers of float32.
+    Finite differences and small numbers added somewhere are off as little. But they are not all numbers of the dtype.
     """
     off = False
     for known, came in _aligned(pairs):
         if any(np.array_equal(np.round(came, n), came) for n in range(3, 9)):
             return False  # cut to so many decimals
         with np.errstate(all="ignore"):
-            if not shown and not np.array_equal(came.astype(np.float32), came, equal_nan=True):
+            if not shown and not np.array_equal(came.astype(dtype), came, equal_nan=True):
                 return False
         off |= not bool(close(known, came).all())
     return off

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sdpa_helpers.checking.judge import Truth, close, tolerances
+from sdpa_helpers.checking.judge import Truth, close
 from sdpa_helpers.checking.observe import Answer
 
 
@@ -27,6 +27,10 @@ class Form:
     """Agree as float32 agrees with float64, and no better."""
     by_value: bool = True
     """Take 3 for 3.0, and 1 for 1.0."""
+    digits: float = 2e-6
+    """How loosely."""
+    alone: bool = False
+    """Looked for on top of the right result alone."""
     raises_on_more_axes: bool = False
     """An error wherever an input has more than two axes, none elsewhere."""
 
@@ -58,7 +62,7 @@ class Form:
             return False
         if not self.by_value and a.dtype.kind != b.dtype.kind:
             return False
-        return _loosely_close(a, b) if self.loosely else bool(close(a, b).all())
+        return _loosely_close(a, b, self.digits) if self.loosely else bool(close(a, b).all())
 
 
 def more_axes(truth: Truth) -> bool:
@@ -66,15 +70,18 @@ def more_axes(truth: Truth) -> bool:
     return any(isinstance(x, np.ndarray) and x.ndim > 2 for x in truth.inputs)
 
 
-def _loosely_close(known: np.ndarray, values: np.ndarray) -> bool:
-    """Equal to about seven digits."""
+def _loosely_close(known: np.ndarray, values: np.ndarray, digits: float) -> bool:
+    """Equal up to so much of each number, and of the largest."""
     if known.dtype.kind != "f":
         return bool((known == values).all())
-    relative, absolute = tolerances(known)
-    del relative
+    finite = known[np.isfinite(known)]
     if not (np.isfinite(known) == np.isfinite(values)).all():
         return False
-    return bool(np.isclose(values, known, rtol=2e-6, atol=absolute * 200, equal_nan=True).all())
+    return bool(
+        np.isclose(
+            values, known, rtol=digits, atol=digits * np.abs(finite).max(initial=0.0) / 20, equal_nan=True
+        ).all()
+    )
 
 
 FORMS = (
@@ -93,6 +100,11 @@ FORMS = (
         lambda array: array[None],
     ),
     Form(
+        "extra-leading-axis",
+        "For one vector there is one axis too many in front, of length 1: it came back as a matrix.",
+        np.atleast_2d,
+    ),
+    Form(
         "swapped-last-axes",
         "The last two axes of the result are swapped.",
         lambda array: np.swapaxes(array, -1, -2) if array.ndim > 1 else array,
@@ -108,6 +120,23 @@ FORMS = (
         "The numbers are right to seven digits: somewhere they passed through float32. Keep the dtype you were given.",
         clue="float32",
         loosely=True,
+    ),
+    Form(
+        "half-precision-somewhere",
+        "The numbers are right to three digits: somewhere they passed through float16. Keep the dtype you were given.",
+        clue="float16",
+        loosely=True,
+        digits=2e-2,
+        alone=True,
+    ),
+    *(
+        Form(
+            "rounded",
+            f"The numbers are the right ones, rounded to {places} decimals. Return them as they are; rounding is for print.",
+            lambda array, places=places: np.round(array, places),
+            alone=True,
+        )
+        for places in range(1, 9)
     ),
 )
 """The plain way first, then what is looked for on top of every known answer."""
@@ -155,6 +184,8 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
         return Kind(
             "one-element-array", "You return an array with one number in it; return the number alone."
         )
+    if _zeros_and_ones(expected, answer):
+        return Kind("numbers-not-booleans", "You return numbers, 0 and 1; return True and False: dtype bool.")
     if expected.kind == "tuple" and answer.kind == "tuple":
         pairs = zip(expected.items, answer.items, strict=False)
         inside = [kind for want, got in pairs if (kind := kind_of_thing(want, got))]
@@ -174,8 +205,19 @@ def in_right_kind(expected: Answer, answer: Answer) -> Answer:
         return fitting[0] if fitting else answer
     if answer.array is None or kind_of_thing(expected, answer) is None:
         return answer
+    if _zeros_and_ones(expected, answer):
+        return replace(answer, array=answer.array != 0)
     array = answer.array.reshape(()) if expected.kind == "number" and answer.array.size == 1 else answer.array
     return Answer("array" if array.ndim else "number", "ndarray", array=array)
+
+
+def _zeros_and_ones(expected: Answer, answer: Answer) -> bool:
+    """Whether numbers stand where True and False are asked for."""
+    if expected.array is None or answer.array is None or answer.kind not in ("array", "number"):
+        return False
+    if expected.array.dtype != bool or answer.array.dtype.kind not in "iuf":
+        return False
+    return bool(np.isin(answer.array, (0, 1)).all())
 
 
 def _split(array: np.ndarray | None) -> tuple[Answer, ...]:

@@ -6,39 +6,18 @@ only on evidence: numbers that agree where it differs from the truth. Errors agr
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
+import numpy as np
+
 from sdpa_helpers.checking.clues import Clue
-from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_float32
+from sdpa_helpers.checking.conduct import Mistake, Tried, by_conduct
+from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_in
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS, Form, in_right_kind, kind_of_thing, more_axes
-from sdpa_helpers.checking.judge import READ_ONLY, Truth, Verdict, difference, outcome
+from sdpa_helpers.checking.judge import Truth, difference, outcome
 from sdpa_helpers.checking.observe import Answer
-
-
-@dataclass(frozen=True)
-class Tried:
-    """One case, what came back, and what that was worth."""
-
-    truth: Truth
-    verdict: Verdict
-    answer: Answer | None
-    """None where nothing came: the run was stopped, or the result forged."""
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A mistake that was made."""
-
-    name: str
-    says: str
-    hints: tuple[str, ...] = ()
-    section: str = ""
-    cases: tuple[str, ...] = ()
-    """The failed cases that it explains."""
-    line: str = ""
-    """The line that shows it, e.g. "line 3: `scores = Q @ K.T`", or ""."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +40,15 @@ def name_mistakes(
     failed = [t for t in judged if not t.verdict.passed]
     if not failed:
         return ()
-    if len({(t.answer.kind, t.answer.type_name) for t in judged if t.answer}) == 1 and (
-        only := _kind_only(exercise, judged, failed)
-    ):
+    if only := _kind_only(exercise, judged, failed, found):
         return only
-    general, rest = _conduct(failed, found)
-    if general and not rest:
-        return general
-    silent = {t.truth.case.name for m in general for t in failed if t.truth.case.name in m.cases}
-    asked = [_plain(t) for t in judged if t.truth.case.name not in silent]
-    named = _known(exercise, asked, found)
-    if not named:
-        return ()
-    return (*named, *general)[:2] if len(named) + len(general) <= 2 else ()
+    general, rest = by_conduct(failed, found)
+    general = tuple(_in_own_words(exercise, mistake) for mistake in general)
+    if not rest:
+        return general[:2]
+    explained = [t for t in failed if t not in rest]
+    named = _known(exercise, [_plain(t) for t in judged if t not in explained], found)
+    return (*named, *general) if named and len(named) + len(general) <= 2 else ()
 
 
 def _plain(t: Tried) -> Tried:
@@ -81,20 +56,18 @@ def _plain(t: Tried) -> Tried:
     return Tried(t.truth, t.verdict, in_right_kind(t.truth.expected, t.answer.plain))
 
 
-# ---- what shows without knowing the exercise --------------------------------------------------------------
-
-
-def _kind_only(exercise: Exercise, judged: list[Tried], failed: list[Tried]) -> tuple[Mistake, ...]:
+def _kind_only(
+    exercise: Exercise, judged: list[Tried], failed: list[Tried], found: tuple[Clue, ...]
+) -> tuple[Mistake, ...]:
     """The right numbers in a thing of the wrong kind; with wrong numbers in it, that and their mistake."""
-    every = [kind_of_thing(t.truth.expected, t.answer) for t in failed if t.answer]
-    if len({k.name if k else "" for k in every}) != 1 or every[0] is None:
+    kinds = [kind_of_thing(t.truth.expected, t.answer) for t in failed if t.answer]
+    if len({kind.name if kind else "" for kind in kinds}) != 1 or kinds[0] is None:
         return ()
-    kind, cases = every[0], tuple(t.truth.case.name for t in failed)
+    kind, cases = kinds[0], tuple(t.truth.case.name for t in failed)
     plain = [_plain(t) for t in judged]
-    wrong = [t for t in plain if not _right(t)]
-    if not wrong:
+    if all(map(_right, plain)):
         return (Mistake(kind.name, f"The numbers are right; the form isn't. {kind.says}", cases=cases),)
-    named = _known(exercise, plain, ())
+    named = _known(exercise, plain, found)
     return (*named, Mistake(kind.name, kind.says, cases=cases)) if len(named) == 1 else ()
 
 
@@ -102,40 +75,12 @@ def _right(t: Tried) -> bool:
     return t.answer is not None and not difference(t.truth.expected, t.answer).fault
 
 
-def _conduct(failed: list[Tried], found: tuple[Clue, ...]) -> tuple[tuple[Mistake, ...], list[Tried]]:
-    """Mistakes in how it behaves, and the failed cases that they leave unexplained."""
-    writes = [t for t in failed if t.verdict.fault == "changed-input" or _read_only(t)]
-    moody = [t for t in failed if t.verdict.fault == "differs-each-call"]
-    greedy = [t for t in failed if t.verdict.fault == "too-much-memory"]
-    nothing = [t for t in failed if t.verdict.fault == "returned-nothing"]
-    mistakes = [
-        Mistake(name, says, cases=tuple(t.truth.case.name for t in cases), line=_line(kind, found))
-        for name, says, cases, kind in (
-            ("changes-its-input", WRITES, writes, "writes-argument"),
-            ("differs-each-call", MOODY, moody, "where-without-out"),
-            ("too-much-memory", GREEDY, greedy, ""),
-            ("returned-nothing", NOTHING, nothing, "no-return"),
-        )
-        if cases
-    ]
-    explained = {id(t) for t in (*writes, *moody, *greedy, *nothing)}
-    return tuple(mistakes), [t for t in failed if id(t) not in explained]
-
-
-def _read_only(t: Tried) -> bool:
-    return t.answer is not None and t.answer.kind == "error" and READ_ONLY in t.answer.message
-
-
-WRITES = (
-    "Your function writes into the caller's array, which others still use. Make a new array: no `+=`, `/=`, `out=` or "
-    "`x[...] =` on an argument."
-)
-MOODY = (
-    "Called twice with the same inputs, your function returns two results. Look for memory that was never written "
-    "(`np.empty`, `where=` without `out=`), random numbers, or something kept from the last call."
-)
-GREEDY = "The numbers are right, but more is held in memory at once than the exercise allows."
-NOTHING = "Your function ends without `return`, so the caller gets None."
+def _in_own_words(exercise: Exercise, mistake: Mistake) -> Mistake:
+    """A general mistake as the exercise's own list puts it, if it does."""
+    listed = next((w for w in exercise.wrong if w.name == mistake.name), None)
+    if listed is None:
+        return mistake
+    return replace(mistake, says=listed.says, hints=listed.hints, section=listed.section)
 
 
 # ---- known mistakes ---------------------------------------------------------------------------------------
@@ -159,13 +104,13 @@ def _candidates(exercise: Exercise, failed: list[Tried]) -> Iterator[_Candidate]
     fails_on_more_axes = any(_error(t) and more_axes(t.truth) for t in failed)
     forms = [form for form in FORMS if fails_on_more_axes or not form.raises_on_more_axes]
     for form in forms:
-        some = known[:1] if form.loosely else known
+        some = known[:1] if form.loosely or form.alone else known
         yield from (_Candidate(names, function, form) for names, function in some if names or form.name)
     if exercise.mistakes is not None:
         for deviant in exercise.mistakes.deviants(2):
             yield _Candidate(deviant.names, deviant.function, FORMS[1], deviant.alone)
     for form in forms:
-        if form.loosely:
+        if form.loosely and not form.alone:
             yield from (_Candidate(names, function, form) for names, function in known[1:])
 
 
@@ -202,6 +147,8 @@ def _believed(
     """Whether what agrees is more than chance would bring."""
     if candidate.form.loosely and not _as_rounded(candidate, failed, found):
         return False
+    if candidate.form.name and not candidate.names and not candidate.form.raises_on_more_axes:
+        return True  # the numbers are the right ones
     evidence = sum(evidence_in(t.truth.expected, t.answer) for t in failed if t.answer)
     if candidate.form.raises_on_more_axes:
         return evidence >= ENOUGH or not candidate.names
@@ -216,7 +163,8 @@ def _believed(
 
 def _as_rounded(candidate: _Candidate, failed: list[Tried], found: tuple[Clue, ...]) -> bool:
     pairs = [(candidate.answer(t.truth), t.answer) for t in failed if t.answer]
-    return off_as_float32(pairs, shown=any(clue.kind == "float32" for clue in found))
+    dtype = np.float16 if candidate.form.clue == "float16" else np.float32
+    return off_as_in(dtype, pairs, shown=any(clue.kind == candidate.form.clue for clue in found))
 
 
 def _error(t: Tried) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.name_mistakes import Tried
 
 _PLAIN = {
     2.0: "twice",
@@ -50,7 +50,7 @@ def _nearly(t: Tried) -> bool:
     """Whether all that is wrong about an answer comes after its seventh digit."""
     want, got = t.truth.expected, t.answer
     pairs = zip(want.items, got.items, strict=False) if got and want.kind == "tuple" else [(want, got)]
-    return all(_near(w.array, g.array if g else None) for w, g in pairs)
+    return got is not None and got.kind == want.kind and all(_near(w.array, g.array) for w, g in pairs if g)
 
 
 def _near(want: np.ndarray | None, got: np.ndarray | None) -> bool:

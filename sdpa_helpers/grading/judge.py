@@ -11,7 +11,7 @@ from typing import cast
 from sdpa_helpers.checking.diagnose import explain
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
-from sdpa_helpers.checking.name_mistakes import Tried
+from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, NamedMistake, Status

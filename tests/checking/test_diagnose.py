@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.diagnose import assess, explain, try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.checking.judge import Verdict, truths
-from sdpa_helpers.checking.name_mistakes import Tried
 from sdpa_helpers.checking.observe import observe
 
 CASES = ("one", "two", "three")

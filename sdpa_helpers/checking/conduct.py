@@ -1,0 +1,141 @@
+"""Mistakes that show without knowing the exercise: how an answer behaves, and errors that explain themselves."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sdpa_helpers.checking.clues import Clue
+from sdpa_helpers.checking.judge import READ_ONLY, Truth, Verdict
+from sdpa_helpers.checking.observe import Answer
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One case, what came back, and what that was worth."""
+
+    truth: Truth
+    verdict: Verdict
+    answer: Answer | None
+    """None where nothing came: the run was stopped, or the result forged."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A mistake that was made."""
+
+    name: str
+    says: str
+    hints: tuple[str, ...] = ()
+    section: str = ""
+    cases: tuple[str, ...] = ()
+    """The failed cases that it explains."""
+    line: str = ""
+    """The line that shows it, e.g. "line 3: `scores = Q @ K.T`", or ""."""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A mistake, and how it shows in one case."""
+
+    name: str
+    says: str
+    shows: Callable[[Tried], bool]
+    clue: str = ""
+    """What in the source shows it too, a kind of `clues.Clue`."""
+
+
+def by_conduct(failed: list[Tried], found: tuple[Clue, ...]) -> tuple[list[Mistake], list[Tried]]:
+    """The mistakes that show, and the failed cases that they leave unexplained."""
+    rest, mistakes = failed, []
+    for sign in SIGNS:
+        showing = [t for t in rest if sign.shows(t)]
+        if showing and sign is MOODY:
+            showing = rest  # nothing can be said of results that change
+        if showing:
+            cases = tuple(t.truth.case.name for t in showing)
+            mistakes.append(Mistake(sign.name, sign.says, cases=cases, line=line_of(sign, showing, found)))
+            rest = [t for t in rest if t not in showing]
+    return mistakes, rest
+
+
+def line_of(sign: Sign, showing: list[Tried], found: tuple[Clue, ...]) -> str:
+    """The line that shows it: of the source, or that in which the first error was raised."""
+    shown = next((clue.line for clue in found if clue.kind == sign.clue), "")
+    raised = next((t.answer.line for t in showing if t.answer and t.answer.line), "")
+    number, _, text = raised.partition(": ")
+    return shown or (f"{number}: `{text}`" if text else number)
+
+
+def _raised(kind: str, text: str) -> Callable[[Tried], bool]:
+    """Whether an error of this kind, with this in its text, was raised."""
+
+    def shows(t: Tried) -> bool:
+        a = t.answer
+        return (
+            a is not None
+            and a.kind == "error"
+            and bool(re.fullmatch(kind, a.error))
+            and bool(re.search(text, a.message))
+        )
+
+    return shows
+
+
+def _fault(name: str) -> Callable[[Tried], bool]:
+    return lambda t: t.verdict.fault == name
+
+
+MOODY = Sign(
+    "differs-each-call",
+    "Called twice with the same inputs, your function returns two results. Look for memory that was never written "
+    "(`np.empty`, `where=` without `out=`), random numbers, or something kept from the last call.",
+    lambda t: t.answer is not None and t.answer.differs,
+    "where-without-out",
+)
+
+SIGNS = (
+    MOODY,
+    Sign(
+        "changes-its-input",
+        "Your function writes into the caller's array, which others still use. Make a new array: no `+=`, `/=`, "
+        "`out=` or `x[...] =` on an argument.",
+        lambda t: t.verdict.fault == "changed-input" or _raised("ValueError", READ_ONLY)(t),
+        "writes-argument",
+    ),
+    Sign(
+        "too-much-memory",
+        "The numbers are right, but more is held in memory at once than the exercise allows.",
+        _fault("too-much-memory"),
+    ),
+    Sign(
+        "returned-nothing",
+        "Your function ends without `return`, so the caller gets None.",
+        _fault("returned-nothing"),
+        "no-return",
+    ),
+    Sign(
+        "truth-of-an-array",
+        "Python's `if`, `and`, `or`, `not`, `min` and `max` want one True or False, and an array of many has none. "
+        "Ask `is None` where None is meant; else use `np.where`, `&`, `|`, `~`, `np.minimum`, or `.any()` and `.all()`.",
+        _raised("ValueError", "truth value of an array"),
+        "truth-of-array",
+    ),
+    Sign(
+        "name-not-defined",
+        "A name is used that stands for nothing here: misspelled, or defined in another cell. The answer cell has to "
+        "hold all that it needs.",
+        _raised("(NameError|UnboundLocalError)", ""),
+    ),
+    Sign(
+        "arguments-do-not-fit",
+        "The function cannot be called as the prompt calls it: keep the names, the number and the defaults of its "
+        "arguments.",
+        _raised("TypeError", r"(missing \d+ required|takes .* positional argument)"),
+    ),
+    Sign(
+        "unpacks-a-shape",
+        "A shape, or something else, is unpacked into a fixed number of names, which fits some inputs only. Count axes "
+        "from the end: `x.shape[-1]`.",
+        _raised("ValueError", r"(too many|not enough) values to unpack"),
+    ),
+)
