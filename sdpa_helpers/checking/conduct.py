@@ -70,13 +70,9 @@ def _raised(kind: str, text: str) -> Callable[[Tried], bool]:
     """Whether an error of this kind, with this in its text, was raised."""
 
     def shows(t: Tried) -> bool:
-        a = t.answer
-        return (
-            a is not None
-            and a.kind == "error"
-            and bool(re.fullmatch(kind, a.error))
-            and bool(re.search(text, a.message))
-        )
+        if t.answer is None or t.answer.kind != "error":
+            return False
+        return bool(re.fullmatch(kind, t.answer.error) and re.search(text, t.answer.message))
 
     return shows
 
@@ -116,7 +112,8 @@ SIGNS = (
     Sign(
         "truth-of-an-array",
         "Python's `if`, `and`, `or`, `not`, `min` and `max` want one True or False, and an array of many has none. "
-        "Ask `is None` where None is meant; else use `np.where`, `&`, `|`, `~`, `np.minimum`, or `.any()` and `.all()`.",
+        "Ask `is None` where None is meant; else use `np.where`, `&`, `|`, `~`, `np.minimum`, or `.any()` and "
+        "`.all()`.",
         _raised("ValueError", "truth value of an array"),
         "truth-of-array",
     ),

@@ -20,6 +20,8 @@ class Option:
     value: Any
     says: str = ""
     """One or two sentences for the learner; those of the exercise's wrong answer of that name when empty."""
+    rare: bool = False
+    """Combined only with options that are not rare."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ def _deviants(products: Products, deviations: int) -> tuple[Deviant, ...]:
     found = []
     for chosen in combinations(products.factors, deviations):
         for options in _choices(chosen):
+            if sum(option.rare for option in options) > 1:
+                continue
             values = {factor.name: option.value for factor, option in zip(chosen, options, strict=True)}
             function = products.build(**(right | values))
             alone = tuple(products.build(**(right | {name: value})) for name, value in values.items())

@@ -120,13 +120,64 @@ def test_an_error_says_what_swapping_the_last_two_axes_would_give():
         (lambda s: np.swapaxes(s, -1, -2), "swapped-last-axes"),
         (lambda s: s.tolist(), "list-not-array"),
         (lambda s: (s, s), "tuple-not-array"),
-        (lambda s: s.astype(np.float32).astype(float), "float32-somewhere"),
     ],
 )
 def test_what_was_done_on_the_way_out_is_named_alone_and_on_top_of_a_mistake(change, expected):
     assert names(try_out(exercise(), lambda Q, K: change(scores(Q, K)))) == (expected,)
     both = names(try_out(exercise(), lambda Q, K: change(Q @ np.swapaxes(K, -1, -2))))
     assert both == ("no-scaling", expected)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda s: s.astype(np.float32).astype(float), "float32-somewhere"),
+        (lambda s: s.astype(np.float16).astype(float), "half-precision-somewhere"),
+        (lambda s: np.round(s, 3), "rounded"),
+        (lambda s: np.round(s, 6), "rounded"),
+    ],
+)
+def test_lost_digits_are_named(change, expected):
+    assert names(try_out(exercise(), lambda Q, K: change(scores(Q, K)))) == (expected,)
+
+
+def test_numbers_in_place_of_booleans_are_named_with_what_else_is_wrong():
+    above = Exercise(
+        "above", "05_masking", "", "", 1, 1, lambda x: x > 0,
+        tuple(Case(name, lambda rng: (rng.normal(size=9),)) for name in ("one", "two")),
+        (WrongAnswer("inverted", lambda x: x < 0, "The other way round."),), (), ("", "", ""),
+    )  # fmt: skip
+    assert names(try_out(above, lambda x: (x > 0).astype(int))) == ("numbers-not-booleans",)
+    assert names(try_out(above, lambda x: (x < 0).astype(float))) == ("inverted", "numbers-not-booleans")
+    assert names(try_out(above, lambda x: x)) == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return scores(Q, K) if Q > 0 else Q", "truth-of-an-array"),
+        ("return Q @ swapaxes(K, -1, -2)", "name-not-defined"),
+        ("b, n, d = Q.shape; return right(Q, K)", "unpacks-a-shape"),
+    ],
+)
+def test_errors_that_explain_themselves(body, expected):
+    answer = written(f"def scores(Q, K):\n    {body}\n")
+    answer.__globals__["right"] = scores
+    result = try_out(exercise(), answer)
+    assert names(result) == (expected,)
+    assert result.mistakes[0].line == f"line 2: `{body}`"
+
+
+def test_a_signature_that_does_not_fit_is_named():
+    assert names(try_out(exercise(), lambda Q: Q)) == ("arguments-do-not-fit",)
+
+
+def test_rare_options_are_not_combined_with_each_other():
+    options = tuple(Option(name, name, rare=name != "usual") for name in ("usual", "odd"))
+    space = Products(
+        (Factor("one", "", options), Factor("two", "", options)), lambda one, two: lambda: one + two
+    )
+    assert {d.names for d in space.deviants(2)} == {("usual", "usual"), ("usual", "odd"), ("odd", "usual")}
 
 
 def test_a_number_added_everywhere_is_no_rounding():
