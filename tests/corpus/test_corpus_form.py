@@ -14,6 +14,7 @@ SOMEWHERE = Path("corpus/01_dot_product/dot_product.txt")
 
 
 def test_every_answer_defines_its_function():
+    assert entries()
     for entry in entries():
         assert callable(function_of(entry))
 
