@@ -42,7 +42,7 @@ GENERAL = frozenset(
 """Names that can be true of an answer to any exercise."""
 
 _HEADER = "=== "
-_SLUG = re.compile(r"\??[a-z0-9]+(-[a-z0-9]+)*")
+_SLUG = re.compile(r"\??[a-z0-9_.]+(-[a-z0-9_.]+)*")
 
 
 @dataclass(frozen=True)
