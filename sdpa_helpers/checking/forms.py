@@ -12,6 +12,10 @@ from sdpa_helpers.checking.judge import Truth, close
 from sdpa_helpers.checking.observe import Answer
 
 
+def _as_it_is(array: np.ndarray) -> np.ndarray:
+    return array
+
+
 @dataclass(frozen=True)
 class Form:
     """One way to hand out a result."""
@@ -19,7 +23,7 @@ class Form:
     name: str
     """The diagnosis; "" for the plain way."""
     says: str
-    change: Callable[[np.ndarray], np.ndarray] = lambda array: array
+    change: Callable[[np.ndarray], np.ndarray] = _as_it_is
     """What it does with an array."""
     clue: str = ""
     """What in the source shows it, a kind of `clues.Clue`."""
@@ -36,6 +40,8 @@ class Form:
 
     def of(self, answer: Answer) -> Answer:
         """What becomes of an answer."""
+        if self.change is _as_it_is:
+            return answer
         if answer.kind == "tuple":
             return replace(answer, items=tuple(map(self.of, answer.items)))
         if answer.array is None or (answer.array.dtype == bool and self.loosely):

@@ -6,13 +6,21 @@ leave the caller's arrays alone, and does it say the same when asked twice. Whic
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, stream
-from sdpa_helpers.checking.observe import NOTHING_ELSE, Answer, Watch, observe, pack_inputs, unpack_inputs
+from sdpa_helpers.checking.observe import (
+    NOTHING_ELSE,
+    Answer,
+    Watch,
+    call,
+    observe,
+    pack_inputs,
+    unpack_inputs,
+)
 
 PUBLIC_SEED = "public"
 """The seed of `check` and `sdpa check`; a grader takes another."""
@@ -42,6 +50,19 @@ class Truth:
     def inputs(self) -> Inputs:
         """Fresh inputs: nobody can spoil them for the next caller."""
         return unpack_inputs(self.packed)
+
+    @cached_property
+    def _kept(self) -> Inputs:
+        return self.inputs
+
+    @property
+    def shared(self) -> Inputs:
+        """The same inputs for every caller, where nothing in them can be written; else fresh ones."""
+        locked = all(
+            not x.flags.writeable if isinstance(x, np.ndarray) else not isinstance(x, list)
+            for x in self._kept
+        )
+        return self._kept if locked else self.inputs
 
     @property
     def watched(self) -> str:
@@ -110,8 +131,8 @@ def _locked(value: Any) -> Any:
 
 @lru_cache(maxsize=1 << 14)
 def outcome(truth: Truth, function: Any) -> Answer:
-    """What a known answer returns in a case."""
-    return observe(function, truth.inputs).plain
+    """What a known answer returns in a case. Call it where warnings are `quiet`."""
+    return call(function, truth.shared)
 
 
 def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:

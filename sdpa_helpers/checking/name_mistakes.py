@@ -17,7 +17,7 @@ from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_in
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS, Form, in_right_kind, kind_of_thing, more_axes
 from sdpa_helpers.checking.judge import Truth, difference, outcome
-from sdpa_helpers.checking.observe import Answer
+from sdpa_helpers.checking.observe import Answer, quiet
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,13 @@ def name_mistakes(
     failed = [t for t in judged if not t.verdict.passed]
     if not failed:
         return ()
+    with quiet():
+        return _named(exercise, judged, failed, found)
+
+
+def _named(
+    exercise: Exercise, judged: list[Tried], failed: list[Tried], found: tuple[Clue, ...]
+) -> tuple[Mistake, ...]:
     if only := _kind_only(exercise, judged, failed, found):
         return only
     general, rest = by_conduct(failed, found)
@@ -95,7 +102,27 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
     for candidate in _candidates(exercise, failed):
         if _holds(candidate, order) and _believed(candidate, failed, exercise, found):
             return _told(exercise, candidate, failed, found)
-    return _side_by_side(exercise, order, failed, found)
+    return _side_by_side(exercise, order, failed, found) or _last(exercise, asked, failed, found)
+
+
+def _last(
+    exercise: Exercise, asked: list[Tried], failed: list[Tried], found: tuple[Clue, ...]
+) -> tuple[Mistake, ...]:
+    """What can be said where no known answer agrees: matrices alone are right, or the source holds a trap."""
+    form = next(form for form in FORMS if form.raises_on_more_axes)
+    with_more = [t for t in asked if more_axes(t.truth)]
+    if failed == with_more and 2 <= len(failed) <= len(asked) - 2:
+        return (_mistake(exercise, form.name, failed, found),)
+    if line := _line("where-without-out", found):
+        return (replace(UNWRITTEN, cases=tuple(t.truth.case.name for t in failed), line=line),)
+    return ()
+
+
+UNWRITTEN = Mistake(
+    "where-without-out",
+    "`where=` without `out=` computes some entries and leaves in the others what lay in memory: any number, or NaN. "
+    "Give it an array to start from, e.g. `out=np.zeros_like(x)`.",
+)
 
 
 def _candidates(exercise: Exercise, failed: list[Tried]) -> Iterator[_Candidate]:

@@ -7,10 +7,11 @@ here knows what the right answer is.
 """
 
 import base64
+import contextlib
 import json
 import tracemalloc
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,6 +59,8 @@ class Answer:
     @property
     def plain(self) -> "Answer":
         """What came back, and nothing of how."""
+        if not (self.changed or self.peak_bytes or self.differs):
+            return self
         return replace(self, changed=(), peak_bytes=0, differs=False)
 
 
@@ -90,10 +93,22 @@ def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_
 
 def _called(function: Callable | None, arguments: tuple) -> Answer:
     _spoil_free_memory(arguments)
+    with quiet():
+        return call(function, arguments)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings: what a function does wrong shows in what it returns."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def call(function: Callable | None, arguments: tuple) -> Answer:
+    """The result of one call, and nothing else about it."""
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            return describe(function(*arguments))  # type: ignore[misc]
+        return describe(function(*arguments))  # type: ignore[misc]
     except NotImplementedError:
         return NOT_ATTEMPTED
     except (Exception, SystemExit) as error:
@@ -137,14 +152,11 @@ def _untouched(old: Any, new: Any) -> bool:
     return old.shape == new.shape and old.dtype == new.dtype and old.tobytes() == new.tobytes()
 
 
-_POISON = 7.0e77
-
-
 def _spoil_free_memory(arguments: tuple) -> None:
-    """Leave numbers that nobody expects where the next arrays will lie: what was never written shows."""
+    """Leave NaN where the next arrays will lie: what was never written shows."""
     for value in arguments:
         if isinstance(value, np.ndarray) and 0 < value.nbytes <= 1 << 16:
-            spoiled = [np.full(max(1, value.nbytes // 8), _POISON) for _ in range(4)]
+            spoiled = [np.full(max(1, value.nbytes // 8), np.nan) for _ in range(4)]
             del spoiled
 
 
