@@ -182,6 +182,8 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
             else ""
         )
         return Kind("tensor-not-array", f"You return a tensor of PyTorch; return {wanted}{how}.")
+    if expected.kind == "tuple" and answer.kind == "array" and _split(answer.array):
+        return Kind("list-not-tuple", "You return one array; return a tuple: `return a, b`.")
     if answer.kind == "tuple" and expected.kind != "tuple":
         return Kind("tuple-not-array", f"You return a tuple of {len(answer.items)}; return {wanted} alone.")
     if (
@@ -204,7 +206,7 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
 
 def in_right_kind(expected: Answer, answer: Answer) -> Answer:
     """The numbers of an answer in the kind that was asked for, where it holds them in another."""
-    if expected.kind == "tuple" and answer.kind == "other" and answer.type_name == "list":
+    if expected.kind == "tuple" and (answer.kind == "array" or answer.type_name == "list"):
         parts = answer.items or _split(answer.array)
         return in_right_kind(expected, Answer("tuple", "tuple", items=parts)) if parts else answer
     if expected.kind == "tuple" and answer.kind == "tuple" and len(expected.items) == len(answer.items):
