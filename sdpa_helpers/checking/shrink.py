@@ -1,0 +1,217 @@
+"""The smallest example of a failure: from a case with many numbers to one that a person can check by hand.
+
+Steps that make the inputs simpler are tried one after another, and a step is taken when the exercise still accepts the
+inputs (the reference returns something finite, and every other right answer agrees with it) and the answer is still
+wrong in the same way. The learner's function is called often here, so what it prints is dropped, and the number of
+calls is bounded.
+"""
+
+import contextlib
+import inspect
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Exercise, Inputs
+from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, judge, truths
+from sdpa_helpers.checking.observe import Answer, observe, pack_inputs, unpack_inputs
+from sdpa_helpers.checking.prompt import arguments
+from sdpa_helpers.checking.simpler import (
+    lengths_of,
+    limits_of,
+    nature_of,
+    numbers_in,
+    with_rounder_entries,
+    with_rounder_numbers,
+    with_shorter_axes,
+    with_smaller_numbers,
+    without_the_first_axis,
+)
+
+MAX_CALLS = 200
+"""Calls of the learner's function; what bounds the search, and makes its result the same each time."""
+MAX_SECONDS = 0.15
+"""The emergency brake, should those calls be slow."""
+SLOW_SECONDS = 0.005
+"""A function that takes longer for one call is not called again and again."""
+FEW_NUMBERS = 8
+"""So many are read at a glance: below it an axis of length 2 stays."""
+READABLE_NUMBERS = 40
+"""An example with more numbers than that is none."""
+
+SameWay = Callable[[Inputs, Answer], bool]
+"""Whether an answer to other inputs is wrong for the same reason; asked with fresh inputs."""
+
+
+@dataclass(frozen=True)
+class Small:
+    """An example of a failure."""
+
+    inputs: Inputs
+    """The positional arguments of the call."""
+    expected: Answer
+    """What the reference returns for them."""
+    answer: Answer
+    """What the learner's function returned, or how it failed."""
+
+
+def smallest_failure(
+    exercise: Exercise, function: Callable, truth: Truth, same_way: SameWay = lambda inputs, answer: True
+) -> Small | None:
+    """The smallest inputs found for which `function` fails as it does in the case of `truth`.
+
+    None where it does not fail, where it is too slow to be tried, or where nothing readable was found. `same_way`:
+    asked besides, e.g. whether a known mistake gives the same. The prompt's own examples come first.
+    """
+    with (
+        open(os.devnull, "w") as nowhere,
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+    ):
+        search = _Search(exercise, function, truth, same_way)
+        found = search.smallest()
+    return found if found and numbers_in(found.inputs) <= READABLE_NUMBERS else None
+
+
+@dataclass
+class _Search:
+    """One search; counts the calls."""
+
+    exercise: Exercise
+    function: Callable
+    truth: Truth
+    same_way: SameWay
+    calls: int = 0
+    slowest: float = 0.0
+    fault: tuple[str, ...] = ()
+    """How the answer fails in the case itself; () where it does not."""
+    ends: float = field(default_factory=lambda: time.perf_counter() + MAX_SECONDS)
+
+    def smallest(self) -> Small | None:
+        start = Small(self.truth.inputs, self.truth.expected, self._call(self.truth.inputs))
+        self.fault = self._fault_of(start)
+        if not self.fault:
+            return None
+        if self.slowest > SLOW_SECONDS:  # the first call of all may have imported something
+            self.slowest = 0.0
+            self._call(self.truth.inputs)
+        if self.slowest > SLOW_SECONDS:
+            return start
+        return self._an_example_of_the_prompt() or self._shrunk(start)
+
+    def _an_example_of_the_prompt(self) -> Small | None:
+        examples = (_positional(self.exercise, e) for e in self.exercise.examples)
+        return next((small for e in examples if e is not None and (small := self._fails(e))), None)
+
+    def _shrunk(self, small: Small) -> Small:
+        natures = {i: nature_of(v) for i, v in enumerate(small.inputs) if isinstance(v, np.ndarray)}
+        limits = set(limits_of(small.inputs))
+        axes = _numbers_of_axes(self.exercise)
+
+        def fits(inputs: Inputs) -> bool:
+            arrays = [(i, v) for i, v in enumerate(inputs) if isinstance(v, np.ndarray)]
+            if not {(i, j) for i, j in limits if i < len(inputs)} <= set(limits_of(inputs)):
+                return False
+            return all(natures[i].fits(v) and (v.ndim > 1 or v.ndim in axes[i]) for i, v in arrays)
+
+        for _ in range(2):
+            before = small
+            for step in _STEPS:
+                small = self._as_far_as_it_goes(
+                    small, lambda inputs, step=step: filter(fits, step(self.exercise, inputs))
+                )
+            if small is before:
+                break
+        return small
+
+    def _as_far_as_it_goes(self, small: Small, step: Callable[[Inputs], Iterator[Inputs]]) -> Small:
+        """Take the first proposal that still fails, and go on from there."""
+        while simpler := next((s for inputs in step(small.inputs) if (s := self._fails(inputs))), None):
+            small = simpler
+        return small
+
+    def _fails(self, inputs: Inputs) -> Small | None:
+        """The example that these inputs make, if they are inputs of the exercise and it fails in the same way."""
+        if self.calls >= MAX_CALLS or time.perf_counter() > self.ends:
+            return None
+        packed = pack_inputs(inputs)
+        expected = observe(self.exercise.reference, unpack_inputs(packed))
+        if not _alike(self.truth.expected, expected):
+            return None
+        small = Small(inputs, expected, self._call(inputs))
+        if self._fault_of(small) != self.fault or not self.same_way(unpack_inputs(packed), small.answer):
+            return None
+        others = (observe(right, unpack_inputs(packed)) for right in self.exercise.also_right)
+        return small if not any(self._fault_of(replace(small, answer=other)) for other in others) else None
+
+    def _call(self, inputs: Inputs) -> Answer:
+        self.calls += 1
+        fresh, start = unpack_inputs(pack_inputs(inputs)), time.perf_counter()
+        answer = observe(self.function, fresh)
+        self.slowest = max(self.slowest, time.perf_counter() - start)
+        return answer
+
+    def _fault_of(self, small: Small) -> tuple[str, ...]:
+        """What is wrong; for an error also which, and where it was raised."""
+        truth = replace(self.truth, packed=pack_inputs(small.inputs), expected=small.expected)
+        verdict = judge(self.exercise, truth, small.answer)
+        return () if verdict.passed else (verdict.fault, small.answer.error, small.answer.line)
+
+
+def _without_the_last_argument(exercise: Exercise, inputs: Inputs) -> Iterator[Inputs]:
+    """Where it has a default, the call can do without."""
+    names = list(inspect.signature(exercise.reference).parameters.values())
+    if inputs and names[len(inputs) - 1].default is not inspect.Parameter.empty:
+        yield inputs[:-1]
+
+
+def _shorter(exercise: Exercise, inputs: Inputs) -> Iterator[Inputs]:
+    for effort in range(3):
+        for length in lengths_of(inputs):
+            if length > 2:
+                yield from with_shorter_axes(inputs, length, 2, effort)
+    if numbers_in(inputs) > FEW_NUMBERS:
+        yield from (cut for effort in range(2) for cut in with_shorter_axes(inputs, 2, 1, effort))
+
+
+_STEPS: tuple[Callable[[Exercise, Inputs], Iterator[Inputs]], ...] = (
+    _without_the_last_argument,
+    lambda exercise, inputs: without_the_first_axis(inputs),
+    _shorter,
+    lambda exercise, inputs: with_smaller_numbers(inputs),
+    lambda exercise, inputs: with_rounder_numbers(inputs),
+    lambda exercise, inputs: with_rounder_entries(inputs),
+)
+"""From what makes most smaller to the last number."""
+
+
+def _positional(exercise: Exercise, example) -> Inputs | None:
+    """The example's arguments by position; None for one that can only be given by name."""
+    bound = inspect.signature(exercise.reference).bind(*arguments(example), **dict(example.keywords))
+    if example.keywords:
+        bound.apply_defaults()
+    return None if bound.kwargs else bound.args
+
+
+def _numbers_of_axes(exercise: Exercise) -> list[set[int]]:
+    """For each argument, how many axes it has in the cases: an exercise for matrices is not asked about a vector."""
+    found: list[set[int]] = [set() for _ in inspect.signature(exercise.reference).parameters]
+    for truth in truths(exercise, PUBLIC_SEED):
+        for i, value in enumerate(truth.inputs):
+            found[i].add(np.ndim(value) if isinstance(value, np.ndarray) else 0)
+    return found
+
+
+def _alike(first: Answer, second: Answer) -> bool:
+    """Whether the reference accepts other inputs: the same kind of answer, something in it, and as finite."""
+    if first.kind == "tuple" or second.kind == "tuple":
+        same_length = first.kind == second.kind and len(first.items) == len(second.items)
+        return same_length and all(map(_alike, first.items, second.items))
+    if first.array is None or second.array is None or not second.array.size:
+        return False
+    if first.array.dtype != second.array.dtype:
+        return False
+    return bool(np.isfinite(second.array).all()) or not np.isfinite(first.array).all()
