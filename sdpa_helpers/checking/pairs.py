@@ -4,7 +4,7 @@ Only what differs is here: of a tuple the parts that are wrong. `side_by_side` d
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ MAX_ROWS, MAX_COLUMNS, MAX_SLICES = 8, 8, 3
 """What is shown of a matrix, and how many matrices of an array with more axes."""
 MAX_TEXT = 160
 MAX_ERROR = 80
-"""Of an error, here; the list of cases has all of its text."""
+"""Of an error's own text, here; the list of cases has all of it."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,8 @@ class Pair:
 def pairs_of(yours: Answer, expected: Answer) -> list[Pair]:
     """What differs; [] where the difference is nothing that can be shown, like the type of the numbers."""
     if yours.kind == "tuple" and expected.kind == "tuple" and len(yours.items) == len(expected.items):
-        of = len(expected.items)
         parts = zip(yours.items, expected.items, strict=True)
-        found = [_pair(f"part {i} of {of}", a, b) for i, (a, b) in enumerate(parts, 1)]
+        found = [_pair(f"part {i} of the tuple", a, b) for i, (a, b) in enumerate(parts)]
     else:
         found = [_pair("", yours, expected)]
     return [pair for pair in found if pair is not None]
@@ -83,7 +82,11 @@ def _pair(label: str, yours: Answer, expected: Answer) -> Pair | None:
     if len(arrays) == 2 and arrays[0].shape != arrays[1].shape:
         titles = (f"yours, {_shape(arrays[0])}", f"expected, {_shape(arrays[1])}")
     left, right = _side(titles[0], yours, wrong, style), _side(titles[1], expected, None, style)
-    return Pair(label, left, right, count) if _reads_unlike(left, right) else None
+    if _texts(left) == _texts(right) and left.title == "yours":
+        return None
+    if yours.kind == "other" and left.grids:
+        left = replace(left, title=f"yours, a {short(yours.type_name)}")
+    return Pair(label, left, right, count)
 
 
 def _wrong(values: np.ndarray, expected: np.ndarray) -> np.ndarray | None:
@@ -91,10 +94,6 @@ def _wrong(values: np.ndarray, expected: np.ndarray) -> np.ndarray | None:
     if values.shape != expected.shape or (values.dtype.kind == "b") != (expected.dtype.kind == "b"):
         return None
     return ~close(expected, values) if values.dtype.kind in "biuf" else np.array(values != expected)
-
-
-def _reads_unlike(left: Side, right: Side) -> bool:
-    return _texts(left) != _texts(right) or left.title != "yours"
 
 
 def _texts(side: Side) -> tuple:
@@ -141,7 +140,7 @@ def _rows(matrix: np.ndarray, wrong: np.ndarray, style: "Style") -> tuple[tuple[
 
 def _words(answer: Answer) -> str:
     if answer.kind == "error":
-        return short(f"{answer.error}: {answer.message}", MAX_ERROR)
+        return short(f"{answer.error}: {answer.where or short(answer.message, MAX_ERROR)}")
     if answer.kind == "tuple":
         return f"a tuple of {len(answer.items)}"
     if answer.kind == "none":
@@ -171,8 +170,8 @@ class Style:
     def cell(self, value: np.generic | np.ndarray, is_wrong: bool) -> Cell:
         """A number as it is shown."""
         x = float(np.real(value))
-        tint = x / self.size if math.isfinite(x) else math.nan
-        return Cell(self.write(value, is_wrong), is_wrong, max(-1.0, min(1.0, tint)))
+        tint = max(-1.0, min(1.0, x / self.size)) if math.isfinite(x) else math.nan
+        return Cell(self.write(value, is_wrong), is_wrong, tint)
 
     def write(self, value: np.generic | np.ndarray, is_wrong: bool = True) -> str:
         """A number as text. What is right and only rounding away from 0 is 0."""

@@ -1,15 +1,23 @@
-"""Show a result: as text that reads well anywhere, as a card in a notebook."""
+"""Show a result: as text that reads well anywhere, as a card in a notebook.
+
+What is wrong comes first, then one example that can be checked by hand, then the cases.
+"""
 
 import html
-import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sdpa_helpers.checking.diagnose import Explained, Result
+from sdpa_helpers.checking import side_by_side, wording
+from sdpa_helpers.checking.diagnose import Result
+from sdpa_helpers.checking.markup import code_spans
+from sdpa_helpers.checking.shrink import Small
+from sdpa_helpers.checking.wording import Finding, Seen, shortened
 
-_LABEL = {"passed": "passed", "failed": "failed", "error": "error", "not-attempted": "open"}
-_MARK = {"passed": "✓", "failed": "✗", "error": "✗", "not-attempted": "○", "missing": "○"}
-_EDGE = {"passed": "#009e73", "failed": "#d55e00", "error": "#d55e00", "not-attempted": "#808080"}
+_MARK = {"passed": "✓", "failed": "✗", "forbidden": "!", "not-attempted": "○"}
+_EDGE = {"passed": "#009e73", "failed": "#d55e00", "forbidden": "#e69f00", "not-attempted": "#808080"}
+_OPEN = "Write your answer in the cell above, run it, then check again."
+_BY_YOURSELF = "Write these steps yourself: they are what the exercise is about."
 
 
 class Shown(ABC):
@@ -30,43 +38,6 @@ class Shown(ABC):
         return {"text/plain": self.text(), "text/html": self.html()}
 
 
-def report_text(result: Result, forbidden: list[str]) -> str:
-    """The verdict on one exercise as plain text."""
-    lines = [_headline(result)]
-    if result.attempted:
-        for case in result.cases:
-            lines.append(f"  {_LABEL[case.verdict.status]:<7} {case.verdict.case}")
-            lines += [f"          {text}" for text in _sentences(case, result)]
-    lines += _closing(result, forbidden)
-    return "\n".join(lines)
-
-
-def card(result: Result, forbidden: list[str], next_hint: "Hint | None" = None) -> str:
-    """The verdict on one exercise as an HTML card: readable in light and dark, and without its styles too."""
-    exercise = result.exercise
-    state = "passed" if result.passed else "failed" if result.attempted else "not-attempted"
-    about = f"difficulty {exercise.difficulty} of 5, about {exercise.minutes} minutes"
-    parts = [
-        f"<p style='margin:4px 0'><strong>{_MARK[state]} {html.escape(_headline(result))}</strong> · {about}</p>"
-    ]
-    for label, text in _remarks(result, forbidden):
-        parts.append(f"<p style='margin:4px 0'><strong>{label}</strong>: {code_spans(text)}</p>")
-    if result.attempted:
-        rows = "".join(_row(case, result) for case in result.cases)
-        parts.append(f"<ul style='margin:4px 0;list-style:none;padding-left:4px'>{rows}</ul>")
-    if not result.attempted:
-        parts.append(
-            "<p style='margin:4px 0'>Write your answer in the cell above, run it, then check again.</p>"
-        )
-    if next_hint and not result.passed:
-        more = f"More hints, one at a time: <code>hint({html.escape(exercise.name)})</code>"
-        parts.append(
-            f"<details style='margin:6px 0'><summary>Stuck? Open hint {next_hint.number} of {next_hint.of}</summary>"
-            f"<p style='margin:4px 0'>{code_spans(next_hint.text)}</p><p style='margin:4px 0'>{more}</p></details>"
-        )
-    return f"<div style='border-left:6px solid {_EDGE[state]};padding:4px 14px;margin:4px 0'>{''.join(parts)}</div>"
-
-
 @dataclass(frozen=True)
 class Hint:
     """One hint of several."""
@@ -74,6 +45,65 @@ class Hint:
     number: int
     of: int
     text: str
+
+
+def report_text(
+    result: Result, forbidden: Sequence[str] = (), small: Small | None = None, remarks: Sequence[str] = ()
+) -> str:
+    """The verdict on one exercise as plain text. `small`: an example to show; `remarks`: what to say before all."""
+    lines = [wording.headline(result, forbidden)]
+    lines += [f"  Note: {shortened(remark)}" for remark in remarks[: wording.MOST]]
+    if not result.attempted:
+        lines.append(f"  {_OPEN} Stuck? hint({result.exercise.name})")
+        return "\n".join(lines)
+    if forbidden:
+        lines.append(f"  {_BY_YOURSELF}")
+    found = wording.findings(result)
+    lines += ["  Two things:"] if len(found) > 1 else []
+    for finding in found:
+        lines.append(f"  {_finding_text(finding)}")
+        lines += [f"    {finding.line}"] if finding.line else []
+    if small is not None:
+        lines += [f"  {line}" for line in side_by_side.as_text(result.exercise, small)]
+    for seen in wording.seen_in_cases(result):
+        lines.append(f"  {_mark(seen)} {seen.cases}{seen.names and f' ({seen.names})'}: {seen.text}")
+        lines += [f"      {text}" for text in _explaining(seen)]
+    passed = wording.passed_cases(result)
+    if passed:
+        lines.append(f"  ✓ {len(passed)} of {len(result.cases)} cases passed: {'; '.join(passed)}")
+    if not result.passed:
+        lines.append(f"  Stuck? hint({result.exercise.name}) gives the next hint.")
+    return "\n".join(lines)
+
+
+def card(
+    result: Result,
+    forbidden: Sequence[str] = (),
+    next_hint: "Hint | None" = None,
+    small: Small | None = None,
+    remarks: Sequence[str] = (),
+) -> str:
+    """The verdict on one exercise as an HTML card: readable in light and dark, and without its styles too."""
+    exercise, state = result.exercise, wording.state_of(result, forbidden)
+    about = f"difficulty {exercise.difficulty} of 5, about {exercise.minutes} minutes"
+    title = f"<strong>{_MARK[state]} {html.escape(wording.headline(result, forbidden))}</strong>"
+    parts = [_paragraph(f"{title} · {about}")]
+    parts += [
+        _paragraph(f"<strong>Note</strong>: {code_spans(shortened(r))}") for r in remarks[: wording.MOST]
+    ]
+    if not result.attempted:
+        parts.append(_paragraph(_OPEN))
+    else:
+        parts += [_paragraph(_BY_YOURSELF)] if forbidden else []
+        parts += [_findings(wording.findings(result))]
+        parts += [_example(result, small)] if small is not None else []
+        parts += [_cases(result)]
+    if next_hint and not result.passed:
+        more = f"More hints, one at a time: <code>hint({html.escape(exercise.name)})</code>"
+        fold = f"{_paragraph(code_spans(next_hint.text))}{_paragraph(more)}"
+        parts.append(_fold(f"Stuck? Open hint {next_hint.number} of {next_hint.of}", fold))
+    style = f"border-left:6px solid {_EDGE[state]};padding:4px 14px;margin:4px 0;max-width:46rem"
+    return f"<div style='{style}'>{''.join(parts)}</div>"
 
 
 def bar(part: float, whole: float, width: int = 10) -> str:
@@ -84,57 +114,69 @@ def bar(part: float, whole: float, width: int = 10) -> str:
     return "▰" * filled + "▱" * (width - filled)
 
 
-def code_spans(text: str) -> str:
-    """Text as HTML: escaped, with `code` between backticks set as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+# ---- parts ---------------------------------------------------------------------------------------------------
 
 
-def _headline(result: Result) -> str:
-    exercise = result.exercise
-    if not result.attempted:
-        return f"{exercise.name}: not attempted yet (worth {exercise.max_points:g} points)"
-    state = "all cases passed, " if result.passed else ""
-    return f"{exercise.name}: {state}{result.points:g} of {exercise.max_points:g} points"
+def _finding_text(finding: Finding) -> str:
+    label = f"{finding.label}, {finding.where}" if finding.where else finding.label
+    return f"{label}: {finding.says}" if finding.says else f"{label}."
 
 
-def _sentences(case: Explained, result: Result) -> list[str]:
-    """What is said of a failed case. A mistake that explains several cases is shown once, and named at the end."""
-    if case.verdict.passed:
-        return []
-    compare = f" ({case.verdict.compare})" if case.verdict.compare else ""
-    seen = f"seen: {case.verdict.seen}{compare}"
-    if case.diagnosis in {m.name for m in result.mistakes}:
-        first = next(c for c in result.cases if c.diagnosis == case.diagnosis)
-        return [seen] if case is first else []
-    return [seen, f"meant: {case.means}"] if case.means else [seen]
+def _explaining(seen: Seen) -> list[str]:
+    return [text for text in (seen.means, f"This case is about: {seen.about}" if seen.about else "") if text]
 
 
-def _row(case: Explained, result: Result) -> str:
-    status = case.verdict.status
-    label = f"{_MARK[status]} <strong>{_LABEL[status]}</strong>: {html.escape(case.verdict.case)}"
-    items = "".join(f"<li>{code_spans(text)}</li>" for text in _sentences(case, result))
-    return f"<li>{label}{f'<ul>{items}</ul>' if items else ''}</li>"
+def _mark(seen: Seen) -> str:
+    return "✗" if seen.was_run else "○"
 
 
-def _remarks(result: Result, forbidden: list[str]) -> list[tuple[str, str]]:
-    """What is said about all cases together: the mistake's name and meaning, calls that are not allowed."""
-    remarks = []
-    for mistake in result.mistakes:
-        remarks.append((f"Diagnosis ({mistake.name})", mistake.says))
-    if result.pattern:
-        remarks.append(("Pattern", result.pattern))
-    if forbidden:
-        advice = f"{', '.join(forbidden)}. Write the steps yourself; a grader flags this."
-        remarks.append(("Not allowed here", advice))
-    return remarks
+_LIST = "margin:4px 0;padding-left:1.2em"
 
 
-def _closing(result: Result, forbidden: list[str]) -> list[str]:
-    lines = [f"  {label}: {text}" for label, text in _remarks(result, forbidden)]
-    if not result.attempted:
-        lines.append(
-            f"  Write your answer in the cell above, run it, then check again. Stuck? hint({result.exercise.name})"
-        )
-    elif not result.passed:
-        lines.append(f"  Stuck? hint({result.exercise.name}) gives the next hint.")
-    return lines
+def _paragraph(inside: str) -> str:
+    return f"<p style='margin:5px 0'>{inside}</p>"
+
+
+def _fold(summary: str, inside: str) -> str:
+    return f"<details style='margin:6px 0'><summary>{html.escape(summary)}</summary>{inside}</details>"
+
+
+def _findings(found: list[Finding]) -> str:
+    items = [_finding_html(finding) for finding in found]
+    if len(items) < 2:
+        return "".join(map(_paragraph, items))
+    listed = "".join(f"<li style='margin:3px 0'>{item}</li>" for item in items)
+    return f"{_paragraph('<strong>Two things:</strong>')}<ol style='{_LIST}'>{listed}</ol>"
+
+
+def _finding_html(finding: Finding) -> str:
+    where = f", {finding.where}" if finding.where else ""
+    says = f": {code_spans(finding.says)}" if finding.says else "."
+    line = f"<br>{code_spans(finding.line)}" if finding.line else ""
+    return f"<strong>{html.escape(finding.label)}</strong>{where}{says}{line}"
+
+
+def _example(result: Result, small: Small) -> str:
+    shown = side_by_side.as_html(result.exercise, small)
+    return (
+        f"{_paragraph('<strong>For example</strong>')}<div style='margin:0 0 8px'>{shown}</div>"
+        if shown
+        else ""
+    )
+
+
+def _cases(result: Result) -> str:
+    rows = "".join(map(_row, wording.seen_in_cases(result)))
+    failed = f"<ul style='margin:4px 0;list-style:none;padding-left:0'>{rows}</ul>" if rows else ""
+    passed = wording.passed_cases(result)
+    listed = "".join(f"<li>{html.escape(name)}</li>" for name in passed)
+    summary = f"{len(passed)} of {len(result.cases)} cases passed"
+    return failed + (_fold(summary, f"<ul style='{_LIST};list-style:none'>{listed}</ul>") if passed else "")
+
+
+def _row(seen: Seen) -> str:
+    mark = f"<span style='display:inline-block;width:1.3em;margin-left:-1.3em'>{_mark(seen)}</span>"
+    label = f"{mark}<strong>{seen.cases}</strong>{seen.names and f' ({html.escape(seen.names)})'}"
+    more = "".join(f"<div>{code_spans(text)}</div>" for text in _explaining(seen))
+    style = "margin:3px 0;padding-left:1.3em;overflow-wrap:anywhere"
+    return f"<li style='{style}'>{label}: {code_spans(seen.text)}{more}</li>"

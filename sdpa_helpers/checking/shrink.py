@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sdpa_helpers.checking.diagnose import Result
 from sdpa_helpers.checking.exercise import Exercise, Inputs
+from sdpa_helpers.checking.forms import FORMS, in_right_kind
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, judge, truths
 from sdpa_helpers.checking.observe import Answer, observe, pack_inputs, unpack_inputs
-from sdpa_helpers.checking.prompt import arguments
 from sdpa_helpers.checking.simpler import (
     lengths_of,
     limits_of,
@@ -58,20 +59,65 @@ class Small:
     """What the learner's function returned, or how it failed."""
 
 
+Call = Callable[[Callable, Inputs], Answer]
+"""How the learner's function is called, e.g. with a limit on its time."""
+
+
+def example_of(result: Result, function: Callable, call: Call = observe) -> Small | None:
+    """One readable example for a checked answer: of the first mistake that was named, else of the first fault.
+
+    None where nothing failed, or where a sentence says it all: a missing `return`, an error in every case.
+    """
+    exercise = result.exercise
+    if all(case.verdict.fault == "raised-error" for case in result.cases):
+        return None
+    shown = result.mistakes[0].cases if result.mistakes else [c.verdict.case for c in result.cases]
+    failed = {c.verdict.case for c in result.cases if c.verdict.fault in _FAULTS_TO_SHOW} & {*shown}
+    tried = sorted(
+        (t for t in truths(exercise, PUBLIC_SEED) if t.case.name in failed), key=lambda t: len(t.packed)
+    )
+    same_way = _gives_the_same(_functions(exercise, result.mistake))
+    return smallest_failure(exercise, function, tried[0], same_way, call) if tried else None
+
+
+_FAULTS_TO_SHOW = ("wrong-values", "wrong-shape", "not-finite", "wrong-dtype", "wrong-kind", "raised-error")
+
+
+def _functions(exercise: Exercise, name: str) -> list[Callable]:
+    """The functions that make a mistake: of the exercise's list, and of its products."""
+    listed = [wrong.function for wrong in exercise.wrong if wrong.name == name]
+    products = exercise.mistakes.deviants(1) if exercise.mistakes is not None else ()
+    return listed + [deviant.function for deviant in products if deviant.names == (name,)]
+
+
+def _gives_the_same(known: list[Callable]) -> SameWay:
+    """Whether a known mistake gives an answer too; yes, where none is known."""
+
+    def same_way(inputs: Inputs, answer: Answer) -> bool:
+        others = (observe(function, unpack_inputs(pack_inputs(inputs))).plain for function in known)
+        return not known or any(FORMS[1].same(other, in_right_kind(other, answer.plain)) for other in others)
+
+    return same_way
+
+
 def smallest_failure(
-    exercise: Exercise, function: Callable, truth: Truth, same_way: SameWay = lambda inputs, answer: True
+    exercise: Exercise,
+    function: Callable,
+    truth: Truth,
+    same_way: SameWay = lambda inputs, answer: True,
+    call: Call = observe,
 ) -> Small | None:
     """The smallest inputs found for which `function` fails as it does in the case of `truth`.
 
-    None where it does not fail, where it is too slow to be tried, or where nothing readable was found. `same_way`:
-    asked besides, e.g. whether a known mistake gives the same. The prompt's own examples come first.
+    None where it does not fail, or where nothing readable was found. `same_way`: asked besides, e.g. whether a known
+    mistake gives the same. The prompt's own examples come first.
     """
     with (
         open(os.devnull, "w") as nowhere,
         contextlib.redirect_stdout(nowhere),
         contextlib.redirect_stderr(nowhere),
     ):
-        search = _Search(exercise, function, truth, same_way)
+        search = _Search(exercise, function, truth, same_way, call)
         found = search.smallest()
     return found if found and numbers_in(found.inputs) <= READABLE_NUMBERS else None
 
@@ -84,6 +130,7 @@ class _Search:
     function: Callable
     truth: Truth
     same_way: SameWay
+    call: Call
     calls: int = 0
     slowest: float = 0.0
     fault: tuple[str, ...] = ()
@@ -100,11 +147,13 @@ class _Search:
             self._call(self.truth.inputs)
         if self.slowest > SLOW_SECONDS:
             return start
+        if not self.same_way(start.inputs, start.answer):
+            self.same_way = lambda inputs, answer: True  # a product of two mistakes: neither alone gives this
         return self._an_example_of_the_prompt() or self._shrunk(start)
 
     def _an_example_of_the_prompt(self) -> Small | None:
-        examples = (_positional(self.exercise, e) for e in self.exercise.examples)
-        return next((small for e in examples if e is not None and (small := self._fails(e))), None)
+        every = (example.inputs_for(self.exercise.reference) for example in self.exercise.examples)
+        return next((small for inputs in every if (small := self._fails(inputs))), None)
 
     def _shrunk(self, small: Small) -> Small:
         natures = {i: nature_of(v) for i, v in enumerate(small.inputs) if isinstance(v, np.ndarray)}
@@ -150,7 +199,7 @@ class _Search:
     def _call(self, inputs: Inputs) -> Answer:
         self.calls += 1
         fresh, start = unpack_inputs(pack_inputs(inputs)), time.perf_counter()
-        answer = observe(self.function, fresh)
+        answer = self.call(self.function, fresh)
         self.slowest = max(self.slowest, time.perf_counter() - start)
         return answer
 
@@ -186,14 +235,6 @@ _STEPS: tuple[Callable[[Exercise, Inputs], Iterator[Inputs]], ...] = (
     lambda exercise, inputs: with_rounder_entries(inputs),
 )
 """From what makes most smaller to the last number."""
-
-
-def _positional(exercise: Exercise, example) -> Inputs | None:
-    """The example's arguments by position; None for one that can only be given by name."""
-    bound = inspect.signature(exercise.reference).bind(*arguments(example), **dict(example.keywords))
-    if example.keywords:
-        bound.apply_defaults()
-    return None if bound.kwargs else bound.args
 
 
 def _numbers_of_axes(exercise: Exercise) -> list[set[int]]:

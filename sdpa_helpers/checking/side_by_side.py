@@ -9,6 +9,7 @@ import inspect
 import math
 
 from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.markup import code_spans
 from sdpa_helpers.checking.pairs import Cell, Grid, Pair, Side, pairs_of, short
 from sdpa_helpers.checking.prompt import written
 from sdpa_helpers.checking.shrink import Small
@@ -110,7 +111,7 @@ def _pair_html(pair: Pair) -> str:
 
 
 def _side_html(side: Side) -> str:
-    parts = [_code(side.words)] if side.words else []
+    parts = [f"<span style='overflow-wrap:anywhere'>{code_spans(side.words)}</span>"] if side.words else []
     if side.number:
         parts.append(f"<code>{_number(side.number)}</code>")
     for grid in side.grids:

@@ -10,6 +10,7 @@ from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.render import Hint, Shown, card, code_spans, report_text
 from sdpa_helpers.checking.rules import forbidden_calls
+from sdpa_helpers.checking.shrink import Small, example_of
 from sdpa_helpers.lessons import saved
 from sdpa_helpers.lessons.progress import ProgressTable
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, find, written_of
@@ -30,7 +31,8 @@ def check(function: Callable, *, keep: bool = True) -> "CheckReport":
     _mistakes[exercise.name] = result.mistake
     if keep:
         saved.keep(exercise.name, result.points)
-    report = CheckReport(result, _forbidden_in(function, exercise), _next_hint(exercise))
+    small = example_of(result, function)
+    report = CheckReport(result, _forbidden_in(function, exercise), _next_hint(exercise), small)
     if os.environ.get("NBGRADER_EXECUTION") and not report.passed:
         raise AssertionError(report.text())  # nbgrader reads an exception as "no points"
     return report
@@ -94,6 +96,8 @@ class CheckReport(Shown):
     result: Result
     forbidden: list[str]
     next_hint: Hint | None = None
+    small: Small | None = None
+    """An example of what is wrong."""
 
     @property
     def passed(self) -> bool:
@@ -107,11 +111,11 @@ class CheckReport(Shown):
 
     def text(self) -> str:
         """The report as plain text."""
-        return report_text(self.result, self.forbidden)
+        return report_text(self.result, self.forbidden, self.small)
 
     def html(self) -> str:
         """The report as a card."""
-        return card(self.result, self.forbidden, self.next_hint)
+        return card(self.result, self.forbidden, self.next_hint, self.small)
 
 
 @dataclass(frozen=True, repr=False)

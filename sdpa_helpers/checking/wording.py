@@ -1,0 +1,160 @@
+"""What is said of a result, in its order and each sentence once; `render` turns it into text and into HTML.
+
+What a learner's code wrote (names, error messages) comes in here at any length and leaves bounded.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sdpa_helpers.checking.diagnose import Explained, Result
+
+State = Literal["passed", "failed", "forbidden", "not-attempted"]
+
+LONGEST = 320
+"""Characters of one sentence that holds what somebody else wrote."""
+MOST = 6
+"""Remarks, and forbidden names."""
+FEW = 3
+"""Where more fail than so many, what a single case is about says little."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong, over all cases."""
+
+    label: str
+    says: str
+    where: str = ""
+    """In which cases, where that is not all that failed: "in cases 1–4"."""
+    line: str = ""
+    """The line of the source that shows it."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen in one failed case, or in several alike."""
+
+    cases: str
+    """ "case 2", "cases 2, 3, 5" or "all 8 cases"."""
+    names: str
+    """What the cases are called; "" for all."""
+    text: str
+    means: str = ""
+    about: str = ""
+    """What the case is about."""
+    was_run: bool = True
+
+
+def state_of(result: Result, forbidden: Sequence[str]) -> State:
+    """What the card looks like."""
+    if not result.attempted:
+        return "not-attempted"
+    if forbidden:
+        return "forbidden"
+    return "passed" if result.passed else "failed"
+
+
+def headline(result: Result, forbidden: Sequence[str]) -> str:
+    """The exercise and its points; with the reason, where right cases earn none."""
+    exercise, right = result.exercise, sum(case.verdict.passed for case in result.cases)
+    state = state_of(result, forbidden)
+    if state == "not-attempted":
+        return f"{exercise.name}: not attempted yet (worth {exercise.max_points:g} points)"
+    if state == "forbidden":
+        are = "isn't" if len(forbidden) == 1 else "aren't"
+        names = _listed([shortened(name, 80) for name in forbidden])
+        return f"{exercise.name}: {right} of {len(result.cases)} cases right, 0 points: {names} {are} allowed here"
+    all_passed = "all cases passed, " if state == "passed" else ""
+    return f"{exercise.name}: {all_passed}{result.points:g} of {exercise.max_points:g} points"
+
+
+def findings(result: Result) -> list[Finding]:
+    """What is wrong: mistakes by name, else what the numbers have in common, else that nothing is known."""
+    failed = [c for c in result.cases if not c.verdict.passed]
+    found = []
+    for mistake in result.mistakes:
+        everywhere = {c.verdict.case for c in failed} <= set(mistake.cases)
+        where = "" if everywhere else f"in {_cases(_numbers(result, mistake.cases))}"
+        found.append(Finding(f"Diagnosis ({mistake.name})", mistake.says, where, mistake.line))
+    if not found and result.pattern:
+        found.append(Finding("Pattern", result.pattern))
+    if not found and any(c.verdict.status == "failed" for c in failed):
+        found.append(Finding("No known mistake gives this", ""))
+    return found
+
+
+def seen_in_cases(result: Result) -> list[Seen]:
+    """What was seen in the cases that failed; those with the same text, or the same but for its numbers, together."""
+    groups: dict[tuple[str, str], list[Explained]] = {}
+    for case in result.cases:
+        if not case.verdict.passed:
+            groups.setdefault((_alike(case), case.means), []).append(case)
+    told = {mistake.says for mistake in result.mistakes}
+    found = []
+    for (_, means), cases in groups.items():
+        about = cases[0].about if len(cases) == 1 and len(groups) <= FEW else ""
+        found.append(_seen(result, cases, "" if means in told else means, about))
+        told.add(means)
+    return found
+
+
+def _seen(result: Result, cases: list[Explained], means: str, about: str) -> Seen:
+    names, texts = [c.verdict.case for c in cases], [_observed(c) for c in cases]
+    text = texts[0] if len({*texts}) == 1 else f"{texts[0]}. Likewise in the others"
+    was_run = cases[0].verdict.status != "not-run"
+    if len(cases) == len(result.cases):
+        return Seen(f"all {len(cases)} cases", "", text, means, about, was_run)
+    return Seen(_cases(_numbers(result, names)), shortened("; ".join(names)), text, means, about, was_run)
+
+
+def _alike(case: Explained) -> str:
+    """The same for two cases that are told as one: errors, kinds and shapes, with other sizes in them."""
+    text = _observed(case)
+    if case.verdict.fault not in ("raised-error", "wrong-kind", "wrong-shape"):
+        return text
+    return re.sub(r"\(0(, 0)*,?\)", "(0)", re.sub(r"\d+", "0", text))
+
+
+def passed_cases(result: Result) -> list[str]:
+    """The cases that passed, numbered."""
+    return [f"{n} {c.verdict.case}" for n, c in enumerate(result.cases, 1) if c.verdict.passed]
+
+
+def shortened(text: str, length: int = LONGEST) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text[: 4 * length].split())
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def _observed(case: Explained) -> str:
+    verdict = case.verdict
+    seen = verdict.seen
+    if verdict.status == "timeout" and not seen.startswith("stopped"):
+        seen = f"stopped {seen}".strip()
+    if verdict.status == "not-run" and not seen:
+        seen = "not run"
+    compare = f" ({verdict.compare})" if verdict.compare else ""
+    return shortened(seen) + compare
+
+
+def _numbers(result: Result, names: Sequence[str]) -> list[int]:
+    return [n for n, case in enumerate(result.cases, 1) if case.verdict.case in names]
+
+
+def _cases(numbers: list[int]) -> str:
+    """ "case 2", "cases 1–4, 6"."""
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and n == runs[-1][-1] + 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    parts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return f"{'case' if len(numbers) == 1 else 'cases'} {', '.join(parts)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(names[:MOST]) + (["others"] if len(names) > MOST else [])
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
