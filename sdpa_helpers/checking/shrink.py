@@ -9,6 +9,7 @@ calls is bounded.
 import contextlib
 import inspect
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -112,14 +113,24 @@ def smallest_failure(
     None where it does not fail, or where nothing readable was found. `same_way`: asked besides, e.g. whether a known
     mistake gives the same. The prompt's own examples come first.
     """
-    with (
-        open(os.devnull, "w") as nowhere,
-        contextlib.redirect_stdout(nowhere),
-        contextlib.redirect_stderr(nowhere),
-    ):
+    with _silence():
         search = _Search(exercise, function, truth, same_way, call)
         found = search.smallest()
     return found if found and numbers_in(found.inputs) <= READABLE_NUMBERS else None
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing that a call prints or displays is shown."""
+    with contextlib.ExitStack() as stack:
+        if "IPython" in sys.modules:
+            from IPython.utils.capture import capture_output  # which knows what a notebook displays
+
+            stack.enter_context(capture_output())
+        nowhere = stack.enter_context(open(os.devnull, "w"))
+        stack.enter_context(contextlib.redirect_stdout(nowhere))
+        stack.enter_context(contextlib.redirect_stderr(nowhere))
+        yield
 
 
 @dataclass
@@ -158,13 +169,13 @@ class _Search:
     def _shrunk(self, small: Small) -> Small:
         natures = {i: nature_of(v) for i, v in enumerate(small.inputs) if isinstance(v, np.ndarray)}
         limits = set(limits_of(small.inputs))
-        axes = _numbers_of_axes(self.exercise)
+        axes = _fewest_axes(self.exercise)
 
         def fits(inputs: Inputs) -> bool:
             arrays = [(i, v) for i, v in enumerate(inputs) if isinstance(v, np.ndarray)]
             if not {(i, j) for i, j in limits if i < len(inputs)} <= set(limits_of(inputs)):
                 return False
-            return all(natures[i].fits(v) and (v.ndim > 1 or v.ndim in axes[i]) for i, v in arrays)
+            return all(natures[i].fits(v) and v.ndim >= axes[i] for i, v in arrays)
 
         for _ in range(2):
             before = small
@@ -237,12 +248,12 @@ _STEPS: tuple[Callable[[Exercise, Inputs], Iterator[Inputs]], ...] = (
 """From what makes most smaller to the last number."""
 
 
-def _numbers_of_axes(exercise: Exercise) -> list[set[int]]:
-    """For each argument, how many axes it has in the cases: an exercise for matrices is not asked about a vector."""
-    found: list[set[int]] = [set() for _ in inspect.signature(exercise.reference).parameters]
+def _fewest_axes(exercise: Exercise) -> list[int]:
+    """For each argument, with how many axes it is met in the cases: one for matrices is not asked about a vector."""
+    found = [99] * len(inspect.signature(exercise.reference).parameters)
     for truth in truths(exercise, PUBLIC_SEED):
         for i, value in enumerate(truth.inputs):
-            found[i].add(np.ndim(value) if isinstance(value, np.ndarray) else 0)
+            found[i] = min(found[i], value.ndim if isinstance(value, np.ndarray) else 99)
     return found
 
 
