@@ -33,7 +33,7 @@ def open_fold(card):
 
 def test_a_stored_card_reads_well_before_it_is_run(notebook):
     card = notebook.output(0)
-    assert "✗ dot_product: 0 of 4 points" in card.inner_text()
+    assert "✗ dot_product: 0 of 5 points" in card.inner_text()
     assert "Diagnosis (not-summed)" in card.inner_text()
     assert "How many numbers should come out" not in card.inner_text()
     assert "How many numbers should come out" in open_fold(card)

@@ -39,9 +39,13 @@ for function in (stub, wrong, right):
 def test_a_failed_check_names_the_mistake_the_cases_and_a_hint_behind_a_fold():
     card = session.check(wrong).html()
     told = words_of(card)
-    assert "✗ dot_product: 0 of 4 points · difficulty 1 of 5, about 5 minutes" in told
+    assert "✗ dot_product: 0 of 5 points · difficulty 1 of 5, about 5 minutes" in told
     assert "Diagnosis (not-summed) : You multiplied" in told
-    assert "✗ failed : two short vectors seen: returned an array of shape (3,); expected one number" in told
+    assert (
+        "For example q = [1, 0, -1] k = [1, 0, -0.5] yours, shape (3,) [1.0, 0.0, 0.5] expected, one number 1.5"
+        in told
+    )
+    assert "✗ all 5 cases : returned an array of shape (3,); expected one number" in told
     assert re.search(
         r"<details[^>]*><summary>Stuck\? Open hint 1 of 4</summary><p[^>]*>How many numbers", card
     )
@@ -62,11 +66,11 @@ def test_the_fold_goes_on_where_hint_stopped_and_does_not_use_one_up():
 
 def test_open_and_passed_cards():
     opened = words_of(session.check(stub).html())
-    assert opened.startswith("○ dot_product: not attempted yet (worth 4 points)")
+    assert opened.startswith("○ dot_product: not attempted yet (worth 5 points)")
     assert "Write your answer in the cell above, run it, then check again." in opened
     passed = session.check(right).html()
-    assert words_of(passed).startswith("✓ dot_product: all cases passed, 4 of 4 points")
-    assert words_of(passed).count("✓ passed") == 4
+    assert words_of(passed).startswith("✓ dot_product: all cases passed, 5 of 5 points")
+    assert "5 of 5 cases passed 1 two short vectors 2 longer vectors" in words_of(passed)
     assert "Stuck" not in passed
 
 
@@ -81,8 +85,8 @@ def test_what_a_learner_wrote_is_escaped():
 def test_progress_says_what_is_next_and_links_to_it():
     session.check(right)
     shown = session.progress()
-    assert re.search(r"^▰+▱+  01_dot_product +4 of \d+ points$", shown.text(), re.MULTILINE)
-    assert re.search(r"✓ dot_product +4 of 4$", shown.text(), re.MULTILINE)
+    assert re.search(r"^▰+▱+  01_dot_product +5 of \d+ points$", shown.text(), re.MULTILINE)
+    assert re.search(r"✓ dot_product +5 of 5$", shown.text(), re.MULTILINE)
     assert "Next: attention_scores, about 10 minutes, in exercises/01_dot_product.ipynb" in shown.text()
     assert "<a href='../exercises/01_dot_product.ipynb'>exercises/01_dot_product.ipynb</a>" in shown.html()
     assert shown.html().count("<details open>") == 1

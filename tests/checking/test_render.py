@@ -1,0 +1,177 @@
+"""What a card and a report say, in which order, and how much of what a learner wrote."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+
+from sdpa_helpers.checking.diagnose import Explained, Result
+from sdpa_helpers.checking.exercise import Case, Exercise
+from sdpa_helpers.checking.judge import CaseStatus, Verdict
+from sdpa_helpers.checking.name_mistakes import Mistake
+from sdpa_helpers.checking.observe import describe
+from sdpa_helpers.checking.render import Hint, card, report_text
+from sdpa_helpers.checking.shrink import Small
+
+SMALL = Small((np.array([1.0]),), describe(2.0), describe(1.0))
+
+
+def exercise(cases: int) -> Exercise:
+    return Exercise(
+        name="doubled",
+        lesson="01_dot_product",
+        title="",
+        prompt="",
+        difficulty=1,
+        minutes=5,
+        reference=lambda x: 2 * x,
+        cases=tuple(Case(f"name {n}", lambda rng: (rng.normal(size=3),)) for n in range(1, cases + 1)),
+        wrong=(),
+        also_right=(),
+        hints=("", "", ""),
+    )
+
+
+def right(n: int) -> Explained:
+    return Explained(Verdict(f"name {n}", "passed", 1.0, 1.0))
+
+
+def wrong(
+    n: int, seen: str = "", *, fault="wrong-values", status: CaseStatus = "failed", **more
+) -> Explained:
+    return Explained(
+        Verdict(f"name {n}", status, 0.0, 1.0, fault, seen or f"returned {n}", "expected 8"), **more
+    )
+
+
+def result(cases: Sequence[Explained], *mistakes: Mistake, pattern: str = "") -> Result:
+    return Result(exercise(len(cases)), tuple(cases), mistakes, pattern)
+
+
+def words_of(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+
+
+def in_order(text: str, *parts: str) -> bool:
+    places = [text.find(part) for part in parts]
+    return -1 not in places and places == sorted(places)
+
+
+def test_what_is_wrong_comes_first_then_the_example_then_the_cases():
+    one = Mistake("not-doubled", "You forgot the factor.", cases=("name 2",), line="line 3: `return x`")
+    failed = result([right(1), wrong(2, diagnosis="not-doubled", means=one.says)], one)
+    hint = Hint(1, 4, "How many times?")
+    for text in (
+        words_of(card(failed, (), hint, SMALL, ["the cell was edited"])),
+        report_text(failed, (), SMALL),
+    ):
+        assert in_order(
+            text,
+            "doubled: 1 of 2 points",
+            "Diagnosis (not-doubled)",
+            "You forgot the factor.",
+            "line 3:",
+            "For example",
+            "x = [1]",
+            "yours",
+            "expected",
+            "✗ case 2 (name 2): returned 2 (expected 8)",
+            "1 of 2 cases passed",
+        )
+        assert text.count("You forgot the factor.") == 1
+        assert ", in case" not in text
+    shown = words_of(card(failed, (), hint, SMALL, ["the cell was edited"]))
+    assert in_order(shown, "✗ doubled", "Note : the cell was edited", "Diagnosis", "Stuck? Open hint 1 of 4")
+
+
+def test_two_things_each_with_its_cases():
+    first = Mistake("no-scale", "The scale is missing.", cases=("name 1", "name 2", "name 3", "name 4"))
+    second = Mistake("empty-row", "A row is empty.", cases=("name 6",))
+    cases = [wrong(n, means=first.says, diagnosis="no-scale") for n in range(1, 5)]
+    cases += [right(5), wrong(6, means=second.says, diagnosis="empty-row")]
+    for text in (
+        words_of(card(result(cases, first, second))),
+        report_text(result(cases, first, second)).replace(":", " :"),
+    ):
+        assert in_order(
+            text,
+            "Two things",
+            "Diagnosis (no-scale)",
+            "in cases 1–4",
+            "The scale is missing.",
+            "Diagnosis (empty-row)",
+            "in case 6",
+            "A row is empty.",
+        )
+        assert text.count("The scale is missing.") == 1
+
+
+def test_without_a_name_there_is_the_pattern_or_the_plain_truth():
+    cases = [wrong(1), wrong(2)]
+    patterned = report_text(result(cases, pattern="In every case your number is twice the right one."))
+    assert "  Pattern: In every case your number is twice the right one." in patterned
+    assert "No known mistake" not in patterned
+    assert "  No known mistake gives this.\n" in report_text(result(cases))
+    error = wrong(1, "raised NameError: y", fault="raised-error", status="error")
+    assert "No known mistake" not in report_text(result([error]))
+
+
+def test_equal_texts_are_said_once():
+    alike = [
+        wrong(n, "returned a list", fault="wrong-kind", means="Look at the prompt.") for n in (1, 2, 3, 5)
+    ]
+    told = report_text(result([*alike[:3], right(4), alike[3], wrong(6, means="Look at the prompt.")]))
+    assert "✗ cases 1–3, 5 (name 1; name 2; name 3; name 5): returned a list (expected 8)" in told
+    assert told.count("Look at the prompt.") == 1
+    sizes = [wrong(n, f"returned a list of {n}", fault="wrong-kind") for n in (1, 2)]
+    assert "✗ all 2 cases: returned a list of 1 (expected 8). Likewise in the others" in report_text(
+        result(sizes)
+    )
+
+
+def test_what_a_case_is_about_is_said_as_that_and_not_of_everything_that_failed():
+    few = report_text(result([right(1), wrong(2, about="Ties share.")]))
+    assert "      This case is about: Ties share." in few
+    many = report_text(result([wrong(n, about="Ties share.") for n in range(1, 6)]))
+    assert "Ties share" not in many
+
+
+def test_right_and_not_allowed():
+    forbidden = ["torch.nn.functional.softmax"]
+    allowed = result([right(1), right(2)])
+    for text in (words_of(card(allowed, forbidden)), report_text(allowed, forbidden)):
+        assert "doubled: 2 of 2 cases right, 0 points: torch.nn.functional.softmax isn't allowed here" in text
+    assert "#e69f00" in card(allowed, forbidden)
+    assert "a, b and c aren't allowed here" in report_text(allowed, ["a", "b", "c"])
+    assert len(report_text(allowed, ["<" + "x" * 10**6] * 10**4)) < 2000
+
+
+def test_what_was_stopped_and_what_was_not_run():
+    cases = [right(1), wrong(2, "after 8 s, line 2: while True", fault="timeout", status="timeout")]
+    cases += [wrong(n, "not run", fault="not-run", status="not-run") for n in (3, 4)]
+    cases = [c if c.verdict.passed else replace(c, verdict=replace(c.verdict, compare="")) for c in cases]
+    told = report_text(result(cases))
+    assert "  ✗ case 2 (name 2): stopped after 8 s, line 2: while True\n" in told
+    assert "  ○ cases 3, 4 (name 3; name 4): not run\n" in told
+
+
+def test_open_and_passed():
+    stub = wrong(1, "", fault="not-attempted", status="not-attempted")
+    assert report_text(result([stub])).startswith(
+        "doubled: not attempted yet (worth 1 points)\n  Write your answer"
+    )
+    told = words_of(card(result([right(1), right(2)]), (), Hint(1, 4, "never shown")))
+    assert told.startswith("✓ doubled: all cases passed, 2 of 2 points · difficulty 1 of 5, about 5 minutes")
+    assert "never shown" not in told
+    assert told.endswith("2 of 2 cases passed 1 name 1 2 name 2")
+
+
+def test_what_a_learner_wrote_is_escaped_and_bounded():
+    evil = "<script>alert(1)</script>" + "x" * 10**6
+    hostile = result([wrong(1, evil, fault="raised-error", status="error")])
+    shown = card(hostile, [], None, None, [evil] * 100)
+    assert "<script" not in shown
+    assert len(shown) < 8000
+    assert len(report_text(hostile, [], None, [evil] * 100)) < 4000
