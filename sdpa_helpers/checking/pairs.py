@@ -78,7 +78,8 @@ def _pair(label: str, yours: Answer, expected: Answer) -> Pair | None:
     wrong = _wrong(*arrays) if len(arrays) == 2 else None
     style, count, titles = _style(arrays, wrong), "", ("yours", "expected")
     if wrong is not None and wrong.any() and wrong.size > 1:
-        count = f"{wrong.sum()} of {wrong.size} numbers {'is' if wrong.sum() == 1 else 'are'} wrong"
+        things = "entries" if arrays[1].dtype.kind == "b" else "numbers"
+        count = f"{wrong.sum()} of {wrong.size} {things} {'is' if wrong.sum() == 1 else 'are'} wrong"
     if len(arrays) == 2 and arrays[0].shape != arrays[1].shape:
         titles = (f"yours, {_shape(arrays[0])}", f"expected, {_shape(arrays[1])}")
     left, right = _side(titles[0], yours, wrong, style), _side(titles[1], expected, None, style)

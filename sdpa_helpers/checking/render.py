@@ -130,7 +130,10 @@ def _mark(seen: Seen) -> str:
     return "✗" if seen.was_run else "○"
 
 
+_OPEN_ROWS = 4
+"""Failed cases that are seen without opening a fold; one more where it would hide only that one."""
 _LIST = "margin:4px 0;padding-left:1.2em"
+_PLAIN_LIST = "margin:4px 0;list-style:none;padding-left:0"
 
 
 def _paragraph(inside: str) -> str:
@@ -166,12 +169,18 @@ def _example(result: Result, small: Small) -> str:
 
 
 def _cases(result: Result) -> str:
-    rows = "".join(map(_row, wording.seen_in_cases(result)))
-    failed = f"<ul style='margin:4px 0;list-style:none;padding-left:0'>{rows}</ul>" if rows else ""
+    rows = [_row(seen) for seen in wording.seen_in_cases(result)]
+    shown = rows if len(rows) <= _OPEN_ROWS + 1 else rows[:_OPEN_ROWS]
+    parts = [f"<ul style='{_PLAIN_LIST}'>{''.join(shown)}</ul>"] if rows else []
+    if len(shown) < len(rows):
+        rest = f"<ul style='{_PLAIN_LIST}'>{''.join(rows[len(shown) :])}</ul>"
+        parts.append(_fold(f"and {len(rows) - len(shown)} more that failed", rest))
     passed = wording.passed_cases(result)
     listed = "".join(f"<li>{html.escape(name)}</li>" for name in passed)
-    summary = f"{len(passed)} of {len(result.cases)} cases passed"
-    return failed + (_fold(summary, f"<ul style='{_LIST};list-style:none'>{listed}</ul>") if passed else "")
+    if passed:
+        summary = f"{len(passed)} of {len(result.cases)} cases passed"
+        parts.append(_fold(summary, f"<ul style='{_LIST};list-style:none'>{listed}</ul>"))
+    return "".join(parts)
 
 
 def _row(seen: Seen) -> str:

@@ -146,7 +146,9 @@ def _table(grid: Grid, title: str) -> str:
 def _cell(cell: Cell) -> str:
     colour = NEITHER if math.isnan(cell.tint) else ABOVE if cell.tint >= 0 else BELOW
     depth = 0.25 if math.isnan(cell.tint) else 0.06 + 0.42 * abs(cell.tint)
-    style = f"text-align:right;padding:2px 8px;border:none;border-radius:3px;background:rgba({colour},{depth:.2f})"
+    align = "center" if cell.text.isalpha() else "right"
+    style = f"text-align:{align};padding:2px 8px;border:none;border-radius:3px;background:rgba({colour},{depth:.2f})"
     if cell.is_wrong:
-        return f"<td style='{style};outline:2px solid {FRAME}'><strong>{cell.text}</strong></td>"
+        frame = f"outline:2px solid {FRAME};outline-offset:-1px"
+        return f"<td style='{style};{frame}'><strong>{cell.text}</strong></td>"
     return f"<td style='{style}'>{cell.text}</td>"

@@ -138,6 +138,14 @@ def test_what_a_case_is_about_is_said_as_that_and_not_of_everything_that_failed(
     assert "Ties share" not in many
 
 
+def test_many_failed_cases_fold_and_none_is_lost():
+    shown = card(result([wrong(n) for n in range(1, 9)]))
+    assert re.search(
+        r"case 4</strong>.*<summary>and 4 more that failed</summary>.*case 5</strong>.*case 8<", shown
+    )
+    assert "<summary>" not in card(result([wrong(n) for n in range(1, 6)]))
+
+
 def test_right_and_not_allowed():
     forbidden = ["torch.nn.functional.softmax"]
     allowed = result([right(1), right(2)])

@@ -75,6 +75,7 @@ def test_wrong_numbers_are_marked_and_counted():
     assert marked == [[False, False], [True, False]]
     assert found.count == "1 of 4 numbers is wrong"
     assert texts(found.expected) == [["1", "2"], ["0", "4"]]
+    assert pair(np.array([True, False]), np.array([False, True])).count == "2 of 2 entries are wrong"
 
 
 def test_rounding_beside_large_numbers_is_0_and_minus_0_too():
