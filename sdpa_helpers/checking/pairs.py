@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sdpa_helpers.checking.forms import in_right_kind
 from sdpa_helpers.checking.judge import close
 from sdpa_helpers.checking.observe import Answer
 
@@ -64,19 +65,28 @@ class Pair:
 
 
 def pairs_of(yours: Answer, expected: Answer) -> list[Pair]:
-    """What differs; [] where the difference is nothing that can be shown, like the type of the numbers."""
+    """What differs; [] where the difference is nothing that can be shown, like the type of the numbers.
+
+    The numbers in a thing of the wrong kind (a list, a tensor) are compared all the same.
+    """
+    given, yours = yours, in_right_kind(expected, yours)
     if yours.kind == "tuple" and expected.kind == "tuple" and len(yours.items) == len(expected.items):
         parts = zip(yours.items, expected.items, strict=True)
         found = [_pair(f"part {i} of the tuple", a, b) for i, (a, b) in enumerate(parts)]
     else:
         found = [_pair("", yours, expected)]
-    return [pair for pair in found if pair is not None]
+    kind = f"yours, a {short(given.type_name)}" if given.kind == "other" and yours is not given else ""
+    return [_titled(pair, kind) for pair in found if pair is not None]
+
+
+def _titled(pair: Pair, title: str) -> Pair:
+    return replace(pair, yours=replace(pair.yours, title=title)) if title else pair
 
 
 def _pair(label: str, yours: Answer, expected: Answer) -> Pair | None:
     arrays = [a.array for a in (yours, expected) if a.array is not None]
     wrong = _wrong(*arrays) if len(arrays) == 2 else None
-    style, count, titles = _style(arrays, wrong), "", ("yours", "expected")
+    style, count, titles = _style(arrays or _arrays(expected), wrong), "", ("yours", "expected")
     if wrong is not None and wrong.any() and wrong.size > 1:
         things = "entries" if arrays[1].dtype.kind == "b" else "numbers"
         count = f"{wrong.sum()} of {wrong.size} {things} {'is' if wrong.sum() == 1 else 'are'} wrong"
@@ -85,9 +95,12 @@ def _pair(label: str, yours: Answer, expected: Answer) -> Pair | None:
     left, right = _side(titles[0], yours, wrong, style), _side(titles[1], expected, None, style)
     if _texts(left) == _texts(right) and left.title == "yours":
         return None
-    if yours.kind == "other" and left.grids:
-        left = replace(left, title=f"yours, a {short(yours.type_name)}")
     return Pair(label, left, right, count)
+
+
+def _arrays(answer: Answer) -> list[np.ndarray]:
+    """The arrays of a tuple."""
+    return [item.array for item in answer.items if item.array is not None]
 
 
 def _wrong(values: np.ndarray, expected: np.ndarray) -> np.ndarray | None:
@@ -112,16 +125,25 @@ def _shape(array: np.ndarray) -> str:
 def _side(title: str, answer: Answer, wrong: np.ndarray | None, style: "Style") -> Side:
     array = answer.array
     if array is None:
-        return Side(title, words=_words(answer))
-    marks = np.zeros(array.shape, bool) if wrong is None else wrong
+        parts = enumerate(answer.items) if answer.kind == "tuple" else ()
+        inside = [(i, item.array) for i, item in parts if item.array is not None]
+        grids = tuple(grid for i, part in inside for grid in _grids(f"part {i}", part, None, style))
+        return Side(title, grids=grids) if grids else Side(title, words=_words(answer))
     if array.ndim == 0:
-        return Side(title, number=style.cell(array, bool(marks)))
-    if array.ndim == 1:
-        grid = Grid("", _rows(array[None], marks[None], style), is_vector=True)
-        return Side(title, grids=(grid,), left_out=_left_out(array))
+        return Side(title, number=style.cell(array, bool(wrong) if wrong is not None else False))
+    return Side(title, grids=_grids("", array, wrong, style), left_out=_left_out(array))
+
+
+def _grids(label: str, array: np.ndarray, wrong: np.ndarray | None, style: "Style") -> tuple[Grid, ...]:
+    marks = np.zeros(array.shape, bool) if wrong is None else wrong
+    if array.ndim < 2:
+        row = _rows(np.atleast_2d(array), np.atleast_2d(marks), style)
+        return (Grid(label, row, is_vector=array.ndim == 1),)
     places = [at for at, _ in zip(np.ndindex(array.shape[:-2]), range(MAX_SLICES), strict=False)]
-    grids = tuple(Grid(str(list(at)) if at else "", _rows(array[at], marks[at], style)) for at in places)
-    return Side(title, grids=grids, left_out=_left_out(array))
+    labels = [f"{label} {list(at)}".strip() if at else label for at in places]
+    return tuple(
+        Grid(said, _rows(array[at], marks[at], style)) for said, at in zip(labels, places, strict=True)
+    )
 
 
 def _left_out(array: np.ndarray) -> str:

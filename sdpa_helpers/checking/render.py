@@ -14,7 +14,7 @@ from sdpa_helpers.checking.markup import code_spans
 from sdpa_helpers.checking.shrink import Small
 from sdpa_helpers.checking.wording import Finding, Seen, shortened
 
-_MARK = {"passed": "✓", "failed": "✗", "forbidden": "!", "not-attempted": "○"}
+_MARK = {"passed": "✓", "failed": "✗", "forbidden": "⚠", "not-attempted": "○"}
 _EDGE = {"passed": "#009e73", "failed": "#d55e00", "forbidden": "#e69f00", "not-attempted": "#808080"}
 _OPEN = "Write your answer in the cell above, run it, then check again."
 _BY_YOURSELF = "Write these steps yourself: they are what the exercise is about."
@@ -60,8 +60,8 @@ def report_text(
         lines.append(f"  {_BY_YOURSELF}")
     found = wording.findings(result)
     lines += ["  Two things:"] if len(found) > 1 else []
-    for finding in found:
-        lines.append(f"  {_finding_text(finding)}")
+    for number, finding in enumerate(found, 1):
+        lines.append(f"  {f'{number}. ' if len(found) > 1 else ''}{_finding_text(finding)}")
         lines += [f"    {finding.line}"] if finding.line else []
     if small is not None:
         lines += [f"  {line}" for line in side_by_side.as_text(result.exercise, small)]

@@ -72,15 +72,20 @@ def example_of(result: Result, function: Callable, call: Call = observe) -> Smal
     exercise = result.exercise
     if all(case.verdict.fault == "raised-error" for case in result.cases):
         return None
-    shown = result.mistakes[0].cases if result.mistakes else [c.verdict.case for c in result.cases]
-    failed = {c.verdict.case for c in result.cases if c.verdict.fault in _FAULTS_TO_SHOW} & {*shown}
+    seen = [mistake for mistake in result.mistakes if mistake.name not in _SAID]
+    if result.mistakes and not seen:
+        return None
+    cases = seen[0].cases if seen else [c.verdict.case for c in result.cases]
+    failed = {c.verdict.case for c in result.cases if c.verdict.fault in _FAULTS_TO_SHOW} & {*cases}
     tried = sorted(
         (t for t in truths(exercise, PUBLIC_SEED) if t.case.name in failed), key=lambda t: len(t.packed)
     )
-    same_way = _gives_the_same(_functions(exercise, result.mistake))
+    same_way = _gives_the_same(_functions(exercise, seen[0].name if seen else ""))
     return smallest_failure(exercise, function, tried[0], same_way, call) if tried else None
 
 
+_SAID = ("changes-its-input", "differs-each-call", "too-much-memory", "returned-nothing")
+"""Mistakes that no numbers show."""
 _FAULTS_TO_SHOW = ("wrong-values", "wrong-shape", "not-finite", "wrong-dtype", "wrong-kind", "raised-error")
 
 
@@ -110,8 +115,8 @@ def smallest_failure(
 ) -> Small | None:
     """The smallest inputs found for which `function` fails as it does in the case of `truth`.
 
-    None where it does not fail, or where nothing readable was found. `same_way`: asked besides, e.g. whether a known
-    mistake gives the same. The prompt's own examples come first.
+    None where it does not fail, or in nothing but the kind of thing it returns, or where nothing readable was found.
+    `same_way`: asked besides, e.g. whether a known mistake gives the same. The prompt's own examples come first.
     """
     with _silence():
         search = _Search(exercise, function, truth, same_way, call)
@@ -217,7 +222,7 @@ class _Search:
     def _fault_of(self, small: Small) -> tuple[str, ...]:
         """What is wrong; for an error also which, and where it was raised."""
         truth = replace(self.truth, packed=pack_inputs(small.inputs), expected=small.expected)
-        verdict = judge(self.exercise, truth, small.answer)
+        verdict = judge(self.exercise, truth, in_right_kind(small.expected, small.answer))
         return () if verdict.passed else (verdict.fault, small.answer.error, small.answer.line)
 
 

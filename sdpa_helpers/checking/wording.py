@@ -87,11 +87,11 @@ def findings(result: Result) -> list[Finding]:
 
 def seen_in_cases(result: Result) -> list[Seen]:
     """What was seen in the cases that failed; those with the same text, or the same but for its numbers, together."""
+    told = {mistake.says for mistake in result.mistakes}
     groups: dict[tuple[str, str], list[Explained]] = {}
     for case in result.cases:
         if not case.verdict.passed:
-            groups.setdefault((_alike(case), case.means), []).append(case)
-    told = {mistake.says for mistake in result.mistakes}
+            groups.setdefault((_alike(case), "" if case.means in told else case.means), []).append(case)
     found = []
     for (_, means), cases in groups.items():
         about = cases[0].about if len(cases) == 1 and len(groups) <= FEW else ""

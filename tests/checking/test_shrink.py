@@ -253,3 +253,27 @@ def test_the_example_is_one_of_the_mistake_that_was_named():
 def test_no_example_where_a_sentence_says_it_all(function):
     asked = exercise(lambda x: x + 0.0, lambda rng: (rng.normal(size=9),))
     assert example_of(try_out(asked, function), function) is None
+
+
+def test_a_list_is_searched_for_wrong_numbers_and_not_for_being_one():
+    asked = exercise(lambda x: x + 0.0, lambda rng: (rng.normal(size=9),))
+    assert example_of(try_out(asked, lambda x: x.tolist()), lambda x: x.tolist()) is None
+
+    def wrong(x):
+        return np.maximum(x, 0).tolist()
+
+    small = example_of(try_out(asked, wrong), wrong)
+    assert small is not None
+    assert small.answer.type_name == "list"
+    assert (small.inputs[0] < 0).any()
+
+
+def test_no_example_of_what_no_numbers_show():
+    def changes(x):
+        x += 1
+        return x - 1
+
+    asked = exercise(lambda x: x + 0.0, lambda rng: (rng.normal(size=9),))
+    result = try_out(asked, changes)
+    assert result.mistake == "changes-its-input"
+    assert example_of(result, changes) is None

@@ -87,19 +87,27 @@ def test_where_shapes_differ_nothing_is_marked_and_the_shapes_are_said():
     found = pair(np.ones((2, 3)), np.ones((3, 2)))
     assert (found.yours.title, found.expected.title) == ("yours, shape (2, 3)", "expected, shape (3, 2)")
     assert not any(cell.is_wrong for row in found.yours.grids[0].rows for cell in row)
-    assert pair(np.ones(1), 1.0).expected.title == "expected, one number"
+    assert pair(np.ones(3), 1.0).expected.title == "expected, one number"
 
 
 def test_of_a_tuple_the_parts_that_differ_are_shown():
     found = pairs_of(describe((1.0, np.zeros(2), 3.0)), describe((1.0, np.ones(2), 4.0)))
     assert [p.label for p in found] == ["part 1 of the tuple", "part 2 of the tuple"]
-    assert pair((1.0, 2.0), 1.0).yours.words == "a tuple of 2"
+    shown = pair(1.5, (1.0, np.ones((2, 2)), np.ones(3))).expected
+    assert [(grid.label, grid.is_vector) for grid in shown.grids] == [
+        ("part 0", False),
+        ("part 1", False),
+        ("part 2", True),
+    ]
 
 
 def test_what_cannot_be_seen_is_not_shown():
     assert pairs_of(describe(np.ones(2, np.float32)), describe(np.ones(2))) == []
     assert pairs_of(describe([1.0, 2.0]), describe(np.array([1.0, 2.0]))) == []
+    assert pairs_of(describe(np.ones(1)), describe(1.0)) == []
     assert pair([1.0, 3.0], np.array([1.0, 2.0])).yours.title == "yours, a list"
+    parts = pairs_of(describe([np.ones(2), np.zeros(3)]), describe((np.ones(2), np.ones(3))))
+    assert [(p.label, p.yours.title) for p in parts] == [("part 1 of the tuple", "yours, a list")]
 
 
 def test_an_error_says_the_shapes_rather_than_its_own_words():
