@@ -8,7 +8,9 @@ import html
 import inspect
 import math
 
-from sdpa_helpers.checking.exercise import Exercise
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Exercise, Inputs
 from sdpa_helpers.checking.markup import code_spans
 from sdpa_helpers.checking.pairs import Cell, Grid, Pair, Side, pairs_of, short
 from sdpa_helpers.checking.prompt import written
@@ -25,7 +27,19 @@ FRAME = "#d55e00"
 def call_of(exercise: Exercise, small: Small) -> list[str]:
     """The arguments as a learner would write them: `Q = [[1, 0]]`."""
     names = inspect.signature(exercise.reference).parameters
-    return [short(f"{name} = {written(value)}") for name, value in zip(names, small.inputs, strict=False)]
+    return [
+        short(f"{name} = {_value(x, small.inputs)}") for name, x in zip(names, small.inputs, strict=False)
+    ]
+
+
+def _value(value: object, inputs: Inputs) -> str:
+    """As `written`; with all digits where another input differs only further to the right."""
+    text = written(value)
+    if not isinstance(value, np.ndarray):
+        return text
+    reads_alike = [x for x in inputs if isinstance(x, np.ndarray) and written(x) == text]
+    same = all(np.array_equal(value, x, equal_nan=value.dtype.kind == "f") for x in reads_alike)
+    return text if same else str(value.tolist())
 
 
 # ---- as text -------------------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def with_rounder_entries(inputs: Inputs) -> Iterator[Inputs]:
 
 
 def with_smaller_numbers(inputs: Inputs) -> Iterator[Inputs]:
-    """One plain number at a time: 2, 3 or 1, or half of it; with its sign, and 0 stays 0."""
+    """One plain number at a time: 2, 3 or 1, or half of it; with its sign, 0 stays 0, and up to 1 up to 1."""
     for i, value in enumerate(inputs):
         for smaller in _smaller(value):
             yield (*inputs[:i], smaller, *inputs[i + 1 :])
@@ -193,7 +193,8 @@ def _smaller(value: object) -> list[int] | list[float]:
     if type(value) is float and math.isfinite(value) and value not in (0.0, 0.5, 1.0, 2.0, 3.0, -1.0, -2.0):
         sign = math.copysign(1.0, value)
         sizes = [2.0, 3.0, 1.0, 0.5, float(np.rint(abs(value))), float(_two_digits(np.array(abs(value))))]
-        return [sign * size for size in dict.fromkeys(sizes) if size and size != abs(value)]
+        most = 1.0 if abs(value) <= 1 else math.inf  # a correlation, a share
+        return [sign * size for size in dict.fromkeys(sizes) if 0 < size <= most and size != abs(value)]
     return []
 
 
@@ -236,7 +237,7 @@ def _rounded(array: np.ndarray, rounded: Callable[[np.ndarray], np.ndarray]) -> 
 
 def _quarters(array: np.ndarray, axis: int) -> np.ndarray:
     rows = np.moveaxis(np.array(array), axis, -1)
-    quarters = np.rint(4 * rows)
+    quarters = np.maximum(np.rint(4 * rows), 1.0 * (rows.min() > 0))
     missing = np.where(rows.any(axis=-1), 4 - quarters.sum(axis=-1), 0.0)
     largest = rows.argmax(axis=-1)[..., None]
     np.put_along_axis(quarters, largest, np.take_along_axis(quarters, largest, -1) + missing[..., None], -1)

@@ -115,8 +115,10 @@ def test_what_holds_for_the_numbers_stays_so():
 
     asked = exercise(entropy, lambda rng: (rng.dirichlet(np.ones(5), size=3),))
     (w,) = smallest(asked, lambda w: 2 * entropy(w)).inputs
-    assert np.allclose(w.sum(axis=-1), 1)
-    assert (w > 0).all()
+    assert np.array_equal(w.sum(axis=-1), np.ones(len(w)))
+    assert set(w.ravel()) <= {0.25, 0.5, 0.75}
+    correlated = exercise(lambda n, rho: n * rho**2, lambda rng: (34, 0.757))
+    assert abs(smallest(correlated, lambda n, rho: n * rho * 3).inputs[1]) <= 1
     increasing = exercise(lambda n: n, lambda rng: (np.array([64.3, 128.1, 256.7, 512.2]),))
     (n,) = smallest(increasing, lambda n: n * 3).inputs
     assert (np.diff(n) > 0).all()

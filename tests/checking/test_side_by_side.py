@@ -1,6 +1,7 @@
 """What came back beside what was expected: numbers that differ visibly, as text and as heat maps."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.observe import Answer, describe
 from sdpa_helpers.checking.pairs import MAX_COLUMNS, MAX_ROWS, pairs_of
 from sdpa_helpers.checking.shrink import Small
-from sdpa_helpers.checking.side_by_side import as_html, as_text
+from sdpa_helpers.checking.side_by_side import as_html, as_text, call_of
 
 
 def pair(yours, expected):
@@ -142,6 +143,14 @@ def test_the_text_has_the_call_and_two_aligned_columns():
     ]
     vector = small((np.ones(2),), np.array([1.0, 3.0]), np.ones(2))
     assert as_text(exercise(), vector)[-1] == "      [1, 3*]      [1, 1]"
+
+
+def test_inputs_that_differ_are_written_so_that_they_do():
+    before, after = np.array([1.28114, 2.0]), np.array([1.281140001, 2.0])
+    asked = replace(exercise(), reference=lambda before, after: before)
+    first, second = call_of(asked, small((before, after), 1.0, 2.0))
+    assert (first, second) == ("before = [1.28114, 2.0]", "after = [1.281140001, 2.0]")
+    assert call_of(asked, small((before, before.copy()), 1.0, 2.0))[0] == "before = [1.2811…, 2]"
 
 
 def test_sides_that_are_too_wide_stand_below_each_other():
