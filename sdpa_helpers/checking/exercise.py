@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sdpa_helpers.checking.products import Products
+from sdpa_helpers.checking.ready_made import Group
 
 Inputs = tuple
 """The positional arguments of one call."""
@@ -114,8 +115,10 @@ class Exercise:
     hints: tuple[str, str, str]
     """Where to look, what idea, almost the code."""
     invariants: tuple[Invariant, ...] = ()
-    forbids: tuple[str, ...] = ()
-    """Dotted names that an answer must not use, nor anything below them."""
+    forbids: tuple[Group, ...] = ()
+    """Ready-made things that an answer must not use. The course's own package is forbidden everywhere."""
+    allows: tuple[str, ...] = ()
+    """What an answer may use of the course's package all the same."""
     section: str = ""
     """The heading in the lesson that treats it, e.g. "3. Length and angle"; the class report links there."""
     examples: tuple[Example, ...] = field(default=(), compare=False)

@@ -142,7 +142,12 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
         seen = "the function still returns NotImplemented"
         return Verdict(case.name, "not-attempted", 0.0, case.points, fault="not-attempted", seen=seen)
     if answer.kind == "stopped":
-        return Verdict(case.name, "timeout", 0.0, case.points, fault="timeout", seen=answer.message)
+        where = f", {answer.line}" if answer.line else ""
+        seen = f"stopped in case {case.name} {answer.message}{where}"
+        return Verdict(case.name, "timeout", 0.0, case.points, fault="timeout", seen=seen)
+    if answer.kind == "not-run":
+        seen = "not run: the case before it had to be stopped"
+        return Verdict(case.name, "not-run", 0.0, case.points, fault="not-run", seen=seen)
     fault, seen, compare = difference(truth.expected, answer) if not answer.changed else _changed(answer)
     if not fault:
         fault, seen, compare = _conduct(truth, answer)

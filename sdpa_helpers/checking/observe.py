@@ -21,8 +21,6 @@ from sdpa_helpers.checking.where import place_of
 
 MIME = "application/vnd.sdpa.answer+json"
 MAX_ANSWER_BYTES = 8 << 20
-MAX_COPIED_BYTES = 256 << 20
-"""What comes back larger than this is described by its shape; no exercise asks for a tenth of it."""
 MAX_LISTED = 100_000
 MAX_TEXT = 400
 _DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -34,8 +32,9 @@ class Answer:
     """What a function returned, or how it failed."""
 
     kind: str
-    """ "array", "number" (0-d), "tuple", "none", "not-attempted", "error", "stopped" (by a limit or by hand), or
-    "other" (`type_name` says what)."""
+    """ "array", "number" (0-d), "tuple", "none", "not-attempted", "error", or "other" (`type_name` says what).
+
+    In `check` also "stopped" (`message` says after how long, `line` where) and "not-run"."""
     type_name: str = ""
     array: np.ndarray | None = None
     """The values, of an "array" and a "number"; of "other" the numbers it holds, where it is a list or a tensor."""
@@ -183,11 +182,13 @@ def describe(value: Any) -> Answer:
         return Answer("tuple", name, items=tuple(describe(item) for item in value[:16]))
     if not isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
         return _something_else(value)
-    if isinstance(value, np.ndarray) and value.size * value.itemsize > MAX_COPIED_BYTES:
-        return Answer(
-            "other", f"{name} of shape {value.shape}"
-        )  # also a small array that is broadcast to a giant
+    if isinstance(value, np.ndarray) and value.size * value.itemsize > MAX_ANSWER_BYTES:
+        return _too_large("NumPy array", value.shape)  # also a small array that is broadcast to a giant
     return _as_array(value, name)
+
+
+def _too_large(name: str, shape: tuple[int, ...]) -> Answer:
+    return Answer("other", f"{name} of shape {shape}, too large to look at"[:80])
 
 
 def _as_array(value: Any, name: str) -> Answer:
@@ -214,8 +215,8 @@ def _something_else(value: Any) -> Answer:
             return Answer("other", f"list of more than {MAX_LISTED} numbers" if count else name)
         inside = _as_array(_plain(value), name)
     elif module == "torch" and hasattr(value, "detach"):
-        if value.numel() * value.element_size() > MAX_COPIED_BYTES:
-            return Answer("other", f"{name} of shape {tuple(value.shape)}")
+        if value.numel() * value.element_size() > MAX_ANSWER_BYTES:
+            return _too_large(name, tuple(value.shape))
         inside = _as_array(value.detach().cpu().numpy(), name)
     else:
         return Answer("other", name)

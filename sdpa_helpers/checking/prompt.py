@@ -1,4 +1,4 @@
-"""The prompt of an exercise: its Markdown, with the examples written from their data."""
+"""The prompt of an exercise: its Markdown, with the examples written from their data, and what is allowed."""
 
 import inspect
 import math
@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from sdpa_helpers.checking import rules
 from sdpa_helpers.checking.exercise import Example, Exercise
 
 _PLACE = re.compile(r"\{(example|inputs|result):(\d+)\}")
 
 
 def prompt_of(exercise: Exercise) -> str:
-    """The prompt with its examples; ValueError when the result of one is not shown, or not once, or not there."""
+    """The prompt with its examples and its rules; ValueError when an example is not shown, or twice, or absent."""
     places = _PLACE.findall(exercise.prompt)
     shown = sorted(int(number) for part, number in places if part != "inputs")
     if shown != list(range(1, len(exercise.examples) + 1)):
@@ -23,9 +24,10 @@ def prompt_of(exercise: Exercise) -> str:
         )
 
     parts = {"example": in_words, "inputs": inputs_in_words, "result": result_in_words}
-    return _PLACE.sub(
+    text = _PLACE.sub(
         lambda place: parts[place[1]](exercise, exercise.examples[int(place[2]) - 1]), exercise.prompt
     ).strip()
+    return f"{text}\n\n{rules.in_words(exercise)}"
 
 
 def in_words(exercise: Exercise, example: Example) -> str:

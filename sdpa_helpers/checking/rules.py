@@ -1,14 +1,16 @@
-"""Find calls that an exercise forbids by reading the code: a flag for a human, not a proof."""
+"""What an answer may use: its exercise's rules, held against its code by reading. Not a proof; a person looks too."""
 
-import ast
-from types import ModuleType
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-PACKAGE = "sdpa_helpers"
-ALLOWED = ("check", "hint", "progress")
-"""What an answer may use of the course's package; a graded notebook has nothing else of it."""
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.names_used import PACKAGE, Used, used_in
+from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 
-DYNAMIC = {
+ALLOWED = ("check", "hint", "progress")
+"""What every answer may use of the course's package; a graded notebook has nothing else of it but the softmax."""
+
+DYNAMIC = (
     "exec",
     "eval",
     "compile",
@@ -21,39 +23,42 @@ DYNAMIC = {
     "sys.modules",
     "get_ipython",
     "ctypes",
-}
+)
 """What lets code reach things without naming them."""
 
 TOO_DEEP = "code that is nested too deeply"
 
-_WELL_KNOWN = {
-    "np": "numpy",
-    "torch": "torch",
-    "F": "torch.nn.functional",
-    "nn": "torch.nn",
-    "sdpa": PACKAGE,
-    "solution": f"{PACKAGE}.solution",
-}
-"""What the usual short names stand for when an answer does not import them itself."""
 
+def forbidden_in(
+    exercise: Exercise, source: str, given: Mapping[str, Any] | None = None, others: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """What an answer uses and its exercise forbids, sorted: dotted names, and methods as ".softmax()".
 
-def forbidden_calls(source: str, forbids: tuple[str, ...], given: dict[str, Any] | None = None) -> list[str]:
-    """Dotted names used in `source` that are in `forbids` (or below one of them), sorted.
-
-    The course's own package is forbidden everywhere. `given`: what names mean outside the source, where that is
-    known. Also unreadable code gives []: whether it runs is for the kernel to say.
+    Of the course's own package everything is forbidden that the exercise does not allow. others: the notebook's other
+    answer cells, from which the answer may take helpers. given: what names mean outside of these, where that is
+    known. Code that cannot be read gives (): whether it runs is for the kernel to say.
     """
-    used = _used(source, given or {})
-    return sorted(name for name in used if _of_the_course(name) or _below(name, forbids))
+    try:
+        used = used_in(source, given, others)
+    except (RecursionError, MemoryError):
+        return ()
+    names = {name for name in used.names if _of_the_course(name, exercise.allows)}
+    methods = set[str]()
+    for group in exercise.forbids:
+        names |= {name for name in used.names if _below(name, group.names)} - set(exercise.allows)
+        methods |= used.methods & set(group.methods)
+    shortest = {name for name in names if not _below(name.rpartition(".")[0], tuple(names))}
+    return (*sorted(shortest), *(f".{method}()" for method in sorted(methods)))
 
 
 def dynamic_calls(source: str) -> list[str]:
     """What in `source` keeps a reader from seeing all that it uses, sorted; for a human to look at."""
     try:
-        tree = _parse(source)
+        used = used_in(source)
     except (RecursionError, MemoryError):
         return [TOO_DEEP]
-    return sorted({name for name in _used_in(tree, {}) for d in DYNAMIC if _below(name, (d,))})
+    found = {name for name in used.names if _below(name, DYNAMIC)}
+    return sorted(found | ({"__dict__"} if _asks_for_dict(used) else set()))
 
 
 def reaches_for_the_course(name: str) -> bool:
@@ -61,112 +66,41 @@ def reaches_for_the_course(name: str) -> bool:
     return _below(name, (PACKAGE,))
 
 
+def not_allowed(right: int, cases: int, names: Iterable[str]) -> str:
+    """The verdict on an answer that uses what is not allowed, the same sentence wherever it is said.
+
+    What is right is not counted for things of the course: a grader's kernel has only the softmax.
+    """
+    *first, last = names
+    those = f"{', '.join(first)} and {last} aren't" if first else f"{last} isn't"
+    counts = right and not any(
+        reaches_for_the_course(name) and name != COURSE_SOFTMAX for name in (*first, last)
+    )
+    counted = f"{right} of {cases} {_plural('case', cases)} right, " if counts else ""
+    return f"{counted}0 points: {those} allowed here"
+
+
+def in_words(exercise: Exercise) -> str:
+    """What an answer to the exercise may use and what not: the line that closes its prompt."""
+    softmax = f"NumPy, `{COURSE_SOFTMAX}`" if COURSE_SOFTMAX in exercise.allows else "NumPy"
+    line = f"Allowed: {softmax} and what you write yourself."
+    *first, last = [group.says for group in exercise.forbids] or [""]
+    forbidden = f"{', '.join(first)} and {last}" if first else last
+    return f"{line} Not allowed: {forbidden}." if forbidden else line
+
+
 def _below(name: str, forbids: tuple[str, ...]) -> bool:
     return any(name == b or name.startswith(b + ".") for b in forbids)
 
 
-def _of_the_course(name: str) -> bool:
+def _of_the_course(name: str, allows: tuple[str, ...]) -> bool:
     part = name.removeprefix(PACKAGE + ".").split(".")[0]
-    return name.startswith(PACKAGE + ".") and part not in ALLOWED
+    return name.startswith(PACKAGE + ".") and part not in ALLOWED and name not in allows
 
 
-def _used(source: str, given: dict[str, Any]) -> set[str]:
-    try:
-        return _used_in(_parse(source), given)
-    except (RecursionError, MemoryError):
-        return set()
+def _asks_for_dict(used: Used) -> bool:
+    return "__dict__" in used.methods or any(name.endswith(".__dict__") for name in used.names)
 
 
-def _used_in(tree: ast.AST, given: dict[str, Any]) -> set[str]:
-    names = {**_WELL_KNOWN, **_meanings(given), **_imports(tree)}
-    return {dotted for node in ast.walk(tree) for dotted in _dotted(node, names)}
-
-
-def _parse(source: str) -> ast.AST:
-    """The tree of a cell, without the lines that only IPython understands; empty for code that does not parse."""
-    lines = source.split("\n")
-    first = next((n for n, line in enumerate(lines) if line.strip()), 0)
-    if lines[first].startswith("%%"):
-        lines[first] = ""
-    plain = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in lines)
-    for text in (plain, None):
-        try:
-            return ast.parse(_without_magics(source) if text is None else text)
-        except (SyntaxError, ValueError):
-            continue
-    return ast.Module([], [])
-
-
-def _without_magics(source: str) -> str:
-    """`x = %time f()` and the like as the calls that IPython makes of them."""
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    try:
-        return TransformerManager().transform_cell(source)
-    except Exception as error:  # it is not made for hostile text
-        raise SyntaxError(str(error)) from None
-
-
-def _imports(tree: ast.AST) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                found[alias.asname or alias.name.split(".")[0]] = (
-                    alias.name if alias.asname else alias.name.split(".")[0]
-                )
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    return found
-
-
-def _meanings(given: dict[str, Any]) -> dict[str, str]:
-    """The full names of modules, and of things that come from the course's package."""
-    found = {}
-    for name, value in given.items():
-        module = getattr(value, "__module__", "")
-        if isinstance(value, ModuleType):
-            found[name] = value.__name__
-        elif isinstance(module, str) and module.startswith(PACKAGE + ".") and name not in ALLOWED:
-            found[name] = f"{PACKAGE}.{name}"
-    return found
-
-
-def _dotted(node: ast.AST, names: dict[str, str]) -> list[str]:
-    """The full dotted names that a node stands for; [] for other nodes."""
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and node.module:
-        return [f"{node.module}.{alias.name}" for alias in node.names]
-    if isinstance(node, ast.Call) and _literal_getattr(node):
-        inner = _dotted(node.args[0], names)
-        return [f"{name}.{node.args[1].value}" for name in inner]  # pyright: ignore[reportAttributeAccessIssue]
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if isinstance(node, ast.Call) and (module := _literal_import(node, names)):
-        return [".".join([module, *reversed(parts)])]
-    if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
-        return []
-    return [".".join([names.get(node.id, node.id), *reversed(parts)])]
-
-
-def _literal_getattr(node: ast.Call) -> bool:
-    """getattr(x, "name"): an attribute, written differently."""
-    return (
-        isinstance(node.func, ast.Name)
-        and node.func.id == "getattr"
-        and len(node.args) >= 2
-        and isinstance(node.args[1], ast.Constant)
-    )
-
-
-def _literal_import(node: ast.Call, names: dict[str, str]) -> str:
-    """The module of __import__("module") and importlib.import_module("module"); else ""."""
-    by = _dotted(node.func, names)
-    if by not in (["__import__"], ["importlib.import_module"]) or not node.args:
-        return ""
-    name = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
-    return name if isinstance(name, str) else ""
+def _plural(word: str, number: int) -> str:
+    return word if number == 1 else f"{word}s"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sdpa_helpers.checking.diagnose import Explained, Result
+from sdpa_helpers.checking.rules import not_allowed
 
 State = Literal["passed", "failed", "forbidden", "not-attempted"]
 
@@ -63,9 +64,8 @@ def headline(result: Result, forbidden: Sequence[str]) -> str:
     if state == "not-attempted":
         return f"{exercise.name}: not attempted yet (worth {exercise.max_points:g} points)"
     if state == "forbidden":
-        are = "isn't" if len(forbidden) == 1 else "aren't"
-        names = _listed([shortened(name, 80) for name in forbidden])
-        return f"{exercise.name}: {right} of {len(result.cases)} cases right, 0 points: {names} {are} allowed here"
+        names = [shortened(name, 80) for name in forbidden[:MOST]]
+        return f"{exercise.name}: {not_allowed(right, len(result.cases), names)}"
     all_passed = "all cases passed, " if state == "passed" else ""
     return f"{exercise.name}: {all_passed}{result.points:g} of {exercise.max_points:g} points"
 

@@ -10,8 +10,8 @@ from functools import cache
 import nbformat
 from nbformat import NotebookNode
 
+from sdpa_helpers.checking.answer_cells import ANSWER_LINE
 from sdpa_helpers.checking.judge import Truth
-from sdpa_helpers.grading.read import ANSWER_LINE
 from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
 
 ROLE = "sdpa"

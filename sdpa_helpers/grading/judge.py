@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
+from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.diagnose import explain
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
-from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.observe import Answer
+from sdpa_helpers.checking.rules import not_allowed
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, NamedMistake, Status
 from sdpa_helpers.grading.run import Outcome
@@ -33,12 +34,18 @@ def judge_exercise(exercise: Exercise, evidence: Evidence, seed: str, *, refuse:
     """The graded exercise. refuse: an answer with a forbidden call earns nothing."""
     known = truths(exercise, seed)
     tried = [Tried(t, _verdict(exercise, t, evidence), _answer(exercise, t, evidence)) for t in known]
+    graded = _graded(exercise, tried, evidence.lifted.answers.get(exercise.name, ""))
     if refuse and exercise.name in evidence.lifted.forbidden:
-        names = ", ".join(evidence.lifted.forbidden[exercise.name])
-        seen = f"the answer uses {names}, which this exercise does not allow: write the steps yourself"
-        nothing = {"status": "failed", "points": 0.0, "fault": "forbidden-call", "seen": seen}
-        tried = [Tried(t.truth, replace(t.verdict, **nothing), None) for t in tried]
-    return _graded(exercise, tried, evidence.lifted.answers.get(exercise.name, ""))
+        return _refused(graded, evidence.lifted.forbidden[exercise.name])
+    return graded
+
+
+def _refused(graded: GradedExercise, forbidden: tuple[str, ...]) -> GradedExercise:
+    """The same without points, and with the sentence that `check` says too."""
+    right = sum(case.status == "passed" for case in graded.cases)
+    why = f"{not_allowed(right, len(graded.cases), forbidden)}."
+    nothing = {"status": "failed", "points": 0.0, "diagnosis": "forbidden-call", "message": why}
+    return replace(graded, cases=tuple(replace(case, **nothing) for case in graded.cases))
 
 
 def nothing_run(exercise: Exercise, seed: str, why: str) -> GradedExercise:

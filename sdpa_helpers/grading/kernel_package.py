@@ -1,18 +1,40 @@
 """The course's package as a submission's kernel sees it: nothing that could answer an exercise.
 
 Reference answers, wrong answers, hidden cases and the attention functions stay out of it, so that importing them
-there fails, however the import is written.
+there fails, however the import is written. The softmax is there: some exercises allow it, the others are read for it.
 """
 
+import inspect
 from functools import cache
 from pathlib import Path
 
+from sdpa_helpers.attention import numpy_formula
 from sdpa_helpers.checking import observe, where
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 _PACKAGE = '''"""The course's package in a graded notebook."""
 
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
 from sdpa_helpers.lessons.session import check, hint, progress, solution
+
+
+def softmax(x, axis=-1):
+    """Turn scores into weights along one axis; a slice that is −∞ throughout gives zeros."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        return torch.from_numpy(softmax(x.detach().numpy(), axis))
+    if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
+        raise TypeError("x must be a NumPy array of floats: np.array(x, dtype=np.float64) makes one")
+    working = np.result_type(x.dtype, np.float32)
+    return _formula(np.asarray(x, dtype=working), axis).astype(x.dtype, copy=False)
+
+
+FORMULA
 
 
 def __getattr__(name):
@@ -44,7 +66,7 @@ def kernel_package() -> KernelPackage:
     checkout = Path(__file__).resolve().parents[2]
     return KernelPackage(
         files=(
-            ("sdpa_helpers/__init__.py", _PACKAGE),
+            ("sdpa_helpers/__init__.py", _PACKAGE.replace("FORMULA", _formula())),
             ("sdpa_helpers/checking/__init__.py", _ROOM),
             ("sdpa_helpers/checking/observe.py", Path(observe.__file__).read_text(encoding="utf-8")),
             ("sdpa_helpers/checking/where.py", Path(where.__file__).read_text(encoding="utf-8")),
@@ -54,3 +76,8 @@ def kernel_package() -> KernelPackage:
         warm_up=_WARM_UP,
         hidden=(str(checkout),) if (checkout / "solutions").is_dir() else (),
     )
+
+
+def _formula() -> str:
+    """The source of the course's softmax in NumPy, and of nothing else that stands in its file."""
+    return inspect.getsource(numpy_formula.softmax).replace("def softmax(", "def _formula(", 1)

@@ -9,15 +9,16 @@ from typing import Any
 
 import nbformat
 
+from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in, is_untouched
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.rules import dynamic_calls, forbidden_calls, reaches_for_the_course
+from sdpa_helpers.checking.rules import dynamic_calls, forbidden_in, reaches_for_the_course
 from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
 
 MAX_NOTEBOOK_BYTES = 32 << 20
 MAX_CELLS = 5000
-MAX_ANSWER_CHARACTERS = 50_000
+MAX_OTHER_CHARACTERS = 500_000
+"""How much is read beside the answers, for the names that they take from there."""
 
-ANSWER_LINE = re.compile(r"^[ \t]*#[ \t]*exercise:[ \t]*([A-Za-z_]\w*)[ \t]*$", re.MULTILINE)
 _MARKERS = re.compile(r"^\s*#\s*(NBVAL_\w+|PYTEST_VALIDATE_IGNORE_OUTPUT)", re.MULTILINE)
 
 
@@ -48,7 +49,7 @@ class Lifted:
     """By exercise."""
     flags: tuple[Flag, ...]
     """What looked odd on the way."""
-    forbidden: dict[str, list[str]]
+    forbidden: dict[str, tuple[str, ...]]
     """By exercise: what its answer uses and must not."""
 
 
@@ -132,7 +133,9 @@ def lift(cells: list[dict[str, Any]], exercises: tuple[Exercise, ...], stubs: di
     flags += _edited_checks(cells)
     forbidden = {}
     for exercise in exercises:
-        names = forbidden_calls(answers.get(exercise.name, ""), exercise.forbids)
+        names = forbidden_in(
+            exercise, answers.get(exercise.name, ""), others=_others(exercise.name, answers, code)
+        )
         if names:
             forbidden[exercise.name] = names
             reaches = any(map(reaches_for_the_course, names))
@@ -148,8 +151,18 @@ def lift(cells: list[dict[str, Any]], exercises: tuple[Exercise, ...], stubs: di
     return Lifted(answers, tuple(flags), forbidden)
 
 
+def _others(name: str, answers: dict[str, str], code: list[str]) -> list[str]:
+    """The cells from which an answer may take a name: the other answers first, then what is no answer at all."""
+    rest, left = [], MAX_OTHER_CHARACTERS
+    for source in code:
+        left -= len(source)
+        if left > 0 and len(source) <= MAX_ANSWER_CHARACTERS and not answered_in(source):
+            rest.append(source)
+    return [*(source for other, source in answers.items() if other != name), *rest]
+
+
 def _answer_to(name: str, code: list[str], stub: str, flags: list[Flag]) -> str | None:
-    found = [s for s in code if name in ANSWER_LINE.findall("\n".join(s.split("\n")[:5]))]
+    found = [s for s in code if name in answered_in(s)]
     if not found:
         found = [s for s in code if _defines(s, name)]
         if found:
@@ -161,7 +174,7 @@ def _answer_to(name: str, code: list[str], stub: str, flags: list[Flag]) -> str 
             )
     if not found:
         return None
-    attempts = [s for s in found if s.strip() != stub.strip() and not _untouched(s)] or found
+    attempts = [s for s in found if s.strip() != stub.strip() and not is_untouched(s)] or found
     if len(found) > 1:
         flags.append(
             Flag(
@@ -193,21 +206,6 @@ def _defines(source: str, name: str) -> bool:
         return any(isinstance(n, ast.FunctionDef) and n.name == name for n in ast.parse(source).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True
-
-
-def _untouched(source: str) -> bool:
-    """Whether a cell is a stub, also that of an older edition: one function that only returns NotImplemented."""
-    if "NotImplemented" not in source or len(source) > MAX_ANSWER_CHARACTERS:
-        return False
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
-        return False
-    last = body[0].body[-1]
-    doc = 1 if ast.get_docstring(body[0]) is not None else 0
-    return len(body[0].body) == doc + 1 and ast.unparse(last) == "return NotImplemented"
 
 
 def _edited_checks(cells: list[dict[str, Any]]) -> list[Flag]:

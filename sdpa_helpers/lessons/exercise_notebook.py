@@ -15,6 +15,7 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.prompt import prompt_of
 from sdpa_helpers.checking.written_exercise import LINE, WrittenExercise
 from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
+from sdpa_helpers.lessons.notebook_cells import SETUP
 from sdpa_helpers.lessons.registry import LESSONS, ExerciseSheet, sheet_of
 
 STUB = "return NotImplemented  # replace this line with your answer"
@@ -58,7 +59,7 @@ def exercise_notebook(lesson: str, model_answers: Mapping[str, str] | None = Non
     sheet = sheet_of(lesson)
     cells = [
         _markdown("title", _title(sheet)),
-        _code("setup", _SETUP, tags=["setup"]),
+        _code("setup", SETUP, tags=["setup"]),
         *(cell for exercise in sheet.exercises for cell in _cells(exercise, model_answers)),
         _markdown("done", _done(lesson)),
         _code("progress", "progress()", tags=["nbval-ignore-output"]),
@@ -177,9 +178,9 @@ def _code(name: str, source: str, **metadata) -> NotebookNode:
     return v4.new_code_cell(source, id=name, metadata=metadata)
 
 
-_SETUP = "import numpy as np\n\nfrom sdpa_helpers import check, hint, progress, solution"
 _HOW = (
     "Write each function in its cell, run the cell, then run the check below it. You can check as often as you like.\n"
+    "Only the answer cells are graded: helper functions and imports belong in the cell that uses them.\n"
     "When you are stuck, add a cell with `hint({first})`; each call tells a little more. "
     "`solution({first})` shows one right answer."
 )

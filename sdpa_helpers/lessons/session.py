@@ -1,38 +1,59 @@
 """What a learner calls in a notebook: `check(f)`, `hint(f)`, `solution(f)`, `progress()`."""
 
+import difflib
+import functools
 import html
 import inspect
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from sdpa_helpers.checking.diagnose import Result, try_out
+from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS
+from sdpa_helpers.checking.diagnose import Explained, Result, assess, source_of
 from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
+from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.render import Hint, Shown, card, code_spans, report_text
-from sdpa_helpers.checking.rules import forbidden_calls
+from sdpa_helpers.checking.rules import forbidden_in, not_allowed
 from sdpa_helpers.checking.shrink import Small, example_of
-from sdpa_helpers.lessons import saved
+from sdpa_helpers.checking.time_limit import observe_all, observe_within
+from sdpa_helpers.lessons import notebook_cells, saved
+from sdpa_helpers.lessons.notebook_cells import Cell, Elsewhere, Notebook, this_notebook
 from sdpa_helpers.lessons.progress import ProgressTable
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, find, written_of
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, all_written, exercises_of, find, written_of
 
 _mistakes: dict[str, str] = {}  # exercise -> the mistake that its last check found
 _hints_shown: dict[str, int] = {}
 
+notebook_cells.watch()
 
-def check(function: Callable, *, keep: bool = True) -> "CheckReport":
+
+class Told(LookupError):
+    """Something a learner can put right. In a notebook its sentence is shown alone, without our files around it."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def check(function: Callable | str, *, exercise: str | None = None, keep: bool = True) -> "CheckReport":
     """Try `function` on every case of the exercise that has its name, and say which mistake was made.
 
-    Returns an object that shows itself in a notebook and prints as text; its `.passed` and `.points` are
-    there for scripts. keep=False tries without counting it in `progress()`. Errors: LookupError when no
-    exercise has the function's name.
+    function: anything that can be called, or the name of a function of this notebook. exercise: which exercise it
+    answers, where its name does not say so. Returns an object that shows itself in a notebook and prints as text;
+    its `.passed` and `.points` are there for scripts. keep=False tries without counting it in `progress()`. Errors:
+    LookupError when no exercise has the function's name, or no function has the name that was given.
     """
-    exercise = _exercise_of(function)
-    result = try_out(exercise, function)
-    _mistakes[exercise.name] = result.mistake
-    if keep:
-        saved.keep(exercise.name, result.points)
-    small = example_of(result, function)
-    report = CheckReport(result, _forbidden_in(function, exercise), _next_hint(exercise), small)
+    notebook = this_notebook()
+    namespace = notebook.namespace if notebook else sys._getframe(1).f_globals
+    asked = _exercise_of(function, exercise, namespace)
+    tried = _function_of(function, namespace)
+    report = _report(asked, tried, notebook)
+    _mistakes[asked.name] = report.result.mistake
+    if keep and not report.withheld:
+        saved.keep(asked.name, report.points)
     if os.environ.get("NBGRADER_EXECUTION") and not report.passed:
         raise AssertionError(report.text())  # nbgrader reads an exception as "no points"
     return report
@@ -40,7 +61,7 @@ def check(function: Callable, *, keep: bool = True) -> "CheckReport":
 
 def hint(function: Callable | str) -> Shown:
     """The next hint: first those for the mistake that `check` found, then the exercise's own three."""
-    exercise = _exercise_of(function)
+    exercise = _exercise_of(function, None, _namespace(sys._getframe(1).f_globals))
     given = _next_hint(exercise)
     _hints_shown[exercise.name] = given.number
     left = given.of - given.number
@@ -50,7 +71,7 @@ def hint(function: Callable | str) -> Shown:
 
 def solution(function: Callable | str) -> Shown:
     """One right answer, as source text. Read it after you tried: the comparison is where the learning is."""
-    exercise = _exercise_of(function)
+    exercise = _exercise_of(function, None, _namespace(sys._getframe(1).f_globals))
     return Note(f"{exercise.name}: one right answer", inspect.getsource(exercise.reference), is_code=True)
 
 
@@ -69,24 +90,181 @@ def _next_hint(exercise: Exercise) -> Hint:
     return Hint(shown + 1, len(hints), hints[shown])
 
 
-def _exercise_of(function: Callable | str) -> Exercise:
-    if isinstance(function, str):
-        return find(function)
-    name = getattr(function, "__name__", None)
-    if name is None:
-        raise LookupError(
-            f"check needs the function itself, e.g. check(dot_product), but got a {type(function).__name__}. "
-            f"There are exercises for: {', '.join(all_exercises())}"
+# ---- which exercise, which function -----------------------------------------------------------------------
+
+
+def _namespace(callers: dict[str, Any]) -> dict[str, Any]:
+    notebook = this_notebook()
+    return notebook.namespace if notebook else callers
+
+
+def _exercise_of(function: Callable | str, exercise: str | None, namespace: Mapping[str, Any]) -> Exercise:
+    """The exercise that is meant: by its name, by the name the function has in the notebook, or by its own."""
+    if exercise is not None or isinstance(function, str):
+        return _named(exercise if exercise is not None else str(function))
+    if not callable(function):
+        came = type(function).__name__
+        raise Told(f"check needs the function itself, e.g. check(dot_product); this is of type {came}")
+    own = getattr(function, "__name__", "")
+    bound = [name for name, value in list(namespace.items()) if value is function]
+    names = [name for name in bound if name in all_exercises()]
+    if own in names or not names:
+        return _named(own if own and own != "<lambda>" else next((n for n in bound if n[:1] != "_"), own))
+    return _named(names[0])
+
+
+def _named(name: str) -> Exercise:
+    known = all_exercises()
+    if name in known:
+        return known[name]
+    if name in all_written():
+        try:
+            find(name)
+        except LookupError as error:
+            raise Told(str(error)) from None
+    if name in ("", "<lambda>"):
+        raise Told(
+            'this function has no name that says which exercise it answers: check(f, exercise="dot_product") does'
         )
-    return find(name)
+    near = difflib.get_close_matches(name, known, 1, 0.6)
+    if near:
+        raise Told(f"there is no exercise called {name!r}: did you mean {near[0]}?")
+    raise Told(
+        f"there is no exercise called {name!r}. The name of the function says which exercise it answers, or "
+        f"check(f, exercise=…) does. There are: {', '.join(known)}"
+    )
 
 
-def _forbidden_in(function: Callable, exercise: Exercise) -> list[str]:
+def _function_of(function: Callable | str, namespace: Mapping[str, Any]) -> Callable:
+    if not isinstance(function, str):
+        return function
+    found = namespace.get(function)
+    if not callable(found):
+        raise Told(
+            f"there is no function called {function} here yet: run the cell that defines it, then check again"
+        )
+    return found
+
+
+# ---- the verdict ------------------------------------------------------------------------------------------
+
+
+def _report(exercise: Exercise, function: Callable, notebook: Notebook | None) -> "CheckReport":
+    cell = notebook.defining(_innermost(function), exercise.name) if notebook else None
+    result = _try_out(exercise, function)
+    if notebook is None or cell is None:
+        forbidden = _forbidden_in_script(exercise, function)
+        small = _example(result, function, forbidden)
+        return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)
+    forbidden = forbidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell))
+    notices = [notebook_cells.out_of_date(notebook, exercise.name, cell)]
+    graded, why = _as_graded(exercise, function, result, notebook, cell)
+    small = _example(result, function, forbidden)
+    told = tuple(filter(None, notices))
+    return CheckReport(result, graded, forbidden, why, told, _after(result, exercise), small)
+
+
+def _example(result: Result, function: Callable, forbidden: tuple[str, ...]) -> Small | None:
+    """A small input on which the answer fails; none where something else comes first."""
+    if forbidden:
+        return None
+    return example_of(result, function, functools.partial(observe_within, seconds=EXAMPLE_SECONDS))
+
+
+EXAMPLE_SECONDS = 0.1
+"""What one call in the search for an example may take."""
+
+
+def _after(result: Result, exercise: Exercise) -> Hint:
+    """The hint that the card offers: for the mistake that was just found."""
+    _mistakes[exercise.name] = result.mistake
+    return _next_hint(exercise)
+
+
+def _try_out(exercise: Exercise, function: Callable) -> Result:
+    answers = observe_all(function, [(t.inputs, t.watch) for t in truths(exercise, PUBLIC_SEED)])
+    return assess(exercise, answers, PUBLIC_SEED, source_of(_innermost(function)))
+
+
+def _as_graded(
+    exercise: Exercise, function: Callable, result: Result, notebook: Notebook, cell: Cell
+) -> tuple[Result, str]:
+    """(what comes of the answer cells on their own, what keeps them from earning more)."""
+    names = [e.name for e in exercises_of(exercise.lesson)]
+    missing = notebook_cells.elsewhere(notebook, exercise.name, cell, names[: names.index(exercise.name)])
+    if not missing.names:
+        return result, ""
+    graded = _without(missing, exercise, function, notebook)
+    if graded.points == result.points:
+        return result, ""  # it can do without them, or was not worth anything with them
+    names = _not_found(graded, missing.names)
+    those = " and ".join(f"`{name}`{notebook_cells.where_is(notebook, name)}" for name in names)
+    stands, them = ("stand in other cells", "them") if len(names) > 1 else ("stands in another cell", "it")
+    if exercise.name in names:
+        stands = f"stands in a cell without the line `# exercise: {exercise.name}`"
+    right = sum(c.verdict.passed for c in result.cases)
+    return graded, (
+        f"{right} of {len(result.cases)} cases right, {graded.points:g} points here: {those} {stands}, and only answer "
+        f"cells are graded. Move {them} into the cell `# exercise: {exercise.name}`"
+    )
+
+
+def _without(missing: Elsewhere, exercise: Exercise, function: Callable, notebook: Notebook) -> Result:
+    """What comes of the cases while the notebook lacks some names, as it does in a grader."""
+    if missing.at_once:
+        error = Answer("error", error="NameError", message=f"name {missing.names[0]!r} is not defined")
+        return assess(exercise, [error] * len(exercise.cases), PUBLIC_SEED)
+    taken = {name: notebook.namespace.pop(name) for name in missing.names}
     try:
-        given = getattr(function, "__globals__", {})
-        return forbidden_calls(inspect.getsource(function), exercise.forbids, given)
-    except (OSError, TypeError):  # defined where no source is kept
-        return []
+        return _try_out(exercise, function)
+    finally:
+        notebook.namespace.update(taken)
+
+
+def _not_found(graded: Result, names: tuple[str, ...]) -> tuple[str, ...]:
+    told = " ".join(case.verdict.seen for case in graded.cases)
+    return tuple(n for n in names if re.search(rf"\bname '{re.escape(n)}'", told)) or names
+
+
+def _innermost(function: Any) -> Any:
+    """The function that a learner wrote, inside of what was made of it."""
+    for _ in range(20):
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            break
+    called = getattr(type(function), "__call__", None)  # noqa: B004
+    return called if not hasattr(function, "__code__") and hasattr(called, "__code__") else function
+
+
+def _forbidden_in_script(exercise: Exercise, function: Any) -> tuple[str, ...]:
+    """What an answer outside of a notebook uses and must not, as far as its source is kept."""
+    inner = _innermost(function)
+    given = getattr(inner, "__globals__", {})
+    try:
+        source = inspect.getsource(inner if inspect.isfunction(inner) else type(inner))
+        module = inspect.getsource(sys.modules[inner.__module__])
+    except (OSError, TypeError, KeyError):
+        return ()
+    others = [module] if len(module) <= MAX_ANSWER_CHARACTERS else []
+    return forbidden_in(exercise, inspect.cleandoc(source), given, others)
+
+
+@dataclass(frozen=True)
+class CheckedCase:
+    """What one case earned, and what there is to say about it."""
+
+    case: str
+    """The case's name."""
+    passed: bool
+    points: float
+    max_points: float
+    diagnosis: str = ""
+    """A slug, e.g. "no-scaling"; "" where nothing is wrong."""
+    message: str = ""
+    """What the learner reads."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,28 +272,98 @@ class CheckReport(Shown):
     """The verdict on one exercise, case by case."""
 
     result: Result
-    forbidden: list[str]
+    """What came of the cases here."""
+    graded: Result
+    """What comes of them where only answer cells are run, as in a grader."""
+    forbidden: tuple[str, ...] = ()
+    """What the answer uses and the exercise does not allow, e.g. "torch.softmax"."""
+    elsewhere: str = ""
+    """Why it earns less in a grader, or ""."""
+    notices: tuple[str, ...] = ()
+    """What is said above the verdict: that it is not about what the learner sees."""
     next_hint: Hint | None = None
     small: Small | None = None
     """An example of what is wrong."""
 
     @property
+    def exercise(self) -> str:
+        """The exercise's name."""
+        return self.result.exercise.name
+
+    @property
     def passed(self) -> bool:
-        """True when every case passed."""
-        return self.result.passed
+        """True when every case passed, and nothing forbidden was used."""
+        return self.result.passed and not self.withheld
 
     @property
     def points(self) -> float:
         """Points earned."""
-        return self.result.points
+        return 0.0 if self.forbidden else self.graded.points
+
+    @property
+    def max_points(self) -> float:
+        """Points of all cases together."""
+        return self.result.exercise.max_points
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The known mistakes that were found, by name."""
+        return () if self.elsewhere else tuple(mistake.name for mistake in self.result.mistakes)
+
+    @property
+    def withheld(self) -> str:
+        """Why points are not given that the cases would earn: one sentence, or ""."""
+        if not self.forbidden:
+            return self.elsewhere
+        right = sum(c.verdict.passed for c in self.graded.cases)
+        return not_allowed(right, len(self.graded.cases), self.forbidden)
+
+    @property
+    def cases(self) -> tuple[CheckedCase, ...]:
+        """Case by case, as a grader sees them."""
+        return tuple(self._case(explained) for explained in self.graded.cases)
+
+    def _case(self, explained: Explained) -> CheckedCase:
+        v = explained.verdict
+        if self.forbidden:
+            return CheckedCase(v.case, False, 0.0, v.max_points, "forbidden-call", f"{self.withheld}.")
+        return CheckedCase(v.case, v.passed, v.points, v.max_points, explained.diagnosis, explained.message)
 
     def text(self) -> str:
         """The report as plain text."""
-        return report_text(self.result, self.forbidden, self.small)
+        verdict = [report_text(self._shown(), self.forbidden, self.small)] if self._has_verdict else []
+        return "\n".join([*self._told, *verdict])
 
     def html(self) -> str:
         """The report as a card."""
-        return card(self.result, self.forbidden, self.next_hint, self.small)
+        verdict = (
+            [card(self._shown(), self.forbidden, self.next_hint, self.small)] if self._has_verdict else []
+        )
+        return "".join([*(_AMBER.format(code_spans(f"⚠ {told}")) for told in self._told), *verdict])
+
+    @property
+    def _told(self) -> list[str]:
+        """What is said first."""
+        moved = self.elsewhere and not self.forbidden
+        return [*self.notices, *([f"{self.exercise}: {self.elsewhere}."] if moved else [])]
+
+    @property
+    def _has_verdict(self) -> bool:
+        """False where all is said when the learner knows which names to move."""
+        return bool(self.forbidden) or not (self.elsewhere and self.result.passed)
+
+    def _shown(self) -> Result:
+        """What came of the cases here, with what they earn."""
+        if self.forbidden:
+            return self.graded
+        earned = {c.verdict.case: c.verdict.points for c in self.graded.cases}
+        cases = (
+            replace(c, verdict=replace(c.verdict, points=earned[c.verdict.case])) for c in self.result.cases
+        )
+        return replace(self.result, cases=tuple(cases))
+
+
+_AMBER = "<div style='border-left:6px solid #e69f00;padding:4px 14px;margin:4px 0'><strong>{}</strong></div>"
 
 
 @dataclass(frozen=True, repr=False)

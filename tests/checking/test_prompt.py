@@ -18,6 +18,7 @@ from sdpa_helpers.checking.prompt import (
     result_of,
     written,
 )
+from sdpa_helpers.checking.rules import in_words as rules_in_words
 from sdpa_helpers.lessons.registry import all_exercises
 
 EXERCISES = list(all_exercises().values())
@@ -194,7 +195,8 @@ def test_an_example_is_written_in_each_of_its_forms():
 
 def test_an_example_can_be_shown_in_two_halves():
     prompt = asking(r"Of $x^{2}$: {inputs:1} is {result:1}; {example:2}.", *[Example((2,), form="call")] * 2)
-    assert prompt_of(prompt) == r"Of $x^{2}$: `scaled(2)` is `2`; `scaled(2)` gives `2`."
+    shown = prompt_of(prompt).split("\n\n")
+    assert shown == [r"Of $x^{2}$: `scaled(2)` is `2`; `scaled(2)` gives `2`.", rules_in_words(prompt)]
 
 
 @pytest.mark.parametrize(

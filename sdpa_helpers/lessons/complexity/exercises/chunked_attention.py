@@ -4,6 +4,7 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, strided
+from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX, READY_ATTENTION
 
 PROMPT = r"""`chunked_attention(Q, K, V, chunk)`: scaled dot-product attention that never holds more than `chunk` × `n_k` scores at once (for each batch entry and head).
 
@@ -590,5 +591,6 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    forbids=("torch.nn.functional.scaled_dot_product_attention", "sdpa_helpers.scaled_dot_product_attention"),
+    forbids=(READY_ATTENTION,),
+    allows=(COURSE_SOFTMAX,),
 )

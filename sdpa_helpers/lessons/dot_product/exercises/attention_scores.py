@@ -4,6 +4,7 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
+from sdpa_helpers.checking.ready_made import READY_ATTENTION
 
 PROMPT = r"""`attention_scores(Q, K)`: every query against every key, $S = QK^{\mathsf T}$, with no scaling.
 
@@ -184,5 +185,5 @@ EXERCISE = Exercise(
             lambda inputs, s: bool(np.all(np.abs(s) <= _length_products(*inputs) * (1 + 1e-9))),
         ),
     ),
-    forbids=("torch.nn.functional.scaled_dot_product_attention", "sdpa_helpers.scaled_dot_product_attention"),
+    forbids=(READY_ATTENTION,),
 )

@@ -13,6 +13,7 @@ from sdpa_helpers.checking.exercise import (
     redraw,
     strided,
 )
+from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.gradients.exercises.row_dots import row_dots
 from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single, transposed
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
@@ -29,7 +30,7 @@ Compute the weights again on the way. Scores may be in the thousands: subtract e
 Example: {inputs:1}. The weights are `[[0.5, 0.5]]`, so $dA$ = `[[2, 6]]` with average 4, and $dS$ = `[[-1, 1]]`.
 The answer is {result:1}.
 
-You may call functions that you wrote above, or write it all here. No PyTorch: it would do the exercise for you. Test your answer against it afterwards.
+You may call functions that you wrote above, or write it all here. Test your answer against PyTorch afterwards.
 """
 
 
@@ -608,4 +609,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=BY_HAND,
+    allows=(COURSE_SOFTMAX,),
 )

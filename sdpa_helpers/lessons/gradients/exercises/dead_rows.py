@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 
 PROMPT = """`dead_rows(grad_scores, threshold)`: what share of the queries gets next to no gradient?
 
@@ -174,4 +175,5 @@ EXERCISE = Exercise(
             lambda inputs, share: bool(0 <= share <= 1),
         ),
     ),
+    allows=(COURSE_SOFTMAX,),
 )

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, transposed
 
 PROMPT = r"""`row_dots(output, grad_output)`: the average that softmax's way back subtracts, computed without any weights.
@@ -138,4 +139,5 @@ EXERCISE = Exercise(
         "`(output * grad_output).sum(axis=...)`: which axis holds the d_v components?",
     ),
     forbids=BY_HAND,
+    allows=(COURSE_SOFTMAX,),
 )

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-BY_HAND = ("torch", "sdpa_helpers.scaled_dot_product_attention")
+from sdpa_helpers.checking.ready_made import AUTOGRAD, READY_ATTENTION
+
+BY_HAND = (AUTOGRAD, READY_ATTENTION)
 """The gradients are to be written in NumPy: autograd would be the answer."""
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, renormalised, single, transposed
 
 PROMPT = r"""`softmax_backward(weights, grad_weights)`: from the gradient at the weights to the gradient at the scores, without building a Jacobian.
@@ -14,7 +15,7 @@ PROMPT = r"""`softmax_backward(weights, grad_weights)`: from the gradient at the
 
 Example: {inputs:1}. The average under the weights is `0.5·1 + 0.25·2 + 0.25·0 = 1`, so the answer is {result:1}.
 
-One case is in float32; the answer may be float32 or float64. No PyTorch here.
+One case is in float32; the answer may be float32 or float64.
 """
 
 
@@ -242,4 +243,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=BY_HAND,
+    allows=(COURSE_SOFTMAX,),
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
 
@@ -14,7 +15,7 @@ PROMPT = r"""`softmax_jacobian(x)`: all slopes of softmax, for one row of scores
 
 Example: {inputs:1} has the weights `[0.5, 0.5]`; the slopes are {result:1}.
 
-Write the formula, not finite differences, and no PyTorch: it would do the exercise for you.
+Write the formula, not finite differences.
 """
 
 
@@ -216,4 +217,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=BY_HAND,
+    allows=(COURSE_SOFTMAX,),
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, renormalised, single, transposed
 
 PROMPT = r"""`value_gradient(weights, grad_output)`: the first line of the way back, from $O = AV$ to the values.
@@ -181,4 +182,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=BY_HAND,
+    allows=(COURSE_SOFTMAX,),
 )

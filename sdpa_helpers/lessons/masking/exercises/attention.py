@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.lessons.masking.exercises.masked_softmax import masked_softmax
 from sdpa_helpers.lessons.masking.exercises.ways_to_mask import (
-    FORBIDS,
     LEVELS,
     fill,
     global_maximum_unguarded,
@@ -39,7 +39,7 @@ $$\mathrm{softmax}\!\left(\frac{QK^{\mathsf T}}{\sqrt{d_k}}\right) V$$
 
 Example: {inputs:1}. The scores are $2/\sqrt2$, 0 and hidden; output and weights are {result:1}.
 
-This is the central exercise of the course. You may use NumPy and what you wrote above; the fused call or a ready-made softmax does not count.
+This is the central exercise of the course. You may call what you wrote above.
 """
 
 
@@ -959,5 +959,5 @@ EXERCISE = Exercise(
             lambda inputs, result: bool(np.allclose(result[1] @ inputs[2], result[0], rtol=1e-6, atol=1e-9)),
         ),
     ),
-    forbids=FORBIDS,
+    forbids=(READY_SOFTMAX, READY_ATTENTION),
 )

@@ -3,9 +3,9 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.ready_made import READY_MASK
 from sdpa_helpers.lessons.masking.exercises.shared import (
     BLIND,
-    FORBIDS,
     FUTURE,
     additive,
     no_future,
@@ -188,5 +188,5 @@ EXERCISE = Exercise(
         Invariant("sees-the-future", FUTURE, no_future()),
         BLIND,
     ),
-    forbids=FORBIDS,
+    forbids=(READY_MASK,),
 )

@@ -3,7 +3,8 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
-from sdpa_helpers.lessons.masking.exercises.shared import BLIND, FORBIDS, FUTURE, no_future, some_size
+from sdpa_helpers.checking.ready_made import READY_MASK
+from sdpa_helpers.lessons.masking.exercises.shared import BLIND, FUTURE, no_future, some_size
 
 PROMPT = """`causal_mask_with_cache(n_new, n_cached)`: a model has read `n_cached` tokens and kept their keys. Now come `n_new` tokens more. Each sees the whole cache, the new tokens before it, and itself.
 
@@ -142,5 +143,5 @@ EXERCISE = Exercise(
         Invariant("sees-the-future", FUTURE, no_future(lambda inputs: inputs[1])),
         BLIND,
     ),
-    forbids=FORBIDS,
+    forbids=(READY_MASK,),
 )

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.lessons.masking.exercises.ways_to_mask import (
-    FORBIDS,
     LEVELS,
     fill,
     global_maximum_unguarded,
@@ -34,7 +34,7 @@ PROMPT = """`masked_softmax(scores, mask)`: softmax over the keys that each quer
 
 Example: {example:1}.
 
-Write it with NumPy's `exp`. A ready-made softmax does not count here.
+Write it with NumPy's `exp`.
 """
 
 
@@ -353,5 +353,5 @@ EXERCISE = Exercise(
             lambda inputs, w: rows_add_up(w, inputs[1]),
         ),
     ),
-    forbids=FORBIDS,
+    forbids=(READY_SOFTMAX, READY_ATTENTION),
 )

@@ -3,7 +3,8 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
-from sdpa_helpers.lessons.masking.exercises.shared import FORBIDS, additive, some_size
+from sdpa_helpers.checking.ready_made import READY_MASK
+from sdpa_helpers.lessons.masking.exercises.shared import additive, some_size
 
 PROMPT = """`padding_mask(lengths, n_k)`: only the first `lengths[b]` keys of sequence `b` are real.
 
@@ -172,5 +173,5 @@ EXERCISE = Exercise(
             lambda inputs, mask: bool((mask.sum(axis=-1) == np.asarray(inputs[0])).all()),
         ),
     ),
-    forbids=FORBIDS,
+    forbids=(READY_MASK,),
 )

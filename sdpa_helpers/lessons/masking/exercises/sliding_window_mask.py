@@ -3,7 +3,8 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
-from sdpa_helpers.lessons.masking.exercises.shared import FORBIDS, FUTURE, additive, no_future, some_size
+from sdpa_helpers.checking.ready_made import READY_MASK
+from sdpa_helpers.lessons.masking.exercises.shared import FUTURE, additive, no_future, some_size
 
 PROMPT = """`sliding_window_mask(n_q, n_k, window)`: query $i$ sees `window` keys at most: itself and those just before it.
 
@@ -157,5 +158,5 @@ EXERCISE = Exercise(
             lambda inputs, mask: bool((mask.sum(axis=-1) <= inputs[2]).all()),
         ),
     ),
-    forbids=FORBIDS,
+    forbids=(READY_MASK,),
 )

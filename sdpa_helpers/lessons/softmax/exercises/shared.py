@@ -1,16 +1,6 @@
-"""What several exercises of lesson 03 use: rows of scores, a softmax without guards, what is not allowed."""
+"""What several exercises of lesson 03 use: rows of scores and a softmax without guards."""
 
 import numpy as np
-
-READY_MADE = (
-    "torch.softmax",
-    "torch.nn.functional.softmax",
-    "torch.nn.Softmax",
-    "scipy.special.softmax",
-    "sdpa_helpers.softmax",
-    "torch.nn.functional.scaled_dot_product_attention",
-    "sdpa_helpers.scaled_dot_product_attention",
-)
 
 
 def spread_rows(rng, *shape):

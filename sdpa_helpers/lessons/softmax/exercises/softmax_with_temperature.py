@@ -3,8 +3,8 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.lessons.softmax.exercises.shared import (
-    READY_MADE,
     one_hot,
     plain_softmax,
     spread_rows,
@@ -341,5 +341,5 @@ EXERCISE = Exercise(
             lambda inputs, w: bool((w[np.isneginf(inputs[0])] == 0).all()),
         ),
     ),
-    forbids=READY_MADE,
+    forbids=(READY_SOFTMAX, READY_ATTENTION),
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only_strided
+from sdpa_helpers.checking.ready_made import READY_ATTENTION
 from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
 
 PROMPT = r"""`scaled_scores(Q, K)`: every query against every key, divided by $\sqrt{d_k}$.
@@ -19,12 +20,6 @@ Example: {example:1}: the raw scores 3 and 1, divided by √3.
 def scaled_scores(Q, K):
     """Q K^T / sqrt(d_k): Q (..., n_q, d_k), K (..., n_k, d_k) -> (..., n_q, n_k)."""
     return Q @ np.swapaxes(K, -1, -2) / Q.shape[-1] ** 0.5
-
-
-_NO_SHORTCUT = (
-    "torch.nn.functional.scaled_dot_product_attention",
-    "sdpa_helpers.scaled_dot_product_attention",
-)
 
 
 def _raw(Q, K):
@@ -259,5 +254,5 @@ EXERCISE = Exercise(
         "The standard deviation of a sum of d_k independent terms is √d_k: divide the scores by that.",
         "`scores = Q @ np.swapaxes(K, -1, -2)`, then divide by `Q.shape[-1] ** 0.5`.",
     ),
-    forbids=_NO_SHORTCUT,
+    forbids=(READY_ATTENTION,),
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
+from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
 
 PROMPT = r"""`try_scales(Q, K, V, scales)`: do these data notice a wrong scale? In the lesson you met data that give `[3, 4]` for every one. Find out for any data.
@@ -11,7 +12,7 @@ PROMPT = r"""`try_scales(Q, K, V, scales)`: do these data notice a wrong scale? 
 - `Q`, shape `(n_q, d_k)`; `K`, shape `(n_k, d_k)`; `V`, shape `(n_k, d_v)`. No leading axes here.
 - `scales`, shape `(m,)`, at least two: the factors to try. A scale *is* the factor: the right one would be $1/\sqrt{d_k}$.
 - Returns a tuple `(outputs, differ)`. `outputs`, shape `(m, n_q, d_v)`: $\mathrm{softmax}(\text{scale}\cdot QK^{\mathsf T})\,V$ for each scale. `differ`: `True` if *every* two of the `m` outputs differ, in at least one number, by more than `1e-6`; else `False`.
-- Scores can be around 1000. You may use `from sdpa_helpers import softmax`, or write it: subtract each row's maximum before `np.exp`.
+- Scores can be around 1000. Take `from sdpa_helpers import softmax`, or write it: subtract each row's maximum before `np.exp`.
 
 Example: {example:1}. With {inputs:2} they give {result:2}.
 """
@@ -310,4 +311,5 @@ EXERCISE = Exercise(
         "Then compare a with b for all a and b < a.",
         "`np.abs(outputs[a] - outputs[b]).max() > 1e-6` for one pair; `all(...)` over the pairs.",
     ),
+    allows=(COURSE_SOFTMAX,),
 )

@@ -1,0 +1,251 @@
+"""The cells that ran in this notebook: which one defined a function, and whether that is what the learner now sees.
+
+A grader runs only the answer cells, those with a line `# exercise: NAME`. What is found out here keeps `check` from
+saying another thing than the grader: names that stand in other cells, older versions, edits that were not run.
+"""
+
+import ast
+import builtins
+import json
+import os
+import symtable
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in, is_untouched
+
+SETUP = "import numpy as np\n\nfrom sdpa_helpers import check, hint, progress, solution"
+"""The first cell of an exercise notebook, as it is handed out."""
+
+MAX_CELLS = 500
+"""How far back it is read."""
+MAX_FILE_BYTES = 8 << 20
+CLOCKS_DIFFER = 1.0
+"""Seconds by which a file system's clock may be ahead of ours."""
+
+_ran_at: dict[int, float] = {}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that was run."""
+
+    number: int
+    """As the notebook shows it: In [number]."""
+    source: str
+    """As the learner wrote it."""
+
+    @property
+    def answers(self) -> list[str]:
+        """The exercises that it says it answers."""
+        return answered_in(self.source)
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """What was run here so far."""
+
+    shell: Any = field(repr=False)
+    cells: tuple[Cell, ...]
+    """In the order in which they ran."""
+
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """What the notebook's names mean now."""
+        return self.shell.user_ns
+
+    def defining(self, function: Callable, name: str) -> Cell | None:
+        """The cell that made the function that is called `name` now."""
+        files = getattr(getattr(self.shell, "compile", None), "_filename_map", {})
+        number = files.get(getattr(getattr(function, "__code__", None), "co_filename", None))
+        own = next((cell for cell in self.cells if cell.number == number), None)
+        if own is not None and name in self._bound(own):
+            return own
+        return self.binding(name) or own
+
+    def binding(self, name: str) -> Cell | None:
+        """The newest cell that gives something this name."""
+        return next((c for c in reversed(self.cells) if name in c.source and name in self._bound(c)), None)
+
+    def newest_answer(self, name: str) -> Cell | None:
+        """The cell with the line `# exercise: name` that was run last, whatever became of it."""
+        return next((cell for cell in reversed(self.cells) if name in cell.answers), None)
+
+    def others(self, cell: Cell | None) -> list[str]:
+        """What else was run, with nothing of older versions of answers: answers first, then newest first."""
+        seen, answers, rest = set(cell.answers if cell else ()), [], []
+        for other in reversed(self.cells):
+            if other is cell or seen & set(other.answers) or (other.answers and self.syntax_error(other)):
+                continue
+            seen |= set(other.answers)
+            (answers if other.answers else rest).append(other.source)
+        return [*answers, *rest]
+
+    def syntax_error(self, cell: Cell) -> SyntaxError | None:
+        """Why a cell cannot be run at all, or None."""
+        try:
+            ast.parse(self.python(cell))
+        except SyntaxError as error:
+            return error
+        except (ValueError, RecursionError, MemoryError) as error:
+            return SyntaxError(str(error))
+        return None
+
+    def python(self, cell: Cell) -> str:
+        """A cell's text without IPython's own syntax; SyntaxError when there is no such text."""
+        return _transformed(self.shell, cell.source)
+
+    def _bound(self, cell: Cell) -> set[str]:
+        return _names(self, cell).bound
+
+
+def this_notebook() -> Notebook | None:
+    """The notebook in which this is called; None in a script."""
+    try:
+        from IPython.core.getipython import get_ipython
+
+        shell = get_ipython()
+    except ImportError:
+        return None
+    history = getattr(getattr(shell, "history_manager", None), "input_hist_raw", None)
+    if history is None:
+        return None
+    first = max(1, len(history) - MAX_CELLS)
+    cells = (Cell(n, history[n]) for n in range(first, len(history)))
+    return Notebook(shell, tuple(cell for cell in cells if len(cell.source) <= MAX_ANSWER_CHARACTERS))
+
+
+def watch() -> None:
+    """Note from now on when each cell was run: what was saved later may be newer."""
+    notebook = this_notebook()
+    if notebook is not None and not _ran_at:
+        _ran_at[0] = time.time()
+        notebook.shell.events.register("pre_run_cell", lambda info: _note(notebook.shell))
+
+
+def _note(shell: Any) -> None:
+    _ran_at[shell.execution_count] = time.time()
+
+
+# ---- is this what the learner sees? -----------------------------------------------------------------------
+
+
+def out_of_date(notebook: Notebook, name: str, cell: Cell) -> str:
+    """Why the function of `cell` is not what the learner sees now, and what was checked instead; else ""."""
+    line = f"`# exercise: {name}`"
+    newest = notebook.newest_answer(name)
+    if newest is not None and newest.number > cell.number:
+        error = notebook.syntax_error(newest)
+        what = f"has a SyntaxError in line {error.lineno}" if error else f"did not define `{name}`"
+        return (
+            f"Your newest cell {line}, In [{newest.number}], {what}: this is the verdict on the older version "
+            f"from In [{cell.number}], and its points."
+        )
+    saved = _saved_answer(notebook, name, later_than=_ran_at.get(cell.number))
+    if saved and cell.answers and saved.strip() != cell.source.strip():
+        return (
+            f"The cell {line} was changed and not run again: this is the verdict on what ran as In [{cell.number}], "
+            "and its points."
+        )
+    return ""
+
+
+def _saved_answer(notebook: Notebook, name: str, later_than: float | None) -> str:
+    """The answer in the notebook's file, if that was saved after a moment; else ""."""
+    path = os.environ.get("JPY_SESSION_NAME") or str(notebook.namespace.get("__vsc_ipynb_file__") or "")
+    file = Path(path)
+    try:
+        about = file.stat()
+        if not path or later_than is None or about.st_mtime < later_than + CLOCKS_DIFFER:
+            return ""
+        if about.st_size > MAX_FILE_BYTES:
+            return ""
+        cells = json.loads(file.read_bytes())["cells"]
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    found = [source for source in sources if name in answered_in(source)]
+    return ([source for source in found if not is_untouched(source)] or found or [""])[-1]
+
+
+# ---- what does it need that a grader does not have? -------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Names that an answer takes from cells that are not graded."""
+
+    names: tuple[str, ...]
+    at_once: bool
+    """Whether the answer cell itself stops without them, not only the function when it is called."""
+
+
+def elsewhere(notebook: Notebook, name: str, cell: Cell, earlier: list[str]) -> Elsewhere:
+    """What the answer in `cell` uses and no graded cell has. earlier: the exercises before it in their notebook."""
+    if not any(c.answers or c.source.strip() == SETUP for c in notebook.cells):
+        return Elsewhere((), at_once=False)  # no exercise notebook
+    marked = notebook.newest_answer(name)
+    if not cell.answers and marked is not None and marked.number < cell.number:
+        return Elsewhere((name,), at_once=True)
+    own = _names(notebook, cell)
+    cells = [found for other in earlier if (found := notebook.newest_answer(other)) and found is not cell]
+    before = [_names(notebook, other) for other in cells]
+    known = set(dir(builtins)) | {"np", "check", "hint", "progress", "solution"}
+    known |= set(getattr(notebook.shell, "user_ns_hidden", ())) | own.bound
+    known = known.union(*(other.bound for other in before))
+    needed = own.at_once | own.later
+    for other in before:
+        if needed & other.bound:
+            needed |= other.later
+    here = set(notebook.namespace) - known
+    at_once = own.at_once & here
+    return Elsewhere(tuple(sorted(at_once or needed & here)), at_once=bool(at_once))
+
+
+def where_is(notebook: Notebook, name: str) -> str:
+    """ " (In [4])" for a name that a cell gave; "" where none is known."""
+    found = notebook.binding(name)
+    return f" (In [{found.number}])" if found else ""
+
+
+@lru_cache(maxsize=1024)
+def _transformed(shell: Any, source: str) -> str:
+    return shell.transform_cell(source)
+
+
+@dataclass(frozen=True)
+class _Names:
+    bound: set[str]
+    """What a cell defines for the whole notebook."""
+    at_once: set[str]
+    """Names of the notebook that it needs when it is run."""
+    later: set[str]
+    """Names of the notebook that its functions need when they are called."""
+
+
+def _names(notebook: Notebook, cell: Cell) -> _Names:
+    try:
+        top = symtable.symtable(notebook.python(cell), "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _Names(set(), set(), set())
+    symbols = top.get_symbols()
+    bound = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported() or s.is_namespace()}
+    at_once = {s.get_name() for s in symbols if s.is_referenced()} - bound
+    later: set[str] = set()
+    for table in _below(top):
+        for symbol in table.get_symbols():
+            if symbol.is_global() and symbol.is_referenced():
+                later.add(symbol.get_name())
+            elif symbol.is_declared_global():
+                bound.add(symbol.get_name())
+    return _Names(bound, at_once, later - bound)
+
+
+def _below(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    for child in table.get_children():
+        yield child
+        yield from _below(child)
