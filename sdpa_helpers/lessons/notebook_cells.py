@@ -97,7 +97,10 @@ class Notebook:
 
     def python(self, cell: Cell) -> str:
         """A cell's text without IPython's own syntax; SyntaxError when there is no such text."""
-        return _transformed(self.shell, cell.source)
+        first, line, rest = cell.source.lstrip().partition("\n")
+        return _transformed(
+            self.shell, line + rest if first.startswith("%%") else cell.source
+        )  # as of %%time
 
     def _bound(self, cell: Cell) -> set[str]:
         return _names(self, cell).bound
