@@ -8,19 +8,20 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS
-from sdpa_helpers.checking.diagnose import Explained, Result, assess, source_of
+from sdpa_helpers.checking.diagnose import Result, assess, source_of
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.observe import Answer
-from sdpa_helpers.checking.render import Hint, Shown, card, code_spans, report_text
-from sdpa_helpers.checking.rules import forbidden_in, not_allowed
+from sdpa_helpers.checking.render import Hint, Shown, code_spans
+from sdpa_helpers.checking.rules import forbidden_in
 from sdpa_helpers.checking.shrink import Small, example_of
 from sdpa_helpers.checking.time_limit import observe_all, observe_within
 from sdpa_helpers.lessons import notebook_cells, saved
+from sdpa_helpers.lessons.check_report import CheckReport
 from sdpa_helpers.lessons.notebook_cells import Cell, Elsewhere, Notebook, this_notebook
 from sdpa_helpers.lessons.progress import ProgressTable
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, all_written, exercises_of, find, written_of
@@ -38,7 +39,7 @@ class Told(LookupError):
         return [str(self)]
 
 
-def check(function: Callable | str, *, exercise: str | None = None, keep: bool = True) -> "CheckReport":
+def check(function: Callable | str, *, exercise: str | None = None, keep: bool = True) -> CheckReport:
     """Try `function` on every case of the exercise that has its name, and say which mistake was made.
 
     function: anything that can be called, or the name of a function of this notebook. exercise: which exercise it
@@ -149,14 +150,19 @@ def _function_of(function: Callable | str, namespace: Mapping[str, Any]) -> Call
 # ---- the verdict ------------------------------------------------------------------------------------------
 
 
-def _report(exercise: Exercise, function: Callable, notebook: Notebook | None) -> "CheckReport":
-    cell = notebook.defining(_innermost(function), exercise.name) if notebook else None
+def _report(exercise: Exercise, function: Callable, notebook: Notebook | None) -> CheckReport:
     result = _try_out(exercise, function)
+    is_the_answer = notebook is not None and notebook.namespace.get(exercise.name) is function
+    name = exercise.name if is_the_answer else getattr(function, "__name__", "")
+    cell = notebook.defining(_innermost(function), name) if notebook else None
     if notebook is None or cell is None:
         forbidden = _forbidden_in_script(exercise, function)
         small = _example(result, function, forbidden)
         return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)
     forbidden = forbidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell))
+    if not is_the_answer:  # tried under another name: no grader looks at it
+        small = _example(result, function, forbidden)
+        return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)
     notices = [notebook_cells.out_of_date(notebook, exercise.name, cell)]
     graded, why = _as_graded(exercise, function, result, notebook, cell)
     small = _example(result, function, forbidden)
@@ -250,120 +256,6 @@ def _forbidden_in_script(exercise: Exercise, function: Any) -> tuple[str, ...]:
         return ()
     others = [module] if len(module) <= MAX_ANSWER_CHARACTERS else []
     return forbidden_in(exercise, inspect.cleandoc(source), given, others)
-
-
-@dataclass(frozen=True)
-class CheckedCase:
-    """What one case earned, and what there is to say about it."""
-
-    case: str
-    """The case's name."""
-    passed: bool
-    points: float
-    max_points: float
-    diagnosis: str = ""
-    """A slug, e.g. "no-scaling"; "" where nothing is wrong."""
-    message: str = ""
-    """What the learner reads."""
-
-
-@dataclass(frozen=True, repr=False)
-class CheckReport(Shown):
-    """The verdict on one exercise, case by case."""
-
-    result: Result
-    """What came of the cases here."""
-    graded: Result
-    """What comes of them where only answer cells are run, as in a grader."""
-    forbidden: tuple[str, ...] = ()
-    """What the answer uses and the exercise does not allow, e.g. "torch.softmax"."""
-    elsewhere: str = ""
-    """Why it earns less in a grader, or ""."""
-    notices: tuple[str, ...] = ()
-    """What is said above the verdict: that it is not about what the learner sees."""
-    next_hint: Hint | None = None
-    small: Small | None = None
-    """An example of what is wrong."""
-
-    @property
-    def exercise(self) -> str:
-        """The exercise's name."""
-        return self.result.exercise.name
-
-    @property
-    def passed(self) -> bool:
-        """True when every case passed, and nothing forbidden was used."""
-        return self.result.passed and not self.withheld
-
-    @property
-    def points(self) -> float:
-        """Points earned."""
-        return 0.0 if self.forbidden else self.graded.points
-
-    @property
-    def max_points(self) -> float:
-        """Points of all cases together."""
-        return self.result.exercise.max_points
-
-    @property
-    def mistakes(self) -> tuple[str, ...]:
-        """The known mistakes that were found, by name."""
-        return () if self.elsewhere else tuple(mistake.name for mistake in self.result.mistakes)
-
-    @property
-    def withheld(self) -> str:
-        """Why points are not given that the cases would earn: one sentence, or ""."""
-        if not self.forbidden:
-            return self.elsewhere
-        right = sum(c.verdict.passed for c in self.graded.cases)
-        return not_allowed(right, len(self.graded.cases), self.forbidden)
-
-    @property
-    def cases(self) -> tuple[CheckedCase, ...]:
-        """Case by case, as a grader sees them."""
-        return tuple(self._case(explained) for explained in self.graded.cases)
-
-    def _case(self, explained: Explained) -> CheckedCase:
-        v = explained.verdict
-        if self.forbidden:
-            return CheckedCase(v.case, False, 0.0, v.max_points, "forbidden-call", f"{self.withheld}.")
-        return CheckedCase(v.case, v.passed, v.points, v.max_points, explained.diagnosis, explained.message)
-
-    def text(self) -> str:
-        """The report as plain text."""
-        verdict = [report_text(self._shown(), self.forbidden, self.small)] if self._has_verdict else []
-        return "\n".join([*self._told, *verdict])
-
-    def html(self) -> str:
-        """The report as a card."""
-        verdict = (
-            [card(self._shown(), self.forbidden, self.next_hint, self.small)] if self._has_verdict else []
-        )
-        return "".join([*(_AMBER.format(code_spans(f"⚠ {told}")) for told in self._told), *verdict])
-
-    @property
-    def _told(self) -> list[str]:
-        """What is said first."""
-        moved = self.elsewhere and not self.forbidden
-        return [*self.notices, *([f"{self.exercise}: {self.elsewhere}."] if moved else [])]
-
-    @property
-    def _has_verdict(self) -> bool:
-        """False where all is said when the learner knows which names to move."""
-        return bool(self.forbidden) or not (self.elsewhere and self.result.passed)
-
-    def _shown(self) -> Result:
-        """What came of the cases here, with what they earn."""
-        if self.forbidden:
-            return self.graded
-        earned = {c.verdict.case: c.verdict.points for c in self.graded.cases}
-        cases = (
-            replace(c, verdict=replace(c.verdict, points=earned[c.verdict.case])) for c in self.result.cases
-        )
-        return replace(self.result, cases=tuple(cases))
-
-
-_AMBER = "<div style='border-left:6px solid #e69f00;padding:4px 14px;margin:4px 0'><strong>{}</strong></div>"
 
 
 @dataclass(frozen=True, repr=False)

@@ -50,6 +50,8 @@ def told(tmp_path_factory):
         ],
         "timed": ["%%time\n" + RIGHT, "check(dot_product)"],
         "other name": [RIGHT.replace("def dot_product", "def mine"), "check(mine, exercise='dot_product')"],
+        "other name, beside an answer": [WRONG, RIGHT.replace("def dot_product", "def mine")[len(LINE) :],
+                                         "check(mine, exercise='dot_product')"],
         "misspelt": ["def dot_prodct(q, k):\n    return 1", "check(dot_prodct)"],
         "nameless": ["check(lambda q, k: 1)"],
         "not there": ["check('dot_product')"],
@@ -118,9 +120,11 @@ def test_anything_that_can_be_called_counts(told, way):
     assert report["kept"] == {"dot_product": report["points"]}
 
 
-def test_another_name_is_for_trying_only(told):
-    assert told["other name"]["exercise"] == "dot_product"
-    assert told["other name"]["points"] == told["other name"]["max_points"]
+@pytest.mark.parametrize("scenario", ["other name", "other name, beside an answer"])
+def test_a_function_of_another_name_is_judged_for_itself(told, scenario):
+    report = told[scenario]
+    assert report["text"].startswith("dot_product: all cases passed")
+    assert report["points"] == report["max_points"]
 
 
 @pytest.mark.parametrize(

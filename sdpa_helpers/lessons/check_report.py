@@ -1,0 +1,122 @@
+"""What `check` gives back: the verdict on one exercise, which shows itself in a notebook and answers a script."""
+
+from dataclasses import dataclass, replace
+
+from sdpa_helpers.checking.diagnose import Explained, Result
+from sdpa_helpers.checking.render import Hint, Shown, card, code_spans, report_text
+from sdpa_helpers.checking.rules import not_allowed
+from sdpa_helpers.checking.shrink import Small
+
+
+@dataclass(frozen=True)
+class CheckedCase:
+    """What one case earned, and what there is to say about it."""
+
+    case: str
+    """The case's name."""
+    passed: bool
+    points: float
+    max_points: float
+    diagnosis: str = ""
+    """A slug, e.g. "no-scaling"; "" where nothing is wrong."""
+    message: str = ""
+    """What the learner reads."""
+
+
+@dataclass(frozen=True, repr=False)
+class CheckReport(Shown):
+    """The verdict on one exercise, case by case."""
+
+    result: Result
+    """What came of the cases here."""
+    graded: Result
+    """What comes of them where only answer cells are run, as in a grader."""
+    forbidden: tuple[str, ...] = ()
+    """What the answer uses and the exercise does not allow, e.g. "torch.softmax"."""
+    elsewhere: str = ""
+    """Why it earns less in a grader, or ""."""
+    notices: tuple[str, ...] = ()
+    """What is said above the verdict: that it is not about what the learner sees."""
+    next_hint: Hint | None = None
+    small: Small | None = None
+    """An example of what is wrong."""
+
+    @property
+    def exercise(self) -> str:
+        """The exercise's name."""
+        return self.result.exercise.name
+
+    @property
+    def passed(self) -> bool:
+        """True when every case passed, and nothing forbidden was used."""
+        return self.result.passed and not self.withheld
+
+    @property
+    def points(self) -> float:
+        """Points earned."""
+        return 0.0 if self.forbidden else self.graded.points
+
+    @property
+    def max_points(self) -> float:
+        """Points of all cases together."""
+        return self.result.exercise.max_points
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The known mistakes that were found, by name."""
+        return () if self.elsewhere else tuple(mistake.name for mistake in self.result.mistakes)
+
+    @property
+    def withheld(self) -> str:
+        """Why points are not given that the cases would earn: one sentence, or ""."""
+        if not self.forbidden:
+            return self.elsewhere
+        right = sum(c.verdict.passed for c in self.graded.cases)
+        return not_allowed(right, len(self.graded.cases), self.forbidden)
+
+    @property
+    def cases(self) -> tuple[CheckedCase, ...]:
+        """Case by case, as a grader sees them."""
+        return tuple(self._case(explained) for explained in self.graded.cases)
+
+    def _case(self, explained: Explained) -> CheckedCase:
+        v = explained.verdict
+        if self.forbidden:
+            return CheckedCase(v.case, False, 0.0, v.max_points, "forbidden-call", f"{self.withheld}.")
+        return CheckedCase(v.case, v.passed, v.points, v.max_points, explained.diagnosis, explained.message)
+
+    def text(self) -> str:
+        """The report as plain text."""
+        verdict = [report_text(self._shown(), self.forbidden, self.small)] if self._has_verdict else []
+        return "\n".join([*self._told, *verdict])
+
+    def html(self) -> str:
+        """The report as a card."""
+        verdict = (
+            [card(self._shown(), self.forbidden, self.next_hint, self.small)] if self._has_verdict else []
+        )
+        return "".join([*(_AMBER.format(code_spans(f"⚠ {told}")) for told in self._told), *verdict])
+
+    @property
+    def _told(self) -> list[str]:
+        """What is said first."""
+        moved = self.elsewhere and not self.forbidden
+        return [*self.notices, *([f"{self.exercise}: {self.elsewhere}."] if moved else [])]
+
+    @property
+    def _has_verdict(self) -> bool:
+        """False where all is said when the learner knows which names to move."""
+        return bool(self.forbidden) or not (self.elsewhere and self.result.passed)
+
+    def _shown(self) -> Result:
+        """What came of the cases here, with what they earn."""
+        if self.forbidden:
+            return self.graded
+        earned = {c.verdict.case: c.verdict.points for c in self.graded.cases}
+        cases = (
+            replace(c, verdict=replace(c.verdict, points=earned[c.verdict.case])) for c in self.result.cases
+        )
+        return replace(self.result, cases=tuple(cases))
+
+
+_AMBER = "<div style='border-left:6px solid #e69f00;padding:4px 14px;margin:4px 0'><strong>{}</strong></div>"
