@@ -277,9 +277,11 @@ class _Notebook:
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             name, base = node.attr, node.value
         else:
-            return set()
+            return {name} if (name := _named_by_text(node)) else set()
         while isinstance(base, ast.Attribute):
             base = base.value
+        if isinstance(base, ast.Call) and self._literal_import(base, cell):
+            return set()
         if isinstance(base, ast.Name) and self.meanings(base.id, cell):
             return set()
         own = any(name in each.text and name in each.own_attributes for each in self.cells)
@@ -292,12 +294,27 @@ class _Notebook:
         by = self.dotted(node.func, cell)
         if by not in (["__import__"], ["importlib.import_module"]):
             return ""
-        return node.args[0].value if isinstance(node.args[0].value, str) else ""
+        name = node.args[0].value if isinstance(node.args[0].value, str) else ""
+        return name.split(".")[0] if by == ["__import__"] else name  # it gives the package above
 
 
 def _mentions(cell: _Cell, name: str) -> bool:
     """Whether a cell can be about a name, without parsing it: what is imported with a star has any name."""
     return name in cell.text or "import *" in cell.text
+
+
+def _named_by_text(node: ast.AST) -> str:
+    """What methodcaller("name"), attrgetter("name") and things.__dict__["name"] take; else ""."""
+    if isinstance(node, ast.Call) and node.args:
+        by = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        taken = node.args[0] if by in ("methodcaller", "attrgetter", "__getattribute__") else None
+    elif isinstance(node, ast.Subscript):
+        by = getattr(node.value, "attr", getattr(getattr(node.value, "func", None), "id", ""))
+        taken = node.slice if by in ("__dict__", "vars") else None
+    else:
+        taken = None
+    name = taken.value if isinstance(taken, ast.Constant) else ""
+    return name.split(".")[-1] if isinstance(name, str) else ""
 
 
 def _literal_getattr(node: ast.Call) -> str:

@@ -27,6 +27,9 @@ BACKWARD = find("attention_backward")
         ("import torch\ny = getattr(torch.tensor(x), 'logsumexp')(-1)", ".logsumexp()"),
         ("import torch\ny = torch.Tensor.softmax(x, -1)", "torch.Tensor.softmax"),
         ("import sdpa_helpers as sdpa\ny = sdpa.softmax(x)", "sdpa_helpers.softmax"),
+        ("import operator\ny = operator.methodcaller('softmax', -1)(t)", ".softmax()"),
+        ("import torch\ny = vars(torch)['softmax'](x, -1) + torch.__dict__['softmax'](x, -1)", ".softmax()"),
+        ("y = __import__('scipy.special').special.logsumexp(x)", "scipy.special.logsumexp"),
     ],
 )
 def test_a_ready_made_softmax_is_found_by_every_name(source, found):
