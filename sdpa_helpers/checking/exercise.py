@@ -125,6 +125,8 @@ class Exercise:
     """What the prompt shows, in its order. Each is a case too, after those in `cases`."""
     mistakes: Products | None = field(default=None, compare=False)
     """The wrong answers that deviate in one or two respects, where they are more than a list can hold."""
+    spared: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Mutants that pass every case and need not fail, by their name, "before → after", each with the reason."""
 
     def __post_init__(self) -> None:
         there = {case.name for case in self.cases}

@@ -1,0 +1,225 @@
+"""Which mutants of a reference pass all cases of their exercise, and yet are no right answers.
+
+A mutant that agrees with the reference on very many inputs is taken for the same function, written otherwise. One
+that passes the cases and differs elsewhere shows a hole: a case is missing.
+"""
+
+import contextlib
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.checking.exercise import Exercise, Inputs, Invariant
+from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, difference, truths, values_of
+from sdpa_helpers.checking.mutants import Mutant, mutants_of
+from sdpa_helpers.checking.observe import Answer, describe
+from sdpa_helpers.checking.wide_inputs import MAX_NUMBERS, many_inputs, size
+
+SECONDS = 1.0
+"""A call that takes longer is ended."""
+MEMORY = 1 << 30
+"""Bytes that calls may take beyond what the process has."""
+
+MOST = 800
+"""Inputs on which a mutant that passes the cases is compared with the reference."""
+
+
+@dataclass(frozen=True)
+class Survivor:
+    """A mutant that passes every case and is wrong."""
+
+    mutant: Mutant
+    inputs: Inputs
+    """The smallest inputs found on which it differs."""
+    expected: Answer
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Hunt:
+    """What became of the mutants of an exercise."""
+
+    exercise: Exercise
+    mutants: int
+    equivalent: int
+    """How many pass and agree with the reference on every input tried."""
+    survivors: tuple[Survivor, ...]
+    """Those without a reason."""
+    stale: tuple[str, ...]
+    """Names of mutants that the exercise spares, and that are no survivors."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.survivors and not self.stale
+
+
+def hunt(exercise: Exercise, seed: str = PUBLIC_SEED) -> Hunt:
+    """Try every mutant of an exercise on the cases of a seed, and those that pass on many inputs more."""
+    with _bounded(), warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        cases = sorted(truths(exercise, seed), key=lambda truth: size(truth.inputs))
+        cases = [truth for truth in cases if size(truth.inputs) <= MAX_NUMBERS]  # try_out looks at all
+        number, passing = 0, []
+        for mutant in mutants_of(exercise):
+            number += 1
+            if all(_agrees(mutant.function, truth) for truth in cases):
+                passing.append(mutant)
+        wide = _wide(exercise) if passing else []
+        found = [_differing(mutant, wide) for mutant in passing]
+        alive = [s for s in found if s and try_out(exercise, s.mutant.function, seed).passed]
+    names = {s.mutant.name for s in alive}
+    spared = [name for name, _ in exercise.spared]
+    return Hunt(
+        exercise,
+        number,
+        found.count(None),
+        tuple(s for s in alive if s.mutant.name not in spared),
+        tuple(name for name in spared if name not in names),
+    )
+
+
+def _differing(mutant: Mutant, wide: list[tuple[Inputs, Answer]]) -> Survivor | None:
+    """The mutant with the first inputs on which it differs from the reference; None when it never does."""
+    for inputs, expected in wide:
+        answer = _call_and_look(mutant.function, inputs)
+        if difference(expected, answer)[0]:
+            return Survivor(mutant, inputs, expected, answer)
+    return None
+
+
+def _agrees(function: Callable, truth: Truth) -> bool:
+    return not difference(truth.expected, _call(function, truth.inputs))[0]
+
+
+def _wide(exercise: Exercise) -> list[tuple[Inputs, Answer]]:
+    """Inputs from small to large, with what the reference returns."""
+    found: dict[bytes, tuple[Inputs, Answer]] = {}
+    for base, inputs in many_inputs(exercise):
+        key = _key(inputs)
+        if key not in found and (answer := _sound(exercise, base, inputs)):
+            found[key] = (inputs, answer)
+        if len(found) == MOST:
+            break
+    return sorted(found.values(), key=lambda one: (_far_out(one[0]), size(one[0])))
+
+
+def _far_out(inputs: Inputs) -> bool:
+    """Whether there are tiny or huge numbers in it: such an example is shown only when there is no other."""
+    floats = [
+        np.abs(v) for v in inputs if type(v) is float or (isinstance(v, np.ndarray) and v.dtype.kind == "f")
+    ]
+    return any(
+        bool(((v > 0) & (v < 1e-6) | np.isfinite(v) & (v > 1e6)).any()) for v in map(np.asarray, floats)
+    )
+
+
+def _key(inputs: Inputs) -> bytes:
+    parts = [(v.dtype.str, v.shape, v.tobytes()) if isinstance(v, np.ndarray) else repr(v) for v in inputs]
+    return repr(parts).encode()
+
+
+def _sound(exercise: Exercise, base: Inputs, inputs: Inputs) -> Answer | None:
+    """What the reference returns; None where the exercise asks nothing.
+
+    That is where the reference raises, breaks an invariant, or meets numbers that it can't compute with as it never
+    does for `base`.
+    """
+    reference, answer = exercise.reference, _call(exercise.reference, inputs)
+    if answer.kind not in ("array", "number", "tuple"):
+        return None
+    if inputs is base:
+        return answer
+    if _has_nan(answer) and not _has_nan(_call(reference, base)):
+        return None
+    if _quiet(reference, base) and not _quiet(reference, inputs):
+        return None
+    return answer if all(_holds(invariant, inputs, answer) for invariant in exercise.invariants) else None
+
+
+def _holds(invariant: Invariant, inputs: Inputs, answer: Answer) -> bool:
+    try:
+        return invariant.holds(inputs, values_of(answer))
+    except Exception:  # it was not written for such inputs
+        return False
+
+
+def _has_nan(answer: Answer) -> bool:
+    if answer.kind == "tuple":
+        return any(map(_has_nan, answer.items))
+    return answer.array is not None and answer.array.dtype.kind in "fc" and bool(np.isnan(answer.array).any())
+
+
+def _quiet(function: Callable, inputs: Inputs) -> bool:
+    with np.errstate(invalid="raise", divide="raise", over="raise"):
+        return _call(function, inputs).kind != "error"
+
+
+# ---- one call ---------------------------------------------------------------------------------------------
+
+
+class _TooLong(BaseException):
+    """Ends a call; no `except Exception` of a mutant stops it."""
+
+
+def _call(function: Callable, inputs: Inputs) -> Answer:
+    """What a function returns; taking too long is an error."""
+    try:
+        with _time_limit():
+            return describe(function(*inputs))
+    except (Exception, SystemExit, _TooLong) as error:
+        return Answer("error", error=type(error).__name__, message=str(error)[:200])
+
+
+def _call_and_look(function: Callable, inputs: Inputs) -> Answer:
+    """What a function returns for a copy of some inputs; changing them is an error."""
+    fresh = tuple(value.copy() if isinstance(value, np.ndarray) else value for value in inputs)
+    answer = _call(function, fresh)
+    for before, after in zip(inputs, fresh, strict=True):
+        if isinstance(before, np.ndarray) and before.tobytes() != after.tobytes():
+            return Answer("error", error="ValueError", message="it changes its inputs")
+    return answer
+
+
+@contextlib.contextmanager
+def _time_limit() -> Iterator[None]:
+    """End what runs longer than a second, again and again; only where signals are, and in the main thread."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise _TooLong(f"ended after {SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, 0.2)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextlib.contextmanager
+def _bounded() -> Iterator[None]:
+    """Let this process take a gigabyte more than it has, and no more; only on Linux."""
+    try:
+        import resource
+
+        with open("/proc/self/statm") as numbers:
+            has = int(numbers.read().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = has + MEMORY if hard == resource.RLIM_INFINITY else min(hard, has + MEMORY)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
