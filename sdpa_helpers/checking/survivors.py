@@ -21,10 +21,12 @@ from sdpa_helpers.checking.observe import Answer, describe
 from sdpa_helpers.checking.wide_inputs import MAX_NUMBERS, many_inputs, size
 
 SECONDS = 1.0
-"""A call that takes longer is ended."""
+"""A call that computes longer is ended. It is the processor's time, so that nothing depends on a machine's load."""
 MEMORY = 1 << 30
 """Bytes that calls may take beyond what the process has."""
 
+MOST_SHOWN = 24
+"""Numbers of an array that are printed."""
 MOST = 800
 """Inputs on which a mutant that passes the cases is compared with the reference."""
 
@@ -38,6 +40,31 @@ class Survivor:
     """The smallest inputs found on which it differs."""
     expected: Answer
     answer: Answer
+
+    @property
+    def example(self) -> str:
+        """The inputs in words, what the reference returns for them, and what the mutant does."""
+        inputs = ", ".join(map(_short, self.inputs))
+        return f"for {inputs}: expected {_result(self.expected)}, {_verb(self.answer)}{_result(self.answer)}"
+
+
+def _short(value: object) -> str:
+    """A value as one would write it; only the shape of a long one."""
+    if isinstance(value, np.ndarray) and value.size > MOST_SHOWN:
+        return f"{value.dtype} of shape {value.shape}"
+    return repr(value.tolist()) if isinstance(value, np.ndarray | np.generic) else repr(value)
+
+
+def _result(answer: Answer) -> str:
+    if answer.kind == "error":
+        return f"{answer.error} {answer.message}".strip()
+    if answer.kind == "tuple":
+        return f"({', '.join(map(_result, answer.items))})"
+    return answer.type_name if answer.array is None else _short(answer.array)
+
+
+def _verb(answer: Answer) -> str:
+    return "raised " if answer.kind == "error" else "returned "
 
 
 @dataclass(frozen=True)
@@ -188,7 +215,7 @@ def _call_and_look(function: Callable, inputs: Inputs) -> Answer:
 
 @contextlib.contextmanager
 def _time_limit() -> Iterator[None]:
-    """End what runs longer than a second, again and again; only where signals are, and in the main thread."""
+    """End what computes too long, again and again; only where such signals are, and in the main thread."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -196,13 +223,13 @@ def _time_limit() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise _TooLong(f"ended after {SECONDS} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS, 0.2)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS, 0.2)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @contextlib.contextmanager

@@ -123,6 +123,7 @@ def _all(base: Inputs, other: Inputs, domains: list[Domain]) -> Iterator[Inputs]
     yield from _mirrored(base, domains)
     yield from _more_axes(base, other, domains)
     yield from _other_scalars(base, domains)
+    yield from _at_a_number(base, domains)
     for i, value in enumerate(base):
         for made in _other_arrays(value, domains[i]):
             yield (*base[:i], made, *base[i + 1 :])
@@ -257,6 +258,16 @@ def _other_scalars(inputs: Inputs, domains: list[Domain]) -> Iterator[Inputs]:
             others += domains[i].infinities
         for other in others:
             yield (*inputs[:i], other, *inputs[i + 1 :])
+
+
+def _at_a_number(inputs: Inputs, domains: list[Domain]) -> Iterator[Inputs]:
+    """Arrays with an entry that equals a number among the arguments: a threshold that is met exactly."""
+    for number in (value for value in inputs if type(value) is float):
+        for i, value in enumerate(inputs):
+            if isinstance(value, np.ndarray) and value.ndim and value.size and domains[i].floats:
+                entry = _with(value, np.s_[..., 0], number)
+                yield (*inputs[:i], entry, *inputs[i + 1 :])
+                yield (*inputs[:i], _with(entry, np.s_[..., 1:], 0.0), *inputs[i + 1 :])
 
 
 def _other_arrays(value: Any, domain: Domain) -> Iterator[np.ndarray]:

@@ -1,0 +1,125 @@
+"""Mutants of a reference: those that a case misses are found, those that are no mistakes are not."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.checking import survivors
+from sdpa_helpers.checking.exercise import Case, Exercise
+from sdpa_helpers.checking.mutants import mutants_of
+from sdpa_helpers.checking.survivors import hunt
+
+
+def _compared(x, threshold):
+    return x > threshold
+
+
+def share_above(x, threshold):
+    """Share of the numbers above a threshold."""
+    above = _compared(x, threshold)
+    return above.mean()
+
+
+def halvings(n):
+    """How often a whole number can be halved until 1 is left."""
+    count = 0
+    while n > 1:
+        n = n // 2
+        count = count + 1
+    return count
+
+
+def doubled(x, n):
+    """x repeated until there are n numbers at least."""
+    while x.size < n:
+        x = np.concatenate([x, x])
+    return x
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Some of these mutants never end."""
+    monkeypatch.setattr(survivors, "SECONDS", 0.05)
+
+
+def exercise(reference, *cases):
+    return Exercise(
+        name=reference.__name__,
+        lesson="none",
+        title="",
+        prompt="",
+        difficulty=1,
+        minutes=1,
+        reference=reference,
+        cases=cases,
+        wrong=(),
+        also_right=(),
+        hints=("", "", ""),
+    )
+
+
+SOMEWHERE = Case("somewhere", lambda rng: (rng.normal(size=12), 0.3))
+AT_THE_THRESHOLD = Case("at the threshold", lambda rng: (np.array([1.0, 2, 3, 3, 5]), 3.0))
+HOLE = "return x > threshold → return x >= threshold"
+
+
+def names(found):
+    return {survivor.mutant.name for survivor in found.survivors}
+
+
+def test_a_mutant_that_no_case_kills_is_found_with_an_example_also_in_a_function_that_is_called():
+    found = hunt(exercise(share_above, SOMEWHERE))
+    assert not found.clean
+    (hole,) = [survivor for survivor in found.survivors if survivor.mutant.name == HOLE]
+    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
+    assert lines[hole.mutant.line - 1].strip() == "return x > threshold"
+    assert hole.mutant.function(*hole.inputs) != share_above(*hole.inputs)
+    assert "expected" in hole.example
+    assert str(hole.inputs[1]) in hole.example
+
+
+def test_a_case_for_it_kills_it():
+    found = hunt(exercise(share_above, SOMEWHERE, AT_THE_THRESHOLD))
+    assert found.mutants > 40
+    assert HOLE not in names(found)
+
+
+def test_what_is_the_same_function_in_other_words_is_no_survivor():
+    same = "return above.mean() → return np.abs(above.mean())"
+    tried = exercise(share_above, SOMEWHERE)
+    assert same in {mutant.name for mutant in mutants_of(tried)}
+    found = hunt(tried)
+    assert found.equivalent
+    assert same not in names(found)
+
+
+def test_a_survivor_with_a_reason_is_left_alone_and_a_reason_without_survivor_is_not():
+    small = exercise(halvings, Case("eight", lambda rng: (8,)))
+    alive = names(hunt(small))
+    assert alive
+    spared = replace(small, spared=tuple((name, "only powers of two are asked for") for name in alive))
+    assert hunt(spared).clean
+    stale = replace(spared, spared=(*spared.spared, (HOLE, "it was there once")))
+    assert hunt(stale).stale == (HOLE,)
+    assert not hunt(stale).clean
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals and no limits of memory there")
+def test_what_never_ends_or_eats_memory_is_ended():
+    cases = [Case(f"{n}", lambda rng, n=n: (n,)) for n in (1, 5, 8, 1000)]
+    endless = "n = n // 2 → pass"
+    assert endless in {mutant.name for mutant in mutants_of(exercise(halvings, *cases))}
+    assert endless not in names(hunt(exercise(halvings, *cases)))
+
+    cases = [Case(f"{n}", lambda rng, n=n: (rng.normal(size=3), n)) for n in (2, 3, 30)]
+    hungry = "while x.size < n: → while True:"
+    assert hungry in {mutant.name for mutant in mutants_of(exercise(doubled, *cases))}
+    assert hungry not in names(hunt(exercise(doubled, *cases)))
+
+
+def test_a_reference_without_a_source_is_refused():
+    with pytest.raises(ValueError, match="cannot be changed"):
+        list(mutants_of(replace(exercise(share_above), reference=np.sort)))
