@@ -13,6 +13,7 @@ app.command()(teachers.report)
 app.command(context_settings=teachers.PASSES_FLAGS_ON)(teachers.review)
 app.command()(teachers.export)
 app.command()(teachers.release)
+app.command()(teachers.mutants)
 app.command()(learners.bench)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import relpath
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.text import Text
 if TYPE_CHECKING:  # the student edition has no classroom
     from rich.progress import Progress
 
+    from sdpa_helpers.checking.survivors import Hunt
     from sdpa_helpers.classroom.grade_folder import Summary
     from sdpa_helpers.classroom.results_folder import ResultsFolder
 
@@ -51,6 +53,24 @@ def show_summary(summary: Summary, folder: ResultsFolder) -> None:
         say(f"{summary.waiting} answers in words wait for a reader: sdpa review {folder}")
     resumed = f", {summary.kept} of them from an earlier run" if summary.kept else ""
     say(f"{len(summary.submissions)} submissions{resumed}; written to {folder}")
+
+
+def show_hunt(hunt: Hunt) -> None:
+    """What became of the mutants of an exercise: a line, and a paragraph for each that should have failed."""
+    count = f"{hunt.mutants} mutants, {hunt.equivalent} of them the same function"
+    say(f"{hunt.exercise.name}: {count}, {len(hunt.survivors)} pass every case and are wrong")
+    for survivor in hunt.survivors:
+        mutant = survivor.mutant
+        _say_uncut(f"  {relpath(mutant.file)}:{mutant.line}, {mutant.kind}")
+        _say_uncut(f"    {mutant.name}")
+        _say_uncut(f"    {survivor.example}")
+    for name in hunt.stale:
+        _say_uncut(f"  spared, and no survivor: {name}")
+
+
+def _say_uncut(text: str) -> None:
+    """Print a line that somebody may copy: however wide the terminal is, it stays one line."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _gradebook(summary: Summary) -> Table:

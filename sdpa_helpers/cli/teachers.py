@@ -1,4 +1,7 @@
-"""The commands of those who teach: grade, report, review, export, release. The student edition says so instead."""
+"""The commands of those who teach: grade, report, review, export, release, and mutants for those who write exercises.
+
+The student edition says so instead.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdpa_helpers.cli.options import Memory, Seconds, limits
-from sdpa_helpers.cli.printing import complain, progress_bar, say, show_summary, warn
+from sdpa_helpers.cli.printing import complain, progress_bar, say, show_hunt, show_summary, warn
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
 from sdpa_helpers.cli.startup import quick_imports
 from sdpa_helpers.grading.refusal import Refusal
@@ -202,6 +205,28 @@ def release(
         raise Refusal("this is the student edition already") from None
 
     say(f"{folder}: {', '.join(write(folder))}")
+
+
+@refuses
+def mutants(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="Exercises; default: all.")
+    ] = None,
+) -> None:
+    """For authors: small changes of an exercise's reference that pass all cases. Exit 1 when there is one."""
+    from sdpa_helpers.checking.survivors import hunt
+    from sdpa_helpers.lessons.registry import all_exercises, find
+
+    try:
+        exercises = [find(name) for name in names] if names else list(all_exercises().values())
+    except LookupError as error:
+        raise Refusal(error.args[0]) from None
+    clean = True
+    for exercise in exercises:
+        found = hunt(exercise)
+        show_hunt(found)
+        clean = clean and found.clean
+    raise typer.Exit(0 if clean else 1)
 
 
 # ---- what they share --------------------------------------------------------------------------------------

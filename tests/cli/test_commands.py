@@ -1,9 +1,11 @@
 """The command line itself: what it refuses, where it reads its choices from, what it leaves as it was."""
 
 import json
+import re
 import subprocess
 import sys
 import types
+from dataclasses import replace
 
 import pytest
 import typer
@@ -15,6 +17,8 @@ from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.cli.refuse import STUDENT_EDITION, refuses
 from sdpa_helpers.grading.refusal import Refusal
+from sdpa_helpers.lessons import registry
+from sdpa_helpers.lessons.registry import find
 from tests.results import NAME, like_all, result
 
 
@@ -109,3 +113,23 @@ assert sys.modules.get("rfc3987_syntax", "absent") is not None
 def test_quick_imports_leave_no_trace_and_grading_makes_none():
     ran = subprocess.run([sys.executable, "-c", UNTOUCHED], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
+
+
+def test_mutants_of_an_exercise_are_counted_and_an_unknown_one_is_refused():
+    status, says = sdpa("mutants", "largest_safe_score")
+    assert status == 0
+    assert re.match(r"largest_safe_score: \d+ mutants, .*, 0 pass every case and are wrong", says)
+    status, says = sdpa("mutants", "largest_save_score")
+    assert status == 2
+    assert "there is no exercise called 'largest_save_score'" in says
+
+
+def test_a_mutant_that_survives_is_printed_on_one_line_with_an_example(monkeypatch):
+    hollow = replace(find("padding_mask"), cases=find("padding_mask").cases[:1], examples=())
+    monkeypatch.setattr(registry, "find", lambda name: hollow)
+    status, says = sdpa("mutants", "padding_mask")
+    assert status == 1
+    assert re.search(r"padding_mask\.py:\d+, result", says)
+    value = "np.arange(n_k) < np.asarray(lengths)[:, None]"
+    assert f"return {value} → return np.squeeze({value})" in says
+    assert "expected [[" in says
