@@ -1,0 +1,15 @@
+"""The cases of every exercise find every small mistake that can be made in its reference."""
+
+import pytest
+
+from sdpa_helpers.checking.survivors import hunt
+from sdpa_helpers.lessons.registry import all_exercises
+
+
+@pytest.mark.parametrize("exercise", all_exercises().values(), ids=lambda e: e.name)
+def test_every_mutant_is_killed_or_spared_with_a_reason(exercise):
+    found = hunt(exercise)
+    assert not [f"{s.mutant.line}: {s.mutant.name}; {s.example}" for s in found.survivors]
+    assert not found.stale
+    assert found.mutants > 30
+    assert all(len(reason) > 20 for _, reason in exercise.spared)
