@@ -55,13 +55,14 @@ def show_summary(summary: Summary, folder: ResultsFolder) -> None:
     say(f"{len(summary.submissions)} submissions{resumed}; written to {folder}")
 
 
-def show_hunt(hunt: Hunt) -> None:
-    """What became of the mutants of an exercise: a line, and a paragraph for each that should have failed."""
+def show_hunt(hunt: Hunt, seeds: int) -> None:
+    """What became of the mutants of an exercise for some seeds: a line, and a paragraph for each that survives."""
     count = f"{hunt.mutants} mutants, {hunt.equivalent} of them the same function"
     say(f"{hunt.exercise.name}: {count}, {len(hunt.survivors)} pass every case and are wrong")
     for survivor in hunt.survivors:
         mutant = survivor.mutant
-        _say_uncut(f"  {relpath(mutant.file)}:{mutant.line}, {mutant.kind}")
+        luck = "" if len(survivor.seeds) == seeds else f", for {len(survivor.seeds)} of {seeds} seeds"
+        _say_uncut(f"  {relpath(mutant.file)}:{mutant.line}, {mutant.kind}{luck}")
         _say_uncut(f"    {mutant.name}")
         _say_uncut(f"    {survivor.example}")
     for name in hunt.stale:

@@ -214,7 +214,7 @@ def mutants(
     ] = None,
 ) -> None:
     """For authors: small changes of an exercise's reference that pass all cases. Exit 1 when there is one."""
-    from sdpa_helpers.checking.survivors import hunt
+    from sdpa_helpers.checking.survivors import SEEDS, hunt
     from sdpa_helpers.lessons.registry import all_exercises, find
 
     try:
@@ -224,7 +224,7 @@ def mutants(
     clean = True
     for exercise in exercises:
         found = hunt(exercise)
-        show_hunt(found)
+        show_hunt(found, len(SEEDS))
         clean = clean and found.clean
     raise typer.Exit(0 if clean else 1)
 

@@ -9,6 +9,7 @@ import pytest
 
 from sdpa_helpers.checking import survivors
 from sdpa_helpers.checking.exercise import Case, Exercise
+from sdpa_helpers.checking.judge import PUBLIC_SEED
 from sdpa_helpers.checking.mutants import mutants_of
 from sdpa_helpers.checking.survivors import hunt
 
@@ -63,6 +64,7 @@ def exercise(reference, *cases):
 
 SOMEWHERE = Case("somewhere", lambda rng: (rng.normal(size=12), 0.3))
 AT_THE_THRESHOLD = Case("at the threshold", lambda rng: (np.array([1.0, 2, 3, 3, 5]), 3.0))
+ONE_SEED = (PUBLIC_SEED,)
 HOLE = "return x > threshold → return x >= threshold"
 
 
@@ -87,6 +89,14 @@ def test_a_case_for_it_kills_it():
     assert HOLE not in names(found)
 
 
+def test_a_case_that_kills_a_mutant_by_luck_does_not_count():
+    often = Case(
+        "often", lambda rng: (np.array([1.0, 2, 3, 3, 5]), float(rng.integers(2, 4)) + rng.choice([0, 0.5]))
+    )
+    (hole,) = [s for s in hunt(exercise(share_above, often)).survivors if s.mutant.name == HOLE]
+    assert 0 < len(hole.seeds) < len(survivors.SEEDS)
+
+
 def test_what_is_the_same_function_in_other_words_is_no_survivor():
     same = "return above.mean() → return np.abs(above.mean())"
     tried = exercise(share_above, SOMEWHERE)
@@ -98,13 +108,13 @@ def test_what_is_the_same_function_in_other_words_is_no_survivor():
 
 def test_a_survivor_with_a_reason_is_left_alone_and_a_reason_without_survivor_is_not():
     small = exercise(halvings, Case("eight", lambda rng: (8,)))
-    alive = names(hunt(small))
+    alive = names(hunt(small, ONE_SEED))
     assert alive
     spared = replace(small, spared=tuple((name, "only powers of two are asked for") for name in alive))
-    assert hunt(spared).clean
+    assert hunt(spared, ONE_SEED).clean
     stale = replace(spared, spared=(*spared.spared, (HOLE, "it was there once")))
-    assert hunt(stale).stale == (HOLE,)
-    assert not hunt(stale).clean
+    assert hunt(stale, ONE_SEED).stale == (HOLE,)
+    assert not hunt(stale, ONE_SEED).clean
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals and no limits of memory there")
@@ -112,12 +122,12 @@ def test_what_never_ends_or_eats_memory_is_ended():
     cases = [Case(f"{n}", lambda rng, n=n: (n,)) for n in (1, 5, 8, 1000)]
     endless = "n = n // 2 → pass"
     assert endless in {mutant.name for mutant in mutants_of(exercise(halvings, *cases))}
-    assert endless not in names(hunt(exercise(halvings, *cases)))
+    assert endless not in names(hunt(exercise(halvings, *cases), ONE_SEED))
 
     cases = [Case(f"{n}", lambda rng, n=n: (rng.normal(size=3), n)) for n in (2, 3, 30)]
     hungry = "while x.size < n: → while True:"
     assert hungry in {mutant.name for mutant in mutants_of(exercise(doubled, *cases))}
-    assert hungry not in names(hunt(exercise(doubled, *cases)))
+    assert hungry not in names(hunt(exercise(doubled, *cases), ONE_SEED))
 
 
 def test_a_reference_without_a_source_is_refused():
