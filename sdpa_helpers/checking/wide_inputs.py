@@ -47,10 +47,11 @@ class Domain:
         return shapes and self.shares == other.shares and self.signed == other.signed
 
     def holds(self, value: Any) -> bool:
-        """Whether a number is of the sizes that come; arrays may be of any, if float32 can hold it where that comes."""
+        """Whether a number is of the sizes that come. Arrays may be of any that their dtype holds in full."""
         if isinstance(value, np.ndarray):
-            finite = np.abs(value[np.isfinite(value)])
-            return value.dtype == np.float64 or bool(finite.size and 1e-30 < finite.max() < 1e30)
+            small, large = (1e-30, 1e30) if value.dtype != np.float64 else (1e-300, 1e300)
+            sizes = np.abs(value[np.isfinite(value) & (value != 0)])
+            return bool(((small < sizes) & (sizes < large)).all())
         return self.lowest <= value <= self.highest
 
 
@@ -197,9 +198,10 @@ def _scaled(inputs: Inputs, domains: list[Domain]) -> Iterator[Inputs]:
         for factor in (1e-170, 1e-12, 1e-3, 1e3, 1e150, -1.0):
             if factor < 0 and not all(domains[i].signed for i in group):
                 continue
-            if all(domains[i].holds(inputs[i] * factor) for i in group):
-                with np.errstate(all="ignore"):
-                    yield tuple(v * factor if i in group else v for i, v in enumerate(inputs))
+            with np.errstate(all="ignore"):
+                scaled = tuple(v * factor if i in group else v for i, v in enumerate(inputs))
+            if all(domains[i].holds(scaled[i]) for i in group):
+                yield scaled
 
 
 def _has_size(value: Any) -> bool:
