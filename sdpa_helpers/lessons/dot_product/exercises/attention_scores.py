@@ -5,6 +5,8 @@ import numpy as np
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
 from sdpa_helpers.checking.ready_made import READY_ATTENTION
+from sdpa_helpers.checking.products import Factor, Option, Products
+from sdpa_helpers.checking.standard_cases import one_of_each
 
 PROMPT = r"""`attention_scores(Q, K)`: every query against every key, $S = QK^{\mathsf T}$, with no scaling.
 
@@ -40,12 +42,121 @@ def _pairs(rng, n_q, n_k, d_k, *batch):
     return rng.normal(size=(*batch, n_q, d_k)), rng.normal(size=(*batch, n_k, d_k))
 
 
+def _one_batch(rng, n_q, n_k, d_k, batch):
+    return _pairs(rng, n_q, n_k, d_k, batch)
+
+
 def _length_products(Q, K):
     return np.linalg.norm(Q, axis=-1)[..., :, None] * np.linalg.norm(K, axis=-1)[..., None, :]
 
 
 def _unit_rows(X):
     return X / np.linalg.norm(X, axis=-1, keepdims=True)
+
+
+def _turned(K):
+    return np.swapaxes(K, -1, -2)
+
+
+def _reshaped(K):
+    return K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2])
+
+
+def _build(roles, turn, scale, after):
+    def answer(Q, K):
+        A, B = roles(Q, K)
+        return after(A @ turn(B) * scale(A, B))
+
+    return answer
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "roles",
+            lambda Q, K: (Q, K),
+            (
+                Option("queries-and-keys-swapped", lambda Q, K: (K, Q)),
+                Option("queries-with-queries", lambda Q, K: (Q, Q)),
+                Option(
+                    "keys-with-keys",
+                    lambda Q, K: (K, K),
+                    "You scored the keys against themselves: Q never comes in.",
+                ),
+                Option("cosine-not-dot", lambda Q, K: (_unit_rows(Q), _unit_rows(K))),
+                Option(
+                    "one-side-normalised",
+                    lambda Q, K: (Q, _unit_rows(K)),
+                    "One side's lengths are divided away. Raw scores keep the lengths of queries and of keys.",
+                ),
+                Option("one-side-normalised", lambda Q, K: (_unit_rows(Q), K)),
+            ),
+        ),
+        Factor(
+            "turn",
+            _turned,
+            (
+                Option("all-axes-transposed", lambda K: K.T),
+                Option("not-transposed", lambda K: K),
+                Option("reshaped-not-transposed", _reshaped),
+            ),
+        ),
+        Factor(
+            "scale",
+            lambda Q, K: 1.0,
+            (
+                Option("scaled-already", lambda Q, K: Q.shape[-1] ** -0.5),
+                Option(
+                    "divided-by-d",
+                    lambda Q, K: 1 / Q.shape[-1],
+                    "Every score is divided by d_k. The raw scores are asked for: sums, not means.",
+                ),
+                Option(
+                    "scaled-by-another-root",
+                    lambda Q, K: Q.shape[-2] ** -0.5,
+                    "Every score is divided by the square root of another axis than d_k. No scale is asked for at all.",
+                ),
+                Option("scaled-by-another-root", lambda Q, K: K.shape[-2] ** -0.5),
+                Option("scaled-by-another-root", lambda Q, K: len(Q) ** -0.5),
+            ),
+        ),
+        Factor(
+            "after",
+            lambda scores: scores,
+            (
+                Option("softmax-already", softmax),
+                Option(
+                    "softmax-over-queries",
+                    lambda scores: softmax(scores, axis=-2),
+                    "A softmax over the queries was applied: every column adds up to 1. The scores before any softmax "
+                    "are asked for.",
+                ),
+                Option("absolute-value", np.abs),
+                Option(
+                    "negative-cut-off",
+                    lambda scores: np.maximum(scores, 0),
+                    "Negative scores became 0. A negative score says that query and key point apart: keep it.",
+                ),
+                Option("sign-turned", lambda scores: -scores, "All signs are turned round."),
+                Option(
+                    "rounded", lambda scores: np.round(scores, 2), "The scores are rounded. Keep all digits."
+                ),
+                *(Option("rounded", lambda scores, n=n: np.round(scores, n)) for n in (0, 1, 3, 4, 5, 6)),
+                Option(
+                    "causal-already",
+                    lambda scores: np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf),
+                    "Keys after the query's own place are at −∞: a causal mask. No mask is asked for here.",
+                ),
+                Option(
+                    "exponentials",
+                    np.exp,
+                    "These are the exponentials of the scores. The scores themselves are asked for.",
+                ),
+            ),
+        ),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -71,11 +182,28 @@ EXERCISE = Exercise(
             "read-only, strided and large",
             lambda rng: tuple(read_only_strided(x * 200) for x in _pairs(rng, 5, 3, 6, 2)),
         ),
+        *one_of_each(_one_batch, only=("n_q", "n_k"), n_q=4, n_k=3, d_k=5, batch=2),
+        Case(
+            "a batch of one, keys of length one",
+            lambda rng: _pairs(rng, 3, 4, 1, 1),
+            says="An axis of length 1 is an axis like any other: it stays.",
+        ),
+        Case(
+            "all sizes equal",
+            lambda rng: _pairs(rng, 4, 4, 4, 4),
+            says="Where all sizes are equal any transpose fits, and only one is right.",
+        ),
+        Case(
+            "long rows, many of them",
+            lambda rng: _pairs(rng, 12, 15, 40),
+            says="Every component counts, and every query and key has its place.",
+        ),
     ),
+    mistakes=MISTAKES,
     wrong=(
         WrongAnswer(
             "reshaped-not-transposed",
-            lambda Q, K: Q @ K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2]),
+            lambda Q, K: Q @ _reshaped(K),
             "You reshaped K where it has to be transposed. Reshaping keeps the numbers in memory order and cuts "
             "them into new rows, so the rows are no longer keys.",
             ("Print K and your version of Kᵀ for a 2 by 3 matrix: is column j the j-th key?",),
@@ -83,8 +211,9 @@ EXERCISE = Exercise(
         WrongAnswer(
             "all-axes-transposed",
             lambda Q, K: Q @ K.T,
-            "`.T` reverses ALL axes, also those of the batch. Swap only the last two.",
+            "All axes are reversed, also those of the batch: that is what `.T` does. Swap only the last two.",
             ("np.swapaxes or np.matrix_transpose say which axes they mean.",),
+            clue="transpose-all",
         ),
         WrongAnswer(
             "not-transposed",
@@ -144,9 +273,25 @@ EXERCISE = Exercise(
             "np.matmul, which keep the batch entries apart.",
         ),
         WrongAnswer(
-            "only-two-axes",
+            "two-axes-only",
             lambda Q, K: np.einsum("id,jd->ij", Q, K),
-            "This works for two axes only. Leading axes can be any number: `...` stands for them in einsum.",
+            "This works for two axes only. Leading axes can be any number: `...` stands for them in einsum, and axes "
+            "counted from the end (-1, -2) hold for any number.",
+            errors_tell=True,
+        ),
+        WrongAnswer(
+            "hard-coded-axis",
+            lambda Q, K: np.einsum("bid,bjd->bij", Q, K),
+            "This works for three axes only, one batch of matrices: axes are counted from the front, or a batch is "
+            "taken for granted. Count from the end (-1, -2), or write `...` in einsum.",
+            errors_tell=True,
+        ),
+        WrongAnswer(
+            "extra-leading-axis",
+            lambda Q, K: (
+                Q[None] @ np.swapaxes(K[None], -1, -2) if Q.ndim == 2 else Q @ np.swapaxes(K, -1, -2)
+            ),
+            "There is one axis too many in front, of length 1: what comes without a batch goes without one.",
         ),
         WrongAnswer(
             "first-batch-entry-only",
@@ -154,11 +299,12 @@ EXERCISE = Exercise(
             "Only the first batch entry was used: the leading axes are gone.",
         ),
         WrongAnswer(
-            "single-precision",
+            "float32-somewhere",
             lambda Q, K: (Q.astype(np.float32) @ np.swapaxes(K.astype(np.float32), -1, -2)).astype(
                 np.float64
             ),
-            "Your numbers passed through float32, which keeps about seven digits. Stay in the dtype you were given.",
+            "The numbers are right to about seven digits: somewhere they passed through float32. Stay in the dtype you "
+            "were given.",
         ),
         WrongAnswer(
             "changes-its-input",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, signed
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.dot_product.exercises.shared import length_product
 
 PROMPT = r"""`dot_product(q, k)`: the dot product of one query and one key.
@@ -29,6 +30,141 @@ def _dot_loop(q, k):
 
 def _cosine_of_angle(q, k):
     return (q / np.linalg.norm(q)) @ (k / np.linalg.norm(k))
+
+
+def _read_in(dtype):
+    return lambda q, k: (q.astype(dtype), k.astype(dtype))
+
+
+def _build(read, combine, lengths, dimension, end):
+    def answer(q, k):
+        a, b = read(q, k)
+        return np.float64(
+            end(combine(a, b) * lengths(a, b) * dimension(a))
+        )  # else float32 would be compared loosely
+
+    return answer
+
+
+def _decimals(n):
+    return lambda number: np.round(number, n)
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "read",
+            lambda q, k: (q, k),
+            (
+                Option(
+                    "float32-somewhere",
+                    _read_in(np.float32),
+                    "The numbers are right to about seven digits: somewhere they passed through float32. Stay in the "
+                    "dtype you were given.",
+                ),
+                Option(
+                    "half-precision-somewhere",
+                    _read_in(np.float16),
+                    "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were "
+                    "given.",
+                ),
+                Option(
+                    "half-precision-somewhere",
+                    lambda q, k: (np.float64(x.astype(np.float16)) for x in (q, k)),
+                ),
+                Option("last-component-forgotten", lambda q, k: (q[:-1], k[:-1])),
+                Option(
+                    "first-component-forgotten",
+                    lambda q, k: (q[1:], k[1:]),
+                    "The first pair of components is missing from the sum: Python counts from 0.",
+                ),
+                Option("first-product-only", lambda q, k: (q[:1], k[:1])),
+                Option("squared-length", lambda q, k: (q, q)),
+                Option(
+                    "squared-length-of-the-key",
+                    lambda q, k: (k, k),
+                    "You used k twice: this is the squared length of k, and q never comes in.",
+                ),
+                Option(
+                    "one-vector-reversed",
+                    lambda q, k: (q, k[::-1]),
+                    "The first component of one vector met the last of the other: pair the components that have the "
+                    "same index.",
+                ),
+            ),
+        ),
+        Factor(
+            "combine",
+            lambda a, b: a @ b,
+            (
+                Option("sum-of-sums", lambda a, b: np.sum(a + b)),
+                Option("absolute-value", lambda a, b: np.abs(a) @ np.abs(b)),
+                Option(
+                    "rounded-to-integer",
+                    lambda a, b: np.trunc(a * b).sum(),
+                    "Decimals were lost: something on the way was made a whole number. A dot product of real vectors "
+                    "is a real number.",
+                ),
+                Option("not-summed", lambda a, b: a * b),
+                Option(
+                    "squares-multiplied",
+                    lambda a, b: (a * a) @ (b * b),
+                    "Each product is squared before the sum. Multiply, then add: no square is taken.",
+                ),
+            ),
+        ),
+        Factor(
+            "lengths",
+            lambda a, b: 1.0,
+            (
+                Option("cosine-not-dot", lambda a, b: 1 / length_product(a, b)),
+                Option(
+                    "one-length-divided-away",
+                    lambda a, b: 1 / np.linalg.norm(a),
+                    "One vector's length is divided away: the dot product keeps both.",
+                ),
+                Option("one-length-divided-away", lambda a, b: 1 / np.linalg.norm(b)),
+            ),
+        ),
+        Factor(
+            "dimension",
+            lambda a: 1.0,
+            (
+                Option("mean-not-sum", lambda a: 1 / max(1, a.size)),
+                Option("scaled-already", lambda a: a.size**-0.5),
+                Option(
+                    "twice", lambda a: 2.0, "The result is twice the right one: every product counts once."
+                ),
+            ),
+        ),
+        Factor(
+            "end",
+            lambda number: number,
+            (
+                Option("sign-of-total-dropped", np.abs),
+                Option(
+                    "sign-turned",
+                    lambda number: -number,
+                    "The sign of the result is turned round. It is a plain sum.",
+                ),
+                Option("rounded-to-integer", lambda number: np.trunc(number)),
+                Option("rounded-to-integer", lambda number: np.rint(number)),
+                Option(
+                    "rounded",
+                    _decimals(1),
+                    "The result is rounded. Return the number as it comes.",
+                ),
+                *(Option("rounded", _decimals(n)) for n in (2, 3, 4, 5, 6)),
+                Option(
+                    "negative-cut-off",
+                    lambda number: np.maximum(number, 0),
+                    "A negative result became 0. Vectors that point apart have a negative dot product.",
+                ),
+            ),
+        ),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -59,6 +195,16 @@ EXERCISE = Exercise(
             "orthogonal vectors",
             lambda rng: (np.array([a := rng.uniform(1, 9), 0.0, 3.0, 0.0]), np.array([0.0, 2.0, 0.0, a])),
             says="Vectors at a right angle have dot product 0.",
+        ),
+        Case(
+            "one component",
+            lambda rng: (signed(rng, [3]), signed(rng, [-1])),
+            says="With d_k = 1 a single product is left, and the answer is still one number.",
+        ),
+        Case(
+            "forty components",
+            lambda rng: (signed(rng, [1, -2] * 20), signed(rng, [3, 1] * 20)),
+            says="Every component counts, also the fortieth.",
         ),
     ),
     wrong=(
@@ -123,23 +269,22 @@ EXERCISE = Exercise(
             "You used q twice: this is the squared length of q, and k never comes in.",
         ),
         WrongAnswer(
-            "a-matrix-of-one",
+            "one-element-array",
             lambda q, k: q[None, :] @ k[:, None],
-            "The number is right but it comes as a 1 by 1 matrix. Two vectors of shape (d_k,) give one plain number.",
+            "The number is right but it comes in an array. Two vectors of shape (d_k,) give one plain number.",
         ),
         WrongAnswer(
-            "rounded-to-integer",
-            lambda q, k: int(q @ k),
-            "You cut the decimals off. A dot product of real vectors is a real number.",
+            "last-component-forgotten",
+            lambda q, k: q[:-1] @ k[:-1],
+            "The last pair of components is missing from the sum: `range(n)` ends at n − 1 by itself.",
         ),
         WrongAnswer(
-            "half-precision",
-            lambda q, k: float(
-                q.astype(np.float16).astype(np.float32) @ k.astype(np.float16).astype(np.float32)
-            ),
-            "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
+            "first-product-only",
+            lambda q, k: q[0] * k[0],
+            "Only the first product came back. A `return` inside the loop ends it in its first round.",
         ),
     ),
+    mistakes=MISTAKES,
     also_right=(
         lambda q, k: q @ k,
         lambda q, k: np.dot(q, k),
