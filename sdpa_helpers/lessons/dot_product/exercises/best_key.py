@@ -2,13 +2,14 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw, signed
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = """`best_key(q, K)`: the hard lookup. Which key has the largest dot product with the query?
 
 - `q`, shape `(d_k,)`: one query.
 - `K`, shape `(n_k, d_k)`: one key a row.
-- Returns an `int`, the index of that key, from 0 to `n_k - 1`. When several keys share the largest score, the lowest index.
+- Returns an `int`, the index of that key, from 0 to `n_k - 1`. When several keys share the largest score exactly, the lowest index.
 
 Example: {inputs:1} give the scores `[1, 3, -9]`, so the answer is {result:1}: the longer key wins, although key 0 points exactly along the query.
 """
@@ -59,6 +60,145 @@ def _by_cosine(q, K):
     return int(np.argmax(K @ q / np.linalg.norm(K, axis=-1)))
 
 
+def _nearly_a_tie(rng):
+    """Key 1 is ahead of key 0 by a billionth; whoever rounds anything on the way takes key 0."""
+
+    def draw(rng):
+        a, b = rng.uniform(1, 2, size=2)
+        return np.array([1.0, a]), np.array([[b, 1.0], [a + b + 1e-9, 0.0], [-a, 1.0]])
+
+    def rounding_shows(q, K):
+        q32, K32 = q.astype(np.float32), K.astype(np.float32)
+        scores = [
+            K32 @ q32,
+            K32 @ q,
+            K @ q32,
+            *(np.round(K @ q, n) for n in (3, 6, 7, 8)),
+            (K @ q).astype(np.float32),
+        ]
+        return best_key(q, K) == 1 and all(np.argmax(s) == 0 for s in scores)
+
+    return redraw(rng, draw, rounding_shows)
+
+
+def _less_than_one_apart(rng):
+    q = rng.uniform(0.2, 0.9, size=4)
+    return q, q * np.array([0.1, 0.2, 0.45, 0.3, -0.2])[:, None] / (q @ q)
+
+
+def _last_wins(rng):
+    def draw(rng):
+        q = rng.normal(size=12)
+        K = rng.normal(size=(30, 12))
+        K -= np.outer(K @ q - rng.uniform(-9, 3, size=30), q) / (q @ q)  # scores from -9 to 3
+        K[-1] += (8 - K[-1] @ q) * q / (q @ q)
+        return q, K
+
+    return redraw(rng, draw, lambda q, K: all(best_key(q[:n], K[:, :n]) != 29 for n in (4, 7, 8)))
+
+
+def _build(score, pick, end):
+    def answer(q, K):
+        scores = score(q, K)
+        return end(pick(scores), scores, K)
+
+    return answer
+
+
+def _from_zero(nothing):
+    """A running maximum that starts at 0: what is never above it is never seen."""
+    return lambda scores: int(np.argmax(scores)) if np.max(scores) > 0 else nothing
+
+
+def _among(part, offset=0):
+    def pick(scores):
+        return int(np.argmax(scores[part])) + offset if scores[part].size else 0
+
+    return pick
+
+
+def _last_of_largest(scores):
+    return len(scores) - 1 - int(np.argmax(scores[::-1]))
+
+
+_NEARLY = (
+    "Two scores that differ by a billionth count as equal: so it is in float32, after rounding, or with "
+)
+_NEARLY += "`np.isclose`. Compare the scores as they are."
+_CUT = "Scores were cut or rounded to whole numbers, so that 0.7 and 0.2 are equal. Keep them as floats."
+
+MISTAKES = Products(
+    (
+        Factor(
+            "score",
+            lambda q, K: K @ q,
+            (
+                Option("largest-cosine", lambda q, K: K @ q / np.linalg.norm(K, axis=-1)),
+                Option("largest-size-sign-dropped", lambda q, K: np.abs(K @ q)),
+                Option("nearest-key", lambda q, K: -np.linalg.norm(K - q, axis=-1)),
+                Option("longest-key", lambda q, K: np.linalg.norm(K, axis=-1)),
+                Option("nearly-equal-taken-for-equal", lambda q, K: (K @ q).astype(np.float32), _NEARLY),
+                Option("nearly-equal-taken-for-equal", lambda q, K: np.round(K @ q, 6), _NEARLY),
+                Option("nearly-equal-taken-for-equal", lambda q, K: np.round(K @ q, 3), _NEARLY),
+                Option("scores-cut-to-integers", lambda q, K: np.trunc(K @ q), _CUT),
+                Option("scores-cut-to-integers", lambda q, K: np.rint(K @ q), _CUT),
+                Option(
+                    "largest-sum-of-components",
+                    lambda q, K: K.sum(axis=-1),
+                    "You picked the key with the largest sum of components; the query never comes in.",
+                ),
+                Option(
+                    "largest-single-product",
+                    lambda q, K: (K * q).max(axis=-1),
+                    "You picked the key with the largest single product: add a key's products up first.",
+                ),
+            ),
+        ),
+        Factor(
+            "pick",
+            lambda scores: int(np.argmax(scores)),
+            (
+                Option("smallest-score", lambda scores: int(np.argmin(scores))),
+                Option("last-of-a-tie", _last_of_largest),
+                Option(
+                    "running-maximum-starts-at-zero",
+                    _from_zero(0),
+                    "When all scores are negative your answer stays where it started: the running maximum begins at 0 "
+                    "(or at −1), and no score is above it. Begin with the first score, or with −∞.",
+                ),
+                Option("running-maximum-starts-at-zero", _from_zero(-1)),
+                Option(
+                    "last-key-never-looked-at",
+                    _among(slice(None, -1)),
+                    "The last key is never looked at: `range(n)` ends at n − 1 by itself.",
+                ),
+                Option(
+                    "first-key-never-looked-at",
+                    _among(slice(1, None), 1),
+                    "The first key, number 0, is never looked at.",
+                ),
+            ),
+        ),
+        Factor(
+            "end",
+            lambda index, scores, K: index,
+            (
+                Option("counted-from-one", lambda index, scores, K: index + 1),
+                Option("score-not-index", lambda index, scores, K: scores[index]),
+                Option("key-not-index", lambda index, scores, K: K[index]),
+                Option("one-hot-not-index", lambda index, scores, K: np.eye(len(K))[index]),
+                Option(
+                    "order-not-index",
+                    lambda index, scores, K: np.argsort(-scores, kind="stable"),
+                    "These are the indices of all keys, in the order of their scores. Only the best one is asked for.",
+                ),
+            ),
+        ),
+    ),
+    _build,
+)
+
+
 EXERCISE = Exercise(
     name="best_key",
     lesson="01_dot_product",
@@ -85,7 +225,29 @@ EXERCISE = Exercise(
             says="When two keys score the same, the first one counts.",
         ),
         Case("many keys", _many_keys),
+        Case(
+            "one key",
+            lambda rng: (rng.normal(size=3), rng.normal(size=(1, 3))),
+            says="One key is the best one.",
+        ),
+        Case(
+            "keys of length one",
+            lambda rng: (signed(rng, [-1]), np.array([[-3.0], [2.0], [1.0], [4.0]])),
+            says="With d_k = 1 a score is one product.",
+        ),
+        Case(
+            "nearly a tie",
+            _nearly_a_tie,
+            says="Two scores differ by a billionth: that is no tie.",
+        ),
+        Case(
+            "scores less than 1 apart",
+            _less_than_one_apart,
+            says="Scores are real numbers: 0.7 is above 0.2.",
+        ),
+        Case("the last of thirty keys", _last_wins, says="Every key is a candidate, also the last."),
     ),
+    mistakes=MISTAKES,
     wrong=(
         WrongAnswer(
             "largest-cosine",
