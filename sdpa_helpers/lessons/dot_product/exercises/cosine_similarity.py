@@ -4,6 +4,8 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, signed
 from sdpa_helpers.checking.ready_made import READY_COSINE
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, signed
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.dot_product.exercises.shared import length_product
 
 PROMPT = r"""`cosine_similarity(q, k)`: the cosine of the angle between two vectors. It forgets their lengths.
@@ -14,20 +16,204 @@ PROMPT = r"""`cosine_similarity(q, k)`: the cosine of the angle between two vect
 
 Examples: {example:1}. {example:2}. {example:3}.
 
-The length must not matter, even when it is tiny: {example:4} again. A small constant added to the denominator spoils this. Ask first whether a length is zero.
+The length must not matter, even when it is tiny: {example:4} again. Lengths down to $10^{-140}$ occur. A small constant added to the denominator spoils this, and so does a threshold. Ask first whether a length is exactly zero.
 """
 
 
 def cosine_similarity(q, k):
     """Cosine of the angle: q (d_k,), k (d_k,) -> one number, 0 for a zero vector."""
-    length_q, length_k = np.linalg.norm(q), np.linalg.norm(k)
-    if length_q == 0 or length_k == 0:
+    largest_q, largest_k = np.abs(q).max(), np.abs(k).max()
+    if largest_q == 0 or largest_k == 0:
         return 0.0
-    return (q / length_q) @ (k / length_k)
+    q, k = q / largest_q, k / largest_k  # so that no square is too small or too large for a float
+    return q @ k / (np.linalg.norm(q) * np.linalg.norm(k))
 
 
 def _norms(q, k):
     return np.linalg.norm(q), np.linalg.norm(k)
+
+
+def _cosine_in_float32(q, k):
+    q, k = q.astype(np.float32), k.astype(np.float32)
+    return float(q @ k / length_product(q, k)) if q.any() and k.any() else 0.0
+
+
+def _balanced(rng):
+    a, b = rng.uniform(1, 2, size=2)
+    return np.array([a, -a, b, -b])
+
+
+def _unit(x):
+    return x / np.linalg.norm(x)
+
+
+def _some(is_zero):
+    """Whether one of the vectors that are looked at counts as a zero vector."""
+    return lambda vectors: any(is_zero(x) for x in vectors)
+
+
+def _shorter_than(least):
+    return _some(lambda x: np.linalg.norm(x) < least)
+
+
+def _product_less_than(least):
+    return lambda vectors: len(vectors) > 0 and np.prod([np.linalg.norm(x) for x in vectors]) < least
+
+
+def _build(looked, zero, undirected, divisor, end):
+    def answer(q, k):
+        if zero(looked(q, k)):
+            return end(undirected, False)
+        return end(np.float64(q @ k) / divisor(q, k), True)
+
+    return answer
+
+
+def _if_directed(change):
+    """What is done to the cosine only, not to what is returned for a zero vector."""
+    return lambda c, directed: change(c) if directed else c
+
+
+def _angle(c):
+    return np.arccos(np.clip(c, -1, 1))
+
+
+def _divisors_with(epsilon):
+    """The ways to put an epsilon into the denominator."""
+    return (
+        lambda q, k: length_product(q, k) + epsilon,
+        lambda q, k: (np.linalg.norm(q) + epsilon) * (np.linalg.norm(k) + epsilon),
+        lambda q, k: np.maximum(length_product(q, k), epsilon),
+        lambda q, k: np.sqrt((q @ q) * (k @ k) + epsilon),
+    )
+
+
+def _norms_at_least(least):
+    return lambda q, k: np.maximum(np.linalg.norm(q), least) * np.maximum(np.linalg.norm(k), least)
+
+
+_EPSILON = (
+    "The small number in the denominator keeps zero vectors safe, and is far larger than the lengths of tiny vectors: "
+    "their cosine comes out wrong. Treat zero as its own case."
+)
+_COMPONENT = (
+    "A vector that has a 0 in some place is taken for the zero vector. In the zero vector EVERY component is 0: look at "
+    "the length, or at `x.any()`."
+)
+_SMALL = (
+    "Short vectors are treated like the zero vector: their cosine comes out as 0. A threshold does that, and so does a "
+    "small number in the denominator. A short vector has a direction too; only length 0 has none."
+)
+_ONE_ONLY = (
+    "Only one of the two vectors is looked at for zero; where the other one is, this is 0/0 = NaN. Either can be the "
+    "zero vector."
+)
+_DISTANCE = (
+    "This is 1 minus the cosine, a distance: 0 where the vectors agree. The similarity itself is asked for."
+)
+_ROUNDED = "The cosine is rounded. Return it as it comes."
+
+MISTAKES = Products(
+    (
+        Factor(
+            "looked",
+            lambda q, k: (q, k),
+            (
+                Option("zero-vector-gives-nan", lambda q, k: ()),
+                Option("only-one-vector-checked", lambda q, k: (q,), _ONE_ONLY),
+                Option("only-one-vector-checked", lambda q, k: (k,), _ONE_ONLY),
+            ),
+        ),
+        Factor(
+            "zero",
+            _some(lambda x: not x.any()),
+            (
+                Option("zero-component-taken-for-zero-vector", _some(lambda x: not x.all()), _COMPONENT),
+                Option("zero-component-taken-for-zero-vector", _some(lambda x: x[0] == 0), _COMPONENT),
+                Option("zero-component-taken-for-zero-vector", _some(lambda x: x[-1] == 0), _COMPONENT),
+                Option(
+                    "sum-taken-for-length",
+                    _some(lambda x: abs(x.sum()) < 1e-12 * np.abs(x).max() or not x.any()),
+                    "A vector whose components add up to 0 is taken for the zero vector. Its length is the square root "
+                    "of the sum of SQUARES, which is 0 only where every component is.",
+                ),
+                *(
+                    Option("small-is-not-zero", test(10.0**-n), _SMALL)
+                    for test in (_shorter_than, _product_less_than)
+                    for n in (6, 8, 10, 12, 3, 9, 15, 16, 20, 30, 100)
+                ),
+            ),
+        ),
+        Factor(
+            "undirected",
+            0.0,
+            (
+                Option("zero-vector-gives-one", 1.0),
+                Option(
+                    "zero-vector-gives-minus-one",
+                    -1.0,
+                    "You return −1 for a zero vector: that says it points away from everything. Return 0.",
+                ),
+            ),
+        ),
+        Factor(
+            "divisor",
+            length_product,
+            (
+                *(
+                    Option("epsilon-in-denominator", divisor, _EPSILON)
+                    for n in (8, 12, 10, 6, 9, 15, 16, 5, 4, 7)
+                    for divisor in _divisors_with(10.0**-n)
+                ),
+                *(
+                    Option("epsilon-in-denominator", _norms_at_least(10.0**-n), _EPSILON)
+                    for n in (8, 7, 6, 5, 4)
+                ),
+                Option("lengths-kept", lambda q, k: 1.0),
+                Option("one-length-only", lambda q, k: _norms(q, k)[0]),
+                Option("the-other-length-only", lambda q, k: _norms(q, k)[1]),
+                Option("squared-lengths", lambda q, k: (q @ q) * (k @ k)),
+                Option("sum-of-lengths", lambda q, k: sum(_norms(q, k))),
+                Option("divided-by-dimension", lambda q, k: q.size),
+                Option("largest-component-as-length", lambda q, k: np.abs(q).max() * np.abs(k).max()),
+                Option("sum-of-components-as-length", lambda q, k: np.abs(q).sum() * np.abs(k).sum()),
+                Option(
+                    "scaled-too",
+                    lambda q, k: length_product(q, k) * q.size**0.5,
+                    "The cosine is divided by √d_k as well. It has no scale.",
+                ),
+            ),
+        ),
+        Factor(
+            "end",
+            lambda c, directed: c,
+            (
+                Option("angle-not-cosine", _if_directed(_angle)),
+                Option(
+                    "angle-not-cosine-a-right-one-for-zero",
+                    lambda c, directed: _angle(c),
+                    "This is the angle in radians, and a right angle for a zero vector: leave the arccos out.",
+                ),
+                Option(
+                    "angle-in-degrees",
+                    _if_directed(lambda c: np.degrees(_angle(c))),
+                    "This is the angle in degrees: leave the arccos out.",
+                ),
+                Option("distance-not-similarity", lambda c, directed: 1 - c, _DISTANCE),
+                Option("distance-not-similarity", _if_directed(lambda c: 1 - c), _DISTANCE),
+                Option("sign-dropped", lambda c, directed: abs(c)),
+                Option("clipped-at-zero", lambda c, directed: np.maximum(c, 0.0)),
+                Option("sign-turned", _if_directed(lambda c: -c), "The sign of the cosine is turned round."),
+                Option("squared", _if_directed(lambda c: c * c), "This is the square of the cosine."),
+                *(
+                    Option("rounded", _if_directed(lambda c, n=n: np.round(c, n)), _ROUNDED)
+                    for n in (4, 2, 3, 1, 5, 6)
+                ),
+            ),
+        ),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -57,13 +243,44 @@ EXERCISE = Exercise(
             says="A zero vector has no direction: 0 is agreed on.",
         ),
         Case(
+            "the other is a zero vector",
+            lambda rng: (np.zeros(4), rng.normal(size=4)),
+            says="Either of the two can be the zero vector.",
+        ),
+        Case(
+            "zeros among the components",
+            lambda rng: (np.pad(signed(rng, [1, -2, 1]), 1), np.pad(signed(rng, [2, 1, 1]), 1)),
+            says="A component of 0 makes no zero vector: all of them have to be 0.",
+        ),
+        Case(
+            "components that add up to 0",
+            lambda rng: (_balanced(rng), np.roll(_balanced(rng), 1)),
+            says="Components that add up to 0 make no zero vector: the squares count.",
+        ),
+        Case(
             "tiny vectors",
-            lambda rng: (signed(rng, [1, 1, -1, 1, 1, 1]) * 1e-9, signed(rng, [1, 2, 1, 2, 1, 2]) * 1e-9),
+            lambda rng: (signed(rng, [1, 1, -1, 1, 1, 1]) * 1e-70, signed(rng, [1, 2, 1, 2, 1, 2]) * 1e-70),
             says="The cosine does not depend on the lengths, however small they are.",
         ),
         Case(
-            "long and short, read-only",
-            lambda rng: (read_only(signed(rng, [1, 2, -1]) * 1000), read_only(signed(rng, [2, 1, 1]) * 0.01)),
+            "a tiny query, a long key",
+            lambda rng: (signed(rng, [-1, -1, -2]) * 1e-140, signed(rng, [1, 2, 1]) * 1e70),
+            says="The cosine does not depend on the lengths, however far they are apart.",
+        ),
+        Case(
+            "a long query, a tiny key",
+            lambda rng: (signed(rng, [1, 1, -1]) * 1e70, signed(rng, [-1, -2, -3]) * 1e-140),
+            says="The cosine does not depend on the lengths, however far they are apart.",
+        ),
+        Case(
+            "one component",
+            lambda rng: (signed(rng, [2]), signed(rng, [-1])),
+            says="On a line two vectors point the same way, 1, or opposite ways, −1.",
+        ),
+        Case(
+            "forty components, of length 1",
+            lambda rng: (_unit(signed(rng, [1, -2] * 20)), _unit(signed(rng, [3, 1, -1, -1] * 10))),
+            says="Every component counts; and a vector of length 1 is no special case.",
         ),
     ),
     wrong=(
@@ -72,18 +289,6 @@ EXERCISE = Exercise(
             lambda q, k: q @ k / (np.linalg.norm(q) * np.linalg.norm(k)),
             "For a zero vector this is 0/0 = NaN, and one NaN spoils everything it meets. Return 0 there.",
             ("What is the length of a zero vector, and what do you divide by?",),
-        ),
-        WrongAnswer(
-            "epsilon-in-denominator",
-            lambda q, k: q @ k / (np.linalg.norm(q) * np.linalg.norm(k) + 1e-8),
-            "The small number that you add to the denominator keeps zero vectors safe, and is far larger than the "
-            "product of two tiny lengths: their cosine comes out near 0. Treat zero as its own case.",
-        ),
-        WrongAnswer(
-            "smaller-epsilon-in-denominator",
-            lambda q, k: q @ k / (np.linalg.norm(q) * np.linalg.norm(k) + 1e-12),
-            "The small number that you add to the denominator is still far larger than the product of two tiny "
-            "lengths: their cosine comes out near 0. Treat zero as its own case.",
         ),
         WrongAnswer(
             "zero-vector-gives-one",
@@ -128,11 +333,6 @@ EXERCISE = Exercise(
             "This is the angle in radians: leave the arccos out.",
         ),
         WrongAnswer(
-            "distance-not-similarity",
-            lambda q, k: 1.0 if 0 in _norms(q, k) else 1 - q @ k / length_product(q, k),
-            "This is 1 minus the cosine, a distance: 0 where the vectors agree. The similarity itself is asked for.",
-        ),
-        WrongAnswer(
             "sign-dropped",
             lambda q, k: 0.0 if 0 in _norms(q, k) else abs(q @ k) / length_product(q, k),
             "You dropped the sign: vectors that point apart have a negative cosine.",
@@ -143,11 +343,6 @@ EXERCISE = Exercise(
             "You cut negative values off: vectors that point apart have a negative cosine.",
         ),
         WrongAnswer(
-            "small-is-not-zero",
-            lambda q, k: 0.0 if min(_norms(q, k)) < 1e-6 else q @ k / length_product(q, k),
-            "You treat short vectors like the zero vector. A short vector has a direction too; only length 0 has none.",
-        ),
-        WrongAnswer(
             "largest-component-as-length",
             lambda q, k: 0.0 if 0 in _norms(q, k) else q @ k / (np.abs(q).max() * np.abs(k).max()),
             "You divided by the largest components. The length is the square root of the sum of squares.",
@@ -156,6 +351,12 @@ EXERCISE = Exercise(
             "sum-of-components-as-length",
             lambda q, k: 0.0 if 0 in _norms(q, k) else q @ k / (np.abs(q).sum() * np.abs(k).sum()),
             "You divided by the sums of absolute components. The length is the square root of the sum of squares.",
+        ),
+        WrongAnswer(
+            "float32-somewhere",
+            _cosine_in_float32,
+            "The numbers passed through float32: it keeps about seven digits, and nothing as small as 1e-50. Stay in "
+            "the dtype you were given.",
         ),
     ),
     also_right=(
@@ -171,6 +372,7 @@ EXERCISE = Exercise(
         "Divide the dot product by both lengths, after you looked whether one of them is 0.",
         "`lengths = np.linalg.norm(q) * np.linalg.norm(k)`; if it is 0 return 0.0, else divide by it.",
     ),
+    mistakes=MISTAKES,
     invariants=(
         Invariant(
             "outside-minus-one-to-one",
