@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = r"""`order_survives(scores)`: why can't we divide each row by its maximum instead of by $\sqrt{d_k}$? Say for each row whether that would keep the order of its keys.
 
@@ -42,6 +43,148 @@ def _rows(rng):
 
 def _all_equal(scores):
     return scores.max(axis=-1) == scores.min(axis=-1)
+
+
+def _tiny(rng):
+    """Above 0, below 0, equal below 0, nearly equal below 0: nothing here is 0, and no two scores are nearly equal."""
+    rows = np.array([[1.0, -2.0, 0.5], [-1.0, -2.0, -3.0], [-1.0, -1.0, -1.0], [3.0, 3.0, 3.0]])
+    return (rows * rng.uniform(1, 2) * 1e-140,)
+
+
+def _nearly_equal(rng):
+    """Rows whose scores are a billionth apart, or whose maximum is a billionth."""
+    a = rng.uniform(1, 2)
+    return (np.array([[-a, -a - 1e-9], [a + 1e-9, a], [1e-9, -a], [-1e-9, -a], [-a, -a]]),)
+
+
+def _late_maximum(rng):
+    """Forty scores below 0 but for one of the last, which decides."""
+    rows = _shifted_to_maximum(rng, (3, 40), [-1.0, -2.0, -1.0])
+    rows[0, 37] = rows[2, 39] = 2.0
+    return (rows,)
+
+
+def _largest_in_size(scores):
+    return np.take_along_axis(scores, np.abs(scores).argmax(axis=-1)[..., None], -1)[..., 0]
+
+
+def _no_more_than(apart):
+    return lambda scores: np.ptp(scores, axis=-1) <= apart
+
+
+def _build(divisor, least, keeps, equal, whole, end):
+    def answer(scores):
+        m = np.broadcast_to(divisor(scores), scores.shape[:-1])
+        return end(np.asarray(keeps(m, least[0]) | (equal(scores) & whole(m, least[1]))))
+
+    return answer
+
+
+_THRESHOLD = (
+    "A small maximum is treated like 0 or like a negative one. Any number above 0, however small, keeps the order; only an "
+    "exact 0 destroys it."
+)
+_NEARLY = (
+    "Scores that are nearly equal count as equal. Two scores that differ, however little, have an order."
+)
+_ONE = "There is one answer for the whole array. Every row gets its own True or False."
+_NUMBERS = (
+    "The answers come as numbers. True and False are asked for: an array of bool, as a comparison returns it."
+)
+
+MISTAKES = Products(
+    (
+        Factor(
+            "divisor",
+            lambda s: s.max(axis=-1),
+            (
+                Option("largest-in-size", _largest_in_size),
+                Option(
+                    "sum-instead-of-maximum",
+                    lambda s: s.sum(axis=-1),
+                    "You looked at the sum. The divisor is the maximum.",
+                ),
+                Option(
+                    "minimum-instead-of-maximum",
+                    lambda s: s.min(axis=-1),
+                    "You looked at the row's minimum. The divisor is its maximum.",
+                ),
+                Option(
+                    "first-score-instead-of-maximum",
+                    lambda s: s[..., 0],
+                    "You looked at the first score of the row. The divisor is the maximum.",
+                ),
+                Option("one-maximum-for-all-rows", lambda s: s.max()),
+            ),
+        ),
+        Factor(
+            "least",
+            (0.0, 0.0),
+            tuple(
+                Option("threshold-for-zero", least, _THRESHOLD)
+                for n in (12, 8, 10, 6, 9, 3, 15, 100)
+                for least in ((10.0**-n, 10.0**-n), (10.0**-n, 0.0), (0.0, 10.0**-n))
+            ),
+        ),
+        Factor(
+            "keeps",
+            lambda m, least: m > least,
+            (
+                Option("zero-let-through", lambda m, least: m >= least),
+                Option("only-zero-is-bad", lambda m, least: abs(m) > least),
+                Option(
+                    "above-one-only",
+                    lambda m, least: m > 1,
+                    "You ask for a maximum above 1. Any maximum above 0 keeps the order.",
+                ),
+            ),
+        ),
+        Factor(
+            "equal",
+            _all_equal,
+            (
+                Option("equal-scores-forgotten", lambda s: False),
+                *(
+                    Option("nearly-equal-taken-for-equal", _no_more_than(10.0**-n), _NEARLY)
+                    for n in (8, 6, 3, 10, 12)
+                ),
+                Option(
+                    "nearly-equal-taken-for-equal",
+                    lambda s: np.isclose(s.max(axis=-1), s.min(axis=-1)),
+                    _NEARLY,
+                ),
+                Option(
+                    "some-equal-scores-are-enough",
+                    lambda s: (np.diff(np.sort(s, axis=-1), axis=-1) == 0).any(axis=-1),
+                    "You say True where SOME scores of a row below 0 are equal. The others are still turned round: ALL "
+                    "of them must be equal.",
+                ),
+            ),
+        ),
+        Factor(
+            "whole",
+            lambda m, least: abs(m) > least,
+            (Option("equal-zeros-let-through", lambda m, least: True),),
+        ),
+        Factor(
+            "end",
+            lambda kept: kept,
+            (
+                Option("turned-round", np.logical_not),
+                Option("one-answer-for-all-rows", np.all, _ONE),
+                Option("one-answer-for-all-rows", np.any, _ONE),
+                Option("axis-kept", lambda kept: kept[..., None]),
+                Option("numbers-not-booleans", lambda kept: kept.astype(float), _NUMBERS),
+            ),
+        ),
+    ),
+    _build,
+)
+
+
+def _by_argsort(scores):
+    divided = scores / scores.max(axis=-1, keepdims=True)
+    return (np.argsort(scores, axis=-1) == np.argsort(divided, axis=-1)).all(axis=-1)
 
 
 EXERCISE = Exercise(
@@ -89,7 +232,25 @@ EXERCISE = Exercise(
                 _shifted_to_maximum(rng, (2, 3, 4, 5), np.resize([1.0, -1.0, -1.0, 1.0, 1.0], (2, 3, 4))),
             ),
         ),
+        Case(
+            "one key",
+            lambda rng: (np.array([[[1.0], [-1.0], [0.0]]]) * rng.uniform(1, 2),),
+            says="One score divided by itself is 1, and nothing is turned round; but 0/0 is no number.",
+        ),
+        Case(
+            "one row in a batch of one",
+            lambda rng: (_shifted_to_maximum(rng, (1, 1, 4), [[2.0]]),),
+            says="An axis of length 1 is an axis like any other: it stays.",
+        ),
+        Case("tiny scores", _tiny, says="A tiny number is not 0."),
+        Case(
+            "a billionth apart, a billionth above 0",
+            _nearly_equal,
+            says="Nearly equal is not equal, and nearly 0 is not 0.",
+        ),
+        Case("forty keys", _late_maximum, says="The maximum can be anywhere in the row."),
     ),
+    mistakes=MISTAKES,
     wrong=(
         WrongAnswer(
             "always",
@@ -132,11 +293,6 @@ EXERCISE = Exercise(
             "You ask that every score is above 0. Only the divisor's sign counts, and that is the maximum's.",
         ),
         WrongAnswer(
-            "sum-instead-of-maximum",
-            lambda s: s.sum(axis=-1) > 0,
-            "You looked at the sum. The divisor is the maximum.",
-        ),
-        WrongAnswer(
             "largest-in-size",
             lambda s: (
                 (np.take_along_axis(s, np.abs(s).argmax(axis=-1)[..., None], -1)[..., 0] > 0)
@@ -150,14 +306,21 @@ EXERCISE = Exercise(
             "You took one maximum for the whole array. Each row has its own.",
         ),
         WrongAnswer(
+            "hard-coded-axis",
+            lambda s: (s.max(axis=1) > 0) | ((s.max(axis=1) == s.min(axis=1)) & (s.max(axis=1) != 0)),
+            "You took the maximum along axis 1. That is the keys' axis only where there are two; the last one, -1, always "
+            "is.",
+        ),
+        WrongAnswer(
+            "argsort-hides-nan",
+            _by_argsort,
+            "You compared what argsort says before and after. It puts NaN last without a word, so that 0/0 can look like "
+            "an order: ask first whether the divided row is finite.",
+        ),
+        WrongAnswer(
             "maximum-down-the-columns",
             lambda s: s.max(axis=0) > 0,
             "You took the maximum along the first axis. Each row, along the last axis, has its own.",
-        ),
-        WrongAnswer(
-            "one-answer-for-all-rows",
-            lambda s: bool(np.all(order_survives(s))),
-            "You gave one answer for the whole array. Every row gets its own True or False.",
         ),
         WrongAnswer(
             "axis-kept",

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
 
 PROMPT = r"""`scale_folded_into_query(Q)`: the $Q'$ for which $Q'K^{\mathsf T} = QK^{\mathsf T}/\sqrt{d_k}$, whatever $K$ is.
@@ -19,9 +20,124 @@ def scale_folded_into_query(Q):
     return Q / Q.shape[-1] ** 0.5
 
 
+def _folded_for_two_axes(Q):
+    _, d_k = Q.shape
+    return Q / d_k**0.5
+
+
 def _folded_in_place(Q):
     Q /= Q.shape[-1] ** 0.5
     return Q
+
+
+def _build(vectors, divisor, end):
+    return lambda Q: end(vectors(Q) / divisor(Q))
+
+
+_HALF = "A number passed through float16, which keeps about three digits. Stay in float64."
+_SINGLE = (
+    "The numbers are right to about seven digits: somewhere one passed through float32. Stay in float64."
+)
+_WHOLE = "The square root was made a whole number: √d_k is rarely whole."
+
+MISTAKES = Products(
+    (
+        Factor(
+            "vectors",
+            lambda Q: Q,
+            (
+                Option("standardised", lambda Q: Q - Q.mean(axis=-1, keepdims=True)),
+                Option(
+                    "unit-length-and-scaled",
+                    unit_rows,
+                    "You made every query one unit long before you divided by √d_k. A query's length stays its own.",
+                ),
+                Option("half-precision-somewhere", lambda Q: np.float64(Q.astype(np.float16)), _HALF),
+                Option("float32-somewhere", lambda Q: np.float64(Q.astype(np.float32)), _SINGLE),
+                Option(
+                    "sign-turned", lambda Q: -Q, "All signs are turned round. The scale is a positive number."
+                ),
+            ),
+        ),
+        Factor(
+            "divisor",
+            lambda Q: Q.shape[-1] ** 0.5,
+            (
+                Option("unchanged", lambda Q: 1.0),
+                Option("divided-by-d", lambda Q: Q.shape[-1]),
+                Option("fourth-root", lambda Q: Q.shape[-1] ** 0.25),
+                Option("multiplied-by-root-d", lambda Q: Q.shape[-1] ** -0.5),
+                Option(
+                    "multiplied-by-d",
+                    lambda Q: 1 / Q.shape[-1],
+                    "You multiplied by d_k. Divide, and by its square root.",
+                ),
+                Option("root-of-number-of-queries", lambda Q: Q.shape[-2] ** 0.5),
+                Option("root-of-first-axis", lambda Q: len(Q) ** 0.5),
+                Option("root-of-size", lambda Q: Q.size**0.5),
+                Option(
+                    "root-of-half-d",
+                    lambda Q: (Q.shape[-1] / 2) ** 0.5,
+                    "You divided by √(d_k/2). All d_k products of a score are added up.",
+                ),
+                Option(
+                    "root-of-two-d",
+                    lambda Q: (2 * Q.shape[-1]) ** 0.5,
+                    "You divided by √(2d_k). Only the d_k products of one score are added up.",
+                ),
+                Option(
+                    "root-of-d-minus-one",
+                    lambda Q: max(1, Q.shape[-1] - 1) ** 0.5,
+                    "You divided by √(d_k − 1). Nothing is estimated from a sample here: d_k products add up.",
+                ),
+                Option("root-cut-to-integer", lambda Q: int(Q.shape[-1] ** 0.5), _WHOLE),
+                Option("root-cut-to-integer", lambda Q: round(Q.shape[-1] ** 0.5), _WHOLE),
+                Option("half-precision-somewhere", lambda Q: float(np.float16(Q.shape[-1] ** 0.5)), _HALF),
+                Option(
+                    "half-precision-somewhere", lambda Q: 1 / float(np.float16(Q.shape[-1] ** -0.5)), _HALF
+                ),
+                Option("float32-somewhere", lambda Q: float(np.float32(Q.shape[-1] ** 0.5)), _SINGLE),
+                Option("float32-somewhere", lambda Q: 1 / float(np.float32(Q.shape[-1] ** -0.5)), _SINGLE),
+                Option(
+                    "logarithm-for-root",
+                    lambda Q: np.log(Q.shape[-1]),
+                    "You divided by log d_k. The standard deviation grows like the square root.",
+                ),
+                *(
+                    Option(
+                        "one-number-for-every-size",
+                        lambda Q, divisor=divisor: divisor,
+                        "You divided by the same number whatever d_k is. Read d_k off the shape.",
+                    )
+                    for divisor in (64.0, 16.0, 4.0, 2.0, 512**0.5, 22.6)
+                ),
+            ),
+        ),
+        Factor(
+            "end",
+            lambda result: result,
+            (
+                *(
+                    Option(
+                        "rounded", lambda Q, n=n: np.round(Q, n), "The numbers are rounded. Keep all digits."
+                    )
+                    for n in (2, 3, 4, 1, 5, 6)
+                ),
+                Option(
+                    "cut-to-integers",
+                    np.trunc,
+                    "The numbers are cut to whole ones. Divide with `/`, into an array of floats.",
+                ),
+                Option(
+                    "cut-to-integers",
+                    np.floor,
+                    "The numbers are rounded down to whole ones: use `/`, not `//`.",
+                ),
+            ),
+        ),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -45,7 +161,18 @@ EXERCISE = Exercise(
             "read-only, strided and large",
             lambda rng: (read_only_strided(1000 * rng.normal(size=(4, 2, 6))),),
         ),
+        Case(
+            "one query in a batch of one",
+            lambda rng: (rng.normal(size=(1, 1, 5)),),
+            says="An axis of length 1 is an axis like any other: it stays.",
+        ),
+        Case(
+            "queries of length one",
+            lambda rng: (rng.normal(size=(3, 1)),),
+            says="√1 = 1: with d_k = 1 nothing changes.",
+        ),
     ),
+    mistakes=MISTAKES,
     wrong=(
         WrongAnswer("unchanged", lambda Q: Q + 0.0, "You returned Q as it came: no scale is in it."),
         WrongAnswer(
@@ -89,11 +216,6 @@ EXERCISE = Exercise(
             "You divided by 8, which is √64. Here d_k is another number: read it off the shape.",
         ),
         WrongAnswer(
-            "root-cut-to-integer",
-            lambda Q: Q / int(Q.shape[-1] ** 0.5),
-            "The square root was cut to a whole number: √d_k is rarely whole.",
-        ),
-        WrongAnswer(
             "unit-length",
             unit_rows,
             "You made every query one unit long. d_k counts coordinates; a query's length stays its own.",
@@ -117,6 +239,17 @@ EXERCISE = Exercise(
             "root-of-the-entries",
             lambda Q: np.sqrt(np.abs(Q)),
             "You took the root of Q's entries. The root belongs to d_k, the number of coordinates.",
+        ),
+        WrongAnswer(
+            "two-axes-only",
+            _folded_for_two_axes,
+            "This works for two axes only. Q can have any number of them, also one: `Q.shape[-1]` is d_k for all.",
+            errors_tell=True,
+        ),
+        WrongAnswer(
+            "extra-leading-axis",
+            lambda Q: np.atleast_2d(Q) / Q.shape[-1] ** 0.5,
+            "There is one axis too many in front, of length 1: what comes as a single vector returns as one.",
         ),
         WrongAnswer(
             "changes-its-input",
