@@ -74,6 +74,7 @@ MISTAKES = Products(
                 ),
                 Option("root-of-number-of-queries", lambda Q: Q.shape[-2] ** 0.5),
                 Option("root-of-first-axis", lambda Q: len(Q) ** 0.5),
+                Option("always-eight", lambda Q: 8.0),
                 Option("root-of-size", lambda Q: Q.size**0.5),
                 Option(
                     "root-of-half-d",

@@ -5,6 +5,8 @@ import numpy as np
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only_strided
 from sdpa_helpers.checking.ready_made import READY_ATTENTION
+from sdpa_helpers.checking.products import Factor, Option, Products
+from sdpa_helpers.checking.standard_cases import one_of_each
 from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
 
 PROMPT = r"""`scaled_scores(Q, K)`: every query against every key, divided by $\sqrt{d_k}$.
@@ -44,6 +46,162 @@ def _pairs(rng, n_q, n_k, d_k, *batch, dtype: type = np.float64):
     return Q.astype(dtype), K.astype(dtype)
 
 
+def _one_batch(rng, n_q, n_k, d_k, batch):
+    return _pairs(rng, n_q, n_k, d_k, batch)
+
+
+def _reshaped(K):
+    return K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2])
+
+
+def _in(dtype):
+    """Both in another dtype and back: their digits are lost, not their dtype."""
+    return lambda Q, K: (Q.astype(dtype).astype(Q.dtype), K.astype(dtype).astype(K.dtype))
+
+
+def _build(roles, turn, divisor, after):
+    def answer(Q, K):
+        A, B = roles(Q, K)
+        scores = A @ turn(B)
+        return after(scores / divisor(A, B, scores))
+
+    return answer
+
+
+_HALF = "Numbers passed through float16, which keeps about three digits. Stay in the dtype you were given."
+_SINGLE = "The numbers are right to about seven digits: somewhere they passed through float32. Stay in the dtype you were given."
+_WHOLE = "The square root was made a whole number: √d_k is rarely whole."
+_SAME = "You divided by the same number whatever d_k is. Read d_k off the shape."
+_SPREAD = "You divided by the measured spread of numbers. The scale depends on d_k only, not on the data."
+
+MISTAKES = Products(
+    (
+        Factor(
+            "roles",
+            lambda Q, K: (Q, K),
+            (
+                Option("queries-and-keys-swapped", lambda Q, K: (K, Q)),
+                Option("queries-with-queries", lambda Q, K: (Q, Q)),
+                Option(
+                    "keys-with-keys",
+                    lambda Q, K: (K, K),
+                    "You scored the keys against themselves: Q never comes in.",
+                ),
+                Option(
+                    "unit-length",
+                    lambda Q, K: (unit_rows(Q), unit_rows(K)),
+                    "You made every query and key one unit long. √d_k is the scale; their lengths stay.",
+                ),
+                Option("half-precision-somewhere", _in(np.float16), _HALF),
+                Option("float32-somewhere", _in(np.float32), _SINGLE),
+            ),
+        ),
+        Factor(
+            "turn",
+            lambda K: np.swapaxes(K, -1, -2),
+            (
+                Option("all-axes-transposed", lambda K: K.T),
+                Option("not-transposed", lambda K: K),
+                Option("reshaped-not-transposed", _reshaped),
+            ),
+        ),
+        Factor(
+            "divisor",
+            lambda Q, K, S: Q.shape[-1] ** 0.5,
+            (
+                Option("no-scaling", lambda Q, K, S: 1.0),
+                Option("divided-by-d", lambda Q, K, S: Q.shape[-1]),
+                Option("multiplied-by-root-d", lambda Q, K, S: Q.shape[-1] ** -0.5),
+                Option(
+                    "multiplied-by-d",
+                    lambda Q, K, S: 1 / Q.shape[-1],
+                    "You multiplied by d_k. Divide, and by its square root.",
+                ),
+                Option("root-of-number-of-keys", lambda Q, K, S: K.shape[-2] ** 0.5),
+                Option("root-of-number-of-queries", lambda Q, K, S: Q.shape[-2] ** 0.5),
+                Option("root-of-first-axis", lambda Q, K, S: len(Q) ** 0.5),
+                Option("root-of-second-axis", lambda Q, K, S: Q.shape[1] ** 0.5),
+                Option("root-of-first-axis-of-keys", lambda Q, K, S: len(K) ** 0.5),
+                Option("root-of-second-axis-of-keys", lambda Q, K, S: K.shape[1] ** 0.5),
+                Option(
+                    "root-of-third-axis",
+                    lambda Q, K, S: Q.shape[2] ** 0.5,
+                    "You divided by the square root of axis 2. That is d_k only where there are three; `shape[-1]` is "
+                    "right for any number of axes.",
+                ),
+                Option("root-of-size", lambda Q, K, S: Q.size**0.5),
+                Option("fourth-root-once", lambda Q, K, S: Q.shape[-1] ** 0.25),
+                Option("root-of-two-d", lambda Q, K, S: (2 * Q.shape[-1]) ** 0.5),
+                Option(
+                    "root-of-half-d",
+                    lambda Q, K, S: (Q.shape[-1] / 2) ** 0.5,
+                    "You divided by √(d_k/2). All d_k products of a score are added up.",
+                ),
+                Option(
+                    "root-of-d-minus-one",
+                    lambda Q, K, S: max(1, Q.shape[-1] - 1) ** 0.5,
+                    "You divided by √(d_k − 1). Nothing is estimated from a sample here: d_k products add up.",
+                ),
+                Option("root-cut-to-integer", lambda Q, K, S: int(Q.shape[-1] ** 0.5), _WHOLE),
+                Option("root-cut-to-integer", lambda Q, K, S: round(Q.shape[-1] ** 0.5), _WHOLE),
+                Option(
+                    "half-precision-somewhere", lambda Q, K, S: float(np.float16(Q.shape[-1] ** 0.5)), _HALF
+                ),
+                Option("float32-somewhere", lambda Q, K, S: float(np.float32(Q.shape[-1] ** 0.5)), _SINGLE),
+                Option(
+                    "float32-somewhere", lambda Q, K, S: 1 / float(np.float32(Q.shape[-1] ** -0.5)), _SINGLE
+                ),
+                Option("logarithm-for-root", lambda Q, K, S: np.log(Q.shape[-1])),
+                *(
+                    Option("one-number-for-every-size", lambda Q, K, S, divisor=divisor: divisor, _SAME)
+                    for divisor in (64.0, 16.0, 4.0, 2.0, 512**0.5, 10.0)
+                ),
+                Option("always-eight", lambda Q, K, S: 8.0),
+                Option("divided-by-measured-spread", lambda Q, K, S: S.std(), _SPREAD),
+                Option("divided-by-measured-spread", lambda Q, K, S: S.std(axis=-1, keepdims=True), _SPREAD),
+                Option(
+                    "divided-by-measured-spread",
+                    lambda Q, K, S: Q.std() * K.std() * Q.shape[-1] ** 0.5,
+                    _SPREAD,
+                ),
+                Option("divided-by-maximum", lambda Q, K, S: S.max(axis=-1, keepdims=True)),
+            ),
+        ),
+        Factor(
+            "after",
+            lambda scores: scores,
+            (
+                Option("softmax-already", softmax),
+                Option(
+                    "softmax-over-queries",
+                    lambda scores: softmax(scores, axis=-2),
+                    "A softmax over the queries was applied: every column adds up to 1. The scaled scores are asked for.",
+                ),
+                Option("absolute-value", np.abs, "The signs are dropped. A negative score says: apart."),
+                Option("sign-turned", lambda scores: -scores, "All signs are turned round."),
+                *(
+                    Option(
+                        "rounded", lambda S, n=n: np.round(S, n), "The scores are rounded. Keep all digits."
+                    )
+                    for n in (2, 1, 3, 4, 5, 6)
+                ),
+                Option(
+                    "rounded-down",
+                    np.floor,
+                    "The scores are rounded down to whole numbers: use `/`, not `//`.",
+                ),
+                Option(
+                    "causal-already",
+                    lambda scores: np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf),
+                    "Keys after the query's own place are at −∞: a causal mask. No mask is asked for here.",
+                ),
+            ),
+        ),
+    ),
+    _build,
+)
+
+
 EXERCISE = Exercise(
     name="scaled_scores",
     lesson="02_variance_proof",
@@ -72,7 +230,24 @@ EXERCISE = Exercise(
             lambda rng: _pairs(rng, 2, 3, 6, 4, dtype=np.float32),
             says="float32 in: at least float32 out.",
         ),
+        *one_of_each(_one_batch, only=("n_q", "n_k"), n_q=4, n_k=3, d_k=5, batch=2),
+        Case(
+            "a batch of one, keys of length one",
+            lambda rng: _pairs(rng, 3, 4, 1, 1),
+            says="An axis of length 1 is an axis like any other: it stays.",
+        ),
+        Case(
+            "all sizes equal",
+            lambda rng: _pairs(rng, 5, 5, 5, 5),
+            says="Where all sizes are equal any transpose fits, and only one is right.",
+        ),
+        Case(
+            "long rows, many of them",
+            lambda rng: _pairs(rng, 12, 15, 40),
+            says="Every component counts, and every query and key has its place.",
+        ),
     ),
+    mistakes=MISTAKES,
     wrong=(
         WrongAnswer(
             "no-scaling",
@@ -152,19 +327,9 @@ EXERCISE = Exercise(
             "`//` rounds down. Scores are real numbers: use `/`.",
         ),
         WrongAnswer(
-            "root-cut-to-integer",
-            lambda Q, K: _raw(Q, K) / int(Q.shape[-1] ** 0.5),
-            "The square root was cut to a whole number: √d_k is rarely whole.",
-        ),
-        WrongAnswer(
             "logarithm-for-root",
             lambda Q, K: _raw(Q, K) / np.log(Q.shape[-1]),
             "You divided by log d_k. The standard deviation grows like the square root.",
-        ),
-        WrongAnswer(
-            "divided-by-measured-spread",
-            lambda Q, K: _raw(Q, K) / _raw(Q, K).std(),
-            "You divided by the standard deviation of these scores. The scale depends on d_k only, not on the data.",
         ),
         WrongAnswer(
             "divided-by-maximum",
@@ -208,32 +373,44 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "reshaped-not-transposed",
-            lambda Q, K: Q @ K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2]) / Q.shape[-1] ** 0.5,
+            lambda Q, K: Q @ _reshaped(K) / Q.shape[-1] ** 0.5,
             "You reshaped K where it has to be transposed: the keys are torn apart.",
         ),
         WrongAnswer(
             "all-axes-transposed",
             lambda Q, K: Q @ K.T / Q.shape[-1] ** 0.5,
-            "`.T` reverses ALL axes, also those of the batch. Swap only the last two.",
+            "All axes are reversed, also those of the batch: that is what `.T` does. Swap only the last two.",
+            clue="transpose-all",
         ),
         WrongAnswer(
-            "only-two-axes",
+            "mixes-batch-entries",
+            lambda Q, K: np.dot(Q, np.swapaxes(K, -1, -2)) / Q.shape[-1] ** 0.5,
+            "With more than two axes np.dot (and np.inner) pair every batch entry with every other. Use `@` or "
+            "np.matmul, which keep the batch entries apart.",
+        ),
+        WrongAnswer(
+            "two-axes-only",
             lambda Q, K: np.einsum("id,jd->ij", Q, K) / Q.shape[-1] ** 0.5,
-            "This works for two axes only. Leading axes can be any number: `...` stands for them in einsum.",
+            "This works for two axes only. Leading axes can be any number: `...` stands for them in einsum, and axes "
+            "counted from the end (-1, -2) hold for any number.",
+            errors_tell=True,
         ),
         WrongAnswer(
-            "half-precision",
-            lambda Q, K: (
-                _raw(Q.astype(np.float16), K.astype(np.float16)).astype(Q.dtype) / Q.shape[-1] ** 0.5
-            ),
-            "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
+            "hard-coded-axis",
+            lambda Q, K: np.einsum("bid,bjd->bij", Q, K) / Q.shape[-1] ** 0.5,
+            "This works for three axes only, one batch of matrices: axes are counted from the front, or a batch is "
+            "taken for granted. Count from the end (-1, -2), or write `...` in einsum.",
+            errors_tell=True,
         ),
         WrongAnswer(
-            "single-precision",
-            lambda Q, K: (
-                _raw(Q.astype(np.float32), K.astype(np.float32)).astype(np.float64) / Q.shape[-1] ** 0.5
-            ),
-            "Your numbers passed through float32, which keeps about seven digits. Stay in the dtype you were given.",
+            "extra-leading-axis",
+            lambda Q, K: scaled_scores(Q, K)[None] if Q.ndim == 2 else scaled_scores(Q, K),
+            "There is one axis too many in front, of length 1: what comes without a batch goes without one.",
+        ),
+        WrongAnswer(
+            "row-by-row-only",
+            lambda Q, K: np.sum(Q * K, axis=-1) / Q.shape[-1] ** 0.5,
+            "You compared query i with key i alone. Attention needs every query with every key.",
         ),
         WrongAnswer(
             "changes-its-input",
