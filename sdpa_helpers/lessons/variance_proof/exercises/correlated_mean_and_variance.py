@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.variance_proof.exercises.shared import some_size
 
 PROMPT = r"""`correlated_mean_and_variance(d_k, rho)`: mean and variance of the raw score $q\cdot k$ when each key component goes with its query component:
@@ -35,6 +36,107 @@ def _correlated_by_diagonalising(d_k, rho):
     return np.float64(d_k * (plus - minus) / 4), np.float64(d_k * (2 * plus**2 + 2 * minus**2) / 16)
 
 
+def _build(mean, variance, end):
+    return lambda d_k, rho: end(mean(d_k, rho), variance(d_k, rho))
+
+
+def _decimals(n):
+    return lambda mean, variance: (np.round(mean, n), np.round(variance, n))
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "mean",
+            lambda d, r: d * r,
+            (
+                Option(
+                    "mean-taken-for-0", lambda d, r: 0.0, "Your mean is 0. With ρ, each q_i k_i has mean ρ."
+                ),
+                Option("mean-of-one-coordinate", lambda d, r: r),
+                Option("mean-grows-like-root", lambda d, r: d**0.5 * r),
+                Option("sign-dropped", lambda d, r: d * abs(r)),
+                Option("rho-squared-in-the-mean", lambda d, r: d * r**2),
+                Option(
+                    "mean-plus-one",
+                    lambda d, r: d * (1 + r),
+                    "Your mean is d_k·(1 + ρ). E[q k] = ρ·E[q²] = ρ, with nothing added.",
+                ),
+                Option(
+                    "mean-is-d",
+                    lambda d, r: d,
+                    "Your mean is d_k, that of a squared length. With ρ, each q_i k_i has mean ρ.",
+                ),
+            ),
+        ),
+        Factor(
+            "variance",
+            lambda d, r: d * (1 + r**2),
+            (
+                Option("variance-unchanged", lambda d, r: d),
+                Option("mean-square-not-variance", lambda d, r: d * (1 + 2 * r**2)),
+                Option("variance-falls", lambda d, r: d * (1 - r**2)),
+                Option("rho-not-squared", lambda d, r: d * (1 + r)),
+                Option(
+                    "root-of-rho",
+                    lambda d, r: d * (1 + abs(r)),
+                    "Your variance has |ρ| in it, where ρ² belongs.",
+                ),
+                Option("mean-square-of-the-score", lambda d, r: d * (1 + r**2) + (d * r) ** 2),
+                Option(
+                    "whole-mean-subtracted",
+                    lambda d, r: d * (1 + 2 * r**2) - (d * r) ** 2,
+                    "You subtracted the squared mean of the whole score from a sum of mean squares of single products. "
+                    "Take the variance of one product first, then multiply by d_k.",
+                ),
+                Option("terms-not-independent", lambda d, r: d**2 * (1 + r**2)),
+                Option(
+                    "variance-of-one-coordinate",
+                    lambda d, r: 1 + r**2,
+                    "Your variance is that of one coordinate: d_k of them add up.",
+                ),
+                Option("standard-deviation", lambda d, r: (d * (1 + r**2)) ** 0.5),
+                Option(
+                    "fourth-moment-taken-for-one",
+                    lambda d, r: d * (1 - r**4),
+                    "Your variance is d_k·(1 − ρ⁴). One product has mean square 1 + 2ρ², with E[q⁴] = 3.",
+                ),
+                Option(
+                    "fourth-moment-without-noise",
+                    lambda d, r: d * (3 * r**2 - r**2),
+                    "The noise is missing from your variance: E[q²k²] = 3ρ² + (1 − ρ²).",
+                ),
+                Option(
+                    "variance-of-the-squared-length",
+                    lambda d, r: 2 * d,
+                    "Your variance is 2 d_k, that of a squared length: so it is for ρ = ±1 only.",
+                ),
+            ),
+        ),
+        Factor(
+            "end",
+            lambda mean, variance: (mean, variance),
+            (
+                Option("swapped", lambda mean, variance: (variance, mean)),
+                Option(
+                    "only-the-mean",
+                    lambda mean, variance: mean,
+                    "You returned the mean alone. Mean and variance are asked for: `return mean, variance`.",
+                ),
+                Option(
+                    "only-the-variance",
+                    lambda mean, variance: variance,
+                    "You returned the variance alone. Mean and variance are asked for: `return mean, variance`.",
+                ),
+                Option("rounded", _decimals(2), "The numbers are rounded. Return them as they come."),
+                *(Option("rounded", _decimals(n)) for n in (1, 3, 4, 5, 6)),
+            ),
+        ),
+    ),
+    _build,
+)
+
+
 EXERCISE = Exercise(
     name="correlated_mean_and_variance",
     lesson="02_variance_proof",
@@ -62,7 +164,18 @@ EXERCISE = Exercise(
             lambda rng: (some_size(rng), 1.0),
             says="With ρ = 1, k is q, and q·k is the squared length.",
         ),
+        Case(
+            "the opposite vector",
+            lambda rng: (some_size(rng), -1.0),
+            says="With ρ = −1, k is −q, and q·k is minus the squared length.",
+        ),
+        Case(
+            "one component",
+            lambda rng: (1, float(rng.uniform(0.2, 0.8))),
+            says="With d_k = 1 the score is one product.",
+        ),
     ),
+    mistakes=MISTAKES,
     wrong=(
         WrongAnswer(
             "correlation-ignored",
@@ -147,12 +260,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "list-not-tuple",
             lambda d, r: [d * r, d * (1 + r**2)],
-            "You returned a list. Return two numbers: `return mean, variance`, without brackets.",
-        ),
-        WrongAnswer(
-            "array-not-tuple",
-            lambda d, r: np.array([d * r, d * (1 + r**2)]),
-            "The numbers are right but come as an array. Return two numbers: `return mean, variance`.",
+            "The two numbers come in a list or an array. Return a tuple: `return mean, variance`, without brackets.",
         ),
     ),
     also_right=(

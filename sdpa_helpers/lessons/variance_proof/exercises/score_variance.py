@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.variance_proof.exercises.shared import some_positive, some_signed, some_size
 
 PROMPT = r"""`score_variance(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0)`: the exact variance of $q\cdot k$ when all components are independent.
@@ -34,6 +35,136 @@ def _score_variance_form(form):
 
 def _full(vq, vk, mq, mk):
     return vq * vk + vq * mk**2 + vk * mq**2
+
+
+def _build(count, product, order, end):
+    def answer(d_k, *given):
+        vq, vk, mq, mk = order(*given, *(1.0, 1.0, 0.0, 0.0)[len(given) :])
+        return end(count(d_k) * product(vq, vk, mq, mk))
+
+    return answer
+
+
+_WHOLE = "The decimals are lost. A variance is a real number."
+
+MISTAKES = Products(
+    (
+        Factor(
+            "count",
+            lambda d: d,
+            (
+                Option("square-root-of-d", lambda d: d**0.5),
+                Option("d-squared", lambda d: d**2),
+                Option("one-coordinate-only", lambda d: 1),
+                Option("d-minus-one", lambda d: d - 1),
+                Option("d-plus-one", lambda d: d + 1, "You added up d_k + 1 terms: there are d_k of them."),
+                Option(
+                    "divided-by-d",
+                    lambda d: 1 / d,
+                    "You divided by d_k. A sum of d_k terms varies d_k times as much.",
+                ),
+                Option(
+                    "twice",
+                    lambda d: 2 * d,
+                    "The result is twice the right one: every component counts once.",
+                ),
+            ),
+        ),
+        Factor(
+            "product",
+            _full,
+            (
+                Option("means-ignored", lambda vq, vk, mq, mk: vq * vk),
+                Option("mean-square-not-variance", lambda vq, vk, mq, mk: (vq + mq**2) * (vk + mk**2)),
+                Option(
+                    "mean-subtracted-unsquared", lambda vq, vk, mq, mk: (vq + mq**2) * (vk + mk**2) - mq * mk
+                ),
+                Option("variances-added", lambda vq, vk, mq, mk: vq + vk),
+                Option(
+                    "variances-and-squared-means-added",
+                    lambda vq, vk, mq, mk: vq + vk + mq**2 + mk**2,
+                    "Everything is added up. For a product the mean squares are multiplied: E[q²k²] = E[q²]·E[k²].",
+                ),
+                Option("taken-for-standard-deviations", lambda vq, vk, mq, mk: _full(vq**2, vk**2, mq, mk)),
+                Option(
+                    "square-roots-of-the-variances",
+                    lambda vq, vk, mq, mk: _full(vq**0.5, vk**0.5, mq, mk),
+                    "You took square roots of the variances first. A variance is a mean square already.",
+                ),
+                Option("means-not-squared", lambda vq, vk, mq, mk: vq * vk + vq * mk + vk * mq),
+                Option(
+                    "means-on-their-own-variances", lambda vq, vk, mq, mk: vq * vk + vq * mq**2 + vk * mk**2
+                ),
+                Option("mean-of-q-forgotten", lambda vq, vk, mq, mk: vq * vk + vq * mk**2),
+                Option("mean-of-k-forgotten", lambda vq, vk, mq, mk: vq * vk + vk * mq**2),
+                Option("first-order-only", lambda vq, vk, mq, mk: vq * mk**2 + vk * mq**2),
+                Option(
+                    "product-of-squared-means-added",
+                    lambda vq, vk, mq, mk: vq * vk + mq**2 * mk**2,
+                    "You added the product of the squared means to the product of the variances. What the means let "
+                    "through are the cross terms Var(q)·E[k]² and Var(k)·E[q]².",
+                ),
+                Option(
+                    "squared-means-added",
+                    lambda vq, vk, mq, mk: vq * vk + mq**2 + mk**2,
+                    "You added the squared means alone. Each of them multiplies the OTHER factor's variance.",
+                ),
+                Option(
+                    "means-subtracted-inside",
+                    lambda vq, vk, mq, mk: (vq - mq**2) * (vk - mk**2),
+                    "Var(q) = E[q²] − E[q]², so E[q²] is Var(q) PLUS E[q]²; and at the end the squared mean of the "
+                    "product has to go.",
+                ),
+                Option(
+                    "squared-mean-subtracted-twice",
+                    lambda vq, vk, mq, mk: _full(vq, vk, mq, mk) - (mq * mk) ** 2,
+                    "The squared mean is taken away twice. Once is right.",
+                ),
+                Option(
+                    "fourth-moments-of-a-bell-curve",
+                    lambda vq, vk, mq, mk: 3 * vq * vk + vq * mk**2 + vk * mq**2,
+                    "There is a 3, as in the fourth moment of a bell curve. q_i and k_i are two variables: only their "
+                    "second moments occur.",
+                ),
+            ),
+        ),
+        Factor(
+            "order",
+            lambda vq, vk, mq, mk: (vq, vk, mq, mk),
+            (
+                Option(
+                    "query-only",
+                    lambda vq, vk, mq, mk: (vq, vq, mq, mq),
+                    "The moments of the query are used for both. The key has its own.",
+                ),
+                Option(
+                    "key-only",
+                    lambda vq, vk, mq, mk: (vk, vk, mk, mk),
+                    "The moments of the key are used for both. The query has its own.",
+                ),
+            ),
+        ),
+        Factor(
+            "end",
+            lambda v: v,
+            (
+                Option("standard-deviation", np.sqrt),
+                Option("variance-squared", lambda v: v * v, "This is the square of the variance."),
+                Option("whole-numbers", np.trunc, _WHOLE),
+                Option("whole-numbers", np.rint, _WHOLE),
+                *(
+                    Option(
+                        "rounded",
+                        lambda v, n=n: np.round(v, n),
+                        "The variance is rounded. Return it as it comes.",
+                    )
+                    for n in (2, 1, 3, 4, 5, 6)
+                ),
+            ),
+        ),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -77,7 +208,18 @@ EXERCISE = Exercise(
             lambda rng: (some_size(rng), 0.0, some_positive(rng), some_signed(rng), some_signed(rng)),
             says="A constant query has variance 0; the score still varies, with k.",
         ),
+        Case(
+            "only the key's mean is not 0",
+            lambda rng: (some_size(rng), some_positive(rng), some_positive(rng), 0.0, some_signed(rng)),
+            says="A mean in k alone lets q's variance through.",
+        ),
+        Case(
+            "one component that hardly varies",
+            lambda rng: (1, 1e-4 * some_positive(rng), 1e-5 * some_positive(rng)),
+            says="With d_k = 1 the score is one product; small variances multiply to a tiny one.",
+        ),
     ),
+    mistakes=MISTAKES,
     wrong=(
         WrongAnswer(
             "means-ignored",
@@ -180,14 +322,26 @@ EXERCISE = Exercise(
             "You multiplied by d_k − 1. Nothing is estimated from a sample here: d_k terms add up.",
         ),
         WrongAnswer(
-            "means-before-variances",
-            lambda d, mq=0.0, mk=0.0, vq=1.0, vk=1.0: d * _full(vq, vk, mq, mk),
+            "no-defaults",
+            lambda d, vq, vk, mq, mk: d * _full(vq, vk, mq, mk),
+            "Calls that leave arguments out fail. The first line gives them their values: "
+            "`def score_variance(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0):`.",
+            errors_tell=True,
+        ),
+        WrongAnswer(
+            "arguments-by-vector",
+            lambda d, mq=0.0, vq=1.0, mk=0.0, vk=1.0: d * _full(vq, vk, mq, mk),
             "Your arguments are in another order: after d_k come var_q and var_k, then mean_q and mean_k.",
         ),
         WrongAnswer(
-            "whole-numbers",
-            _score_variance_form(lambda d, vq, vk, mq, mk: int(d * _full(vq, vk, mq, mk))),
-            "You cut the decimals off. A variance is a real number.",
+            "variance-then-mean-of-each",
+            lambda d, vq=1.0, mq=0.0, vk=1.0, mk=0.0: d * _full(vq, vk, mq, mk),
+            "Your arguments are in another order: after d_k come var_q and var_k, then mean_q and mean_k.",
+        ),
+        WrongAnswer(
+            "means-before-variances",
+            lambda d, mq=0.0, mk=0.0, vq=1.0, vk=1.0: d * _full(vq, vk, mq, mk),
+            "Your arguments are in another order: after d_k come var_q and var_k, then mean_q and mean_k.",
         ),
     ),
     also_right=(
