@@ -185,11 +185,7 @@ MISTAKES = Products(
                     )
                     for n in (2, 1, 3, 4, 5, 6)
                 ),
-                Option(
-                    "rounded-down",
-                    np.floor,
-                    "The scores are rounded down to whole numbers: use `/`, not `//`.",
-                ),
+                Option("rounded-root", np.floor),
                 Option(
                     "causal-already",
                     lambda scores: np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf),

@@ -322,13 +322,6 @@ EXERCISE = Exercise(
             "You multiplied by d_k − 1. Nothing is estimated from a sample here: d_k terms add up.",
         ),
         WrongAnswer(
-            "no-defaults",
-            lambda d, vq, vk, mq, mk: d * _full(vq, vk, mq, mk),
-            "Calls that leave arguments out fail. The first line gives them their values: "
-            "`def score_variance(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0):`.",
-            errors_tell=True,
-        ),
-        WrongAnswer(
             "arguments-by-vector",
             lambda d, mq=0.0, vq=1.0, mk=0.0, vk=1.0: d * _full(vq, vk, mq, mk),
             "Your arguments are in another order: after d_k come var_q and var_k, then mean_q and mean_k.",
