@@ -4,6 +4,7 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.variance_proof.exercises.shared import some_size, unit_rows
 
 PROMPT = r"""`scale_that_was_used(q, K, weights)`: somebody computed `weights = softmax(c * (K @ q))` and does not say what `c` was. Find it.
@@ -60,6 +61,162 @@ def _slope(q, K, weights, of):
     return of(weights[high], weights[low]) / (scores[high] - scores[low])
 
 
+def _all_but_one_tie(rng, n_k, other, gap):
+    """Keys that all score the same, but for one; and a tie of them whose scores are not 0."""
+    d = 6
+    q = rng.normal(size=d)
+    K = np.tile(rng.normal(size=d), (n_k, 1))
+    K[other] += gap * q / (q @ q)
+    return q, K, softmax(K @ q / d**0.5)
+
+
+def _first_and_last_tie(rng):
+    d = 12
+    q, K = rng.normal(size=d), rng.normal(size=(5, d))
+    K[-1] = K[0]
+    return q, K, softmax(K @ q / d**0.5)
+
+
+def _small_weight(rng):
+    """One weight is e**-60 of the other."""
+    q = rng.normal(size=5)
+    K = np.array([0.0, 40.0, 1.0])[:, None] * q / (q @ q)
+    return q, K, softmax(1.5 * (K @ q))
+
+
+def _one_component(rng):
+    q, K = rng.uniform(1, 2, size=1), rng.permutation([[-1.0], [0.5], [2.0]])
+    return q, K, softmax(K @ q)
+
+
+def _build(pair, scored, compared, end):
+    def answer(q, K, weights):
+        scores = scored(q, K)
+        i, j = pair(scores, weights)
+        return end(compared(weights[i], weights[j], scores[i] - scores[j]), q)
+
+    return answer
+
+
+def _extremes(scores, weights):
+    return scores.argmax(), scores.argmin()
+
+
+def _ratio(high, low, gap):
+    return np.log(high / low) / gap
+
+
+_PAIR = (
+    "A pair of keys with equal scores came in: that is 0/0. Choose a pair whose scores differ, the largest and the "
+    "smallest."
+)
+_EPSILON = (
+    "A small number is added where you divide or take the logarithm. The weights are positive and the two scores differ: "
+    "nothing has to be added, and it spoils small weights and small differences."
+)
+_BASE = "The logarithm is to another base. Softmax uses e: take np.log."
+
+MISTAKES = Products(
+    (
+        Factor(
+            "pair",
+            _extremes,
+            (
+                Option("first-two-keys", lambda s, w: (0, 1), _PAIR),
+                Option("first-and-last-key", lambda s, w: (0, -1), _PAIR),
+                Option("last-two-keys", lambda s, w: (-1, -2), _PAIR),
+                Option("largest-and-first", lambda s, w: (s.argmax(), 0), _PAIR),
+                Option("largest-and-last", lambda s, w: (s.argmax(), -1), _PAIR),
+                Option("smallest-and-first", lambda s, w: (s.argmin(), 0), _PAIR),
+            ),
+        ),
+        Factor(
+            "scored",
+            lambda q, K: K @ q,
+            (
+                Option("cosine-for-score", lambda q, K: K @ q / np.linalg.norm(q)),
+                Option(
+                    "cosine-of-both",
+                    lambda q, K: K @ q / np.linalg.norm(q) / np.maximum(np.linalg.norm(K, axis=-1), 1e-300),
+                    "You took cosines. The softmax saw the scores K @ q, with all lengths in them.",
+                ),
+                Option(
+                    "first-component-for-score",
+                    lambda q, K: K[:, 0] * q[0],
+                    "You took the first component for the score. That is enough for the probe only.",
+                ),
+            ),
+        ),
+        Factor(
+            "compared",
+            _ratio,
+            (
+                Option("no-logarithm", lambda high, low, gap: high / low / gap),
+                Option("difference-of-weights", lambda high, low, gap: (high - low) / gap),
+                Option("not-divided-by-scores", lambda high, low, gap: np.log(high / low)),
+                Option("base-two", lambda high, low, gap: np.log2(high / low) / gap),
+                Option("base-ten", lambda high, low, gap: np.log10(high / low) / gap),
+                Option(
+                    "multiplied-by-the-gap",
+                    lambda high, low, gap: np.log(high / low) * gap,
+                    "You multiplied by the difference of the scores. Divide by it.",
+                ),
+                *(
+                    Option("epsilon-added", compared, _EPSILON)
+                    for n in (12, 8, 10, 9, 6)
+                    for e in (10.0**-n,)
+                    for compared in (
+                        lambda high, low, gap, e=e: np.log(high / low) / (gap + e),
+                        lambda high, low, gap, e=e: np.log((high + e) / (low + e)) / gap,
+                        lambda high, low, gap, e=e: np.log(high / (low + e)) / gap,
+                        lambda high, low, gap, e=e: np.log(high / low + e) / gap,
+                        lambda high, low, gap, e=e: np.log((high + e) / (low + e)) / (gap + e),
+                    )
+                ),
+            ),
+        ),
+        Factor(
+            "end",
+            lambda c, q: c,
+            (
+                Option("the-temperature", lambda c, q: 1 / c),
+                Option("relative-to-the-right-one", lambda c, q: c * q.size**0.5),
+                Option("sign-turned", lambda c, q: -c),
+                Option(
+                    "sign-dropped",
+                    lambda c, q: abs(c),
+                    "You dropped the sign. A negative scale is a mistake worth finding.",
+                ),
+                Option(
+                    "negative-cut-off",
+                    lambda c, q: max(c, 0.0),
+                    "A negative scale became 0. It is a mistake worth finding.",
+                ),
+                Option(
+                    "squared",
+                    lambda c, q: c * c,
+                    "This is the square of the scale.",
+                ),
+                Option(
+                    "guessed-d",
+                    lambda c, q: 1 / c**2,
+                    "This is 1 over the squared scale: the d_k that would explain it, not the scale.",
+                ),
+                *(
+                    Option(
+                        "rounded",
+                        lambda c, q, n=n: np.round(c, n),
+                        "You rounded. Return the number as it comes.",
+                    )
+                    for n in (3, 2, 4, 1, 5, 6)
+                ),
+            ),
+        ),
+    ),
+    _build,
+)
+
+
 EXERCISE = Exercise(
     name="scale_that_was_used",
     lesson="02_variance_proof",
@@ -98,7 +255,33 @@ EXERCISE = Exercise(
             lambda rng: _weights_with(rng, 6, d := some_size(rng, 5, 12), d**0.5),
             says="The fraction bar got lost.",
         ),
+        Case(
+            "the first and the last key are equal",
+            _first_and_last_tie,
+            says="A pair with equal scores tells nothing, whichever it is.",
+        ),
+        Case(
+            "only one of twelve keys differs",
+            lambda rng: _all_but_one_tie(rng, 12, 9, 2.0),
+            says="One pair with different scores is all there is: look for it.",
+        ),
+        Case(
+            "scores that hardly differ",
+            lambda rng: _all_but_one_tie(rng, 3, 1, -1e-5),
+            says="A small difference is a difference: nothing may be added to it.",
+        ),
+        Case(
+            "one weight is tiny",
+            _small_weight,
+            says="A small weight is positive: its logarithm is exact as it is.",
+        ),
+        Case(
+            "one component",
+            _one_component,
+            says="With d_k = 1 a score is one product.",
+        ),
     ),
+    mistakes=MISTAKES,
     wrong=(
         WrongAnswer(
             "the-scale-that-should-be",
@@ -137,11 +320,6 @@ EXERCISE = Exercise(
             "difference of the two scores, and choose keys whose scores differ.",
         ),
         WrongAnswer(
-            "first-two-keys",
-            lambda q, K, w: np.log(w[0] / w[1]) / ((K[0] - K[1]) @ q),
-            "You used keys 0 and 1. When their scores are equal that is 0/0: choose a pair that differs.",
-        ),
-        WrongAnswer(
             "distance-of-keys",
             lambda q, K, w: (
                 np.log(w[(i := (K @ q).argmax())] / w[(j := (K @ q).argmin())]) / np.linalg.norm(K[i] - K[j])
@@ -159,6 +337,12 @@ EXERCISE = Exercise(
             "You made q one unit long first. The scores are with q as it is.",
         ),
         WrongAnswer(
+            "intercept-forgotten",
+            lambda q, K, w: float((K @ q) @ np.log(w) / ((K @ q) @ (K @ q))),
+            "You fitted log w = c·s through the origin. log w = c·s − log Σ: the unknown sum is an intercept, so subtract "
+            "the means first.",
+        ),
+        WrongAnswer(
             "base-two",
             lambda q, K, w: scale_that_was_used(q, K, w) / np.log(2),
             "You took the logarithm to base 2. Softmax uses e: take np.log.",
@@ -172,16 +356,6 @@ EXERCISE = Exercise(
             "sign-turned",
             lambda q, K, w: -scale_that_was_used(q, K, w),
             "The sign is turned round: subtract scores and logarithms in the same order.",
-        ),
-        WrongAnswer(
-            "sign-dropped",
-            lambda q, K, w: abs(scale_that_was_used(q, K, w)),
-            "You dropped the sign. A negative scale is a mistake worth finding.",
-        ),
-        WrongAnswer(
-            "rounded",
-            lambda q, K, w: round(float(scale_that_was_used(q, K, w)), 3),
-            "You rounded. Return the number as it comes.",
         ),
     ),
     also_right=(
