@@ -6,6 +6,8 @@ from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = r"""`try_scales(Q, K, V, scales)`: do these data notice a wrong scale? In the lesson you met data that give `[3, 4]` for every one. Find out for any data.
 
@@ -96,11 +98,235 @@ def _same_keys(rng):
 
 
 def _large_scores(rng):
-    def draw(rng):
-        Q, K, V = rng.normal(size=(2, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 5))
-        return 1000 * unit_rows(Q), K, V, np.array([1.0, 1e-3, 1e-3])
+    """One query far above all keys, one far below: exp overflows, and the largest score of all is no help to row 1."""
+    K = rng.normal(size=(4, 3))
+    K[:, 0] = rng.permutation([0.05, 0.4, 0.7, 1.0]) * rng.uniform(0.95, 1)
+    return (
+        np.array([[1000.0, 0.0, 0.0], [-1000.0, 0.0, 0.0]]),
+        K,
+        rng.normal(size=(4, 5)),
+        np.array([1e-3, 1e-3, 1.0]),
+    )
 
-    return redraw(rng, draw, lambda Q, K, V, scales: (Q @ K.T).max() > 900)  # exp overflows above 709.78
+
+def _with_gap(rng, gap, offset=0.0):
+    """Two scales whose outputs differ by `gap` in one number of twelve, and by less than half of it in the others."""
+    Q, K = rng.normal(size=(3, 3)), rng.normal(size=(5, 3))
+    V, scales = rng.uniform(0.2, 0.4, size=(5, 4)) * rng.normal(size=(5, 1)), np.array([0.5, 1.5])
+    V[:, 0] *= 6
+    Q[1:] = Q[0] * [[0.3], [0.2]]
+    return Q, K, V * gap / _gaps(_outputs(Q, K, V, scales))[0, 1] + offset, scales
+
+
+def _one_key(rng):
+    return rng.normal(size=(2, 1)), rng.normal(size=(1, 1)), rng.normal(size=(1, 1)), np.array([0.5, 1.0])
+
+
+def _nine_scales(rng):
+    Q, K, V = rng.normal(size=(10, 9)), rng.normal(size=(12, 9)), rng.normal(size=(12, 11))
+    return Q, K, V, np.array([0.1, 0.2, 0.3, 0.4, 0.1, 0.6, 0.7, 0.9, 1.1])
+
+
+def _build(scaled, weigh, verdict, form):
+    def answer(Q, K, V, scales):
+        weights = np.stack([weigh(scaled(c, Q) * (Q @ K.T)) for c in scales])
+        out = weights @ V
+        return form(out, bool(verdict(out, scales, weights)), weights)
+
+    return answer
+
+
+def _every_two(differ):
+    """Whether every two outputs differ, in the sense of `differ`."""
+    return lambda out, *_: all(differ(out[a], out[b]) for a in range(len(out)) for b in range(a))
+
+
+def _exponentials(scores):
+    weights = np.exp(scores)
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def _less_the_largest_of_all(scores):
+    return _exponentials(scores - scores.max())
+
+
+def _sums_compared(out, *_):
+    return _all_differ(out.sum(axis=(-1, -2), keepdims=True))
+
+
+_SIGNED = "The largest difference may be a negative one: take the absolute value before the maximum."
+_LIMIT = (
+    "Your limit is another than: the LARGEST difference is more than 1e-6. A sum, a mean or a norm of the differences is "
+    "another number; and `np.allclose` adds a part that grows with the outputs, unless rtol=0."
+)
+_OVERFLOW = (
+    "An exponential overflows, or all of a row's become 0, and 0/0 is NaN. Subtract each ROW's maximum first; the weights "
+    "stay as they are."
+)
+
+MISTAKES = Products(
+    (
+        Factor(
+            "scaled",
+            lambda c, Q: c,
+            (
+                Option("scale-not-used", lambda c, Q: 1.0),
+                Option("divided-by-the-scale", lambda c, Q: 1 / c),
+                Option("scaled-by-root-d-as-well", lambda c, Q: c / Q.shape[-1] ** 0.5),
+                Option(
+                    "root-of-the-scale",
+                    lambda c, Q: c**-0.5,
+                    "You divided by the square root of the scale. A scale is the factor itself.",
+                ),
+                Option("root-of-the-scale", lambda c, Q: c**0.5, "You took the square root of the scale."),
+                Option(
+                    "scaled-twice",
+                    lambda c, Q: c * c,
+                    "The scale comes in twice.",
+                ),
+            ),
+        ),
+        Factor(
+            "weigh",
+            softmax,
+            (
+                Option("no-softmax", lambda s: s),
+                Option("softmax-over-queries", lambda s: softmax(s, axis=0)),
+                Option("softmax-over-everything", lambda s: softmax(s.ravel()).reshape(s.shape)),
+                Option("exponentials-overflow", _exponentials, _OVERFLOW),
+                Option("exponentials-overflow", _less_the_largest_of_all, _OVERFLOW),
+                Option(
+                    "not-normalised",
+                    lambda s: np.exp(s - s.max(axis=-1, keepdims=True)),
+                    "The weights don't add up to 1: divide each row by its sum.",
+                ),
+                Option(
+                    "argmax-for-softmax",
+                    lambda s: (s == s.max(axis=-1, keepdims=True)).astype(float),
+                    "Each query took its best key alone. Softmax gives every key a share.",
+                ),
+            ),
+        ),
+        Factor(
+            "verdict",
+            lambda out, scales, weights: _all_differ(out),
+            (
+                Option("some-differ", lambda out, *_: (_gaps(out) > 1e-6).any()),
+                Option("compared-with-the-first-only", lambda out, *_: (_gaps(out)[0, 1:] > 1e-6).all()),
+                Option(
+                    "compared-with-the-next-only", lambda out, *_: (np.diagonal(_gaps(out), 1) > 1e-6).all()
+                ),
+                Option(
+                    "first-and-last-compared",
+                    lambda out, *_: _gaps(out)[0, -1] > 1e-6,
+                    "You compared the first output with the last one only. Any two may be equal.",
+                ),
+                Option(
+                    "first-two-compared",
+                    lambda out, *_: _gaps(out)[0, 1] > 1e-6,
+                    "You compared the first two outputs only. Any two may be equal.",
+                ),
+                Option("verdict-turned-round", lambda out, *_: not _all_differ(out)),
+                Option(
+                    "scales-compared-not-outputs",
+                    lambda out, scales, weights: len(set(scales)) == len(scales),
+                ),
+                Option("weights-compared-not-outputs", lambda out, scales, weights: _all_differ(weights)),
+                Option("first-query-only", lambda out, *_: _all_differ(out[:, :1])),
+                Option(
+                    "first-number-only",
+                    lambda out, *_: _all_differ(out[:, :1, :1]),
+                    "You looked at the first number of each output only. Any number that differs is enough.",
+                ),
+                Option("compared-exactly", _every_two(lambda a, b: (a != b).any())),
+                Option(
+                    "sums-compared",
+                    _sums_compared,
+                    "You compared sums or means of outputs. Two outputs can differ and have the same sum: compare number by number.",
+                ),
+                Option("sums-compared", lambda out, *_: _all_differ(out.mean(axis=(-1, -2), keepdims=True))),
+                Option("sign-kept-in-the-difference", _every_two(lambda a, b: (a - b).max() > 1e-6), _SIGNED),
+                Option("sign-kept-in-the-difference", _every_two(lambda a, b: (b - a).max() > 1e-6), _SIGNED),
+                Option("every-number-must-differ", _every_two(lambda a, b: (np.abs(a - b) > 1e-6).all())),
+                Option(
+                    "every-query-must-see-it",
+                    _every_two(lambda a, b: (np.abs(a - b).max(axis=-1) > 1e-6).all()),
+                    "You ask that every query sees a difference. One number that differs is enough.",
+                ),
+                Option(
+                    "another-limit-than-1e-6", _every_two(lambda a, b: np.abs(a - b).mean() > 1e-6), _LIMIT
+                ),
+                Option(
+                    "another-limit-than-1e-6", _every_two(lambda a, b: np.abs(a - b).sum() > 1e-6), _LIMIT
+                ),
+                Option(
+                    "another-limit-than-1e-6", _every_two(lambda a, b: np.linalg.norm(a - b) > 1e-6), _LIMIT
+                ),
+                Option("another-limit-than-1e-6", _every_two(lambda a, b: not np.allclose(a, b)), _LIMIT),
+                Option(
+                    "another-limit-than-1e-6",
+                    _every_two(lambda a, b: not np.allclose(a, b, atol=1e-6)),
+                    _LIMIT,
+                ),
+                Option(
+                    "another-limit-than-1e-6",
+                    _every_two(lambda a, b: not np.allclose(a, b, rtol=1e-6)),
+                    _LIMIT,
+                ),
+                Option(
+                    "another-limit-than-1e-6",
+                    _every_two(lambda a, b: not np.allclose(a, b, rtol=1e-6, atol=1e-6)),
+                    _LIMIT,
+                ),
+                *(
+                    Option(
+                        "another-limit-than-1e-6",
+                        _every_two(lambda a, b, t=t: np.abs(a - b).max() > t),
+                        _LIMIT,
+                    )
+                    for t in (1e-8, 1e-7, 1e-5, 1e-4, 1e-3)
+                ),
+                Option(
+                    "always-true",
+                    lambda *_: True,
+                    "You say True for all data. Some cannot tell two scales apart.",
+                ),
+                Option(
+                    "always-false",
+                    lambda *_: False,
+                    "You say False for all data. Some tell every two scales apart.",
+                ),
+            ),
+        ),
+        Factor(
+            "form",
+            lambda out, differ, weights: (out, differ),
+            (
+                Option(
+                    "scales-on-the-last-axis", lambda out, differ, weights: (np.moveaxis(out, 0, -1), differ)
+                ),
+                Option("weights-not-outputs", lambda out, differ, weights: (weights, differ)),
+                Option("verdict-missing", lambda out, differ, weights: out),
+                Option(
+                    "verdict-first",
+                    lambda out, differ, weights: (differ, out),
+                    "The verdict comes first in your tuple. The outputs come first.",
+                ),
+                Option(
+                    "last-output-only",
+                    lambda out, differ, weights: (out[-1], differ),
+                    "One output came back. All m of them are asked for, one for each scale.",
+                ),
+                Option(
+                    "outputs-side-by-side",
+                    lambda out, differ, weights: (np.concatenate(out), differ),
+                    "The outputs are joined along an axis that was there. They go on a new first axis: np.stack.",
+                ),
+            ),
+        ),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -145,9 +371,36 @@ EXERCISE = Exercise(
         Case(
             "scores up to about 1000",
             _large_scores,
-            says="exp(1000) overflows: subtract each row's maximum. And two of the scales are equal here.",
+            says="exp(1000) overflows, and exp(-2000) is 0: subtract each ROW's maximum. And two of the scales are equal "
+            "here.",
+        ),
+        Case(
+            "a little more than 1e-6 apart",
+            lambda rng: _with_gap(rng, 1.2e-6),
+            says="The largest difference is 1.2e-6: these two differ.",
+        ),
+        Case(
+            "a little less than 1e-6 apart",
+            lambda rng: _with_gap(rng, 0.8e-6),
+            says="The largest difference is 0.8e-6: these two count as equal.",
+        ),
+        Case(
+            "large values, a thousandth apart",
+            lambda rng: _with_gap(rng, 1e-3, 2000.0),
+            says="The limit is 1e-6 for the difference itself, however large the outputs are.",
+        ),
+        Case(
+            "one key, one component, values of one number",
+            _one_key,
+            says="One key gets the whole weight, whatever the scale.",
+        ),
+        Case(
+            "nine scales, twelve keys",
+            _nine_scales,
+            says="Two of the nine scales are equal, the first and the fifth.",
         ),
     ),
+    mistakes=MISTAKES,
     wrong=(
         WrongAnswer(
             "scale-not-used",
@@ -194,16 +447,6 @@ EXERCISE = Exercise(
             "You multiplied the weights by the scale. It belongs to the scores, before the softmax.",
         ),
         WrongAnswer(
-            "exponentials-overflow",
-            lambda Q, K, V, scales: (
-                out := _outputs(
-                    Q, K, V, scales, weigh=lambda s: np.exp(s) / np.exp(s).sum(axis=-1, keepdims=True)
-                ),
-                _all_differ(out),
-            ),
-            "exp of a large score overflows and gives NaN. Subtract each row's maximum first; the weights stay.",
-        ),
-        WrongAnswer(
             "some-differ",
             _with_verdict(lambda out, *_: (_gaps(out) > 1e-6).any()),
             "You say True as soon as SOME two outputs differ. EVERY two of them must, or a wrong scale stays hidden.",
@@ -246,18 +489,6 @@ EXERCISE = Exercise(
             "You compared exactly. Rounding makes equal outputs differ in the last digit: ask for more than 1e-6.",
         ),
         WrongAnswer(
-            "sums-compared",
-            _with_verdict(lambda out, *_: _all_differ(out.sum(axis=(-1, -2), keepdims=True))),
-            "You compared sums of outputs. Two outputs can differ and have the same sum: compare number by number.",
-        ),
-        WrongAnswer(
-            "sign-kept-in-the-difference",
-            _with_verdict(
-                lambda out, *_: all((out[a] - out[b]).max() > 1e-6 for a in range(len(out)) for b in range(a))
-            ),
-            "The largest difference may be a negative one: take the absolute value before the maximum.",
-        ),
-        WrongAnswer(
             "every-number-must-differ",
             _with_verdict(
                 lambda out, *_: all(
@@ -267,7 +498,7 @@ EXERCISE = Exercise(
             "You ask that EVERY number of two outputs differs. One that does is enough.",
         ),
         WrongAnswer(
-            "outputs-not-stacked",
+            "list-not-array",
             lambda Q, K, V, scales: (list(out := _outputs(Q, K, V, scales)), _all_differ(out)),
             "The outputs come as a list. Stack them into one array of shape (m, n_q, d_v): np.stack.",
         ),
@@ -283,6 +514,11 @@ EXERCISE = Exercise(
                 _all_differ(_outputs(Q, K, V, scales)),
             ),
             "You returned the weights. The outputs are asked for: weights @ V.",
+        ),
+        WrongAnswer(
+            "outputs-missing",
+            lambda Q, K, V, scales: _all_differ(_outputs(Q, K, V, scales)),
+            "The outputs are missing: return them AND whether every two of them differ.",
         ),
         WrongAnswer(
             "verdict-missing",
