@@ -49,7 +49,12 @@ def _many_keys(rng):
             int(np.argmax(np.linalg.norm(K, axis=-1))),
             int(np.argmax(q @ K.T @ K)),
         }
-        return len(places | {best_key(q, K) + 1}) == 5 and np.argmin(K @ q) != np.argmax(np.abs(K @ q))
+        others = {int(np.argmax((K * q).max(axis=-1))), int(np.argmax(K.sum(axis=-1)))} - {best_key(q, K)}
+        return (
+            len(places | {best_key(q, K) + 1}) == 5
+            and len(others) == 2
+            and np.argmin(K @ q) != np.argmax(np.abs(K @ q))
+        )
 
     return redraw(
         rng, lambda rng: (q := rng.normal(size=5), rng.normal(size=(40, 5)) + q), every_rule_differs

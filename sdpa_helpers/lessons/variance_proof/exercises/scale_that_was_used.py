@@ -62,12 +62,12 @@ def _slope(q, K, weights, of):
 
 
 def _all_but_one_tie(rng, n_k, other, gap):
-    """Keys that all score the same, but for one; and a tie of them whose scores are not 0."""
-    d = 6
-    q = rng.normal(size=d)
-    K = np.tile(rng.normal(size=d), (n_k, 1))
-    K[other] += gap * q / (q @ q)
-    return q, K, softmax(K @ q / d**0.5)
+    """Keys that all score exactly 0, but for one whose score is exactly `gap`."""
+    a, b, c, d = rng.integers(1, 4, size=4).astype(float)
+    K = np.tile([b, -a, d, -c, 0.0], (n_k, 1))
+    K[other, -1] = gap
+    q = np.array([a, b, c, d, 1.0])
+    return q, K, softmax(K @ q / q.size**0.5)
 
 
 def _first_and_last_tie(rng):

@@ -110,11 +110,17 @@ def _large_scores(rng):
 
 
 def _with_gap(rng, gap, offset=0.0):
-    """Two scales whose outputs differ by `gap` in one number of twelve, and by less than half of it in the others."""
-    Q, K = rng.normal(size=(3, 3)), rng.normal(size=(5, 3))
-    V, scales = rng.uniform(0.2, 0.4, size=(5, 4)) * rng.normal(size=(5, 1)), np.array([0.5, 1.5])
-    V[:, 0] *= 6
-    Q[1:] = Q[0] * [[0.3], [0.2]]
+    """Two scales whose outputs differ by at most `gap`: in all by clearly more, and on average by clearly less."""
+
+    def draw(rng):
+        Q, K, V = rng.normal(size=(3, 3)), rng.normal(size=(5, 3)), rng.normal(size=(5, 4))
+        return Q, K, V, np.array([0.5, 1.5])
+
+    def telling(*inputs):
+        apart = np.abs(np.subtract(*_outputs(*inputs)))
+        return np.linalg.norm(apart) > 1.5 * apart.max() and apart.mean() < 0.7 * apart.max()
+
+    Q, K, V, scales = redraw(rng, draw, telling)
     return Q, K, V * gap / _gaps(_outputs(Q, K, V, scales))[0, 1] + offset, scales
 
 
