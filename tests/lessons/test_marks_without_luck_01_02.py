@@ -52,7 +52,9 @@ def test_every_option_is_named_as_itself_or_as_what_is_as_true(exercise):
         if d.names[0] not in listed
     }
     assert not untold
-    assert not {name: got for name, got in named.items() if not got or got - {name} - SAME_NUMBERS.get(name, set())}
+    assert not {
+        name: got for name, got in named.items() if not got or got - {name} - SAME_NUMBERS.get(name, set())
+    }
 
 
 def told(exercise, name, listed):
@@ -64,5 +66,7 @@ def test_a_sample_of_pairs_is_rejected_and_mostly_named(exercise):
     pairs = random.Random(5).sample(list(exercise.mistakes.deviants(2)), 40)
     results = {d: try_out(exercise, d.function) for d in pairs}
     assert not [d.names for d, result in results.items() if result.passed]
-    strangers = [d.names for d, result in results.items() if not {m.name for m in result.mistakes} <= set(d.names)]
+    strangers = [
+        d.names for d, result in results.items() if not {m.name for m in result.mistakes} <= set(d.names)
+    ]
     assert len(strangers) <= 12

@@ -4,8 +4,8 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
-from sdpa_helpers.checking.ready_made import READY_ATTENTION
 from sdpa_helpers.checking.products import Factor, Option, Products
+from sdpa_helpers.checking.ready_made import READY_ATTENTION
 from sdpa_helpers.checking.standard_cases import one_of_each
 
 PROMPT = r"""`attention_scores(Q, K)`: every query against every key, $S = QK^{\mathsf T}$, with no scaling.

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, signed
-from sdpa_helpers.checking.ready_made import READY_COSINE
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, signed
 from sdpa_helpers.checking.products import Factor, Option, Products
+from sdpa_helpers.checking.ready_made import READY_COSINE
 from sdpa_helpers.lessons.dot_product.exercises.shared import length_product
 
 PROMPT = r"""`cosine_similarity(q, k)`: the cosine of the angle between two vectors. It forgets their lengths.

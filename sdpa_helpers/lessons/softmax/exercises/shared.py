@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from sdpa_helpers.checking.exercise import Case
+from sdpa_helpers.checking.standard_cases import one_of_each
+
 
 def spread_rows(rng, *shape):
     """Rows whose sizes are ordinary and whose maxima differ: every shift and every axis matters."""
@@ -41,3 +44,25 @@ def one_hot(x, axis=-1):
 
 def sums_to_one(inputs, weights):
     return bool(np.allclose(weights.sum(axis=inputs[-1] if len(inputs) > 1 else -1), 1, atol=1e-6))
+
+
+def cases_of_shape(inputs=lambda x: (x,)):
+    """Scores in shapes in which an answer can go wrong without a warning: ones, equal sizes, long rows."""
+
+    def draw(rng, batch, n_q, n_k):
+        return inputs(spread_rows(rng, batch, n_q, n_k))
+
+    return (
+        *one_of_each(draw, only=("n_q", "n_k"), batch=1, n_q=3, n_k=4),
+        Case(
+            "a batch of three, all sizes equal",
+            lambda rng: draw(rng, 3, 3, 3),
+            says="When all sizes are equal no shape can warn you: which axis is which?",
+        ),
+        Case("ten rows of forty", lambda rng: inputs(spread_rows(rng, 10, 40))),
+    )
+
+
+def every_axis_is(axis):
+    """What to do with the argument `axis`, when another is taken whatever it says."""
+    return lambda _given: axis

@@ -4,7 +4,10 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
 from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.softmax.exercises.shared import (
+    cases_of_shape,
+    every_axis_is,
     one_hot,
     plain_softmax,
     spread_rows,
@@ -75,6 +78,11 @@ def _flat(x, axis=-1):
     return e / e.sum()
 
 
+def _lined_up_by_none(x, axis=-1):
+    e = np.exp(x - x.max(axis=axis)[:, None])
+    return e / e.sum(axis=axis)[:, None]
+
+
 def _transposes(x, axis=-1):
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return (e.T / e.sum(axis=axis)).T
@@ -107,6 +115,112 @@ def _order_kept(x, weights, axis):
     order = x.argsort(axis=axis, kind="stable")
     steps = np.diff(np.take_along_axis(weights, order, axis), axis=axis)
     return not np.any(np.less(steps, -1e-12))
+
+
+def _in_parts(*, axis, scores, hidden, shift, total, after):
+    """softmax in six parts, each of which can be wrong; see MISTAKES."""
+
+    def answer(x, axis_given=-1):
+        along = axis(axis_given)
+        x = scores(hidden(x), along)
+        e = np.exp(x - shift(x, along))
+        return after(e / total(e, along))
+
+    return answer
+
+
+def _sum(e, axis):
+    return e.sum(axis=axis, keepdims=True)
+
+
+def _axis_options():
+    axes = {"last": -1, "first": 0, "1": 1, "2": 2}
+    always = tuple(Option(f"axis-always-{word}", every_axis_is(axis)) for word, axis in axes.items())
+    return (
+        *always,
+        Option("over-the-queries", every_axis_is(-2)),
+        Option("flattened", every_axis_is(None)),
+    )
+
+
+MISTAKES = Products(
+    (
+        Factor("axis", lambda axis: axis, _axis_options()),
+        Factor(
+            "scores",
+            lambda x, axis: x,
+            (
+                Option("exp2", lambda x, axis: x * np.log(2)),
+                Option("exp-squared", lambda x, axis: 2 * x),
+                Option(
+                    "scaled-by-root-n", lambda x, axis: x / np.sqrt(x.size if axis is None else x.shape[axis])
+                ),
+                Option("sign-flipped", lambda x, axis: np.where(np.isinf(x), x, -x)),
+                Option("sign-dropped", lambda x, axis: np.abs(x)),
+            ),
+        ),
+        Factor(
+            "hidden",
+            lambda x: x,
+            (
+                Option("minus-infinity-as-zero", lambda x: np.where(np.isneginf(x), 0.0, x)),
+                Option("zeros-left-out", lambda x: np.where(x == 0, -np.inf, x)),
+                Option("scores-clipped", lambda x: np.clip(x, -50, 50)),
+                Option("scores-clipped", lambda x: np.clip(x, -500, 500)),
+                Option("scores-clipped", lambda x: np.clip(x, -100, 100)),
+            ),
+        ),
+        Factor(
+            "shift",
+            lambda x, axis: x.max(axis=axis, keepdims=True),
+            (
+                Option("no-max-subtracted", lambda x, axis: 0.0),
+                Option("no-max-subtracted", lambda x, axis: np.zeros((1,) * x.ndim)),  # float64 whatever x is
+                Option("global-max-subtracted", lambda x, axis: x.max()),
+                Option("minimum-subtracted", lambda x, axis: x.min(axis=axis, keepdims=True)),
+                Option("mean-subtracted", lambda x, axis: x.mean(axis=axis, keepdims=True)),
+                Option("largest-size-subtracted", lambda x, axis: np.abs(x).max(axis=axis, keepdims=True)),
+                *(
+                    Option(
+                        "running-maximum-from-zero",
+                        lambda x, axis, dtype=dtype: np.maximum(
+                            x.max(axis=axis, keepdims=True).astype(dtype or x.dtype), 0
+                        ),
+                    )
+                    for dtype in (None, np.float64)
+                ),
+                Option("max-without-keepdims", lambda x, axis: x.max(axis=axis)),
+                Option("max-over-last-axis", lambda x, axis: x.max(axis=-1, keepdims=True)),
+                Option("max-over-first-axis", lambda x, axis: x.max(axis=0, keepdims=True)),
+            ),
+        ),
+        Factor(
+            "total",
+            _sum,
+            (
+                Option("not-divided", lambda e, axis: 1.0),
+                Option("divided-by-mean", lambda e, axis: e.mean(axis=axis, keepdims=True)),
+                Option("sum-without-keepdims", lambda e, axis: e.sum(axis=axis)),
+                Option("sum-over-last-axis", lambda e, axis: e.sum(axis=-1, keepdims=True)),
+                Option("one-added-to-the-sum", lambda e, axis: 1 + _sum(e, axis)),
+                *(
+                    Option("small-number-in-the-denominator", lambda e, axis, eps=eps: _sum(e, axis) + eps)
+                    for eps in (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+                ),
+            ),
+        ),
+        Factor(
+            "after",
+            lambda w: w,
+            (
+                Option("logarithm-returned", lambda w: np.log(w)),
+                *(Option("rounded", lambda w, digits=digits: np.round(w, digits)) for digits in (2, 3, 4, 6)),
+            ),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: the wrong axis and the wrong maximum, say."""
 
 
 EXERCISE = Exercise(
@@ -144,6 +258,7 @@ EXERCISE = Exercise(
             lambda rng: (with_hidden(rng),),
             says="A score of −∞ means weight 0; a score of 0 does not.",
         ),
+        *cases_of_shape(),
     ),
     wrong=(
         WrongAnswer(
@@ -177,6 +292,12 @@ EXERCISE = Exercise(
             _shifted_by(lambda x, axis: np.abs(x).max(axis=axis, keepdims=True)),
             "You subtracted the largest absolute value. For a row near −1000 that goes down to −2000, and every "
             "exponential is 0. Subtract the maximum with its sign.",
+        ),
+        WrongAnswer(
+            "running-maximum-from-zero",
+            _shifted_by(lambda x, axis: np.maximum(x.max(axis=axis, keepdims=True), 0)),
+            "What you subtract is never below 0: a maximum that is looked for starting from 0 stays there when all "
+            "scores are negative. A row near −1000 then has only exponentials of 0, and 0/0 is NaN. Start from −∞.",
         ),
         WrongAnswer(
             "max-over-first-axis",
@@ -253,10 +374,17 @@ EXERCISE = Exercise(
             "meets its own maximum and its own sum.",
         ),
         WrongAnswer(
-            "only-two-axes",
+            "lined-up-by-none",
+            _lined_up_by_none,
+            "You put the lost axis back at place 1, as `[:, None]` does. That is its place for the rows of a matrix; "
+            "for one row, for axis 0 or with a batch in front it is another. `keepdims=True` keeps it where it was.",
+        ),
+        WrongAnswer(
+            "transposed-to-line-up",
             _transposes,
-            "Transposing to line the sums up works for one or two axes with `axis=-1`. `keepdims=True` works for "
-            "any.",
+            "You turned all axes around to line the sums up, as `.T` does. That works for the rows of a matrix. "
+            "`keepdims=True` works for any axis of any array.",
+            clue="transpose-all",
         ),
         WrongAnswer(
             "not-divided",
@@ -392,7 +520,7 @@ EXERCISE = Exercise(
             "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),
         WrongAnswer(
-            "single-precision",
+            "float32-somewhere",
             lambda x, axis=-1: softmax(x.astype(np.float32), axis).astype(x.dtype),
             "Your numbers passed through float32, which keeps about seven digits. Stay in the dtype you were given.",
         ),
@@ -452,4 +580,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=(READY_SOFTMAX, READY_ATTENTION),
+    mistakes=MISTAKES,
 )

@@ -4,10 +4,8 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
-from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
-from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 from sdpa_helpers.checking.products import Factor, Option, Products
+from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 
 PROMPT = r"""`try_scales(Q, K, V, scales)`: do these data notice a wrong scale? In the lesson you met data that give `[3, 4]` for every one. Find out for any data.
 
