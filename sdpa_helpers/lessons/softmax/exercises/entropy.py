@@ -5,6 +5,8 @@ import numpy as np
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.checking.ready_made import READY_ENTROPY
+from sdpa_helpers.checking.products import Factor, Option, Products
+from sdpa_helpers.lessons.softmax.exercises.shared import cases_of_shape, every_axis_is
 
 PROMPT = r"""`entropy(weights, axis=-1)`: how spread out a row of weights is, in nats.
 
@@ -49,6 +51,88 @@ def _entropy_loop(weights, axis=-1):
     return total
 
 
+def _in_parts(*, guard, weigh, logarithm, axis, add, sign):
+    """entropy in six parts, each of which can be wrong; see MISTAKES."""
+
+    def answer(weights, axis_given=-1):
+        factor, safe = guard(weights)
+        terms = weigh(factor) * logarithm(safe)
+        return sign * -add(terms, axis(axis_given))
+
+    return answer
+
+
+def _only_positive(w):
+    return w, np.where(w > 0, w, 1.0)
+
+
+def _plus(small):
+    return lambda w: (w, w + small)
+
+
+def _plus_in_both(small):
+    return lambda w: (w + small, w + small)
+
+
+def _clipped(small):
+    return lambda w: (w, np.maximum(w, small))
+
+
+def _clipped_in_both(small, largest):
+    return lambda w: (clipped := np.clip(w, small, largest), clipped)
+
+
+def _above(small):
+    return lambda w: (w, np.where(w > small, w, 1.0))
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "guard",
+            _only_positive,
+            (
+                Option("zero-gives-nan", lambda w: (w, w)),
+                *(Option("small-number-in-the-log", _plus(10.0**-n)) for n in (5, 6, 7, 8, 9, 10, 12)),
+                *(Option("small-number-in-the-log", _plus_in_both(10.0**-n)) for n in (6, 8, 9, 10, 12)),
+                *(Option("weights-clipped", _clipped(10.0**-n)) for n in (2, 3, 4, 5)),
+                *(
+                    Option("weights-clipped", _clipped_in_both(10.0**-n, largest))
+                    for n in (3, 5, 6, 7, 8, 9, 10, 12)
+                    for largest in (1.0, 1 - 10.0**-n)
+                ),
+                *(Option("small-weights-left-out", _above(10.0**-n)) for n in (2, 3, 4, 5, 6)),
+            ),
+        ),
+        Factor("weigh", lambda w: w, (Option("weights-left-out", lambda w: 1.0),)),
+        Factor("logarithm", np.log, (Option("bits-not-nats", np.log2), Option("base-10", np.log10))),
+        Factor(
+            "axis",
+            lambda axis: axis,
+            (
+                Option("axis-always-last", every_axis_is(-1)),
+                Option("axis-always-first", every_axis_is(0)),
+                Option("axis-always-1", every_axis_is(1)),
+                Option("one-number-for-all", every_axis_is(None)),
+            ),
+        ),
+        Factor(
+            "add",
+            lambda terms, axis: terms.sum(axis=axis),
+            (
+                Option("mean-not-sum", lambda terms, axis: terms.mean(axis=axis)),
+                Option("not-summed", lambda terms, axis: terms),
+                Option("axis-kept", lambda terms, axis: terms.sum(axis=axis, keepdims=True)),
+                Option("mean-over-rows", lambda terms, axis: terms.sum(axis=axis).mean()),
+            ),
+        ),
+        Factor("sign", 1, (Option("minus-forgotten", -1),)),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: zeros that give NaN, and bits."""
+
+
 EXERCISE = Exercise(
     name="entropy",
     lesson="03_softmax",
@@ -78,6 +162,7 @@ EXERCISE = Exercise(
             lambda rng: (softmax(np.array([0.0, 0.5, -7, -12, -16, -300, -800]) * rng.uniform(0.9, 1)),),
         ),
         Case("four axes", lambda rng: (_weights(rng, 2, 3, 2, 4),)),
+        *cases_of_shape(lambda x: (softmax(x),)),
     ),
     wrong=(
         WrongAnswer(
@@ -90,14 +175,19 @@ EXERCISE = Exercise(
         WrongAnswer(
             "small-number-in-the-log",
             lambda w, axis=-1: -(w * np.log(w + 1e-8)).sum(axis=axis),
-            "You added a small number inside the logarithm. It avoids NaN, but the entropy is a little too small "
-            "everywhere, and below 0 for a one-hot row. Treat a weight of 0 as its own case.",
+            "You added a small number inside the logarithm. It avoids NaN, but every entropy is a little off, and that "
+            "of a one-hot row is no longer 0. Treat a weight of 0 as its own case.",
         ),
         WrongAnswer(
             "weights-clipped",
             lambda w, axis=-1: -(w * np.log(np.clip(w, 1e-3, None))).sum(axis=axis),
-            "You clipped the weights inside the logarithm, so that small weights count too little. Only a weight of "
-            "exactly 0 needs care.",
+            "You clipped the weights, so that small ones no longer count as what they are. Only a weight of exactly 0 "
+            "needs care.",
+        ),
+        WrongAnswer(
+            "small-weights-left-out",
+            lambda w, axis=-1: -np.sum(w * np.log(np.where(w > 1e-6, w, 1.0)), axis=axis),
+            "Small weights are left out as if they were 0. Only a weight of exactly 0 adds nothing.",
         ),
         WrongAnswer(
             "bits-not-nats",
@@ -201,7 +291,7 @@ EXERCISE = Exercise(
             "You applied softmax once more. The input holds weights already.",
         ),
         WrongAnswer(
-            "single-precision",
+            "float32-somewhere",
             lambda w, axis=-1: entropy(w.astype(np.float32), axis).astype(w.dtype),
             "Your numbers passed through float32, which keeps about seven digits. Stay in the dtype you were given.",
         ),
@@ -237,4 +327,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=(READY_ENTROPY,),
+    mistakes=MISTAKES,
 )

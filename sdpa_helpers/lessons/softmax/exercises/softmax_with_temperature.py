@@ -4,7 +4,10 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.softmax.exercises.shared import (
+    cases_of_shape,
+    every_axis_is,
     one_hot,
     plain_softmax,
     spread_rows,
@@ -19,7 +22,7 @@ PROMPT = r"""`softmax_with_temperature(x, temperature, axis=-1)`: softmax of `x 
 - `temperature`: one number $T \ge 0$.
 - `axis`: the axis along which the weights sum to 1.
 - Returns an array of the same shape:
-  - for $0 < T < \infty$ the weights $\mathrm{softmax}(x/T)$, for **any** such $T$: 1e-306 too;
+  - for $0 < T < \infty$ the weights $\mathrm{softmax}(x/T)$, for **any** such $T$: 1e-306 and 1e120 too;
   - for $T = 0$ their limit: the largest entries of each row share the weight equally, all others get 0;
   - for $T = \infty$ (`np.inf`) their limit: all finite entries share equally. An entry of −∞ has weight 0 at every temperature, so also here.
 
@@ -50,13 +53,13 @@ def _tempered(zero=None, infinite=None, between=None):
 
 
 def _ties(rng):
-    """Columns with two, three and one largest entries; −∞ among them; an almost-tie."""
+    """Columns with two, three and one largest entries; −∞ among them; an almost-tie; gaps that are tiny."""
     x = rng.uniform(-3, 0.5, size=(5, 4))
     x[[1, 3], 0] = 2.5
     x[[0, 2, 4], 1] = 0.75
     x[1, 1] = -np.inf
     x[:, 2] = [-7.0, -2.0, -np.inf, -2.0 - 1e-12, -5.0]
-    x[:, 3] = np.round(x[:, 3], 2) - 4
+    x[:, 3] *= 1e-120  # no gap here is above any threshold, and yet one entry is the largest
     return x, 0.0, 0
 
 
@@ -67,6 +70,182 @@ def _hidden_and_cold(rng, temperature):
 def _tempered_in_place(x, temperature, axis=-1):
     x -= x.max(axis=axis, keepdims=True)
     return softmax_with_temperature(x, temperature, axis)
+
+
+def _ties_in_the_middle(rng):
+    x = np.round(rng.uniform(-2, 2, size=(2, 3, 2, 4)), 1)
+    x[:, 1] = x[:, 0]
+    x[0, 2, 1, :] = -np.inf
+    return x, 0.0, 1
+
+
+def _warm_columns(rng):
+    x = spread_rows(rng, 4, 3)
+    x[1, 0] = x[2, 2] = -np.inf
+    return x, np.inf, 0
+
+
+def _of_size(rng, size):
+    """Scores and a temperature of that size: the weights are ordinary ones."""
+    return size * spread_rows(rng, 3, 4), size * float(rng.uniform(0.8, 1.2))
+
+
+def _over_global_maximum(x, temperature, axis):
+    e = np.exp((x - x.max()) / temperature)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def _largest_of_all(x, temperature, axis):
+    hot = (x == x.max()) * 1.0
+    return hot / hot.sum(axis=axis, keepdims=True)
+
+
+def _almost_largest(x, temperature, axis):
+    hot = np.isclose(x, x.max(axis=axis, keepdims=True)) * 1.0
+    return hot / hot.sum(axis=axis, keepdims=True)
+
+
+def _unguarded(x, temperature, axis):
+    return softmax((x - x.max(axis=axis, keepdims=True)) / np.float64(temperature), axis)
+
+
+def _at(temperature_used):
+    """The right answer for another temperature than the given one."""
+    return lambda x, t, axis: softmax_with_temperature(x, temperature_used(t), axis)
+
+
+def _one_for_each_largest(x, temperature, axis):
+    return (x == x.max(axis=axis, keepdims=True)).astype(x.dtype)
+
+
+def _as_given(t):
+    return t
+
+
+def _cut(t):
+    return t if np.isinf(t) else np.floor(t)
+
+
+def _at_least(small):
+    return lambda t: max(t, small)
+
+
+def _more_by(small):
+    return lambda t: t + small
+
+
+def _all_share(x, temperature, axis):
+    return np.full_like(x, 1 / (x.size if axis is None else x.shape[axis]))
+
+
+def _in_parts(*, axis, cold, warm, between):
+    """softmax_with_temperature in four parts, each of which can be wrong; see MISTAKES.
+
+    cold: what becomes of the temperature, and the branch for 0. warm: from where on it is ∞, and the branch for that.
+    """
+    temperature, zero = cold
+    limit, infinite = warm
+
+    def answer(x, given, axis_given=-1):
+        branch = zero if given == 0 else infinite if given >= limit else between
+        return branch(x, temperature(given), axis(axis_given))
+
+    return answer
+
+
+SMALL = (1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-3)
+"""Numbers that people put in the place of 0."""
+
+_RIGHT = softmax_with_temperature
+
+MISTAKES = Products(
+    (
+        Factor(
+            "axis",
+            lambda axis: axis,
+            (
+                Option("axis-always-last", every_axis_is(-1)),
+                Option("axis-always-first", every_axis_is(0)),
+                Option(
+                    "axis-always-1",
+                    every_axis_is(1),
+                    "You always normalise over axis 1. That is the last axis of a matrix, but not of a vector, nor of "
+                    "an array with a batch in front. Use `axis`.",
+                ),
+                Option("flattened", every_axis_is(None)),
+            ),
+        ),
+        Factor(
+            "cold",
+            (_as_given, _RIGHT),
+            (
+                Option("temperature-cut-to-an-integer", (_cut, _RIGHT)),
+                *(Option("small-number-for-zero", (_at_least(small), _RIGHT)) for small in SMALL),
+                *(
+                    Option("small-number-added-to-the-temperature", (_more_by(small), _RIGHT))
+                    for small in SMALL
+                    if small >= 1e-8
+                ),
+                Option("first-of-a-tie-takes-all", (_as_given, lambda x, t, axis: one_hot(x, axis))),
+                Option("ties-get-one-each", (_as_given, _one_for_each_largest)),
+                Option("zero-compares-with-the-whole-array", (_as_given, _largest_of_all)),
+                Option("almost-ties-share", (_as_given, _almost_largest)),
+                Option("zero-is-uniform", (_as_given, _at(lambda t: np.inf))),
+                Option(
+                    "zero-not-handled",
+                    (_as_given, _unguarded),
+                    "At temperature 0 you divide by 0, and the largest entry's 0/0 is NaN. Treat 0 as its own case.",
+                ),
+                Option(
+                    "zero-as-plain-softmax",
+                    (_as_given, _at(lambda t: 1.0)),
+                    "At temperature 0 you return the plain softmax. In the limit the largest entries take all.",
+                ),
+            ),
+        ),
+        Factor(
+            "warm",
+            (np.inf, _RIGHT),
+            (
+                Option("large-temperatures-as-infinite", (1e3, _at(lambda t: np.inf))),
+                Option("hidden-keys-share-at-infinity", (np.inf, _all_share)),
+                Option("ones-at-infinity", (np.inf, lambda x, t, axis: np.isfinite(x).astype(x.dtype))),
+                Option("zeros-at-infinity", (np.inf, lambda x, t, axis: np.zeros_like(x))),
+                Option(
+                    "infinity-not-handled",
+                    (np.inf, _unguarded),
+                    "At temperature ∞ an entry of −∞ gives −∞/∞ = NaN. Treat ∞ as its own case.",
+                ),
+                Option(
+                    "infinity-as-plain-softmax",
+                    (np.inf, _at(lambda t: 1.0)),
+                    "At temperature ∞ you return the plain softmax. In the limit all finite entries share equally.",
+                ),
+                Option(
+                    "infinity-is-one-hot",
+                    (np.inf, _at(lambda t: 0.0)),
+                    "At temperature ∞ you give everything to the largest. That is the other limit: at ∞ all finite "
+                    "entries share equally.",
+                ),
+            ),
+        ),
+        Factor(
+            "between",
+            _RIGHT,
+            (
+                Option("divides-first", lambda x, t, axis: softmax(x / t, axis)),
+                Option("no-max-subtracted", lambda x, t, axis: plain_softmax(x / t, axis)),
+                Option("global-max-subtracted", _over_global_maximum),
+                Option("temperature-multiplied", lambda x, t, axis: softmax(x * t, axis)),
+                Option("square-root-of-temperature", _at(np.sqrt)),
+                Option("small-temperatures-as-zero", _at(lambda t: t if t > 1e-3 else 0.0)),
+                Option("divided-after-softmax", lambda x, t, axis: softmax(x, axis) / t),
+            ),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: a limit forgotten and the wrong axis, say."""
 
 
 def _where_based(x, temperature, axis=-1):
@@ -119,6 +298,19 @@ EXERCISE = Exercise(
             says="1000 / 10⁻³⁰⁶ is beyond float64. Subtract the maximum before you divide: 0 divided by any "
             "temperature stays 0.",
         ),
+        Case(
+            "a temperature of 10⁻¹²⁰, scores of that size",
+            lambda rng: _of_size(rng, 1e-120),
+            says="No temperature above 0 is small by itself: what counts is a gap divided by it.",
+        ),
+        Case(
+            "a temperature of 10¹²⁰, scores of that size",
+            lambda rng: _of_size(rng, 1e120),
+            says="No finite temperature is large by itself: what counts is a gap divided by it.",
+        ),
+        Case("temperature 0 with ties, four axes", _ties_in_the_middle),
+        Case("temperature ∞, first axis", _warm_columns),
+        *cases_of_shape(lambda x: (x, 0.7)),
     ),
     wrong=(
         WrongAnswer(
@@ -135,6 +327,14 @@ EXERCISE = Exercise(
             lambda x, temperature, axis=-1: softmax(x / np.float64(temperature), axis),
             "The formula is right for ordinary temperatures. At 0, at ∞ and for tiny temperatures the division gives "
             "infinities and NaN. Subtract the maximum before dividing, and treat 0 and ∞ as their own cases.",
+            ("What does softmax(x / T) approach as T falls to 0? Who gets the weight?",),
+        ),
+        WrongAnswer(
+            "nothing-guarded",
+            lambda x, temperature, axis=-1: plain_softmax(x / np.float64(temperature), axis),
+            "This is the plain formula with x / T put in: right for ordinary scores and temperatures. The exponential "
+            "overflows for large quotients, and at 0 and ∞ the division gives NaN. Subtract the maximum first, then "
+            "divide, and treat 0 and ∞ as their own cases.",
             ("What does softmax(x / T) approach as T falls to 0? Who gets the weight?",),
         ),
         WrongAnswer(
@@ -218,7 +418,7 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "ties-get-one-each",
-            _tempered(zero=lambda x, t, axis: (x == x.max(axis=axis, keepdims=True)).astype(x.dtype)),
+            _tempered(zero=_one_for_each_largest),
             "At temperature 0 every one of the equal largest entries gets weight 1: the row sums to more than 1. "
             "Divide by how many there are.",
         ),
@@ -239,22 +439,33 @@ EXERCISE = Exercise(
             "T → 0 makes gap/T as large as you like: only exact ties share.",
         ),
         WrongAnswer(
-            "tiny-number-for-zero",
-            _tempered(
-                zero=lambda x, t, axis: softmax_with_temperature(x, 1e-12, axis),
-                between=lambda x, t, axis: softmax_with_temperature(x, max(t, 1e-12), axis),
-            ),
-            "You replaced temperature 0 by a tiny one. Entries that differ by as little as that tiny number "
-            "still share; in the limit they do not.",
+            "small-number-for-zero",
+            lambda x, temperature, axis=-1: softmax_with_temperature(x, max(temperature, 1e-6), axis),
+            "A small number stands where the temperature is 0, put there by max(...) or added. Entries whose gap is "
+            "as small as it still share; in the limit they do not. Treat 0 as its own case.",
         ),
         WrongAnswer(
-            "small-number-for-zero",
-            _tempered(
-                zero=lambda x, t, axis: softmax_with_temperature(x, 1e-6, axis),
-                between=lambda x, t, axis: softmax_with_temperature(x, max(t, 1e-6), axis),
-            ),
-            "You replaced temperature 0 by a small one. Entries that differ by less than that small number still "
-            "share; in the limit they do not.",
+            "small-number-added-to-the-temperature",
+            _at(_more_by(1e-8)),
+            "You added a small number to the temperature. At 0 that is a temperature, not the limit, and every other "
+            "temperature is slightly off. Treat 0 as its own case.",
+        ),
+        WrongAnswer(
+            "small-temperatures-as-zero",
+            _tempered(between=_at(lambda t: t if t > 1e-3 else 0.0)),
+            "You treat small temperatures as 0. Where the gaps are as small as the temperature the weights are "
+            "ordinary ones: only T = 0 is the limit.",
+        ),
+        WrongAnswer(
+            "large-temperatures-as-infinite",
+            _tempered(between=_at(lambda t: t if t < 1e3 else np.inf)),
+            "You treat large temperatures as ∞. Where the gaps are as large as the temperature the weights are "
+            "ordinary ones: only T = ∞ is the limit.",
+        ),
+        WrongAnswer(
+            "temperature-cut-to-an-integer",
+            lambda x, temperature, axis=-1: softmax_with_temperature(x, _cut(temperature), axis),
+            "Your temperature lost its decimals: 1/4 became 0. Look for int(...) or //.",
         ),
         WrongAnswer(
             "zero-is-uniform",
@@ -298,7 +509,7 @@ EXERCISE = Exercise(
             "You normalised over the whole array: each row has to sum to 1.",
         ),
         WrongAnswer(
-            "single-precision",
+            "float32-somewhere",
             lambda x, temperature, axis=-1: softmax_with_temperature(
                 x.astype(np.float32), temperature, axis
             ).astype(x.dtype),
@@ -342,4 +553,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=(READY_SOFTMAX, READY_ATTENTION),
+    mistakes=MISTAKES,
 )
