@@ -86,6 +86,11 @@ def _above(small):
     return lambda w: (w, np.where(w > small, w, 1.0))
 
 
+def _share_of_at_least_two(terms, axis):
+    n = terms.size if axis is None else terms.shape[axis]
+    return terms.sum(axis=axis) / np.log(max(n, 2))
+
+
 MISTAKES = Products(
     (
         Factor(
@@ -98,7 +103,7 @@ MISTAKES = Products(
                 *(Option("weights-clipped", _clipped(10.0**-n)) for n in (2, 3, 4, 5)),
                 *(
                     Option("weights-clipped", _clipped_in_both(10.0**-n, largest))
-                    for n in (3, 5, 6, 7, 8, 9, 10, 12)
+                    for n in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
                     for largest in (1.0, 1 - 10.0**-n)
                 ),
                 *(Option("small-weights-left-out", _above(10.0**-n)) for n in (2, 3, 4, 5, 6)),
@@ -121,6 +126,7 @@ MISTAKES = Products(
             lambda terms, axis: terms.sum(axis=axis),
             (
                 Option("mean-not-sum", lambda terms, axis: terms.mean(axis=axis)),
+                Option("share-of-the-most", _share_of_at_least_two),
                 Option("not-summed", lambda terms, axis: terms),
                 Option("axis-kept", lambda terms, axis: terms.sum(axis=axis, keepdims=True)),
                 Option("mean-over-rows", lambda terms, axis: terms.sum(axis=axis).mean()),

@@ -4,7 +4,10 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.checking.ready_made import READY_SOFTMAX
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.softmax.exercises.shared import (
+    cases_of_shape,
+    every_axis_is,
     plain_softmax,
     spread_rows,
     sums_to_one,
@@ -53,6 +56,117 @@ def _log_softmax_by_reduce(x, axis=-1):
     return x - np.logaddexp.reduce(x, axis=axis, keepdims=True)
 
 
+def _in_parts(*, axis, shift, combine, after):
+    """log_softmax in four parts, each of which can be wrong; see MISTAKES."""
+
+    def answer(x, axis_given=-1):
+        along = axis(axis_given)
+        largest = shift(x, along)
+        return after(combine(x, largest, np.exp(x - largest), along))
+
+    return answer
+
+
+def _sum(e, axis):
+    return e.sum(axis=axis, keepdims=True)
+
+
+def _weights_plus(small):
+    return lambda x, m, e, axis: np.log(e / _sum(e, axis) + small)
+
+
+def _weights_from(small):
+    return lambda x, m, e, axis: np.log(np.maximum(e / _sum(e, axis), small))
+
+
+def _sum_plus(small):
+    return lambda x, m, e, axis: x - m - np.log(_sum(e, axis) + small)
+
+
+def _finite_from(lowest):
+    return lambda logs: np.where(np.isneginf(logs), lowest, logs)
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "axis",
+            lambda axis: axis,
+            (
+                Option("axis-always-last", every_axis_is(-1)),
+                Option("axis-always-first", every_axis_is(0)),
+                Option("axis-always-1", every_axis_is(1)),
+                Option("flattened", every_axis_is(None)),
+            ),
+        ),
+        Factor(
+            "shift",
+            lambda x, axis: x.max(axis=axis, keepdims=True),
+            (
+                Option("no-max-subtracted", lambda x, axis: 0.0),
+                Option("global-max-subtracted", lambda x, axis: x.max()),
+                Option(
+                    "mean-subtracted",
+                    lambda x, axis: x.mean(axis=axis, keepdims=True),
+                    "You subtracted the mean. The largest score can still lie hundreds above it and overflow, and one "
+                    "−∞ makes the mean −∞. Subtract the maximum.",
+                ),
+                Option("max-without-keepdims", lambda x, axis: x.max(axis=axis)),
+            ),
+        ),
+        Factor(
+            "combine",
+            lambda x, m, e, axis: x - m - np.log(_sum(e, axis)),
+            (
+                Option("logarithm-of-softmax", lambda x, m, e, axis: np.log(e / _sum(e, axis))),
+                Option("weights-not-logarithms", lambda x, m, e, axis: e / _sum(e, axis)),
+                Option("max-not-added-back", lambda x, m, e, axis: x - np.log(_sum(e, axis))),
+                Option("only-shifted", lambda x, m, e, axis: x - m),
+                Option("sum-not-logged", lambda x, m, e, axis: x - m - _sum(e, axis)),
+                Option("log-of-the-sum-only", lambda x, m, e, axis: np.log(_sum(e, axis)) + m),
+                Option("base-2-for-the-sum", lambda x, m, e, axis: x - m - np.log2(_sum(e, axis))),
+                Option("sum-without-keepdims", lambda x, m, e, axis: x - m - np.log(e.sum(axis=axis))),
+                Option(
+                    "mean-not-sum",
+                    lambda x, m, e, axis: x - m - np.log(e.mean(axis=axis, keepdims=True)),
+                    "Your numbers are ln n too large: the logarithm is that of the mean of the exponentials, and the "
+                    "sum belongs there.",
+                ),
+                *(
+                    Option("small-number-in-the-log", _weights_plus(10.0**-n))
+                    for n in (5, 6, 7, 8, 10, 12, 15, 20)
+                ),
+                *(Option("weights-clipped", _weights_from(10.0**-n)) for n in (5, 6, 7, 8, 9, 10, 15, 20)),
+                *(
+                    Option(
+                        "small-number-in-the-sum",
+                        _sum_plus(10.0**-n),
+                        "You added a small number to the sum. It is not needed: once the row's maximum is subtracted "
+                        "the sum is at least 1.",
+                    )
+                    for n in (5, 6, 7)
+                ),
+            ),
+        ),
+        Factor(
+            "after",
+            lambda logs: logs,
+            (
+                Option("sign-flipped", lambda logs: -logs),
+                Option("base-2", lambda logs: logs / np.log(2)),
+                Option("base-10", lambda logs: logs / np.log(10)),
+                *(
+                    Option("minus-infinity-replaced", _finite_from(lowest))
+                    for lowest in (-1e9, -1e10, -1e4, -1e30, 0.0, float(np.finfo(np.float64).min))
+                ),
+            ),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: the logarithm of softmax, over the wrong axis."""
+
+
 EXERCISE = Exercise(
     name="log_softmax",
     lesson="03_softmax",
@@ -78,6 +192,12 @@ EXERCISE = Exercise(
             says="Weight 0 has the logarithm −∞, and no NaN.",
         ),
         Case("four axes", lambda rng: (spread_rows(rng, 2, 3, 2, 4),)),
+        Case(
+            "gaps from 5 to 45",
+            lambda rng: (rng.permutation(-5.0 * np.arange(10)) + rng.uniform(-2, 2, size=10),),
+            says="A weight of e⁻⁴⁵ is tiny, and its logarithm is about −45: no smallest weight is taken for others.",
+        ),
+        *cases_of_shape(),
     ),
     wrong=(
         WrongAnswer(
@@ -162,8 +282,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "small-number-in-the-log",
             lambda x, axis=-1: np.log(softmax(x, axis) + 1e-9),
-            "You added a small number before the logarithm. That turns every tiny weight into the same number, "
-            "here about −20.7. Use ln(e^a / S) = a − ln S.",
+            "You added a small number to the weights before the logarithm. That gives all weights far below it the "
+            "same logarithm. Use ln(e^a / S) = a − ln S.",
         ),
         WrongAnswer(
             "weights-clipped",
@@ -207,7 +327,7 @@ EXERCISE = Exercise(
             "You replaced −∞ by a finite number. The logarithm of weight 0 is −∞: keep it.",
         ),
         WrongAnswer(
-            "single-precision",
+            "float32-somewhere",
             lambda x, axis=-1: log_softmax(x.astype(np.float32), axis).astype(x.dtype),
             "Your numbers passed through float32, which keeps about seven digits. Stay in the dtype you were given.",
         ),
@@ -244,4 +364,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=(READY_SOFTMAX,),
+    mistakes=MISTAKES,
 )
