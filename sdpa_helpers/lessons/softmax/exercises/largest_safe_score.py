@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = """`largest_safe_score(n_k, dtype)`: how large may scores be before the *plain* formula overflows, with nothing subtracted?
 
@@ -22,6 +23,68 @@ def largest_safe_score(n_k, dtype):
 
 def _some_keys(rng, dtype):
     return int(rng.integers(100, 5000)), dtype
+
+
+_LIMITS = {"float16": 11.09, "float32": 88.72, "float64": 709.78}
+
+
+def _in_parts(*, dtype, largest, keys, logarithm, after):
+    """largest_safe_score in five parts, each of which can be wrong; see MISTAKES."""
+    return lambda n_k, given: after(keys(float(logarithm(largest(dtype(given)))), n_k, logarithm))
+
+
+def _always(dtype):
+    return lambda _given: dtype
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "dtype",
+            lambda dtype: dtype,
+            tuple(Option(f"always-{dtype}", _always(dtype)) for dtype in ("float16", "float32", "float64")),
+        ),
+        Factor(
+            "largest",
+            lambda dtype: float(np.finfo(dtype).max),
+            (
+                Option("smallest-number", lambda dtype: float(np.finfo(dtype).tiny)),
+                Option("rounding-unit", lambda dtype: float(np.finfo(dtype).eps)),
+                Option("computed-in-the-small-dtype", lambda dtype: np.finfo(dtype).max),
+            ),
+        ),
+        Factor(
+            "keys",
+            lambda limit, n_k, log: limit - log(n_k),
+            (
+                Option("one-key-only", lambda limit, n_k, log: limit),
+                Option("logarithm-divided", lambda limit, n_k, log: limit / n_k),
+                Option("keys-multiplied", lambda limit, n_k, log: limit + log(n_k)),
+                Option("keys-subtracted", lambda limit, n_k, log: limit - n_k),
+                Option("root-of-keys", lambda limit, n_k, log: limit - log(n_k) / 2),
+            ),
+        ),
+        Factor("logarithm", np.log, (Option("base-2", np.log2), Option("base-10", np.log10))),
+        Factor(
+            "after",
+            lambda s: s,
+            (
+                Option("rounded-down", np.floor),
+                Option("sign-flipped", lambda s: -s),
+                *(
+                    Option(
+                        "rounded",
+                        lambda s, n=n: np.round(s, n),
+                        "Your result has only a few decimals, by rounding or by a search in steps. Keep all its digits.",
+                    )
+                    for n in (0, 1, 2, 3, 4)
+                ),
+            ),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: one key only, and rounded down."""
 
 
 EXERCISE = Exercise(
@@ -117,10 +180,16 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "computed-in-the-small-dtype",
-            lambda n_k, dtype: np.log(np.finfo(dtype).max / np.dtype(dtype).type(n_k)),
+            lambda n_k, dtype: float(np.log(np.finfo(dtype).max / np.dtype(dtype).type(n_k))),
             "np.finfo(dtype).max is itself a number of that dtype, so the limit was computed in it and lost digits. "
             "Make it a Python float first.",
             ("float(np.finfo(dtype).max) is the same number in float64.",),
+        ),
+        WrongAnswer(
+            "limits-rounded",
+            lambda n_k, dtype: _LIMITS[dtype] - np.log(n_k),
+            "You took the logarithms of the largest numbers with a few digits, as the lesson prints them. Compute "
+            "them from np.finfo(dtype).max.",
         ),
         WrongAnswer(
             "rounded-down",
@@ -142,4 +211,5 @@ EXERCISE = Exercise(
         "n_k · e^s has to stay at or below the largest number of the dtype, which np.finfo knows. Solve for s.",
         "s = ln(L / n_k) with `L = float(np.finfo(dtype).max)`.",
     ),
+    mistakes=MISTAKES,
 )

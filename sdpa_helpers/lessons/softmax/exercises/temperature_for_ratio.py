@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = """`temperature_for_ratio(score_gap, ratio)`: attention as sharp as you want it.
 
@@ -17,6 +18,73 @@ Example: {example:1}: divide the scores by that. With a ratio of $e$ it is {resu
 def temperature_for_ratio(score_gap, ratio):
     """The temperature that makes a gap of scores into a ratio of weights."""
     return score_gap / np.log(ratio)
+
+
+def _in_parts(*, gap, ratio, logarithm, combine, after):
+    """temperature_for_ratio in five parts, each of which can be wrong; see MISTAKES."""
+    return lambda given, of: after(combine(gap(given), logarithm(ratio(of))))
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "gap",
+            lambda gap: gap,
+            (
+                Option("gap-forgotten", lambda gap: 1.0),
+                Option("sign-dropped", abs),
+                Option("sign-flipped", np.negative),
+            ),
+        ),
+        Factor(
+            "ratio",
+            lambda ratio: ratio,
+            (
+                Option("share-not-ratio", lambda ratio: 1 + ratio),
+                Option(
+                    "share-not-ratio", lambda ratio: 1 / (1 - ratio / (1 + ratio))
+                ),  # the same with more rounding
+                Option(
+                    "share-of-the-first",
+                    lambda ratio: ratio / (1 + ratio),
+                    "You turned the ratio into a share, ratio / (1 + ratio), before the logarithm. The ratio itself "
+                    "belongs there.",
+                ),
+            ),
+        ),
+        Factor(
+            "logarithm",
+            np.log,
+            (
+                Option("no-logarithm", lambda ratio: ratio),
+                Option("relative-increase", lambda ratio: ratio - 1),
+                Option("share-not-ratio", np.log1p),
+                Option("base-2", np.log2),
+                Option("base-10", np.log10),
+            ),
+        ),
+        Factor(
+            "combine",
+            lambda gap, log: gap / log,
+            (
+                Option("inverse-temperature", lambda gap, log: log / gap),
+                Option("multiplied", lambda gap, log: gap * log),
+                Option("subtracted", lambda gap, log: gap - log),
+            ),
+        ),
+        Factor(
+            "after",
+            lambda t: t,
+            (
+                Option("square-root", lambda t: np.sqrt(np.abs(t))),
+                Option("square-root", lambda t: np.sqrt(t)),
+                Option("square", lambda t: t**2),
+            ),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: the inverse temperature, to base 2."""
 
 
 EXERCISE = Exercise(
@@ -39,6 +107,16 @@ EXERCISE = Exercise(
             lambda rng: (-float(rng.uniform(1, 3)), float(rng.uniform(0.1, 0.6))),
             says="A key that is behind (negative gap) gets a ratio below 1; the temperature is positive all the "
             "same.",
+        ),
+        Case(
+            "far behind, next to no weight",
+            lambda rng: (-float(rng.uniform(5, 50)), 1e-200),
+            says="A ratio of 10⁻²⁰⁰ has a logarithm like any other.",
+        ),
+        Case(
+            "almost the same weight",
+            lambda rng: (float(rng.uniform(0.2, 0.9)), 1 + 1e-6),
+            says="A ratio next to 1 asks for a large temperature.",
         ),
         Case("a large ratio", lambda rng: (float(rng.uniform(5, 50)), 1e200)),
     ),
@@ -83,7 +161,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "share-not-ratio",
             lambda gap, ratio: gap / np.log(1 + ratio),
-            "You used 1 + ratio, as for a share of the whole. The ratio of the two weights is what is given.",
+            "You used 1 + ratio, as for a share of the whole. The ratio of the two weights is given, and its logarithm "
+            "is ln(ratio).",
         ),
         WrongAnswer(
             "relative-increase",
@@ -108,8 +187,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "sign-dropped",
             lambda gap, ratio: abs(gap) / np.log(ratio),
-            "You dropped the sign of the gap: with a ratio below 1, whose logarithm is negative, the temperature "
-            "comes out negative. Keep both signs; they cancel.",
+            "One of two signs is dropped, that of the gap or that of the logarithm. For a key that is behind both are "
+            "negative: keep both, and they cancel. With one of them the temperature comes out negative.",
         ),
         WrongAnswer(
             "sign-flipped",
@@ -139,4 +218,5 @@ EXERCISE = Exercise(
             lambda inputs, t: bool(np.isclose(inputs[0] / t, np.log(inputs[1]), rtol=1e-6)),
         ),
     ),
+    mistakes=MISTAKES,
 )
