@@ -432,7 +432,7 @@ EXERCISE = Exercise(
             "The gradients are right, their order is not: dV comes out first, but return (dQ, dK, dV).",
         ),
         WrongAnswer(
-            "a-list-not-a-tuple",
+            "list-not-tuple",
             _then(lambda dQ, dK, dV, inputs: [dQ, dK, dV]),
             "You returned a list. A tuple is asked for: `return dQ, dK, dV`.",
         ),
@@ -527,7 +527,7 @@ EXERCISE = Exercise(
             "You divided dK and dV by the number of queries. Gradients add up over the queries.",
         ),
         WrongAnswer(
-            "only-two-axes",
+            "two-axes-only",
             _einsum_for_two_axes,
             "This works for a single head only. Batches and heads stand in front: use @ or `...` in einsum.",
         ),
@@ -570,12 +570,12 @@ EXERCISE = Exercise(
             "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),
         WrongAnswer(
-            "single-precision",
+            "float32-somewhere",
             _variant(convert=single),
             "Your numbers passed through float32, which keeps seven digits of sixteen. Stay in float64.",
         ),
         WrongAnswer(
-            "inputs-changed",
+            "changes-its-input",
             _changing_inputs,
             "You changed the caller's arrays: `Q /= ...` works in place. Make a new array.",
         ),

@@ -2,9 +2,17 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only_strided
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
-from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, transposed
+from sdpa_helpers.lessons.gradients.exercises.shared import (
+    BY_HAND,
+    as_it_is,
+    cases_of_shape,
+    half,
+    single,
+    transposed,
+)
 
 PROMPT = r"""`row_dots(output, grad_output)`: the average that softmax's way back subtracts, computed without any weights.
 
@@ -32,6 +40,70 @@ def _outputs(rng, *shape, size=1.0):
     return rng.normal(size=shape), size * rng.normal(size=shape)
 
 
+def _in_parts(*, convert, terms, add, after):
+    """row_dots in four parts, each of which can be wrong; see MISTAKES."""
+    return lambda O, G: after(add(terms(convert(O), convert(G))), O, G)
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "convert",
+            as_it_is,
+            (
+                Option("half-precision", half),
+                Option(
+                    "float32-somewhere",
+                    single,
+                    "Your numbers passed through float32, which keeps seven digits of sixteen. Stay in float64.",
+                ),
+            ),
+        ),
+        Factor(
+            "terms",
+            lambda O, G: O * G,
+            (
+                Option("output-with-itself", lambda O, G: O * O),
+                Option("gradient-with-itself", lambda O, G: G * G),
+                Option("signs-dropped", lambda O, G: np.abs(O * G)),
+                Option(
+                    "added-not-multiplied",
+                    lambda O, G: O + G,
+                    "You added the two where they have to be multiplied.",
+                ),
+            ),
+        ),
+        Factor(
+            "add",
+            lambda terms: terms.sum(axis=-1),
+            (
+                Option("axis-kept", lambda terms: terms.sum(axis=-1, keepdims=True)),
+                Option("total-sum", lambda terms: terms.sum()),
+                Option("summed-over-queries", lambda terms: terms.sum(axis=-2)),
+                Option("axis-one-hard-coded", lambda terms: terms.sum(axis=1)),
+                Option(
+                    "axis-zero-hard-coded",
+                    lambda terms: terms.sum(axis=0),
+                    "You summed along axis 0: the queries, or the batch. Sum along the last axis: −1.",
+                ),
+                Option("mean-not-sum", lambda terms: terms.mean(axis=-1)),
+                Option("not-summed", lambda terms: terms),
+            ),
+        ),
+        Factor(
+            "after",
+            lambda D, O, G: D,
+            (
+                Option("scaled", lambda D, O, G: D / np.sqrt(O.shape[-1])),
+                Option("sign-flipped", lambda D, O, G: -D, "The sign is turned round."),
+            ),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: the mean, with the axis kept."""
+
+
 EXERCISE = Exercise(
     name="row_dots",
     lesson="04_gradients",
@@ -48,7 +120,10 @@ EXERCISE = Exercise(
         Case("batch and heads", lambda rng: _outputs(rng, 2, 6, 5, 3)),
         Case(
             "large, strided, read-only",
-            lambda rng: tuple(read_only(strided(x)) for x in _outputs(rng, 3, 2, 7, size=1000)),
+            lambda rng: tuple(read_only_strided(x) for x in _outputs(rng, 3, 2, 7, size=1000)),
+        ),
+        *cases_of_shape(
+            lambda rng, batch, n_q, d_v: _outputs(rng, batch, n_q, d_v), only=("n_q", "d_v"), n_q=3, d_v=4
         ),
     ),
     wrong=(
@@ -71,6 +146,13 @@ EXERCISE = Exercise(
             "axis-one-hard-coded",
             lambda O, G: (O * G).sum(axis=1),
             "You summed along axis 1. With a batch in front that is another axis. Count from the end: −1.",
+        ),
+        WrongAnswer(
+            "first-axis-taken-for-the-queries",
+            lambda O, G: np.array([o @ g for o, g in zip(O, G, strict=True)]),
+            "You go along the first axis and multiply what lies there. For a single matrix those are the queries; with "
+            "a batch in front they are matrices, and `@` multiplies these. Multiply entry by entry, then sum along "
+            "the last axis.",
         ),
         WrongAnswer(
             "mean-not-sum",
@@ -117,12 +199,18 @@ EXERCISE = Exercise(
             "You dropped the signs of the products.",
         ),
         WrongAnswer(
+            "result-transposed",
+            lambda O, G: np.swapaxes((O * G).sum(axis=-1), -1, 0),
+            "The numbers are right and lie the wrong way round: the queries are the last axis of the result, behind "
+            "the batch and the heads.",
+        ),
+        WrongAnswer(
             "half-precision",
             lambda O, G: (half(O) * half(G)).sum(axis=-1),
             "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),
         WrongAnswer(
-            "input-changed",
+            "changes-its-input",
             _row_dots_changing_input,
             "You changed the caller's array: `*=` works in place. Make a new array.",
         ),
@@ -140,4 +228,5 @@ EXERCISE = Exercise(
     ),
     forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),
+    mistakes=MISTAKES,
 )

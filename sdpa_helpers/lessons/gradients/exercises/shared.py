@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from sdpa_helpers.checking.exercise import Case
 from sdpa_helpers.checking.ready_made import AUTOGRAD, READY_ATTENTION
+from sdpa_helpers.checking.standard_cases import one_of_each
 
 BY_HAND = (AUTOGRAD, READY_ATTENTION)
 """The gradients are to be written in NumPy: autograd would be the answer."""
@@ -23,3 +25,25 @@ def transposed(x):
 def renormalised(W):
     with np.errstate(all="ignore"):
         return W / W.sum(axis=-1, keepdims=True)
+
+
+def as_it_is(x):
+    return x
+
+
+def cases_of_shape(draw, only, **sizes):
+    """Inputs in shapes in which an answer can go wrong without a warning: ones, equal sizes, many rows of many.
+
+    draw: called with a generator and `batch`, and every name in sizes.
+    """
+    equal = dict.fromkeys(sizes, 3)
+    large = {name: 10 + n for n, name in enumerate(sizes)} | {list(sizes)[-1]: 40}
+    return (
+        *one_of_each(draw, only=only, batch=1, **sizes),
+        Case(
+            "a batch of three, all sizes equal",
+            lambda rng: draw(rng, batch=3, **equal),
+            says="When all sizes are equal no shape can warn you: which axis is which?",
+        ),
+        Case("many rows of many", lambda rng: draw(rng, batch=1, **large)),
+    )

@@ -4,8 +4,17 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
-from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, renormalised, single, transposed
+from sdpa_helpers.lessons.gradients.exercises.shared import (
+    BY_HAND,
+    as_it_is,
+    cases_of_shape,
+    half,
+    renormalised,
+    single,
+    transposed,
+)
 
 PROMPT = r"""`softmax_backward(weights, grad_weights)`: from the gradient at the weights to the gradient at the scores, without building a Jacobian.
 
@@ -50,6 +59,100 @@ def _special_rows(rng):
     return read_only(W), read_only(G)
 
 
+def _in_parts(*, convert, average, axis, subtract, outside, sign):
+    """softmax_backward in six parts, each of which can be wrong; see MISTAKES."""
+
+    def answer(W, G):
+        W, G = convert[0](W), convert[1](G)
+        return sign * outside(W, subtract(G, average(W, G, axis)), G)
+
+    return answer
+
+
+def _of(terms, reduce=np.sum, keepdims=True):
+    return lambda W, G, axis: reduce(terms(W, G), axis=axis, keepdims=keepdims)
+
+
+def _terms(W, G):
+    return W * G
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "convert",
+            (as_it_is, as_it_is),
+            (
+                Option("half-precision", (half, half)),
+                Option("float32-somewhere", (single, single)),
+                Option("softmax-twice", (softmax, as_it_is)),
+            ),
+        ),
+        Factor(
+            "average",
+            _of(_terms),
+            (
+                Option("row-sum-left-out", lambda W, G, axis: 0.0),
+                Option("mean-not-sum", _of(_terms, np.mean)),
+                Option("unweighted-mean", _of(lambda W, G: G, np.mean)),
+                Option("unweighted-sum", _of(lambda W, G: G)),
+                Option("weights-squared", _of(lambda W, G: W * W * G)),
+                Option("keepdims-forgotten", _of(_terms, keepdims=False)),
+                Option("none-index-for-keepdims", lambda W, G, axis: (W * G).sum(axis=axis)[:, None]),
+                Option("all-pairs-of-rows", lambda W, G, axis: W @ transposed(G)),
+                Option("zero-row-gives-nan", lambda W, G, axis: _of(_terms)(renormalised(W), G, axis)),
+            ),
+        ),
+        Factor(
+            "axis",
+            -1,
+            (
+                Option("column-sum", -2),
+                Option("first-axis-sum", 0),
+                Option("axis-one-hard-coded", 1),
+                Option("total-sum", None),
+            ),
+        ),
+        Factor(
+            "subtract",
+            lambda G, average: G - average,
+            (
+                Option("average-added", lambda G, average: G + average),
+                Option("off-diagonal-only", lambda G, average: -average + 0 * G),
+            ),
+        ),
+        Factor(
+            "outside",
+            lambda W, bracket, G: W * bracket,
+            (
+                Option("weights-not-multiplied", lambda W, bracket, G: bracket),
+                Option("average-not-weighted-back", lambda W, bracket, G: W * G + (bracket - G)),
+                Option("diagonal-only", lambda W, bracket, G: W * (1 - W) * G),
+                Option(
+                    "diagonal-multiplied",
+                    lambda W, bracket, G: W * (1 - W) * bracket,
+                    "You multiplied by s(1 − s) where the weights alone belong.",
+                ),
+            ),
+        ),
+        Factor(
+            "sign",
+            1,
+            (
+                Option("sign-flipped", -1),
+                Option(
+                    "factor-of-two",
+                    2,
+                    "Everything is twice as large as it should be. Nothing is squared here.",
+                ),
+            ),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: the plain mean, along the wrong axis."""
+
+
 EXERCISE = Exercise(
     name="softmax_backward",
     lesson="04_gradients",
@@ -80,6 +183,12 @@ EXERCISE = Exercise(
         Case(
             "float32",
             lambda rng: tuple(x.astype(np.float32) for x in _weights_and_gradient(rng, 6, 5, 3)),
+        ),
+        *cases_of_shape(
+            lambda rng, batch, n_q, n_k: _weights_and_gradient(rng, batch, n_q, n_k),
+            only=("n_q", "n_k"),
+            n_q=3,
+            n_k=4,
         ),
     ),
     wrong=(
@@ -165,6 +274,12 @@ EXERCISE = Exercise(
             "The sums lost their axis, so NumPy lines them up with the keys (or fails). Use keepdims=True.",
         ),
         WrongAnswer(
+            "none-index-for-keepdims",
+            lambda W, G: W * (G - (W * G).sum(axis=-1)[:, None]),
+            "You put the lost axis back at place 1, as `[:, None]` does. That is its place for a single matrix; with "
+            "a batch in front it is another. `keepdims=True` or `[..., None]` hold for any number of axes.",
+        ),
+        WrongAnswer(
             "weights-squared",
             lambda W, G: W * (G - (W * W * G).sum(axis=-1, keepdims=True)),
             "One factor of the weights too many is in the average: it is Σ weight × gradient.",
@@ -206,13 +321,13 @@ EXERCISE = Exercise(
             "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),
         WrongAnswer(
-            "single-precision",
+            "float32-somewhere",
             lambda W, G: softmax_backward(single(W), single(G)),
             "Your numbers passed through float32, which keeps seven digits of sixteen. Stay in the dtype you "
             "were given.",
         ),
         WrongAnswer(
-            "input-changed",
+            "changes-its-input",
             _backward_changing_input,
             "You changed the caller's array: `-=` works in place. Make a new array.",
         ),
@@ -244,4 +359,5 @@ EXERCISE = Exercise(
     ),
     forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),
+    mistakes=MISTAKES,
 )

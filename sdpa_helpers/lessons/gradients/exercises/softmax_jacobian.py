@@ -4,8 +4,9 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
-from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single
+from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, as_it_is, half, single
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
 
 PROMPT = r"""`softmax_jacobian(x)`: all slopes of softmax, for one row of scores.
@@ -41,13 +42,125 @@ def _jacobian_by_complex_steps(x):
     return (e / e.sum(axis=0)).imag / 1e-30
 
 
-def _jacobian_by_differences(x, h=1e-6):
-    return np.stack([(softmax(x + h * row) - softmax(x)) / h for row in np.eye(len(x))], axis=-1)
+def _forward_differences(h):
+    def slopes(weights, x):
+        return np.stack([(weights(x + h * row) - weights(x)) / h for row in np.eye(len(x))], axis=-1)
+
+    return slopes
+
+
+def _central_differences(h):
+    def slopes(weights, x):
+        return np.stack(
+            [(weights(x + h * row) - weights(x - h * row)) / (2 * h) for row in np.eye(len(x))], axis=-1
+        )
+
+    return slopes
 
 
 def _jacobian_changing_input(x):
     x -= x.max()
     return softmax_jacobian(x)
+
+
+def _by_formula(diagonal, outer):
+    return lambda weights, x: diagonal(s := weights(x)) - outer(s)
+
+
+def _in_parts(*, convert, shift, exponential, slopes, after):
+    """softmax_jacobian in five parts, each of which can be wrong; see MISTAKES."""
+
+    def weights(x):
+        e = exponential(x - shift(x))
+        return convert[1](e / e.sum())
+
+    return lambda x: after(slopes(weights, convert[0](x)))
+
+
+def _outer(s):
+    return np.outer(s, s)
+
+
+def _nothing(s):
+    return np.zeros((len(s), len(s)))
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "convert",
+            (as_it_is, as_it_is),
+            (
+                Option("half-precision", (as_it_is, half)),
+                Option("half-precision", (half, as_it_is)),
+                Option("float32-somewhere", (as_it_is, single)),
+                Option("float32-somewhere", (single, as_it_is)),
+            ),
+        ),
+        Factor(
+            "shift",
+            lambda x: x.max(),
+            (
+                Option("no-max-subtraction", lambda x: 0.0),
+                Option("mean-subtracted", lambda x: x.mean()),
+                Option(
+                    "largest-size-subtracted",
+                    lambda x: np.abs(x).max(),
+                    "You subtracted the largest absolute value. For scores near −800 that goes down to −1600, and every "
+                    "exponential is 0. Subtract the maximum with its sign.",
+                ),
+            ),
+        ),
+        Factor(
+            "exponential",
+            np.exp,
+            (
+                Option(
+                    "softmax-twice",
+                    lambda x: np.exp(softmax(x)),
+                    "You applied softmax twice: once more to its own weights.",
+                ),
+                Option(
+                    "sign-dropped",
+                    lambda x: np.exp(-x),
+                    "You turned the sign of the scores round before the exponential.",
+                ),
+            ),
+        ),
+        Factor(
+            "slopes",
+            _by_formula(np.diag, _outer),
+            (
+                Option("outer-product-only", _by_formula(_nothing, _outer)),
+                Option("identity-minus-outer", _by_formula(lambda s: np.eye(len(s)), _outer)),
+                Option(
+                    "weights-added-to-every-row",
+                    _by_formula(lambda s: s + _nothing(s), _outer),
+                    "You added s to every row of −s sᵀ, as broadcasting does without `np.diag`: s_i belongs on the "
+                    "diagonal only.",
+                ),
+                Option("own-rule-for-all-pairs", _by_formula(lambda s: s[:, None] + _nothing(s), _outer)),
+                Option("diag-of-weights-only", _by_formula(np.diag, _nothing)),
+                Option("plus-outer-product", _by_formula(np.diag, lambda s: -np.outer(s, s))),
+                Option("outer-product-of-a-vector-is-a-number", _by_formula(np.diag, lambda s: s @ s)),
+                Option("diagonal-only-as-matrix", _by_formula(np.diag, lambda s: np.diag(s * s))),
+                *(
+                    Option(name, make(h))
+                    for name, make in (
+                        ("forward-differences", _forward_differences),
+                        ("central-differences", _central_differences),
+                    )
+                    for h in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+                    if (name, h)
+                    != ("central-differences", 1e-4)  # right within the tolerance, but for large scores
+                ),
+            ),
+        ),
+        Factor("after", as_it_is, (Option("sign-flipped", lambda J: -J),)),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: the dot product for the outer one, and no maximum."""
 
 
 EXERCISE = Exercise(
@@ -75,9 +188,15 @@ EXERCISE = Exercise(
         ),
         Case(
             "two scores, far below zero",
-            lambda rng: (-800 + rng.uniform(0.1, 2, size=2),),
+            lambda rng: (-8e6 + rng.uniform(0.1, 2, size=2),),
             says="Only differences of scores count: subtract the largest one before the exponential.",
         ),
+        Case(
+            "one score",
+            lambda rng: (rng.normal(size=1),),
+            says="One score alone has weight 1 whatever it is: its slope is 0, and stands in a matrix of shape (1, 1).",
+        ),
+        Case("forty scores", lambda rng: (rng.normal(size=40),)),
     ),
     wrong=(
         WrongAnswer(
@@ -158,6 +277,19 @@ EXERCISE = Exercise(
             "This is the slope of the logistic function of each score by itself. Softmax couples the scores.",
         ),
         WrongAnswer(
+            "outer-product-of-a-vector-is-a-number",
+            lambda x: np.diag(s := softmax(x)) - s @ s,
+            "You subtracted one number, s·s, from every entry: `s @ s.T` of a vector is a dot product, because `.T` "
+            "changes nothing about one axis. All products s_i·s_j belong there: `np.outer(s, s)`.",
+            ("What is `(s @ s.T).shape` when `s` has one axis?",),
+        ),
+        WrongAnswer(
+            "central-differences",
+            lambda x: _central_differences(1e-5)(softmax, x),
+            "These are right to about ten digits only, as differences of softmax at two places are. They are good for "
+            "checking a formula; write the formula here.",
+        ),
+        WrongAnswer(
             "no-max-subtraction",
             lambda x: np.diag(s := np.exp(x) / np.exp(x).sum()) - np.outer(s, s),
             "Without subtracting the largest score first, exp overflows (or gives 0/0) for large scores.",
@@ -171,7 +303,7 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "forward-differences",
-            _jacobian_by_differences,
+            lambda x: _forward_differences(1e-6)(softmax, x),
             "One-sided differences leave an error of about the size of the step. They are good for checking a formula; "
             "here the formula is asked for.",
         ),
@@ -181,12 +313,12 @@ EXERCISE = Exercise(
             "Your weights passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),
         WrongAnswer(
-            "single-precision",
+            "float32-somewhere",
             lambda x: np.diag(s := single(softmax(x))) - np.outer(s, s),
             "Your weights passed through float32, which keeps seven digits of sixteen. Stay in float64.",
         ),
         WrongAnswer(
-            "input-changed",
+            "changes-its-input",
             _jacobian_changing_input,
             "You changed the caller's array: `x -= ...` works in place. Write x = x - ... instead.",
         ),
@@ -218,4 +350,5 @@ EXERCISE = Exercise(
     ),
     forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),
+    mistakes=MISTAKES,
 )

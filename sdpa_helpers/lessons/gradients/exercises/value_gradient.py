@@ -3,9 +3,26 @@
 import numpy as np
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.exercise import (
+    Case,
+    Example,
+    Exercise,
+    Invariant,
+    WrongAnswer,
+    read_only,
+    read_only_strided,
+)
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
-from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, renormalised, single, transposed
+from sdpa_helpers.lessons.gradients.exercises.shared import (
+    BY_HAND,
+    as_it_is,
+    cases_of_shape,
+    half,
+    renormalised,
+    single,
+    transposed,
+)
 
 PROMPT = r"""`value_gradient(weights, grad_output)`: the first line of the way back, from $O = AV$ to the values.
 
@@ -42,7 +59,72 @@ def _output_gradient(rng, n_q, n_k, d_v, *batch, spread=1.0):
 def _unseen_key(rng):
     W, G = _output_gradient(rng, 5, 3, 6, 2)
     W[..., 1] = 0.0
-    return read_only(renormalised(W)), read_only(strided(200 * G))
+    return read_only(renormalised(W)), read_only_strided(200 * G)
+
+
+def _in_parts(*, convert, weights, product, after):
+    """value_gradient in four parts, each of which can be wrong; see MISTAKES."""
+    return lambda W, G: after(product(weights(convert(W)), convert(G)), W, G)
+
+
+def _summed_over_the_batch(W, G):
+    return (transposed(W) @ G).sum(axis=tuple(range(W.ndim - 2)))
+
+
+def _by_row_sum(W):
+    return W / np.maximum(W.sum(axis=-2, keepdims=True), 1e-300)
+
+
+def _hard(W):
+    return (W.max(axis=-1, keepdims=True) == W) * 1.0
+
+
+MISTAKES = Products(
+    (
+        Factor("convert", as_it_is, (Option("half-precision", half), Option("float32-somewhere", single))),
+        Factor(
+            "weights",
+            as_it_is,
+            (
+                Option("columns-normalised", _by_row_sum),
+                Option("hard-weights", _hard),
+                Option("softmax-slopes-put-in", lambda W: W * (1 - W)),
+                Option(
+                    "softmax-twice", softmax, "You applied softmax to the weights. They are weights already."
+                ),
+            ),
+        ),
+        Factor(
+            "product",
+            lambda W, G: transposed(W) @ G,
+            (
+                Option("not-transposed", lambda W, G: W @ G),
+                Option("all-axes-transposed", lambda W, G: W.T @ G),
+                Option(
+                    "reshaped-not-transposed",
+                    lambda W, G: W.reshape(*W.shape[:-2], W.shape[-1], W.shape[-2]) @ G,
+                ),
+                Option("summed-over-the-batch", _summed_over_the_batch),
+            ),
+        ),
+        Factor(
+            "after",
+            lambda dV, W, G: dV,
+            (
+                Option("mean-over-queries", lambda dV, W, G: dV / W.shape[-2]),
+                Option("scaled", lambda dV, W, G: dV / np.sqrt(G.shape[-1])),
+                Option("sign-flipped", lambda dV, W, G: -dV),
+                Option(
+                    "factor-of-two",
+                    lambda dV, W, G: 2 * dV,
+                    "Everything is twice as large as it should be. Nothing is squared here.",
+                ),
+            ),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: not transposed, and divided by the number of queries."""
 
 
 EXERCISE = Exercise(
@@ -69,6 +151,13 @@ EXERCISE = Exercise(
             says="A value with weight 0 for every query gets gradient 0.",
         ),
         Case("nearly one-hot weights", lambda rng: _output_gradient(rng, 6, 4, 3, 5, spread=30)),
+        *cases_of_shape(
+            lambda rng, batch, n_q, n_k, d_v: _output_gradient(rng, n_q, n_k, d_v, batch),
+            only=("n_q", "n_k", "d_v"),
+            n_q=3,
+            n_k=4,
+            d_v=2,
+        ),
     ),
     wrong=(
         WrongAnswer(
@@ -82,6 +171,7 @@ EXERCISE = Exercise(
             "all-axes-transposed",
             lambda W, G: W.T @ G,
             "`.T` reverses ALL axes, also those of the batch. Swap only the last two.",
+            clue="transpose-all",
         ),
         WrongAnswer(
             "reshaped-not-transposed",
@@ -127,13 +217,22 @@ EXERCISE = Exercise(
             "You divided by a square root. The scale belongs to the scores; the values never meet it.",
         ),
         WrongAnswer(
-            "only-two-axes",
+            "two-axes-only",
             lambda W, G: np.einsum("ij,id->jd", W, G),
-            "This works for a single matrix only. Batches and heads stand in front: write `...` for them.",
+            "This works for matrices only: with leading axes, a batch or heads, it fails. `...` in an index or in "
+            "einsum, and axes counted from the end (-1, -2), hold for any number of them.",
+            errors_tell=True,
+        ),
+        WrongAnswer(
+            "transpose-for-three-axes-only",
+            lambda W, G: np.transpose(W, (0, 2, 1)) @ G,
+            "This works for three axes only, one batch of matrices: a single matrix, and batch and heads, fail. Count "
+            "axes from the end: `np.swapaxes(weights, -1, -2)` holds for any number of them.",
+            errors_tell=True,
         ),
         WrongAnswer(
             "summed-over-the-batch",
-            lambda W, G: np.einsum("...ij,...id->jd", W, G),
+            _summed_over_the_batch,
             "You added the batch entries together. Each has its own values and its own gradient.",
         ),
         WrongAnswer(
@@ -147,12 +246,12 @@ EXERCISE = Exercise(
             "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),
         WrongAnswer(
-            "single-precision",
+            "float32-somewhere",
             lambda W, G: transposed(single(W)) @ single(G),
             "Your numbers passed through float32, which keeps seven digits of sixteen. Stay in float64.",
         ),
         WrongAnswer(
-            "input-changed",
+            "changes-its-input",
             _value_gradient_changing_input,
             "You changed the caller's array: `*=` works in place. Make a new array.",
         ),
@@ -183,4 +282,5 @@ EXERCISE = Exercise(
     ),
     forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),
+    mistakes=MISTAKES,
 )

@@ -3,8 +3,8 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
-from sdpa_helpers.checking.ready_made import READY_SOFTMAX
 from sdpa_helpers.checking.products import Factor, Option, Products
+from sdpa_helpers.checking.ready_made import READY_SOFTMAX
 from sdpa_helpers.lessons.softmax.exercises.shared import (
     cases_of_shape,
     every_axis_is,
