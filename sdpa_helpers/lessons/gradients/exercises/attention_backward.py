@@ -9,13 +9,20 @@ from sdpa_helpers.checking.exercise import (
     Exercise,
     Invariant,
     WrongAnswer,
-    read_only,
+    read_only_strided,
     redraw,
-    strided,
 )
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.gradients.exercises.row_dots import row_dots
-from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, half, single, transposed
+from sdpa_helpers.lessons.gradients.exercises.shared import (
+    BY_HAND,
+    as_it_is,
+    cases_of_shape,
+    half,
+    single,
+    transposed,
+)
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
 from sdpa_helpers.lessons.gradients.exercises.value_gradient import value_gradient
 
@@ -81,6 +88,30 @@ def _then(change):
     return lambda *inputs: change(*attention_backward(*inputs), inputs)
 
 
+def _by_central_differences(h):
+    """Every number of the inputs moved up and down by h."""
+
+    def function(Q, K, V, G):
+        def slopes(n):
+            out = np.empty_like((Q, K, V)[n])
+            for place in np.ndindex(out.shape):
+                step = np.zeros_like(out)
+                step[place] = h
+                up, down = (
+                    [x + sign * step if i == n else x for i, x in enumerate((Q, K, V))] for sign in (1, -1)
+                )
+                out[place] = ((_output(*up) - _output(*down)) * G).sum() / (2 * h)
+            return out
+
+        return tuple(slopes(n) for n in range(3))
+
+    return function
+
+
+def _output(Q, K, V):
+    return _weights_of(Q, K) @ V
+
+
 def _without_max(S):
     e = np.exp(S)
     return e / e.sum(axis=-1, keepdims=True)
@@ -89,6 +120,11 @@ def _without_max(S):
 def _global_max(S):
     e = np.exp(S - S.max())
     return e / e.sum(axis=-1, keepdims=True)
+
+
+def _lined_up_by_none(S):
+    e = np.exp(S - S.max(axis=-1)[:, None])
+    return e / e.sum(axis=-1)[:, None]
 
 
 def _causal(S):
@@ -126,6 +162,13 @@ def _values_not_transposed_in_weights(Q, K, V, G):
     c = 1 / np.sqrt(Q.shape[-1])
     A = softmax(Q @ transposed(K) * c)
     dS = softmax_backward(A, G @ V)
+    return dS @ K * c, transposed(dS) @ Q * c, transposed(A) @ G
+
+
+def _gradient_of_weights_transposed(Q, K, V, G):
+    c = 1 / np.sqrt(Q.shape[-1])
+    A = softmax(Q @ transposed(K) * c)
+    dS = softmax_backward(A, V @ transposed(G))
     return dS @ K * c, transposed(dS) @ Q * c, transposed(A) @ G
 
 
@@ -193,6 +236,29 @@ def _raw_scores(Q, K, V, G):
     return raw @ K, transposed(raw) @ Q, transposed(A) @ G
 
 
+def _steps():
+    """The ways through softmax that are wrong, by the names in the list."""
+
+    def away(average):
+        return lambda A, dA: A * (dA - average(A, dA))
+
+    return {
+        "row-sum-left-out": lambda A, dA: A * dA,
+        "diagonal-only": lambda A, dA: A * (1 - A) * dA,
+        "softmax-step-left-out": lambda A, dA: dA,
+        "jacobian-of-outer-product-only": lambda A, dA: -A * (A * dA).sum(axis=-1, keepdims=True),
+        "column-sum": away(lambda A, dA: (A * dA).sum(axis=-2, keepdims=True)),
+        "none-index-for-keepdims": away(lambda A, dA: (A * dA).sum(axis=-1)[:, None]),
+        "keepdims-forgotten": away(lambda A, dA: (A * dA).sum(axis=-1)),
+        "total-sum": away(lambda A, dA: (A * dA).sum()),
+        "mean-not-sum": away(lambda A, dA: (A * dA).mean(axis=-1, keepdims=True)),
+        "unweighted-mean": away(lambda A, dA: dA.mean(axis=-1, keepdims=True)),
+        "weights-not-multiplied": lambda A, dA: dA - (A * dA).sum(axis=-1, keepdims=True),
+        "average-added": lambda A, dA: A * (dA + (A * dA).sum(axis=-1, keepdims=True)),
+        "softmax-sign-flipped": lambda A, dA: -softmax_backward(A, dA),
+    }
+
+
 def _four(rng, n_q, n_k, d_k, d_v, *batch):
     shapes = ((n_q, d_k), (n_k, d_k), (n_k, d_v), (n_q, d_v))
     return tuple(rng.normal(size=(*batch, *shape)) for shape in shapes)
@@ -217,7 +283,7 @@ def _far_apart(rng):
 def _partly_zero(rng):
     Q, K, V, G = _four(rng, 5, 3, 6, 2, 4)
     K[:, 1], V[:, 2], G[:, 3], Q[:, 0] = 0.0, 0.0, 0.0, 0.0
-    return tuple(read_only(strided(x)) for x in (Q, K, V, G))
+    return tuple(read_only_strided(x) for x in (Q, K, V, G))
 
 
 def _keys_cancel(inputs, gradients):
@@ -234,6 +300,98 @@ def _queries_and_keys_agree(inputs, gradients):
     left, right = (inputs[i] * gradients[i] for i in (0, 1))
     size = 1 + np.abs(left).sum() + np.abs(right).sum()
     return bool(np.abs(left.sum(axis=(-1, -2)) - right.sum(axis=(-1, -2))).max() <= 1e-7 * size)
+
+
+def _in_parts(*, differences, convert, turn, scale, weights, gradient, step, keys, values, result):
+    """attention_backward in parts, each of which can be wrong; see MISTAKES.
+
+    turn: how a matrix is transposed. scale: the powers of 1/d_k forward, for dQ and for dK. step: through softmax.
+    differences: the step of finite differences in the place of all that.
+    """
+    if differences:
+        return _by_central_differences(differences)
+
+    def function(Q, K, V, G):
+        Q, K, V, G = (convert(x) for x in (Q, K, V, G))
+        forward, back_q, back_k = (float(Q.shape[-1]) ** -power for power in scale)
+        A = weights(Q @ turn(K) * forward)
+        dS = step(A, gradient(G, V, turn))
+        return result(dS @ K * back_q, keys(dS, turn) @ Q * back_k, values(A, turn) @ G, Q)
+
+    return function
+
+
+_NO_GRADIENT = (
+    "dA is made as if the loss were the sum of the outputs: dA = dO Vᵀ, and grad_output says what dO is."
+)
+
+_SCALES = {
+    "scale-missing-in-queries": (0.5, 0.0, 0.5),
+    "scale-missing-in-keys": (0.5, 0.5, 0.0),
+    "scale-missing-backward": (0.5, 0.0, 0.0),
+    "scale-doubled": (0.5, 1.0, 1.0),
+    "scale-doubled-in-queries": (0.5, 1.0, 0.5),
+    "scale-doubled-in-keys": (0.5, 0.5, 1.0),
+    "scale-inverted-backward": (0.5, -0.5, -0.5),
+    "no-scaling": (0.0, 0.0, 0.0),
+    "scale-missing-forward": (0.0, 0.5, 0.5),
+    "divided-by-d": (1.0, 1.0, 1.0),
+}
+
+MISTAKES = Products(
+    (
+        Factor("differences", 0.0, tuple(Option("central-differences", h) for h in (1e-3, 1e-4))),
+        Factor(
+            "convert",
+            as_it_is,
+            (Option("half-precision-somewhere", half), Option("float32-somewhere", single)),
+        ),
+        Factor("turn", transposed, (Option("all-axes-transposed", np.transpose),)),
+        Factor("scale", (0.5, 0.5, 0.5), tuple(Option(name, powers) for name, powers in _SCALES.items())),
+        Factor(
+            "weights",
+            softmax,
+            (
+                Option("softmax-over-queries", lambda S: softmax(S, axis=-2)),
+                Option("softmax-twice", lambda S: softmax(softmax(S))),
+                Option("scores-not-softmaxed", as_it_is),
+                Option("causal-mask-put-in", _causal),
+                Option("no-max-subtraction", _without_max),
+                Option("global-maximum", _global_max),
+                Option("none-index-for-keepdims", _lined_up_by_none),
+            ),
+        ),
+        Factor(
+            "gradient",
+            lambda G, V, turn: G @ turn(V),
+            (
+                Option("values-not-transposed-in-weights", lambda G, V, turn: G @ V),
+                Option("gradient-of-the-weights-transposed", lambda G, V, turn: V @ turn(G)),
+                Option(
+                    "output-gradient-ignored-in-weights",
+                    lambda G, V, turn: np.ones_like(G) @ turn(V),
+                    _NO_GRADIENT,
+                ),
+            ),
+        ),
+        Factor("step", softmax_backward, tuple(Option(name, step) for name, step in _steps().items())),
+        Factor("keys", lambda dS, turn: turn(dS), (Option("keys-not-transposed", lambda dS, turn: dS),)),
+        Factor("values", lambda A, turn: turn(A), (Option("values-not-transposed", lambda A, turn: A),)),
+        Factor(
+            "result",
+            lambda dQ, dK, dV, Q: (dQ, dK, dV),
+            (
+                Option("values-first", lambda dQ, dK, dV, Q: (dV, dQ, dK)),
+                Option("queries-and-keys-swapped", lambda dQ, dK, dV, Q: (dK, dQ, dV)),
+                Option("everything-negative", lambda dQ, dK, dV, Q: (-dQ, -dK, -dV)),
+                Option("values-scaled", lambda dQ, dK, dV, Q: (dQ, dK, dV / np.sqrt(Q.shape[-1]))),
+                Option("factor-of-two", lambda dQ, dK, dV, Q: (2 * dQ, 2 * dK, 2 * dV)),
+            ),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: the row sum left out, and no scale on the way back."""
 
 
 EXERCISE = Exercise(
@@ -265,6 +423,24 @@ EXERCISE = Exercise(
             "zero rows, read-only, strided",
             _partly_zero,
             says="A query whose output has no gradient gets none; a zero vector is an ordinary vector.",
+        ),
+        Case(
+            "one query, values of one number, a batch of one",
+            lambda rng: _four(rng, 1, 4, 3, 1, 1),
+            says="An axis of length 1 is an axis like any other: it stays.",
+        ),
+        Case(
+            "one key, of one number",
+            lambda rng: _four(rng, 3, 1, 1, 4),
+            says="One key alone has weight 1 whatever its score: only its value learns.",
+        ),
+        *cases_of_shape(
+            lambda rng, batch, n_q, n_k, d_k, d_v: _four(rng, n_q, n_k, d_k, d_v, batch),
+            only=(),
+            n_q=3,
+            n_k=4,
+            d_k=2,
+            d_v=5,
         ),
     ),
     wrong=(
@@ -300,6 +476,20 @@ EXERCISE = Exercise(
             "column-sum",
             _variant(step=lambda A, dA: A * (dA - (A * dA).sum(axis=-2, keepdims=True))),
             "You took softmax's average over the queries (axis −2). It runs over the keys: axis −1.",
+            section="4. Without the matrix",
+        ),
+        WrongAnswer(
+            "none-index-for-keepdims",
+            _variant(softmax=_lined_up_by_none, step=_steps()["none-index-for-keepdims"]),
+            "You put the axis that a sum lost back at place 1, as `[:, None]` does. That is its place for a single "
+            "matrix; with a batch in front it is another. `keepdims=True` or `[..., None]` hold for any number of "
+            "axes.",
+            section="4. Without the matrix",
+        ),
+        WrongAnswer(
+            "keepdims-forgotten",
+            _variant(step=lambda A, dA: A * (dA - (A * dA).sum(axis=-1))),
+            "The sums of A∘dA lost their axis, so NumPy lines them up with the keys (or fails). Use keepdims=True.",
             section="4. Without the matrix",
         ),
         WrongAnswer(
@@ -457,6 +647,12 @@ EXERCISE = Exercise(
             "dA needs Vᵀ: entry [i, j] is the dot product of the output's gradient i with value j.",
         ),
         WrongAnswer(
+            "gradient-of-the-weights-transposed",
+            _gradient_of_weights_transposed,
+            "dA lies the wrong way round: V dOᵀ has a row for each key. Entry [i, j] belongs to query i and key j: "
+            "dA = dO Vᵀ.",
+        ),
+        WrongAnswer(
             "values-from-scores",
             _then(
                 lambda dQ, dK, dV, i: (
@@ -516,6 +712,12 @@ EXERCISE = Exercise(
             "Each row needs its own maximum.",
         ),
         WrongAnswer(
+            "central-differences",
+            _by_central_differences(1e-5),
+            "These are right to some digits only, as differences of the output at two places are. They are good for "
+            "checking a formula; write the formula here.",
+        ),
+        WrongAnswer(
             "output-gradient-ignored",
             lambda Q, K, V, G: attention_backward(Q, K, V, np.ones_like(G)),
             "You assumed that the loss is the sum of the outputs. grad_output says how the loss moves with each "
@@ -529,12 +731,14 @@ EXERCISE = Exercise(
         WrongAnswer(
             "two-axes-only",
             _einsum_for_two_axes,
-            "This works for a single head only. Batches and heads stand in front: use @ or `...` in einsum.",
+            "This works for matrices only: with leading axes, a batch or heads, it fails. `...` in an index or in "
+            "einsum, and axes counted from the end (-1, -2), hold for any number of them.",
         ),
         WrongAnswer(
             "all-axes-transposed",
             _all_axes_transposed,
             "`.T` reverses ALL axes, also those of the batch. Swap only the last two.",
+            clue="transpose-all",
         ),
         WrongAnswer(
             "weights-detached",
@@ -565,7 +769,7 @@ EXERCISE = Exercise(
             "This is the forward pass. Three gradients are asked for.",
         ),
         WrongAnswer(
-            "half-precision",
+            "half-precision-somewhere",
             _variant(convert=half),
             "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),
@@ -610,4 +814,5 @@ EXERCISE = Exercise(
     ),
     forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),
+    mistakes=MISTAKES,
 )

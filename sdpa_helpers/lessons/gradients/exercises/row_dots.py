@@ -51,7 +51,7 @@ MISTAKES = Products(
             "convert",
             as_it_is,
             (
-                Option("half-precision", half),
+                Option("half-precision-somewhere", half),
                 Option(
                     "float32-somewhere",
                     single,
@@ -205,7 +205,7 @@ EXERCISE = Exercise(
             "the batch and the heads.",
         ),
         WrongAnswer(
-            "half-precision",
+            "half-precision-somewhere",
             lambda O, G: (half(O) * half(G)).sum(axis=-1),
             "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),

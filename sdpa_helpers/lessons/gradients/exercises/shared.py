@@ -34,12 +34,12 @@ def as_it_is(x):
 def cases_of_shape(draw, only, **sizes):
     """Inputs in shapes in which an answer can go wrong without a warning: ones, equal sizes, many rows of many.
 
-    draw: called with a generator and `batch`, and every name in sizes.
+    draw: called with a generator and `batch`, and every name in sizes. only: the sizes that are 1 in a case each.
     """
     equal = dict.fromkeys(sizes, 3)
     large = {name: 10 + n for n, name in enumerate(sizes)} | {list(sizes)[-1]: 40}
     return (
-        *one_of_each(draw, only=only, batch=1, **sizes),
+        *(one_of_each(draw, only=only, batch=1, **sizes) if only else ()),
         Case(
             "a batch of three, all sizes equal",
             lambda rng: draw(rng, batch=3, **equal),

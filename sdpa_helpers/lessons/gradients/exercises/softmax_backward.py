@@ -83,7 +83,7 @@ MISTAKES = Products(
             "convert",
             (as_it_is, as_it_is),
             (
-                Option("half-precision", (half, half)),
+                Option("half-precision-somewhere", (half, half)),
                 Option("float32-somewhere", (single, single)),
                 Option("softmax-twice", (softmax, as_it_is)),
             ),
@@ -316,7 +316,7 @@ EXERCISE = Exercise(
             "You divided by the sum of the weights, which is 0 for a fully masked row. The weights need no division.",
         ),
         WrongAnswer(
-            "half-precision",
+            "half-precision-somewhere",
             lambda W, G: softmax_backward(half(W), half(G)),
             "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),

@@ -91,8 +91,8 @@ MISTAKES = Products(
             "convert",
             (as_it_is, as_it_is),
             (
-                Option("half-precision", (as_it_is, half)),
-                Option("half-precision", (half, as_it_is)),
+                Option("half-precision-somewhere", (as_it_is, half)),
+                Option("half-precision-somewhere", (half, as_it_is)),
                 Option("float32-somewhere", (as_it_is, single)),
                 Option("float32-somewhere", (single, as_it_is)),
             ),
@@ -308,7 +308,7 @@ EXERCISE = Exercise(
             "here the formula is asked for.",
         ),
         WrongAnswer(
-            "half-precision",
+            "half-precision-somewhere",
             lambda x: np.diag(s := half(softmax(x))) - np.outer(s, s),
             "Your weights passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),

@@ -81,7 +81,11 @@ def _hard(W):
 
 MISTAKES = Products(
     (
-        Factor("convert", as_it_is, (Option("half-precision", half), Option("float32-somewhere", single))),
+        Factor(
+            "convert",
+            as_it_is,
+            (Option("half-precision-somewhere", half), Option("float32-somewhere", single)),
+        ),
         Factor(
             "weights",
             as_it_is,
@@ -241,7 +245,7 @@ EXERCISE = Exercise(
             "The sign is turned round. This is the gradient itself, not the step against it.",
         ),
         WrongAnswer(
-            "half-precision",
+            "half-precision-somewhere",
             lambda W, G: transposed(half(W)) @ half(G),
             "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),

@@ -106,7 +106,7 @@ MISTAKES = Products(
                     for n in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
                     for largest in (1.0, 1 - 10.0**-n)
                 ),
-                *(Option("small-weights-left-out", _above(10.0**-n)) for n in (2, 3, 4, 5, 6)),
+                *(Option("threshold-for-zero", _above(10.0**-n)) for n in (2, 3, 4, 5, 6)),
             ),
         ),
         Factor("weigh", lambda w: w, (Option("weights-left-out", lambda w: 1.0),)),
@@ -191,7 +191,7 @@ EXERCISE = Exercise(
             "needs care.",
         ),
         WrongAnswer(
-            "small-weights-left-out",
+            "threshold-for-zero",
             lambda w, axis=-1: -np.sum(w * np.log(np.where(w > 1e-6, w, 1.0)), axis=axis),
             "Small weights are left out as if they were 0. Only a weight of exactly 0 adds nothing.",
         ),

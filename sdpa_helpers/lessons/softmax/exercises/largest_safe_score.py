@@ -186,7 +186,7 @@ EXERCISE = Exercise(
             ("float(np.finfo(dtype).max) is the same number in float64.",),
         ),
         WrongAnswer(
-            "limits-rounded",
+            "constants-rounded",
             lambda n_k, dtype: _LIMITS[dtype] - np.log(n_k),
             "You took the logarithms of the largest numbers with a few digits, as the lesson prints them. Compute "
             "them from np.finfo(dtype).max.",

@@ -127,7 +127,7 @@ MISTAKES = Products(
                 Option("base-2-for-the-sum", lambda x, m, e, axis: x - m - np.log2(_sum(e, axis))),
                 Option("sum-without-keepdims", lambda x, m, e, axis: x - m - np.log(e.sum(axis=axis))),
                 Option(
-                    "mean-not-sum",
+                    "mean-of-the-exponentials",
                     lambda x, m, e, axis: x - m - np.log(e.mean(axis=axis, keepdims=True)),
                     "Your numbers are ln n too large: the logarithm is that of the mean of the exponentials, and the "
                     "sum belongs there.",

@@ -182,7 +182,7 @@ MISTAKES = Products(
                 Option("largest-size-subtracted", lambda x, axis: np.abs(x).max(axis=axis, keepdims=True)),
                 *(
                     Option(
-                        "running-maximum-from-zero",
+                        "zero-start-of-a-running-maximum",
                         lambda x, axis, dtype=dtype: np.maximum(
                             x.max(axis=axis, keepdims=True).astype(dtype or x.dtype), 0
                         ),
@@ -294,7 +294,7 @@ EXERCISE = Exercise(
             "exponential is 0. Subtract the maximum with its sign.",
         ),
         WrongAnswer(
-            "running-maximum-from-zero",
+            "zero-start-of-a-running-maximum",
             _shifted_by(lambda x, axis: np.maximum(x.max(axis=axis, keepdims=True), 0)),
             "What you subtract is never below 0: a maximum that is looked for starting from 0 stays there when all "
             "scores are negative. A row near −1000 then has only exponentials of 0, and 0/0 is NaN. Start from −∞.",
@@ -374,7 +374,7 @@ EXERCISE = Exercise(
             "meets its own maximum and its own sum.",
         ),
         WrongAnswer(
-            "lined-up-by-none",
+            "none-index-for-keepdims",
             _lined_up_by_none,
             "You put the lost axis back at place 1, as `[:, None]` does. That is its place for the rows of a matrix; "
             "for one row, for axis 0 or with a batch in front it is another. `keepdims=True` keeps it where it was.",
@@ -515,7 +515,7 @@ EXERCISE = Exercise(
             "Only −∞ means weight 0.",
         ),
         WrongAnswer(
-            "half-precision",
+            "half-precision-somewhere",
             lambda x, axis=-1: softmax(x.astype(np.float16), axis).astype(x.dtype),
             "Your numbers passed through float16, which keeps about three digits. Stay in the dtype you were given.",
         ),

@@ -179,7 +179,7 @@ MISTAKES = Products(
             "cold",
             (_as_given, _RIGHT),
             (
-                Option("temperature-cut-to-an-integer", (_cut, _RIGHT)),
+                Option("integer-temperature", (_cut, _RIGHT)),
                 *(Option("small-number-for-zero", (_at_least(small), _RIGHT)) for small in SMALL),
                 *(
                     Option("small-number-added-to-the-temperature", (_more_by(small), _RIGHT))
@@ -238,7 +238,7 @@ MISTAKES = Products(
                 Option("global-max-subtracted", _over_global_maximum),
                 Option("temperature-multiplied", lambda x, t, axis: softmax(x * t, axis)),
                 Option("square-root-of-temperature", _at(np.sqrt)),
-                Option("small-temperatures-as-zero", _at(lambda t: t if t > 1e-3 else 0.0)),
+                Option("threshold-for-zero", _at(lambda t: t if t > 1e-3 else 0.0)),
                 Option("divided-after-softmax", lambda x, t, axis: softmax(x, axis) / t),
             ),
         ),
@@ -451,7 +451,7 @@ EXERCISE = Exercise(
             "temperature is slightly off. Treat 0 as its own case.",
         ),
         WrongAnswer(
-            "small-temperatures-as-zero",
+            "threshold-for-zero",
             _tempered(between=_at(lambda t: t if t > 1e-3 else 0.0)),
             "You treat small temperatures as 0. Where the gaps are as small as the temperature the weights are "
             "ordinary ones: only T = 0 is the limit.",
@@ -463,7 +463,7 @@ EXERCISE = Exercise(
             "ordinary ones: only T = ∞ is the limit.",
         ),
         WrongAnswer(
-            "temperature-cut-to-an-integer",
+            "integer-temperature",
             lambda x, temperature, axis=-1: softmax_with_temperature(x, _cut(temperature), axis),
             "Your temperature lost its decimals: 1/4 became 0. Look for int(...) or //.",
         ),
