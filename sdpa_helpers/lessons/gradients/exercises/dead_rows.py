@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 
 PROMPT = """`dead_rows(grad_scores, threshold)`: what share of the queries gets next to no gradient?
@@ -44,6 +45,116 @@ def _by_powers(rng):
     ), 1e-6
 
 
+def _one_is_dead(rng, *shape):
+    """Rows of length 1, the first of them far below."""
+    rows = rng.normal(size=shape)
+    rows /= np.linalg.norm(rows, axis=-1, keepdims=True)
+    rows[(0,) * (len(shape) - 1)] *= 1e-3
+    return rows, 0.5
+
+
+def _minute(rng):
+    """Lengths and a threshold far below any constant; float32 would make them all 0."""
+    return 1e-120 * _rows_of_lengths(rng, [0.5, 2, 1, 7, 0.25], 4), 0.75e-120
+
+
+def _just_below(rng):
+    """Lengths just below and just above 1: seven digits are too few."""
+    lengths = 1 + 1e-9 * np.array([-2, -1, -3, 2, 1, -4, 3])
+    return _rows_of_lengths(rng, lengths, 4), 1.0
+
+
+def _late(rng):
+    """Twelve rows of forty, of which the last are long, and those before get long in their last entries."""
+    rows = 1e-3 * rng.normal(size=(12, 40))
+    rows[2:9, -1] = 1.0
+    rows[10:, 5] = 1.0
+    return rows, 0.1
+
+
+def _in_parts(*, length, axis, compare, share, after):
+    """dead_rows in five parts, each of which can be wrong; see MISTAKES."""
+    return lambda G, t: after(share(compare(length(G, axis), t)))
+
+
+def _by_norm(G, axis):
+    return np.linalg.norm(G, axis=axis) if axis is not None else np.linalg.norm(G.ravel())
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "length",
+            _by_norm,
+            (
+                Option("entries-not-rows", lambda G, axis: np.abs(G)),
+                Option("signed-entries", lambda G, axis: G),
+                Option("row-sums", lambda G, axis: np.abs(G.sum(axis=axis))),
+                Option("row-means-of-sizes", lambda G, axis: np.abs(G).mean(axis=axis)),
+                Option("largest-entry", lambda G, axis: np.abs(G).max(axis=axis)),
+                Option("sum-of-sizes", lambda G, axis: np.abs(G).sum(axis=axis)),
+                Option("square-root-forgotten", lambda G, axis: (G * G).sum(axis=axis)),
+                Option(
+                    "root-of-the-mean-square",
+                    lambda G, axis: np.sqrt((G * G).mean(axis=axis)),
+                    "You took the root of the MEAN of the squares, which gets smaller when there are more keys. The "
+                    "length is the root of their sum.",
+                ),
+            ),
+        ),
+        Factor(
+            "axis",
+            -1,
+            (
+                Option("columns-not-rows", -2),
+                Option("axis-one-hard-coded", 1),
+                Option(
+                    "axis-zero-hard-coded",
+                    0,
+                    "You took the lengths along axis 0: the queries, or the batch. A row runs over the keys: axis −1.",
+                ),
+                Option("one-length-for-all", None),
+            ),
+        ),
+        Factor(
+            "compare",
+            lambda lengths, t: lengths < t,
+            (
+                Option("the-living", lambda lengths, t: lengths >= t),
+                Option(
+                    "above-the-threshold",
+                    lambda lengths, t: lengths > t,
+                    "This counts the rows above the threshold; those below it are dead.",
+                ),
+                Option("at-the-threshold-too", lambda lengths, t: lengths <= t),
+                Option("exact-zeros", lambda lengths, t: lengths == 0),
+            ),
+        ),
+        Factor(
+            "share",
+            np.mean,
+            (
+                Option("a-count", np.sum),
+                Option("per-batch-entry", lambda dead: np.mean(dead, axis=-1)),
+                Option(
+                    "first-axis-taken-for-the-number-of-rows",
+                    lambda dead: np.sum(dead) / len(dead) if np.ndim(dead) else np.mean(dead),
+                    "You divided by the length of the first axis. With a batch in front that is not the number of "
+                    "rows: the mean over all of them is.",
+                ),
+            ),
+        ),
+        Factor(
+            "after",
+            lambda share: share,
+            (Option("in-percent", lambda share: 100 * share),),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: a count, and in percent."""
+
+
 EXERCISE = Exercise(
     name="dead_rows",
     lesson="04_gradients",
@@ -73,6 +184,23 @@ EXERCISE = Exercise(
             "nobody is dead, read-only",
             lambda rng: (read_only(_rows_of_lengths(rng, [0.5, 2, 1, 7], 3)), 0.25),
         ),
+        Case(
+            "one query in each head, a batch of one",
+            lambda rng: _one_is_dead(rng, 1, 2, 1, 3),
+            says="An axis of length 1 is an axis like any other: the share is that of all rows, here one of two.",
+        ),
+        Case(
+            "one key",
+            lambda rng: _one_is_dead(rng, 1, 4, 1),
+            says="With one key a row is one number, and its length is that number without its sign.",
+        ),
+        Case(
+            "a threshold of 10⁻¹²⁰",
+            _minute,
+            says="No gradient is small by itself: what counts is the threshold that is given.",
+        ),
+        Case("next to the threshold", _just_below, says="A length of 1 − 10⁻⁹ is below 1."),
+        Case("twelve queries, forty keys", _late),
     ),
     wrong=(
         WrongAnswer(
@@ -176,4 +304,5 @@ EXERCISE = Exercise(
         ),
     ),
     allows=(COURSE_SOFTMAX,),
+    mistakes=MISTAKES,
 )

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = """`relative_error(a, b)`: how far two gradients are apart, as a share of their size. A test that uses it must not be fooled.
 
@@ -105,6 +106,145 @@ def _tiny(rng):
     return a, -1.5 * a + 1e-22 * rng.normal(size=a.shape)
 
 
+def _second_larger(rng):
+    a, b = _nearly(rng, 2, 1, 4, 1, error=1e-2)
+    b[0, 0, 2] = -float(rng.uniform(5, 6))
+    return a, b
+
+
+def _minute(rng):
+    a = 1e-120 * rng.uniform(1, 2, size=(1, 5))
+    return a, a * (1 + 0.1 * rng.uniform(-1, 1, size=a.shape))
+
+
+def _last_of_forty(rng):
+    a, b = _nearly(rng, 40, error=1e-9)
+    b[-1] += 0.5
+    return a, b
+
+
+def _in_parts(*, guard, measure, distance, size, divide):
+    """relative_error in five parts, each of which can be wrong; see MISTAKES."""
+
+    def answer(a, b):
+        return np.inf if guard(a, b) else divide(distance(a, b, measure), size(a, b, measure), a, b)
+
+    return answer
+
+
+def _largest_entry(x):
+    return np.abs(x).max()
+
+
+def _unequal(a, b):
+    return a.shape != b.shape
+
+
+def _not_finite(*arrays):
+    return not all(np.isfinite(x).all() for x in arrays)
+
+
+def _or_zero(distance, size, a, b):
+    return distance / size if size > 0 else 0.0
+
+
+def _each_over(entry_size):
+    """Each difference over the size of its own entry, and then the largest quotient."""
+    return lambda distance, size, a, b: np.max(np.abs(a - b) / entry_size(a, b))
+
+
+_BOUNDS = (1e-20, float(np.finfo(np.float64).eps), 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
+"""Small numbers that people put into a denominator."""
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "guard",
+            lambda a, b: not _comparable(a, b),
+            (
+                Option(
+                    "nothing-looked-at-first",
+                    lambda a, b: False,
+                    "Shapes and NaN are not looked at: NaN in, NaN out, and shapes that broadcast are compared. `error "
+                    "> 1e-6` is False for NaN, so a test that uses it passes. Handle these before you compare.",
+                ),
+                Option(
+                    "only-shapes-looked-at",
+                    _unequal,
+                    "You look at the shapes, and not at NaN or infinity: NaN in, NaN out, and `error > 1e-6` is False "
+                    "for NaN, so a test that uses it passes.",
+                ),
+                Option("shape-ignored", lambda a, b: _not_finite(a, b)),
+                Option("one-side-only", lambda a, b: _unequal(a, b) or _not_finite(a)),
+                Option("one-side-only", lambda a, b: _unequal(a, b) or _not_finite(b)),
+                Option(
+                    "infinity-overlooked",
+                    lambda a, b: _unequal(a, b) or bool(np.isnan(a).any() or np.isnan(b).any()),
+                ),
+            ),
+        ),
+        Factor("measure", _largest_entry, (Option("norms-not-maxima", np.linalg.norm),)),
+        Factor(
+            "distance",
+            lambda a, b, measure: measure(a - b),
+            (
+                Option("signed-difference", lambda a, b, measure: (a - b).max()),
+                Option("mean-not-maximum", lambda a, b, measure: np.abs(a - b).mean()),
+            ),
+        ),
+        Factor(
+            "size",
+            lambda a, b, measure: max(measure(a), measure(b)),
+            (
+                Option("absolute-error", lambda a, b, measure: 1.0),
+                Option("signed-size", lambda a, b, measure: max(a.max(), b.max())),
+                Option("sizes-added", lambda a, b, measure: measure(a) + measure(b)),
+                Option("first-size-only", lambda a, b, measure: measure(a)),
+                Option("second-size-only", lambda a, b, measure: measure(b)),
+                Option(
+                    "mean-of-the-sizes",
+                    lambda a, b, measure: (measure(a) + measure(b)) / 2,
+                    "You divided by the mean of both sizes; divide by the larger one.",
+                ),
+            ),
+        ),
+        Factor(
+            "divide",
+            _or_zero,
+            (
+                Option("zeros-give-nan", lambda distance, size, a, b: distance / np.float64(size)),
+                *(
+                    Option("constant-in-denominator", lambda d, s, a, b, small=small: d / (s + small))
+                    for small in _BOUNDS
+                ),
+                *(
+                    Option("floor-in-denominator", lambda d, s, a, b, small=small: d / max(s, small))
+                    for small in _BOUNDS
+                ),
+                Option(
+                    "entry-by-entry",
+                    _each_over(lambda a, b: np.maximum(np.maximum(np.abs(a), np.abs(b)), 1e-300)),
+                ),
+                *(
+                    Option(
+                        "rel-error-of-cs231n",
+                        _each_over(lambda a, b, small=small: np.maximum(small, np.abs(a) + np.abs(b))),
+                    )
+                    for small in _BOUNDS
+                ),
+                *(
+                    Option("entry-by-entry", _each_over(lambda a, b, small=small: np.abs(b) + small))
+                    for small in _BOUNDS
+                ),
+            ),
+        ),
+    ),
+    _in_parts,
+)
+"""Mistakes that come together: entry by entry, and nothing looked at first."""
+
+
 EXERCISE = Exercise(
     name="relative_error",
     lesson="04_gradients",
@@ -143,6 +283,36 @@ EXERCISE = Exercise(
         ),
         Case(
             "nothing but zeros", lambda rng: (np.zeros((2, n := int(rng.integers(3, 7)))), np.zeros((2, n)))
+        ),
+        Case(
+            "infinity in the first only",
+            _with(np.inf, 0.5),
+            says="A gradient that is not finite is wrong: the answer is inf.",
+        ),
+        Case(
+            "minus infinity in the second only",
+            _with(0.5, -np.inf),
+            says="A gradient that is not finite is wrong: the answer is inf. −inf is not finite either.",
+        ),
+        Case(
+            "the second is larger, with a minus; four axes",
+            _second_larger,
+            says="The size is that of the largest entry of either array, without its sign.",
+        ),
+        Case(
+            "sizes below 10⁻¹⁰⁰",
+            _minute,
+            says="However small the gradients are, what counts is their difference for their size.",
+        ),
+        Case(
+            "forty numbers, the last one wrong",
+            _last_of_forty,
+            says="One wrong entry among many is an error, wherever it stands.",
+        ),
+        Case(
+            "a row against a column",
+            lambda rng: _column(rng)[::-1],
+            says="Shapes (4,) and (4, 1) broadcast without an error. A gradient of the wrong shape is wrong.",
         ),
         Case(
             "a column against a row",
@@ -210,6 +380,13 @@ EXERCISE = Exercise(
             "You compared norms, which many right entries can fill up. Take the largest entries.",
         ),
         WrongAnswer(
+            "norms-over-their-sum",
+            lambda a, b: np.linalg.norm(a - b) / (np.linalg.norm(a) + np.linalg.norm(b)),
+            "This is ‖a − b‖ / (‖a‖ + ‖b‖), as many courses check gradients. Norms can be filled up by many right "
+            "entries, two of them add up to more than the larger one, and NaN, zeros and shapes are not looked at. "
+            "Look at these first, then divide the largest difference by the largest entry.",
+        ),
+        WrongAnswer(
             "sizes-added",
             _error_by(
                 lambda a, b: np.abs(a - b).max() / s if (s := np.abs(a).max() + np.abs(b).max()) > 0 else 0.0
@@ -233,6 +410,13 @@ EXERCISE = Exercise(
             ),
             "You divided each difference by its own entry: where a gradient is almost zero, harmless rounding looks "
             "like a total failure. Divide once, by the largest entry.",
+        ),
+        WrongAnswer(
+            "rel-error-of-cs231n",
+            lambda a, b: np.max(np.abs(a - b) / np.maximum(1e-8, np.abs(a) + np.abs(b))),
+            "Each difference is divided by its own |a| + |b|, with a floor: that is `rel_error` as CS231n's notebooks "
+            "have it. Where a gradient is almost zero, harmless rounding then looks like a total failure. Divide once, "
+            "by the largest entry of either array, and look for NaN and for shapes first.",
         ),
         WrongAnswer(
             "constant-in-denominator",
@@ -283,4 +467,5 @@ EXERCISE = Exercise(
             lambda inputs, r: bool(r <= 2 + 1e-9) or not _comparable(*inputs),
         ),
     ),
+    mistakes=MISTAKES,
 )
