@@ -67,7 +67,7 @@ def _just_below(rng):
 def _late(rng):
     """Twelve rows of forty, of which the last are long, and those before get long in their last entries."""
     rows = 1e-3 * rng.normal(size=(12, 40))
-    rows[2:9, -1] = 1.0
+    rows[2:8, -1] = 1.0
     rows[10:, 5] = 1.0
     return rows, 0.1
 
@@ -185,13 +185,13 @@ EXERCISE = Exercise(
             lambda rng: (read_only(_rows_of_lengths(rng, [0.5, 2, 1, 7], 3)), 0.25),
         ),
         Case(
-            "one query in each head, a batch of one",
-            lambda rng: _one_is_dead(rng, 1, 2, 1, 3),
+            "one query, one head",
+            lambda rng: _one_is_dead(rng, 2, 1, 1, 3),
             says="An axis of length 1 is an axis like any other: the share is that of all rows, here one of two.",
         ),
         Case(
             "one key",
-            lambda rng: _one_is_dead(rng, 1, 4, 1),
+            lambda rng: _one_is_dead(rng, 2, 4, 1),
             says="With one key a row is one number, and its length is that number without its sign.",
         ),
         Case(

@@ -111,7 +111,7 @@ def _unguarded(x, temperature, axis):
 
 def _at(temperature_used):
     """The right answer for another temperature than the given one."""
-    return lambda x, t, axis: softmax_with_temperature(x, temperature_used(t), axis)
+    return lambda x, t, axis=-1: softmax_with_temperature(x, temperature_used(t), axis)
 
 
 def _one_for_each_largest(x, temperature, axis):
