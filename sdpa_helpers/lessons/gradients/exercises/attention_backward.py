@@ -20,6 +20,7 @@ from sdpa_helpers.lessons.gradients.exercises.shared import (
     as_it_is,
     cases_of_shape,
     half,
+    in_float32,
     single,
     transposed,
 )
@@ -344,7 +345,11 @@ MISTAKES = Products(
         Factor(
             "convert",
             as_it_is,
-            (Option("half-precision-somewhere", half), Option("float32-somewhere", single)),
+            (
+                Option("half-precision-somewhere", half),
+                Option("float32-somewhere", single),
+                Option("float32-somewhere", in_float32),
+            ),
         ),
         Factor("turn", transposed, (Option("all-axes-transposed", np.transpose),)),
         Factor("scale", (0.5, 0.5, 0.5), tuple(Option(name, powers) for name, powers in _SCALES.items())),

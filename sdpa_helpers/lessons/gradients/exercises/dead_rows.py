@@ -270,6 +270,12 @@ EXERCISE = Exercise(
             "You took axis 1 for the keys. With a batch in front that is another axis. Count from the end: −1.",
         ),
         WrongAnswer(
+            "loop-over-the-first-axis",
+            lambda G, t: float(np.mean([np.linalg.norm(row) < t for row in G])),
+            "You go along the first axis and take one length for all that lies there. For a single matrix those are "
+            "rows; with a batch in front they are matrices. Take the lengths along the last axis.",
+        ),
+        WrongAnswer(
             "one-length-for-all",
             lambda G, t: float(np.linalg.norm(G) < t),
             "You took one length for the whole array. Each row has its own.",

@@ -18,6 +18,15 @@ def single(x):
     return x.astype(np.float32).astype(x.dtype)
 
 
+def in_float16(x):
+    """Not back again: whatever follows is done in float16."""
+    return x.astype(np.float16)
+
+
+def in_float32(x):
+    return x.astype(np.float32)
+
+
 def transposed(x):
     return np.swapaxes(x, -1, -2)
 

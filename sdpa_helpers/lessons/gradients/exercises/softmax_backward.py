@@ -11,6 +11,7 @@ from sdpa_helpers.lessons.gradients.exercises.shared import (
     as_it_is,
     cases_of_shape,
     half,
+    in_float16,
     renormalised,
     single,
     transposed,
@@ -84,6 +85,7 @@ MISTAKES = Products(
             (as_it_is, as_it_is),
             (
                 Option("half-precision-somewhere", (half, half)),
+                Option("half-precision-somewhere", (in_float16, in_float16)),
                 Option("float32-somewhere", (single, single)),
                 Option("softmax-twice", (softmax, as_it_is)),
             ),

@@ -174,8 +174,9 @@ EXERCISE = Exercise(
         WrongAnswer(
             "zero-gives-nan",
             lambda w, axis=-1: -(w * np.log(w)).sum(axis=axis),
-            "For a weight of 0 this is 0 · (−∞) = NaN, and softmax does give exact zeros. Such a weight adds "
-            "nothing: leave it out of the logarithm.",
+            "A weight of 0 makes your result NaN, and softmax does give exact zeros. Either 0 · ln 0 was computed, which "
+            "is 0 · (−∞), or `where=` without `out=` left memory that nobody wrote. Such a weight adds nothing: put a "
+            "harmless number into the logarithm.",
             ("What is np.log(0), and what is 0 times that?",),
         ),
         WrongAnswer(
