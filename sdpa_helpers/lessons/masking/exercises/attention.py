@@ -1,14 +1,29 @@
 """Lesson 05, exercise `attention`: scaled dot-product attention, with a mask."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
+from sdpa_helpers.lessons.masking.exercises.mask_factors import (
+    HIDING,
+    MEANING,
+    NUMERICS,
+    SAYS,
+    Hiding,
+    Numerics,
+    Sums,
+    by_index,
+    rows_opened,
+    weigh,
+)
 from sdpa_helpers.lessons.masking.exercises.masked_softmax import masked_softmax
 from sdpa_helpers.lessons.masking.exercises.ways_to_mask import (
     LEVELS,
+    added,
     fill,
     global_maximum_unguarded,
     hide,
@@ -124,6 +139,10 @@ def _cosines(Q, K, V):
     return _unit(Q) @ _turn(_unit(K))
 
 
+def _reshaped(Q, K, V):
+    return Q @ K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2])
+
+
 def _distances(Q, K, V):
     return -np.linalg.norm(Q[..., :, None, :] - K[..., None, :, :], axis=-1) / np.sqrt(Q.shape[-1])
 
@@ -178,30 +197,25 @@ def _zero_keys_hidden(Q, K, V, mask=None):
     return attention(Q, K, V, real if mask is None else real & mask)
 
 
+def _truth_of_the_mask(Q, K, V, mask=None):
+    mask = mask or np.True_
+    return attention(Q, K, V, mask)
+
+
 def _in_place(Q, K, V, mask=None):
     Q /= np.sqrt(Q.shape[-1])
     return _attend(lambda Q, K, V: Q @ _turn(K))(Q, K, V, mask)
 
 
-def _mask_assigned(Q, K, V, mask=None):
-    if mask is not None:
-        mask[...] = mask & True
-    return attention(Q, K, V, mask)
-
-
-def _scores_by_index(Q, K, V, mask=None):
-    scores = _scaled(Q, K, V)
-    if mask is not None:
-        scores[~mask] = -np.inf
-    weights = softmax(scores)
-    return weights @ V, weights
+def _in_float32(Q, K, V, mask=None):
+    output, weights = _in_dtype(np.float32)(Q, K, V, mask)
+    return output.astype(float), weights.astype(float)
 
 
 def _in_dtype(dtype) -> Callable:
     def attention_(Q, K, V, mask=None):
         Q, K, V = (x.astype(dtype) for x in (Q, K, V))
-        output, weights = _attend(lambda Q, K, V: Q @ _turn(K) / dtype(np.sqrt(Q.shape[-1])))(Q, K, V, mask)
-        return output.astype(dtype), weights.astype(dtype)
+        return _attend(lambda Q, K, V: Q @ _turn(K) / dtype(np.sqrt(Q.shape[-1])))(Q, K, V, mask)
 
     return attention_
 
@@ -308,6 +322,16 @@ def _giants(rng):
     return Q, K, V, mask
 
 
+def _all_equal(rng):
+    """Every size is 4, also the batch; the mask has two axes."""
+    return (*_inputs(rng, 4, 4, 4, 4, 4), np.tri(4, dtype=bool))
+
+
+def _one_key(rng):
+    Q, K, V = _inputs(rng, 4, 1, 3, 2, 1)
+    return Q, K, V, np.array([[True], [False], [True], [True]])
+
+
 def _padded(rng):
     Q, K, V = (strided(x) for x in _inputs(rng, 4, 7, 5, 6, 2, 3))
     return Q, K, V, lengths_mask(rng, 2, 7)[:, None, None, :]
@@ -325,6 +349,87 @@ def _is_softmax_with_other_factor(inputs, weights) -> bool:
         return False
     slope = (scores @ logs) / (scores @ scores)
     return bool(np.allclose(logs, slope * scores, atol=1e-6) and abs(slope * np.sqrt(Q.shape[-1]) - 1) > 1e-6)
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """What else can be wrong about attention: these are not combined with one another."""
+
+    match: Callable = lambda Q, K, V: Q @ _turn(K)
+    mask: Callable = lambda mask, scores: mask
+    """The mask that is used, also where none is given."""
+    mix: Callable = lambda w, V, Q, K: (w @ V, w)
+
+
+def _causal_too(mask, scores):
+    triangle = np.tri(*scores.shape[-2:], dtype=bool)
+    return triangle if mask is None else triangle & mask
+
+
+def _matrices_in_a_batch(w, V, Q, K):
+    return ((w @ V)[None], w[None]) if w.ndim == 2 else (w @ V, w)
+
+
+def _build(scale, rest, meaning, hiding, numerics, sums) -> Callable:
+    """An attention whose parts can be wrong."""
+
+    def attention(Q, K, V, mask=None):
+        scores = rest.match(Q, K, V) * scale(Q, K, V)
+        mask = None if mask is None else meaning(mask)
+        weights = weigh(scores, rest.mask(mask, scores), hiding, numerics, sums)
+        return rest.mix(weights, V, Q, K)
+
+    return attention
+
+
+SCALE = Factor(
+    "scale",
+    lambda Q, K, V: Q.shape[-1] ** -0.5,
+    (
+        Option("no-scaling", lambda Q, K, V: 1.0),
+        Option("divided-by-d_k", lambda Q, K, V: 1 / Q.shape[-1]),
+        Option("scaled-by-d_v", lambda Q, K, V: V.shape[-1] ** -0.5),
+        Option("scaled-by-n_k", lambda Q, K, V: K.shape[-2] ** -0.5),
+        Option("multiplied-by-the-root", lambda Q, K, V: Q.shape[-1] ** 0.5),
+        Option("d_k-read-from-axis-1", lambda Q, K, V: Q.shape[1] ** -0.5),
+        Option("softmax-of-the-negative", lambda Q, K, V: -(Q.shape[-1] ** -0.5)),
+    ),
+)
+REST = Factor(
+    "rest",
+    _Rest(),
+    (
+        Option("all-axes-transposed", _Rest(match=lambda Q, K, V: Q @ K.T)),
+        Option("not-transposed", _Rest(match=lambda Q, K, V: Q @ K)),
+        Option("reshaped-not-transposed", _Rest(match=_reshaped)),
+        Option("values-used-as-keys", _Rest(match=lambda Q, K, V: Q @ _turn(V))),
+        Option("queries-and-keys-swapped", _Rest(match=lambda Q, K, V: K @ _turn(Q))),
+        Option("mixes-batch-entries", _Rest(match=lambda Q, K, V: np.dot(Q, _turn(K)))),
+        Option("mixes-batch-entries", _Rest(match=lambda Q, K, V: np.dot(Q, K.T))),
+        Option(
+            "mixes-batch-entries",
+            _Rest(match=lambda Q, K, V: np.dot(Q, K.T), mix=lambda w, V, Q, K: (np.dot(w, V), w)),
+        ),
+        Option("always-causal", _Rest(mask=_causal_too)),
+        Option("extra-leading-axis", _Rest(mix=_matrices_in_a_batch)),
+        Option("two-axes-only", _Rest(match=lambda Q, K, V: np.einsum("id,jd->ij", Q, K))),
+        Option("keys-used-as-values", _Rest(mix=lambda w, V, Q, K: (w @ K, w))),
+        Option("weights-not-returned", _Rest(mix=lambda w, V, Q, K: w @ V)),
+        Option("weights-before-output", _Rest(mix=lambda w, V, Q, K: (w, w @ V))),
+    ),
+)
+SUMS = Factor(
+    "sums",
+    Sums(),
+    (
+        Option("softmax-over-queries", Sums(-2)),
+        Option("softmax-over-axis-0", Sums(0)),
+        Option("softmax-over-axis-1", Sums(1)),
+        Option("softmax-over-the-matrix", Sums((-2, -1))),
+        Option("none-in-place-of-keepdims", Sums(-1, "None", "None")),
+        Option("none-in-place-of-keepdims", Sums(-1, "kept", "None")),
+    ),
+)
 
 
 EXERCISE = Exercise(
@@ -371,27 +476,51 @@ EXERCISE = Exercise(
             _giants,
             says="What is hidden has no say, neither in the maximum nor in the sum. The mask is (batch, 1, n_q, n_k).",
         ),
+        Case(
+            "all sizes equal",
+            _all_equal,
+            says="Batch, queries, keys and widths are all 4: here no error tells that an axis is not the one it should be.",
+        ),
+        Case(
+            "one query",
+            lambda rng: _inputs(rng, 1, 5, 6, 4, 2, 1),
+            says="Decoding: one query, here with one head. An axis of length 1 is an axis like any other: it stays.",
+        ),
+        Case(
+            "one key, which not every query may see",
+            _one_key,
+            says="The mask has shape (n_q, 1), the batch has one entry. An axis of length 1 stays, and a query that "
+            "does not see the one key gives zeros.",
+        ),
+        Case(
+            "keys and values of length one",
+            lambda rng: _inputs(rng, 3, 4, 1, 1, 2),
+            says="With d_k = 1 the score is a plain product. An axis of length 1 is an axis like any other: it stays.",
+        ),
+        Case(
+            "a longer text",
+            lambda rng: (*_inputs(rng, 36, 40, 11, 10), np.tri(36, 40, k=4, dtype=bool)),
+            says="36 queries and 40 keys with a mask: every size is larger than in the other cases.",
+        ),
     ),
     wrong=(
         # Rows that see nothing. First, because they often come together with another mistake.
         WrongAnswer(
             "minus-infinity-minus-minus-infinity",
             _attend(softmax=unguarded),
-            "A row with every key hidden has the maximum −∞, and −∞ − (−∞) is NaN. Such a row has to give zeros.",
+            SAYS["minus-infinity-minus-minus-infinity"],
             ("What is the maximum of a row that is −∞ throughout, and what do you subtract it from?",),
         ),
         WrongAnswer(
             "finite-fill-on-an-empty-row",
             _attend(hide=fill(-1e9), softmax=unguarded),
-            "With −1e9 (or the smallest float) in every place, all keys of an empty row tie, and it returns the plain "
-            "average of values that it must not see. Such a row has to give zeros.",
+            SAYS["finite-fill-on-an-empty-row"],
             ("softmax of (−1e9, −1e9, −1e9) is (⅓, ⅓, ⅓).",),
         ),
         WrongAnswer(
             "finite-number-added-on-an-empty-row",
             _attend(hide=lambda s, mask: s + np.where(mask, 0.0, -1e9), softmax=unguarded),
-            "You added −1e9 to hidden scores. In a row that is hidden throughout, the same number is added everywhere "
-            "and cancels: the row attends as if there were no mask.",
+            SAYS["finite-number-added-on-an-empty-row"],
         ),
         # The scale.
         WrongAnswer(
@@ -499,24 +628,22 @@ EXERCISE = Exercise(
         WrongAnswer(
             "no-maximum-subtracted",
             _attend(softmax=without_maximum_unguarded),
-            "exp overflows above 709 and is 0 below −745: without subtracting the row's maximum this gives NaN.",
+            SAYS["no-maximum-subtracted"],
         ),
         WrongAnswer(
             "no-maximum-subtracted-but-guarded",
             _attend(softmax=_without_maximum),
-            "exp overflows above 709 and is 0 below −745. Your guard turns 0/0 into 0, but the weights are lost: "
-            "subtract the row's maximum first.",
+            SAYS["no-maximum-subtracted-but-guarded"],
         ),
         WrongAnswer(
             "maximum-of-the-whole-array",
             _attend(softmax=global_maximum_unguarded),
-            "You subtracted one maximum for all rows. A row far below it underflows to 0/0 = NaN. Each row needs its "
-            "own maximum.",
+            SAYS["maximum-of-the-whole-array"],
         ),
         WrongAnswer(
             "maximum-of-the-whole-array-but-guarded",
             _attend(softmax=_global_maximum),
-            "You subtracted one maximum for all rows. A row far below it underflows to zeros. Each row needs its own.",
+            SAYS["maximum-of-the-whole-array-but-guarded"],
         ),
         WrongAnswer(
             "softmax-twice",
@@ -562,7 +689,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "equal-weights",
             _attend(softmax=lambda x: share(seen(x) * 1.0)),
-            "Every visible key gets the same weight: queries and keys do not matter.",
+            SAYS["equal-weights"],
         ),
         WrongAnswer(
             "average-of-all-values",
@@ -610,9 +737,7 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "reshaped-not-transposed",
-            _attend(
-                lambda Q, K, V: Q @ K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2]) / np.sqrt(Q.shape[-1])
-            ),
+            _attend(lambda Q, K, V: _reshaped(Q, K, V) / np.sqrt(Q.shape[-1])),
             "You reshaped K where it has to be transposed: the columns of your Kᵀ are not keys.",
         ),
         WrongAnswer(
@@ -631,7 +756,7 @@ EXERCISE = Exercise(
             "With more than two axes np.dot pairs every batch entry with every other. Use `@`.",
         ),
         WrongAnswer(
-            "only-two-axes",
+            "two-axes-only",
             _two_axes,
             "This works for two axes only. Leading axes can be any number: `...` stands for them in einsum.",
         ),
@@ -733,25 +858,24 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mask-ignored",
             lambda Q, K, V, mask=None: attention(Q, K, V),
-            "The mask is not used: hidden keys keep their weights.",
+            SAYS["mask-ignored"],
         ),
         WrongAnswer(
             "mask-inverted",
             _attend(hide=lambda s, mask: hide(s, ~mask)),
-            "The mask is the wrong way round: True means that this query MAY attend to this key.",
+            SAYS["mask-inverted"],
             ("nn.MultiheadAttention means the opposite by True; here it is as in torch's fused call.",),
         ),
         WrongAnswer(
             "mask-added-as-0-and-1",
             _attend(hide=lambda s, mask: s + mask),
-            "You added the mask: True became 1, so visible scores rose by one and hidden ones stayed as they were. "
-            "Nothing is hidden that way.",
+            SAYS["mask-added-as-0-and-1"],
         ),
         WrongAnswer(
             "mask-multiplied-into-scores",
             _attend(hide=fill(0.0)),
-            "Hidden scores became 0, by multiplying with the mask or by a fill of 0. A score of 0 still has weight "
-            "e⁰ = 1 before the division.",
+            "Hidden scores became 0, or as good as 0: by multiplying with the mask, or by a fill of 0. A score of 0 "
+            "still has weight e⁰ = 1 before the division.",
         ),
         WrongAnswer(
             "fill-of-minus-1e-9",
@@ -771,22 +895,22 @@ EXERCISE = Exercise(
         WrongAnswer(
             "fill-of-minus-ten",
             _attend(hide=fill(-10.0)),
-            "A hidden score of −10 is small, not nothing: it keeps a weight, and wins where visible scores are lower.",
+            SAYS["fill-of-minus-ten"],
         ),
         WrongAnswer(
             "fill-of-minus-hundred",
             _attend(hide=fill(-100.0)),
-            "A hidden score of −100 or so wins as soon as the visible scores are lower still. −∞ never does.",
+            SAYS["fill-of-minus-hundred"],
         ),
         WrongAnswer(
             "fill-of-minus-thousand",
             _attend(hide=fill(-1000.0)),
-            "A hidden score of −1000 wins as soon as the visible scores are lower still. −∞ never does.",
+            SAYS["fill-of-minus-thousand"],
         ),
         WrongAnswer(
             "fill-of-minus-ten-thousand",
             _attend(hide=fill(-1e4)),
-            "A hidden score of −10 000 wins as soon as the visible scores are lower still. −∞ never does.",
+            SAYS["fill-of-minus-ten-thousand"],
         ),
         WrongAnswer(
             "nan-left-in-the-weights",
@@ -801,41 +925,37 @@ EXERCISE = Exercise(
         WrongAnswer(
             "masked-after-softmax",
             _after_softmax,
-            "You zeroed weights after softmax: the rest of the row no longer adds up to 1, and the hidden scores "
-            "still sit in the denominator.",
+            SAYS["masked-after-softmax"],
         ),
         WrongAnswer(
             "masked-after-softmax-then-divided",
             _after_softmax_divided,
-            "Zeroing after softmax and dividing again is the right idea in exact arithmetic. But an empty row gives "
-            "0/0, and where a hidden score is the largest by far, every visible weight has become 0 already.",
+            SAYS["masked-after-softmax-then-divided"],
         ),
         WrongAnswer(
             "hidden-key-sets-the-maximum",
             _after_softmax_guarded,
-            "The maximum that you subtract includes hidden scores. If a hidden one is far above the rest, every "
-            "visible exponential becomes 0. Hide first, then take the maximum.",
+            SAYS["hidden-key-sets-the-maximum"],
         ),
         WrongAnswer(
             "infinity-times-zero",
             _attend(hide=lambda s, mask: s + (1 - mask) * -np.inf),
-            "(1 − mask) · (−∞) is NaN where the mask is 1, because 0 · ∞ is NaN. Choose with np.where instead of "
-            "multiplying.",
+            SAYS["infinity-times-zero"],
         ),
         WrongAnswer(
             "query-rows-hidden",
             _attend(hide=rows_hidden),
-            "You hid whole rows, queries, where single keys have to be hidden. A mask hides columns of a row.",
+            SAYS["query-rows-hidden"],
         ),
         WrongAnswer(
             "mask-transposed",
             _attend(hide=lambda s, mask: hide(s, _turn(mask))),
-            "The mask is transposed: its rows belong to queries, its columns to keys.",
+            SAYS["mask-transposed"],
         ),
         WrongAnswer(
             "zero-scores-hidden",
             _attend(hide=zero_scores_hidden),
-            "You took a score of exactly 0 for 'hidden'. A visible key may well score 0; ask the mask, not the score.",
+            SAYS["zero-scores-hidden"],
         ),
         WrongAnswer(
             "zero-keys-hidden",
@@ -865,46 +985,69 @@ EXERCISE = Exercise(
             "Query i always sees key i, even where the mask hides it. The mask decides.",
         ),
         WrongAnswer(
-            "first-mask-of-the-batch",
-            _attend(hide=lambda s, mask: hide(s, mask.reshape(-1, *mask.shape[-2:])[0])),
-            "The first mask of the batch was used for every batch entry.",
-        ),
-        WrongAnswer(
             "first-row-of-the-mask",
             _attend(hide=lambda s, mask: hide(s, mask[..., :1, :])),
             "The first row of the mask was used for every query.",
         ),
         WrongAnswer(
             "mask-not-broadcast",
-            _scores_by_index,
-            "Indexing with the mask, as in scores[~mask], needs a mask of the full shape. np.where broadcasts it.",
+            _attend(hide=by_index),
+            SAYS["mask-not-broadcast"],
+        ),
+        WrongAnswer(
+            "first-mask-of-the-batch",
+            _attend(hide=lambda s, mask: hide(s, mask.reshape(-1, *mask.shape[-2:])[0])),
+            SAYS["first-mask-of-the-batch"],
+        ),
+        WrongAnswer(
+            "empty-rows-opened",
+            _attend(hide=lambda s, mask: hide(s, rows_opened(mask))),
+            SAYS["empty-rows-opened"],
+        ),
+        WrongAnswer(
+            "truth-value-of-the-mask",
+            _truth_of_the_mask,
+            "Python cannot say whether an array is true: `if mask`, `mask or ...` and `not mask` raise an error as soon "
+            "as it holds more than one entry. Ask `if mask is not None`.",
+            clue="truth-of-array",
+        ),
+        WrongAnswer(
+            "finite-number-added-too-small",
+            _attend(hide=added(-1e4), softmax=unguarded),
+            SAYS["finite-number-added-too-small"],
+        ),
+        WrongAnswer(
+            "no-maximum-and-nan-to-zero",
+            _attend(softmax=lambda x: np.nan_to_num(without_maximum_unguarded(x))),
+            SAYS["no-maximum-and-nan-to-zero"],
+        ),
+        WrongAnswer(
+            "none-in-place-of-keepdims",
+            _build(SCALE.right, _Rest(), MEANING.right, Hiding(), Numerics(), Sums(-1, "None", "None")),
+            "`[:, None]` puts an axis at the second place. With a batch that is the wrong one: use keepdims=True, or "
+            "`[..., None]`.",
         ),
         # Manners and digits. The low-precision ones come last: their tolerance is wide.
         WrongAnswer(
             "changes-its-input",
             _in_place,
-            "Your function writes into the caller's array. Make a new array instead of using `/=` or `out=` on what "
-            "you were given.",
-        ),
-        WrongAnswer(
-            "assigns-into-its-input",
-            _mask_assigned,
-            "Your function assigns into an array that the caller owns. Make a copy, or use np.where.",
+            "Your function writes into the caller's array. Make a new array instead of using `/=`, `out=` or "
+            "`x[...] =` on what you were given; np.where makes one.",
         ),
         WrongAnswer(
             "epsilon-in-the-denominator",
             _attend(softmax=with_epsilon(1e-6)),
-            "A small number in the denominator keeps empty rows from NaN, and makes every other row sum to a little "
-            "less than 1. Treat a sum of 0 as its own case.",
+            SAYS["epsilon-in-the-denominator"],
         ),
         WrongAnswer(
-            "only-seven-digits",
-            _in_dtype(np.float32),
-            "Right to about seven digits only: your numbers passed through float32, or a small constant was added. "
-            "Stay in the dtype that you were given.",
+            "float32-somewhere",
+            _in_float32,
+            "The numbers are right to about seven digits: somewhere they passed through float32, as with "
+            "`np.float32(d_k)`. Stay in the dtype that you were given.",
+            clue="float32",
         ),
         WrongAnswer(
-            "half-precision",
+            "half-precision-somewhere",
             _in_dtype(np.float16),
             "Right to about three digits only: your numbers passed through float16. Stay in the dtype that you were "
             "given.",
@@ -960,4 +1103,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=(READY_SOFTMAX, READY_ATTENTION),
+    mistakes=Products((NUMERICS, SCALE, MEANING, HIDING, SUMS, REST), _build),
 )

@@ -1,13 +1,29 @@
 """Lesson 05, exercise `masked_softmax`: softmax over what may be seen."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
+from sdpa_helpers.checking.standard_cases import one_of_each
+from sdpa_helpers.lessons.masking.exercises.mask_factors import (
+    HIDING,
+    MEANING,
+    NUMERICS,
+    SAYS,
+    Hiding,
+    Numerics,
+    Sums,
+    by_index,
+    rows_opened,
+    weigh,
+)
 from sdpa_helpers.lessons.masking.exercises.ways_to_mask import (
     LEVELS,
+    added,
     fill,
     global_maximum_unguarded,
     hide,
@@ -61,17 +77,6 @@ def _changes_scores(scores, mask):
     return softmax(hide(scores, mask))
 
 
-def _assigns_to_scores(scores, mask):
-    scores[~np.broadcast_to(mask, scores.shape)] = -np.inf
-    return softmax(scores)
-
-
-def _indexed_by_mask(scores, mask):
-    scores = scores.copy()
-    scores[~mask] = -np.inf
-    return softmax(scores)
-
-
 def _rows_by_loops(scores, mask):
     out = np.zeros(scores.shape)
     allowed = np.broadcast_to(mask, scores.shape)
@@ -110,6 +115,46 @@ def _hidden_giants(rng, *shape):
 def _row_maximum(scores, mask):
     allowed = np.broadcast_to(mask, scores.shape)
     return np.where(allowed, scores, -1e300).max(axis=-1, keepdims=True)
+
+
+def _build(meaning, hiding, numerics, sums) -> Callable:
+    """A masked softmax whose parts can be wrong."""
+    return lambda scores, mask: weigh(scores, meaning(mask), hiding, numerics, sums)
+
+
+def _built(hiding=HIDING.right, numerics=NUMERICS.right, sums=Sums()) -> Callable:  # noqa: B008
+    return _build(MEANING.right, hiding, numerics, sums)
+
+
+SUMS = Factor(
+    "sums",
+    Sums(),
+    (
+        Option("normalised-over-queries", Sums(-2)),
+        Option("normalised-over-axis-0", Sums(0)),
+        Option("normalised-over-axis-1", Sums(1)),
+        Option("normalised-over-everything", Sums((-2, -1))),
+        Option("none-in-place-of-keepdims", Sums(-1, "None", "None")),
+        Option("none-in-place-of-keepdims", Sums(-1, "kept", "None")),
+    ),
+)
+
+
+_HIDING = Factor(
+    HIDING.name,
+    HIDING.right,
+    tuple(
+        replace(option, name="hidden-scores-near-zero")
+        if option.name == "mask-multiplied-into-scores"
+        else option
+        for option in HIDING.options
+    ),
+)
+
+
+def _scores_and_mask(rng, n_q, n_k, batch):
+    """Scores of a batch, and a causal mask as wide as they are."""
+    return rng.normal(size=(batch, n_q, n_k)) * 2, np.tri(n_q, n_k, k=1, dtype=bool)
 
 
 EXERCISE = Exercise(
@@ -163,42 +208,55 @@ EXERCISE = Exercise(
             lambda rng: _hidden_giants(rng, 2, 4, 5),
             says="What is hidden has no say, neither in the maximum nor in the sum.",
         ),
+        *one_of_each(_scores_and_mask, only=("n_q", "batch"), n_q=4, n_k=5, batch=2),
+        Case(
+            "one key, which not every query may see",
+            lambda rng: (rng.normal(size=(1, 4, 1)), np.array([[True], [False], [True], [True]])),
+            says="The mask has shape (n_q, 1). A query that does not see the one key gives zeros.",
+        ),
+        Case(
+            "as many entries as queries and keys",
+            lambda rng: (rng.normal(size=(4, 4, 4)) * 2, np.tri(4, dtype=bool)),
+            says="Batch, queries and keys are all 4: here no error tells that an axis is not the one it should be.",
+        ),
+        Case(
+            "a longer text",
+            lambda rng: (rng.normal(size=(36, 40)) * 3, np.tri(36, 40, k=4, dtype=bool)),
+            says="36 queries and 40 keys: every size is larger than in the other cases.",
+        ),
     ),
     wrong=(
         WrongAnswer(
             "minus-infinity-minus-minus-infinity",
             _masked(unguarded),
-            "A row with every key hidden has the maximum −∞, and −∞ − (−∞) is NaN. Such a row has to give zeros.",
+            SAYS["minus-infinity-minus-minus-infinity"],
             ("What is the maximum of a row that is −∞ throughout, and what do you subtract it from?",),
         ),
         WrongAnswer(
             "finite-fill-on-an-empty-row",
             _masked(unguarded, fill(-1e9)),
-            "With −1e9 (or the smallest float) in every place, all keys of an empty row tie: it gets the same weight "
-            "for each hidden key. Such a row has to give zeros.",
+            SAYS["finite-fill-on-an-empty-row"],
             ("softmax of (−1e9, −1e9, −1e9) is (⅓, ⅓, ⅓).",),
         ),
         WrongAnswer(
             "finite-number-added-on-an-empty-row",
             lambda scores, mask: unguarded(scores + np.where(mask, 0.0, -1e9)),
-            "You added −1e9 to hidden scores. In a row that is hidden throughout, the same number is added everywhere "
-            "and cancels: the row attends as if there were no mask.",
+            SAYS["finite-number-added-on-an-empty-row"],
         ),
         WrongAnswer(
             "mask-ignored",
             lambda scores, mask: softmax(scores),
-            "The mask is not used: hidden keys keep their weights.",
+            SAYS["mask-ignored"],
         ),
         WrongAnswer(
             "mask-inverted",
             lambda scores, mask: softmax(hide(scores, ~mask)),
-            "The mask is the wrong way round: True means that this query MAY attend to this key.",
+            SAYS["mask-inverted"],
         ),
         WrongAnswer(
             "mask-added-as-0-and-1",
             lambda scores, mask: softmax(scores + mask),
-            "You added the mask: True became 1, so visible scores rose by one and hidden ones stayed. Nothing is "
-            "hidden that way.",
+            SAYS["mask-added-as-0-and-1"],
         ),
         WrongAnswer(
             "hidden-scores-near-zero",
@@ -209,57 +267,52 @@ EXERCISE = Exercise(
         WrongAnswer(
             "fill-of-minus-ten",
             _masked(softmax, fill(-10.0)),
-            "A hidden score of −10 is small, not nothing: it keeps a weight, and wins where the visible scores are "
-            "lower.",
+            SAYS["fill-of-minus-ten"],
         ),
         WrongAnswer(
             "fill-of-minus-hundred",
             _masked(softmax, fill(-100.0)),
-            "A hidden score of −100 or so wins as soon as the visible scores are lower still. −∞ never does.",
+            SAYS["fill-of-minus-hundred"],
         ),
         WrongAnswer(
             "fill-of-minus-thousand",
             _masked(softmax, fill(-1000.0)),
-            "A hidden score of −1000 wins as soon as the visible scores are lower still. −∞ never does.",
+            SAYS["fill-of-minus-thousand"],
         ),
         WrongAnswer(
             "fill-of-minus-ten-thousand",
             _masked(softmax, fill(-1e4)),
-            "A hidden score of −10 000 wins as soon as the visible scores are lower still. −∞ never does.",
+            SAYS["fill-of-minus-ten-thousand"],
         ),
         WrongAnswer(
             "masked-after-softmax",
             _softmax_then_mask,
-            "You zeroed weights after softmax: the rest of the row no longer adds up to 1, and the hidden scores "
-            "still sit in the denominator.",
+            SAYS["masked-after-softmax"],
         ),
         WrongAnswer(
             "masked-after-softmax-then-divided",
             mask_then_renormalise,
-            "Zeroing after softmax and dividing again is the right idea in exact arithmetic. But a row of zeros "
-            "gives 0/0, and where a hidden score is the largest by far, every visible weight has become 0 already.",
+            SAYS["masked-after-softmax-then-divided"],
         ),
         WrongAnswer(
             "hidden-key-sets-the-maximum",
             mask_then_renormalise_guarded,
-            "The maximum that you subtract includes hidden scores. If a hidden one is far above the rest, every "
-            "visible exponential becomes 0. Hide first, then take the maximum.",
+            SAYS["hidden-key-sets-the-maximum"],
         ),
         WrongAnswer(
             "infinity-times-zero",
             lambda scores, mask: softmax(scores + (1 - mask) * -np.inf),
-            "(1 − mask) · (−∞) is NaN where the mask is 1, because 0 · ∞ is NaN. Choose with np.where instead of "
-            "multiplying.",
+            SAYS["infinity-times-zero"],
         ),
         WrongAnswer(
             "query-rows-hidden",
             _masked(softmax, rows_hidden),
-            "You hid whole rows, queries, where single keys have to be hidden. A mask hides columns of a row.",
+            SAYS["query-rows-hidden"],
         ),
         WrongAnswer(
             "zero-scores-hidden",
             _masked(softmax, zero_scores_hidden),
-            "You took a score of exactly 0 for 'hidden'. A visible key may well score 0; ask the mask, not the score.",
+            SAYS["zero-scores-hidden"],
         ),
         WrongAnswer(
             "normalised-over-queries",
@@ -274,17 +327,85 @@ EXERCISE = Exercise(
         WrongAnswer(
             "maximum-of-the-whole-array",
             _masked(global_maximum_unguarded),
-            "You subtracted one maximum for all rows. A row far below it underflows to 0/0. Each row needs its own.",
+            SAYS["maximum-of-the-whole-array"],
         ),
         WrongAnswer(
             "no-maximum-subtracted",
             _masked(without_maximum_unguarded),
-            "exp overflows above 709 and is 0 below −745: without subtracting the row's maximum this gives NaN.",
+            SAYS["no-maximum-subtracted"],
+        ),
+        WrongAnswer(
+            "no-maximum-subtracted-but-guarded",
+            _built(numerics=Numerics("none")),
+            SAYS["no-maximum-subtracted-but-guarded"],
+        ),
+        WrongAnswer(
+            "no-maximum-and-nan-to-zero",
+            _built(numerics=Numerics("none", "nan to zero")),
+            SAYS["no-maximum-and-nan-to-zero"],
+        ),
+        WrongAnswer(
+            "maximum-of-the-whole-array-but-guarded",
+            _built(numerics=Numerics("all")),
+            SAYS["maximum-of-the-whole-array-but-guarded"],
+        ),
+        WrongAnswer(
+            "empty-rows-opened",
+            lambda scores, mask: softmax(hide(scores, rows_opened(mask))),
+            SAYS["empty-rows-opened"],
+        ),
+        WrongAnswer(
+            "one-empty-row-empties-all",
+            lambda scores, mask: masked_softmax(scores, mask) * mask.any(axis=-1).all(),
+            "One row without a visible key made everything zero. Only that row has to be zero.",
+        ),
+        WrongAnswer(
+            "finite-number-added-too-small",
+            _built(Hiding(change=added(-1e4))),
+            SAYS["finite-number-added-too-small"],
+        ),
+        WrongAnswer(
+            "mask-transposed",
+            lambda s, mask: softmax(hide(s, np.swapaxes(mask, -1, -2))),
+            SAYS["mask-transposed"],
+        ),
+        WrongAnswer(
+            "first-mask-of-the-batch",
+            lambda scores, mask: softmax(hide(scores, mask.reshape(-1, *mask.shape[-2:])[0])),
+            SAYS["first-mask-of-the-batch"],
+        ),
+        WrongAnswer(
+            "truth-value-of-the-mask",
+            lambda scores, mask: masked_softmax(scores, mask or np.True_),
+            "Python cannot say whether an array is true: `if mask`, `mask or ...` and `not mask` raise an error as soon "
+            "as it holds more than one entry.",
+            clue="truth-of-array",
+        ),
+        WrongAnswer(
+            "normalised-over-axis-0",
+            _built(sums=Sums(0)),
+            "Softmax went over axis 0: the queries, or with a batch the batch. It goes over the keys, axis −1.",
+        ),
+        WrongAnswer(
+            "normalised-over-axis-1",
+            _built(sums=Sums(1)),
+            "Softmax went over axis 1. That is right for two axes only; axis −1 is right for any number.",
+        ),
+        WrongAnswer(
+            "none-in-place-of-keepdims",
+            _built(sums=Sums(-1, "None", "None")),
+            "`[:, None]` puts an axis at the second place. With a batch that is the wrong one: use keepdims=True, or "
+            "`[..., None]`.",
+        ),
+        WrongAnswer(
+            "softmax-twice",
+            _masked(lambda x: softmax(softmax(x))),
+            "Softmax was applied twice: the weights are nearly equal, and hidden keys have weight again.",
         ),
         WrongAnswer(
             "equal-weights",
             _masked(lambda x: share(seen(x) * 1.0)),
-            "Every visible key gets the same weight: the scores do not matter.",
+            SAYS["equal-weights"],
         ),
         WrongAnswer(
             "not-divided",
@@ -298,30 +419,26 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "mask-not-broadcast",
-            _indexed_by_mask,
-            "Indexing with the mask, as in scores[~mask], needs a mask of the full shape. np.where broadcasts it.",
+            _masked(hide=by_index),
+            SAYS["mask-not-broadcast"],
         ),
         WrongAnswer(
             "changes-its-input",
             _changes_scores,
-            "Your function writes into the caller's array. Make a new one instead of using `-=` or `out=`.",
-        ),
-        WrongAnswer(
-            "assigns-into-its-input",
-            _assigns_to_scores,
-            "Your function assigns into the caller's scores. np.where makes a new array; so does a copy.",
+            "Your function writes into the caller's array. Make a new one instead of using `-=`, `out=` or "
+            "`scores[...] =`; np.where makes one.",
         ),
         WrongAnswer(
             "epsilon-in-the-denominator",
             _masked(with_epsilon(1e-6)),
-            "A small number in the denominator keeps empty rows from NaN, and makes every other row sum to a little "
-            "less than 1. Treat a sum of 0 as its own case.",
+            SAYS["epsilon-in-the-denominator"],
         ),
         WrongAnswer(
-            "only-seven-digits",
-            lambda scores, mask: softmax(np.where(mask, scores, -np.inf).astype(np.float32)),
-            "Right to about seven digits only: your numbers passed through float32, or a small constant was added. "
-            "Stay in the dtype that you were given.",
+            "float32-somewhere",
+            lambda scores, mask: softmax(hide(scores, mask).astype(np.float32)).astype(float),
+            "The numbers are right to about seven digits: somewhere they passed through float32. Stay in the dtype that "
+            "you were given.",
+            clue="float32",
         ),
     ),
     also_right=(
@@ -354,4 +471,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=(READY_SOFTMAX, READY_ATTENTION),
+    mistakes=Products((NUMERICS, MEANING, _HIDING, SUMS), _build),
 )

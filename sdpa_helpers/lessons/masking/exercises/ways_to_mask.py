@@ -30,6 +30,10 @@ def fill(number: float) -> Callable:
     return lambda scores, mask: np.where(mask, scores, number)
 
 
+def added(number: float) -> Callable:
+    return lambda scores, mask: scores + np.where(mask, 0.0, number)
+
+
 def softmax(x, axis: Any = -1):
     """Over `axis`; a slice of −∞ gives zeros."""
     largest = x.max(axis=axis, keepdims=True)
