@@ -5,10 +5,16 @@ import numpy as np
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.checking.ready_made import READY_MASK
 from sdpa_helpers.lessons.masking.exercises.shared import (
+    ADDITIVE,
+    ADDITIVE_FINITE,
     BLIND,
+    FLOATS,
     FUTURE,
+    INTEGERS,
     additive,
+    masks,
     no_future,
+    rules,
     some_size,
 )
 
@@ -97,27 +103,32 @@ EXERCISE = Exercise(
         WrongAnswer(
             "integers-not-booleans",
             lambda n_q, n_k: np.tri(n_q, n_k, dtype=int),
-            "The mask holds whole numbers. As 0 and 1 it would be added or refused; make it bool.",
+            INTEGERS,
         ),
         WrongAnswer(
             "floats-not-booleans",
             lambda n_q, n_k: np.tri(n_q, n_k),
-            "The mask holds floats 0 and 1: the kind that is silently added to the scores. Make it bool.",
+            FLOATS,
         ),
         WrongAnswer(
             "additive",
             lambda n_q, n_k: additive(np.tri(n_q, n_k, dtype=bool)),
-            "This is the additive form, 0 and −∞. The boolean form is asked for.",
+            ADDITIVE,
         ),
         WrongAnswer(
             "additive-finite",
             lambda n_q, n_k: additive(np.tri(n_q, n_k, dtype=bool), -1e9),
-            "This is the additive form, 0 and −1e9. The boolean form is asked for.",
+            ADDITIVE_FINITE,
         ),
         WrongAnswer(
             "infinity-times-zero",
             lambda n_q, n_k: np.triu(np.ones((n_q, n_k)), k=1) * -np.inf,
             "0 · (−∞) is NaN, so the visible half is NaN. And the boolean form is asked for.",
+        ),
+        WrongAnswer(
+            "arguments-swapped",
+            lambda n_q, n_k: np.tri(n_k, n_q, k=n_q - n_k, dtype=bool),
+            "Rows and columns are exchanged, and the triangle ends at the bottom right: n_q, the rows, comes first.",
         ),
         WrongAnswer(
             "square-of-queries",
@@ -165,7 +176,7 @@ EXERCISE = Exercise(
             "The values are right, with two axes too many. A mask of shape (n_q, n_k) broadcasts by itself.",
         ),
         WrongAnswer(
-            "nested-list",
+            "list-not-array",
             lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool).tolist(),
             "This is a nested list. np.array(..., dtype=bool) makes an array of it.",
         ),
@@ -189,4 +200,16 @@ EXERCISE = Exercise(
         BLIND,
     ),
     forbids=(READY_MASK,),
+    mistakes=masks(
+        rules(
+            causal_mask,
+            cannot_see_itself=lambda n_q, n_k: np.tri(n_q, n_k, k=-1, dtype=bool),
+            sees_one_future_key=lambda n_q, n_k: np.tri(n_q, n_k, k=1, dtype=bool),
+            upper_triangle=lambda n_q, n_k: np.tri(n_k, n_q, dtype=bool).T,
+            bottom_right=lambda n_q, n_k: np.tri(n_q, n_k, k=n_k - n_q, dtype=bool),
+            square_of_queries=lambda n_q, n_k: np.tri(n_q, dtype=bool),
+            square_of_keys=lambda n_q, n_k: np.tri(n_k, dtype=bool),
+            sizes_swapped=lambda n_q, n_k: np.tri(n_k, n_q, dtype=bool),
+        )
+    ),
 )

@@ -4,7 +4,18 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.checking.ready_made import READY_MASK
-from sdpa_helpers.lessons.masking.exercises.shared import BLIND, FUTURE, no_future, some_size
+from sdpa_helpers.lessons.masking.exercises.shared import (
+    ADDITIVE,
+    BLIND,
+    FLOATS,
+    FUTURE,
+    INTEGERS,
+    additive,
+    masks,
+    no_future,
+    rules,
+    some_size,
+)
 
 PROMPT = """`causal_mask_with_cache(n_new, n_cached)`: a model has read `n_cached` tokens and kept their keys. Now come `n_new` tokens more. Each sees the whole cache, the new tokens before it, and itself.
 
@@ -117,12 +128,28 @@ EXERCISE = Exercise(
         WrongAnswer(
             "integers-not-booleans",
             lambda n_new, n_cached: np.tri(n_new, n_cached + n_new, k=n_cached, dtype=int),
-            "The mask holds whole numbers. Make it bool.",
+            INTEGERS,
         ),
         WrongAnswer(
             "floats-not-booleans",
             lambda n_new, n_cached: np.tri(n_new, n_cached + n_new, k=n_cached),
-            "The mask holds floats 0 and 1: the kind that is silently added to the scores. Make it bool.",
+            FLOATS,
+        ),
+        WrongAnswer(
+            "additive",
+            lambda n_new, n_cached: additive(causal_mask_with_cache(n_new, n_cached)),
+            ADDITIVE,
+        ),
+        WrongAnswer(
+            "last-cached-rows-kept",
+            lambda n_new, n_cached: np.tri(n_cached + n_new, dtype=bool)[-n_cached:],
+            "You cut off the wrong number of rows: `[-n_cached:]` keeps n_cached of them. The new tokens are the last "
+            "n_new rows, `[n_cached:]`.",
+        ),
+        WrongAnswer(
+            "arguments-swapped",
+            lambda n_new, n_cached: causal_mask_with_cache(n_cached, n_new),
+            "n_new and n_cached have changed places: rows are the NEW tokens, and n_new comes first.",
         ),
     ),
     also_right=(
@@ -144,4 +171,20 @@ EXERCISE = Exercise(
         BLIND,
     ),
     forbids=(READY_MASK,),
+    mistakes=masks(
+        rules(
+            causal_mask_with_cache,
+            top_left=lambda n_new, n_cached: np.tri(n_new, n_cached + n_new, dtype=bool),
+            new_keys_only=lambda n_new, n_cached: np.tri(n_new, dtype=bool),
+            cannot_see_itself=lambda n_new, n_cached: np.tri(
+                n_new, n_cached + n_new, n_cached - 1, dtype=bool
+            ),
+            sees_one_future_key=lambda n_new, n_cached: np.tri(
+                n_new, n_cached + n_new, n_cached + 1, dtype=bool
+            ),
+            rows_for_the_cache_too=lambda n_new, n_cached: np.tri(n_cached + n_new, dtype=bool),
+            transposed=lambda n_new, n_cached: np.tri(n_new, n_cached + n_new, n_cached, dtype=bool).T,
+            new_tokens_see_each_other=lambda n_new, n_cached: np.ones((n_new, n_cached + n_new), dtype=bool),
+        )
+    ),
 )

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = """`leaking_queries(before, after, changed)`: somebody ran a causal attention twice. The second time, key and value number `changed` were different. Which queries saw it although it lies in their future?
 
@@ -45,11 +46,11 @@ def _leaking_loops(before, after, changed):
     return leaks
 
 
-def _experiment(rng, shape, changed, leaks):
+def _experiment(rng, shape, changed, leaks, rounding=1e-14):
     """Outputs before and after the key at `changed` moved. Later rows move; rows in `leaks` (of the last head) move
     by the numbers given for them; all others by rounding."""
     before = rng.choice([-1.0, 1.0], size=shape) * rng.uniform(1, 3, size=shape)
-    after = before + 1e-14 * rng.choice([-1.0, 1.0], size=shape)
+    after = before + rounding * rng.choice([-1.0, 1.0], size=shape)
     after[..., changed:, :] += rng.normal(size=after[..., changed:, :].shape)
     for row, step in leaks.items():
         after[(-1,) * (len(shape) - 2) + (row,)] += np.array(step) * rng.uniform(1, 2)
@@ -65,6 +66,96 @@ def _nan_leak(rng):
     before, after, changed = _experiment(rng, (6, 2), 4, {1: [1.0, 2.0]})
     after[2] = np.nan
     return before, after, changed
+
+
+def _nan_before(rng):
+    before, after, changed = _experiment(rng, (2, 7, 3), 5, {})
+    before[0, 1, 2] = np.nan
+    after[0, 2] += 1.0
+    before[1, 3, 0] = after[1, 3, 0] = np.nan
+    return before, after, changed
+
+
+def _build(moved, over_components, over_leads, rows):
+    def leaking_queries(before, after, changed):
+        found = over_leads(over_components(moved(before, after)))
+        return rows(found, changed)
+
+    return leaking_queries
+
+
+def _not_close_nan_equal(before, after):
+    return ~np.isclose(after, before, rtol=0, atol=1e-9, equal_nan=True)
+
+
+ALL_COMPONENTS = "You ask that every component of a row moved. One is enough for a leak."
+FIRST_AXIS = (
+    "Axis 0 is the queries only when there is no batch in front: count from the end. The queries are the last axis but "
+    "one, and everything else is joined with any."
+)
+
+MISTAKES = Products(
+    (
+        Factor(
+            "moved",
+            _moved,
+            (
+                Option("blind-to-nan", lambda a, b: np.abs(b - a) > 1e-9),
+                Option("nan-in-both-taken-for-equal", _not_close_nan_equal),
+                Option("nan-in-the-first-run-overlooked", lambda a, b: (np.abs(b - a) > 1e-9) | np.isnan(b)),
+                Option("nan-in-the-second-run-overlooked", lambda a, b: (np.abs(b - a) > 1e-9) | np.isnan(a)),
+                Option("tolerance-too-wide", lambda a, b: ~np.isclose(b, a)),
+                *(
+                    Option("tolerance-too-wide", lambda a, b, at=at: ~(np.abs(b - a) <= at))
+                    for at in (1e-8, 1e-6, 1e-5, 1e-3)
+                ),
+                Option(
+                    "tolerance-too-wide-and-nan-equal",
+                    lambda a, b: ~np.isclose(b, a, equal_nan=True),
+                    "The tolerance is too wide (np.isclose and np.allclose accept 1e-5 of the size), and NaN in both "
+                    "runs passes for equal.",
+                ),
+                Option("rounding-taken-for-a-leak", lambda a, b: a != b),
+                Option("upward-only", lambda a, b: ~(b - a <= 1e-9)),
+            ),
+        ),
+        Factor(
+            "over_components",
+            lambda moved: moved.any(axis=-1),
+            (
+                Option("first-component-only", lambda moved: moved[..., 0]),
+                Option("all-components-of-a-row-must-move", lambda moved: moved.all(axis=-1), ALL_COMPONENTS),
+            ),
+        ),
+        Factor(
+            "over_leads",
+            _any_lead,
+            (
+                Option("per-head", lambda x: x),
+                Option("first-head-only", lambda x: x[(0,) * (x.ndim - 1)]),
+                Option(
+                    "first-axis-taken-for-the-queries",
+                    lambda x: x.any(axis=tuple(range(1, x.ndim))),
+                    FIRST_AXIS,
+                ),
+            ),
+        ),
+        Factor(
+            "rows",
+            _early,
+            (
+                Option("every-row-that-moved", lambda x, changed: x),
+                Option("changed-row-counted", lambda x, changed: _early(x, changed + 1)),
+                Option("later-rows-instead", lambda x, changed: x & (np.arange(x.shape[-1]) > changed)),
+                Option("cut-off-at-the-change", lambda x, changed: x[..., :changed]),
+                Option("numbers-of-the-rows", lambda x, changed: np.flatnonzero(_early(x, changed))),
+                Option("one-answer-for-all", lambda x, changed: bool(_early(x, changed).any())),
+                Option("rows-that-stayed", lambda x, changed: _early(~x, changed)),
+            ),
+        ),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -89,7 +180,32 @@ EXERCISE = Exercise(
             lambda rng: _experiment(rng, (2, 3, 6, 2), 4, {0: [-1.0, -2.0], 3: [0.5, -0.1]}),
             says="One head of one batch entry is enough.",
         ),
-        Case("a leak of NaN", _nan_leak, says="NaN is not close to anything: a comparison with it is False."),
+        Case("a leak of NaN", _nan_leak, says="NaN in the second run: `>` and `<=` with NaN are False."),
+        Case(
+            "NaN in the first run, and in both",
+            _nan_before,
+            says="A NaN, in either run, counts as moved; in both runs as well.",
+        ),
+        Case(
+            "one query, one component",
+            lambda rng: _experiment(rng, (1, 1, 1), 1, {0: [0.5]}),
+            says="An axis of length 1 is an axis like any other: the result has shape (1,).",
+        ),
+        Case(
+            "wide outputs, many queries",
+            lambda rng: _experiment(rng, (40, 12), 30, {3: [0.0] * 11 + [1.0], 25: [0.0] * 9 + [-1.0] * 3}),
+            says="Forty queries with twelve components: a leak may show in the last of them alone.",
+        ),
+        Case(
+            "as many heads as queries",
+            lambda rng: _experiment(rng, (5, 5, 5), 3, {0: [0.0, 0.0, 0.0, 0.0, 2.0], 2: [1.0] * 5}),
+            says="Heads, queries and components are all 5: here no shape tells that an axis is not the one it should be.",
+        ),
+        Case(
+            "just above the tolerance",
+            lambda rng: _experiment(rng, (6, 2), 4, {1: [2e-9, 0.0], 3: [0.0, -2e-9]}, rounding=4e-10),
+            says="2e-9 is more than 1e-9, and 4e-10 is less.",
+        ),
     ),
     wrong=(
         WrongAnswer(
@@ -97,9 +213,38 @@ EXERCISE = Exercise(
             lambda before, after, changed: _early(
                 _any_lead((np.abs(after - before) > 1e-9).any(axis=-1)), changed
             ),
-            "A row that turned into NaN is not found: every comparison with NaN is False. Ask 'not within the "
+            "A row that turned into NaN is not found: `>` and `<=` with NaN are both False. Ask 'not within the "
             "tolerance' instead of 'beyond it'.",
             ("What is `np.nan > 1e-9`? And `~(np.nan <= 1e-9)`?",),
+        ),
+        WrongAnswer(
+            "nan-in-both-taken-for-equal",
+            lambda before, after, changed: _early(
+                _any_lead(_not_close_nan_equal(before, after).any(axis=-1)), changed
+            ),
+            "A NaN that stands in both runs passes for equal, as with `equal_nan=True`. It counts as moved: of such a row "
+            "nothing can be said.",
+        ),
+        WrongAnswer(
+            "nan-in-the-first-run-overlooked",
+            lambda before, after, changed: _early(
+                _any_lead(((np.abs(after - before) > 1e-9) | np.isnan(after)).any(axis=-1)), changed
+            ),
+            "A NaN in `before` alone is not found: you look for NaN in `after` only. It counts in either run.",
+        ),
+        WrongAnswer(
+            "nan-in-the-second-run-overlooked",
+            lambda before, after, changed: _early(
+                _any_lead(((np.abs(after - before) > 1e-9) | np.isnan(before)).any(axis=-1)), changed
+            ),
+            "A NaN in `after` alone is not found: you look for NaN in `before` only. It counts in either run.",
+        ),
+        WrongAnswer(
+            "first-axis-taken-for-the-queries",
+            lambda before, after, changed: _early(
+                (m := _moved(before, after)).any(axis=tuple(range(1, m.ndim))), changed
+            ),
+            FIRST_AXIS,
         ),
         WrongAnswer(
             "tolerance-too-wide",
@@ -230,4 +375,5 @@ EXERCISE = Exercise(
         "`moved = ~(np.abs(after - before) <= 1e-9)`; any over the last axis, then over the leading ones; and finally "
         "`& (np.arange(n_q) < changed)`.",
     ),
+    mistakes=MISTAKES,
 )

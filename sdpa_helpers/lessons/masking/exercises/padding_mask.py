@@ -4,7 +4,15 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.checking.ready_made import READY_MASK
-from sdpa_helpers.lessons.masking.exercises.shared import additive, some_size
+from sdpa_helpers.lessons.masking.exercises.shared import (
+    ADDITIVE,
+    FLOATS,
+    INTEGERS,
+    additive,
+    masks,
+    rules,
+    some_size,
+)
 
 PROMPT = """`padding_mask(lengths, n_k)`: only the first `lengths[b]` keys of sequence `b` are real.
 
@@ -34,6 +42,17 @@ def _some_lengths(rng, batch, n_k):
     return lengths[::-1].copy() if lengths.argmax() == 0 else lengths
 
 
+def _cut_from_the_end(lengths, n_k):
+    mask = np.ones((len(lengths), n_k), dtype=bool)
+    for b, length in enumerate(lengths):
+        mask[b, length - n_k :] = False
+    return mask
+
+
+def _rows_and_columns(lengths, n_k):
+    return np.arange(n_k), np.asarray(lengths)[:, None]
+
+
 EXERCISE = Exercise(
     name="padding_mask",
     lesson="05_masking",
@@ -55,6 +74,11 @@ EXERCISE = Exercise(
             "room to spare",
             lambda rng: (read_only(_some_lengths(rng, 4, 5)), 9),
             says="n_k may be larger than the longest sequence.",
+        ),
+        Case(
+            "a batch of one",
+            lambda rng: (np.array([some_size(rng, 2, 4)]), 6),
+            says="An axis of length 1 is an axis like any other: the result has shape (1, n_k).",
         ),
     ),
     wrong=(
@@ -80,6 +104,12 @@ EXERCISE = Exercise(
             "You hide the FIRST keys. Here the real keys come first and the padding after them.",
         ),
         WrongAnswer(
+            "cut-from-the-end",
+            _cut_from_the_end,
+            "You hide by a slice that starts at length − n_k. For a full sequence that is 0, and `mask[0:]` is all of it: "
+            "slice from the length on, `mask[length:]`.",
+        ),
+        WrongAnswer(
             "only-the-last-real-key",
             lambda lengths, n_k: np.arange(n_k) == np.asarray(lengths)[:, None] - 1,
             "Only the last real key of each sequence is visible. All the ones before it are real too.",
@@ -87,17 +117,17 @@ EXERCISE = Exercise(
         WrongAnswer(
             "integers-not-booleans",
             lambda lengths, n_k: (np.arange(n_k) < np.asarray(lengths)[:, None]).astype(int),
-            "The mask holds whole numbers. Make it bool: 0 and 1 would be refused, or added to the scores.",
+            INTEGERS,
         ),
         WrongAnswer(
             "floats-not-booleans",
             lambda lengths, n_k: (np.arange(n_k) < np.asarray(lengths)[:, None]) * 1.0,
-            "The mask holds floats 0 and 1: the kind that is silently added to the scores. Make it bool.",
+            FLOATS,
         ),
         WrongAnswer(
             "additive",
             lambda lengths, n_k: additive(np.arange(n_k) < np.asarray(lengths)[:, None]),
-            "This is the additive form, 0 and −∞. The boolean form is asked for.",
+            ADDITIVE,
         ),
         WrongAnswer(
             "transposed",
@@ -146,9 +176,10 @@ EXERCISE = Exercise(
             "needs-an-array",
             lambda lengths, n_k: np.arange(n_k) < lengths[:, None],
             "This fails when lengths is a list: np.asarray turns it into an array, and leaves an array as it is.",
+            errors_tell=True,
         ),
         WrongAnswer(
-            "nested-list",
+            "list-not-array",
             lambda lengths, n_k: [[j < length for j in range(n_k)] for length in lengths],
             "This is a nested list. np.array(..., dtype=bool) makes an array of it.",
         ),
@@ -174,4 +205,15 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=(READY_MASK,),
+    mistakes=masks(
+        rules(
+            padding_mask,
+            one_key_too_many=lambda lengths, n_k: np.less_equal(*_rows_and_columns(lengths, n_k)),
+            one_key_too_few=lambda lengths, n_k: np.less(*_rows_and_columns(np.asarray(lengths) - 1, n_k)),
+            padded_on_the_left=lambda lengths, n_k: padding_mask(lengths, n_k)[:, ::-1],
+            transposed=lambda lengths, n_k: padding_mask(lengths, n_k).T,
+            needs_an_array=lambda lengths, n_k: np.arange(n_k) < lengths.reshape(-1, 1),
+            first_length_for_all=lambda lengths, n_k: np.tile(np.arange(n_k) < lengths[0], (len(lengths), 1)),
+        )
+    ),
 )

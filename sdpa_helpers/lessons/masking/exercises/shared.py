@@ -1,8 +1,11 @@
-"""What several exercises of lesson 05 use: sizes to draw, and what holds for every causal mask."""
+"""What several exercises of lesson 05 use: sizes to draw, what holds for every causal mask, and forms that are not bool."""
+
+from collections.abc import Callable
 
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Invariant
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 FUTURE = "Some query sees a key that comes after it."
 
@@ -26,3 +29,55 @@ def no_future(offset=lambda inputs: 0):
 
 
 BLIND = Invariant("a-query-sees-nothing", "At least one query sees no key at all.", nobody_is_blind)
+
+INTEGERS = (
+    "The mask holds whole numbers. As 0 and 1 it would be added to the scores, or refused; make it bool."
+)
+FLOATS = "The mask holds floats 0 and 1: the kind that is silently added to the scores. Make it bool."
+ADDITIVE = "This is the additive form, 0 and −∞. The boolean form is asked for."
+ADDITIVE_FINITE = "This is the additive form, 0 and a number far below. The boolean form is asked for."
+
+SENSE = Factor(
+    "sense",
+    lambda mask: mask,
+    (
+        Option(
+            "inverted",
+            lambda mask: ~mask,
+            "The mask is the wrong way round: True means that the query MAY attend to the key.",
+        ),
+    ),
+)
+FORM = Factor(
+    "form",
+    lambda mask: mask,
+    (
+        Option("integers-not-booleans", lambda mask: mask.astype(int), INTEGERS),
+        Option("floats-not-booleans", lambda mask: mask.astype(float), FLOATS),
+        Option("additive", additive, ADDITIVE),
+        *(
+            Option("additive-finite", lambda mask, hidden=hidden: additive(mask, hidden), ADDITIVE_FINITE)
+            for hidden in (-1e9, -1e4, float(np.finfo(np.float32).min), float(np.finfo(float).min), -1e10)
+        ),
+        Option("extra-leading-axis", lambda mask: mask[None]),
+        Option(
+            "extra-axes",
+            lambda mask: mask[None, None],
+            "There are two axes too many in front, each of length 1. A mask broadcasts by itself.",
+        ),
+    ),
+)
+
+
+def masks(rule: Factor) -> Products:
+    """Mistakes of a function that makes a mask: in its rule, in what True means, in the form."""
+
+    def build(rule: Callable, sense: Callable, form: Callable) -> Callable:
+        return lambda *inputs: form(sense(rule(*inputs)))
+
+    return Products((rule, SENSE, FORM), build)
+
+
+def rules(right: Callable, **wrong: Callable) -> Factor:
+    """The factor `rule` of `masks`; names with _ for -. What they say stands in the exercise's list."""
+    return Factor("rule", right, tuple(Option(name.replace("_", "-"), f) for name, f in wrong.items()))

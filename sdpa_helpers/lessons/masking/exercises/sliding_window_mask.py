@@ -3,8 +3,18 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_MASK
-from sdpa_helpers.lessons.masking.exercises.shared import FUTURE, additive, no_future, some_size
+from sdpa_helpers.lessons.masking.exercises.shared import (
+    ADDITIVE,
+    FORM,
+    FUTURE,
+    INTEGERS,
+    SENSE,
+    additive,
+    no_future,
+    some_size,
+)
 
 PROMPT = """`sliding_window_mask(n_q, n_k, window)`: query $i$ sees `window` keys at most: itself and those just before it.
 
@@ -24,6 +34,49 @@ def sliding_window_mask(n_q, n_k, window):
 
 def _distance(n_q, n_k):
     return np.arange(n_q)[:, None] - np.arange(n_k)
+
+
+def _by_slices(n_q, n_k, window):
+    mask = np.zeros((n_q, n_k), dtype=bool)
+    for i in range(n_q):
+        mask[i, i - window + 1 : i + 1] = True
+    return mask
+
+
+SIDE = Factor(
+    "side",
+    lambda distance, width: (distance >= 0) & (distance < width),
+    (
+        Option("both-sides", lambda distance, width: np.abs(distance) < width),
+        Option("future-side", lambda distance, width: (distance <= 0) & (-distance < width)),
+        Option("no-causality", lambda distance, width: distance < width),
+        Option("no-window", lambda distance, width: distance >= 0),
+        Option("itself-not-seen", lambda distance, width: (distance > 0) & (distance <= width)),
+    ),
+)
+WIDTH = Factor(
+    "width",
+    lambda window: window,
+    (
+        Option("one-key-too-many", lambda window: window + 1),
+        Option("one-key-too-few", lambda window: window - 1),
+        Option("window-halved", lambda window: window // 2 + 1),
+        Option("window-halved", lambda window: window // 2),
+    ),
+)
+PLACE = Factor(
+    "place",
+    _distance,
+    (
+        Option("bottom-right", lambda n_q, n_k: _distance(n_q, n_k) + n_k - n_q),
+        Option("square-only", lambda n_q, n_k: _distance(n_q, n_q)),
+        Option("sizes-swapped", lambda n_q, n_k: _distance(n_k, n_q)),
+    ),
+)
+
+
+def _build(side, width, place, sense, form):
+    return lambda n_q, n_k, window: form(sense(side(place(n_q, n_k), width(window))))
 
 
 EXERCISE = Exercise(
@@ -49,6 +102,11 @@ EXERCISE = Exercise(
         ),
         Case("more keys than queries", lambda rng: (6, 6 + some_size(rng, 3, 5), 4)),
         Case("more queries than keys", lambda rng: (9, 9 - some_size(rng, 2, 4), 4)),
+        Case(
+            "one query, many keys",
+            lambda rng: (1, some_size(rng, 4, 9), 3),
+            says="Query 0 sees key 0 alone, and the axis of the queries stays.",
+        ),
     ),
     wrong=(
         WrongAnswer(
@@ -92,6 +150,18 @@ EXERCISE = Exercise(
             "The mask is the wrong way round: True means that the query MAY attend to the key.",
         ),
         WrongAnswer(
+            "window-halved",
+            lambda n_q, n_k, window: ((d := _distance(n_q, n_k)) >= 0) & (d <= window // 2),
+            "You used half of `window`, as for a window with a left and a right side. Here it lies on one side, and counts "
+            "all keys that a query sees.",
+        ),
+        WrongAnswer(
+            "negative-slice-start",
+            _by_slices,
+            "For the first queries `i - window + 1` is negative, and a negative start counts from the END: they lose "
+            "their keys. Use `max(0, i - window + 1)`.",
+        ),
+        WrongAnswer(
             "blocks-not-a-window",
             lambda n_q, n_k, window: (
                 (_distance(n_q, n_k) >= 0) & (np.arange(n_q)[:, None] // window == np.arange(n_k) // window)
@@ -131,12 +201,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "integers-not-booleans",
             lambda n_q, n_k, window: (((d := _distance(n_q, n_k)) >= 0) & (d < window)).astype(int),
-            "The mask holds whole numbers. Make it bool.",
+            INTEGERS,
         ),
         WrongAnswer(
             "additive",
             lambda n_q, n_k, window: additive(((d := _distance(n_q, n_k)) >= 0) & (d < window)),
-            "This is the additive form, 0 and −∞. The boolean form is asked for.",
+            ADDITIVE,
         ),
     ),
     also_right=(
@@ -159,4 +229,5 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=(READY_MASK,),
+    mistakes=Products((WIDTH, SIDE, PLACE, SENSE, FORM), _build),
 )

@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.exercise import (
+    Case,
+    Example,
+    Exercise,
+    WrongAnswer,
+    read_only,
+    read_only_strided,
+    strided,
+)
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.masking.exercises.shared import additive
 
 PROMPT = """`to_boolean(mask, convention)`: read a mask in its own convention, return it in ours.
@@ -71,6 +80,67 @@ def _biased(rng):
     return np.where(mask, bias, hidden), "additive"
 
 
+def _close_to_the_threshold(rng):
+    """On both sides of −10 000, down to the last digit, and on the way there."""
+    row = np.array(
+        [-1e4, np.nextafter(-1e4, 0), np.nextafter(-1e4, -np.inf), -9999.0, -10001.0, -5000.0, -100.0, -0.5]
+    )
+    return np.stack([rng.permutation(row) for _ in range(10)]), "additive"
+
+
+def _build(may, blocked, added, ones, form):
+    rule = _converter(true_may_attend=may, true_blocked=blocked, additive=added, one_may_attend=ones)
+    return lambda mask, convention: form(rule(mask, convention))
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "blocked",
+            lambda m: ~m,
+            (
+                Option("blocked-not-turned-round", lambda m: m),
+                Option("tilde-on-integers", lambda m: ~m.astype(int)),
+            ),
+        ),
+        Factor(
+            "added",
+            lambda m: m > -1e4,
+            (
+                Option("additive-inverted", lambda m: m <= -1e4),
+                Option("additive-nonzero-is-true", lambda m: m != 0),
+                Option("only-infinity-hides", lambda m: m != -np.inf),
+                Option("only-zero-is-visible", lambda m: m == 0),
+                Option("any-negative-hides", lambda m: m >= 0),
+                Option("threshold-below-1e9", lambda m: m > -1e9),
+                Option("threshold-itself-is-visible", lambda m: m >= -1e4),
+                *(
+                    Option(
+                        "another-threshold",
+                        lambda m, at=at: m > at,
+                        "Your threshold for additive masks is another one: −10 000 or less hides, and everything above "
+                        "it is a bias.",
+                    )
+                    for at in (-1.0, -10.0, -100.0, -1000.0, -5000.0, -9999.0, -1e5, -1e6)
+                ),
+            ),
+        ),
+        Factor(
+            "ones",
+            lambda m: m != 0,
+            (
+                Option("ones-turned-round", lambda m: m == 0),
+                Option("ones-not-converted", lambda m: m),
+                Option("ones-taken-for-additive", lambda m: m > -1e4),
+            ),
+        ),
+        Factor("may", lambda m: m, (Option("both-booleans-turned-round", lambda m: ~m),)),
+        Factor("form", lambda m: m, (Option("numbers-not-booleans", lambda m: m * 1),)),
+    ),
+    _build,
+)
+
+
 EXERCISE = Exercise(
     name="to_boolean",
     lesson="05_masking",
@@ -94,10 +164,35 @@ EXERCISE = Exercise(
             says="An additive mask may carry small numbers too, like a bonus for near keys. Those keys stay visible.",
         ),
         Case(
+            "biases close to −10 000",
+            _close_to_the_threshold,
+            says="−10 000 or less hides; anything above it is a bias, also −9 999, and the key stays visible.",
+        ),
+        Case(
             "whole numbers 0 and 1",
             lambda rng: (strided(_allowed(rng, 3, 5).astype(int)), "one-may-attend"),
         ),
         Case("floats 0 and 1", lambda rng: (_allowed(rng, 2, 3, 5) * 1.0, "one-may-attend")),
+        Case(
+            "bytes 0 and 1",
+            lambda rng: (_allowed(rng, 1, 11, 9).astype(np.uint8), "one-may-attend"),
+            says="Masks often come as uint8, one byte each. The axis of length 1 stays.",
+        ),
+        Case(
+            "True = may attend, for one query",
+            lambda rng: (_allowed(rng, 1, 12), "true-may-attend"),
+            says="One query and twelve keys: any shape comes back as it was.",
+        ),
+        Case(
+            "True = blocked, for one key",
+            lambda rng: (read_only_strided(~np.tri(9, 1, k=-4, dtype=bool)), "true-blocked"),
+            says="Nine queries and one key: any shape comes back as it was.",
+        ),
+        Case(
+            "one number",
+            lambda rng: (np.array([[-rng.uniform(1, 30)]]), "additive"),
+            says="A mask of shape (1, 1) with a small bias: any shape comes back as it was.",
+        ),
     ),
     wrong=(
         WrongAnswer(
@@ -115,6 +210,11 @@ EXERCISE = Exercise(
             "blocked-not-turned-round",
             _converter(true_blocked=lambda m: m),
             "With 'true-blocked' True means hidden: it has to be turned round.",
+        ),
+        WrongAnswer(
+            "tilde-on-integers",
+            _converter(true_blocked=lambda m: ~m.astype(int)),
+            "`~` turns the bits of a whole number round: ~0 is −1 and ~1 is −2, both of them true. Use it on dtype bool.",
         ),
         WrongAnswer(
             "both-booleans-turned-round",
@@ -198,4 +298,5 @@ EXERCISE = Exercise(
         "One of them needs nothing, one `~`, two a comparison. For 'additive' ask how low a number has to be to hide.",
         "`~mask`, `mask > -1e4` and `mask != 0` are three of the four.",
     ),
+    mistakes=MISTAKES,
 )
