@@ -4,7 +4,9 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, strided
+from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX, READY_ATTENTION
+from sdpa_helpers.checking.standard_cases import one_of_each
 
 PROMPT = r"""`chunked_attention(Q, K, V, chunk)`: scaled dot-product attention that never holds more than `chunk` × `n_k` scores at once (for each batch entry and head).
 
@@ -15,16 +17,14 @@ PROMPT = r"""`chunked_attention(Q, K, V, chunk)`: scaled dot-product attention t
 
 Example: {example:1}. You make two small matrices of scores, one with 2 rows and one with 1.
 
-**What the check cannot see.** It judges your output, and attention with all scores at once has the same output. So measure it yourself, in a new cell:
+**The check sees the memory, too.** With 1000 queries, 1000 keys and `chunk` = 5 you may hold 1.6 MB at once: some five times what is needed, and a fraction of the 8 MB that all scores take. To measure it yourself, in a new cell:
 
 ```python
 from sdpa_helpers.lessons.complexity import peak_bytes
 
-Q, K, V = (np.ones((2000, 16)) for _ in range(3))
-print(peak_bytes(chunked_attention, Q, K, V, 50) / Q.nbytes)
+Q, K, V = (np.ones((1000, 9)) for _ in range(3))
+print(peak_bytes(chunked_attention, Q, K, V, 5) / 1e6, "MB")
 ```
-
-In chunks the peak is 10 to 20 times the size of Q. With all scores at once it is more than 100 times.
 """
 
 
@@ -203,6 +203,10 @@ def _qkv(rng, n_q, n_k, d_k, d_v, *batch):
     return Q, K, rng.normal(size=(*batch, n_k, d_v))
 
 
+def _drawn(rng, n_q, n_k, d_k, d_v):
+    return *_qkv(rng, n_q, n_k, d_k, d_v), 2
+
+
 def _rows_far_apart(rng):
     """Scores near ±1000 in some rows and near 0 in others; the row's own maximum is needed."""
     Q, K, V = _qkv(rng, 7, 5, 4, 3)
@@ -223,6 +227,132 @@ def _strided_batch(rng):
 def _unnormalised(Q, K):
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     return np.exp(scores - scores.max(axis=-1, keepdims=True))
+
+
+def _weights(Q, K, scale, axis, maximum, divided):
+    scores = Q @ np.swapaxes(K, -1, -2) * scale(Q, K)
+    e = np.exp(scores - maximum(scores, axis))
+    return e / e.sum(axis=axis, keepdims=True) if divided else e
+
+
+def _build(scale, axis, maximum, divided, cut):
+    def attend(Q, K, V):
+        width = (lambda Q, K: V.shape[-1] ** -0.5) if scale is None else scale
+        return _weights(Q, K, width, axis, maximum, divided) @ V
+
+    return lambda Q, K, V, chunk: cut(attend, Q, K, V, chunk)
+
+
+def _parts(attend, Q, K, V, chunk):
+    return [attend(Q[..., i : i + chunk, :], K, V) for i in range(0, Q.shape[-2], chunk)]
+
+
+def _chunks(attend, Q, K, V, chunk):
+    return np.concatenate(_parts(attend, Q, K, V, chunk), axis=-2)
+
+
+def _full_chunks(attend, Q, K, V, chunk):
+    full = Q.shape[-2] // chunk * chunk
+    parts = _parts(attend, Q[..., :full, :], K, V, chunk)
+    return np.concatenate(parts or [np.zeros((*Q.shape[:-2], 0, V.shape[-1]))], axis=-2)
+
+
+def _full_chunks_in_zeros(attend, Q, K, V, chunk):
+    out = np.zeros((*Q.shape[:-1], V.shape[-1]))
+    done = _full_chunks(attend, Q, K, V, chunk)
+    out[..., : done.shape[-2], :] = done
+    return out
+
+
+def _blocks(attend, Q, K, V, chunk):
+    stops = range(0, K.shape[-2], chunk)
+    return [attend(Q, K[..., j : j + chunk, :], V[..., j : j + chunk, :]) for j in stops]
+
+
+def _like_queries(attend, Q, K, V, chunk):
+    out = np.empty_like(Q)
+    for i in range(0, Q.shape[-2], chunk):
+        out[..., i : i + chunk, :] = attend(Q[..., i : i + chunk, :], K, V)
+    return out
+
+
+def _matrices_only(attend, Q, K, V, chunk):
+    out = np.empty((len(Q), V.shape[1]))
+    for i in range(0, len(Q), chunk):
+        out[i : i + chunk] = attend(Q[i : i + chunk], K, V)
+    return out
+
+
+def _keys_cut_alike(attend, Q, K, V, chunk):
+    stops = range(0, Q.shape[-2], chunk)
+    rows = [(..., slice(i, i + chunk), slice(None)) for i in stops]
+    return np.concatenate([attend(Q[at], K[at], V[at]) for at in rows], axis=-2)
+
+
+def _reshaped(attend, Q, K, V, chunk):
+    parts = Q.reshape(*Q.shape[:-2], -1, chunk, Q.shape[-1])
+    out = attend(parts, K[..., None, :, :], V[..., None, :, :])
+    return out.reshape(*Q.shape[:-1], V.shape[-1])
+
+
+LIST_OF_CHUNKS = (
+    "You returned the chunks one by one. Join them along the queries: `np.concatenate(parts, axis=-2)`."
+)
+CUTS = {
+    "last-chunk-dropped": _full_chunks,
+    "last-rows-left-zero": _full_chunks_in_zeros,
+    "blocks-of-keys-averaged": lambda attend, *given: np.mean(_blocks(attend, *given), axis=0),
+    "blocks-of-keys-added": lambda attend, *given: np.sum(_blocks(attend, *given), axis=0),
+    "last-block-of-keys-only": lambda attend, *given: _blocks(attend, *given)[-1],
+    "own-block-only": _keys_cut_alike,
+    "joined-on-first-axis": lambda attend, *given: np.concatenate(_parts(attend, *given), axis=0),
+    "first-chunk-only": lambda attend, *given: _parts(attend, *given)[0],
+    "last-chunk-only": lambda attend, *given: _parts(attend, *given)[-1],
+    "output-shaped-like-queries": _like_queries,
+    "two-axes-only": _matrices_only,
+    "list-of-chunks": _parts,
+    "equal-parts-only": _reshaped,
+}
+MISTAKES = Products(
+    (
+        Factor(
+            "scale",
+            lambda Q, K: Q.shape[-1] ** -0.5,
+            (
+                Option("no-scaling", lambda Q, K: 1.0),
+                Option("scaled-by-d-k", lambda Q, K: 1 / Q.shape[-1]),
+                Option("multiplied-by-root-d-k", lambda Q, K: Q.shape[-1] ** 0.5),
+                Option("scaled-by-d-v", None),
+                Option("scaled-by-length", lambda Q, K: K.shape[-2] ** -0.5),
+                Option("scaled-by-chunk", lambda Q, K: Q.shape[-2] ** -0.5),
+            ),
+        ),
+        Factor(
+            "maximum",
+            lambda scores, axis: scores.max(axis=axis, keepdims=True),
+            (
+                Option("no-maximum-subtracted", lambda scores, axis: 0.0),
+                Option("one-maximum-per-chunk", lambda scores, axis: scores.max()),
+            ),
+        ),
+        Factor(
+            "cut",
+            _chunks,
+            tuple(Option(name, cut, LIST_OF_CHUNKS if cut is _parts else "") for name, cut in CUTS.items()),
+        ),
+        Factor(
+            "axis",
+            -1,
+            (
+                Option("softmax-over-queries", -2),
+                Option("softmax-over-whole-chunk", (-2, -1)),
+                Option("softmax-axis-counted-from-the-front", 1),
+            ),
+        ),
+        Factor("divided", True, (Option("not-normalised", False),)),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -265,8 +395,34 @@ EXERCISE = Exercise(
             lambda rng: (*_qkv(rng, 211, 37, 5, 3), 17),
             says="Twelve full chunks of 17 and a last one of 7.",
         ),
+        Case(
+            "a thousand queries, five at a time",
+            lambda rng: (*_qkv(rng, 1000, 1000, 9, 10), 5),
+            points=3,
+            says="5 × 1000 scores are enough at once. All scores are 1000 × 1000, and with chunk taken for the NUMBER of "
+            "chunks it would be 200 × 1000.",
+            peak_bytes=1_600_000,
+        ),
+        Case(
+            "all sizes equal",
+            lambda rng: (*_qkv(rng, 3, 3, 3, 3, 3, 3), 1),
+            says="Batch, heads, queries, keys and widths are all 3: here no error tells that an axis is not the one it should "
+            "be.",
+        ),
+        *one_of_each(_drawn, only=("n_q", "n_k", "d_k", "d_v"), n_q=5, n_k=4, d_k=3, d_v=6),
+        Case(
+            "a batch of one",
+            lambda rng: (*_qkv(rng, 3, 4, 2, 5, 1), 2),
+            says="An axis of length 1 is an axis like any other: it stays.",
+        ),
     ),
     wrong=(
+        WrongAnswer(
+            "too-much-memory",
+            lambda Q, K, V, chunk: _attend(Q, K, V),
+            "The numbers are right, but far more than chunk × n_k scores are held at once: all of them before they are "
+            "cut, or `chunk` is taken for the number of chunks, or every chunk's weights are kept.",
+        ),
         WrongAnswer(
             "last-chunk-dropped",
             _only_full_chunks,
@@ -446,12 +602,13 @@ EXERCISE = Exercise(
             "You blended the keys. The weights belong to V.",
         ),
         WrongAnswer(
-            "single-precision",
+            "float32-somewhere",
             _in_chunks(
                 lambda Q, K, V: _attend(*(x.astype(np.float32) for x in (Q, K, V))).astype(np.float64)
             ),
             "Your numbers passed through float32, which keeps about seven digits. Stay in the dtype "
             "you were given.",
+            clue="float32",
         ),
         WrongAnswer(
             "all-axes-transposed",
@@ -493,7 +650,7 @@ EXERCISE = Exercise(
             "You returned the weights. Multiply them with V.",
         ),
         WrongAnswer(
-            "weights-returned-too",
+            "tuple-not-array",
             lambda Q, K, V, chunk: (
                 _in_chunks(_attend)(Q, K, V, chunk),
                 softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])),
@@ -531,7 +688,7 @@ EXERCISE = Exercise(
             "`Q[..., i : i + chunk, :]`.",
         ),
         WrongAnswer(
-            "half-precision",
+            "half-precision-somewhere",
             _in_chunks(
                 lambda Q, K, V: _attend(*(x.astype(np.float16) for x in (Q, K, V))).astype(np.float64)
             ),
@@ -543,21 +700,15 @@ EXERCISE = Exercise(
             lambda Q, K, V, chunk: np.concatenate(
                 [_attend(q, K, V) for q in np.split(Q, max(1, Q.shape[-2] // chunk), axis=-2)], axis=-2
             ),
-            "np.split cuts into equal parts and fails when the queries do not fit. The last chunk may be smaller: "
-            "step through with `range`.",
+            "This works only where the chunks come out equal: np.split and reshape fail when they do not. The last chunk "
+            "may be smaller: step through with `range`.",
+            errors_tell=True,
         ),
         WrongAnswer(
             "scores-clipped",
             _in_chunks(_clipped),
             "You clipped the scores to keep the exponential from overflowing. That changes the weights; subtract "
             "each row's maximum instead.",
-        ),
-        WrongAnswer(
-            "list-of-chunks",
-            lambda Q, K, V, chunk: tuple(
-                _attend(Q[..., i : i + chunk, :], K, V) for i in range(0, Q.shape[-2], chunk)
-            ),
-            "You returned the chunks one by one. Join them along the queries.",
         ),
         WrongAnswer(
             "changes-its-input",
@@ -593,4 +744,5 @@ EXERCISE = Exercise(
     ),
     forbids=(READY_ATTENTION,),
     allows=(COURSE_SOFTMAX,),
+    mistakes=MISTAKES,
 )
