@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = r"""`attention_flops(n_q, n_k, d_k, d_v)`: the FLOPs of attention's two matrix products, $QK^{\mathsf T}$ and $AV$.
 
@@ -21,6 +22,62 @@ def attention_flops(n_q, n_k, d_k, d_v):
 def _flops_counted(n_q, n_k, d_k, d_v):
     scores = sum(2 * d_k for _ in range(n_q)) * n_k
     return scores + n_q * d_v * (2 * n_k)
+
+
+def _long(rng):
+    return int(rng.integers(30_000, 40_000)), 50_001, 127, 96
+
+
+def _needs_float64(*sizes):
+    """Whether float32 would show in the result."""
+    count = attention_flops(*sizes)
+    return abs(float(np.float32(count)) / count - 1) > 2e-8
+
+
+def _in_int32(n_q, n_k, d_k, d_v):
+    exact = 2 * n_q * n_k * (d_k + d_v)
+    return (exact + 2**31) % 2**32 - 2**31
+
+
+def _build(each, pairs, widths, more):
+    return lambda n_q, n_k, d_k, d_v: each * pairs(n_q, n_k) * widths(d_k, d_v) + more * n_q * n_k
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "each",
+            2,
+            (
+                Option("one-flop-per-multiply-add", 1),
+                Option("four-per-multiply-add", 4),
+                Option("backward-counted-too", 6),
+            ),
+        ),
+        Factor(
+            "widths",
+            lambda d_k, d_v: d_k + d_v,
+            (
+                Option("scores-only", lambda d_k, d_v: d_k),
+                Option("output-only", lambda d_k, d_v: d_v),
+                Option("d-k-in-both", lambda d_k, d_v: 2 * d_k),
+                Option("d-v-in-both", lambda d_k, d_v: 2 * d_v),
+                Option("widths-multiplied", lambda d_k, d_v: d_k * d_v),
+            ),
+        ),
+        Factor(
+            "pairs",
+            lambda n_q, n_k: n_q * n_k,
+            (
+                Option("square-of-queries", lambda n_q, n_k: n_q**2),
+                Option("square-of-keys", lambda n_q, n_k: n_k**2),
+                Option("linear-in-length", lambda n_q, n_k: n_q + n_k),
+            ),
+        ),
+        Factor("more", 0, (Option("softmax-counted-too", 5), Option("exponentials-counted-too", 1))),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -51,7 +108,7 @@ EXERCISE = Exercise(
         ),
         Case(
             "a long sequence",
-            lambda rng: (int(rng.integers(30_000, 40_000)), 50_000, 128, 96),
+            lambda rng: redraw(rng, _long, _needs_float64),
             says="The count has to be right for large sizes too.",
         ),
     ),
@@ -92,6 +149,18 @@ EXERCISE = Exercise(
             "square-of-keys",
             lambda n_q, n_k, d_k, d_v: 2 * n_k**2 * (d_k + d_v),
             "You used n_k² where it is n_q · n_k: there may be fewer queries than keys.",
+        ),
+        WrongAnswer(
+            "backward-counted-too",
+            lambda n_q, n_k, d_k, d_v: 6 * n_q * n_k * (d_k + d_v),
+            "Three times too many: that is forward and backward together. Only the two products of the way forward are "
+            "asked for.",
+        ),
+        WrongAnswer(
+            "overflow-in-int32",
+            _in_int32,
+            "A count of more than 2³¹ does not fit into 32 bits and wraps round. Python's ints have no limit; floats, or "
+            "np.int64, are large enough.",
         ),
         WrongAnswer(
             "softmax-counted-too",
@@ -157,4 +226,5 @@ EXERCISE = Exercise(
         "`2 * n_q * n_k * d_k` for the scores. The second product has n_q · d_v entries with n_k "
         "products each: add it.",
     ),
+    mistakes=MISTAKES,
 )

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = r"""`crossover_length(d_model, mlp_ratio=4)`: for how many tokens does attention cost as many FLOPs as the rest of the layer?
 
@@ -19,6 +20,55 @@ def crossover_length(d_model, mlp_ratio=4):
     projections_and_mlp = 8 * d_model**2 + 4 * mlp_ratio * d_model**2  # per token
     attention = 4 * d_model  # per token, and per token that it looks at
     return projections_and_mlp / attention
+
+
+def _needs_float64(*given):
+    """Whether float32 would show in the result, and rounding up is another number than cutting off."""
+    n = crossover_length(*given)
+    return abs(float(np.float32(n)) / n - 1) > 2e-8
+
+
+def _build(projections, mlp, attention, ratio):
+    def crossover_length(d_model, mlp_ratio=4):
+        return (projections + mlp * ratio(mlp_ratio)) * d_model / attention
+
+    return crossover_length
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "projections",
+            8,
+            (
+                Option("projections-forgotten", 0),
+                Option("output-projection-forgotten", 6),
+                Option("one-projection", 2),
+            ),
+        ),
+        Factor(
+            "mlp", 4, (Option("mlp-forgotten", 0), Option("mlp-of-one-matrix", 2), Option("gated-mlp", 6))
+        ),
+        Factor(
+            "attention",
+            4,
+            (
+                Option("scores-only", 2),
+                Option("multiply-adds-on-one-side", 8),
+                Option("not-divided", 1),
+            ),
+        ),
+        Factor(
+            "ratio",
+            lambda ratio: ratio,
+            (
+                Option("mlp-ratio-ignored", lambda ratio: 4),
+                Option("mlp-ratio-squared", lambda ratio: ratio**2),
+            ),
+        ),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -52,6 +102,14 @@ EXERCISE = Exercise(
             says="Without an MLP only the four projections are left: 8·n·d_model² FLOPs.",
         ),
         Case("a width that is no multiple", lambda rng: (int(rng.integers(100, 200)) * 2 + 1, 2.5)),
+        Case(
+            "an MLP 8/3 as wide",
+            lambda rng: redraw(rng, lambda rng: (int(rng.integers(300, 600)) * 3 + 1, 8 / 3), _needs_float64),
+            says="The ratio need not be whole, and the result is not rounded.",
+        ),
+        Case(
+            "a width of one", lambda rng: (1, int(rng.integers(5, 9))), says="The same rule, for d_model = 1."
+        ),
     ),
     wrong=(
         WrongAnswer(
@@ -127,6 +185,11 @@ EXERCISE = Exercise(
             "The factor stands upside down: a dearer MLP makes attention overtake later, not earlier.",
         ),
         WrongAnswer(
+            "rounded-up",
+            lambda d_model, mlp_ratio=4: float(np.ceil((2 + mlp_ratio) * d_model - 1e-9)),
+            "You rounded up to the first whole number. The exact solution is asked for, also when it is not whole.",
+        ),
+        WrongAnswer(
             "rounded-to-integer",
             lambda d_model, mlp_ratio=4: int((2 + mlp_ratio) * d_model),
             "You rounded to a whole number. The exact solution is asked for, also when it is not whole.",
@@ -144,4 +207,5 @@ EXERCISE = Exercise(
         "last equal to the others.",
         "Divide both sides by 4·n·d: `n = (2 + ...) * d_model`.",
     ),
+    mistakes=MISTAKES,
 )

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = r"""`fit_exponent(sizes, times)`: times were measured for several sizes. If time $\approx c \cdot \text{size}^p$, what is $p$?
 
@@ -37,6 +38,59 @@ def _slope(x, y):
 def _fit_changing_inputs(sizes, times):
     times /= times[0]
     return _slope(np.log(sizes), np.log(times))
+
+
+def _median_of_all_pairs(sizes, times):
+    first, second = np.triu_indices(len(sizes), k=1)
+    x, y = np.log(sizes), np.log(times)
+    return np.median((y[second] - y[first]) / (x[second] - x[first]))
+
+
+def _build(of_sizes, of_times, swapped, result):
+    def fit_exponent(sizes, times):
+        x, y = of_sizes(sizes), of_times(times)
+        return result(np.polyfit(y, x, 1) if swapped else np.polyfit(x, y, 1))
+
+    return fit_exponent
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "of_sizes",
+            np.log,
+            (
+                Option("logarithm-of-times-only", lambda sizes: sizes),
+                Option("log10-of-sizes-only", np.log10),
+            ),
+        ),
+        Factor(
+            "of_times",
+            np.log,
+            (
+                Option("logarithm-of-sizes-only", lambda times: times),
+                Option("two-different-logarithms", np.log2),
+                Option("log10-and-natural", np.log10),
+            ),
+        ),
+        Factor("swapped", False, (Option("axes-swapped", True),)),
+        Factor(
+            "result",
+            lambda fit: fit[0],
+            (
+                Option("constant-not-slope", lambda fit: fit[1]),
+                Option("slope-and-constant", lambda fit: fit),
+                Option("factor-per-doubling", lambda fit: 2 ** fit[0]),
+                *(
+                    Option("rounded", lambda fit, digits=digits: round(float(fit[0]), digits))
+                    for digits in range(5)
+                ),
+                Option("sign-dropped", lambda fit: abs(fit[0])),
+            ),
+        ),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -78,6 +132,18 @@ EXERCISE = Exercise(
             "times that fall",
             lambda rng: _power_law(rng, [3, 5, 9, 21], rng.uniform(-1.4, -1.1), 0.1),
             says="Something that gets faster with size has a negative exponent.",
+        ),
+        Case(
+            "forty points",
+            lambda rng: _power_law(
+                rng, rng.permutation(np.geomspace(10, 9000, 40)), rng.uniform(0.6, 0.9), 0.5
+            ),
+            says="Forty points, all of equal weight.",
+        ),
+        Case(
+            "small sizes, close together",
+            lambda rng: _power_law(rng, 3e-9 * (1 + 0.2 * rng.permutation(7)), rng.uniform(1.3, 1.7), 0.2),
+            says="Sizes may be small numbers, here in the region of 1e-9: add nothing to them, and keep all digits.",
         ),
     ),
     wrong=(
@@ -132,6 +198,20 @@ EXERCISE = Exercise(
             "as distant ones; least squares weighs them rightly.",
         ),
         WrongAnswer(
+            "median-of-local-slopes",
+            lambda sizes, times: np.median(
+                np.diff(np.log(times)[np.argsort(sizes)]) / np.diff(np.log(np.sort(sizes)))
+            ),
+            "You took the median of the slopes between neighbours. That is robust, but another fit: least squares is "
+            "asked for.",
+        ),
+        WrongAnswer(
+            "median-of-all-pairs",
+            _median_of_all_pairs,
+            "You took the median of the slopes of all pairs of points (Theil–Sen). That is robust, but another fit: least "
+            "squares is asked for.",
+        ),
+        WrongAnswer(
             "through-the-origin",
             _line_through_origin,
             "You forced the line through the origin, as if the constant c were 1. Subtract the means "
@@ -171,7 +251,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "rounded",
             lambda sizes, times: np.round(_slope(np.log(sizes), np.log(times))),
-            "You rounded to a whole number. A measured exponent is what it is: 1.8 is a finding.",
+            "You rounded the result. A measured exponent is what it is; round when you print.",
         ),
         WrongAnswer(
             "correlation-not-slope",
@@ -212,4 +292,5 @@ EXERCISE = Exercise(
         "Return its slope.",
         "`x, y = np.log(sizes), np.log(times)`; `np.polyfit(x, y, 1)` gives slope and constant, in this order.",
     ),
+    mistakes=MISTAKES,
 )

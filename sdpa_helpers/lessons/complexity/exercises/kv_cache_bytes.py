@@ -2,11 +2,13 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = """`kv_cache_bytes(n, layers, kv_heads, head_dim, bytes_per_element=2)`: what a model keeps in memory while it writes.
 
 - For each of `n` tokens, each layer keeps the **keys and the values** of `kv_heads` heads, vectors of `head_dim` numbers.
+- `bytes_per_element`: 2 for half precision, 0.5 for 4-bit numbers.
 - Returns the number of bytes.
 
 Example: {inputs:1} is {result:1}: 300 numbers of keys, as many of values, 2 bytes each.
@@ -23,6 +25,72 @@ def _cache(formula):
     return lambda n, layers, kv_heads, head_dim, bytes_per_element=2: formula(
         n, layers, kv_heads, head_dim, bytes_per_element
     )
+
+
+def _long(rng):
+    return 2 * int(rng.integers(50_000, 65_000)) + 1, 41, 5, 127, 1
+
+
+def _needs_float64(*given):
+    """Whether float32 would show in the result."""
+    count = kv_cache_bytes(*given)
+    return abs(float(np.float32(count)) / count - 1) > 2e-8
+
+
+def _build(kept, length, layers, heads, width, size, unit):
+    def kv_cache_bytes(n, m, h, w, bytes_per_element=None):
+        numbers = kept * length(n) * (m if layers else 1) * (h if heads else 1) * width(w, h)
+        return numbers * size(bytes_per_element) / unit
+
+    return kv_cache_bytes
+
+
+MISTAKES = Products(
+    (
+        Factor("kept", 2, (Option("keys-only", 1), Option("queries-kept-too", 3))),
+        Factor(
+            "length",
+            lambda n: n,
+            (Option("length-squared", lambda n: n**2), Option("length-forgotten", lambda n: 1)),
+        ),
+        Factor("layers", True, (Option("layers-forgotten", False),)),
+        Factor("heads", True, (Option("heads-forgotten", False),)),
+        Factor(
+            "width",
+            lambda width, heads: width,
+            (
+                Option("head-dim-forgotten", lambda width, heads: 1),
+                Option("width-divided-by-heads", lambda width, heads: width // heads),
+                Option("width-divided-by-heads", lambda width, heads: width / heads),
+            ),
+        ),
+        Factor(
+            "size",
+            lambda size: 2 if size is None else size,
+            (
+                Option("numbers-not-bytes", lambda size: 1),
+                Option("always-four-bytes", lambda size: 4),
+                Option("always-two-bytes", lambda size: 2),
+                Option("default-of-four-bytes", lambda size: 4 if size is None else size),
+                Option("default-of-four-bytes", lambda size: 1 if size is None else size),
+                Option("bits-not-bytes", lambda size: 8 * (2 if size is None else size)),
+            ),
+        ),
+        Factor(
+            "unit",
+            1,
+            (
+                Option("mebibytes-not-bytes", 2**20),
+                Option("megabytes-not-bytes", 10**6),
+                Option("gibibytes-not-bytes", 2**30),
+                Option("gigabytes-not-bytes", 10**9),
+                Option("kibibytes-not-bytes", 2**10),
+                Option("kilobytes-not-bytes", 10**3),
+            ),
+        ),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -51,7 +119,12 @@ EXERCISE = Exercise(
             lambda rng: (int(rng.integers(2000, 3000)), 30, 1, 96),
             says="Multi-query attention keeps a single head of keys and values.",
         ),
-        Case("a long text, 8 bits", lambda rng: (int(rng.integers(100_000, 130_000)), 40, 6, 128, 1)),
+        Case("a long text, 8 bits", lambda rng: redraw(rng, _long, _needs_float64)),
+        Case(
+            "4-bit numbers",
+            lambda rng: (2 * int(rng.integers(50, 100)), 3, 2, 16, 0.5),
+            says="A 4-bit number takes half a byte.",
+        ),
     ),
     wrong=(
         WrongAnswer(
@@ -120,6 +193,38 @@ EXERCISE = Exercise(
             "These are MiB. Bytes are asked for.",
         ),
         WrongAnswer(
+            "kibibytes-not-bytes",
+            _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 2**10),
+            "These are KiB. Bytes are asked for: don't divide by 2¹⁰.",
+        ),
+        WrongAnswer(
+            "kilobytes-not-bytes",
+            _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 10**3),
+            "These are kB. Bytes are asked for: don't divide by 10³.",
+        ),
+        WrongAnswer(
+            "gibibytes-not-bytes",
+            _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 2**30),
+            "These are GiB. Bytes are asked for.",
+        ),
+        WrongAnswer(
+            "megabytes-not-bytes",
+            _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 10**6),
+            "These are MB. Bytes are asked for.",
+        ),
+        WrongAnswer(
+            "default-of-four-bytes",
+            lambda n, layers, heads, width, bytes_per_element=4: (
+                2 * n * layers * heads * width * bytes_per_element
+            ),
+            "Where nothing is said, a number takes 2 bytes here: `bytes_per_element=2`. You took another default.",
+        ),
+        WrongAnswer(
+            "rounded-to-whole-bytes",
+            _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * int(size)),
+            "You made bytes_per_element a whole number. A 4-bit number takes half a byte, and int(0.5) is 0.",
+        ),
+        WrongAnswer(
             "gigabytes-not-bytes",
             _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 10**9),
             "These are GB. Bytes are asked for.",
@@ -145,4 +250,5 @@ EXERCISE = Exercise(
         "the bytes of a number.",
         "`n * layers * kv_heads * head_dim * bytes_per_element` is the keys. What else is kept?",
     ),
+    mistakes=MISTAKES,
 )

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = """`roofline(intensity, peak_flops, bandwidth)`: how fast can an operation run at most?
 
@@ -27,6 +28,41 @@ def _roofline_in_place(intensity, peak_flops, bandwidth):
 def _intensities(rng, ridge):
     below, above = ridge * rng.uniform(0.01, 0.9, size=3), ridge * rng.uniform(1.2, 50, size=3)
     return np.concatenate([below, above])
+
+
+def _build(memory, choose, unit):
+    return lambda intensity, peak_flops, bandwidth: choose(peak_flops, memory(intensity, bandwidth)) / unit
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "memory",
+            lambda intensity, bandwidth: intensity * bandwidth,
+            (
+                Option("intensity-over-bandwidth", lambda intensity, bandwidth: intensity / bandwidth),
+                Option(
+                    "intensity-upside-down",
+                    lambda intensity, bandwidth: bandwidth / np.asarray(intensity, float),
+                ),
+                Option("numbers-not-bytes", lambda intensity, bandwidth: intensity * bandwidth / 4),
+            ),
+        ),
+        Factor(
+            "choose",
+            np.minimum,
+            (
+                Option("the-larger-limit", np.maximum),
+                Option("limits-added", np.add),
+                Option("times-added", lambda one, other: one * other / (one + other)),
+                Option("the-smallest-of-all", lambda one, other: np.min(other * 1.0, initial=one)),
+                Option("python-min", min),
+            ),
+        ),
+        Factor("unit", 1.0, (Option("giga-flops", 1e9),)),
+    ),
+    _build,
+)
 
 
 EXERCISE = Exercise(
@@ -60,6 +96,21 @@ EXERCISE = Exercise(
             "nothing computed",
             lambda rng: (np.array([0.0, rng.uniform(1, 2), 1e4]), 5e10, 1e10),
             says="A plain copy has intensity 0, and speed 0 in FLOP/s.",
+        ),
+        Case(
+            "one intensity in an array",
+            lambda rng: (rng.uniform(1, 9, size=1), 5e10, 1e10),
+            says="An array with one entry is an array: the speed has shape (1,).",
+        ),
+        Case(
+            "four axes",
+            lambda rng: (rng.uniform(0.1, 9, size=(2, 1, 3, 1)), 5e10, 1e10),
+            says="Any shape: axes of length 1 stay.",
+        ),
+        Case(
+            "a machine in other units",
+            lambda rng: (rng.uniform(1, 4, size=5), 3e-5, 1e-5),
+            says="With FLOP/s counted in units of 10¹⁶ the numbers are small: nothing is rounded.",
         ),
     ),
     wrong=(
@@ -101,6 +152,12 @@ EXERCISE = Exercise(
             "FLOPs per second: multiply.",
         ),
         WrongAnswer(
+            "intensity-over-bandwidth",
+            lambda intensity, peak_flops, bandwidth: np.minimum(peak_flops, intensity / bandwidth),
+            "You divided the intensity by the bandwidth. FLOPs per byte times bytes per second gives FLOPs per second: "
+            "multiply.",
+        ),
+        WrongAnswer(
             "a-truth-value",
             lambda intensity, peak_flops, bandwidth: np.asarray(intensity) * bandwidth < peak_flops,
             "You say which side of the ridge it is. The speed is asked for.",
@@ -134,8 +191,9 @@ EXERCISE = Exercise(
         WrongAnswer(
             "python-min",
             lambda intensity, peak_flops, bandwidth: min(peak_flops, intensity * bandwidth),
-            "Python's `min` compares two numbers and cannot choose inside an array. np.minimum does "
+            "Python's `min` and `if` ask one question about two numbers and cannot choose inside an array. np.minimum does "
             "it for each entry.",
+            errors_tell=True,
         ),
         WrongAnswer(
             "zero-above-the-ridge",
@@ -173,4 +231,5 @@ EXERCISE = Exercise(
             lambda inputs, speed: bool(np.all(speed <= inputs[1] * (1 + 1e-9))),
         ),
     ),
+    mistakes=MISTAKES,
 )

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
+from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = """`score_matrix_bytes(n, heads=1, layers=1, bytes_per_element=4)`: how many bytes do the matrices of scores take, if every head of every layer is kept?
 
@@ -29,6 +30,72 @@ def _scores(formula):
     return lambda n, heads=1, layers=1, bytes_per_element=4: formula(n, heads, layers, bytes_per_element)
 
 
+def _odd(rng):
+    return (2 * int(rng.integers(2500, 4500)) + 1,)
+
+
+def _needs_float64(n):
+    """Whether float32 would show in the result."""
+    return abs(float(np.float32(4 * n**2)) / (4 * n**2) - 1) > 2e-8
+
+
+def _build(length, heads, layers, size, unit):
+    def score_matrix_bytes(n, h=1, m=1, bytes_per_element=None):
+        return length(n) * heads(h) * (m if layers else 1) * size(bytes_per_element) / unit
+
+    return score_matrix_bytes
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "length",
+            lambda n: n**2,
+            (
+                Option("length-not-squared", lambda n: n),
+                Option("lower-triangle-only", lambda n: n * (n + 1) / 2),
+                Option("scores-and-weights", lambda n: 2 * n**2),
+            ),
+        ),
+        Factor(
+            "heads",
+            lambda heads: heads,
+            (
+                Option("heads-forgotten", lambda heads: 1),
+                Option("heads-share-the-length", lambda heads: 1 / heads),
+            ),
+        ),
+        Factor("layers", True, (Option("layers-forgotten", False),)),
+        Factor(
+            "size",
+            lambda size: 4 if size is None else size,
+            (
+                Option("numbers-not-bytes", lambda size: 1),
+                Option("always-four-bytes", lambda size: 4),
+                Option("always-two-bytes", lambda size: 2),
+                Option("default-of-two-bytes", lambda size: 2 if size is None else size),
+                Option("default-of-two-bytes", lambda size: 1 if size is None else size),
+                Option("bits-not-bytes", lambda size: 8 * (4 if size is None else size)),
+                Option("divided-by-eight", lambda size: (4 if size is None else size) / 8),
+            ),
+        ),
+        Factor(
+            "unit",
+            1,
+            (
+                Option("mebibytes-not-bytes", 2**20),
+                Option("megabytes-not-bytes", 10**6),
+                Option("gibibytes-not-bytes", 2**30),
+                Option("gigabytes-not-bytes", 10**9),
+                Option("kibibytes-not-bytes", 2**10),
+                Option("kilobytes-not-bytes", 10**3),
+            ),
+        ),
+    ),
+    _build,
+)
+
+
 EXERCISE = Exercise(
     name="score_matrix_bytes",
     lesson="06_complexity",
@@ -42,7 +109,7 @@ EXERCISE = Exercise(
     cases=(
         Case(
             "one head of one layer",
-            lambda rng: (int(rng.integers(1000, 5000)),),
+            lambda rng: redraw(rng, _odd, _needs_float64),
             says="One matrix of n rows and n columns, 4 bytes for each number.",
         ),
         Case(
@@ -123,6 +190,26 @@ EXERCISE = Exercise(
             "These are GiB. Bytes are asked for: don't divide by 2³⁰.",
         ),
         WrongAnswer(
+            "kibibytes-not-bytes",
+            _scores(lambda n, heads, layers, size: n**2 * heads * layers * size / 2**10),
+            "These are KiB. Bytes are asked for: don't divide by 2¹⁰.",
+        ),
+        WrongAnswer(
+            "kilobytes-not-bytes",
+            _scores(lambda n, heads, layers, size: n**2 * heads * layers * size / 10**3),
+            "These are kB. Bytes are asked for: don't divide by 10³.",
+        ),
+        WrongAnswer(
+            "default-of-two-bytes",
+            lambda n, heads=1, layers=1, bytes_per_element=2: n**2 * heads * layers * bytes_per_element,
+            "Where nothing is said, a number takes 4 bytes here: `bytes_per_element=4`. You took another default.",
+        ),
+        WrongAnswer(
+            "rounded-to-whole-bytes",
+            _scores(lambda n, heads, layers, size: n**2 * heads * layers * int(size)),
+            "You made bytes_per_element a whole number. A 4-bit number takes half a byte, and int(0.5) is 0.",
+        ),
+        WrongAnswer(
             "gigabytes-not-bytes",
             _scores(lambda n, heads, layers, size: n**2 * heads * layers * size / 10**9),
             "These are GB. Bytes are asked for: don't divide by 10⁹.",
@@ -167,4 +254,5 @@ EXERCISE = Exercise(
         "bytes of one number.",
         "`n**2 * heads * layers * ...`, and what is missing is the size of one number in bytes.",
     ),
+    mistakes=MISTAKES,
 )
