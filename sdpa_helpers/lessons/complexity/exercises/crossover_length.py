@@ -38,15 +38,6 @@ def _build(projections, mlp, attention, ratio):
 MISTAKES = Products(
     (
         Factor(
-            "projections",
-            8,
-            (
-                Option("projections-forgotten", 0),
-                Option("output-projection-forgotten", 6),
-                Option("one-projection", 2),
-            ),
-        ),
-        Factor(
             "mlp", 4, (Option("mlp-forgotten", 0), Option("mlp-of-one-matrix", 2), Option("gated-mlp", 6))
         ),
         Factor(
@@ -56,6 +47,15 @@ MISTAKES = Products(
                 Option("scores-only", 2),
                 Option("multiply-adds-on-one-side", 8),
                 Option("not-divided", 1),
+            ),
+        ),
+        Factor(
+            "projections",
+            8,
+            (
+                Option("projections-forgotten", 0),
+                Option("output-projection-forgotten", 6),
+                Option("one-projection", 2),
             ),
         ),
         Factor(

@@ -61,7 +61,6 @@ MISTAKES = Products(
             (
                 Option("head-dim-forgotten", lambda width, heads: 1),
                 Option("width-divided-by-heads", lambda width, heads: width // heads),
-                Option("width-divided-by-heads", lambda width, heads: width / heads),
             ),
         ),
         Factor(
@@ -155,7 +154,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "heads-forgotten",
             _cache(lambda n, layers, heads, width, size: 2 * n * layers * width * size),
-            "The heads are missing: each head of keys has head_dim numbers per token.",
+            "The heads are missing, or divided out again: each head of keys has head_dim numbers per token.",
         ),
         WrongAnswer(
             "head-dim-forgotten",

@@ -76,9 +76,9 @@ def _nan_before(rng):
     return before, after, changed
 
 
-def _build(moved, over_components, over_leads, rows):
+def _build(moved, summed, over_components, over_leads, rows):
     def leaking_queries(before, after, changed):
-        found = over_leads(over_components(moved(before, after)))
+        found = over_leads(over_components(moved(summed(before), summed(after))))
         return rows(found, changed)
 
     return leaking_queries
@@ -118,6 +118,11 @@ MISTAKES = Products(
                 Option("rounding-taken-for-a-leak", lambda a, b: a != b),
                 Option("upward-only", lambda a, b: ~(b - a <= 1e-9)),
             ),
+        ),
+        Factor(
+            "summed",
+            lambda x: x,
+            (Option("differences-cancel", lambda x: x.sum(axis=-1, keepdims=True)),),
         ),
         Factor(
             "over_components",

@@ -212,6 +212,7 @@ EXERCISE = Exercise(
             one_key_too_few=lambda lengths, n_k: np.less(*_rows_and_columns(np.asarray(lengths) - 1, n_k)),
             padded_on_the_left=lambda lengths, n_k: padding_mask(lengths, n_k)[:, ::-1],
             transposed=lambda lengths, n_k: padding_mask(lengths, n_k).T,
+            **{"n_k-not-used": lambda lengths, n_k: np.arange(lengths.max()) < lengths[:, None]},
             needs_an_array=lambda lengths, n_k: np.arange(n_k) < lengths.reshape(-1, 1),
             first_length_for_all=lambda lengths, n_k: np.tile(np.arange(n_k) < lengths[0], (len(lengths), 1)),
         )

@@ -79,5 +79,6 @@ def masks(rule: Factor) -> Products:
 
 
 def rules(right: Callable, **wrong: Callable) -> Factor:
-    """The factor `rule` of `masks`; names with _ for -. What they say stands in the exercise's list."""
-    return Factor("rule", right, tuple(Option(name.replace("_", "-"), f) for name, f in wrong.items()))
+    """The factor `rule` of `masks`; names with _ for - at will. What they say stands in the exercise's list."""
+    named = {name if "-" in name else name.replace("_", "-"): rule for name, rule in wrong.items()}
+    return Factor("rule", right, tuple(Option(name, rule) for name, rule in named.items()))

@@ -1,0 +1,145 @@
+"""Lessons 05 and 06: two mistakes at once, as first drafts have them, and marks that don't depend on luck."""
+
+import random
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.lessons.registry import exercises_of
+
+EXERCISES = [e for lesson in ("05_masking", "06_complexity") for e in exercises_of(lesson)]
+BY_NAME = {e.name: e for e in EXERCISES}
+SEEDS = [f"seed {n}" for n in range(20)]
+
+UNGUARDED = "minus-infinity-minus-minus-infinity"
+FINITE = "finite-fill-on-an-empty-row"
+
+
+def names(exercise, function, seed="public"):
+    return {m.name for m in try_out(exercise, function, seed).mistakes}
+
+
+def pair(exercise, *wanted):
+    """The product with just these two mistakes."""
+    return next(d.function for d in exercise.mistakes.deviants(2) if d.names == wanted)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+def test_every_option_alone_is_rejected(exercise):
+    alone = list(exercise.mistakes.deviants(1))
+    assert len(alone) > 5
+    assert not [d.names for d in alone if try_out(exercise, d.function).passed]
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+def test_every_option_has_something_to_say(exercise):
+    says = {w.name: w.says for w in exercise.wrong}
+    general = {"extra-leading-axis"}  # the engine has the words for it
+    options = {o.name: o.says for f in exercise.mistakes.factors for o in f.options}
+    assert options
+    assert not [name for name, own in options.items() if not (own or says.get(name) or name in general)]
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+def test_a_sample_of_pairs_is_named_by_at_most_two_that_explain_everything(exercise):
+    pairs = list(exercise.mistakes.deviants(2))
+    sample = random.Random(10).sample(pairs, min(40, len(pairs)))
+    results = [(d, try_out(exercise, d.function)) for d in sample]
+    results = [(d, r) for d, r in results if not r.passed]  # two may undo each other
+    named = [(d, {m.name for m in r.mistakes}) for d, r in results]
+    assert len(named) >= 0.9 * len(sample)
+    assert sum(bool(said & set(d.names)) for d, said in named) >= 0.6 * len(named)
+    assert sum(bool(said) for _, said in named) >= 0.85 * len(named)
+
+
+@pytest.mark.parametrize("wanted", [UNGUARDED, FINITE])
+@pytest.mark.parametrize(
+    "other",
+    [
+        "no-scaling",
+        "divided-by-d_k",
+        "scaled-by-d_v",
+        "mask-inverted",
+        "softmax-over-queries",
+        "softmax-over-axis-1",
+        "reshaped-not-transposed",
+        "weights-before-output",
+        "keys-used-as-values",
+    ],
+)
+def test_a_first_draft_of_attention_is_told_both_mistakes(wanted, other):
+    exercise = BY_NAME["attention"]
+    draft = pair(exercise, wanted, other)
+    assert [names(exercise, draft, seed) for seed in ("public", "another")] == [{wanted, other}] * 2
+
+
+def test_the_commonest_first_draft_of_all():
+    def attention(Q, K, V, mask=None):
+        scores = np.matmul(Q, np.swapaxes(K, -1, -2))
+        if mask is not None:
+            scores = np.where(mask == 0, -np.inf, scores)
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = weights / weights.sum(axis=-1, keepdims=True)
+        return np.matmul(weights, V), weights
+
+    assert names(BY_NAME["attention"], attention) == {"no-scaling", UNGUARDED}
+
+
+def test_polarity_turned_round_and_a_finite_fill():
+    def attention(Q, K, V, mask=None):
+        scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1])
+        if mask is not None:
+            scores = np.where(mask, -1e9, scores)
+        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = weights / weights.sum(axis=-1, keepdims=True)
+        return weights @ V, weights
+
+    assert names(BY_NAME["attention"], attention) == {"mask-inverted", FINITE}
+
+
+@pytest.mark.parametrize("how", ["ignored", "a count", "cut afterwards"])
+def test_chunked_attention_is_about_chunks(how):
+    exercise = BY_NAME["chunked_attention"]
+
+    def chunked_attention(Q, K, V, chunk):
+        def attend(Q):
+            scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+            e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+            return e / e.sum(axis=-1, keepdims=True) @ V
+
+        if how == "ignored":
+            return attend(Q)
+        if how == "a count":
+            parts = np.array_split(Q, min(chunk, Q.shape[-2]), axis=-2)
+            return np.concatenate([attend(part) for part in parts], axis=-2)
+        done = attend(Q)
+        return np.concatenate([done[..., i : i + chunk, :] for i in range(0, Q.shape[-2], chunk)], axis=-2)
+
+    result = try_out(exercise, chunked_attention)
+    assert [c.verdict.case for c in result.cases if not c.verdict.passed] == [
+        "a thousand queries, five at a time"
+    ]
+    assert [m.name for m in result.mistakes] == ["too-much-memory"]
+
+
+def test_honest_chunks_need_half_of_what_is_allowed():
+    exercise = BY_NAME["chunked_attention"]
+
+    truth = next(t for t in truths(exercise, "public") if t.case.peak_bytes)
+    held = [
+        observe(f, truth.inputs, truth.watch).peak_bytes for f in (exercise.reference, *exercise.also_right)
+    ]
+    assert max(held) < truth.case.peak_bytes / 2
+
+
+@pytest.mark.parametrize(
+    "exercise", [e for e in EXERCISES if e.name != "chunked_attention"], ids=lambda e: e.name
+)
+def test_no_mark_depends_on_luck(exercise):
+    right = [(f, s) for f in (exercise.reference, *exercise.also_right) for s in SEEDS]
+    assert not [s for f, s in right if not try_out(exercise, f, s).passed]
+    wrong = [(w.name, s, try_out(exercise, w.function, s)) for w in exercise.wrong for s in SEEDS[::5]]
+    assert not [(name, s) for name, s, result in wrong if result.passed]
