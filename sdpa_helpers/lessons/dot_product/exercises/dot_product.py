@@ -105,7 +105,17 @@ MISTAKES = Products(
                     "Decimals were lost: something on the way was made a whole number. A dot product of real vectors "
                     "is a real number.",
                 ),
-                Option("not-summed", lambda a, b: a * b),
+                Option(
+                    "not-summed",
+                    lambda a, b: a * b,
+                    "You multiplied the components pair by pair and stopped: the dot product also adds the products up.",
+                ),
+                Option(
+                    "outer-product",
+                    np.outer,
+                    "This is the outer product: every component of q with every component of k, a matrix. Only the pairs "
+                    "with equal index belong to the dot product.",
+                ),
                 Option(
                     "squares-multiplied",
                     lambda a, b: (a * a) @ (b * b),
@@ -209,12 +219,6 @@ EXERCISE = Exercise(
     ),
     wrong=(
         WrongAnswer(
-            "not-summed",
-            lambda q, k: q * k,
-            "You multiplied the components pair by pair and stopped: the dot product also adds the products up.",
-            ("How many numbers should come out, and how many came out?",),
-        ),
-        WrongAnswer(
             "product-of-sums",
             lambda q, k: q.sum() * k.sum(),
             "You added each vector up first and multiplied the sums: that also multiplies components which do not "
@@ -256,12 +260,6 @@ EXERCISE = Exercise(
             lambda q, k: np.linalg.norm(q - k),
             "This is the distance between the tips of the vectors, which is small when they agree. "
             "The dot product is large when they agree.",
-        ),
-        WrongAnswer(
-            "outer-product",
-            lambda q, k: np.outer(q, k),
-            "This is the outer product: every component of q with every component of k, a matrix. "
-            "Only the pairs with equal index belong to the dot product.",
         ),
         WrongAnswer(
             "squared-length",

@@ -173,7 +173,11 @@ MISTAKES = Products(
                 Option("turned-round", np.logical_not),
                 Option("one-answer-for-all-rows", np.all, _ONE),
                 Option("one-answer-for-all-rows", np.any, _ONE),
-                Option("axis-kept", lambda kept: kept[..., None]),
+                Option(
+                    "axis-kept",
+                    lambda kept: kept[..., None],
+                    "The last axis is still there, with length 1: leave out keepdims.",
+                ),
                 Option("numbers-not-booleans", lambda kept: kept.astype(float), _NUMBERS),
             ),
         ),
@@ -321,11 +325,6 @@ EXERCISE = Exercise(
             "maximum-down-the-columns",
             lambda s: s.max(axis=0) > 0,
             "You took the maximum along the first axis. Each row, along the last axis, has its own.",
-        ),
-        WrongAnswer(
-            "axis-kept",
-            lambda s: order_survives(s)[..., None],
-            "The answers are right, but the last axis is still there, with length 1: leave out keepdims.",
         ),
         WrongAnswer(
             "turned-round",
