@@ -182,7 +182,7 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
             else ""
         )
         return Kind("tensor-not-array", f"You return a tensor of PyTorch; return {wanted}{how}.")
-    if expected.kind == "tuple" and answer.kind == "array" and _split(answer.array):
+    if expected.kind == "tuple" and answer.kind == "array" and _parts(expected, answer):
         return Kind("list-not-tuple", "You return one array; return a tuple: `return a, b`.")
     if answer.kind == "tuple" and expected.kind != "tuple":
         return Kind("tuple-not-array", f"You return a tuple of {len(answer.items)}; return {wanted} alone.")
@@ -207,7 +207,7 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
 def in_right_kind(expected: Answer, answer: Answer) -> Answer:
     """The numbers of an answer in the kind that was asked for, where it holds them in another."""
     if expected.kind == "tuple" and (answer.kind == "array" or answer.type_name == "list"):
-        parts = answer.items or _split(answer.array)
+        parts = answer.items or _parts(expected, answer)
         return in_right_kind(expected, Answer("tuple", "tuple", items=parts)) if parts else answer
     if expected.kind == "tuple" and answer.kind == "tuple" and len(expected.items) == len(answer.items):
         return replace(answer, items=tuple(map(in_right_kind, expected.items, answer.items)))
@@ -231,14 +231,15 @@ def _zeros_and_ones(expected: Answer, answer: Answer) -> bool:
     return bool(np.isin(answer.array, (0, 1)).all())
 
 
-def _split(array: np.ndarray | None) -> tuple[Answer, ...]:
-    """The first axis of an array as parts."""
-    if array is None or array.ndim == 0 or len(array) > 16:
+def _parts(expected: Answer, answer: Answer) -> tuple[Answer, ...]:
+    """What lies along the first axis of an array, where that is what a tuple should hold."""
+    array = answer.array
+    if array is None or array.ndim == 0 or len(array) != len(expected.items):
         return ()
-    return tuple(
-        Answer("number" if part.ndim == 0 else "array", "ndarray", array=part)
-        for part in map(np.asarray, array)
-    )
+    parts = tuple(map(np.asarray, array))
+    if any(part.shape != _shape(want) for part, want in zip(parts, expected.items, strict=True)):
+        return ()
+    return tuple(Answer("array" if part.ndim else "number", "ndarray", array=part) for part in parts)
 
 
 def _shape(answer: Answer) -> tuple[int, ...]:

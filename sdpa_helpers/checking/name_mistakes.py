@@ -54,13 +54,19 @@ def _named(
     if not rest:
         return general[:2]
     explained = [t for t in failed if t not in rest]
-    named = _known(exercise, [_plain(t) for t in judged if t not in explained], found)
+    named = _known(exercise, [_bare(t) for t in judged if t not in explained], found)
     return (*named, *general) if named and len(named) + len(general) <= 2 else ()
 
 
+def _bare(t: Tried) -> Tried:
+    """The case with what came back, and nothing of how."""
+    return replace(t, answer=t.answer.plain if t.answer else None)
+
+
 def _plain(t: Tried) -> Tried:
+    """The same, with the numbers in the kind of thing that was asked for."""
     assert t.answer is not None
-    return Tried(t.truth, t.verdict, in_right_kind(t.truth.expected, t.answer.plain))
+    return replace(t, answer=in_right_kind(t.truth.expected, t.answer.plain))
 
 
 def _kind_only(
@@ -165,7 +171,7 @@ def _agrees(candidate: _Candidate, t: Tried) -> bool:
         return t.answer.kind == "error" and known.error == t.answer.error
     if t.answer.kind == "error" or candidate.form.raises(t.truth):
         return t.answer.kind == "error" and candidate.form.raises(t.truth)
-    return candidate.form.same(known, t.answer)
+    return candidate.form.same(known, in_right_kind(t.truth.expected, t.answer))
 
 
 def _believed(

@@ -1,4 +1,4 @@
-"""Lessons 01 and 02: no mark depends on luck. Whatever the seed, what is right passes and what is wrong is found out."""
+"""Lessons 01 and 02: no mark depends on luck. With every seed what is right passes and what is wrong is found out."""
 
 import random
 

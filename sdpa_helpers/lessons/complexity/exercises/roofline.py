@@ -56,7 +56,7 @@ MISTAKES = Products(
                 Option("limits-added", np.add),
                 Option("times-added", lambda one, other: one * other / (one + other)),
                 Option("the-smallest-of-all", lambda one, other: np.min(other * 1.0, initial=one)),
-                Option("python-min", min),
+                Option("truth-of-an-array", min),
             ),
         ),
         Factor("unit", 1.0, (Option("giga-flops", 1e9),)),
@@ -189,7 +189,7 @@ EXERCISE = Exercise(
             "You took one minimum over the whole array. Each intensity has its own: np.minimum, not np.min.",
         ),
         WrongAnswer(
-            "python-min",
+            "truth-of-an-array",
             lambda intensity, peak_flops, bandwidth: min(peak_flops, intensity * bandwidth),
             "Python's `min` and `if` ask one question about two numbers and cannot choose inside an array. np.minimum does "
             "it for each entry.",

@@ -1,5 +1,7 @@
 """Lesson 01, exercise `cosine_similarity`: direction without length."""
 
+import math
+
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, signed
@@ -56,7 +58,7 @@ def _shorter_than(least):
 
 
 def _product_less_than(least):
-    return lambda vectors: len(vectors) > 0 and np.prod([np.linalg.norm(x) for x in vectors]) < least
+    return lambda vectors: len(vectors) > 0 and math.prod(float(np.linalg.norm(x)) for x in vectors) < least
 
 
 def _build(looked, zero, undirected, divisor, end):

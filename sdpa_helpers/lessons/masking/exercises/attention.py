@@ -1005,7 +1005,7 @@ EXERCISE = Exercise(
             SAYS["empty-rows-opened"],
         ),
         WrongAnswer(
-            "truth-value-of-the-mask",
+            "truth-of-an-array",
             _truth_of_the_mask,
             "Python cannot say whether an array is true: `if mask`, `mask or ...` and `not mask` raise an error as soon "
             "as it holds more than one entry. Ask `if mask is not None`.",

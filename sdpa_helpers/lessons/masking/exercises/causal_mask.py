@@ -8,9 +8,8 @@ from sdpa_helpers.lessons.masking.exercises.shared import (
     ADDITIVE,
     ADDITIVE_FINITE,
     BLIND,
-    FLOATS,
     FUTURE,
-    INTEGERS,
+    NUMBERS,
     additive,
     masks,
     no_future,
@@ -101,14 +100,9 @@ EXERCISE = Exercise(
             "The mask is inverted, and aligned at the bottom right.",
         ),
         WrongAnswer(
-            "integers-not-booleans",
+            "numbers-not-booleans",
             lambda n_q, n_k: np.tri(n_q, n_k, dtype=int),
-            INTEGERS,
-        ),
-        WrongAnswer(
-            "floats-not-booleans",
-            lambda n_q, n_k: np.tri(n_q, n_k),
-            FLOATS,
+            NUMBERS,
         ),
         WrongAnswer(
             "additive",

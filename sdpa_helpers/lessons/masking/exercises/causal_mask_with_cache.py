@@ -7,9 +7,8 @@ from sdpa_helpers.checking.ready_made import READY_MASK
 from sdpa_helpers.lessons.masking.exercises.shared import (
     ADDITIVE,
     BLIND,
-    FLOATS,
     FUTURE,
-    INTEGERS,
+    NUMBERS,
     additive,
     masks,
     no_future,
@@ -126,14 +125,9 @@ EXERCISE = Exercise(
             "The mask is the wrong way round: True means that the query MAY attend to the key.",
         ),
         WrongAnswer(
-            "integers-not-booleans",
+            "numbers-not-booleans",
             lambda n_new, n_cached: np.tri(n_new, n_cached + n_new, k=n_cached, dtype=int),
-            INTEGERS,
-        ),
-        WrongAnswer(
-            "floats-not-booleans",
-            lambda n_new, n_cached: np.tri(n_new, n_cached + n_new, k=n_cached),
-            FLOATS,
+            NUMBERS,
         ),
         WrongAnswer(
             "additive",

@@ -375,7 +375,7 @@ EXERCISE = Exercise(
             SAYS["first-mask-of-the-batch"],
         ),
         WrongAnswer(
-            "truth-value-of-the-mask",
+            "truth-of-an-array",
             lambda scores, mask: masked_softmax(scores, mask or np.True_),
             "Python cannot say whether an array is true: `if mask`, `mask or ...` and `not mask` raise an error as soon "
             "as it holds more than one entry.",

@@ -6,8 +6,7 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, W
 from sdpa_helpers.checking.ready_made import READY_MASK
 from sdpa_helpers.lessons.masking.exercises.shared import (
     ADDITIVE,
-    FLOATS,
-    INTEGERS,
+    NUMBERS,
     additive,
     masks,
     rules,
@@ -115,14 +114,9 @@ EXERCISE = Exercise(
             "Only the last real key of each sequence is visible. All the ones before it are real too.",
         ),
         WrongAnswer(
-            "integers-not-booleans",
+            "numbers-not-booleans",
             lambda lengths, n_k: (np.arange(n_k) < np.asarray(lengths)[:, None]).astype(int),
-            INTEGERS,
-        ),
-        WrongAnswer(
-            "floats-not-booleans",
-            lambda lengths, n_k: (np.arange(n_k) < np.asarray(lengths)[:, None]) * 1.0,
-            FLOATS,
+            NUMBERS,
         ),
         WrongAnswer(
             "additive",

@@ -30,10 +30,9 @@ def no_future(offset=lambda inputs: 0):
 
 BLIND = Invariant("a-query-sees-nothing", "At least one query sees no key at all.", nobody_is_blind)
 
-INTEGERS = (
-    "The mask holds whole numbers. As 0 and 1 it would be added to the scores, or refused; make it bool."
+NUMBERS = (
+    "The mask holds the numbers 0 and 1. A mask of numbers is added to the scores, or refused; make it bool."
 )
-FLOATS = "The mask holds floats 0 and 1: the kind that is silently added to the scores. Make it bool."
 ADDITIVE = "This is the additive form, 0 and −∞. The boolean form is asked for."
 ADDITIVE_FINITE = "This is the additive form, 0 and a number far below. The boolean form is asked for."
 
@@ -52,8 +51,6 @@ FORM = Factor(
     "form",
     lambda mask: mask,
     (
-        Option("integers-not-booleans", lambda mask: mask.astype(int), INTEGERS),
-        Option("floats-not-booleans", lambda mask: mask.astype(float), FLOATS),
         Option("additive", additive, ADDITIVE),
         *(
             Option("additive-finite", lambda mask, hidden=hidden: additive(mask, hidden), ADDITIVE_FINITE)

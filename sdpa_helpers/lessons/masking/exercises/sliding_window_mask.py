@@ -9,7 +9,7 @@ from sdpa_helpers.lessons.masking.exercises.shared import (
     ADDITIVE,
     FORM,
     FUTURE,
-    INTEGERS,
+    NUMBERS,
     SENSE,
     additive,
     no_future,
@@ -199,9 +199,9 @@ EXERCISE = Exercise(
             "You kept every window-th key, as in dilated attention. The last `window` keys are asked for.",
         ),
         WrongAnswer(
-            "integers-not-booleans",
+            "numbers-not-booleans",
             lambda n_q, n_k, window: (((d := _distance(n_q, n_k)) >= 0) & (d < window)).astype(int),
-            INTEGERS,
+            NUMBERS,
         ),
         WrongAnswer(
             "additive",

@@ -130,7 +130,6 @@ MISTAKES = Products(
             lambda m: m != 0,
             (
                 Option("ones-turned-round", lambda m: m == 0),
-                Option("ones-not-converted", lambda m: m),
                 Option("ones-taken-for-additive", lambda m: m > -1e4),
             ),
         ),
@@ -272,11 +271,6 @@ EXERCISE = Exercise(
             "For 0 and 1 you return where keys are HIDDEN. In 'one-may-attend' the 1 means visible.",
         ),
         WrongAnswer(
-            "ones-not-converted",
-            _converter(one_may_attend=lambda m: m),
-            "0 and 1 come back as numbers: compare them, so that the result is bool.",
-        ),
-        WrongAnswer(
             "ones-taken-for-additive",
             _converter(one_may_attend=lambda m: m > -1e4),
             "You treated 0 and 1 as an additive mask: everything is visible then. That is how a 0/1 mask fails when "
@@ -285,7 +279,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "numbers-not-booleans",
             lambda mask, convention: to_boolean(mask, convention) * 1,
-            "The answer is right in 0 and 1, but has to be of dtype bool.",
+            "You return the numbers 0 and 1: compare them, so that the result is of dtype bool.",
         ),
     ),
     also_right=(
