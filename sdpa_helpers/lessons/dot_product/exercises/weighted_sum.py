@@ -90,7 +90,7 @@ MISTAKES = Products(
                 Option(
                     "weights-reversed",
                     lambda w: 1 - w,
-                    "The weights are turned round (1 − w): the nearest key counts least.",
+                    "The weights are turned round (1 − w): the key with the largest weight counts least.",
                 ),
             ),
         ),

@@ -114,7 +114,6 @@ _EPSILON = (
     "A small number is added where you divide or take the logarithm. The weights are positive and the two scores differ: "
     "nothing has to be added, and it spoils small weights and small differences."
 )
-_BASE = "The logarithm is to another base. Softmax uses e: take np.log."
 
 MISTAKES = Products(
     (

@@ -180,9 +180,9 @@ MISTAKES = Products(
                 Option(
                     "root-of-the-scale",
                     lambda c, Q: c**-0.5,
-                    "You divided by the square root of the scale. A scale is the factor itself.",
+                    "A square root of the scale was taken. A scale is the factor itself.",
                 ),
-                Option("root-of-the-scale", lambda c, Q: c**0.5, "You took the square root of the scale."),
+                Option("root-of-the-scale", lambda c, Q: c**0.5),
                 Option(
                     "scaled-twice",
                     lambda c, Q: c * c,

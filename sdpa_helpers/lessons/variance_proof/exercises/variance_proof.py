@@ -24,11 +24,6 @@ def variance_proof(mean_q, var_q, mean_k, var_k, d_k):
     return mean, mean_square, variance, d_k * variance
 
 
-def _four(mean, mean_square, d_k):
-    variance = mean_square - mean**2
-    return mean, mean_square, variance, d_k * variance
-
-
 def _proof_from_three_terms(mean_q, var_q, mean_k, var_k, d_k):
     variance = var_q * var_k + var_q * mean_k**2 + var_k * mean_q**2
     return mean_q * mean_k, variance + (mean_q * mean_k) ** 2, variance, sum(variance for _ in range(d_k))
