@@ -1,4 +1,4 @@
-"""Lessons 01 and 02: no mark depends on luck. With every seed what is right passes and what is wrong is found out."""
+"""Lessons 01 and 02: no mark depends on luck. For every seed the right answers pass and the wrong ones fail."""
 
 import random
 
