@@ -6,7 +6,7 @@ from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ENTROPY
-from sdpa_helpers.lessons.softmax.exercises.shared import cases_of_shape, every_axis_is
+from sdpa_helpers.lessons.softmax.exercises.shared import WRONG_DEFAULT, cases_of_shape, every_axis_is
 
 PROMPT = r"""`entropy(weights, axis=-1)`: how spread out a row of weights is, in nats.
 
@@ -119,6 +119,7 @@ MISTAKES = Products(
                 Option("axis-always-first", every_axis_is(0)),
                 Option("axis-always-1", every_axis_is(1)),
                 Option("one-number-for-all", every_axis_is(None)),
+                *WRONG_DEFAULT,
             ),
         ),
         Factor(
@@ -167,7 +168,7 @@ EXERCISE = Exercise(
             "very small weights",
             lambda rng: (softmax(np.array([0.0, 0.5, -7, -12, -16, -300, -800]) * rng.uniform(0.9, 1)),),
         ),
-        Case("four axes", lambda rng: (_weights(rng, 2, 3, 2, 4),)),
+        Case("four axes, the first", lambda rng: (softmax(rng.normal(size=(4, 3, 2, 5)), 0), 0)),
         *cases_of_shape(lambda x: (softmax(x),)),
     ),
     wrong=(

@@ -6,6 +6,7 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, W
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_SOFTMAX
 from sdpa_helpers.lessons.softmax.exercises.shared import (
+    WRONG_DEFAULT,
     cases_of_shape,
     every_axis_is,
     plain_softmax,
@@ -97,6 +98,7 @@ MISTAKES = Products(
                 Option("axis-always-first", every_axis_is(0)),
                 Option("axis-always-1", every_axis_is(1)),
                 Option("flattened", every_axis_is(None)),
+                *WRONG_DEFAULT,
             ),
         ),
         Factor(
@@ -191,7 +193,7 @@ EXERCISE = Exercise(
             lambda rng: (with_hidden(rng),),
             says="Weight 0 has the logarithm −∞, and no NaN.",
         ),
-        Case("four axes", lambda rng: (spread_rows(rng, 2, 3, 2, 4),)),
+        Case("four axes, the first", lambda rng: (spread_rows(rng, 4, 3, 2, 5), 0)),
         Case(
             "gaps from 5 to 45",
             lambda rng: (rng.permutation(-5.0 * np.arange(10)) + rng.uniform(-2, 2, size=10),),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case
+from sdpa_helpers.checking.products import Option
 from sdpa_helpers.checking.standard_cases import one_of_each
 
 
@@ -66,3 +67,14 @@ def cases_of_shape(inputs=lambda x: (x,)):
 def every_axis_is(axis):
     """What to do with the argument `axis`, when another is taken whatever it says."""
     return lambda _given: axis
+
+
+WRONG_DEFAULT = tuple(
+    Option(
+        "wrong-default-axis",
+        lambda given, default=default: default if given == -1 else given,
+        "Your function uses `axis` where it is given, but not the last axis where it isn't: the default is −1.",
+    )
+    for default in (0, 1, None)
+)
+"""The argument `axis` with another default. No case gives −1 itself."""

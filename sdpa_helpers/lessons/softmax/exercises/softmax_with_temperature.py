@@ -6,6 +6,7 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, W
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.lessons.softmax.exercises.shared import (
+    WRONG_DEFAULT,
     cases_of_shape,
     every_axis_is,
     one_hot,
@@ -173,6 +174,7 @@ MISTAKES = Products(
                     "an array with a batch in front. Use `axis`.",
                 ),
                 Option("flattened", every_axis_is(None)),
+                *WRONG_DEFAULT,
             ),
         ),
         Factor(
