@@ -124,10 +124,15 @@ def _last_of_forty(rng):
 
 
 def _in_parts(*, guard, measure, distance, size, divide):
-    """relative_error in five parts, each of which can be wrong; see MISTAKES."""
+    """relative_error in five parts, each of which can be wrong; see MISTAKES.
+
+    guard: when the answer is inf, and whether two arrays of zeros are looked for.
+    """
+    cannot, zeros = guard
+    divided = _as_it_comes if divide is _or_zero and not zeros else divide
 
     def answer(a, b):
-        return np.inf if guard(a, b) else divide(distance(a, b, measure), size(a, b, measure), a, b)
+        return np.inf if cannot(a, b) else divided(distance(a, b, measure), size(a, b, measure), a, b)
 
     return answer
 
@@ -148,12 +153,16 @@ def _or_zero(distance, size, a, b):
     return distance / size if size > 0 else 0.0
 
 
+def _as_it_comes(distance, size, a, b):
+    return distance / np.float64(size)
+
+
 def _each_over(entry_size):
     """Each difference over the size of its own entry, and then the largest quotient."""
     return lambda distance, size, a, b: np.max(np.abs(a - b) / entry_size(a, b))
 
 
-_BOUNDS = (1e-20, float(np.finfo(np.float64).eps), 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
+_BOUNDS = (float(np.finfo(np.float64).eps), 1e-15, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
 """Small numbers that people put into a denominator."""
 
 
@@ -161,26 +170,30 @@ MISTAKES = Products(
     (
         Factor(
             "guard",
-            lambda a, b: not _comparable(a, b),
+            (lambda a, b: not _comparable(a, b), True),
             (
+                Option("nothing-checked-first", (lambda a, b: False, False)),
                 Option(
                     "nothing-looked-at-first",
-                    lambda a, b: False,
+                    (lambda a, b: False, True),
                     "Shapes and NaN are not looked at: NaN in, NaN out, and shapes that broadcast are compared. `error "
                     "> 1e-6` is False for NaN, so a test that uses it passes. Handle these before you compare.",
                 ),
-                Option(
-                    "only-shapes-looked-at",
-                    _unequal,
-                    "You look at the shapes, and not at NaN or infinity: NaN in, NaN out, and `error > 1e-6` is False "
-                    "for NaN, so a test that uses it passes.",
+                *(
+                    Option(
+                        "only-shapes-looked-at",
+                        (_unequal, zeros),
+                        "You look at the shapes, and not at NaN or infinity: NaN in, NaN out, and `error > 1e-6` is "
+                        "False for NaN, so a test that uses it passes.",
+                    )
+                    for zeros in (True, False)
                 ),
-                Option("shape-ignored", lambda a, b: _not_finite(a, b)),
-                Option("one-side-only", lambda a, b: _unequal(a, b) or _not_finite(a)),
-                Option("one-side-only", lambda a, b: _unequal(a, b) or _not_finite(b)),
+                Option("shape-ignored", (lambda a, b: _not_finite(a, b), True)),
+                Option("one-side-only", (lambda a, b: _unequal(a, b) or _not_finite(a), True)),
+                Option("one-side-only", (lambda a, b: _unequal(a, b) or _not_finite(b), True)),
                 Option(
                     "infinity-overlooked",
-                    lambda a, b: _unequal(a, b) or bool(np.isnan(a).any() or np.isnan(b).any()),
+                    (lambda a, b: _unequal(a, b) or bool(np.isnan(a).any() or np.isnan(b).any()), True),
                 ),
             ),
         ),
@@ -213,7 +226,13 @@ MISTAKES = Products(
             "divide",
             _or_zero,
             (
-                Option("zeros-give-nan", lambda distance, size, a, b: distance / np.float64(size)),
+                Option("zeros-give-nan", _as_it_comes),
+                Option(
+                    "threshold-for-zero",
+                    lambda d, s, a, b: d / s if s > 1e-12 else 0.0,
+                    "Gradients below a threshold count as zero for you, and then any difference between them does. Only a "
+                    "size of exactly 0 is its own case.",
+                ),
                 *(
                     Option("constant-in-denominator", lambda d, s, a, b, small=small: d / (s + small))
                     for small in _BOUNDS

@@ -40,9 +40,9 @@ def _outputs(rng, *shape, size=1.0):
     return rng.normal(size=shape), size * rng.normal(size=shape)
 
 
-def _in_parts(*, convert, terms, add, after):
-    """row_dots in four parts, each of which can be wrong; see MISTAKES."""
-    return lambda O, G: after(add(terms(convert(O), convert(G))), O, G)
+def _in_parts(*, convert, terms, add, axis, after):
+    """row_dots in five parts, each of which can be wrong; see MISTAKES."""
+    return lambda O, G: after(add(terms(convert(O), convert(G)), axis), O, G)
 
 
 MISTAKES = Products(
@@ -75,19 +75,25 @@ MISTAKES = Products(
         ),
         Factor(
             "add",
-            lambda terms: terms.sum(axis=-1),
+            lambda terms, axis: terms.sum(axis=axis),
             (
-                Option("axis-kept", lambda terms: terms.sum(axis=-1, keepdims=True)),
-                Option("total-sum", lambda terms: terms.sum()),
-                Option("summed-over-queries", lambda terms: terms.sum(axis=-2)),
-                Option("axis-one-hard-coded", lambda terms: terms.sum(axis=1)),
+                Option("axis-kept", lambda terms, axis: terms.sum(axis=axis, keepdims=True)),
+                Option("mean-not-sum", lambda terms, axis: terms.mean(axis=axis)),
+                Option("not-summed", lambda terms, axis: terms),
+            ),
+        ),
+        Factor(
+            "axis",
+            -1,
+            (
+                Option("total-sum", None),
+                Option("summed-over-queries", -2),
+                Option("axis-one-hard-coded", 1),
                 Option(
                     "axis-zero-hard-coded",
-                    lambda terms: terms.sum(axis=0),
+                    0,
                     "You summed along axis 0: the queries, or the batch. Sum along the last axis: −1.",
                 ),
-                Option("mean-not-sum", lambda terms: terms.mean(axis=-1)),
-                Option("not-summed", lambda terms: terms),
             ),
         ),
         Factor(

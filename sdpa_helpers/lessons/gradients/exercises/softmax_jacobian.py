@@ -143,6 +143,18 @@ MISTAKES = Products(
                 Option("diag-of-weights-only", _by_formula(np.diag, _nothing)),
                 Option("plus-outer-product", _by_formula(np.diag, lambda s: -np.outer(s, s))),
                 Option("outer-product-of-a-vector-is-a-number", _by_formula(np.diag, lambda s: s @ s)),
+                Option(
+                    "squares-for-the-outer-product",
+                    _by_formula(np.diag, lambda s: s * s),
+                    "You subtracted s_j² from every entry of column j: `s * s` multiplies entry by entry. All products "
+                    "s_i·s_j belong there: `np.outer(s, s)`.",
+                ),
+                Option(
+                    "diag-of-a-column",
+                    _by_formula(lambda s: s[:1], _outer),
+                    "s_0 stands where diag(s) belongs: `np.diag` of a column of shape (n, 1) reads a diagonal, and that is "
+                    "one number. Give it the vector.",
+                ),
                 Option("diagonal-only-as-matrix", _by_formula(np.diag, lambda s: np.diag(s * s))),
                 *(
                     Option(name, make(h))

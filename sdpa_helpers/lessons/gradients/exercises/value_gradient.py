@@ -108,6 +108,7 @@ MISTAKES = Products(
                     "reshaped-not-transposed",
                     lambda W, G: W.reshape(*W.shape[:-2], W.shape[-1], W.shape[-2]) @ G,
                 ),
+                Option("factors-swapped", lambda W, G: G @ transposed(W)),
                 Option("summed-over-the-batch", _summed_over_the_batch),
             ),
         ),
@@ -187,6 +188,11 @@ EXERCISE = Exercise(
             lambda W, G: transposed(G) @ W,
             "The numbers are right but lie the wrong way round: rows must belong to keys, columns to the value's "
             "parts.",
+        ),
+        WrongAnswer(
+            "factors-swapped",
+            lambda W, G: G @ transposed(W),
+            "You multiplied in the other order, dO Aᵀ. Value j gathers Σ_i A_ij dO_i: Aᵀ dO.",
         ),
         WrongAnswer(
             "mean-over-queries",

@@ -152,7 +152,7 @@ MISTAKES = Products(
             "scores",
             lambda x, axis: x,
             (
-                Option("exp2", lambda x, axis: x * np.log(2)),
+                Option("exp2", lambda x, axis: x * float(np.log(2))),
                 Option("exp-squared", lambda x, axis: 2 * x),
                 Option(
                     "scaled-by-root-n", lambda x, axis: x / np.sqrt(x.size if axis is None else x.shape[axis])
@@ -269,6 +269,20 @@ EXERCISE = Exercise(
             "You took the exponential of the scores as they are: exp(1000) overflows to infinity, and a row of "
             "−1000 gives 0/0. Subtract each row's own maximum first; the weights stay the same.",
             ("What is np.exp(1000)? And np.exp(-1000)?",),
+        ),
+        WrongAnswer(
+            "small-number-and-no-max",
+            lambda x, axis=-1: (e := np.exp(x)) / (e.sum(axis=axis, keepdims=True) + 1e-12),
+            "You took the exponential of the scores as they are, and a small number added to the sum hides 0/0: a row "
+            "of −1000 gets weights of 0, and exp(1000) is infinite all the same. Subtract each row's maximum; then "
+            "nothing has to be added.",
+            ("What is np.exp(1000)? And np.exp(-1000)?",),
+        ),
+        WrongAnswer(
+            "divided-by-the-maximum",
+            lambda x, axis=-1: plain_softmax(x / x.max(axis=axis, keepdims=True), axis),
+            "You divided the scores by the row's maximum, which changes their differences, and turns them round where "
+            "it is negative. Subtract it.",
         ),
         WrongAnswer(
             "global-max-subtracted",
@@ -427,7 +441,7 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "exp2",
-            lambda x, axis=-1: softmax(x * np.log(2), axis),
+            lambda x, axis=-1: softmax(x * float(np.log(2)), axis),
             "You raised 2, not e, to the scores: the weights come out too even.",
             ("np.exp is eˣ; np.exp2 and 2**x are another softmax, at temperature 1/ln 2.",),
         ),
