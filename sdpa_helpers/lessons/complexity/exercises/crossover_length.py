@@ -108,7 +108,9 @@ EXERCISE = Exercise(
             says="The ratio need not be whole, and the result is not rounded.",
         ),
         Case(
-            "a width of one", lambda rng: (1, int(rng.integers(5, 9))), says="The same rule, for d_model = 1."
+            "a width of one",
+            lambda rng: (1, float(rng.uniform(5, 9))),
+            says="The same rule, for d_model = 1.",
         ),
     ),
     wrong=(

@@ -104,7 +104,7 @@ EXERCISE = Exercise(
         ),
         Case(
             "four axes",
-            lambda rng: (rng.uniform(0.1, 9, size=(2, 1, 3, 1)), 5e10, 1e10),
+            lambda rng: (rng.uniform(0.1, 9, size=(2, 1, 1, 3)), 5e10, 1e10),
             says="Any shape: axes of length 1 stay.",
         ),
         Case(

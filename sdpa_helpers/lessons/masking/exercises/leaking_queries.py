@@ -46,11 +46,11 @@ def _leaking_loops(before, after, changed):
     return leaks
 
 
-def _experiment(rng, shape, changed, leaks, rounding=1e-14):
+def _experiment(rng, shape, changed, leaks):
     """Outputs before and after the key at `changed` moved. Later rows move; rows in `leaks` (of the last head) move
     by the numbers given for them; all others by rounding."""
     before = rng.choice([-1.0, 1.0], size=shape) * rng.uniform(1, 3, size=shape)
-    after = before + rounding * rng.choice([-1.0, 1.0], size=shape)
+    after = before + 1e-14 * rng.choice([-1.0, 1.0], size=shape)
     after[..., changed:, :] += rng.normal(size=after[..., changed:, :].shape)
     for row, step in leaks.items():
         after[(-1,) * (len(shape) - 2) + (row,)] += np.array(step) * rng.uniform(1, 2)
@@ -64,15 +64,24 @@ def _two_leaks(rng):
 
 def _nan_leak(rng):
     before, after, changed = _experiment(rng, (6, 2), 4, {1: [1.0, 2.0]})
-    after[2] = np.nan
+    before[2], after[2] = 0.0, np.nan
     return before, after, changed
 
 
 def _nan_before(rng):
     before, after, changed = _experiment(rng, (2, 7, 3), 5, {})
-    before[0, 1, 2] = np.nan
+    before[0, 1], after[0, 1] = [0.0, 0.0, np.nan], 0.0
     after[0, 2] += 1.0
     before[1, 3, 0] = after[1, 3, 0] = np.nan
+    return before, after, changed
+
+
+def _just_above(rng):
+    """Differences of 1.3e-9 in rows 1 and 3, of 8e-10 in all others."""
+    before, after, changed = _experiment(rng, (6, 2), 4, {})
+    steps = np.full((4, 2), 8e-10)
+    steps[1, 0] = steps[3, 1] = 1.3e-9
+    after[:4] = before[:4] + steps * rng.choice([-1.0, 1.0], size=steps.shape)
     return before, after, changed
 
 
@@ -177,7 +186,7 @@ EXERCISE = Exercise(
         Case("no leak", lambda rng: _experiment(rng, (6, 4), 3, {}), says="Rounding alone is no leak."),
         Case(
             "a small leak",
-            lambda rng: _experiment(rng, (6, 2), 4, {2: [1e-7, 2e-7]}),
+            lambda rng: _experiment(rng, (6, 1), 4, {2: [1e-7]}),
             says="A leak of a ten-millionth is still a leak.",
         ),
         Case(
@@ -208,8 +217,8 @@ EXERCISE = Exercise(
         ),
         Case(
             "just above the tolerance",
-            lambda rng: _experiment(rng, (6, 2), 4, {1: [2e-9, 0.0], 3: [0.0, -2e-9]}, rounding=4e-10),
-            says="2e-9 is more than 1e-9, and 4e-10 is less.",
+            _just_above,
+            says="A difference of 1.3e-9 is more than 1e-9, and 8e-10 is less.",
         ),
     ),
     wrong=(

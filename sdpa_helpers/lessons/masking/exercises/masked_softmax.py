@@ -152,6 +152,13 @@ _HIDING = Factor(
 )
 
 
+def _zero_scores(rng):
+    """Half of the scores are 0; in the first row 0 is the largest that may be seen."""
+    scores = rng.integers(0, 2, size=(3, 6)) * rng.normal(size=(3, 6))
+    scores[0, :3] = [0.0, *-rng.uniform(0.5, 1, size=2)]
+    return scores, np.tri(3, 6, k=2, dtype=bool)
+
+
 def _scores_and_mask(rng, n_q, n_k, batch):
     """Scores of a batch, and a causal mask as wide as they are."""
     return rng.normal(size=(batch, n_q, n_k)) * 2, np.tri(n_q, n_k, k=1, dtype=bool)
@@ -197,11 +204,8 @@ EXERCISE = Exercise(
         ),
         Case(
             "scores of exactly zero",
-            lambda rng: (
-                rng.integers(0, 2, size=(3, 6)) * rng.normal(size=(3, 6)),
-                np.tri(3, 6, k=2, dtype=bool),
-            ),
-            says="A score of 0 is a score like any other.",
+            _zero_scores,
+            says="A score of 0 is a score like any other, also where it is the largest of its row.",
         ),
         Case(
             "hidden keys that would win by far",
