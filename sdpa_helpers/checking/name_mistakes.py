@@ -138,7 +138,9 @@ def _candidates(exercise: Exercise, failed: list[Tried]) -> Iterator[_Candidate]
     forms = [form for form in FORMS if fails_on_more_axes or not form.raises_on_more_axes]
     for form in forms:
         some = known[:1] if form.loosely or form.alone else known
-        yield from (_Candidate(names, function, form) for names, function in some if names or form.name)
+        for names, function in some:
+            if form.name not in names and (names or form.name):
+                yield _Candidate(names, function, form)
     if exercise.mistakes is not None:
         for deviant in exercise.mistakes.deviants(2):
             yield _Candidate(deviant.names, deviant.function, FORMS[1], deviant.alone)
@@ -171,7 +173,23 @@ def _agrees(candidate: _Candidate, t: Tried) -> bool:
         return t.answer.kind == "error" and known.error == t.answer.error
     if t.answer.kind == "error" or candidate.form.raises(t.truth):
         return t.answer.kind == "error" and candidate.form.raises(t.truth)
-    return candidate.form.same(known, in_right_kind(t.truth.expected, t.answer))
+    answer = in_right_kind(t.truth.expected, t.answer)
+    return candidate.form.same(_as_precise_as(t.truth.expected, known), answer)
+
+
+def _as_precise_as(expected: Answer, known: Answer) -> Answer:
+    """A known answer in the truth's dtype, so that it is compared as closely as the truth is."""
+    if known.kind == "tuple" and len(expected.items) == len(known.items):
+        return replace(known, items=tuple(map(_as_precise_as, expected.items, known.items)))
+    want, have = expected.array, known.array
+    if (
+        want is None
+        or have is None
+        or have.dtype == want.dtype
+        or not want.dtype.kind == have.dtype.kind == "f"
+    ):
+        return known
+    return replace(known, array=have.astype(want.dtype))
 
 
 def _believed(
