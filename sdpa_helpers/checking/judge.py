@@ -303,6 +303,11 @@ def pattern(expected: np.ndarray, values: np.ndarray) -> str:
     """What a wrong array has to do with the right one, if that is simple: a factor, an offset, a sign."""
     if not np.isfinite(values).all() or not np.isfinite(expected).all():
         return ""
+    with np.errstate(all="ignore"):
+        return _factor_or_offset(expected, values)
+
+
+def _factor_or_offset(expected: np.ndarray, values: np.ndarray) -> str:
     large = np.abs(expected) > 1e-6 * np.abs(expected).max()
     if large.sum() < 2:
         return ""

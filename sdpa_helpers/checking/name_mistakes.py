@@ -117,7 +117,8 @@ def _last(
     """What can be said where no known answer agrees: matrices alone are right, or the source holds a trap."""
     form = next(form for form in FORMS if form.raises_on_more_axes)
     with_more = [t for t in asked if more_axes(t.truth)]
-    if failed == with_more and 2 <= len(failed) <= len(asked) - 2:
+    no_numbers = all(t.verdict.fault in ("raised-error", "wrong-shape") for t in failed)
+    if no_numbers and failed == with_more and 2 <= len(failed) <= len(asked) - 2:
         return (_mistake(exercise, form.name, failed, found),)
     if line := _line("where-without-out", found):
         return (replace(UNWRITTEN, cases=tuple(t.truth.case.name for t in failed), line=line),)
