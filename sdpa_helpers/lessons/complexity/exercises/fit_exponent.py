@@ -93,6 +93,8 @@ MISTAKES = Products(
 )
 
 
+_SPARED = "Sizes that differ by a millionth of a millionth are no measurement of growth."
+
 EXERCISE = Exercise(
     name="fit_exponent",
     lesson="06_complexity",
@@ -293,4 +295,5 @@ EXERCISE = Exercise(
         "`x, y = np.log(sizes), np.log(times)`; `np.polyfit(x, y, 1)` gives slope and constant, in this order.",
     ),
     mistakes=MISTAKES,
+    spared=(("return x @ y / (x @ x) → return x @ y / np.maximum(x @ x, 1e-12)", _SPARED),),
 )

@@ -212,6 +212,8 @@ MISTAKES = Products(
 )
 
 
+_SPARED = "The prompt promises lengths down to 1e-140, and there the textbook formula is right too."
+
 EXERCISE = Exercise(
     name="cosine_similarity",
     lesson="01_dot_product",
@@ -377,4 +379,19 @@ EXERCISE = Exercise(
         ),
     ),
     forbids=(READY_COSINE,),
+    spared=(
+        ("q, k = (q / largest_q, k / largest_k) → pass", _SPARED),
+        ("q, k = (q / largest_q, k / largest_k) → q, k = (q, k / largest_k)", _SPARED),
+        ("q, k = (q / largest_q, k / largest_k) → q, k = (q / (largest_q + 1e-06), k / largest_k)", _SPARED),
+        (
+            "q, k = (q / largest_q, k / largest_k) → q, k = (q / np.maximum(largest_q, 1e-12), k / largest_k)",
+            _SPARED,
+        ),
+        ("q, k = (q / largest_q, k / largest_k) → q, k = (q / largest_q, k)", _SPARED),
+        ("q, k = (q / largest_q, k / largest_k) → q, k = (q / largest_q, k / (largest_k + 1e-06))", _SPARED),
+        (
+            "q, k = (q / largest_q, k / largest_k) → q, k = (q / largest_q, k / np.maximum(largest_k, 1e-12))",
+            _SPARED,
+        ),
+    ),
 )

@@ -216,6 +216,8 @@ MISTAKES = Products(
 )
 
 
+_SPARED = "Keys that tie have equal weights, and scores less than 1e-12 apart cannot be told apart by weights in float64."
+
 EXERCISE = Exercise(
     name="scale_that_was_used",
     lesson="02_variance_proof",
@@ -366,5 +368,19 @@ EXERCISE = Exercise(
         "Write down the weights of two keys. What do you divide by what to get rid of the sum in the denominator?",
         "log(w_i / w_j) = c·(s_i − s_j), for every pair of keys.",
         "Take the keys with the largest and the smallest score, so that the difference isn't 0.",
+    ),
+    spared=(
+        (
+            "high, low = (scores.argmax(), scores.argmin()) → high, low = (len(scores) - 1 - np.argmax(scores[::-1]), scores.argmin())",
+            _SPARED,
+        ),
+        (
+            "high, low = (scores.argmax(), scores.argmin()) → high, low = (scores.argmax(), len(scores) - 1 - np.argmin(scores[::-1]))",
+            _SPARED,
+        ),
+        (
+            "return np.log(weights[high] / weights[low]) / (scores[high] - scores[low]) → return np.log(weights[high] / weights[low]) / np.maximum(scores[high] - scores[low], 1e-12)",
+            _SPARED,
+        ),
     ),
 )

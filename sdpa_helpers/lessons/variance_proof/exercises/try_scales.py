@@ -333,6 +333,8 @@ MISTAKES = Products(
 )
 
 
+_SPARED = "The prompt says at least two scales."
+
 EXERCISE = Exercise(
     name="try_scales",
     lesson="02_variance_proof",
@@ -552,4 +554,8 @@ EXERCISE = Exercise(
         "`np.abs(outputs[a] - outputs[b]).max() > 1e-6` for one pair; `all(...)` over the pairs.",
     ),
     allows=(COURSE_SOFTMAX,),
+    spared=(
+        ("→ scales = np.squeeze(scales)", _SPARED),
+        ("→ if np.ndim(scales) >= 1 and np.shape(scales)[-1] == 1: raise ValueError", _SPARED),
+    ),
 )
