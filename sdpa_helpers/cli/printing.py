@@ -58,7 +58,7 @@ def show_summary(summary: Summary, folder: ResultsFolder) -> None:
 def show_hunt(hunt: Hunt, seeds: int) -> None:
     """What became of the mutants of an exercise for some seeds: a line, and a paragraph for each that survives."""
     count = f"{hunt.mutants} mutants, {hunt.equivalent} of them the same function"
-    say(f"{hunt.exercise.name}: {count}, {len(hunt.survivors)} pass every case and are wrong")
+    _say_uncut(f"{hunt.exercise.name}: {count}, {len(hunt.survivors)} pass every case and are wrong")
     for survivor in hunt.survivors:
         mutant = survivor.mutant
         luck = "" if len(survivor.seeds) == seeds else f", for {len(survivor.seeds)} of {seeds} seeds"

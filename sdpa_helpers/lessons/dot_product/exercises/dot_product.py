@@ -108,13 +108,10 @@ MISTAKES = Products(
                 Option(
                     "not-summed",
                     lambda a, b: a * b,
-                    "You multiplied the components pair by pair and stopped: the dot product also adds the products up.",
                 ),
                 Option(
                     "outer-product",
                     np.outer,
-                    "This is the outer product: every component of q with every component of k, a matrix. Only the pairs "
-                    "with equal index belong to the dot product.",
                 ),
                 Option(
                     "squares-multiplied",
@@ -218,6 +215,18 @@ EXERCISE = Exercise(
         ),
     ),
     wrong=(
+        WrongAnswer(
+            "not-summed",
+            lambda q, k: q * k,
+            "You multiplied the components pair by pair and stopped: the dot product also adds the products up.",
+            ("How many numbers should come out, and how many came out?",),
+        ),
+        WrongAnswer(
+            "outer-product",
+            np.outer,
+            "This is the outer product: every component of q with every component of k, a matrix. Only the pairs "
+            "with equal index belong to the dot product.",
+        ),
         WrongAnswer(
             "product-of-sums",
             lambda q, k: q.sum() * k.sum(),
