@@ -6,8 +6,8 @@ One text file an exercise, LESSON/EXERCISE.txt. An entry is a header line and th
     === right | title in a few words | own
     === wrong: slug, slug | title | where it is from
 
-Names stand in the order of their importance: of the exercise's own wrong answers, of `GENERAL`, or with a `?` in
-front, where no known name is true: that is then what a future name should be.
+Names stand in the order of their importance: of the exercise's own wrong answers (listed, or an option of its
+products), of `GENERAL`, or with a `?` in front, where no known name is true: that is then what a future name should be.
 """
 
 import linecache
@@ -26,20 +26,29 @@ GENERAL = frozenset(
         "list-not-array",
         "tensor-not-array",
         "tuple-not-array",
+        "list-not-tuple",
+        "array-not-tuple",
         "one-element-array",
+        "numbers-not-booleans",
         "changes-its-input",
         "differs-each-call",
+        "returned-nothing",
+        "too-much-memory",
+        "truth-of-an-array",
+        "name-not-defined",
+        "arguments-do-not-fit",
+        "unpacks-a-shape",
+        "where-without-out",
         "float32-somewhere",
         "half-precision-somewhere",
-        "returned-nothing",
+        "rounded",
         "squeezed",
         "extra-leading-axis",
         "swapped-last-axes",
         "two-axes-only",
-        "hard-coded-axis",
     }
 )
-"""Names that can be true of an answer to any exercise."""
+"""Names that can be true of an answer to any exercise: the forms, kinds and conduct that the checks know."""
 
 _HEADER = "=== "
 _SLUG = re.compile(r"\??[a-z0-9_.]+(-[a-z0-9_.]+)*")

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from sdpa_helpers.checking.conduct import SIGNS
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.forms import FORMS
+from sdpa_helpers.checking.name_mistakes import UNWRITTEN
 from sdpa_helpers.lessons.registry import all_exercises, exercises_of
 from tests.corpus import GENERAL, Entry, entries, function_of, read
 
@@ -38,7 +42,7 @@ def test_every_exercise_of_a_lesson_has_right_and_wrong_answers():
 
 
 def test_every_name_is_known_or_marked_as_new():
-    listed = {e.name: {w.name for w in e.wrong} | GENERAL for e in all_exercises().values()}
+    listed = {e.name: _own(e) | GENERAL for e in all_exercises().values()}
     unknown = {
         (entry.exercise, entry.title, name)
         for entry in entries()
@@ -48,6 +52,17 @@ def test_every_name_is_known_or_marked_as_new():
     assert not unknown
     new = {(e.exercise, n) for e in entries() for n in e.names if n.removeprefix("?") in listed[e.exercise]}
     assert not {(exercise, name) for exercise, name in new if name.startswith("?")}
+
+
+def _own(exercise: Exercise) -> set[str]:
+    """The names that an exercise has for its wrong answers, listed or as options of its products."""
+    factors = exercise.mistakes.factors if exercise.mistakes is not None else ()
+    return {w.name for w in exercise.wrong} | {o.name for factor in factors for o in factor.options}
+
+
+def test_every_name_that_can_be_said_anywhere_is_general():
+    assert {form.name for form in FORMS if form.name} <= GENERAL
+    assert {sign.name for sign in SIGNS} | {UNWRITTEN.name} <= GENERAL
 
 
 def test_no_answer_stands_in_a_file_twice():
