@@ -111,9 +111,9 @@ SIGNS = (
     ),
     Sign(
         "truth-of-an-array",
-        "Python's `if`, `and`, `or`, `not`, `min` and `max` want one True or False, and an array of many has none. "
-        "Ask `is None` where None is meant; else use `np.where`, `&`, `|`, `~`, `np.minimum`, or `.any()` and "
-        "`.all()`.",
+        "Python's `if`, `and`, `or`, `not`, `min`, `max` and chains like `0 <= x < 3` want one True or False, and an "
+        "array of many has none. Ask `is None` where None is meant; else use `np.where`, `&`, `|`, `~` with each "
+        "comparison in brackets, `np.minimum`, or `.any()` and `.all()`.",
         _raised("ValueError", "truth value of an array"),
         "truth-of-array",
     ),

@@ -125,7 +125,7 @@ FORMS = (
     ),
     Form(
         "float32-somewhere",
-        "The numbers are right to seven digits: somewhere they passed through float32. Keep the dtype you were given.",
+        "Somewhere your numbers passed through float32, which keeps about seven digits. Keep the dtype you were given.",
         clue="float32",
         loosely=True,
     ),
@@ -182,7 +182,7 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
         )
         return Kind("tensor-not-array", f"You return a tensor of PyTorch; return {wanted}{how}.")
     if expected.kind == "tuple" and answer.kind == "array" and _parts(expected, answer):
-        return Kind("list-not-tuple", "You return one array; return a tuple: `return a, b`.")
+        return Kind("array-not-tuple", "You return one array; return a tuple: `return a, b`.")
     if answer.kind == "tuple" and expected.kind != "tuple":
         return Kind("tuple-not-array", f"You return a tuple of {len(answer.items)}; return {wanted} alone.")
     if (
@@ -198,8 +198,11 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
         return Kind("numbers-not-booleans", "You return numbers, 0 and 1; return True and False: dtype bool.")
     if expected.kind == "tuple" and answer.kind == "tuple":
         pairs = zip(expected.items, answer.items, strict=False)
-        inside = [kind for want, got in pairs if (kind := kind_of_thing(want, got))]
-        return inside[0] if inside else None
+        inside = {i: kind for i, (want, got) in enumerate(pairs) if (kind := kind_of_thing(want, got))}
+        if inside:
+            place, kind = next(iter(inside.items()))
+            part = f"part {place}" if len(inside) < len(expected.items) else "each part"
+            return replace(kind, says=f"As {part} of your tuple y{kind.says.removeprefix('Y')}")
     return None
 
 

@@ -227,7 +227,8 @@ def _told(
     exercise: Exercise, candidate: _Candidate, failed: list[Tried], found: tuple[Clue, ...]
 ) -> tuple[Mistake, ...]:
     """A candidate as mistakes, each with the failed cases in which the answer needs it."""
-    names = (*candidate.names, candidate.form.name) if candidate.form.name else candidate.names
+    told_of = (*candidate.names, candidate.form.name) if candidate.form.name else candidate.names
+    names = tuple(dict.fromkeys(told_of))  # the same mistake in two places is said once
     if len(names) == 1:
         return (_mistake(exercise, names[0], failed, found),)
     told = []

@@ -153,7 +153,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "backward-counted-too",
             lambda n_q, n_k, d_k, d_v: 6 * n_q * n_k * (d_k + d_v),
-            "Three times too many: that is forward and backward together. Only the two products of the way forward are "
+            "That is forward and backward together, three times the way forward. Only the two products of the way "
+            "forward are "
             "asked for.",
         ),
         WrongAnswer(

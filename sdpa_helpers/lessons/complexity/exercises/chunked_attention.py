@@ -420,8 +420,9 @@ EXERCISE = Exercise(
         WrongAnswer(
             "too-much-memory",
             lambda Q, K, V, chunk: _attend(Q, K, V),
-            "The numbers are right, but far more than chunk × n_k scores are held at once: all of them before they are "
-            "cut, or `chunk` is taken for the number of chunks, or every chunk's weights are kept.",
+            "The numbers are right, but far more memory is held at once than chunk × n_k scores need. Usual reasons: "
+            "all scores are computed at once (cut later, or never), `chunk` is taken for the number of chunks, or "
+            "every chunk's scores or weights are kept.",
         ),
         WrongAnswer(
             "last-chunk-dropped",
@@ -497,8 +498,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "two-axes-only",
             _two_axes_only,
-            "This works for two axes only: `len(Q)` and `V.shape[1]` are something else when there "
-            "is a batch in front.",
+            "This works for two axes only: `len(Q)`, `K.T` or `V.shape[1]` are something else when there is a batch "
+            "in front.",
         ),
         WrongAnswer(
             "output-shaped-like-queries",
@@ -713,7 +714,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _scaling_in_place,
-            "Your function writes into the caller's array. Make a new one instead of using `/=` on Q.",
+            "Your function writes into the caller's array. Make a new array: no `+=`, `/=`, `out=` or `x[...] =` on "
+            "an argument.",
         ),
     ),
     also_right=(

@@ -274,7 +274,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _fit_changing_inputs,
-            "Your function writes into the caller's array. Make a new one instead of using `/=` on it.",
+            "Your function writes into the caller's array. Make a new array: no `+=`, `/=`, `out=` or `x[...] =` on "
+            "an argument.",
         ),
     ),
     also_right=(

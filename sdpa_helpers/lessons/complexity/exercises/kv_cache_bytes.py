@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "keys-only",
             _cache(lambda n, layers, heads, width, size: n * layers * heads * width * size),
-            "Half of it. Keys and values are both kept.",
+            "Keys and values are both kept: a factor of 2 is missing.",
         ),
         WrongAnswer(
             "queries-kept-too",

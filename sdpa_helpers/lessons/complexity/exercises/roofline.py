@@ -205,7 +205,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _roofline_in_place,
-            "Your function writes into the caller's array. Make a new one instead of using `*=` on it.",
+            "Your function writes into the caller's array. Make a new array: no `+=`, `/=`, `out=` or `x[...] =` on "
+            "an argument.",
         ),
     ),
     also_right=(

@@ -223,7 +223,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "scores-and-weights",
             _scores(lambda n, heads, layers, size: 2 * n**2 * heads * layers * size),
-            "Twice too many. Scores and weights are two matrices, but one matrix per head and layer is asked for.",
+            "You counted two matrices, scores and weights. One matrix per head and layer is asked for.",
         ),
         WrongAnswer(
             "lower-triangle-only",

@@ -269,7 +269,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mixes-batch-entries",
             lambda Q, K: np.dot(Q, np.swapaxes(K, -1, -2)),
-            "With more than two axes np.dot (and np.inner) pair every batch entry with every other. Use `@` or "
+            "With more than two axes np.dot (and np.inner, np.tensordot) pair every batch entry with every other. Use "
+            "`@` or "
             "np.matmul, which keep the batch entries apart.",
         ),
         WrongAnswer(
@@ -303,13 +304,14 @@ EXERCISE = Exercise(
             lambda Q, K: (Q.astype(np.float32) @ np.swapaxes(K.astype(np.float32), -1, -2)).astype(
                 np.float64
             ),
-            "The numbers are right to about seven digits: somewhere they passed through float32. Stay in the dtype you "
+            "Somewhere your numbers passed through float32, which keeps about seven digits. Stay in the dtype you "
             "were given.",
         ),
         WrongAnswer(
             "changes-its-input",
             _scores_changing_inputs,
-            "Your function writes into the caller's array. Make a new array instead of using `/=` or `out=` on Q or K.",
+            "Your function writes into the caller's array. Make a new array: no `/=`, `*=` or `out=` on Q or K, nor "
+            "on a part of them.",
         ),
     ),
     also_right=(

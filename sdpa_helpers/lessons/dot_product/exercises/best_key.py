@@ -168,8 +168,8 @@ MISTAKES = Products(
                 Option(
                     "running-maximum-starts-at-zero",
                     _from_zero(0),
-                    "When all scores are negative your answer stays where it started: the running maximum begins at 0 "
-                    "(or at −1), and no score is above it. Begin with the first score, or with −∞.",
+                    "Your running maximum begins at a number, 0 or −1. Where no score is above it, your answer stays "
+                    "where it started. Begin with the first score, or with −∞.",
                 ),
                 Option("running-maximum-starts-at-zero", _from_zero(-1)),
                 Option(

@@ -59,7 +59,7 @@ MISTAKES = Products(
                 Option(
                     "float32-somewhere",
                     _read_in(np.float32),
-                    "The numbers are right to about seven digits: somewhere they passed through float32. Stay in the "
+                    "Somewhere your numbers passed through float32, which keeps about seven digits. Stay in the "
                     "dtype you were given.",
                 ),
                 Option(

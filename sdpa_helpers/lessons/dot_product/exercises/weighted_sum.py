@@ -261,7 +261,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mixes-batch-entries",
             lambda w, V: np.dot(w, V),
-            "With more than two axes np.dot pairs every batch entry with every other. Use `@`.",
+            "With more than two axes np.dot (like np.tensordot) pairs every batch entry with every other. Use `@`.",
         ),
     ),
     also_right=(

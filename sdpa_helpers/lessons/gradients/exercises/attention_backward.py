@@ -521,7 +521,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "weights-not-multiplied",
             _variant(step=lambda A, dA: dA - (A * dA).sum(axis=-1, keepdims=True)),
-            "The bracket dA − Σ A∘dA is right, but dS is A times it.",
+            "You left dS at the bracket dA − Σ A∘dA. dS is A times it.",
             section="4. Without the matrix",
         ),
         WrongAnswer(
@@ -627,7 +627,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "values-first",
             _then(lambda dQ, dK, dV, inputs: (dV, dQ, dK)),
-            "The gradients are right, their order is not: dV comes out first, but return (dQ, dK, dV).",
+            "The order is another: dV is computed first, but return (dQ, dK, dV).",
         ),
         WrongAnswer(
             "list-not-tuple",
@@ -789,7 +789,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _changing_inputs,
-            "You changed the caller's arrays: `Q /= ...` works in place. Make a new array.",
+            "You changed the caller's arrays: `Q /= ...` works in place, and so does `out=Q`. Make a new array.",
         ),
     ),
     also_right=(_by_output_dots, _by_rows, _folded, _fourth_roots, _raw_scores),

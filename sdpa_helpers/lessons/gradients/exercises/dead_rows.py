@@ -237,7 +237,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "largest-entry",
             lambda G, t: (np.abs(G).max(axis=-1) < t).mean(),
-            "You took each row's largest entry. Many small entries together can make a long row: take the length.",
+            "You compared single entries, or a row's largest one, with the threshold. Many small entries together can "
+            "make a long row: take the length.",
         ),
         WrongAnswer(
             "sum-of-sizes",

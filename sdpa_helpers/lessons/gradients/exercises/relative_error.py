@@ -434,8 +434,8 @@ EXERCISE = Exercise(
             "rel-error-of-cs231n",
             lambda a, b: np.max(np.abs(a - b) / np.maximum(1e-8, np.abs(a) + np.abs(b))),
             "Each difference is divided by its own |a| + |b|, with a floor: that is `rel_error` as CS231n's notebooks "
-            "have it. Where a gradient is almost zero, harmless rounding then looks like a total failure. Divide once, "
-            "by the largest entry of either array, and look for NaN and for shapes first.",
+            "have it. Where a gradient is almost zero, harmless rounding then looks like a total failure. NaN and "
+            "shapes come first; then divide once, by the largest entry of either array.",
         ),
         WrongAnswer(
             "constant-in-denominator",

@@ -136,7 +136,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "axis-kept",
             lambda O, G: (O * G).sum(axis=-1, keepdims=True),
-            "The numbers are right, but an axis of length 1 is left over: one number per query is asked for.",
+            "An axis of length 1 is left over: one number per query is asked for.",
         ),
         WrongAnswer(
             "total-sum",
@@ -207,7 +207,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "result-transposed",
             lambda O, G: np.swapaxes((O * G).sum(axis=-1), -1, 0),
-            "The numbers are right and lie the wrong way round: the queries are the last axis of the result, behind "
+            "The numbers lie the wrong way round: the queries are the last axis of the result, behind "
             "the batch and the heads.",
         ),
         WrongAnswer(
@@ -218,7 +218,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _row_dots_changing_input,
-            "You changed the caller's array: `*=` works in place. Make a new array.",
+            "You changed the caller's array: `*=` works in place, and so does `out=`. Make a new array.",
         ),
     ),
     also_right=(

@@ -247,8 +247,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "weights-not-multiplied",
             lambda W, G: G - (W * G).sum(axis=-1, keepdims=True),
-            "The average is right, but the result has to be multiplied by the weights: a key with weight 0 gets "
-            "no gradient.",
+            "The gradient minus its average is not yet the result: multiply it by the weights. A key with weight 0 "
+            "gets no gradient.",
         ),
         WrongAnswer(
             "average-not-weighted-back",
@@ -331,7 +331,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _backward_changing_input,
-            "You changed the caller's array: `-=` works in place. Make a new array.",
+            "You changed the caller's array: `-=` works in place, and so does `out=`. Make a new array.",
         ),
     ),
     also_right=(

@@ -250,7 +250,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "off-diagonal-sign",
             lambda x: np.diag(2 * (s := softmax(x)) * (1 - s) - s + s * s) + np.outer(s, s) - np.diag(s * s),
-            "The diagonal is right, the sign beside it is not: when another score grows, this weight shrinks.",
+            "The sign beside the diagonal is wrong: when another score grows, this weight shrinks.",
         ),
         WrongAnswer(
             "own-rule-for-all-pairs",
@@ -298,7 +298,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "central-differences",
             lambda x: _central_differences(1e-5)(softmax, x),
-            "These are right to about ten digits only, as differences of softmax at two places are. They are good for "
+            "These are right to some digits only, as differences of softmax at two places are. They are good for "
             "checking a formula; write the formula here.",
         ),
         WrongAnswer(

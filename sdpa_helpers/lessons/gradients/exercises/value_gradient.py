@@ -186,8 +186,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "result-transposed",
             lambda W, G: transposed(G) @ W,
-            "The numbers are right but lie the wrong way round: rows must belong to keys, columns to the value's "
-            "parts.",
+            "The numbers lie the wrong way round: rows must belong to keys, columns to the value's parts.",
         ),
         WrongAnswer(
             "factors-swapped",
@@ -263,7 +262,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _value_gradient_changing_input,
-            "You changed the caller's array: `*=` works in place. Make a new array.",
+            "You changed the caller's array: `*=` works in place, and so does `out=`. Make a new array.",
         ),
     ),
     also_right=(

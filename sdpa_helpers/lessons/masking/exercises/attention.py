@@ -753,7 +753,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mixes-batch-entries",
             _attend(lambda Q, K, V: np.dot(Q, _turn(K)) / np.sqrt(Q.shape[-1])),
-            "With more than two axes np.dot pairs every batch entry with every other. Use `@`.",
+            "With more than two axes np.dot (like np.tensordot) pairs every batch entry with every other. Use `@`.",
         ),
         WrongAnswer(
             "two-axes-only",
@@ -799,7 +799,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "weights-not-returned",
             _attend(mix=lambda w, V, Q, K: w @ V),
-            "The output is right, but the weights are asked for too: return (output, weights).",
+            "You return the output alone. The weights are asked for too: return (output, weights).",
         ),
         WrongAnswer(
             "output-not-returned",
@@ -847,7 +847,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "weights-without-the-mask",
             _weights_of_unmasked,
-            "The output is right, but the weights that you return were made without the mask.",
+            "Only the output was made with the mask; the weights that you return were made without it.",
         ),
         WrongAnswer(
             "weights-rounded",
@@ -1031,8 +1031,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _in_place,
-            "Your function writes into the caller's array. Make a new array instead of using `/=`, `out=` or "
-            "`x[...] =` on what you were given; np.where makes one.",
+            "Your function writes into the caller's array. Make a new array: no `/=`, `*=`, `out=` or `x[...] =` on "
+            "what you were given; np.where makes one.",
         ),
         WrongAnswer(
             "epsilon-in-the-denominator",
@@ -1042,7 +1042,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "float32-somewhere",
             _in_float32,
-            "The numbers are right to about seven digits: somewhere they passed through float32, as with "
+            "Somewhere your numbers passed through float32, which keeps about seven digits, as with "
             "`np.float32(d_k)`. Stay in the dtype that you were given.",
             clue="float32",
         ),

@@ -167,7 +167,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "extra-axes",
             lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool)[None, None],
-            "The values are right, with two axes too many. A mask of shape (n_q, n_k) broadcasts by itself.",
+            "There are two axes too many in front. A mask of shape (n_q, n_k) broadcasts by itself.",
         ),
         WrongAnswer(
             "list-not-array",

@@ -159,14 +159,15 @@ MEANING = Factor(
 )
 
 SAYS = {
-    "minus-infinity-minus-minus-infinity": "A row with every key hidden has the maximum −∞, and −∞ − (−∞) is NaN. Such "
-    "a row has to give zeros.",
+    "minus-infinity-minus-minus-infinity": "Where all that softmax runs over is hidden the maximum is −∞, and −∞ − "
+    "(−∞) is NaN. A row with every key hidden has to give zeros.",
     "finite-fill-on-an-empty-row": "With one finite number in every place (−1e9, say), all keys of an "
     "empty row tie, and each gets the same weight. Such a row has to give zeros.",
     "finite-number-added-on-an-empty-row": "You added a number like −1e9 to hidden scores. In a row that is hidden "
     "throughout, it is added everywhere and cancels: the row attends as if there were no mask.",
-    "empty-rows-opened": "A row that may see nothing attends in your answer as if it had no mask. A finite number added "
-    "to all of its scores cancels in softmax, and so does every way of opening it. Such a row has to give zeros.",
+    "empty-rows-opened": "A row that may see nothing attends in your answer as if it had no mask. A finite number "
+    "added to all of its scores cancels in softmax; opening the row by hand does the same. Such a row has to give "
+    "zeros.",
     "no-maximum-subtracted": "exp overflows above 709 and is 0 below −745: without subtracting the row's maximum this "
     "gives NaN.",
     "no-maximum-subtracted-but-guarded": "exp overflows above 709 and is 0 below −745. Your guard turns 0/0 into 0, but "

@@ -429,8 +429,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _changes_scores,
-            "Your function writes into the caller's array. Make a new one instead of using `-=`, `out=` or "
-            "`scores[...] =`; np.where makes one.",
+            "Your function writes into the caller's array. Make a new one: no `-=`, `out=` or `scores[...] =`; "
+            "np.where makes one.",
         ),
         WrongAnswer(
             "epsilon-in-the-denominator",
@@ -440,7 +440,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "float32-somewhere",
             lambda scores, mask: softmax(hide(scores, mask).astype(np.float32)).astype(float),
-            "The numbers are right to about seven digits: somewhere they passed through float32. Stay in the dtype that "
+            "Somewhere your numbers passed through float32, which keeps about seven digits. Stay in the dtype that "
             "you were given.",
             clue="float32",
         ),

@@ -164,7 +164,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "extra-axes",
             lambda lengths, n_k: (np.arange(n_k) < np.asarray(lengths)[:, None])[:, None, None, :],
-            "The values are right, with axes for heads and queries already in. Shape (batch, n_k) is asked for.",
+            "Axes for heads and queries are already in. Shape (batch, n_k) is asked for.",
         ),
         WrongAnswer(
             "needs-an-array",

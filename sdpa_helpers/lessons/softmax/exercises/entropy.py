@@ -265,8 +265,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "axis-kept",
             lambda w, axis=-1: np.expand_dims(entropy(w, axis), axis),
-            "The numbers are right, but the axis is still there with length 1. It should disappear: leave "
-            "keepdims out.",
+            "The axis is still there with length 1. It should disappear: leave keepdims out.",
         ),
         WrongAnswer(
             "one-number-for-all",

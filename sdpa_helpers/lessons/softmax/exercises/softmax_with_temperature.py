@@ -327,15 +327,18 @@ EXERCISE = Exercise(
         WrongAnswer(
             "divides-first-limits-not-handled",
             lambda x, temperature, axis=-1: softmax(x / np.float64(temperature), axis),
-            "The formula is right for ordinary temperatures. At 0, at ∞ and for tiny temperatures the division gives "
-            "infinities and NaN. Subtract the maximum before dividing, and treat 0 and ∞ as their own cases.",
+            "The formula is right for ordinary temperatures. At 0 and for tiny temperatures the division gives "
+            "infinities, and ∞ − ∞ is NaN; at ∞ an entry of −∞ gives −∞/∞ = NaN. Subtract the maximum before "
+            "dividing, and treat 0 and ∞ as their own cases.",
             ("What does softmax(x / T) approach as T falls to 0? Who gets the weight?",),
         ),
         WrongAnswer(
             "nothing-guarded",
             lambda x, temperature, axis=-1: plain_softmax(x / np.float64(temperature), axis),
             "This is the plain formula with x / T put in: right for ordinary scores and temperatures. The exponential "
-            "overflows for large quotients, and at 0 and ∞ the division gives NaN. Subtract the maximum first, then "
+            "overflows for large quotients; at T = 0 every quotient is ±∞ or NaN, and at ∞ an entry of −∞ gives −∞/∞ = "
+            "NaN. "
+            "Subtract the maximum first, then "
             "divide, and treat 0 and ∞ as their own cases.",
             ("What does softmax(x / T) approach as T falls to 0? Who gets the weight?",),
         ),
@@ -520,7 +523,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _tempered_in_place,
-            "Your function writes into the caller's array. Make a new array instead of using `-=` or `/=` on x.",
+            "Your function writes into the caller's array. Make a new array: no `-=`, `/=` or `out=` on x.",
         ),
     ),
     also_right=(

@@ -185,7 +185,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "variance-unchanged",
             lambda d, r: (d * r, float(d)),
-            "The mean is right. The variance of one product is E[q²k²] − ρ², and E[q²k²] is 1 + 2ρ², not 1 + ρ².",
+            "The variance of one product is E[q²k²] − ρ², and E[q²k²] is 1 + 2ρ², not 1 + ρ².",
         ),
         WrongAnswer(
             "mean-square-not-variance",
@@ -225,7 +225,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mean-of-one-coordinate",
             lambda d, r: (r, d * (1 + r**2)),
-            "The variance is right. The mean is that of one coordinate: d_k of them add up.",
+            "The mean is that of one coordinate: d_k of them add up.",
         ),
         WrongAnswer(
             "scaled-already",

@@ -269,7 +269,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "equal-scores-forgotten",
             lambda s: s.max(axis=-1) > 0,
-            "Nearly: a row of equal scores below 0 becomes a row of ones, and its order, all equal, is kept.",
+            "A row of equal scores below 0 becomes a row of ones, and its order, all equal, is kept.",
         ),
         WrongAnswer(
             "zero-let-through",

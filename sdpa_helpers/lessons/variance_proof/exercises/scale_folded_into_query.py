@@ -30,9 +30,7 @@ def _build(vectors, divisor, end):
 
 
 _HALF = "A number passed through float16, which keeps about three digits. Stay in float64."
-_SINGLE = (
-    "The numbers are right to about seven digits: somewhere one passed through float32. Stay in float64."
-)
+_SINGLE = "Somewhere a number passed through float32, which keeps about seven digits. Stay in float64."
 _WHOLE = "The square root was made a whole number: √d_k is rarely whole."
 
 MISTAKES = Products(
@@ -224,7 +222,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "standardised",
             lambda Q: (Q - Q.mean(axis=-1, keepdims=True)) / Q.shape[-1] ** 0.5,
-            "The scale is right, but you also subtracted the mean: that changes the scores.",
+            "You also subtracted the mean: that changes the scores.",
         ),
         WrongAnswer(
             "scores-with-itself",
@@ -250,7 +248,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _folded_in_place,
-            "Your function writes into the caller's Q. Make a new array instead of using `/=`.",
+            "Your function writes into the caller's Q. Make a new array: no `/=`, `*=`, `out=` or `Q[...] =`.",
         ),
     ),
     also_right=(

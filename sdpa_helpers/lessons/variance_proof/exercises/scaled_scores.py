@@ -69,7 +69,7 @@ def _build(roles, turn, divisor, after):
 
 
 _HALF = "Numbers passed through float16, which keeps about three digits. Stay in the dtype you were given."
-_SINGLE = "The numbers are right to about seven digits: somewhere they passed through float32. Stay in the dtype you were given."
+_SINGLE = "Somewhere your numbers passed through float32, which keeps about seven digits. Stay in the dtype you were given."
 _WHOLE = "The square root was made a whole number: √d_k is rarely whole."
 _SAME = "You divided by the same number whatever d_k is. Read d_k off the shape."
 _SPREAD = "You divided by the measured spread of numbers. The scale depends on d_k only, not on the data."
@@ -248,7 +248,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "no-scaling",
             _raw,
-            "These are the raw scores QKᵀ: the division by √d_k is missing.",
+            "These are raw scores: the division by √d_k is missing.",
             ("By how much does each number differ from the right one?",),
         ),
         WrongAnswer(
@@ -345,7 +345,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "softmax-already",
             lambda Q, K: softmax(_raw(Q, K) / Q.shape[-1] ** 0.5),
-            "The scale is right, but you went on to the softmax. The scaled scores are asked for.",
+            "You went on to the softmax. The scaled scores are asked for.",
         ),
         WrongAnswer(
             "softmax-then-scaled",
@@ -381,7 +381,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mixes-batch-entries",
             lambda Q, K: np.dot(Q, np.swapaxes(K, -1, -2)) / Q.shape[-1] ** 0.5,
-            "With more than two axes np.dot (and np.inner) pair every batch entry with every other. Use `@` or "
+            "With more than two axes np.dot (and np.inner, np.tensordot) pair every batch entry with every other. Use "
+            "`@` or "
             "np.matmul, which keep the batch entries apart.",
         ),
         WrongAnswer(
@@ -411,7 +412,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "changes-its-input",
             _scaled_changing_inputs,
-            "Your function writes into the caller's Q. Make a new array instead of using `/=`.",
+            "Your function writes into the caller's Q. Make a new array: no `/=`, `*=`, `out=` or `Q[...] =`.",
         ),
     ),
     also_right=(
