@@ -73,10 +73,11 @@ def _kind_only(
     exercise: Exercise, judged: list[Tried], failed: list[Tried], found: tuple[Clue, ...]
 ) -> tuple[Mistake, ...]:
     """The right numbers in a thing of the wrong kind; with wrong numbers in it, that and their mistake."""
-    kinds = [kind_of_thing(t.truth.expected, t.answer) for t in failed if t.answer]
+    returned = [t for t in failed if t.answer and not _error(t)]
+    kinds = [kind_of_thing(t.truth.expected, t.answer) for t in returned if t.answer]
     if len({kind.name if kind else "" for kind in kinds}) != 1 or kinds[0] is None:
         return ()
-    kind, cases = kinds[0], tuple(t.truth.case.name for t in failed)
+    kind, cases = kinds[0], tuple(t.truth.case.name for t in returned)
     plain = [_plain(t) for t in judged]
     if all(map(_right, plain)):
         return (Mistake(kind.name, f"The numbers are right; the form isn't. {kind.says}", cases=cases),)

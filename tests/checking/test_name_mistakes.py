@@ -1,6 +1,7 @@
 """When a mistake is named and when not: refutation, evidence, forms, products, clues."""
 
 import linecache
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -139,6 +140,32 @@ def test_what_was_done_on_the_way_out_is_named_alone_and_on_top_of_a_mistake(cha
 )
 def test_lost_digits_are_named(change, expected):
     assert names(try_out(exercise(), lambda Q, K: change(scores(Q, K)))) == (expected,)
+
+
+def test_a_wrong_kind_inside_a_tuple_says_which_part_it_is():
+    asked = replace(exercise(wrong=()), reference=lambda Q, K: (scores(Q, K), Q * 1.0))
+    one = try_out(asked, lambda Q, K: (scores(Q, K).tolist(), Q * 1.0))
+    both = try_out(asked, lambda Q, K: (scores(Q, K).tolist(), Q.tolist()))
+    assert "As part 0 of your tuple you return a list; return a NumPy array" in one.mistakes[0].says
+    assert "As each part of your tuple you return a list" in both.mistakes[0].says
+
+
+def test_errors_elsewhere_do_not_hide_that_a_list_comes_back():
+    result = try_out(exercise(), lambda Q, K: [[float(q @ k / len(q) ** 0.5) for k in K] for q in Q])
+    assert {m.name: m.cases for m in result.mistakes} == {
+        "two-axes-only": tuple(c.verdict.case for c in result.cases if c.verdict.fault == "raised-error"),
+        "list-not-array": tuple(c.verdict.case for c in result.cases if c.verdict.fault == "wrong-kind"),
+    }
+
+
+def test_the_same_mistake_in_two_places_is_said_once():
+    halved = Option("halved", 0.5, "Halved.")
+    twice = Products(
+        (Factor("one", 1.0, (halved,)), Factor("other", 1.0, (halved,))),
+        lambda one, other: lambda Q, K: scores(Q, K) * one * other,
+    )
+    result = try_out(exercise(twice, wrong=()), lambda Q, K: scores(Q, K) / 4)
+    assert [m.says for m in result.mistakes] == ["Halved."]
 
 
 def test_numbers_in_place_of_booleans_are_named_with_what_else_is_wrong():
