@@ -77,6 +77,12 @@ def _raised(kind: str, text: str) -> Callable[[Tried], bool]:
     return shows
 
 
+def _cannot_be_called(t: Tried) -> bool:
+    """Whether the call itself failed: no line of the learner's was reached."""
+    of_arguments = _raised("TypeError", r"(missing \d+ required|takes .* positional argument)")
+    return of_arguments(t) and t.answer is not None and not t.answer.line
+
+
 def _fault(name: str) -> Callable[[Tried], bool]:
     return lambda t: t.verdict.fault == name
 
@@ -105,7 +111,8 @@ SIGNS = (
     ),
     Sign(
         "returned-nothing",
-        "Your function ends without `return`, so the caller gets None.",
+        "The caller gets None: on this way through your function there is no `return`, or it returns nothing. "
+        "`print` shows a result and returns None.",
         _fault("returned-nothing"),
         "no-return",
     ),
@@ -121,13 +128,25 @@ SIGNS = (
         "name-not-defined",
         "A name is used that stands for nothing here: misspelled, or defined in another cell. The answer cell has to "
         "hold all that it needs.",
-        _raised("(NameError|UnboundLocalError)", ""),
+        _raised("NameError", ""),
+    ),
+    Sign(
+        "no-first-value",
+        "A variable is used before it has a value in this function. What a loop adds to needs a first value before the "
+        "loop, e.g. `total = 0.0`; what only one branch sets is missing on the other.",
+        _raised("UnboundLocalError", ""),
+    ),
+    Sign(
+        "transpose-wants-all-axes",
+        "`transpose` wants the new order of ALL axes, as many as the array has; PyTorch's takes the two to be swapped. "
+        "`np.swapaxes(x, -1, -2)` swaps the last two of any number of axes.",
+        _raised("ValueError", "axes don't match array"),
     ),
     Sign(
         "arguments-do-not-fit",
         "The function cannot be called as the prompt calls it: keep the names, the number and the defaults of its "
         "arguments.",
-        _raised("TypeError", r"(missing \d+ required|takes .* positional argument)"),
+        lambda t: _cannot_be_called(t),
     ),
     Sign(
         "unpacks-a-shape",

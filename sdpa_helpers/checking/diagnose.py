@@ -152,5 +152,6 @@ _MEANING = {
     "wrong-kind": "What kind of value comes back is part of the exercise: look at the prompt again.",
     "wrong-shape": "Write the shape of every intermediate result beside its line; the odd one out is the mistake.",
     "wrong-dtype": "The dtype is part of the answer: masks are bool, and numbers keep the precision they came with.",
+    "timeout": "Look at what ends the loop: does it change inside?",
     "not-finite": "Somewhere a number overflowed, or 0 was divided by 0.",
 }

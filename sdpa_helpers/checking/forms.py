@@ -140,7 +140,8 @@ FORMS = (
     *(
         Form(
             "rounded",
-            f"The numbers are the right ones, rounded to {places} decimals. Return them as they are.",
+            f"The numbers are the right ones, rounded to {places} decimal{'s' if places > 1 else ''}. Return them as "
+            "they are.",
             lambda array, places=places: np.round(array, places) if array.dtype.kind == "f" else array,
             alone=True,
         )

@@ -283,8 +283,8 @@ def _difference_of_values(expected: np.ndarray, values: np.ndarray) -> Differenc
         distance = np.where(wrong, np.abs(values.astype(float) - expected.astype(float)), -1.0)
     distance[np.isnan(distance)] = np.inf
     where = tuple(int(i) for i in np.unravel_index(int(distance.argmax()), distance.shape))
-    came, wanted = apart(float(values[where]), float(expected[where]))
-    off = f", off by {distance[where]:.3g}"
+    came, wanted = apart(float(values[where]) + 0.0, float(expected[where]) + 0.0)  # no -0
+    off = f", off by {distance[where]:.3g}" if np.isfinite(distance[where]) else ""
     seen = f"returned {came}{off}" if values.ndim == 0 else f"{_count(wrong)}returned {came}{_at(where)}{off}"
     return Difference("wrong-values", seen, f"expected {wanted}{pattern(expected, values)}")
 
@@ -318,7 +318,7 @@ def _factor_or_offset(expected: np.ndarray, values: np.ndarray) -> str:
         and np.allclose(ratio, ratio[0], rtol=1e-6)
         and np.allclose(values[~large], 0, atol=1e-9)
     ):
-        return f"; every number is {ratio[0]:.4g} times the right one"
+        return f"; every number is {apart(float(ratio[0]), 1.0)[0]} times the right one"
     offset = values - expected
     if abs(offset.flat[0]) > 1e-5 * np.abs(expected).max() and np.allclose(offset, offset.flat[0], rtol=1e-6):
         return f"; every number is {offset.flat[0]:+.4g} away from the right one"
@@ -348,7 +348,8 @@ def _kind(answer: Answer) -> str:
 def _shapes(expected: np.ndarray, values: np.ndarray) -> str:
     came = f"returned an array of shape {values.shape}" if values.ndim else "returned one number"
     wanted = f"shape {expected.shape}" if expected.ndim else "one number"
-    swapped = values.ndim >= 2 and values.swapaxes(-1, -2).shape == expected.shape
+    turned = values.swapaxes(-1, -2) if values.ndim >= 2 else values
+    swapped = turned.shape == expected.shape and bool(close(expected, turned).all())
     return f"{came}; expected {wanted}" + (": the last two axes are swapped" if swapped else "")
 
 

@@ -11,6 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
+from sdpa_helpers.checking.another_order import IN_ANOTHER_ORDER, in_another_order
 from sdpa_helpers.checking.clues import Clue
 from sdpa_helpers.checking.conduct import Mistake, Tried, by_conduct
 from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_in
@@ -143,6 +144,7 @@ def _candidates(exercise: Exercise, failed: list[Tried]) -> Iterator[_Candidate]
         for names, function in some:
             if form.name not in names and (names or form.name):
                 yield _Candidate(names, function, form)
+    yield from (_Candidate(names, function, FORMS[1]) for names, function in in_another_order(exercise))
     if exercise.mistakes is not None:
         for deviant in exercise.mistakes.deviants(2):
             yield _Candidate(deviant.names, deviant.function, FORMS[1], deviant.alone)
@@ -231,12 +233,12 @@ def _told(
     told_of = (*candidate.names, candidate.form.name) if candidate.form.name else candidate.names
     names = tuple(dict.fromkeys(told_of))  # the same mistake in two places is said once
     if len(names) == 1:
-        return (_mistake(exercise, names[0], failed, found),)
+        return (_mistake(exercise, names[0], failed, found, candidate.form),)
     told = []
     for name in names:
         needing = [t for t in failed if not _explained_without(exercise, candidate, name, t)]
         if needing:  # else it changes nothing here, and is not said
-            told.append(_mistake(exercise, name, needing, found))
+            told.append(_mistake(exercise, name, needing, found, candidate.form))
     return tuple(told)
 
 
@@ -280,14 +282,18 @@ def _right_by(candidate: _Candidate, t: Tried) -> bool:
     return not difference(t.truth.expected, known).fault
 
 
-def _mistake(exercise: Exercise, name: str, failed: list[Tried], found: tuple[Clue, ...]) -> Mistake:
+def _mistake(
+    exercise: Exercise, name: str, failed: list[Tried], found: tuple[Clue, ...], of_form: Form | None = None
+) -> Mistake:
     cases = tuple(t.truth.case.name for t in failed)
-    form = next((f for f in FORMS if f.name == name), None)
+    form = of_form if of_form and of_form.name == name else next((f for f in FORMS if f.name == name), None)
     for wrong in exercise.wrong:
         if wrong.name == name:
             return Mistake(name, wrong.says, wrong.hints, wrong.section, cases, _line(wrong.clue, found))
     if exercise.mistakes is not None and (says := exercise.mistakes.says(name)):
         return Mistake(name, says, cases=cases)
+    if name in IN_ANOTHER_ORDER:
+        return Mistake(name, IN_ANOTHER_ORDER[name], cases=cases)
     assert form is not None, name
     return Mistake(name, form.says, cases=cases, line=_line(form.clue, found))
 

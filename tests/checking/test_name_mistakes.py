@@ -199,6 +199,59 @@ def test_a_signature_that_does_not_fit_is_named():
     assert names(try_out(exercise(), lambda Q: Q)) == ("arguments-do-not-fit",)
 
 
+def test_a_helper_of_the_learners_that_does_not_fit_is_not_the_exercises_signature():
+    answer = written("def helper(x, axis):\n    return x\n\ndef scores(Q, K):\n    return helper(Q)\n")
+    assert names(try_out(exercise(), answer)) == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("for row in Q: total += row.sum()\n    return total", "no-first-value"),
+        ("return Q @ K.transpose(0, 2, 1) / 2 if Q.ndim != 3 else right(Q, K)", "transpose-wants-all-axes"),
+        ("return print(Q)", "returned-nothing"),
+        ("if Q.ndim > 9: return Q", "returned-nothing"),
+    ],
+)
+def test_what_beginners_meet(body, expected):
+    answer = written(f"def scores(Q, K):\n    {body}\n")
+    answer.__globals__["right"] = scores
+    assert names(try_out(exercise(), answer)) == (expected,)
+
+
+def test_an_error_of_the_learners_own_is_not_an_empty_answer():
+    def unfinished(Q, K):
+        if Q.ndim > 2:
+            raise NotImplementedError("only matrices")
+        return scores(Q, K)
+
+    *_, last = try_out(exercise(), unfinished).cases
+    assert last.verdict.status == "error"
+    assert "only matrices" in last.verdict.seen
+
+
+def test_another_order_of_arguments_or_parts_is_named():
+    three = Exercise(
+        "three", "05_masking", "", "", 1, 1, lambda Q, K, V: (Q @ K @ V, Q - 2 * K + V),
+        tuple(Case(name, lambda rng: tuple(rng.normal(size=(3, 2, 2)))) for name in ("one", "two")),
+        (), (), ("", "", ""),
+    )  # fmt: skip
+    assert names(try_out(three, lambda Q, K, V: (Q @ V @ K, Q - 2 * V + K))) == (
+        "arguments-in-another-order",
+    )
+    assert names(try_out(three, lambda Q, K, V: (Q - 2 * K + V, Q @ K @ V))) == ("parts-in-another-order",)
+
+
+def test_the_sentence_is_that_of_the_form_that_was_found():
+    (mistake,) = try_out(exercise(), lambda Q, K: np.round(scores(Q, K), 6)).mistakes
+    assert "rounded to 6 decimals" in mistake.says
+
+
+def test_a_name_of_a_dtype_that_is_compared_is_no_clue():
+    assert clues("def f(dtype):\n    return 1 if dtype == 'float16' else 2\n", "f") == ()
+    assert {c.kind for c in clues("def f(x):\n    return x.astype('float16')\n", "f")} == {"float16"}
+
+
 def test_rare_options_are_not_combined_with_each_other():
     options = tuple(Option(name, name, rare=name != "usual") for name in ("usual", "odd"))
     space = Products(
