@@ -5,6 +5,7 @@ come again and again until the call is over: code that catches everything is end
 it catches nothing. What runs inside one long operation of C is ended when that operation is.
 """
 
+import contextlib
 import ctypes
 import functools
 import linecache
@@ -12,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
@@ -59,7 +60,8 @@ def observe_within(
     result = _Result()
     started = time.monotonic()
     try:
-        limited(functools.partial(observe, watch=watch), function, arguments, seconds, result)
+        with _nothing_said_of_stops():
+            limited(functools.partial(observe, watch=watch), function, arguments, seconds, result)
     except Stopped as error:
         result.end = error
     except KeyboardInterrupt as error:
@@ -82,6 +84,22 @@ def observe_all(
         over = answers and answers[-1].kind in ("stopped", NOT_RUN.kind)
         answers.append(NOT_RUN if over else observe_within(function, arguments, seconds, watch))
     return answers
+
+
+@contextlib.contextmanager
+def _nothing_said_of_stops() -> Iterator[None]:
+    """A stop that arrives while Python clears something away is lost and reported; the next one comes, so keep quiet."""
+    before = sys.unraisablehook
+
+    def report(lost: Any) -> None:
+        if not issubclass(lost.exc_type, Stopped):
+            before(lost)
+
+    sys.unraisablehook = report
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 class _Result:
