@@ -88,7 +88,7 @@ def observe_all(
 
 @contextlib.contextmanager
 def _nothing_said_of_stops() -> Iterator[None]:
-    """A stop that arrives while Python clears something away is lost and reported; the next one comes, so keep quiet."""
+    """A stop that arrives while Python clears something away is lost, and reported. The next one comes: keep quiet."""
     before = sys.unraisablehook
 
     def report(lost: Any) -> None:

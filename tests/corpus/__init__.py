@@ -24,6 +24,10 @@ HERE = Path(__file__).parent
 GENERAL = frozenset(
     {
         "list-not-array",
+        "transpose-wants-all-axes",
+        "no-first-value",
+        "arguments-in-another-order",
+        "parts-in-another-order",
         "tensor-not-array",
         "tuple-not-array",
         "list-not-tuple",
