@@ -213,7 +213,11 @@ def in_right_kind(expected: Answer, answer: Answer) -> Answer:
         parts = answer.items or _parts(expected, answer)
         return in_right_kind(expected, Answer("tuple", "tuple", items=parts)) if parts else answer
     if expected.kind == "tuple" and answer.kind == "tuple" and len(expected.items) == len(answer.items):
-        return replace(answer, items=tuple(map(in_right_kind, expected.items, answer.items)))
+        parts = tuple(map(in_right_kind, expected.items, answer.items))
+        same = all(a is b for a, b in zip(parts, answer.items, strict=True))
+        return answer if same else replace(answer, items=parts)
+    if expected.kind == answer.kind and not _zeros_and_ones(expected, answer):
+        return answer
     if answer.kind == "tuple" and expected.kind != "tuple" and answer.items:
         fitting = [i for i in answer.items if i.array is not None and i.array.shape == _shape(expected)]
         return fitting[0] if fitting else answer

@@ -233,7 +233,7 @@ EXERCISE = Exercise(
             errors_tell=True,
         ),
         WrongAnswer(
-            "transpose-for-three-axes-only",
+            "transpose-wants-all-axes",
             lambda W, G: np.transpose(W, (0, 2, 1)) @ G,
             "This works for three axes only, one batch of matrices: a single matrix, and batch and heads, fail. Count "
             "axes from the end: `np.swapaxes(weights, -1, -2)` holds for any number of them.",
