@@ -241,7 +241,7 @@ def _told(
         needing = [t for t in failed if not _explained_without(exercise, candidate, name, t)]
         if needing:  # else it changes nothing here, and is not said
             told.append(_mistake(exercise, name, needing, found, candidate.form))
-    return tuple(told)
+    return tuple(sorted(told, key=lambda mistake: -len(mistake.cases)))  # what shows most often comes first
 
 
 def _explained_without(exercise: Exercise, candidate: _Candidate, name: str, t: Tried) -> bool:
