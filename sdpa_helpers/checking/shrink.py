@@ -77,18 +77,21 @@ def example_of(result: Result, function: Callable, call: Call = observe) -> Smal
         return None
     cases = seen[0].cases if seen else [c.verdict.case for c in result.cases]
     failed = {c.verdict.case for c in result.cases if c.verdict.fault in _FAULTS_TO_SHOW} & {*cases}
-    tried = sorted(
+    tried = sorted(  # more than one: with one component, a case can be right but for its kind
         (t for t in truths(exercise, PUBLIC_SEED) if t.case.name in failed), key=lambda t: len(t.packed)
     )
     same_way = _gives_the_same(_functions(exercise, seen[0].name if seen else ""))
-    for truth in tried[:MOST_CASES]:
-        if small := smallest_failure(exercise, function, truth, same_way, call):
-            return small
+    ends = time.perf_counter() + MAX_SECONDS
+    with _silence():
+        for truth in tried:
+            search = _Search(exercise, function, truth, same_way, call, ends)
+            if search.fault:
+                return search.smallest()
+            if time.perf_counter() > ends:
+                break
     return None
 
 
-MOST_CASES = 3
-"""Failed cases from which an example is looked for; the smallest may differ in nothing but the kind of thing."""
 _SAID = ("changes-its-input", "differs-each-call", "too-much-memory", "returned-nothing")
 """Mistakes that no numbers show."""
 _FAULTS_TO_SHOW = ("wrong-values", "wrong-shape", "not-finite", "wrong-dtype", "wrong-kind", "raised-error")
@@ -125,8 +128,7 @@ def smallest_failure(
     """
     with _silence():
         search = _Search(exercise, function, truth, same_way, call)
-        found = search.smallest()
-    return found if found and numbers_in(found.inputs) <= READABLE_NUMBERS else None
+        return search.smallest() if search.fault else None
 
 
 @contextlib.contextmanager
@@ -145,24 +147,32 @@ def _silence() -> Iterator[None]:
 
 @dataclass
 class _Search:
-    """One search; counts the calls."""
+    """One search, which begins with the case itself; counts the calls."""
 
     exercise: Exercise
     function: Callable
     truth: Truth
     same_way: SameWay
     call: Call
+    ends: float = field(default_factory=lambda: time.perf_counter() + MAX_SECONDS)
     calls: int = 0
     slowest: float = 0.0
-    fault: tuple[str, ...] = ()
-    """How the answer fails in the case itself; () where it does not."""
-    ends: float = field(default_factory=lambda: time.perf_counter() + MAX_SECONDS)
+    start: Small = field(init=False)
+    """The case itself."""
+    fault: tuple[str, ...] = field(init=False)
+    """How the answer fails there; () where it does not, or in nothing but the kind of thing it returns."""
+
+    def __post_init__(self) -> None:
+        self.start = Small(self.truth.inputs, self.truth.expected, self._call(self.truth.inputs))
+        self.fault = self._fault_of(self.start)
 
     def smallest(self) -> Small | None:
-        start = Small(self.truth.inputs, self.truth.expected, self._call(self.truth.inputs))
-        self.fault = self._fault_of(start)
-        if not self.fault:
-            return None
+        """The smallest example found; None where it has more numbers than a person reads."""
+        small = self._smallest()
+        return small if numbers_in(small.inputs) <= READABLE_NUMBERS else None
+
+    def _smallest(self) -> Small:
+        start = self.start
         if self.slowest > SLOW_SECONDS:  # the first call of all may have imported something
             self.slowest = 0.0
             self._call(self.truth.inputs)

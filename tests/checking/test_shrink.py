@@ -270,6 +270,15 @@ def test_a_list_is_searched_for_wrong_numbers_and_not_for_being_one():
     assert (small.inputs[0] < 0).any()
 
 
+def test_a_case_that_is_right_but_for_the_kind_leaves_the_example_to_the_next():
+    """One product alone is the right number, in an array: two of them are not."""
+    cases = (Case("one", lambda rng: (rng.normal(size=1),)), Case("many", lambda rng: (rng.normal(size=5),)))
+    asked = replace(exercise(lambda x: x.sum(), cases[0].make), cases=cases)
+    small = example_of(try_out(asked, lambda x: x), lambda x: x)
+    assert small is not None
+    assert small.inputs[0].shape == (2,)
+
+
 def test_no_example_of_what_no_numbers_show():
     def changes(x):
         x += 1
