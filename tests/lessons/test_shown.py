@@ -7,6 +7,10 @@ import pytest
 from sdpa_helpers.checking.render import bar
 from sdpa_helpers.lessons import session
 from sdpa_helpers.lessons.progress import ProgressTable
+from tests.handing_in import POINTS, TOTAL
+
+WORTH = f"{POINTS['dot_product']:g}"
+"""What the exercise is worth: a point for each of its cases."""
 
 
 @pytest.fixture(autouse=True)
@@ -39,13 +43,13 @@ for function in (stub, wrong, right):
 def test_a_failed_check_names_the_mistake_the_cases_and_a_hint_behind_a_fold():
     card = session.check(wrong).html()
     told = words_of(card)
-    assert "✗ dot_product: 0 of 5 points · difficulty 1 of 5, about 5 minutes" in told
+    assert f"✗ dot_product: 0 of {WORTH} points · difficulty 1 of 5, about 5 minutes" in told
     assert "Diagnosis (not-summed) : You multiplied" in told
     assert (
         "For example q = [1, 0, -1] k = [1, 0, -0.5] yours, shape (3,) [1.0, 0.0, 0.5] expected, one number 1.5"
         in told
     )
-    assert "✗ all 5 cases : returned an array of shape (3,); expected one number" in told
+    assert f"✗ all {WORTH} cases : returned an array of shape (3,); expected one number" in told
     assert re.search(
         r"<details[^>]*><summary>Stuck\? Open hint 1 of 4</summary><p[^>]*>How many numbers", card
     )
@@ -66,11 +70,11 @@ def test_the_fold_goes_on_where_hint_stopped_and_does_not_use_one_up():
 
 def test_open_and_passed_cards():
     opened = words_of(session.check(stub).html())
-    assert opened.startswith("○ dot_product: not attempted yet (worth 5 points)")
+    assert opened.startswith(f"○ dot_product: not attempted yet (worth {WORTH} points)")
     assert "Write your answer in the cell above, run it, then check again." in opened
     passed = session.check(right).html()
-    assert words_of(passed).startswith("✓ dot_product: all cases passed, 5 of 5 points")
-    assert "5 of 5 cases passed 1 two short vectors 2 longer vectors" in words_of(passed)
+    assert words_of(passed).startswith(f"✓ dot_product: all cases passed, {WORTH} of {WORTH} points")
+    assert f"{WORTH} of {WORTH} cases passed 1 two short vectors 2 longer vectors" in words_of(passed)
     assert "Stuck" not in passed
 
 
@@ -85,8 +89,8 @@ def test_what_a_learner_wrote_is_escaped():
 def test_progress_says_what_is_next_and_links_to_it():
     session.check(right)
     shown = session.progress()
-    assert re.search(r"^▰+▱+  01_dot_product +5 of \d+ points$", shown.text(), re.MULTILINE)
-    assert re.search(r"✓ dot_product +5 of 5$", shown.text(), re.MULTILINE)
+    assert re.search(rf"^▰+▱+  01_dot_product +{WORTH} of {TOTAL:g} points$", shown.text(), re.MULTILINE)
+    assert re.search(rf"✓ dot_product +{WORTH} of {WORTH}$", shown.text(), re.MULTILINE)
     assert "Next: attention_scores, about 10 minutes, in exercises/01_dot_product.ipynb" in shown.text()
     assert "<a href='../exercises/01_dot_product.ipynb'>exercises/01_dot_product.ipynb</a>" in shown.html()
     assert shown.html().count("<details open>") == 1
