@@ -351,8 +351,11 @@ NAPS = "import time\ndef dot_product(q, k):\n    time.sleep(1.2)\n    return np.
 
 
 def test_waiting_is_not_working(graded, warm):
-    """A second on the clock without work is no timeout when the limit of work is half a second."""
-    limits = Limits(seconds=6, cell_seconds=0.5, memory_mb=768, patience=4.0)
+    """A second on the clock without work is no timeout when the limit of work is half a second.
+
+    The first case calls the answer twice: the clock has room for both naps.
+    """
+    limits = Limits(seconds=6, cell_seconds=0.5, memory_mb=768, patience=8.0)
     assert graded(warm, NAPS, limits).points == TOTAL
 
 
