@@ -37,7 +37,16 @@ REACH = {
     "import the exercises": "return importlib.import_module('sdpa_helpers.lessons.dot_product.exercises.dot_product')",
     "import the judge": "return importlib.import_module('sdpa_helpers.checking.judge')",
     "import the attention functions": "return importlib.import_module('sdpa_helpers.attention')",
-    "use the course's softmax": "return hasattr(importlib.import_module('sdpa_helpers'), 'softmax')",
+    "use the course's attention call": """
+        return hasattr(importlib.import_module("sdpa_helpers"), "scaled_dot_product_attention")
+    """,
+    "answers in the package": """
+        softmax = importlib.import_module("sdpa_helpers").softmax
+        home = os.path.dirname(softmax.__globals__["__file__"])
+        found = [name for _, folders, names in os.walk(home) for name in (*folders, *names)]
+        assert "session.py" in found, found
+        return set(found) & {{"attention", "exercises", "registry.py", "judge.py", "grading", "solutions"}}
+    """,
     "import the grader": "return importlib.import_module('sdpa_helpers.grading.grade_one')",
     "follow the editable install": """
         for path in glob.glob(sysconfig.get_path("purelib") + "/*.pth"):
@@ -158,12 +167,20 @@ REACH = {
     """,
 }
 
+ALLOWED = {
+    "the course's softmax": """
+        softmax = importlib.import_module("sdpa_helpers").softmax
+        return softmax(np.array([0.0, 0.0])).tolist() == [0.5, 0.5]
+    """,
+}
+"""What is there on purpose: an exercise allows it, or its answer is read for it."""
+
 
 def source_of(names: list[str], targets: dict) -> str:
     """An answer that runs attacks and gives for each 1.0 when it succeeded, else 0.0."""
     lines = [HELP]
     for number, name in enumerate(names):
-        body = REACH[name].format(**targets).strip("\n")
+        body = {**REACH, **ALLOWED}[name].format(**targets).strip("\n")
         indented = body if body.startswith(" ") else "        " + body
         lines.append(f"def attack_{number}():\n{indented}\n")
     listed = ", ".join(f"attack_{n}" for n in range(len(names)))

@@ -6,7 +6,7 @@ All of them run in one kernel per level; each is a test of its own that looks at
 import pytest
 
 from sdpa_helpers.sandbox.limits import Limits
-from tests.sandbox.reach import REACH, source_of
+from tests.sandbox.reach import ALLOWED, REACH, source_of
 
 LIMITS = Limits(seconds=30, cell_seconds=15, memory_mb=768)
 
@@ -41,6 +41,12 @@ def _run(pristine, targets, level, names):
 @pytest.mark.parametrize("level", ["warm", "bubblewrap", "landlock"])
 def test_nothing_is_reached(reached, usable, level, name):
     assert name not in reached(usable(level), tuple(REACH))
+
+
+@pytest.mark.parametrize("level", ["warm", "bubblewrap", "landlock"])
+def test_what_an_exercise_may_allow_is_there(reached, usable, level):
+    """The softmax may be used, and no more of the course: see the attention call and the answers among the attacks."""
+    assert reached(usable(level), tuple(ALLOWED)) == list(ALLOWED)
 
 
 def test_the_attacks_succeed_where_nothing_holds_them(reached, targets):
