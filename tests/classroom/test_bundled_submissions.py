@@ -4,15 +4,23 @@ import csv
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sqlalchemy import create_engine, text
 
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.judge import Truth, truths
+from sdpa_helpers.grading.read import read_cells
 from sdpa_helpers.lessons.registry import exercises_of
-from tests.handing_in import CASES, NAME, TOTAL
+from tests.handing_in import CASES, NAME, POINTS, TOTAL
 
 SUBMISSIONS = Path(__file__).parents[1] / "submissions"
+
+SEED = "a test"
 
 ANSWERED = ("dot_product", "attention_scores", "cosine_similarity", "best_key", "weighted_sum")
 """The exercises that lesson 01 had when these notebooks were made; they answer no other."""
@@ -28,32 +36,63 @@ LETTERS = {
     "O": "out-of-memory",
 }
 
+WRONG = "W"
+"""For an answer that is a plain function, wrong in some cases: what it returns is compared here, case by case."""
+
 OUTCOMES = {
-    "ada-jupyterlab": ("graded", "PPPP PPPPP PPPPP PPPP PPPP"),
-    "ben-common-mistakes": ("graded", "FFFF FFFFF PPPFP FFPF EFEE"),
-    "chen-colab": ("graded", "PPPP PPPPP PPPPP FFFP EFEE"),
-    "dora-vscode": ("graded", "PPPP PPPPP PPPPP PPPP PPPP"),
-    "emil-half-finished": ("graded", "PPPP FFFFF ----- ---- ----"),
-    "fay-syntax-error": ("graded", "PPPP PPPPP EEEEE PPPP PPPP"),
-    "gus-endless-loop": ("timeout", "PPPP PPPPP PPPPP TTTT PPPP"),
-    "hana-not-json": ("unreadable", "MMMM MMMMM MMMMM MMMM MMMM"),
-    "ivo-nbformat3": ("graded", "PPPP PPPPP PPPPP PPPP FFFF"),
-    "jo-deleted-and-doubled": ("graded", "PPPP PPPPP PPPPP MMMM PPPP"),
-    "kim-helper-elsewhere": ("graded", "PPPP PPPPP EEEEE PPPP PPPP"),
-    "lee-tries-tricks": ("kernel-died", "FFFF FFFFF FFFFF NNNN FFFF"),
-    "max-renamed": ("graded", "EEEE ----- ----- FFFF ----"),
-    "nel-prints-a-lot": ("kernel-died", "PPPP PPPPP PPPPP PPPP NNNN"),
-    "ola-empty-file": ("unreadable", "MMMM MMMMM MMMMM MMMM MMMM"),
-    "pat-wrong-file": ("missing", "MMMM MMMMM MMMMM MMMM MMMM"),
-    "quin-memory": ("out-of-memory", "PPPP OOOOO PPPPP PPPP PPPP"),
+    "ada-jupyterlab": ("graded", "PPPPP"),
+    "ben-common-mistakes": ("graded", "WWWWW"),
+    "chen-colab": ("graded", "PPPWW"),
+    "dora-vscode": ("graded", "PPPPP"),
+    "emil-half-finished": ("graded", "PF---"),
+    "fay-syntax-error": ("graded", "PPEPP"),
+    "gus-endless-loop": ("timeout", "PPPTP"),
+    "hana-not-json": ("unreadable", "MMMMM"),
+    "ivo-nbformat3": ("graded", "PPPPW"),
+    "jo-deleted-and-doubled": ("graded", "PPPMP"),
+    "kim-helper-elsewhere": ("graded", "PPEPP"),
+    "lee-tries-tricks": ("kernel-died", "FFFNF"),
+    "max-renamed": ("graded", "E--W-"),
+    "nel-prints-a-lot": ("kernel-died", "PPPPN"),
+    "ola-empty-file": ("unreadable", "MMMMM"),
+    "pat-wrong-file": ("missing", "MMMMM"),
+    "quin-memory": ("out-of-memory", "POPPP"),
 }
-"""The status of each submission, and of each of its cases, a letter each, by exercise."""
+"""The status of each submission, and of all cases of each exercise that it answers, a letter each."""
 
 
+def answer_of(student: str, exercise: str) -> Callable:
+    """The function that a submission answers with, run here: for those whose answers are harmless."""
+    (path,) = (SUBMISSIONS / student).glob("*.ipynb")
+    (source,) = (c["source"] for c in read_cells(path) if c["source"].startswith(f"# exercise: {exercise}\n"))
+    names = {"np": np}
+    exec(source, names)
+    return names[exercise]
+
+
+def status_of(answer: Callable, truth: Truth) -> str:
+    """What an answer deserves in one case, by NumPy's comparison instead of the judge's."""
+    try:
+        returned = np.asarray(answer(*truth.inputs))
+    except Exception:
+        return "error"
+    right = truth.expected.array
+    same = returned.shape == right.shape and np.allclose(returned, right, rtol=1e-6, atol=1e-9)
+    return "passed" if same else "failed"
+
+
+@cache
 def statuses(student: str) -> dict[str, list[str]]:
     """The status of every case of the lesson, by exercise: "missing" in those that came later."""
-    letters = dict(zip(ANSWERED, OUTCOMES[student][1].split(), strict=True))
-    return {e.name: [LETTERS[x] for x in letters.get(e.name, "M" * len(e.cases))] for e in exercises_of(NAME)}
+    letters = dict(zip(ANSWERED, OUTCOMES[student][1], strict=True))
+    return {e.name: _statuses(student, e, letters.get(e.name, "M")) for e in exercises_of(NAME)}
+
+
+def _statuses(student: str, exercise: Exercise, letter: str) -> list[str]:
+    if letter == WRONG:
+        answer = answer_of(student, exercise.name)
+        return [status_of(answer, truth) for truth in truths(exercise, SEED)]
+    return [LETTERS[letter]] * len(exercise.cases)
 
 
 def marks(student: str) -> float:
@@ -80,7 +119,7 @@ def graded(tmp_path_factory):
     out = tmp_path_factory.mktemp("grades")
     command = [sys.executable, "-m", "sdpa_helpers", "grade", str(SUBMISSIONS), "--out", str(out)]
     ran = subprocess.run(
-        [*command, "--seed", "a test", "--jobs", "2", "--timeout", "20"],
+        [*command, "--seed", SEED, "--jobs", "2", "--timeout", "20"],
         capture_output=True,
         text=True,
         check=False,
@@ -107,8 +146,21 @@ def test_marks_and_status(graded, student):
     assert found["max_points"] == TOTAL
 
 
+@pytest.mark.parametrize(
+    ("student", "exercise"),
+    [(s, e) for s in OUTCOMES for e, x in zip(ANSWERED, OUTCOMES[s][1], strict=True) if x == WRONG],
+)
+def test_a_wrong_answer_loses_points(graded, student, exercise):
+    """Also where it is right in some cases, as most mistakes are with one key."""
+    found = record(graded, student)["exercises"][exercise]
+    assert found["points"] < found["max_points"] == POINTS[exercise]
+    assert found["points"] == sum(case["points"] for case in found["cases"] if case["passed"])
+    assert all(case["diagnosis"] and case["message"] for case in found["cases"] if not case["passed"])
+
+
 @pytest.mark.parametrize(("student", "exercise"), NAMED)
 def test_the_mistake_is_named(graded, student, exercise):
+    """The same name in every case that fails, however many there are."""
     cases = record(graded, student)["exercises"][exercise]["cases"]
     diagnoses = {case["diagnosis"] for case in cases if not case["passed"]}
     assert diagnoses == {NAMED[student, exercise]}
