@@ -143,6 +143,11 @@ EXERCISE = Exercise(
             says="Forty points, all of equal weight.",
         ),
         Case(
+            "two sizes only",
+            lambda rng: _power_law(rng, [300, 2100], rng.uniform(1.3, 1.7), 0.2),
+            says="Two points are enough for a line: its slope is the exponent.",
+        ),
+        Case(
             "small sizes, close together",
             lambda rng: _power_law(rng, 3e-9 * (1 + 0.003 * rng.permutation(7)), rng.uniform(1.3, 1.7), 1e-3),
             says="Sizes may be small numbers, here in the region of 1e-9: add nothing to them, and keep all digits.",

@@ -107,6 +107,11 @@ _SMALL = (
     "Short vectors are treated like the zero vector: their cosine comes out as 0. A threshold does that, and so does a "
     "small number in the denominator. A short vector has a direction too; only length 0 has none."
 )
+_UNDERFLOW = (
+    "Two very short vectors together count as zero vectors: their cosine comes out as 0. Squared lengths that are "
+    "multiplied before the root is taken do that, because the product is too small for a float; so does a threshold. Take "
+    "the roots first, then multiply, and ask of each vector by itself whether its length is 0."
+)
 _ONE_ONLY = (
     "Only one of the two vectors is looked at for zero; where the other one is, this is 0/0 = NaN. Either can be the "
     "zero vector."
@@ -143,6 +148,7 @@ MISTAKES = Products(
                 # Others between these return the same: the lengths that occur are 1e-140, 1e-70, 1e-9 and more.
                 *(Option("small-is-not-zero", _shorter_than(10.0**-n), _SMALL) for n in (6, 12, 100)),
                 *(Option("small-is-not-zero", _product_less_than(10.0**-n), _SMALL) for n in (12, 30, 100)),
+                Option("product-of-squares-underflows", _product_less_than(1e-200), _UNDERFLOW),
             ),
         ),
         Factor(
@@ -164,6 +170,12 @@ MISTAKES = Products(
                 *(
                     Option("epsilon-in-denominator", divisor, _EPSILON)
                     for divisor in _divisors_with_epsilon()
+                ),
+                Option(
+                    "divided-by-an-underflow",
+                    lambda q, k: np.sqrt((q @ q) * (k @ k)),
+                    "For two very short vectors this divides by 0: the product of their squared lengths is too small for a "
+                    "float. Take the roots first, then multiply.",
                 ),
                 Option("lengths-kept", lambda q, k: 1.0),
                 Option("one-length-only", lambda q, k: _norms(q, k)[0]),
@@ -259,6 +271,11 @@ EXERCISE = Exercise(
             "tiny vectors",
             lambda rng: (signed(rng, [1, 1, -1, 1, 1, 1]) * 1e-70, signed(rng, [1, 2, 1, 2, 1, 2]) * 1e-70),
             says="The cosine does not depend on the lengths, however small they are.",
+        ),
+        Case(
+            "two tiny vectors, the tiniest that occur",
+            lambda rng: (signed(rng, [2, 1, -1, 1]) * 1e-140, signed(rng, [1, 2, 1, 2]) * 1e-130),
+            says="The cosine does not depend on the lengths, also where both are tiny.",
         ),
         Case(
             "a tiny query, a long key",
@@ -362,7 +379,7 @@ EXERCISE = Exercise(
         lambda q, k: (
             np.sum(q * k) / (np.sqrt(np.sum(q**2)) * np.sqrt(np.sum(k**2))) if q.any() and k.any() else 0
         ),
-        lambda q, k: float(np.nan_to_num(q @ k / np.sqrt((q @ q) * (k @ k)))),
+        lambda q, k: float(np.nan_to_num(q @ k / np.sqrt(q @ q) / np.sqrt(k @ k))),
         lambda q, k: 0.0 if 0 in _norms(q, k) else np.clip(q @ k / length_product(q, k), -1.0, 1.0),
     ),
     hints=(

@@ -24,7 +24,7 @@ PROMPT = """`to_boolean(mask, convention)`: read a mask in its own convention, r
 |---|---|
 | `"true-may-attend"` | bool, True = may attend |
 | `"true-blocked"` | bool, True = blocked |
-| `"additive"` | floats that are added to the scores. **−10 000 or less hides**: −∞, −1e9, the lowest float32. Anything above is a small bias, and the key stays visible |
+| `"additive"` | floats that are added to the scores. **−10 000 or less hides**: −∞, −1e9, the lowest float32. Anything above is a bias, and the key stays visible |
 | `"one-may-attend"` | 1 = may attend, 0 = hidden; ints or floats |
 
 Example: {example:1}.
@@ -80,12 +80,24 @@ def _biased(rng):
     return np.where(mask, bias, hidden), "additive"
 
 
+def _positive(rng):
+    """Biases above 0, also large ones: they make a key more visible."""
+    row = np.array([150.0, 20_000.0, rng.uniform(2.0, 9.0), 0.0, -1e9, -np.inf])
+    return np.stack([rng.permutation(row) for _ in range(4)]), "additive"
+
+
 def _close_to_the_threshold(rng):
     """On both sides of −10 000, down to the last digit, and on the way there."""
     row = np.array(
         [-1e4, np.nextafter(-1e4, 0), np.nextafter(-1e4, -np.inf), -9999.0, -10001.0, -5000.0, -100.0, -0.5]
     )
     return np.stack([rng.permutation(row) for _ in range(10)]), "additive"
+
+
+_ABOVE = (
+    "A positive number hides the key, at least a large one: `abs(mask)` does that, and so does a limit from above. Only "
+    "−10 000 or less hides. A positive bias makes a key more visible."
+)
 
 
 def _build(may, blocked, added, ones, form):
@@ -122,6 +134,11 @@ MISTAKES = Products(
                         "it is a bias.",
                     )
                     for at in (-1.0, -10.0, -100.0, -1000.0, -5000.0, -9999.0, -1e5, -1e6)
+                ),
+                # Others between these return the same: the positive biases that occur are below 9, 150 and 20 000.
+                *(
+                    Option("positive-bias-hides", lambda m, most=most: (m > -1e4) & (m <= most), _ABOVE)
+                    for most in (0.0, 100.0, 1e4)
                 ),
             ),
         ),
@@ -161,6 +178,11 @@ EXERCISE = Exercise(
             "small biases as well",
             _biased,
             says="An additive mask may carry small numbers too, like a bonus for near keys. Those keys stay visible.",
+        ),
+        Case(
+            "positive biases, also large ones",
+            _positive,
+            says="A positive bias makes a key more visible, however large it is.",
         ),
         Case(
             "biases close to −10 000",
