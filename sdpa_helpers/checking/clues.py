@@ -9,6 +9,7 @@ from typing import Literal
 
 Kind = Literal[
     "transpose-all",  # `K.T`, or transpose() without axes
+    "transpose-of-two-axes",  # `K.transpose(-2, -1)`, as in PyTorch
     "literal-axis",  # axis=0, axis=1
     "where-without-out",  # np.log(w, where=w > 0)
     "writes-argument",  # `Q /= 2`, `x[mask] = 0` on an argument
@@ -77,6 +78,11 @@ def _of_node(node: ast.AST, arguments: set[str], untouched: set[str]) -> Iterato
             yield "transpose-all"
         case ast.Call(func=ast.Attribute(attr="transpose"), args=[]):
             yield "transpose-all"
+        case ast.Call(
+            func=ast.Attribute(attr="transpose"),
+            args=[ast.Constant() | ast.UnaryOp(), ast.Constant() | ast.UnaryOp()],
+        ):
+            yield "transpose-of-two-axes"
         case ast.BinOp(left=ast.Name(id=one), op=ast.MatMult(), right=ast.Name(id=other)):
             if {one, other} <= untouched:
                 yield "no-transpose"

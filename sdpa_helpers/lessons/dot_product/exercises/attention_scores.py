@@ -7,6 +7,7 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, W
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ATTENTION
 from sdpa_helpers.checking.standard_cases import one_of_each
+from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
 
 PROMPT = r"""`attention_scores(Q, K)`: every query against every key, $S = QK^{\mathsf T}$, with no scaling.
 
@@ -98,6 +99,7 @@ MISTAKES = Products(
             (
                 Option("all-axes-transposed", lambda K: K.T),
                 Option("not-transposed", lambda K: K),
+                Option("transpose-of-two-axes", lambda K: K.transpose(-2, -1)),
                 Option("reshaped-not-transposed", _reshaped),
             ),
         ),
@@ -142,6 +144,11 @@ MISTAKES = Products(
                     "rounded", lambda scores: np.round(scores, 2), "The scores are rounded. Keep all digits."
                 ),
                 *(Option("rounded", lambda scores, n=n: np.round(scores, n)) for n in (0, 1, 3, 4, 5, 6)),
+                Option(
+                    "cut-to-whole-numbers",
+                    lambda scores: scores.astype(int),
+                    "The scores are cut to whole numbers, as `astype(int)` does. Keep all digits.",
+                ),
                 Option(
                     "causal-already",
                     lambda scores: np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf),
@@ -219,6 +226,12 @@ EXERCISE = Exercise(
             "not-transposed",
             lambda Q, K: Q @ K,
             "K is not transposed: the rows of K have to become columns, so that row i of Q meets key j.",
+        ),
+        WrongAnswer(
+            "transpose-of-two-axes",
+            lambda Q, K: Q @ K.transpose(-2, -1),
+            TRANSPOSE_OF_TORCH,
+            clue="transpose-of-two-axes",
         ),
         WrongAnswer(
             "queries-and-keys-swapped",

@@ -28,6 +28,7 @@ from sdpa_helpers.lessons.gradients.exercises.shared import (
 )
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
 from sdpa_helpers.lessons.gradients.exercises.value_gradient import value_gradient
+from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
 
 PROMPT = r"""`attention_backward(Q, K, V, grad_output)`: the whole backward pass of $O = \mathrm{softmax}(QK^{\mathsf T}/\sqrt{d_k})\,V$, in NumPy.
 
@@ -152,6 +153,20 @@ def _all_axes_transposed(Q, K, V, G):
     A = softmax(Q @ K.T * c)
     dS = softmax_backward(A, G @ V.T)
     return dS @ K * c, dS.T @ Q * c, A.T @ G
+
+
+def _transposed_as_in_torch(Q, K, V, G):
+    c = 1 / np.sqrt(Q.shape[-1])
+    A = softmax(Q @ K.transpose(-2, -1) * c)
+    dS = softmax_backward(A, G @ V.transpose(-2, -1))
+    return dS @ K * c, dS.transpose(-2, -1) @ Q * c, A.transpose(-2, -1) @ G
+
+
+def _transposes_exchanged(Q, K, V, G):
+    c = 1 / np.sqrt(Q.shape[-1])
+    A = softmax(Q @ transposed(K) * c)
+    dS = softmax_backward(A, G @ transposed(V))
+    return transposed(dS) @ K * c, dS @ Q * c, transposed(A) @ G
 
 
 def _keys_not_transposed_back(Q, K, V, G):
@@ -325,6 +340,10 @@ def _in_parts(*, differences, convert, turn, scale, weights, gradient, step, key
     return function
 
 
+def _each(*gradients, by):
+    return tuple(gradient * by for gradient in gradients)
+
+
 _NO_GRADIENT = (
     "dA is made as if the loss were the sum of the outputs: dA = dO Vᵀ, and grad_output says what dO is."
 )
@@ -354,7 +373,14 @@ MISTAKES = Products(
                 Option("float32-somewhere", in_float32),
             ),
         ),
-        Factor("turn", transposed, (Option("all-axes-transposed", np.transpose),)),
+        Factor(
+            "turn",
+            transposed,
+            (
+                Option("all-axes-transposed", np.transpose),
+                Option("transpose-of-two-axes", lambda x: x.transpose(-2, -1)),
+            ),
+        ),
         Factor("scale", (0.5, 0.5, 0.5), tuple(Option(name, powers) for name, powers in _SCALES.items())),
         Factor(
             "weights",
@@ -390,10 +416,11 @@ MISTAKES = Products(
             lambda dQ, dK, dV, Q: (dQ, dK, dV),
             (
                 Option("values-first", lambda dQ, dK, dV, Q: (dV, dQ, dK)),
+                Option("averaged-over-queries", lambda dQ, dK, dV, Q: _each(dQ, dK, dV, by=1 / Q.shape[-2])),
                 Option("queries-and-keys-swapped", lambda dQ, dK, dV, Q: (dK, dQ, dV)),
-                Option("everything-negative", lambda dQ, dK, dV, Q: (-dQ, -dK, -dV)),
+                Option("everything-negative", lambda dQ, dK, dV, Q: _each(dQ, dK, dV, by=-1)),
                 Option("values-scaled", lambda dQ, dK, dV, Q: (dQ, dK, dV / np.sqrt(Q.shape[-1]))),
-                Option("factor-of-two", lambda dQ, dK, dV, Q: (2 * dQ, 2 * dK, 2 * dV)),
+                Option("factor-of-two", lambda dQ, dK, dV, Q: _each(dQ, dK, dV, by=2)),
             ),
         ),
     ),
@@ -417,15 +444,15 @@ EXERCISE = Exercise(
         Case(
             "all sizes equal",
             lambda rng: _four(rng, 5, 5, 5, 5),
-            says="When all sizes are equal no shape can warn you: check each transpose.",
+            says="When all sizes are equal no shape can warn you of a missing transpose.",
         ),
         Case("a batch of four", lambda rng: _four(rng, 2, 6, 3, 5, 4)),
         Case("batch and heads", lambda rng: _four(rng, 5, 4, 6, 7, 2, 3), points=2),
         Case(
             "scores in the thousands",
             _far_apart,
-            says="Subtract each row's own largest score before the exponential, also when you compute the "
-            "weights again.",
+            says="Here the scores lie in the thousands, and differ in steps far larger and far smaller than 1: each row "
+            "needs its own largest score subtracted, and every digit.",
         ),
         Case(
             "zero rows, read-only, strided",
@@ -550,37 +577,36 @@ EXERCISE = Exercise(
         WrongAnswer(
             "scale-missing-in-queries",
             _variant(0.5, 0.0, 0.5),
-            "dQ is too large by exactly √d_k: the scores are QKᵀ/√d_k, so the chain rule brings 1/√d_k once more.",
+            "1/√d_k is missing from dQ: the scores are QKᵀ/√d_k, so the chain rule brings it once more.",
             ("Divide your dQ by √d_k and compare.",),
         ),
         WrongAnswer(
             "scale-missing-in-keys",
             _variant(0.5, 0.5, 0.0),
-            "dK is too large by exactly √d_k: the scores are QKᵀ/√d_k, so the chain rule brings 1/√d_k here too.",
+            "1/√d_k is missing from dK: the scores are QKᵀ/√d_k, so the chain rule brings it here too.",
         ),
         WrongAnswer(
             "scale-missing-backward",
             _variant(0.5, 0.0, 0.0),
-            "dQ and dK are too large by exactly √d_k. You scaled on the way forward; the chain rule scales again on "
-            "the way back.",
+            "1/√d_k is missing from dQ and dK. You scaled on the way forward; the chain rule scales again on the way back.",
         ),
         WrongAnswer(
             "scale-doubled",
             _variant(0.5, 1.0, 1.0),
-            "dQ and dK are too small by exactly √d_k: you scaled twice. The gradient at the raw scores holds 1/√d_k "
+            "dQ and dK hold 1/√d_k twice. The gradient at the raw scores holds 1/√d_k "
             "already; the gradient at the scaled scores does not.",
             section="8. Find the error in this article",
         ),
         WrongAnswer(
             "scale-doubled-in-queries",
             _variant(0.5, 1.0, 0.5),
-            "dQ is too small by exactly √d_k: 1/√d_k came in twice.",
+            "dQ holds 1/√d_k twice: once is enough.",
             section="8. Find the error in this article",
         ),
         WrongAnswer(
             "scale-doubled-in-keys",
             _variant(0.5, 0.5, 1.0),
-            "dK is too small by exactly √d_k: 1/√d_k came in twice.",
+            "dK holds 1/√d_k twice: once is enough.",
             section="8. Find the error in this article",
         ),
         WrongAnswer(
@@ -643,6 +669,12 @@ EXERCISE = Exercise(
             "keys-not-transposed",
             _keys_not_transposed_back,
             "dK needs dSᵀ: key j collects column j of dS. With as many queries as keys no shape tells you.",
+        ),
+        WrongAnswer(
+            "transposes-exchanged",
+            _transposes_exchanged,
+            "The transpose is on the wrong one: dQ is made of dS K, dK of dSᵀ Q. With as many queries as keys no shape "
+            "tells you.",
         ),
         WrongAnswer(
             "values-not-transposed",
@@ -737,6 +769,18 @@ EXERCISE = Exercise(
             "You divided dK and dV by the number of queries. Gradients add up over the queries.",
         ),
         WrongAnswer(
+            "averaged-over-queries",
+            _then(lambda dQ, dK, dV, i: _each(dQ, dK, dV, by=1 / i[0].shape[-2])),
+            "All three gradients are divided by the number of queries. grad_output says how the loss moves with each "
+            "output; no average is taken here.",
+        ),
+        WrongAnswer(
+            "transpose-of-two-axes",
+            _transposed_as_in_torch,
+            TRANSPOSE_OF_TORCH,
+            clue="transpose-of-two-axes",
+        ),
+        WrongAnswer(
             "two-axes-only",
             _einsum_for_two_axes,
             "This works for matrices only: with leading axes, a batch or heads, it fails. `...` in an index or in "
@@ -803,20 +847,20 @@ EXERCISE = Exercise(
     invariants=(
         Invariant(
             "values-lose-gradient",
-            "dV is off: the gradients of all values together must equal the gradients of all outputs together, because "
-            "the weights of a row add up to 1.",
+            "What you return as dV cannot be it: the gradients of all values together equal the gradients of all outputs "
+            "together, because the weights of a row add up to 1.",
             _values_conserve,
         ),
         Invariant(
             "key-gradients-do-not-cancel",
-            "The gradients of all keys have to add up to 0: adding one vector to every key changes no weight. "
-            "Look at dS: its rows have to add up to 0.",
+            "What you return as dK cannot be it: the gradients of all keys together are 0, because adding one vector to "
+            "every key changes no weight.",
             _keys_cancel,
         ),
         Invariant(
             "queries-and-keys-disagree",
-            "Σ Q∘dQ has to equal Σ K∘dK: twice the queries with half the keys gives the same scores. Look at the "
-            "factors of dQ and dK.",
+            "What you return as dQ and dK does not go together: Σ Q∘dQ equals Σ K∘dK, because twice the queries with half "
+            "the keys gives the same scores.",
             _queries_and_keys_agree,
         ),
     ),

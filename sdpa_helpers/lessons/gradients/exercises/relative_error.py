@@ -176,7 +176,7 @@ MISTAKES = Products(
                 Option(
                     "nothing-looked-at-first",
                     (lambda a, b: False, True),
-                    "Shapes and NaN are not looked at: NaN in, NaN out, and shapes that broadcast are compared. `error "
+                    "Shapes and NaN are not looked at: NaN in, NaN out, and (4, 1) is compared with (4,). `error "
                     "> 1e-6` is False for NaN, so a test that uses it passes. Handle these before you compare.",
                 ),
                 *(
@@ -372,7 +372,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "shape-ignored",
             _shape_ignored,
-            "Arrays of shapes (4, 1) and (4,) were compared by broadcasting. Different shapes: the answer is inf.",
+            "Arrays of shapes (4, 1) and (4,) were compared all the same. Different shapes: the answer is inf.",
         ),
         WrongAnswer(
             "signed-difference",

@@ -41,6 +41,7 @@ from sdpa_helpers.lessons.masking.exercises.ways_to_mask import (
     without_maximum_unguarded,
     zero_scores_hidden,
 )
+from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
 
 PROMPT = r"""`attention(Q, K, V, mask=None)`: the whole of it,
 
@@ -178,6 +179,20 @@ def _nan_only_in_weights(Q, K, V, mask=None):
     scores = _scaled(Q, K, V)
     weights = unguarded(scores if mask is None else hide(scores, mask))
     return np.nan_to_num(weights @ V), weights
+
+
+def _average_of_empty_rows(Q, K, V, mask=None):
+    scores = _scaled(Q, K, V)
+    if mask is None:
+        return attention(Q, K, V)
+    weights = unguarded(np.where(mask, scores, -1e30))
+    return weights @ V, np.where(mask, weights, 0.0)
+
+
+def _transposed_as_in_torch(Q, K, V, mask=None):
+    scores = Q @ K.transpose(-2, -1) / np.sqrt(Q.shape[-1])
+    weights = softmax(scores if mask is None else hide(scores, mask))
+    return weights @ V, weights
 
 
 def _all_or_nothing(Q, K, V, mask=None):
@@ -366,6 +381,10 @@ def _causal_too(mask, scores):
     return triangle if mask is None else triangle & mask
 
 
+def _causal_if_none(mask, scores):
+    return np.tri(*scores.shape[-2:], dtype=bool) if mask is None else mask
+
+
 def _matrices_in_a_batch(w, V, Q, K):
     return ((w @ V)[None], w[None]) if w.ndim == 2 else (w @ V, w)
 
@@ -411,6 +430,7 @@ REST = Factor(
             _Rest(match=lambda Q, K, V: np.dot(Q, K.T), mix=lambda w, V, Q, K: (np.dot(w, V), w)),
         ),
         Option("always-causal", _Rest(mask=_causal_too)),
+        Option("causal-without-a-mask", _Rest(mask=_causal_if_none)),
         Option("extra-leading-axis", _Rest(mix=_matrices_in_a_batch)),
         Option("two-axes-only", _Rest(match=lambda Q, K, V: np.einsum("id,jd->ij", Q, K))),
         Option("keys-used-as-values", _Rest(mix=lambda w, V, Q, K: (w @ K, w))),
@@ -746,6 +766,12 @@ EXERCISE = Exercise(
             "K is not transposed: the rows of K have to become columns, so that row i of Q meets key j.",
         ),
         WrongAnswer(
+            "transpose-of-two-axes",
+            _transposed_as_in_torch,
+            TRANSPOSE_OF_TORCH,
+            clue="transpose-of-two-axes",
+        ),
+        WrongAnswer(
             "all-axes-transposed",
             _attend(lambda Q, K, V: Q @ K.T / np.sqrt(Q.shape[-1])),
             "`.T` reverses ALL axes, also those of the batch. Swap only the last two.",
@@ -867,6 +893,13 @@ EXERCISE = Exercise(
             ("nn.MultiheadAttention means the opposite by True; here it is as in torch's fused call.",),
         ),
         WrongAnswer(
+            "hidden-where-the-mask-is-true",
+            _attend(hide=lambda s, mask: s + mask * -1e9, softmax=unguarded),
+            "A number like −1e9 is added where the mask is True, which is right for masks as in TensorFlow's tutorial, where "
+            "1 means hidden. Here True means that this query MAY attend. And in a row in which everything is hidden an "
+            "added number cancels: such a row has to give zeros.",
+        ),
+        WrongAnswer(
             "mask-added-as-0-and-1",
             _attend(hide=lambda s, mask: s + mask),
             SAYS["mask-added-as-0-and-1"],
@@ -918,6 +951,12 @@ EXERCISE = Exercise(
             "The output is mended, but the weights of an empty row are still NaN. They have to be zeros too.",
         ),
         WrongAnswer(
+            "empty-row-averages-the-values",
+            _average_of_empty_rows,
+            "The weights of an empty row are 0, and its output is not: it is the plain mean of the values, as equal "
+            "weights make it. Both have to be 0: mend the weights before they meet V.",
+        ),
+        WrongAnswer(
             "one-empty-row-empties-all",
             _all_or_nothing,
             "One row without a visible key made everything zero. Only that row has to be zero.",
@@ -967,6 +1006,13 @@ EXERCISE = Exercise(
             "always-causal",
             _always_causal,
             "You apply a causal mask although none was asked for. Only the mask that is passed in counts.",
+        ),
+        WrongAnswer(
+            "causal-without-a-mask",
+            lambda Q, K, V, mask=None: attention(
+                Q, K, V, np.tri(Q.shape[-2], K.shape[-2], dtype=bool) if mask is None else mask
+            ),
+            "Where no mask is given you return causal attention. mask=None hides nothing.",
         ),
         WrongAnswer(
             "one-more-key-visible",
@@ -1088,7 +1134,7 @@ EXERCISE = Exercise(
         ),
         Invariant(
             "rows-do-not-add-up",
-            "A row of weights adds up to neither 1 nor, if it sees nothing, 0.",
+            "A row of weights does not add up to what it should: 1, or 0 if it sees nothing.",
             lambda inputs, result: rows_add_up(result[1], inputs[3] if len(inputs) > 3 else None),
         ),
         Invariant(

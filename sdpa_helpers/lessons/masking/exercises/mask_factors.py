@@ -168,8 +168,8 @@ SAYS = {
     "empty-rows-opened": "A row that may see nothing attends in your answer as if it had no mask. A finite number "
     "added to all of its scores cancels in softmax; opening the row by hand does the same. Such a row has to give "
     "zeros.",
-    "no-maximum-subtracted": "exp overflows above 709 and is 0 below −745: without subtracting the row's maximum this "
-    "gives NaN.",
+    "no-maximum-subtracted": "exp overflows above 709 and is 0 below −745, also where a whole row is hidden: ∞/∞ and 0/0 "
+    "are NaN. Subtract the row's maximum, and treat an empty row as its own case.",
     "no-maximum-subtracted-but-guarded": "exp overflows above 709 and is 0 below −745. Your guard turns 0/0 into 0, but "
     "the weights are lost: subtract the row's maximum first.",
     "no-maximum-and-nan-to-zero": "The exponentials are taken without subtracting the row's maximum, and NaN becomes 0 "

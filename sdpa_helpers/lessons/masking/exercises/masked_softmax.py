@@ -470,7 +470,7 @@ EXERCISE = Exercise(
         ),
         Invariant(
             "rows-do-not-add-up",
-            "A row of weights adds up to neither 1 nor, if it sees nothing, 0.",
+            "A row of weights does not add up to what it should: 1, or 0 if it sees nothing.",
             lambda inputs, w: rows_add_up(w, inputs[1]),
         ),
     ),

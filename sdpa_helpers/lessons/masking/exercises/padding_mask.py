@@ -48,6 +48,13 @@ def _cut_from_the_end(lengths, n_k):
     return mask
 
 
+def _counted_from_the_end(lengths, n_k):
+    mask = np.zeros((len(lengths), n_k), dtype=bool)
+    for b, length in enumerate(lengths):
+        mask[b, -length:] = True
+    return mask
+
+
 def _rows_and_columns(lengths, n_k):
     return np.arange(n_k), np.asarray(lengths)[:, None]
 
@@ -101,6 +108,12 @@ EXERCISE = Exercise(
             "padded-on-the-left",
             lambda lengths, n_k: np.arange(n_k) >= n_k - np.asarray(lengths)[:, None],
             "You hide the FIRST keys. Here the real keys come first and the padding after them.",
+        ),
+        WrongAnswer(
+            "counted-from-the-end",
+            _counted_from_the_end,
+            "You show the LAST keys. Here the real keys come first and the padding after them. (And an empty sequence "
+            "shows all of them: `mask[-0:]` is `mask[0:]`.)",
         ),
         WrongAnswer(
             "cut-from-the-end",
@@ -205,6 +218,7 @@ EXERCISE = Exercise(
             one_key_too_many=lambda lengths, n_k: np.less_equal(*_rows_and_columns(lengths, n_k)),
             one_key_too_few=lambda lengths, n_k: np.less(*_rows_and_columns(np.asarray(lengths) - 1, n_k)),
             padded_on_the_left=lambda lengths, n_k: padding_mask(lengths, n_k)[:, ::-1],
+            counted_from_the_end=_counted_from_the_end,
             transposed=lambda lengths, n_k: padding_mask(lengths, n_k).T,
             **{"n_k-not-used": lambda lengths, n_k: np.arange(lengths.max()) < lengths[:, None]},
             needs_an_array=lambda lengths, n_k: np.arange(n_k) < lengths.reshape(-1, 1),

@@ -266,8 +266,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "no-max-subtracted",
             plain_softmax,
-            "You took the exponential of the scores as they are: exp(1000) overflows to infinity, and a row of "
-            "−1000 gives 0/0. Subtract each row's own maximum first; the weights stay the same.",
+            "No maximum is subtracted before the exponential. It overflows above 709, in float32 above 88, and is 0 far "
+            "below: ∞/∞ and 0/0 are NaN. Subtract each row's own maximum first; the weights stay the same.",
             ("What is np.exp(1000)? And np.exp(-1000)?",),
         ),
         WrongAnswer(
@@ -287,8 +287,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "global-max-subtracted",
             _shifted_by(lambda x, axis: x.max()),
-            "You subtracted the largest score of the whole array. A row far below it then has only exponentials "
-            "of 0, and 0/0 is NaN. Each row needs its own maximum.",
+            "You subtracted the largest score of the whole array. In a row far below it all exponentials are 0, "
+            "and 0/0 is NaN. Each row needs its own maximum.",
             ("Which `axis` should the maximum run over, and what does `keepdims=True` do for you?",),
         ),
         WrongAnswer(
@@ -313,7 +313,7 @@ EXERCISE = Exercise(
             "zero-start-of-a-running-maximum",
             _shifted_by(lambda x, axis: np.maximum(x.max(axis=axis, keepdims=True), 0)),
             "What you subtract is never below 0: a maximum that is looked for starting from 0 stays there when all "
-            "scores are negative. A row near −1000 then has only exponentials of 0, and 0/0 is NaN. Start from −∞.",
+            "scores are negative. In a row near −1000 all exponentials are 0 then, and 0/0 is NaN. Start from −∞.",
         ),
         WrongAnswer(
             "max-over-first-axis",
@@ -581,12 +581,12 @@ EXERCISE = Exercise(
         ),
         Invariant(
             "does-not-sum-to-one",
-            "The weights do not sum to 1 along the axis: look at what you divide by, and over which axis.",
+            "The weights do not sum to 1 along the axis.",
             sums_to_one,
         ),
         Invariant(
             "hidden-keys-weigh-something",
-            "An entry of −∞ has a weight above 0. Its exponential is 0.",
+            "An entry of −∞ has a weight that is not 0. Its exponential is 0.",
             lambda inputs, w: bool((w[np.isneginf(inputs[0])] == 0).all()),
         ),
         Invariant(

@@ -553,7 +553,7 @@ EXERCISE = Exercise(
         ),
         Invariant(
             "hidden-keys-weigh-something",
-            "An entry of −∞ has a weight above 0. It stays 0 at every temperature.",
+            "An entry of −∞ has a weight that is not 0. It is 0 at every temperature.",
             lambda inputs, w: bool((w[np.isneginf(inputs[0])] == 0).all()),
         ),
     ),

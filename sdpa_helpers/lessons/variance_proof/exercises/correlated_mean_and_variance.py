@@ -185,7 +185,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "variance-unchanged",
             lambda d, r: (d * r, float(d)),
-            "The variance of one product is E[q²k²] − ρ², and E[q²k²] is 1 + 2ρ², not 1 + ρ².",
+            "Your variance is d_k, as for independent q and k. With ρ, one product has E[q²k²] = 1 + 2ρ², and its variance is "
+            "that less ρ².",
         ),
         WrongAnswer(
             "mean-square-not-variance",

@@ -294,7 +294,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "all-must-be-positive",
             lambda s: s.min(axis=-1) > 0,
-            "You ask that every score is above 0. Only the divisor's sign counts, and that is the maximum's.",
+            "You ask that every score is above 0. A maximum above 0 is enough: then the order is kept. And where all scores are "
+            "equal, and not 0, it is kept below 0 too.",
         ),
         WrongAnswer(
             "largest-in-size",

@@ -265,7 +265,7 @@ EXERCISE = Exercise(
     invariants=(
         Invariant(
             "direction-changed",
-            "The new queries don't point where the old ones do: only one number may be multiplied in.",
+            "The new queries don't point where the old ones do: only one positive number may be multiplied in.",
             lambda inputs, out: bool(
                 np.allclose(
                     np.sum(inputs[0] * out, axis=-1),

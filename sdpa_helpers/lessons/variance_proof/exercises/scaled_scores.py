@@ -7,6 +7,7 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer,
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ATTENTION
 from sdpa_helpers.checking.standard_cases import one_of_each
+from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
 from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
 
 PROMPT = r"""`scaled_scores(Q, K)`: every query against every key, divided by $\sqrt{d_k}$.
@@ -102,6 +103,7 @@ MISTAKES = Products(
             (
                 Option("all-axes-transposed", lambda K: K.T),
                 Option("not-transposed", lambda K: K),
+                Option("transpose-of-two-axes", lambda K: K.transpose(-2, -1)),
                 Option("reshaped-not-transposed", _reshaped),
             ),
         ),
@@ -366,6 +368,12 @@ EXERCISE = Exercise(
             "not-transposed",
             lambda Q, K: Q @ K / Q.shape[-1] ** 0.5,
             "K is not transposed: its rows have to become columns, so that row i of Q meets key j.",
+        ),
+        WrongAnswer(
+            "transpose-of-two-axes",
+            lambda Q, K: Q @ K.transpose(-2, -1) / Q.shape[-1] ** 0.5,
+            TRANSPOSE_OF_TORCH,
+            clue="transpose-of-two-axes",
         ),
         WrongAnswer(
             "reshaped-not-transposed",

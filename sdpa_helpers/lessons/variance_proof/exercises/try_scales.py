@@ -160,8 +160,8 @@ def _sums_compared(out, *_):
 
 _SIGNED = "The largest difference may be a negative one: take the absolute value before the maximum."
 _LIMIT = (
-    "Your limit is another than: the LARGEST difference is more than 1e-6. A sum, a mean or a norm of the differences is "
-    "another number; and `np.allclose` adds a part that grows with the outputs, unless rtol=0."
+    "Your limit is another one. Two outputs differ when the LARGEST difference is more than 1e-6. A sum, a mean or a norm "
+    "of the differences is another number; and `np.allclose` adds a part that grows with the outputs, unless rtol=0."
 )
 _OVERFLOW = (
     "An exponential overflows, or all of a row's become 0, and 0/0 is NaN. Subtract each ROW's maximum first; the weights "

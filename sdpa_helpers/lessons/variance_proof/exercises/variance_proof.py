@@ -325,8 +325,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "variance-is-product-of-variances",
             lambda mq, vq, mk, vk, d: (mq * mk, (vq + mq**2) * (vk + mk**2), vq * vk, d * vq * vk),
-            "Steps 2 and 3 are right, but step 4 is not Var(q)·Var(k): that is so only for means 0. Subtract step 2 "
-            "squared from step 3.",
+            "Step 4 is not Var(q)·Var(k): that is so only for means 0. Subtract step 2 squared from step 3.",
         ),
         WrongAnswer(
             "variances-added",
