@@ -388,7 +388,7 @@ EXERCISE = Exercise(
             "rows far apart",
             _rows_far_apart,
             points=2,
-            says="Scores of ±1000: subtract each row's own maximum before the exponential.",
+            says="Scores of ±1000: the exponential overflows unless each row's own maximum is subtracted.",
         ),
         Case(
             "many queries",

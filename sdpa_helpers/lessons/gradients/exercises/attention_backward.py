@@ -754,7 +754,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "central-differences",
             _by_central_differences(1e-5),
-            "These are right to some digits only, as differences of the output at two places are. They are good for "
+            "These numbers are good to some digits only, as differences of the output at two places are. They serve for "
             "checking a formula; write the formula here.",
         ),
         WrongAnswer(

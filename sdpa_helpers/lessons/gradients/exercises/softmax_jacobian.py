@@ -196,12 +196,12 @@ EXERCISE = Exercise(
         Case(
             "scores of three thousand",
             lambda rng: (np.array([3000.0, a := 3000 + rng.uniform(0.2, 2), -3000.0, a - 3, -3000.0]),),
-            says="Only differences of scores count: subtract the largest one before the exponential.",
+            says="Only differences of scores count, and the exponential of such scores as they are is ∞ or 0.",
         ),
         Case(
             "two scores, far below zero",
             lambda rng: (-8e6 + rng.uniform(0.1, 2, size=2),),
-            says="Only differences of scores count: subtract the largest one before the exponential.",
+            says="Only differences of scores count, and the exponential of such scores as they are is ∞ or 0.",
         ),
         Case(
             "one score",
@@ -298,7 +298,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "central-differences",
             lambda x: _central_differences(1e-5)(softmax, x),
-            "These are right to some digits only, as differences of softmax at two places are. They are good for "
+            "These numbers are good to some digits only, as differences of softmax at two places are. They serve for "
             "checking a formula; write the formula here.",
         ),
         WrongAnswer(

@@ -297,8 +297,7 @@ EXERCISE = Exercise(
         Case(
             "a temperature of 10⁻³⁰⁶",
             lambda rng: (thousands(rng), 1e-306),
-            says="1000 / 10⁻³⁰⁶ is beyond float64. Subtract the maximum before you divide: 0 divided by any "
-            "temperature stays 0.",
+            says="1000 / 10⁻³⁰⁶ is beyond float64; a difference of 0 stays 0, by whatever temperature it is divided.",
         ),
         Case(
             "a temperature of 10⁻¹²⁰, scores of that size",
@@ -320,26 +319,23 @@ EXERCISE = Exercise(
             lambda x, temperature, axis=-1: softmax(
                 (x - x.max(axis=axis, keepdims=True)) / np.float64(temperature), axis
             ),
-            "The formula is right for ordinary temperatures; at 0 it is 0/0, and at ∞ an entry of −∞ gives −∞/∞, "
-            "both NaN. Treat 0 and ∞ as their own cases.",
+            "At temperature 0 this is 0/0, and at ∞ an entry of −∞ gives −∞/∞, both NaN. Treat 0 and ∞ as their own "
+            "cases.",
             ("What does softmax(x / T) approach as T falls to 0? Who gets the weight?",),
         ),
         WrongAnswer(
             "divides-first-limits-not-handled",
             lambda x, temperature, axis=-1: softmax(x / np.float64(temperature), axis),
-            "The formula is right for ordinary temperatures. At 0 and for tiny temperatures the division gives "
-            "infinities, and ∞ − ∞ is NaN; at ∞ an entry of −∞ gives −∞/∞ = NaN. Subtract the maximum before "
-            "dividing, and treat 0 and ∞ as their own cases.",
+            "At temperature 0 and for tiny temperatures the division gives infinities, and ∞ − ∞ is NaN; at ∞ an entry "
+            "of −∞ gives −∞/∞ = NaN. Subtract the maximum before dividing, and treat 0 and ∞ as their own cases.",
             ("What does softmax(x / T) approach as T falls to 0? Who gets the weight?",),
         ),
         WrongAnswer(
             "nothing-guarded",
             lambda x, temperature, axis=-1: plain_softmax(x / np.float64(temperature), axis),
-            "This is the plain formula with x / T put in: right for ordinary scores and temperatures. The exponential "
-            "overflows for large quotients; at T = 0 every quotient is ±∞ or NaN, and at ∞ an entry of −∞ gives −∞/∞ = "
-            "NaN. "
-            "Subtract the maximum first, then "
-            "divide, and treat 0 and ∞ as their own cases.",
+            "This is the plain formula with x / T put in. The exponential overflows for large quotients; at T = 0 every "
+            "quotient is ±∞ or NaN, and at ∞ an entry of −∞ gives −∞/∞ = NaN. Subtract the maximum first, then divide, "
+            "and treat 0 and ∞ as their own cases.",
             ("What does softmax(x / T) approach as T falls to 0? Who gets the weight?",),
         ),
         WrongAnswer(

@@ -377,8 +377,8 @@ EXERCISE = Exercise(
         Case(
             "scores up to about 1000",
             _large_scores,
-            says="exp(1000) overflows, and exp(-2000) is 0: subtract each ROW's maximum. And two of the scales are equal "
-            "here.",
+            says="exp(1000) overflows, and exp(-2000) is 0, unless each ROW's maximum is subtracted. Two of the scales "
+            "are equal here.",
         ),
         Case(
             "a little more than 1e-6 apart",
