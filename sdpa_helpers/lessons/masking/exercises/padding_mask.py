@@ -147,6 +147,12 @@ EXERCISE = Exercise(
             "You made as many columns as the longest sequence has tokens. There may be more keys than that: n_k.",
         ),
         WrongAnswer(
+            "n_k-not-used-and-no-lists",
+            lambda lengths, n_k: np.arange(lengths.max()) < lengths[:, None],
+            "You made as many columns as the longest sequence has tokens. There may be more keys than that: n_k. And this "
+            "fails when lengths is a list: np.asarray turns it into an array.",
+        ),
+        WrongAnswer(
             "first-length-for-all",
             lambda lengths, n_k: np.tile(np.arange(n_k) < lengths[0], (len(lengths), 1)),
             "Every sequence got the length of the first one.",
@@ -220,7 +226,8 @@ EXERCISE = Exercise(
             padded_on_the_left=lambda lengths, n_k: padding_mask(lengths, n_k)[:, ::-1],
             counted_from_the_end=_counted_from_the_end,
             transposed=lambda lengths, n_k: padding_mask(lengths, n_k).T,
-            **{"n_k-not-used": lambda lengths, n_k: np.arange(lengths.max()) < lengths[:, None]},
+            **{"n_k-not-used": lambda lengths, n_k: np.arange(max(lengths)) < np.asarray(lengths)[:, None]},
+            **{"n_k-not-used-and-no-lists": lambda lengths, n_k: np.arange(lengths.max()) < lengths[:, None]},
             needs_an_array=lambda lengths, n_k: np.arange(n_k) < lengths.reshape(-1, 1),
             first_length_for_all=lambda lengths, n_k: np.tile(np.arange(n_k) < lengths[0], (len(lengths), 1)),
         )
