@@ -42,12 +42,18 @@ class Sign:
     shows: Callable[[Tried], bool]
     clue: str = ""
     """What in the source shows it too, a kind of `clues.Clue`."""
+    unless_listed: str = ""
+    """The mistake that says it better, in an exercise that lists it."""
 
 
-def by_conduct(failed: list[Tried], found: tuple[Clue, ...]) -> tuple[list[Mistake], list[Tried]]:
-    """The mistakes that show, and the failed cases that they leave unexplained."""
+def by_conduct(
+    failed: list[Tried], found: tuple[Clue, ...], listed: frozenset[str] = frozenset()
+) -> tuple[list[Mistake], list[Tried]]:
+    """The mistakes that show, and the failed cases that they leave unexplained. listed: the exercise's own mistakes."""
     rest, mistakes = failed, []
     for sign in SIGNS:
+        if sign.unless_listed in listed:
+            continue
         showing = [t for t in rest if sign.shows(t)]
         if showing and sign is MOODY:
             showing = rest  # nothing can be said of results that change
@@ -141,6 +147,7 @@ SIGNS = (
         "`transpose` wants the new order of ALL axes, as many as the array has; PyTorch's takes the two to be swapped. "
         "`np.swapaxes(x, -1, -2)` swaps the last two of any number of axes.",
         _raised("ValueError", "axes don't match array"),
+        unless_listed="transpose-of-two-axes",
     ),
     Sign(
         "arguments-do-not-fit",

@@ -50,7 +50,7 @@ def _named(
 ) -> tuple[Mistake, ...]:
     if only := _kind_only(exercise, judged, failed, found):
         return only
-    general, rest = by_conduct(failed, found)
+    general, rest = by_conduct(failed, found, frozenset(wrong.name for wrong in exercise.wrong))
     general = tuple(_in_own_words(exercise, mistake) for mistake in general)
     if not rest:
         return general[:2]

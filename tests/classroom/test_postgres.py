@@ -84,7 +84,9 @@ def test_it_holds_what_sqlite_holds_and_a_regrade_replaces(hand_in, tmp_path, bo
     assert sdpa(source, out, book).returncode == 0
     second = rows(book)
     changed = set(second["gradebook: results"]) - set(first["gradebook: results"])
-    assert [("'bob'" in row, f"'points': {POINTS['dot_product']}" in row) for row in changed] == [(True, True)]
+    assert [("'bob'" in row, f"'points': {POINTS['dot_product']}" in row) for row in changed] == [
+        (True, True)
+    ]
     assert {table: len(lines) for table, lines in first.items()} == {t: len(ls) for t, ls in second.items()}
 
 
