@@ -347,11 +347,11 @@ def sandboxed(tree: psutil.Process) -> list[psutil.Process]:
 
 # ---- time -------------------------------------------------------------------------------------------------
 
-NAPS = "import time\ndef dot_product(q, k):\n    time.sleep(1.2)\n    return np.sum(q * k)"
+NAPS = "import time\ndef dot_product(q, k):\n    time.sleep(0.8)\n    return np.sum(q * k)"
 
 
 def test_waiting_is_not_working(graded, warm):
-    """A second on the clock without work is no timeout when the limit of work is half a second.
+    """Time on the clock without work is no timeout, though longer than the limit of work.
 
     The first case calls the answer twice: the clock has room for both naps.
     """
