@@ -17,7 +17,7 @@ from sdpa_helpers.lessons import notebook_cells, saved, session
 
 def main(path: str) -> None:
     """Print one JSON object: by scenario, the report of its last cell, or the error that was shown."""
-    session.observe_all = functools.partial(session.observe_all, seconds=0.3)
+    session.observe_all = functools.partial(session.observe_all, seconds=0.6)
     print(json.dumps({name: come_to(cells) for name, cells in json.loads(Path(path).read_text()).items()}))
 
 
