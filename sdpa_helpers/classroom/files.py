@@ -3,30 +3,36 @@
 import contextlib
 import csv
 import os
+import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-FORMULA = "=+-@\t\r"
-"""A cell that begins with one of these is run by a spreadsheet, or breaks out of its cell."""
+FORMULA = "=+-@"
+"""A cell that begins with one of these is run by a spreadsheet, also after spaces or in its fullwidth form."""
 
 DRAFTS = ".*.tmp"
 """The names of files that are still being written."""
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    with whole_file(path) as file:
+def write_text(path: Path, text: str, *, private: bool = False) -> None:
+    """Write a file whole or not at all; a private one only its owner can read, whatever was there before."""
+    with whole_file(path, private=private) as file:
         file.write(text)
 
 
 @contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[TextIO]:
+def whole_file(path: Path, *, private: bool = False) -> Iterator[TextIO]:
     """A file to write to that takes its place when all is on the disk: no crash ever leaves half of it there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    rights = 0o600 if private else 0o666
     try:
-        with draft.open("w", newline="", encoding="utf-8") as file:
+        if private:
+            draft.unlink(missing_ok=True)  # rights are those of a file's making
+        with open(
+            draft, "w", newline="", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, rights)
+        ) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -36,10 +42,18 @@ def whole_file(path: Path) -> Iterator[TextIO]:
 
 
 def no_formula(value: object) -> object:
-    """A text that a spreadsheet would run as a formula gets an apostrophe in front."""
-    if isinstance(value, str) and value and value[0] in FORMULA:
-        return "'" + value
+    """A text that a spreadsheet would run as a formula, or that breaks out of its cell, gets an apostrophe in front."""
+    if isinstance(value, str):
+        return "'" + value if is_formula(value) else value
     return f"{value:g}" if isinstance(value, float) else value
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet may run it: what does not show at its beginning does not count."""
+    if text[:1] in ("\t", "\r", "\n"):
+        return True
+    first = next((c for c in text if c.isprintable() and not c.isspace()), "")
+    return unicodedata.normalize("NFKC", first)[:1] in (*FORMULA,)
 
 
 @contextlib.contextmanager

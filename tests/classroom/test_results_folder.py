@@ -7,12 +7,13 @@ import tracemalloc
 import pytest
 from sqlalchemy import create_engine, text
 
-from sdpa_helpers.classroom.files import no_formula
+from sdpa_helpers.classroom.files import no_formula, write_text
 from sdpa_helpers.classroom.gradebook import write_gradebook
 from sdpa_helpers.classroom.pages import write_feedback
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.classroom.tables import write_tables
+from sdpa_helpers.classroom.tables import graded_last, write_tables
+from sdpa_helpers.classroom.timings import add_timing, read_timings, tidy_timings
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.result import Flag, GradedExercise
@@ -172,3 +173,41 @@ def test_no_text_of_a_submission_is_one_that_cannot_be_written(hand_in, tmp_path
     write_gradebook(f"sqlite:///{tmp_path / 'book.db'}", [record])
     assert "\U0001f600" in feedback_page(record)
     assert list(ResultsFolder(tmp_path).read_results()) == [record]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "＝1+1",
+        "＋1",
+        "－1",
+        "＠SUM(1)",
+        "﹦1",
+        "⁼1",
+        "₊1",
+        " =1+1",
+        "\u00a0=1",
+        "\u200b=1",
+        "\ufeff=1",
+        "\n=1",
+        "⩵1",
+    ],
+)
+def test_what_becomes_a_formula_is_escaped_and_found_again(tmp_path, name):
+    folder = ResultsFolder(tmp_path)
+    folder.write_result(made_up(name))
+    add_timing(folder.timings_csv, name, NAME, 1.5)
+    write_tables(folder, [made_up(name)], [NAME])
+    assert graded_last(folder) == [(name, NAME)]
+    tidy_timings(folder.timings_csv, [(name, NAME)])
+    assert read_timings(folder.timings_csv) == {(f"'{name}", NAME): "1.50"}
+    with folder.grades_csv.open(newline="", encoding="utf-8") as file:
+        assert next(csv.DictReader(file))["student"] == f"'{name}"
+
+
+def test_the_seed_is_for_its_owner_alone_whatever_was_there_before(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text("old")
+    path.chmod(0o644)
+    write_text(path, "new", private=True)
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", 0o600)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sdpa_helpers.classroom.exports.order import CannotExport
-from sdpa_helpers.classroom.files import write_text
+from sdpa_helpers.classroom.files import is_formula, write_text
 from sdpa_helpers.grading.result import GradedNotebook, GradedWords, LmsIdentity
 
 TOTAL = "total"
@@ -79,13 +79,15 @@ def read_roster(path: Path) -> Roster:
     """Read a roster; CannotExport when it is none."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        first = text.split("\n", 1)[0]
+        delimiter = ";" if first.count(";") > first.count(",") else ","
+        rows = [
+            row
+            for row in csv.reader(io.StringIO(text), delimiter=delimiter)
+            if any(cell.strip() for cell in row)
+        ]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CannotExport(f"--roster {path} cannot be read: {error}") from None
-    first = text.split("\n", 1)[0]
-    delimiter = ";" if first.count(";") > first.count(",") else ","
-    rows = [
-        row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(cell.strip() for cell in row)
-    ]
     if not rows:
         raise CannotExport(f"--roster {path} is empty")
     width = len(rows[0])
@@ -178,5 +180,12 @@ def write_rows(target: Path, header: list[str], rows: list[list[Any]], delimiter
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=delimiter)
     writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows(map(_cell, row) for row in rows)
     write_text(target, text.getvalue())
+
+
+def _cell(value: Any) -> Any:
+    """A cell of a roster comes back as it was, also "-" and "-1"; what a spreadsheet would run does not."""
+    if isinstance(value, str) and len(value) > 1 and is_formula(value) and as_number(value) is None:
+        return "'" + value
+    return value
