@@ -16,13 +16,13 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from sdpa_helpers import __version__
 from sdpa_helpers.classroom.executors import CannotGrade, work
 from sdpa_helpers.grading.assemble import pristine_text
 from sdpa_helpers.grading.grade_one import Attempt, Settings, without_run
 from sdpa_helpers.grading.kernel_package import kernel_package
+from sdpa_helpers.grading.own_code import own_code
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
 from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.sandbox import choose_level, scratch
@@ -265,10 +265,7 @@ def _choice(wanted: str) -> choose_level.ChosenLevel:
 @cache
 def edition() -> dict[str, str]:
     """What marks depend on, and the words in the feedback: this package's code and exercises, NumPy, Python."""
-    package, digest = Path(__file__).parents[1], hashlib.sha256()
-    for part in ("attention", "checking", "lessons", "grading"):
-        for path in sorted((package / part).rglob("*.py")):
-            digest.update(path.read_bytes())
+    digest = hashlib.sha256(own_code().encode())
     for name in LESSONS:
         digest.update(pristine_text(name).encode())
     libraries = {name: importlib.metadata.version(name) for name in ("numpy", "torch")}

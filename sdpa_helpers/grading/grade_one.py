@@ -7,12 +7,12 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from sdpa_helpers import __version__
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import truths
 from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
 from sdpa_helpers.grading.judge import Evidence, forged, judge_exercise, nothing_run, status_of
 from sdpa_helpers.grading.lift_words import Words, lift_words, unread
+from sdpa_helpers.grading.own_code import own_code
 from sdpa_helpers.grading.read import (
     MAX_NOTEBOOK_BYTES,
     Lifted,
@@ -62,8 +62,8 @@ class Attempt:
 
 
 def fingerprint(submission: Submission, settings: Settings) -> str:
-    """Changes whenever the result could: the file, the exercise, the seed, the limits, the version."""
-    parts = [__version__, settings.seed, repr(settings.limits), settings.forbidden]
+    """Changes whenever the result could: the file, the exercise, the seed, the limits, the code that grades."""
+    parts = [own_code(), settings.seed, repr(settings.limits), settings.forbidden]
     parts += [repr(submission.flags), repr(submission.handed_in), RECORD_FORM]
     digest = hashlib.sha256("\0".join(parts).encode())
     digest.update(pristine_text(submission.notebook).encode())
