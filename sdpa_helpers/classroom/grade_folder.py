@@ -1,5 +1,6 @@
 """`sdpa grade` without its options: find, grade, write everything. The command line only parses and prints."""
 
+import csv
 import json
 import secrets
 import zipfile
@@ -184,7 +185,10 @@ def _make(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise Unusable(f"--out {out} is a file; name a folder")
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.mkdir(
+            mode=0o700, exist_ok=True
+        )  # it will hold answers and the seed; one that is there stays as it is
     except OSError as error:
         raise Unusable(f"--out {out} cannot be made: {error}") from None
 
@@ -196,7 +200,7 @@ def _seed(folder: ResultsFolder, seed: str) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         kept = None
     chosen = seed or (kept if isinstance(kept, str) else "") or secrets.token_hex(16)
-    write_text(folder.run_json, json.dumps({"seed": chosen}) + "\n")
+    write_text(folder.run_json, json.dumps({"seed": chosen}) + "\n", private=True)
     return chosen
 
 
@@ -216,7 +220,7 @@ def _find(batch: Batch, into: Path) -> tuple[list[Submission], list[tuple[str, s
 def _worksheet_times(roster: Path) -> dict:
     try:
         return worksheet_times(roster)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, csv.Error) as error:
         raise Unusable(f"--roster {roster} cannot be read: {error}") from None
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sdpa_helpers.cli.options import Memory, Seconds, limits
-from sdpa_helpers.cli.printing import complain
+from sdpa_helpers.cli.printing import complain_of, say_uncut
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
 from sdpa_helpers.cli.startup import quick_imports
 from sdpa_helpers.grading.refusal import Refusal
@@ -25,7 +25,7 @@ def doctor(
     if as_json:
         print(json.dumps({"can_run": report.can_run, "facts": [asdict(f) for f in report.facts]}, indent=1))
     else:
-        print(report)
+        say_uncut(str(report))
     raise typer.Exit(0 if report.can_run else 1)
 
 
@@ -51,11 +51,11 @@ def check(
         name = notebook_of(path.name, list(LESSONS))
         if not path.is_file() or name is None:
             reason = "no such file" if not path.is_file() else f"expected a name like {', '.join(LESSONS)}"
-            complain.print(f"{path}: {reason}", style="bold", markup=False)
+            complain_of(f"{path}: {reason}", "bold")
             worst = 2
             continue
         result = grade(Submission("you", name, path), settings)
-        print(report(result))
+        say_uncut(report(result))
         if result.status == "unreadable":
             worst = 2
         elif any(exercise.points < exercise.max_points for exercise in result.code):

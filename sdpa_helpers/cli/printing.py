@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sdpa_helpers.grading.plain_text import one_line, plain
+
 if TYPE_CHECKING:  # the student edition has no classroom
     from rich.progress import Progress
 
@@ -16,18 +18,28 @@ if TYPE_CHECKING:  # the student edition has no classroom
     from sdpa_helpers.classroom.grade_folder import Summary
     from sdpa_helpers.classroom.results_folder import ResultsFolder
 
-console = Console()
-complain = Console(stderr=True)
+console = Console(markup=False, emoji=False)
+complain = Console(stderr=True, markup=False, emoji=False)
 
 
 def say(text: str) -> None:
-    """Print a line whose names may come from outside."""
-    console.print(text, markup=False)
+    """Print a line; like all that is printed it may hold names from outside."""
+    console.print(plain(text))
+
+
+def complain_of(text: str, style: str = "") -> None:
+    """Print a line to standard error."""
+    complain.print(plain(text), style=style)
 
 
 def warn(text: str) -> None:
     """Print a line that must not be overlooked, to standard error."""
-    complain.print(text, style="bold yellow", markup=False)
+    complain_of(text, "bold yellow")
+
+
+def say_uncut(text: str) -> None:
+    """Print lines that somebody may copy: however wide the terminal is, none is broken."""
+    console.print(plain(text), highlight=False, soft_wrap=True)
 
 
 def progress_bar() -> Progress:
@@ -45,7 +57,7 @@ def show_summary(summary: Summary, folder: ResultsFolder) -> None:
     for noted in summary.given_up:
         warn(f"not graded: {noted.student}, {noted.notebook}: {noted.given_up}")
     if summary.given_up:
-        complain.print(f"{len(summary.given_up)} have 0 points for that; the same command tries them again.")
+        complain_of(f"{len(summary.given_up)} have 0 points for that; the same command tries them again.")
     for name, why in summary.left_out:
         say(f"left out: {name}: {why}")
     say(f"for the next session: {folder.class_page}; alike: {folder.similar_page}")
@@ -58,20 +70,15 @@ def show_summary(summary: Summary, folder: ResultsFolder) -> None:
 def show_hunt(hunt: Hunt, seeds: int) -> None:
     """What became of the mutants of an exercise for some seeds: a line, and a paragraph for each that survives."""
     count = f"{hunt.mutants} mutants, {hunt.equivalent} of them the same function"
-    _say_uncut(f"{hunt.exercise.name}: {count}, {len(hunt.survivors)} pass every case and are wrong")
+    say_uncut(f"{hunt.exercise.name}: {count}, {len(hunt.survivors)} pass every case and are wrong")
     for survivor in hunt.survivors:
         mutant = survivor.mutant
         luck = "" if len(survivor.seeds) == seeds else f", for {len(survivor.seeds)} of {seeds} seeds"
-        _say_uncut(f"  {relpath(mutant.file)}:{mutant.line}, {mutant.kind}{luck}")
-        _say_uncut(f"    {mutant.name}")
-        _say_uncut(f"    {survivor.example}")
+        say_uncut(f"  {relpath(mutant.file)}:{mutant.line}, {mutant.kind}{luck}")
+        say_uncut(f"    {mutant.name}")
+        say_uncut(f"    {survivor.example}")
     for name in hunt.stale:
-        _say_uncut(f"  spared, and no survivor: {name}")
-
-
-def _say_uncut(text: str) -> None:
-    """Print a line that somebody may copy: however wide the terminal is, it stays one line."""
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+        say_uncut(f"  spared, and no survivor: {name}")
 
 
 def _gradebook(summary: Summary) -> Table:
@@ -101,4 +108,4 @@ def _gradebook(summary: Summary) -> Table:
 
 def _plain(text: str) -> Text:
     """Names come from outside: no console markup, no control characters."""
-    return Text("".join(c if c.isprintable() else "?" for c in text))
+    return Text(one_line(text))

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from sdpa_helpers.cli.printing import complain
+from sdpa_helpers.cli.printing import complain_of
 from sdpa_helpers.grading.refusal import Refusal
 
 STUDENT_EDITION = "this is the student edition: it checks your own notebooks, with `sdpa check`"
@@ -20,9 +20,9 @@ def refuses(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return command(*arguments, **options)
         except (Refusal, FileNotFoundError) as error:
-            complain.print(str(error), markup=False)
+            complain_of(str(error))
         except ModuleNotFoundError as error:
-            complain.print(_what_is_missing(error), markup=False)
+            complain_of(_what_is_missing(error))
         raise typer.Exit(2)
 
     return run

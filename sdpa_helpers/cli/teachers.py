@@ -5,6 +5,7 @@ The student edition says so instead.
 
 from __future__ import annotations
 
+import os
 import re
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdpa_helpers.cli.options import Memory, Seconds, limits
-from sdpa_helpers.cli.printing import complain, progress_bar, say, show_hunt, show_summary, warn
+from sdpa_helpers.cli.printing import complain_of, progress_bar, say, show_hunt, show_summary, warn
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
 from sdpa_helpers.cli.startup import quick_imports
 from sdpa_helpers.grading.refusal import Refusal
@@ -43,7 +44,14 @@ def grade(
     timeout: Seconds = 60.0,
     memory: Memory = 4096,
     seed: Annotated[
-        str | None, typer.Option(help="Hidden inputs are drawn from it; default: a fresh secret.")
+        str | None,
+        typer.Option(
+            help="For tests: hidden inputs are drawn from it. Others on the machine can read a command line: "
+            "--seed-file, or SDPA_SEED in the environment, keep it to you. Default: a fresh secret."
+        ),
+    ] = None,
+    seed_file: Annotated[
+        Path | None, typer.Option("--seed-file", help="A file whose first line is the seed.")
     ] = None,
     gradebook: Annotated[
         str | None, typer.Option(help="SQLAlchemy URL; default: SQLite in the --out folder.")
@@ -87,7 +95,7 @@ def grade(
     # A cluster's workers choose their levels themselves.
     level = _sandbox_level(sandbox) if executor == "local" else sandbox
     batch = Batch(submissions, out, fresh, gradebook, _time(deadline), roster)
-    settings = Settings(seed or "", limits(timeout, memory), forbidden, level)
+    settings = Settings(_seed(seed, seed_file), limits(timeout, memory), forbidden, level)
     with progress_bar() as bar:
         task = bar.add_task("grading", total=None)
         summary = grade_folder(
@@ -189,7 +197,7 @@ def export(
     notebooks, columns = tuple(notebook or ()), tuple(column or ())
     done = export_folder(to, Order(graded, notebooks, out, roster, columns, gradebook, assignment))
     for note in done.notes:
-        complain.print(note, markup=False)
+        complain_of(note)
     where = f"{done.paths[0]}" if len(done.paths) == 1 else f"{len(done.paths)} files"
     say(f"{done.learners} learners; written: {where}")
 
@@ -260,13 +268,33 @@ def _apply_marks(folder: ResultsFolder, gradebook: str | None) -> Applied:
         raise Refusal(f"{error}. Marks are kept: sdpa review {folder} --apply brings them in") from error
 
 
+def _seed(given: str | None, file: Path | None) -> str:
+    """The seed that was named, on the command line, in a file or in the environment; "" when none was.
+
+    It is taken out of the environment: no process that is started later inherits it.
+    """
+    from_environment = os.environ.pop("SDPA_SEED", "").strip()
+    if file is None:
+        return given or from_environment
+    if given:
+        raise Refusal("--seed and --seed-file: name one of them")
+    try:
+        with file.open(encoding="utf-8") as lines:
+            seed = lines.readline(1000).strip()
+    except (OSError, ValueError) as error:
+        raise Refusal(f"--seed-file {file} cannot be read: {error}") from None
+    if not seed:
+        raise Refusal(f"--seed-file {file}: its first line is empty; expected the seed")
+    return seed
+
+
 def _time(text: str | None) -> datetime | None:
     """An ISO time; without a zone it is this machine's."""
     if text is None:
         return None
     try:
         return datetime.fromisoformat(text).astimezone()
-    except ValueError:
+    except (ValueError, OverflowError):
         raise Refusal(f"--deadline {text} is no ISO time; expected e.g. 2026-05-01T23:59") from None
 
 
@@ -278,9 +306,7 @@ def _executor(name: str, jobs: int) -> Executor:
         return Processes(jobs)
     from sdpa_helpers.classroom.cluster import Cluster
 
-    return Cluster(
-        name.removeprefix("dask="), lambda note: complain.print(note, style="yellow", markup=False)
-    )
+    return Cluster(name.removeprefix("dask="), lambda note: complain_of(note, "yellow"))
 
 
 def _sandbox_level(wanted: str) -> str:
@@ -300,5 +326,5 @@ def _sandbox_level(wanted: str) -> str:
     elif choice.missing:
         warn(f"Sandbox: {choice.level}, which is not the best there is.")
     if choice.missing:
-        complain.print(explain(choice.missing) + "\nSee docs/sandbox.md.", markup=False)
+        complain_of(explain(choice.missing) + "\nSee docs/sandbox.md.")
     return choice.level

@@ -8,7 +8,7 @@ def report(result: GradedNotebook) -> str:
     worth = sum(exercise.max_points for exercise in result.code)
     lines = [f"{result.notebook}: {result.points:g} of {worth:g} points"]
     if result.status in ("unreadable", "missing"):
-        return "\n".join([*lines, f"  {result.status}: {result.reason}"])
+        return "\n".join([*lines, f"  {result.status}: {_inside(result.reason)}"])
     if result.status != "graded":
         lines.append(f"  status: {result.status}")
     for exercise in result.exercises:
@@ -17,7 +17,7 @@ def report(result: GradedNotebook) -> str:
         else:
             worth = f"{exercise.max_points:g} points"
             lines.append(f"  {exercise.name}: {worth}, read by a person. {exercise.case.message}")
-    lines += [f"  note ({flag.kind}): {flag.message}" for flag in result.flags]
+    lines += [f"  note ({flag.kind}): {_inside(flag.message)}" for flag in result.flags]
     return "\n".join(lines)
 
 
@@ -27,5 +27,10 @@ def _exercise(exercise: GradedExercise) -> list[str]:
     for message in dict.fromkeys(case.message for case in exercise.cases if case.message):
         cases = [case.case for case in exercise.cases if case.message == message]
         which = ", ".join(cases) if len(cases) < len(exercise.cases) else "every case"
-        lines.append(f"    {which}: {message}")
+        lines.append(f"    {which}: {_inside(message)}")
     return lines
+
+
+def _inside(text: str) -> str:
+    """A text with all its lines inside the report: none can pass for a line of ours."""
+    return text.replace("\n", "\n      ")

@@ -1,6 +1,7 @@
 """The command line itself: what it refuses, where it reads its choices from, what it leaves as it was."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -14,7 +15,9 @@ from typer.testing import CliRunner
 from sdpa_helpers.classroom.exports import EXPORTS
 from sdpa_helpers.classroom.exports.order import Exported
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.cli import teachers
 from sdpa_helpers.cli.app import app
+from sdpa_helpers.cli.printing import say, say_uncut, warn
 from sdpa_helpers.cli.refuse import STUDENT_EDITION, refuses
 from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.lessons import registry
@@ -133,3 +136,36 @@ def test_a_mutant_that_survives_is_printed_on_one_line_with_an_example(monkeypat
     value = "np.arange(n_k) < np.asarray(lengths)[:, None]"
     assert f"return {value} → return np.squeeze({value})" in says
     assert "expected [[" in says
+
+
+HOSTILE = "a\x1b[31mb\x07\x9b2J\u202ec\u200bd\ud800 [bold]e[/] :bomb:"
+SHOWN = r"a\x1b[31mb\x07\x9b2J\u202ec\u200bd\ud800 [bold]e[/] :bomb:"
+
+
+@pytest.mark.parametrize("printed", [say, say_uncut, warn])
+def test_what_is_printed_moves_no_cursor_and_is_no_markup(printed, capsys):
+    printed(HOSTILE)
+    got = capsys.readouterr()
+    assert (got.out + got.err).strip() == SHOWN
+
+
+def test_a_refusal_shows_a_name_as_it_is(tmp_path):
+    status, says = sdpa("grade", tmp_path / "a\x1b[2Jb", "--out", tmp_path / "out")
+    assert status == 2
+    assert r"a\x1b[2Jb does not exist" in says
+
+
+def test_the_seed_comes_from_a_file_or_the_environment_and_leaves_it(tmp_path, monkeypatch):
+    file = tmp_path / "seed"
+    file.write_text("from the file\nmore\n")
+    monkeypatch.setenv("SDPA_SEED", "from the environment")
+    assert teachers._seed(None, file) == "from the file"
+    assert "SDPA_SEED" not in os.environ
+    monkeypatch.setenv("SDPA_SEED", "from the environment")
+    assert teachers._seed(None, None) == "from the environment"
+    assert teachers._seed("named", None) == "named"
+    assert teachers._seed(None, None) == ""
+    file.write_text("\n")
+    for given, where in ((None, file), ("x", file), (None, tmp_path / "absent")):
+        with pytest.raises(Refusal):
+            teachers._seed(given, where)
