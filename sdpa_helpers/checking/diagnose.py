@@ -91,13 +91,13 @@ def source_of(function) -> str:
         return ""
 
 
-def explain(exercise: Exercise, tried: list[Tried], source: str = "") -> Result:
-    """Name what explains all failures, and give every failed case a diagnosis."""
+def explain(exercise: Exercise, tried: list[Tried], source: str = "", *, exact: bool = True) -> Result:
+    """Name what explains all failures, and give every failed case a diagnosis. exact: a pattern may hold numbers."""
     mistakes: tuple[Mistake, ...] = ()
     pattern = unknown = ""
     if any(not t.verdict.passed and t.answer is not None for t in tried):
         mistakes = name_mistakes(exercise, tried, clues(source, exercise.name) if source else ())
-        pattern = "" if mistakes else pattern_over_cases(exercise, tried)
+        pattern = "" if mistakes else pattern_over_cases(exercise, tried, exact=exact)
         unknown = "" if mistakes else _digest([t.answer for t in tried])
     cases = tuple(_explain_case(exercise, t.verdict, mistakes) for t in tried)
     return Result(exercise, cases, mistakes, pattern, unknown)

@@ -18,8 +18,11 @@ _PLAIN = {
 }
 
 
-def pattern_over_cases(exercise: Exercise, tried: list[Tried]) -> str:
-    """One sentence that holds in every case that failed, or ""; needs two cases and no error."""
+def pattern_over_cases(exercise: Exercise, tried: list[Tried], *, exact: bool = True) -> str:
+    """One sentence that holds in every case that failed, or ""; needs two cases and no error.
+
+    exact: a factor that has no plain word is told in digits, as it must not be where inputs are hidden.
+    """
     failed = [t for t in tried if not t.verdict.passed]
     if failed and all(_nearly(t) for t in failed):
         return (
@@ -35,9 +38,8 @@ def pattern_over_cases(exercise: Exercise, tried: list[Tried]) -> str:
     passed_too = any(t.verdict.passed for t in tried)
     where = "In every failed case" if passed_too else "In every case"
     if np.allclose(found, found[0], rtol=1e-6):
-        factor = next(
-            (w for n, w in _PLAIN.items() if np.isclose(found[0], n, rtol=1e-6)), f"{found[0]:.6g} times"
-        )
+        number = f"{found[0]:.6g} times" if exact else "one and the same factor times"
+        factor = next((w for n, w in _PLAIN.items() if np.isclose(found[0], n, rtol=1e-6)), number)
         return f"{where} your result is {factor} the right one."
     for name, sizes in _sizes(exercise, failed):
         for words, factors in _powers(name, np.array(sizes, dtype=float)):

@@ -4,6 +4,8 @@ What the numbers are worth is decided in `sdpa_helpers.checking.judge`, for lear
 only a grader meets: no answer cell, a forged result, a run that ended before its time.
 """
 
+import hmac
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import cast
@@ -11,9 +13,10 @@ from typing import cast
 from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.diagnose import explain
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
+from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, Verdict, judge, truths
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.rules import not_allowed
+from sdpa_helpers.grading.hidden_words import without_values
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, NamedMistake, Status
 from sdpa_helpers.grading.run import Outcome
@@ -34,7 +37,9 @@ def judge_exercise(exercise: Exercise, evidence: Evidence, seed: str, *, refuse:
     """The graded exercise. refuse: an answer with a forbidden call earns nothing."""
     known = truths(exercise, seed)
     tried = [Tried(t, _verdict(exercise, t, evidence), _answer(exercise, t, evidence)) for t in known]
-    graded = _graded(exercise, tried, evidence.lifted.answers.get(exercise.name, ""))
+    source = evidence.lifted.answers.get(exercise.name, "")
+    shown = tried if seed == PUBLIC_SEED else without_values(tried, source)
+    graded = _graded(exercise, list(map(_about_helpers, shown)), source, seed)
     if refuse and exercise.name in evidence.lifted.forbidden:
         return _refused(graded, evidence.lifted.forbidden[exercise.name])
     return graded
@@ -54,7 +59,7 @@ def nothing_run(exercise: Exercise, seed: str, why: str) -> GradedExercise:
         Tried(t, Verdict(t.case.name, "missing", 0.0, t.case.points, fault="missing", seen=why), None)
         for t in truths(exercise, seed)
     ]
-    return _graded(exercise, tried, "")
+    return _graded(exercise, tried, "", seed)
 
 
 def status_of(exercises: Iterable[GradedExercise], stops: dict[str, str]) -> Status:
@@ -67,15 +72,13 @@ def status_of(exercises: Iterable[GradedExercise], stops: dict[str, str]) -> Sta
 
 
 def forged(outcome: Outcome) -> tuple[Flag, ...]:
-    """A flag for every result that was not accepted."""
-    return tuple(
-        Flag("forged-output", f"{exercise}, {case}: {why}")
-        for (exercise, case), why in outcome.forged.items()
-    )
+    """A flag for every result that was not accepted; why not could hold what the code wants to tell."""
+    why = "the result was not accepted: it did not come as this check sends it"
+    return tuple(Flag("forged-output", f"{exercise}, {case}: {why}") for exercise, case in outcome.forged)
 
 
-def _graded(exercise: Exercise, tried: list[Tried], source: str) -> GradedExercise:
-    explained = explain(exercise, tried, source)
+def _graded(exercise: Exercise, tried: list[Tried], source: str, seed: str) -> GradedExercise:
+    explained = explain(exercise, tried, source, exact=seed == PUBLIC_SEED)
     cases = tuple(
         GradedCase(
             case=c.verdict.case,
@@ -88,8 +91,13 @@ def _graded(exercise: Exercise, tried: list[Tried], source: str) -> GradedExerci
         for c in explained.cases
     )
     mistakes = tuple(NamedMistake(m.name, m.says, m.cases) for m in explained.mistakes)
-    more = (mistakes, explained.pattern, explained.unknown)
+    more = (mistakes, explained.pattern, _sealed(explained.unknown, seed))
     return GradedExercise(exercise.name, exercise.title, exercise.max_points, cases, *more)
+
+
+def _sealed(digest: str, seed: str) -> str:
+    """The digest of what came back, so that only who knows the seed could find out of what."""
+    return hmac.new(seed.encode(), digest.encode(), "sha256").hexdigest()[:12] if digest else ""
 
 
 def _answer(e: Exercise, truth: Truth, evidence: Evidence) -> Answer | None:
@@ -112,7 +120,7 @@ def _verdict(e: Exercise, truth: Truth, evidence: Evidence) -> Verdict:
         seen = f"the result of this check was not accepted: {outcome.forged[key]}"
         return replace(nothing, fault="forged-output", seen=seen)
     if e.name in outcome.cell_errors:
-        seen = _cell_error(outcome.cell_errors[e.name])
+        seen = f"the answer cell did not run: {outcome.cell_errors[e.name]}"
         return replace(nothing, status="error", fault="answer-cell-failed", seen=seen)
     if key in outcome.answers:
         return _of_answer(e, truth, outcome.answers[key])
@@ -129,8 +137,16 @@ def _of_answer(e: Exercise, truth: Truth, answer: Answer) -> Verdict:
     if answer.error == "MemoryError":
         seen = "the memory limit was reached while this case ran"
         return replace(nothing, status="out-of-memory", fault="out-of-memory", seen=seen)
-    verdict = judge(e, truth, answer)
-    return replace(verdict, seen=verdict.seen + _HELPERS) if answer.error == "NameError" else verdict
+    return judge(e, truth, answer)
+
+
+def _about_helpers(t: Tried) -> Tried:
+    """With what is to be said where a name is missing."""
+    found = (t.answer is not None and t.answer.error == "NameError") or (
+        t.verdict.fault == "answer-cell-failed"
+        and re.search(r"\b(Name|Import|ModuleNotFound)Error\b", t.verdict.seen)
+    )
+    return replace(t, verdict=replace(t.verdict, seen=t.verdict.seen + _HELPERS)) if found else t
 
 
 _HELPERS = (
@@ -144,8 +160,3 @@ _STOPPED = {
     "start-failed": "the Python process could not be started; that is the grader's problem, not yours",
     "not-run": "this case was not reached",
 }
-
-
-def _cell_error(text: str) -> str:
-    about_helpers = _HELPERS if text.startswith(("NameError", "ImportError")) else ""
-    return f"the answer cell did not run: {text}{about_helpers}"

@@ -173,7 +173,7 @@ def test_the_record_has_the_form_of_the_contract(graded):
     assert {"points", "max_points", "cases"} <= set(exercise)
     case = exercise["cases"][0]
     assert {"case", "passed", "points", "max_points", "diagnosis", "message"} <= set(case)
-    assert case["message"].startswith("Returned an array of shape (3,); expected one number.")
+    assert case["message"].startswith("Returned an array of another shape than is asked for: an array came")
 
 
 def test_the_csv_files(graded):

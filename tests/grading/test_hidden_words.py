@@ -1,0 +1,149 @@
+"""Feedback on hidden inputs tells none of their numbers, however an answer tries to put them there.
+
+An answer that carries something out makes feedback depend on the inputs: so the same answer is graded on many
+sets of them, and what is said must stay the same.
+"""
+
+import linecache
+import re
+import textwrap
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
+from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.grading.hidden_words import error_in_words
+from sdpa_helpers.grading.judge import Evidence, forged, judge_exercise
+from sdpa_helpers.grading.read import Lifted
+from sdpa_helpers.grading.result import GradedExercise
+from sdpa_helpers.grading.run import Outcome
+from sdpa_helpers.lessons.registry import find
+
+SEEDS = [f"seed {n}" for n in range(8)]
+NAME = "attention_scores"
+
+
+def graded(source: str, seed: str, name: str = NAME, **outcome) -> GradedExercise:
+    """What the grader makes of an answer, without a kernel."""
+    source = textwrap.dedent(source).lstrip("\n")
+    filename = f"<answer {hash(source)}>"
+
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    cell = {"np": np}
+    if not outcome:
+        exec(compile(source, filename, "exec"), cell)
+        came = {(name, t.case.name): observe(cell[name], t.inputs, t.watch) for t in truths(find(name), seed)}
+        outcome = {"answers": came}
+    return judge_exercise(
+        find(name), Evidence(Lifted({name: source}, (), {}), Outcome(**outcome), {}), seed, refuse=True
+    )
+
+
+TELLS = {
+    "in an error": "raise ValueError(f'{Q.ravel()[0]}')",
+    "in an error like NumPy's": "raise ValueError(f'operands could not be broadcast together with shapes ({x},) (2,)')",
+    "in a name": "raise NameError(f\"name 'x{x}' is not defined\")",
+    "in a key": "return {}[x]",
+    "in an assertion": "assert Q.sum() == 1e99, Q",
+    "in the name of an error": "raise type(f'E{x}', (Exception,), {})('no')",
+    "in the name of a class": "return type(f'E{x}', (), {})()",
+    "in a shape": "return np.zeros(x % 5000)",
+    "in the number of axes": "return np.zeros((1,) * (x % 7 + 4))",
+    "in a true error of NumPy's": "return np.zeros(x % 5000 + 2) + np.zeros(x % 4999 + 5005)",
+    "in an index": "return np.zeros(3)[x + 5]",
+    "in the number of parts": "return (Q,) * (x % 15 + 1)",
+    "in a place": "out = np.zeros_like(Q @ K.swapaxes(-1, -2)); out.flat[x % out.size] = 1e9; return out",
+    "in a value": "return np.full_like(Q @ K.swapaxes(-1, -2), x + 1e6)",
+    "in a spoiled place": "out = Q @ K.swapaxes(-1, -2); out.flat[x % out.size] = np.nan; return out",
+    "in memory": "return np.zeros((x % 900 + 100, 1000)).sum()",
+    "in a factor": "return Q @ K.swapaxes(-1, -2) * (x + 2.0)",
+    "in an offset": "return Q @ K.swapaxes(-1, -2) + (x + 1e4)",
+    "in a recursion": "f = lambda n: 1 / 0 if n == 0 else f(n - 1); return f(x % 50)",
+}  # fmt: skip
+
+
+def answer(body: str) -> str:
+    return f"def {NAME}(Q, K):\n    x = int(abs(Q.ravel()[0]) * 1e6)\n    {body}\n"
+
+
+def said(found: GradedExercise) -> list[tuple[str, str, str]]:
+    """All that a learner reads, and all that tables hold."""
+    return [(c.diagnosis, c.message, c.status) for c in found.cases] + [(found.pattern, "", "")]
+
+
+@pytest.mark.parametrize("how", TELLS)
+def test_what_is_said_does_not_depend_on_the_inputs(how):
+    told = {tuple(said(graded(answer(TELLS[how]), seed))) for seed in SEEDS}
+    assert len(told) <= 2, told  # an input that happens to be 0 or to fit
+    public = {tuple(said(graded(answer(TELLS[how]), PUBLIC_SEED)))}
+    assert public - told
+
+
+LINES = "\n".join(f"    if x % 40 == {n}: raise ValueError('no')" for n in range(40))
+
+
+def test_one_of_many_lines_is_no_way_out():
+    source = f"def {NAME}(Q, K):\n    x = int(abs(Q.ravel()[0]) * 1e6)\n{LINES}\n"
+    assert len({tuple(said(graded(source, seed))) for seed in SEEDS}) == 1
+
+
+def test_the_digest_of_unknown_answers_cannot_be_tried_out():
+    def unknown(seed):
+        return graded(f"def {NAME}(Q, K):\n    return Q @ K.swapaxes(-1, -2) + 7\n", seed).unknown
+
+    assert unknown("a") == unknown("a") != unknown("b")
+
+
+def test_an_answer_cell_tells_no_more():
+    source = f"def {NAME}(Q, K):\n    return 3.14\n"
+    for text, shown in {
+        "ValueError: 0.913": "ValueError.",
+        "Secret913: 0.913": "run.",
+        "SyntaxError: invalid syntax (line 2)": "SyntaxError, invalid syntax, line 2: `return 3.14`.",
+        "SyntaxError: 0.913 (line 77)": "SyntaxError.",
+    }.items():
+        told = graded(source, "s", cell_errors={NAME: text}).cases[0].message
+        assert told.startswith("The answer cell did not run")
+        assert told.partition("run: ")[2].startswith(shown) or told.startswith(
+            f"The answer cell did not {shown}"
+        )
+        assert "913" not in told
+
+
+def test_a_result_that_is_not_accepted_tells_nothing():
+    outcome = Outcome(forged={(NAME, "one"): "913 results arrived"})
+    assert "913" not in forged(outcome)[0].message
+    case = find(NAME).cases[0].name
+    assert "913" not in graded("x = 1", "s", forged={(NAME, case): "913 results"}).cases[0].message
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return Q @ K", "line 2: `return Q @ K`"),
+        ("return Q @ K", "the shapes do not fit for a matrix product"),
+        ("return nothing_such", "the name `nothing_such` is not defined"),
+        ("return (Q @ K.swapaxes(-1, -2)).swapaxes(-1, -2)[None]", "it has more axes"),
+        ("return -5.0 * (Q @ K.swapaxes(-1, -2)) + 1", "all of them"),
+        ("return Q @ K.swapaxes(-1, -2) * 1000.5", "all by the same factor"),
+        ("return Q @ K.swapaxes(-1, -2) + 1000.5", "all by the same amount"),
+        ("return list(Q)", "expected an array"),
+        ("return (Q @ K.swapaxes(-1, -2)) > 0", "True and False; expected float64"),
+    ],
+)
+def test_what_helps_is_still_said(body, words):
+    found = graded(f"def {NAME}(Q, K):\n    {body}\n", "s")
+    assert any(words in case.message for case in found.cases if not case.passed), found.cases
+
+
+def test_with_public_inputs_every_digit_is_told():
+    found = graded(f"def {NAME}(Q, K):\n    return np.zeros(913)\n", PUBLIC_SEED)
+    assert "(913,)" in found.cases[0].message
+
+
+def test_an_errors_words_hold_no_digits_but_of_a_name_in_the_source():
+    for text in ("cannot reshape array of size 913 into shape (4,)", "index 913 is out of bounds", "x913"):
+        assert not re.search(r"\d", " ".join(error_in_words("ValueError", text, "")))
+    assert list(error_in_words("NameError", "name 'a9' is not defined", "a91 = 2")) == ["NameError"]
+    assert "a9" in " ".join(error_in_words("NameError", "name 'a9' is not defined", "b = a9"))
