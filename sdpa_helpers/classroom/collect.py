@@ -1,4 +1,4 @@
-"""Who handed in which file, and when: a folder per student, flat files, and what learning systems export.
+"""Which file of whom is graded: a folder per student, flat files, and what learning systems export.
 
 Understood without being told which it is, as a folder or as a zip:
     ada/01_dot_product.ipynb                                                   a folder per student
@@ -11,247 +11,328 @@ Understood without being told which it is, as a folder or as a zip:
 
 import csv
 import io
-import os
+import math
 import re
-import struct
-import zipfile
-import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+import unicodedata
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import Literal
 
+from sdpa_helpers.classroom.listing import Entry, Listing, list_folder, shown
+from sdpa_helpers.classroom.names import Named, Sender, apart, from_moodle, read_name
+from sdpa_helpers.grading.assemble import pristine_text
+from sdpa_helpers.grading.plain_text import one_line
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission, notebook_of
-from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
+from sdpa_helpers.grading.result import FileHandedIn, Flag
 
-TRAPS = ("__MACOSX", ".ipynb_checkpoints")
 SAME_MOMENT = timedelta(seconds=2)
 """Zips keep times to two seconds."""
 
 ONE_DOWNLOAD = timedelta(minutes=10)
 """Canvas and Moodle stamp every file of a zip with the time of the download: such times say nothing."""
 
-# Canvas: user's sortable name without spaces, LATE, user id, attachment id, the file's own name.
-_CANVAS = re.compile(
-    r"(?:(?P<name>(?!LATE_|anon_).+?)_)?(?:(?P<late>LATE)_)?(?P<id>\d+|anon_\w+?)_(?P<number>\d+)_(?P<file>.+)"
-)
-# Moodle: full name (its underscores are spaces), participant number, plugin; then "/" or "_" and the file's name.
-_MOODLE = re.compile(r"(?P<name>[^_]+)(?:_(?P<id>\d+))?_assignsubmission_(?P<plugin>[a-z]+)_?(?P<file>.*)")
-_BLACKBOARD = re.compile(r".+?_(?P<id>[^_]+)_attempt_(?P<time>\d{4}(?:-\d\d){5})_(?P<file>.+)")
-_COPY = re.compile(r"[-_ ]*(\(\d+\)|Copy of|Copy\d*\b|[-_]\d{1,2}$)[-_ ]*", re.IGNORECASE)
+MAX_OTHERS_NAMED = 5
+"""Of the files that were handed in beside the one that is graded; all are in handed_in.csv."""
+
+RENAMED = "kept-under-another-name"
+"""The kind of the flag on a submission whose student's name could not be that of a folder, or was taken."""
+
+When = tuple[datetime | None, bool]
+"""When something was handed in, and whether the learning system calls it late."""
+
+LatePolicy = Literal["use", "ignore", "penalty"]
 
 
 @dataclass(frozen=True)
-class Sender:
-    """Who handed a file in, as its name says."""
+class Late:
+    """What becomes of late files."""
 
-    student: str
-    lms: LmsIdentity | None = None
+    policy: LatePolicy = "use"
+    """"use": graded where no other holds an answer; "ignore": never graded; "penalty": graded, for fewer points."""
+    share: float = 0.1
+    """With "penalty": what each started day costs, as a share of the points."""
 
 
 @dataclass(frozen=True)
 class Candidate:
     """A file that may be the one to grade."""
 
+    entry: Entry
     path: Path
-    relative: str
     time: datetime | None
-    late: bool | None = None
-    """What the learning system says; None when it says nothing."""
+    late: bool = False
     number: int = 0
     """Grows with every upload."""
 
-
-@dataclass(frozen=True)
-class Named:
-    """What a file's name says."""
-
-    sender: Sender
-    file: str
-    late: bool | None = None
-    number: int = 0
-    time: datetime | None = None
+    @property
+    def name(self) -> str:
+        """The file's own name, as people read it."""
+        return shown(PurePosixPath(self.entry.relative.name))
 
 
-# ---- names ------------------------------------------------------------------------------------------------
+@dataclass
+class Found:
+    """What one student handed in."""
 
-
-def read_name(relative: PurePath, notebooks: list[str]) -> Named | None:
-    """Who handed in the file at this path below the folder of submissions; None when nobody can be told.
-
-    What a student can choose, names inside their own folder, never decides who they are.
-    """
-    first, inside = relative.parts[0], len(relative.parts) > 1
-    if match := _MOODLE.fullmatch(first):
-        return Named(
-            _sender("moodle", match["name"], match["id"] or ""), relative.name if inside else match["file"]
-        )
-    if inside:
-        return Named(Sender(safe_name(first)), relative.name)
-    if (match := _CANVAS.fullmatch(first)) and notebook_like(match["file"], notebooks):
-        sender = _sender("canvas", match["name"] or "", match["id"])
-        return Named(sender, match["file"], match["late"] is not None, int(match["number"]))
-    if match := _BLACKBOARD.fullmatch(first):
-        time = datetime.strptime(match["time"], "%Y-%m-%d-%H-%M-%S").astimezone()
-        return Named(_sender("blackboard", "", match["id"]), match["file"], time=time)
-    name = notebook_of(first, notebooks) if first.endswith(".ipynb") else None
-    if name is None:
-        return None
-    before, after = (_COPY.sub(" ", part) for part in first.removesuffix(".ipynb").split(name, 1))
-    student = " ".join(part for part in (before.strip(" _-.,"), after.strip(" _-.,()")) if part)
-    return Named(Sender(safe_name(student)), f"{name}.ipynb") if student else None
-
-
-def notebook_like(file: str, notebooks: list[str]) -> bool:
-    """Whether a Canvas name's last part can be that: a notebook of this course, or no notebook at all."""
-    return not file.endswith(".ipynb") or notebook_of(file, notebooks) is not None
-
-
-def _sender(system: str, name: str, number: str) -> Sender:
-    student = "_".join(part for part in (name, number) if part)
-    return Sender(safe_name(student), LmsIdentity(system, number, name))
-
-
-def safe_name(text: str) -> str:
-    """A student's name as the name of a folder: it cannot lead elsewhere, and every file can hold it."""
-    text = text.encode("utf-8", "backslashreplace").decode()
-    text = "".join("_" if c in "/\\\0" or not c.isprintable() else c for c in text)
-    return text.strip().lstrip(".")[:120] or "unnamed"
+    files: dict[str, list[Candidate]] = field(default_factory=dict)
+    """By notebook."""
 
 
 # ---- finding ----------------------------------------------------------------------------------------------
 
 
 def find_submissions(
-    root: Path,
+    handed_in: Path | Listing,
     notebooks: list[str],
     deadline: datetime | None = None,
-    handed_in_at: dict[str, tuple[datetime | None, bool]] | None = None,
+    handed_in_at: dict[str, When] | None = None,
+    late: Late | None = None,
 ) -> tuple[list[Submission], list[tuple[str, str]]]:
-    """Every student's notebooks under `root`, missing ones included, and the files that were left out, with why.
+    """Every student's notebooks, missing ones included, and the files that were left out, with why.
 
     A notebook that nobody handed in is not part of the batch. `handed_in_at`: a learning system's own times, by
-    id, with whether it calls them late; they go before those of the files.
+    id, with whether it calls them late; they go before those of the files. Raises OSError when the folder of
+    submissions cannot be opened; nothing in it raises anything.
     """
-    root = _unwrap(root, notebooks)
-    found: dict[Sender, dict[str, list[Candidate]]] = {}
-    left_out = []
-    for path in _files(root):
-        relative = path.relative_to(root)
-        named = read_name(relative, notebooks)
-        notebook = notebook_of(path.name, notebooks) if path.suffix == ".ipynb" else None
-        if named and (named.sender.lms or len(relative.parts) > 1):
-            found.setdefault(named.sender, {})  # handed in something: a missing notebook is then a result
-        if path.suffix != ".ipynb":
-            continue
-        if path.is_symlink():
-            left_out.append((_text(relative), "a link, not a file: hand in the notebook itself"))
-        elif notebook is None:
-            expected = ", ".join(f"{n}.ipynb" for n in notebooks)
-            left_out.append((_text(relative), f"not a notebook of this course; expected one of {expected}"))
-        elif named is None:
-            why = "not in a student's folder: expected <student>/<notebook>.ipynb, or the student's name in the name"
-            left_out.append((_text(relative), why))
-        else:
-            time, late = named.time or datetime.fromtimestamp(path.stat().st_mtime, UTC), named.late
-            if handed_in_at is not None:
-                number = named.sender.lms.id if named.sender.lms else ""
-                time, late = handed_in_at.get(number, (None, False))
-            file = Candidate(path, _text(relative), time, late, named.number)
-            found.setdefault(named.sender, {}).setdefault(notebook, []).append(file)
-    for folder in sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith((".", "_"))):
-        named = read_name(PurePath(folder.name, "x"), notebooks)
-        if named:
-            found.setdefault(named.sender, {})
-    in_batch = [n for n in notebooks if any(n in files for files in found.values())]
-    trusted = _times_mean_something(found)
-    people = sorted(found, key=lambda sender: sender.student)
-    return [
-        _choose(s, n, found[s].get(n, []), deadline, trusted or handed_in_at is not None)
-        for s in people
-        for n in in_batch
-    ], left_out
-
-
-def _files(root: Path) -> Iterator[Path]:
-    for path in sorted(root.rglob("*")):
-        parts = path.relative_to(root).parts
-        if path.is_file() and not any(p in TRAPS or p.startswith(".") for p in parts):
-            yield path
-
-
-def _unwrap(root: Path, notebooks: list[str]) -> Path:
-    """A download that lies in one folder more than expected: that folder."""
-    inside = [p for p in root.iterdir() if p.name not in TRAPS and not p.name.startswith(".")]
-    if len(inside) != 1 or not inside[0].is_dir() or _MOODLE.fullmatch(inside[0].name):
-        return root
-    names = [
-        read_name(PurePath(p.name), notebooks) for p in inside[0].iterdir() if not p.name.startswith(".")
+    listing = _unwrap(list_folder(handed_in) if isinstance(handed_in, Path) else handed_in, notebooks)
+    found: dict[Sender, Found] = {}
+    left_out = list(listing.left_out)
+    for entry in listing.entries:
+        _sort_in(entry, notebooks, found, left_out, handed_in_at)
+    in_batch = [n for n in notebooks if any(n in one.files for one in found.values())]
+    trusted = handed_in_at is not None or _times_mean_something(found)
+    rule = _Rule(deadline, trusted, late or Late())
+    names = apart(found)
+    people = sorted(found, key=lambda sender: names[sender])
+    submissions = [
+        _named(_choose(n, found[s].files.get(n, []), rule), s, names[s]) for s in people for n in in_batch
     ]
-    exported = any(n and n.sender.lms for n in names)
-    return inside[0] if exported or (len(names) > 1 and all(names)) else root
+    return submissions, sorted(left_out)
 
 
-def _times_mean_something(found: dict[Sender, dict[str, list[Candidate]]]) -> bool:
+def _sort_in(
+    entry: Entry,
+    notebooks: list[str],
+    found: dict[Sender, Found],
+    left_out: list[tuple[str, str]],
+    handed_in_at: dict[str, When] | None,
+) -> None:
+    """Put an entry where it belongs: to a student's files, or to what is left out."""
+    parts, name = entry.relative.parts, shown(entry.relative)
+    top = len(parts) == 1
+    if entry.is_folder:
+        if top and not parts[0].startswith("_") and (of := read_name(entry.relative / "x", notebooks)):
+            found.setdefault(of.sender, Found())
+        return
+    named = read_name(entry.relative, notebooks)
+    if named and (named.sender.lms or not top):
+        found.setdefault(named.sender, Found())  # handed in something: a missing notebook is then a result
+    if entry.path is None:
+        if top and named is None and not entry.relative.name.endswith(".ipynb"):
+            left_out.append((name, "no notebook, and in nobody's folder"))
+        return
+    notebook = notebook_of(entry.relative.name, notebooks)
+    if notebook is None:
+        expected = ", ".join(f"{n}.ipynb" for n in notebooks)
+        left_out.append((name, f"not a notebook of this course; expected one of {expected}"))
+    elif named is None:
+        why = "not in a student's folder: expected <student>/<notebook>.ipynb, or the student's name in the name"
+        left_out.append((name, why))
+    else:
+        files = found.setdefault(named.sender, Found()).files
+        files.setdefault(notebook, []).append(_candidate(entry, entry.path, named, handed_in_at))
+
+
+def _candidate(entry: Entry, path: Path, named: Named, handed_in_at: dict[str, When] | None) -> Candidate:
+    time, late = named.time or entry.time, bool(named.late)
+    if handed_in_at is not None:
+        number = named.sender.lms.id if named.sender.lms else ""
+        time, late = handed_in_at.get(number, (None, False))
+    return Candidate(entry, path, time, late, named.number)
+
+
+def _unwrap(listing: Listing, notebooks: list[str]) -> Listing:
+    """A download that lies in one folder more than expected: what is in that folder."""
+    tops = {entry.relative.parts[0] for entry in listing.entries}
+    below = [entry for entry in listing.entries if len(entry.relative.parts) > 1]
+    if len(tops) != 1 or not below or from_moodle(next(iter(tops))):
+        return listing
+    inner = {PurePosixPath(*entry.relative.parts[1:]) for entry in below}
+    if listing.zipped and not any(len(p.parts) == 1 and p.name.endswith(".ipynb") for p in inner):
+        folders = {p.parts[0] for p in inner if len(p.parts) > 1}
+        folders |= {e.relative.parts[1] for e in below if e.is_folder and len(e.relative.parts) == 2}
+        unwraps = bool(folders)  # a zip of the folder: its students are one level down
+    else:
+        names = [read_name(PurePosixPath(first), notebooks) for first in {p.parts[0] for p in inner}]
+        unwraps = any(n and n.sender.lms for n in names) or (len(names) > 1 and all(names))
+    if not unwraps:
+        return listing
+    entries = [replace(e, relative=PurePosixPath(*e.relative.parts[1:])) for e in below]
+    return Listing(entries, listing.left_out, listing.zipped)
+
+
+def _times_mean_something(found: dict[Sender, Found]) -> bool:
     systems = {s.lms.system for s in found if s.lms}
-    times = [f.time for files in found.values() for some in files.values() for f in some if f.time]
+    times = [f.time for one in found.values() for some in one.files.values() for f in some if f.time]
     if not times or not systems & {"canvas", "moodle"}:
         return True
     return max(times) - min(times) > ONE_DOWNLOAD
 
 
-def _text(path: PurePath) -> str:
-    return str(path).encode("utf-8", "backslashreplace").decode()
+def _named(submission: Submission, sender: Sender, name: str) -> Submission:
+    """The submission under the student's name; says so when that is not the one that the file has."""
+    flags = submission.flags
+    if name != unicodedata.normalize("NFC", sender.said.strip()):
+        said = one_line(sender.said)[:200]
+        why = "another one here is called so" if name != sender.student else "no folder can have that name"
+        flags = (*flags, Flag(RENAMED, f"handed in as {said!r}: {why}; kept as {name!r}"))
+    return replace(submission, student=name, lms=sender.lms, flags=flags)
 
 
 # ---- choosing ---------------------------------------------------------------------------------------------
 
 
-def _choose(
-    sender: Sender, notebook: str, files: list[Candidate], deadline: datetime | None, trusted: bool
-) -> Submission:
-    """The newest before the deadline counts; when all are late, the newest. Nothing is dropped from the record."""
+@dataclass(frozen=True)
+class _Rule:
+    """By what a file is chosen."""
+
+    deadline: datetime | None
+    trusted: bool
+    """Whether the files' times are those at which they were handed in."""
+    late: Late
+
+    def is_late(self, file: Candidate) -> bool:
+        """Canvas's or Moodle's own word counts; else the file's time, where it is that of the hand-in."""
+        return file.late or self._after(file) > timedelta(0)
+
+    def time(self, file: Candidate) -> str:
+        """When it was handed in, for people; "" where nobody knows, or nobody asked."""
+        if not self.deadline or not self.trusted or not file.time:
+            return ""
+        try:
+            return file.time.astimezone(self.deadline.tzinfo).isoformat(timespec="seconds")
+        except (ValueError, OverflowError):
+            return ""
+
+    def days(self, file: Candidate) -> int:
+        """Started days after the deadline; one where only the learning system's word is known."""
+        return max(1, math.ceil(self._after(file) / timedelta(days=1))) if self.is_late(file) else 0
+
+    def penalty(self, file: Candidate) -> float:
+        """The share of the points that the file's being late costs, from 0 to 1."""
+        return min(1.0, round(self.days(file) * self.late.share, 6)) if self.late.policy == "penalty" else 0.0
+
+    def _after(self, file: Candidate) -> timedelta:
+        if not self.deadline or not self.trusted or not file.time:
+            return timedelta(0)
+        return max(timedelta(0), file.time - self.deadline)
+
+
+def _choose(notebook: str, files: list[Candidate], rule: _Rule) -> Submission:
+    """The file that counts, of those that one student handed in for a notebook.
+
+    The newest before the deadline; when all are late, the newest. One that holds no answer does not hide one that
+    does, be that older, or late. Nothing is dropped from the record.
+    """
     if not files:
-        return Submission(sender.student, notebook, None, lms=sender.lms)
-    late = {f.relative: _is_late(f, deadline, trusted) for f in files}
-    ranked = sorted(files, key=lambda f: f.relative)
-    on_time = [f for f in ranked if not late[f.relative]] or ranked
-    newest = max(on_time, key=lambda f: (f.number, f.time or datetime.min.replace(tzinfo=UTC)))
-    same = [f for f in on_time if f.number == newest.number and _same_moment(f, newest)]
-    chosen = next((f for f in same if f.path.stem == notebook), newest)
-    kept = []
-    for file in ranked:
-        time = ""
-        if deadline and trusted and file.time:
-            time = file.time.astimezone(deadline.tzinfo).isoformat(timespec="seconds")
-        kept.append(FileHandedIn(file.relative, file is chosen, late[file.relative], time))
-    return Submission(sender.student, notebook, chosen.path, _flags(chosen, kept), sender.lms, tuple(kept))
+        return Submission("", notebook, None)
+    ranked = sorted(files, key=lambda f: f.entry.relative)
+    in_time = [f for f in ranked if not rule.is_late(f)]
+    late = [f for f in ranked if rule.is_late(f)] if rule.late.policy != "ignore" else []
+    chosen, hollow = _best(notebook, in_time, late)
+    kept = tuple(
+        FileHandedIn(shown(f.entry.relative), f is chosen, rule.is_late(f), rule.time(f)) for f in ranked
+    )
+    if chosen is None:
+        newest = rule.time(max(ranked, key=_age))
+        reason = f"The notebook was handed in late{f', at {newest}' if newest else ''}; late files are not graded here."
+        flag = Flag("late", f"{len(ranked)} handed in late, and not graded: --late ignore")
+        return Submission("", notebook, None, (flag,), handed_in=kept, why_missing=reason)
+    flags = _flags(chosen, kept, hollow, rule)
+    return Submission("", notebook, chosen.path, flags, handed_in=kept, late_penalty=rule.penalty(chosen))
 
 
-def _is_late(file: Candidate, deadline: datetime | None, trusted: bool) -> bool:
-    """Canvas's or Moodle's own word counts; else the file's time, where it is that of the hand-in."""
-    return bool(file.late) or bool(deadline and trusted and file.time and file.time > deadline)
+def _best(
+    notebook: str, in_time: list[Candidate], late: list[Candidate]
+) -> tuple[Candidate | None, list[tuple[Candidate, str]]]:
+    """The file that counts, and those that would have, with why they hold no answer."""
+    ordered = [*_by_age(notebook, in_time), *_by_age(notebook, late)]
+    if len(ordered) < 2:
+        return (ordered[0] if ordered else None), []
+    hollow: list[tuple[Candidate, str]] = []
+    for file in ordered[:MAX_OTHERS_NAMED]:
+        why = holds_nothing(file.path, notebook)
+        if not why:
+            return file, hollow
+        hollow.append((file, why))
+    return ordered[0], []
+
+
+def _by_age(notebook: str, files: list[Candidate]) -> list[Candidate]:
+    """The one that counts first, then the others from new to old."""
+    if not files:
+        return []
+    newest = max(files, key=_age)
+    same = [f for f in files if f.number == newest.number and _same_moment(f, newest)]
+    first = next((f for f in same if f.entry.relative.stem == notebook), newest)
+    return [first, *sorted((f for f in files if f is not first), key=_age, reverse=True)]
+
+
+def _age(file: Candidate) -> tuple[int, datetime]:
+    return file.number, file.time or datetime.min.replace(tzinfo=UTC)
 
 
 def _same_moment(one: Candidate, other: Candidate) -> bool:
     return one.time is None or other.time is None or abs(one.time - other.time) <= SAME_MOMENT
 
 
-def _flags(chosen: Candidate, kept: list[FileHandedIn]) -> tuple[Flag, ...]:
+def holds_nothing(path: Path, notebook: str) -> str:
+    """Why a file cannot hold an answer: by its size and its bytes alone, which nobody parses here. "" when it can."""
+    try:
+        size = path.stat().st_size
+        if size == 0:
+            return "is empty"
+        if size > MAX_NOTEBOOK_BYTES:
+            return "is too large to be read"
+        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf").strip()
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    if not content.startswith(b"{") or not content.endswith(b"}"):
+        return "is no notebook"
+    return "is as it was handed out" if content == pristine_text(notebook).strip().encode() else ""
+
+
+def _flags(
+    chosen: Candidate, kept: tuple[FileHandedIn, ...], hollow: list[tuple[Candidate, str]], rule: _Rule
+) -> tuple[Flag, ...]:
     flags = []
     own = next(file for file in kept if file.graded)
     if own.late:
         when = f", at {own.time}" if own.time else ""
-        flags.append(Flag("late", f"{chosen.path.name} was handed in late{when}; it was graded all the same"))
+        cost = "it was graded all the same"
+        if rule.late.policy == "penalty":
+            days = rule.days(chosen)
+            begun = f"{days} started day{'s' if days > 1 else ''}, {rule.late.share:.4g} each"
+            cost = f"{100 * rule.penalty(chosen):.4g} % of its points are taken off ({begun})"
+        flags.append(Flag("late", f"{chosen.name} was handed in late{when}; {cost}"))
     others = [_described(file) for file in kept if not file.graded]
     if others:
-        message = f"{_described(own)} was graded; also handed in: {', '.join(others)}"
+        more = f" and {len(others) - MAX_OTHERS_NAMED} more" if len(others) > MAX_OTHERS_NAMED else ""
+        message = (
+            f"{_described(own)} was graded; also handed in: {', '.join(others[:MAX_OTHERS_NAMED])}{more}"
+        )
         flags.append(Flag("several-files", message))
+    if hollow:
+        reasons = ", ".join(f"{file.name} {why}" for file, why in hollow)
+        flags.append(Flag("passed-over", f"{chosen.name} was graded, as {reasons}"))
+    if chosen.entry.odd:
+        flags.append(Flag("odd-file", f"{chosen.name}: {chosen.entry.odd}"))
     return tuple(flags)
 
 
 def _described(file: FileHandedIn) -> str:
-    name = PurePosixPath(file.file.replace("\\", "/")).name
+    name = PurePosixPath(file.file).name
     return name + (" (late)" if file.late else "") + (f" ({file.time})" if file.time else "")
 
 
@@ -276,62 +357,6 @@ def _moodle_time(text: str) -> datetime | None:
     for form in _MOODLE_TIMES:
         try:
             return datetime.strptime(text.strip(), form).astimezone()
-        except ValueError:
+        except (ValueError, OverflowError, OSError):
             continue
     return None
-
-
-# ---- zips -------------------------------------------------------------------------------------------------
-
-
-def unpack(archive: Path, into: Path) -> None:
-    """Unpack the notebooks of a zip, and nothing else; names that climb out of the folder stay out.
-
-    Each file gets the time of its entry. What is too large to be graded takes no room on the disk.
-    """
-    with zipfile.ZipFile(archive) as file:
-        for info in file.infolist():
-            target = (into / info.filename).resolve()
-            if info.is_dir() or not target.is_relative_to(into.resolve()) or "\0" in info.filename:
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if info.filename.endswith(".ipynb"):
-                _unpack_one(file, info, target)
-            elif _CANVAS.fullmatch(target.name) or _MOODLE.fullmatch(target.name):
-                target.touch()  # something else was handed in: its name says by whom
-    top = [p for p in into.iterdir() if p.name not in TRAPS]
-    if len(top) != 1 or not top[0].is_dir() or _MOODLE.fullmatch(top[0].name) or list(top[0].glob("*.ipynb")):
-        return
-    if any(p.is_dir() for p in top[0].iterdir()):
-        for child in list(top[0].iterdir()):  # a zip of the folder: its students are one level down
-            child.rename(into / child.name)
-        top[0].rmdir()
-
-
-def _unpack_one(file: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path) -> None:
-    if info.file_size > MAX_NOTEBOOK_BYTES:
-        with target.open("wb") as large:
-            large.truncate(MAX_NOTEBOOK_BYTES + 1)  # a hole: it will be refused for its size
-    else:
-        try:
-            with file.open(info) as source:  # read a byte more than allowed: the size in the header may lie
-                target.write_bytes(source.read(MAX_NOTEBOOK_BYTES + 1))
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
-            target.write_text(f"damaged in the zip: {error}")
-    seconds = _entry_time(info)
-    if seconds is not None:
-        os.utime(target, (seconds, seconds))
-
-
-def _entry_time(info: zipfile.ZipInfo) -> float | None:
-    """Seconds since 1970: from the "extended timestamp" where there is one, else from the local time of the entry."""
-    extra = info.extra
-    while len(extra) >= 4:
-        kind, size = struct.unpack_from("<HH", extra)
-        if kind == 0x5455 and size >= 5 and len(extra) >= 9 and extra[4] & 1:
-            return float(struct.unpack_from("<i", extra, 5)[0])
-        extra = extra[4 + size :]
-    try:
-        return datetime(*info.date_time).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None

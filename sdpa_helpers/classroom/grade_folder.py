@@ -3,17 +3,19 @@
 import csv
 import json
 import secrets
+import struct
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from sdpa_helpers.classroom import lock
-from sdpa_helpers.classroom.collect import find_submissions, unpack, worksheet_times
+from sdpa_helpers.classroom.collect import Late, find_submissions, worksheet_times
 from sdpa_helpers.classroom.executors import Executor, grade_all
 from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.gradebook import CannotWrite, gradebook_url, open_gradebook, write_gradebook
+from sdpa_helpers.classroom.listing import Listing, list_folder, unpack
 from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import with_marks, write_graded
@@ -47,6 +49,8 @@ class Batch:
     """The newest file before it counts."""
     roster: Path | None = None
     """Moodle's grading worksheet, which knows when each submission came."""
+    late: Late = field(default_factory=Late)
+    """What becomes of late files."""
 
 
 @dataclass(frozen=True)
@@ -207,8 +211,8 @@ def _seed(folder: ResultsFolder, seed: str) -> str:
 def _find(batch: Batch, into: Path) -> tuple[list[Submission], list[tuple[str, str]]]:
     """The submissions, unpacked into a folder where they come in a zip, and what was left out."""
     times = _worksheet_times(batch.roster) if batch.roster else None
-    source = _folder(batch.source, into)
-    submissions, left_out = find_submissions(source, list(LESSONS), batch.deadline, times)
+    listing = _listing(batch.source, into)
+    submissions, left_out = find_submissions(listing, list(LESSONS), batch.deadline, times, batch.late)
     if not submissions:
         raise Unusable(
             f"{batch.source} holds no notebook of this course: expected <student>/<notebook>.ipynb with one of "
@@ -224,13 +228,16 @@ def _worksheet_times(roster: Path) -> dict:
         raise Unusable(f"--roster {roster} cannot be read: {error}") from None
 
 
-def _folder(source: Path, into: Path) -> Path:
+def _listing(source: Path, into: Path) -> Listing:
     if source.is_dir():
-        return source
+        return list_folder(source)
     if not source.exists():
         raise Unusable(f"{source} does not exist; expected a folder of submissions or a zip of one")
+    if not source.is_file():
+        raise Unusable(
+            f"{source} is neither a folder nor a file; expected a folder of submissions or a zip of one"
+        )
     try:
-        unpack(source, into)
-    except (zipfile.BadZipFile, OSError, RuntimeError) as error:
+        return unpack(source, into)
+    except (zipfile.BadZipFile, OSError, RuntimeError, ValueError, struct.error) as error:
         raise Unusable(f"{source} is neither a folder nor a readable zip ({error})") from None
-    return into

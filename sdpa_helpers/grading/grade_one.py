@@ -64,7 +64,7 @@ class Attempt:
 def fingerprint(submission: Submission, settings: Settings) -> str:
     """Changes whenever the result could: the file, the exercise, the seed, the limits, the code that grades."""
     parts = [own_code(), settings.seed, repr(settings.limits), settings.forbidden]
-    parts += [repr(submission.flags), repr(submission.handed_in), RECORD_FORM]
+    parts += [repr(submission.flags), repr(submission.handed_in), repr(submission.late_penalty), RECORD_FORM]
     digest = hashlib.sha256("\0".join(parts).encode())
     digest.update(pristine_text(submission.notebook).encode())
     if submission.path is not None:
@@ -96,7 +96,11 @@ def attempt(submission: Submission, settings: Settings) -> Attempt:
     started = time.monotonic()
     exercises = exercises_of(submission.notebook)
     if submission.path is None:
-        return Attempt(without_run(submission, settings, "missing", "No notebook was handed in."))
+        return Attempt(
+            without_run(
+                submission, settings, "missing", submission.why_missing or "No notebook was handed in."
+            )
+        )
     try:
         cells = read_cells(submission.path)
     except (Unreadable, OSError) as error:
@@ -175,6 +179,7 @@ def _result(submission: Submission, settings: Settings, evidence: Evidence, word
             flags=(*submission.flags, *lifted.flags, *words.flags, *forged(evidence.outcome)),
             answers={name: source[:MAX_KEPT_CHARACTERS] for name, source in answers.items()},
             handed_in=submission.handed_in,
+            late_penalty=submission.late_penalty,
             lms=submission.lms,
             fingerprint=fingerprint(submission, settings),
         )
@@ -197,6 +202,7 @@ def without_run(
             reason=reason,
             flags=(*submission.flags, *flags),
             handed_in=submission.handed_in,
+            late_penalty=submission.late_penalty,
             lms=submission.lms,
             fingerprint=fingerprint(submission, settings),
         )

@@ -39,6 +39,10 @@ class Submission:
     """Who the student is in a learning system, when the file's name says so."""
     handed_in: tuple[FileHandedIn, ...] = ()
     """Every file that was handed in for this notebook."""
+    late_penalty: float = 0.0
+    """The share of its points that being late costs, from 0 to 1."""
+    why_missing: str = ""
+    """Where there is a file and it is not to be graded: why, for the learner."""
 
 
 @dataclass(frozen=True)

@@ -197,10 +197,17 @@ class GradedNotebook:
     lms: LmsIdentity | None = None
     fingerprint: str = ""
     """Of all that the result depends on; "" when the grader itself failed, so that the next run tries again."""
+    late_penalty: float = 0.0
+    """The share of the points that being late costs, from 0 to 1."""
 
     @property
     def points(self) -> float:
-        """Points earned."""
+        """Points that count: those earned, less what being late costs."""
+        return self.earned if not self.late_penalty else round(self.earned * (1 - self.late_penalty), 4)
+
+    @property
+    def earned(self) -> float:
+        """Points of the answers, before anything is taken off."""
         return sum((exercise.points for exercise in self.exercises), 0.0)
 
     @property
@@ -256,6 +263,8 @@ def as_json(result: GradedNotebook) -> dict[str, Any]:
         "reason": result.reason,
         "points": result.points,
         "max_points": result.max_points,
+        "earned": result.earned,
+        "late_penalty": result.late_penalty,
         "exercises": {exercise.name: _exercise_as_json(exercise) for exercise in result.exercises},
         "flags": [asdict(flag) for flag in result.flags],
         "answers": dict(result.answers),
@@ -322,6 +331,7 @@ def from_json(data: Any) -> GradedNotebook:
             handed_in=tuple(FileHandedIn(**file) for file in data["handed_in"]),
             lms=LmsIdentity(**data["lms"]) if data["lms"] else None,
             fingerprint=data["fingerprint"],
+            late_penalty=data.get("late_penalty", 0.0),
         )
     except NotAResult:
         raise

@@ -12,9 +12,11 @@ from pathlib import Path, PurePath
 import nbformat
 import pytest
 
-from sdpa_helpers.classroom.collect import find_submissions, read_name, safe_name, unpack, worksheet_times
+from sdpa_helpers.classroom.collect import find_submissions, worksheet_times
 from sdpa_helpers.classroom.executors import Processes
 from sdpa_helpers.classroom.grade_folder import Batch, Unusable, grade_folder
+from sdpa_helpers.classroom.listing import unpack
+from sdpa_helpers.classroom.names import read_name, safe_name
 from sdpa_helpers.grading.grade_one import Settings, fingerprint, grade
 from sdpa_helpers.grading.result import LmsIdentity
 from sdpa_helpers.sandbox.limits import Limits
@@ -32,9 +34,14 @@ def put(path: Path, at: datetime | None = None) -> Path:
     return path
 
 
-def found(root, deadline=None, times=None):
-    submissions, left_out = find_submissions(root, [NAME, OTHER], deadline, times)
+def found(root, deadline=None, times=None, late=None):
+    submissions, left_out = find_submissions(root, [NAME, OTHER], deadline, times, late)
     return {(s.student, s.notebook): s for s in submissions}, dict(left_out)
+
+
+def graded(submission):
+    """The name of the file that counts."""
+    return next((Path(f.file).name for f in submission.handed_in if f.graded), None)
 
 
 @pytest.mark.parametrize(
@@ -102,14 +109,13 @@ def test_canvas_download_as_zip_and_unpacked(tmp_path):
             file.write(folder / name, name)
     unpacked = tmp_path / "unpacked"
     unpacked.mkdir()
-    unpack(tmp_path / "submissions.zip", unpacked)
-    for root in (folder, tmp_path / "wrapped", unpacked):
-        if root.name == "wrapped":
-            shutil.copytree(folder, root / "submissions")
+    shutil.copytree(folder, tmp_path / "wrapped" / "submissions")
+    zipped = unpack(tmp_path / "submissions.zip", unpacked)
+    for root in (folder, tmp_path / "wrapped", zipped):
         got, left_out = found(root, deadline=NOON)
         assert set(got) == {("lovelaceada_1", NAME), ("noethe_2", NAME), ("turinga_3", NAME)}
         ada, emmy = got["lovelaceada_1", NAME], got["noethe_2", NAME]
-        assert ada.path.name == f"lovelaceada_1_12_{NAME}-1.ipynb"  # the upload with the higher number
+        assert graded(ada) == f"lovelaceada_1_12_{NAME}-1.ipynb"  # the upload with the higher number
         assert ada.lms == LmsIdentity("canvas", "1", "lovelaceada")
         assert [f.kind for f in ada.flags] == ["several-files"]  # the times of a download make nobody late
         assert [f.kind for f in emmy.flags] == ["late"]
@@ -220,8 +226,8 @@ def test_times_of_a_zips_entries(tmp_path):
             file.writestr(info, "{}")
     into = tmp_path / "into"
     into.mkdir()
-    unpack(tmp_path / "a.zip", into)
-    stamp = {p.parent.name: datetime.fromtimestamp(p.stat().st_mtime, UTC) for p in into.rglob("*.ipynb")}
+    listing = unpack(tmp_path / "a.zip", into)
+    stamp = {entry.relative.parent.name: entry.time for entry in listing.entries}
     assert stamp["ada"] == datetime(2026, 5, 1, 11, 30).astimezone()
     assert stamp["bob"] == NOON
 
@@ -238,9 +244,8 @@ def test_bombs_and_damage_in_a_zip_cost_one_submission(tmp_path, pristine):
     archive.write_bytes(data)
     into = tmp_path / "into"
     into.mkdir()
-    unpack(archive, into)
-    assert (into / "bomb" / f"{NAME}.ipynb").stat().st_blocks < 100  # takes no room
-    got, _ = found(into)
+    got, _ = found(unpack(archive, into))
+    assert got["bomb", NAME].path.stat().st_blocks < 100  # takes no room
     limits = Settings("s", Limits(seconds=15))
     assert grade(got["bomb", NAME], limits).status == "unreadable"
     assert grade(got["torn", NAME], limits).status == "unreadable"

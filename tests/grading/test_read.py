@@ -6,7 +6,8 @@ import zipfile
 import nbformat
 import pytest
 
-from sdpa_helpers.classroom.collect import find_submissions, unpack
+from sdpa_helpers.classroom.collect import find_submissions
+from sdpa_helpers.classroom.listing import unpack
 from sdpa_helpers.grading import read as submission
 from sdpa_helpers.grading.assemble import answer_cells
 from sdpa_helpers.grading.read import Unreadable, lift, notebook_of, read_cells
@@ -226,7 +227,9 @@ def test_a_zip_is_unpacked_and_cannot_climb_out(tmp_path, pristine):
         file.writestr("class/ada/virus.exe", "x")
     into = tmp_path / "into" / "here"
     into.mkdir(parents=True)
-    unpack(archive, into)
-    assert sorted(p.name for p in into.iterdir()) == ["ada", "bob"]
+    listing = unpack(archive, into)
+    found, _ = find_submissions(listing, [NAME])
+    assert [s.student for s in found] == ["ada", "bob"]
+    assert [name for name, _ in listing.left_out] == ["../../evil.ipynb", "/etc/evil.ipynb"]
     assert not list(tmp_path.glob("evil*"))
     assert not list(into.rglob("*.exe"))
