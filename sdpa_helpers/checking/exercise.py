@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sdpa_helpers.checking.observe import unpack_inputs
 from sdpa_helpers.checking.products import Products
 from sdpa_helpers.checking.ready_made import Group
+from sdpa_helpers.checking.sealed import SealedCase
 
 Inputs = tuple
 """The positional arguments of one call."""
@@ -32,6 +34,13 @@ class Case:
     """What this case is about, shown when it fails and no mistake is named for it."""
     peak_bytes: int = 0
     """How much memory an answer may hold at once beyond its inputs. 0: that is not looked at."""
+    sealed: SealedCase | None = None
+    """In an edition without answers: the public inputs, and what is expected, behind a seal."""
+
+
+def sealed_case(sealed: SealedCase, name: str, **about: Any) -> Case:
+    """A case of an edition without answers: its inputs are the public ones. about: the other fields of `Case`."""
+    return Case(name, lambda _rng: unpack_inputs(sealed.packed), sealed=sealed, **about)
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,8 @@ class Invariant:
     says: str
     holds: Callable[[Inputs, Any], bool]
     """Called with (inputs, values): an array, or a tuple of arrays. True when the property holds."""
+    tells: bool = False
+    """Whether its code is as good as the answer: an edition without answers leaves it out."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +143,11 @@ class Exercise:
         there = {case.name for case in self.cases}
         examples = [case for case in _example_cases(self) if case.name not in there]
         object.__setattr__(self, "cases", (*self.cases, *examples))
+
+    @property
+    def sealed(self) -> bool:
+        """Whether this edition has no answer to it: `check` then says right or wrong, and not why."""
+        return any(case.sealed is not None for case in self.cases)
 
     @property
     def max_points(self) -> float:

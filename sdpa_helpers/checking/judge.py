@@ -21,6 +21,7 @@ from sdpa_helpers.checking.observe import (
     pack_inputs,
     unpack_inputs,
 )
+from sdpa_helpers.checking.sealed import Seal, SealedCase
 
 PUBLIC_SEED = "public"
 """The seed of `check` and `sdpa check`; a grader takes another."""
@@ -43,9 +44,11 @@ class Truth:
     packed: str
     """The inputs, as `observe.pack_inputs` writes them."""
     expected: Answer
-    """What the reference returns."""
+    """What the reference returns; in an edition without answers its form alone."""
     watch: Watch = NOTHING_ELSE
     """What to look at beside the result."""
+    seals: tuple[Seal, ...] = ()
+    """In an edition without answers: the expected numbers, of a tuple part by part."""
 
     @property
     def inputs(self) -> Inputs:
@@ -110,10 +113,19 @@ class Verdict:
 def truths(exercise: Exercise, seed: str) -> tuple[Truth, ...]:
     """Every case of an exercise with the numbers that a seed draws for it.
 
-    All arrays are read-only, but for those of the first case: there a change of them would show afterwards.
+    All arrays are read-only, but for those of the first case: there a change of them would show afterwards. An edition
+    without answers knows the public cases alone: ValueError for another seed.
     """
     found = []
     for number, case in enumerate(exercise.cases):
+        if case.sealed is not None:
+            if seed != PUBLIC_SEED:
+                raise ValueError(
+                    f"{exercise.name} has no answer in this edition, and so no cases but the public ones"
+                )
+            watch = Watch(bool(case.peak_bytes), number == 0)
+            found.append(Truth(case, case.sealed.packed, _hollow(case.sealed), watch, case.sealed.seals))
+            continue
         inputs = case.make(stream(seed, exercise.name, case.name))
         packed = pack_inputs(inputs if number == 0 else tuple(map(_locked, inputs)))
         expected = observe(exercise.reference, unpack_inputs(packed))
@@ -121,6 +133,12 @@ def truths(exercise: Exercise, seed: str) -> tuple[Truth, ...]:
             raise ValueError(f"the reference of {exercise.name!r} fails in case {case.name!r}: {expected}")
         found.append(Truth(case, packed, expected.plain, Watch(bool(case.peak_bytes), number == 0)))
     return tuple(found)
+
+
+def _hollow(sealed: SealedCase) -> Answer:
+    """The form of what is expected."""
+    parts = tuple(Answer(s.form[0], s.form[1], array=s.hollow()) for s in sealed.seals)
+    return Answer("tuple", "tuple", items=parts) if sealed.is_tuple else parts[0]
 
 
 def _locked(value: Any) -> Any:
@@ -149,7 +167,12 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
     if answer.kind == "not-run":
         seen = "not run: the case before it had to be stopped"
         return Verdict(case.name, "not-run", 0.0, case.points, fault="not-run", seen=seen)
-    fault, seen, compare = difference(truth.expected, answer) if not answer.changed else _changed(answer)
+    if answer.changed:
+        fault, seen, compare = _changed(answer)
+    elif truth.seals:
+        fault, seen, compare = _difference_behind_seals(truth.expected, truth.seals, answer)
+    else:
+        fault, seen, compare = difference(truth.expected, answer)
     if not fault:
         fault, seen, compare = _conduct(truth, answer)
     if not fault:
@@ -235,6 +258,28 @@ def difference(expected: Answer, answer: Answer) -> Difference:
         text = f"returned numbers of dtype {answer.array.dtype}; expected {expected.array.dtype}"
         return Difference("wrong-dtype", text)
     return _difference_of_values(expected.array, answer.array)
+
+
+def _difference_behind_seals(hollow: Answer, seals: tuple[Seal, ...], answer: Answer) -> Difference:
+    """The same where the expected numbers cannot be read: of those it says only whether they are the right ones."""
+    if hollow.kind == "tuple" and answer.kind == "tuple" and len(hollow.items) == len(answer.items):
+        for i, (want, seal, got) in enumerate(zip(hollow.items, seals, answer.items, strict=True)):
+            found = _difference_behind_seals(want, (seal,), got)
+            if found.fault:
+                return found._replace(seen=f"part {i} of the tuple: {found.seen}")
+        return Difference()
+    found = difference(hollow, answer)
+    if found.fault == "wrong-shape":
+        return found._replace(seen=found.seen.removesuffix(SWAPPED))  # which compares numbers
+    if found.fault not in ("", "wrong-values", "not-finite"):
+        return found
+    assert answer.array is not None
+    if seals[0].fits(answer.array):
+        return Difference()
+    wild = int((~np.isfinite(answer.array)).sum())
+    some = f"; {wild} of your {answer.array.size} are NaN or infinite" if wild else ""
+    what = "True and False are" if answer.array.dtype.kind == "b" else "the numbers are"
+    return Difference("wrong-values", f"{what} not what is expected{some}")
 
 
 def _raised(answer: Answer) -> str:
@@ -356,7 +401,10 @@ def _shapes(expected: np.ndarray, values: np.ndarray) -> str:
     wanted = f"shape {expected.shape}" if expected.ndim else "one number"
     turned = values.swapaxes(-1, -2) if values.ndim >= 2 else values
     swapped = turned.shape == expected.shape and bool(close(expected, turned).all())
-    return f"{came}; expected {wanted}" + (": the last two axes are swapped" if swapped else "")
+    return f"{came}; expected {wanted}" + (SWAPPED if swapped else "")
+
+
+SWAPPED = ": the last two axes are swapped"
 
 
 def _dtype_fits(expected: np.dtype, came: np.dtype) -> bool:

@@ -48,12 +48,14 @@ def name_mistakes(
 def _named(
     exercise: Exercise, judged: list[Tried], failed: list[Tried], found: tuple[Clue, ...]
 ) -> tuple[Mistake, ...]:
-    if only := _kind_only(exercise, judged, failed, found):
+    if not exercise.sealed and (only := _kind_only(exercise, judged, failed, found)):
         return only
     general, rest = by_conduct(failed, found, frozenset(wrong.name for wrong in exercise.wrong))
     general = tuple(_in_own_words(exercise, mistake) for mistake in general)
     if not rest:
         return general[:2]
+    if exercise.sealed:
+        return ()
     explained = [t for t in failed if t not in rest]
     named = _known(exercise, [_bare(t) for t in judged if t not in explained], found)
     return (*named, *general) if named and len(named) + len(general) <= 2 else ()

@@ -15,6 +15,11 @@ _PLACE = re.compile(r"\{(example|inputs|result):(\d+)\}")
 
 def prompt_of(exercise: Exercise) -> str:
     """The prompt with its examples and its rules; ValueError when an example is not shown, or twice, or absent."""
+    return f"{with_examples(exercise)}\n\n{rules.in_words(exercise)}"
+
+
+def with_examples(exercise: Exercise) -> str:
+    """The prompt with its examples."""
     places = _PLACE.findall(exercise.prompt)
     shown = sorted(int(number) for part, number in places if part != "inputs")
     if shown != list(range(1, len(exercise.examples) + 1)):
@@ -24,10 +29,9 @@ def prompt_of(exercise: Exercise) -> str:
         )
 
     parts = {"example": in_words, "inputs": inputs_in_words, "result": result_in_words}
-    text = _PLACE.sub(
+    return _PLACE.sub(
         lambda place: parts[place[1]](exercise, exercise.examples[int(place[2]) - 1]), exercise.prompt
     ).strip()
-    return f"{text}\n\n{rules.in_words(exercise)}"
 
 
 def in_words(exercise: Exercise, example: Example) -> str:

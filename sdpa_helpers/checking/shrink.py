@@ -67,10 +67,11 @@ Call = Callable[[Callable, Inputs], Answer]
 def example_of(result: Result, function: Callable, call: Call = observe) -> Small | None:
     """One readable example for a checked answer: of the first mistake that was named, else of the first fault.
 
-    None where nothing failed, or where a sentence says it all: a missing `return`, an error in every case.
+    None where nothing failed, or where a sentence says it all: a missing `return`, an error in every case. None in an
+    edition without answers: nothing says there what is expected for other inputs.
     """
     exercise = result.exercise
-    if all(case.verdict.fault == "raised-error" for case in result.cases):
+    if exercise.sealed or all(case.verdict.fault == "raised-error" for case in result.cases):
         return None
     seen = [mistake for mistake in result.mistakes if mistake.name not in _SAID]
     if result.mistakes and not seen:

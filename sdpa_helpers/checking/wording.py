@@ -21,6 +21,10 @@ FEW = 3
 """Where more fail than so many, what a single case is about says little."""
 
 
+NOT_SAID = "Homework: this says what is right and wrong, and not why"
+"""In the place of a diagnosis, in an edition without answers."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """What is wrong, over all cases."""
@@ -81,7 +85,7 @@ def findings(result: Result) -> list[Finding]:
     if not found and result.pattern:
         found.append(Finding("Pattern", result.pattern))
     if not found and any(c.verdict.status == "failed" for c in failed):
-        found.append(Finding("No known mistake gives this", ""))
+        found.append(Finding(NOT_SAID if result.exercise.sealed else "No known mistake gives this", ""))
     return found
 
 

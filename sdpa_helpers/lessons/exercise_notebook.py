@@ -127,7 +127,9 @@ def _title(sheet: ExerciseSheet) -> str:
         head.append(
             f"{_count(questions, 'answer')} in words, {sum(e.max_points for e in questions):g} points"
         )
-    how = _HOW.format(first=functions[0].name) + (f"\n{_in_words(len(questions))}" if questions else "")
+    last = KEPT if any(e.sealed for e in functions) else SHOWN
+    how = f"{_HOW} {last}".format(first=functions[0].name)
+    how += f"\n{_in_words(len(questions))}" if questions else ""
     return f"# {number} · {sheet.title}: exercises\n\n{' · '.join(head)}\n\n{how}\n\n{sheet.notes}"
 
 
@@ -181,6 +183,8 @@ def _code(name: str, source: str, **metadata) -> NotebookNode:
 _HOW = (
     "Write each function in its cell, run the cell, then run the check below it. You can check as often as you like.\n"
     "Only the answer cells are graded: helper functions and imports belong in the cell that uses them.\n"
-    "When you are stuck, add a cell with `hint({first})`; each call tells a little more. "
-    "`solution({first})` shows one right answer."
+    "When you are stuck, add a cell with `hint({first})`; each call tells a little more."
 )
+SHOWN = "`solution({first})` shows one right answer."
+KEPT = "Some answers are not in this edition: your instructor has kept them."
+"""In its place, where an exercise of the notebook is homework."""

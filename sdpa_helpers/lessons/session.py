@@ -73,6 +73,10 @@ def hint(function: Callable | str) -> Shown:
 def solution(function: Callable | str) -> Shown:
     """One right answer, as source text. Read it after you tried: the comparison is where the learning is."""
     exercise = _exercise_of(function, None, _namespace(sys._getframe(1).f_globals))
+    if exercise.sealed:
+        return Note(
+            f"{exercise.name}: homework", "The answer is not in this edition: your instructor has kept it."
+        )
     return Note(f"{exercise.name}: one right answer", inspect.getsource(exercise.reference), is_code=True)
 
 

@@ -484,6 +484,7 @@ EXERCISE = Exercise(
             "larger-than-two",
             "It is larger than 2, which finite gradients of one shape cannot reach: a and −a are 2 apart.",
             lambda inputs, r: bool(r <= 2 + 1e-9) or not _comparable(*inputs),
+            tells=True,
         ),
     ),
     mistakes=MISTAKES,

@@ -216,6 +216,7 @@ EXERCISE = Exercise(
             "another-ratio",
             "At your temperature e^(gap / T) is not the ratio that was asked for.",
             lambda inputs, t: bool(np.isclose(inputs[0] / t, np.log(inputs[1]), rtol=1e-6)),
+            tells=True,
         ),
     ),
     mistakes=MISTAKES,
