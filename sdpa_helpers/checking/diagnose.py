@@ -97,7 +97,6 @@ def explain(exercise: Exercise, tried: list[Tried], source: str = "", *, exact: 
     pattern = unknown = ""
     if any(not t.verdict.passed and t.answer is not None for t in tried):
         mistakes = name_mistakes(exercise, tried, clues(source, exercise.name) if source else ())
-        pattern = ""
         if not mistakes and not exercise.sealed:
             pattern = pattern_over_cases(exercise, tried, exact=exact)
         unknown = "" if mistakes else _digest([t.answer for t in tried])

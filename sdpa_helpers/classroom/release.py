@@ -6,17 +6,21 @@ the gradebook, reports and exports, what makes notebooks. Seeds of hidden cases 
 one per run and keeps it in its --out folder. What `check` needs has to go along, the references and wrong answers in
 sdpa_helpers/lessons: a learner who looks for them finds them, as `solution(f)` shows them anyway. For marks that
 count, grade with `sdpa grade`; its hidden inputs differ from those of `check`, and a solution copied from the package
-is flagged when it is imported.
+is flagged when it is imported. An edition for homework has files of `classroom.homework` in the place of some.
 """
 
 import shutil
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 
+from sdpa_helpers.classroom.homework import Homework
 from sdpa_helpers.grading.refusal import Refusal
+from sdpa_helpers.lessons.exercise_notebook import KEPT, SHOWN
 from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 FOLDERS = {
     "notebooks": (".ipynb",),
@@ -41,9 +45,10 @@ class CannotRelease(Refusal):
     """The edition cannot be written there; its text says why."""
 
 
-def release(target: Path) -> list[str]:
+def release(target: Path, graded: Homework | None = None) -> list[str]:
     """Write the student edition into `target`, a new or empty folder; returns what it holds at the top.
 
+    graded: the exercises to which it has no answers; None: `check` and `solution(f)` know all answers.
     Raises CannotRelease when the folder holds something, or lies inside what is copied, or when the course lacks a
     file that has to go along.
     """
@@ -58,11 +63,48 @@ def release(target: Path) -> list[str]:
         )
     files = [*FILES, *edition_files(root)]
     _refuse_solutions([root / name for name in files])
+    texts = {"README.md": student_readme(root, graded)}
+    if graded:
+        files = [name for name in files if name not in graded.left_out]
+        texts |= graded.texts | _notebooks_without_solution(root, graded)
     for name in files:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(root / name, target / name)
-    (target / "README.md").write_text(student_readme(root), encoding="utf-8")
+        if name not in texts:
+            shutil.copy(root / name, target / name)
+    for name, text in texts.items():
+        (target / name).write_text(text, encoding="utf-8")
     return sorted(p.name for p in target.iterdir())
+
+
+def zip_edition(folder: Path) -> Path:
+    """Pack an edition into FOLDER.zip beside it; the same files make the same bytes. CannotRelease if that exists."""
+    path = folder.with_name(f"{folder.name}.zip")
+    try:
+        with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+            for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+                entry = zipfile.ZipInfo(f"{folder.name}/{file.relative_to(folder).as_posix()}", _LONG_AGO)
+                entry.external_attr = 0o100644 << 16
+                packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+    except FileExistsError:
+        raise CannotRelease(f"{path} exists; name a new folder") from None
+    return path
+
+
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a zip can hold: when a file was copied is not part of an edition."""
+
+
+def _notebooks_without_solution(root: Path, graded: Homework) -> dict[str, str]:
+    """The exercise notebooks that speak of `solution(f)`, without that."""
+    texts = {}
+    for lesson in LESSONS:
+        names = [exercise.name for exercise in exercises_of(lesson)]
+        if {*names} & {*graded.names}:
+            text = (root / "exercises" / f"{lesson}.ipynb").read_text(encoding="utf-8")
+            if (shown := SHOWN.format(first=names[0])) not in text:
+                raise CannotRelease(f"{lesson}.ipynb is out of date: run `make notebooks` first")
+            texts[f"exercises/{lesson}.ipynb"] = text.replace(shown, KEPT)
+    return texts
 
 
 def edition_files(root: Path) -> list[str]:
@@ -82,10 +124,11 @@ def _goes_along(folder: str, within: tuple[str, ...]) -> bool:
     return not any(part.startswith(".") or part == "__pycache__" for part in within)
 
 
-def student_readme(root: Path) -> str:
-    """The student edition's README: how to start, and the lessons by their titles."""
+def student_readme(root: Path, graded: Homework | None = None) -> str:
+    """The student edition's README: how to start, the lessons by their titles, and what is homework."""
     rows = "\n".join(f"- [{title}](notebooks/{name})" for name, title in _lessons(root))
-    return _README.format(lessons=rows)
+    names = ", ".join(f"`{name}`" for name in graded.names) if graded else ""
+    return _README.format(lessons=rows, homework=_HOMEWORK.format(names=names) if graded else "")
 
 
 def _lessons(root: Path) -> Iterator[tuple[str, str]]:
@@ -104,6 +147,10 @@ def _refuse_solutions(paths: list[Path]) -> None:
             )
 
 
+_HOMEWORK = """
+This edition has no answers to what is homework: {names}. There `check(f)` says what is right and wrong, case by case,
+and not why; `solution(f)` shows nothing. You are graded with other inputs than those of `check`.
+"""
 _README = """\
 # Scaled dot-product attention: a course that checks itself
 
@@ -130,7 +177,7 @@ jupyter lab notebooks/00_start_here.ipynb
 
 Each lesson from 01 on has an exercise notebook of the same name in `exercises/`. Write a function, run its cell, run
 the check below it. `hint(f)` gives the next hint, `progress()` your points so far.
-
+{homework}
 Before you hand in, check the file itself, as the grader will read it:
 
 ```sh

@@ -26,6 +26,7 @@ except ModuleNotFoundError:  # the student edition
 
 if TYPE_CHECKING:
     from sdpa_helpers.classroom.executors import Executor
+    from sdpa_helpers.classroom.homework import Homework
     from sdpa_helpers.classroom.results_folder import ResultsFolder
     from sdpa_helpers.classroom.review.apply_marks import Applied
 
@@ -205,14 +206,36 @@ def export(
 @refuses
 def release(
     folder: Annotated[Path, typer.Argument(help="A new folder for the student edition.")],
+    graded: Annotated[
+        bool, typer.Option("--graded", help="For homework: without answers, `check` says right or wrong.")
+    ] = False,
+    exercise: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --graded: what is homework, an exercise or a lesson; may be repeated. Default: all."
+        ),
+    ] = None,
+    zipped: Annotated[bool, typer.Option("--zip", help="Also FOLDER.zip, the same bytes each time.")] = False,
 ) -> None:
     """Write the student edition: lessons, exercises, package, set-up files; no solutions, no tests."""
     try:
+        from sdpa_helpers.classroom.homework import homework
         from sdpa_helpers.classroom.release import release as write
+        from sdpa_helpers.classroom.release import zip_edition
     except ModuleNotFoundError:
         raise Refusal("this is the student edition already") from None
 
-    say(f"{folder}: {', '.join(write(folder))}")
+    if exercise and not graded:
+        raise Refusal("--exercise says what is homework; it goes with --graded")
+    try:
+        kept_back = homework(exercise or ()) if graded else None
+    except LookupError as error:
+        raise Refusal(error.args[0]) from None
+    say(f"{folder}: {', '.join(write(folder, kept_back))}")
+    if kept_back:
+        _say_what_is_kept_back(kept_back, folder)
+    if zipped:
+        say(f"{zip_edition(folder)}")
 
 
 @refuses
@@ -229,12 +252,28 @@ def mutants(
         exercises = [find(name) for name in names] if names else list(all_exercises().values())
     except LookupError as error:
         raise Refusal(error.args[0]) from None
+    if homework := [exercise.name for exercise in exercises if exercise.sealed]:
+        raise Refusal(f"this edition has no answers to {', '.join(homework)}")
     clean = True
     for exercise in exercises:
         found = hunt(exercise)
         show_hunt(found, len(SEEDS))
         clean = clean and found.clean
     raise typer.Exit(0 if clean else 1)
+
+
+def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:
+    """What is homework, and what an edition tells of it all the same."""
+    from sdpa_helpers.classroom.copies import copies_in
+    from sdpa_helpers.lessons.registry import all_exercises
+
+    say(f"without answers: {', '.join(kept_back.names)}")
+    if kept_back.besides:
+        say(f"of these not chosen, but defined with answers that were: {', '.join(kept_back.besides)}")
+    if kept_back.hints:
+        say(f"without the last hint, which is the whole answer: {', '.join(kept_back.hints)}")
+    for path, names in copies_in(folder, [all_exercises()[name] for name in kept_back.names]):
+        say(f"{path} prints code for {', '.join(names)}")
 
 
 # ---- what they share --------------------------------------------------------------------------------------

@@ -1,0 +1,288 @@
+"""Exercises without their answers, for `sdpa release --graded`: the files that replace those of the course.
+
+An exercise's file is written anew from its definition: prompt with its examples, signature and docstring, hints, what
+is forbidden, what every right answer has in common, and the public cases as data, with sealed results. What other
+files of the same folder hold goes along as far as something that is left needs it.
+"""
+
+import ast
+import importlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from sdpa_helpers.checking import ready_made
+from sdpa_helpers.checking.exercise import Case, Exercise
+from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, judge, tolerances, truths
+from sdpa_helpers.checking.observe import Answer, observe
+from sdpa_helpers.checking.prompt import with_examples
+from sdpa_helpers.checking.ready_made import Group
+from sdpa_helpers.checking.sealed import Seal, SealedCase, seal
+from sdpa_helpers.classroom.code_slices import Source, imports_from, slice_of
+from sdpa_helpers.lessons.exercise_notebook import answer_cell
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, folder_of
+
+WITHHELD_HINT = "The last hint is as good as the answer: your instructor has kept it."
+
+_ANSWERS = ("wrong", "also_right", "mistakes", "spared")
+"""Fields of an exercise that are not in the edition."""
+_WRITTEN = (
+    *("name", "lesson", "title", "prompt", "difficulty", "minutes", "reference", "cases", "hints"),
+    *("invariants", "forbids", "allows", "section", "examples"),
+)
+"""Those that are written, as they are or changed."""
+
+
+@dataclass(frozen=True)
+class Homework:
+    """What an edition without some of the answers is made of."""
+
+    names: tuple[str, ...]
+    """The exercises without answers, in the order of the course."""
+    besides: tuple[str, ...]
+    """Those of them that nobody chose: their definitions use the answers of others."""
+    hints: tuple[str, ...]
+    """Those of them whose last hint is the whole answer, and left out."""
+    texts: dict[str, str]
+    """Files from the course's root → what is in them instead."""
+    left_out: tuple[str, ...]
+    """Files that do not go along."""
+
+
+def chosen(wanted: Iterable[str]) -> list[str]:
+    """The exercises that are meant by names of exercises and lessons; all of them by none.
+
+    Raises LookupError for a name that is neither.
+    """
+    found: set[str] = set()
+    for name in wanted:
+        if name in LESSONS:
+            found |= {e.name for e in exercises_of(name)}
+        elif name in all_exercises():
+            found.add(name)
+        else:
+            raise LookupError(
+                f"there is no exercise and no lesson called {name!r}; lessons: {', '.join(LESSONS)}; "
+                f"exercises: {', '.join(all_exercises())}"
+            )
+    return [name for name in all_exercises() if name in found or not found]
+
+
+def homework(wanted: Iterable[str]) -> Homework:
+    """Everything that an edition has to hold in the place of the answers to the chosen exercises."""
+    names = chosen(wanted)
+    sources = _sources()
+    every = _with_those_that_need_them(names, sources)
+    written = {_module_of(name): _definition(all_exercises()[name], sources) for name in every}
+    folders = {module.rpartition(".")[0] for module in written}
+    texts = {module: text for module, (text, _) in written.items()}
+    helpers = {m for m in sources if m.rpartition(".")[0] in folders} - {*map(_module_of, all_exercises())}
+    helpers -= _answered_in_words(helpers)
+    texts |= _what_is_needed_of(helpers, sources, texts)
+    left_out = helpers - texts.keys()
+    return Homework(
+        names=tuple(every),
+        besides=tuple(name for name in every if name not in names),
+        hints=tuple(name for name in every if written[_module_of(name)][1]),
+        texts={_file_of(module): text for module, text in texts.items()},
+        left_out=tuple(sorted(map(_file_of, left_out))),
+    )
+
+
+# ---- which files --------------------------------------------------------------------------------------------
+
+
+def _module_of(name: str) -> str:
+    exercise = all_exercises()[name]
+    return f"sdpa_helpers.lessons.{folder_of(exercise.lesson)}.exercises.{name}"
+
+
+def _file_of(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
+
+
+def _sources() -> dict[str, Source]:
+    """Every file in the exercises' folders, by the name of its module, but for those that only list the others."""
+    found = {}
+    for lesson in LESSONS:
+        home = f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises"
+        folder = Path(importlib.import_module(home).__path__[0])
+        for path in sorted(folder.glob("*.py")):
+            if path.stem != "__init__":
+                found[f"{home}.{path.stem}"] = Source.read(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _answered_in_words(modules: Iterable[str]) -> set[str]:
+    """Of these modules those that define a question."""
+    return {module for module in modules if hasattr(importlib.import_module(module), "EXERCISE")}
+
+
+def _with_those_that_need_them(names: list[str], sources: dict[str, Source]) -> list[str]:
+    """The chosen exercises, and those whose definitions cannot do without one of their answers."""
+    uses = {module: {m for m, _ in imports_from(source.tree, sources)} for module, source in sources.items()}
+    without = {_module_of(name) for name in names}
+    while more := {module for module, used in uses.items() if used & without} - without:
+        without |= more
+    return [name for name in all_exercises() if _module_of(name) in without]
+
+
+def _what_is_needed_of(
+    helpers: set[str], sources: dict[str, Source], texts: dict[str, str]
+) -> dict[str, str]:
+    """Those of the helping files that what is left imports from, cut down to what it imports."""
+    folders = {module.rpartition(".")[0] for module in helpers}
+    kept = {m: sources[m] for m in sources if m.rpartition(".")[0] in folders and m not in helpers}
+    kept |= {m: Source.read(text) for m, text in texts.items()}
+    needed: dict[str, set[str]] = {}
+    cut: dict[str, str] = {}
+    waiting = [pair for source in kept.values() for pair in imports_from(source.tree, sources)]
+    while waiting:
+        module, name = waiting.pop()
+        if module not in helpers or name in needed.setdefault(module, set()):
+            continue
+        needed[module].add(name)
+        cut[module] = "\n\n\n".join([_HELPERS, *slice_of(sources[module], needed[module])]) + "\n"
+        waiting += imports_from(ast.parse(cut[module]), sources)
+    return cut
+
+
+_HELPERS = '"""What several exercises of this lesson share, as far as this edition needs it."""'
+
+
+# ---- one exercise -------------------------------------------------------------------------------------------
+
+
+def _definition(exercise: Exercise, sources: dict[str, Source]) -> tuple[str, bool]:
+    """(the text of an exercise's file without its answers, whether the last hint is left out too)."""
+    _refuse_what_is_new(exercise)
+    invariants, needed = _invariants(exercise, sources[_module_of(exercise.name)])
+    parts = slice_of(sources[_module_of(exercise.name)], needed, _GIVEN)
+    groups = [_name_of_group(group) for group in exercise.forbids]
+    stub = answer_cell(exercise).partition("\n")[2].partition("  # replace this line")[0]
+    tells = _is_the_answer(exercise, exercise.hints[-1])
+    hints = (*exercise.hints[:-1], WITHHELD_HINT) if tells else exercise.hints
+    text = _FILE.format(
+        number=exercise.lesson[:2],
+        lesson=exercise.lesson,
+        name=exercise.name,
+        ready="".join(f"from {ready_made.__name__} import {group}\n" for group in sorted(set(groups))),
+        helpers="".join(f"{part}\n\n\n" for part in parts),
+        stub=stub,
+        title=exercise.title,
+        prompt=with_examples(exercise),
+        section=exercise.section,
+        difficulty=exercise.difficulty,
+        minutes=exercise.minutes,
+        cases="".join(f"        {_case(exercise, truth)},\n" for truth in truths(exercise, PUBLIC_SEED)),
+        hints=hints,
+        invariants="".join(f"        {text},\n" for text in invariants),
+        forbids="".join(f"{group}, " for group in groups),
+        allows=exercise.allows,
+    )
+    compile(text, exercise.name, "exec")
+    return text, tells
+
+
+_GIVEN = frozenset({"np", "Exercise", "Invariant"})
+"""What every written file imports."""
+_FILE = '''"""Lesson {number}, exercise `{name}`: homework. The answer is not in this edition."""
+
+import numpy as np
+
+from sdpa_helpers.checking.exercise import Exercise, Invariant, sealed_case
+from sdpa_helpers.checking.sealed import Seal, SealedCase
+{ready}
+
+{helpers}{stub}
+
+
+EXERCISE = Exercise(
+    name={name!r},
+    lesson={lesson!r},
+    title={title!r},
+    prompt={prompt!r},
+    section={section!r},
+    difficulty={difficulty},
+    minutes={minutes},
+    reference={name},
+    cases=(
+{cases}    ),
+    wrong=(),
+    also_right=(),
+    hints={hints!r},
+    invariants=(
+{invariants}    ),
+    forbids=({forbids}),
+    allows={allows!r},
+)
+'''
+
+
+def _refuse_what_is_new(exercise: Exercise) -> None:
+    """A field of which nobody has said whether it gives the answer away must not be forgotten."""
+    for field in fields(Exercise):
+        if field.name not in (*_ANSWERS, *_WRITTEN) and getattr(exercise, field.name) != field.default:
+            raise NotImplementedError(
+                f"{field.name} of {exercise.name}: does it go into an edition for homework?"
+            )
+
+
+def _name_of_group(group: Group) -> str:
+    """The name by which a group can be imported."""
+    return next(name for name, value in vars(ready_made).items() if value == group)
+
+
+def _invariants(exercise: Exercise, source: Source) -> tuple[list[str], set[str]]:
+    """(the invariants as they are written, the names that they use), without those that tell the answer."""
+    call = next(
+        node.value
+        for node in source.tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_named(node, "EXERCISE")
+    )
+    written = next((k.value for k in call.keywords if k.arg == "invariants"), None)
+    elements = written.elts if isinstance(written, ast.Tuple) else []
+    if len(elements) != len(exercise.invariants):
+        raise ValueError(f"{exercise.name}: its invariants are not written one by one")
+    kept = [e for e, i in zip(elements, exercise.invariants, strict=True) if not i.tells]
+    names = {n.id for element in kept for n in ast.walk(element) if isinstance(n, ast.Name)}
+    return [ast.unparse(element) for element in kept], names
+
+
+def _is_named(node: ast.Assign, name: str) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+
+
+def _case(exercise: Exercise, truth: Truth) -> str:
+    """A case as it is written: what is said of it, its inputs, the sealed result."""
+    parts = truth.expected.items if truth.expected.kind == "tuple" else (truth.expected,)
+    of = f"{exercise.name} / {truth.case.name}"
+    seals = tuple(_seal(part, f"{of} / {number}") for number, part in enumerate(parts))
+    sealed = SealedCase(truth.packed, seals, truth.expected.kind == "tuple")
+    about = {f.name: getattr(truth.case, f.name) for f in fields(Case) if f.name not in ("make", "sealed")}
+    return f"sealed_case({sealed!r}, {', '.join(f'{name}={value!r}' for name, value in about.items())})"
+
+
+def _seal(part: Answer, salt: str) -> Seal:
+    assert part.array is not None
+    form = (part.kind, part.type_name, part.array.dtype.name)
+    return seal(form, part.array, tolerances(part.array), salt)
+
+
+def _is_the_answer(exercise: Exercise, hint: str) -> bool:
+    """Whether some code in a hint, behind `return`, earns all points."""
+    head = answer_cell(exercise).partition("\n")[2].rpartition("    return")[0]
+    return any(
+        _earns_all(exercise, f"{head}    return {code}\n") for code in re.findall(r"`([^`\n]+)`", hint)
+    )
+
+
+def _earns_all(exercise: Exercise, source: str) -> bool:
+    cell = vars(importlib.import_module(exercise.reference.__module__)).copy()
+    try:
+        exec(compile(source, "<hint>", "exec"), cell)
+    except SyntaxError:
+        return False
+    answers = ((t, observe(cell[exercise.name], t.inputs)) for t in truths(exercise, PUBLIC_SEED))
+    return all(judge(exercise, truth, answer).passed for truth, answer in answers)

@@ -1,0 +1,241 @@
+"""The edition for homework: it checks, and holds no answer to what is homework."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sdpa_helpers.checking import sealed
+from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
+from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.classroom.copies import copies_in
+from sdpa_helpers.classroom.homework import chosen, homework
+from sdpa_helpers.classroom.release import release, zip_edition
+from sdpa_helpers.lessons.exercise_notebook import answer_cell
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of
+from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
+
+IN_LESSONS = {
+    "notebooks/04_gradients.ipynb",
+    "sdpa_helpers/lessons/complexity/claims.py",
+    "sdpa_helpers/lessons/gradients/experiments.py",
+    "sdpa_helpers/lessons/masking/experiments.py",
+    "sdpa_helpers/lessons/softmax/experiments.py",
+    "sdpa_helpers/lessons/variance_proof/experiments.py",
+}
+"""What the lessons themselves compute, or print, with the code of a short answer. `sdpa release` names these files."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick():
+    """Seals that are quickly made and tried; the cost is part of each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sealed, "WORK", 16)
+        yield
+
+
+@pytest.fixture(scope="module")
+def kept_back(quick):
+    return homework([])
+
+
+@pytest.fixture(scope="module")
+def edition(kept_back, tmp_path_factory):
+    target = tmp_path_factory.mktemp("homework") / "course"
+    release(target, kept_back)
+    return target
+
+
+INSIDE = """
+import importlib, inspect, json, pkgutil, sys
+import numpy as np
+import sdpa_helpers
+from sdpa_helpers import check, hint, solution
+from sdpa_helpers.lessons import all_exercises
+from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
+from sdpa_helpers.lessons.registry import LESSONS
+
+def stop(name):
+    raise
+
+failed = {}
+for module in pkgutil.walk_packages(sdpa_helpers.__path__, "sdpa_helpers.", onerror=stop):
+    try:
+        importlib.import_module(module.name)
+    except ModuleNotFoundError as error:
+        failed[module.name] = error.name
+
+told = {}
+for kind, source in json.load(sys.stdin):
+    cell = {"np": np}
+    exec(source, cell)
+    name = source.partition("def ")[2].partition("(")[0]
+    report = check(cell[name], keep=False)
+    told[f"{name} {kind}"] = [report.passed, report.points, report.max_points, report.text()]
+    last = [hint(cell[name]).text() for _ in range(3)][-1]
+    told[f"{name} says"] = [last, solution(cell[name]).text()]
+notebooks = {lesson: [c.source for c in exercise_notebook(lesson).cells] for lesson in LESSONS}
+points = {name: e.max_points for name, e in all_exercises().items()}
+print(json.dumps([sdpa_helpers.__file__, failed, told, notebooks, points]))
+"""
+
+WRONG = {
+    "softmax": "def softmax(x, axis=-1):\n    return np.exp(x) / np.exp(x).sum(axis=axis, keepdims=True)\n",
+    "causal_mask": "def causal_mask(n_q, n_k):\n    return np.tri(n_q, n_k, -1, dtype=bool)\n",
+    "attention_backward": "def attention_backward(Q, K, V, grad_output):\n    return Q * 0, K * 0, V * 0\n",
+    "attention_flops": "def attention_flops(n_q, n_k, d_k, d_v):\n    return 2 * n_q * n_k * d_k\n",
+}
+
+
+@pytest.fixture(scope="module")
+def inside(edition):
+    """What happens in the edition's own package."""
+    asked = []
+    for name, wrong in WRONG.items():
+        head = answer_cell(all_exercises()[name], solved=True).replace("### ", "# ")
+        asked += [("right", head), ("wrong", wrong), ("untouched", answer_cell(all_exercises()[name]))]
+    environment = {**os.environ, "PYTHONPATH": str(edition), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", INSIDE]
+    done = subprocess.run(
+        command,
+        cwd=edition,
+        env=environment,
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.split("\n")[-2])
+
+
+def test_its_own_package_tells_right_from_wrong(inside, edition):
+    file, failed, told, _, points = inside
+    assert Path(file).is_relative_to(edition)
+    assert not [name for name in failed if not name.startswith("sdpa_helpers.attention.")]
+    assert points == {name: e.max_points for name, e in all_exercises().items()}
+    for name in WRONG:
+        passed, earned, most, _ = told[f"{name} right"]
+        assert passed
+        assert earned == most == all_exercises()[name].max_points
+        passed, earned, _, text = told[f"{name} wrong"]
+        assert not passed
+        assert earned < most
+        assert "Diagnosis" not in text
+        assert "expected" in text
+        assert "not attempted yet" in told[f"{name} untouched"][3]
+
+
+def test_hints_stay_unless_they_are_the_answer_and_solutions_do_not(inside, kept_back):
+    told = inside[2]
+    assert all("not in this edition" in told[f"{name} says"][1] for name in WRONG)
+    assert "causal_mask" in kept_back.hints
+    assert "your instructor has kept it" in told["causal_mask says"][0]
+    for name in ("softmax", "attention_backward", "attention_flops"):
+        assert all_exercises()[name].hints[2] in told[f"{name} says"][0]
+
+
+def test_its_notebooks_are_those_that_its_package_writes(inside, edition):
+    for lesson in LESSONS:
+        cells = json.loads((edition / "exercises" / f"{lesson}.ipynb").read_text())["cells"]
+        assert ["".join(cell["source"]) for cell in cells] == inside[3][lesson]
+        assert "solution(" not in "".join(cells[0]["source"])
+
+
+def test_no_file_holds_the_code_of_an_answer(edition):
+    found = dict(copies_in(edition, all_exercises().values()))
+    assert not [path for path in found if "/exercises/" in path or path.startswith("exercises/")]
+    assert set(found) == IN_LESSONS
+
+
+def test_what_is_looked_for_is_found(course):
+    found = dict(copies_in(course / "sdpa_helpers" / "lessons" / "softmax", exercises_of("03_softmax")))
+    assert "log_softmax" in found["exercises/log_softmax.py"]
+
+
+def test_no_file_says_what_wrong_answers_do(edition):
+    said = {w.says for e in all_exercises().values() for w in e.wrong}
+    said |= {
+        o.says for e in all_exercises().values() if e.mistakes for f in e.mistakes.factors for o in f.options
+    }
+    texts = [p.read_text(encoding="utf-8") for p in (edition / "sdpa_helpers" / "lessons").rglob("*.py")]
+    everything = "".join("".join(texts).split()).replace('"', "").replace("'", "")
+    for text in said - {"", TRANSPOSE_OF_TORCH}:  # which is general, and in a file of its own
+        assert "".join(text.split()).replace('"', "").replace("'", "") not in everything, text
+
+
+def test_no_function_that_is_left_there_is_an_answer(edition):
+    tried = 0
+    for lesson in LESSONS:
+        for path in sorted((edition / "sdpa_helpers" / "lessons" / lesson[3:] / "exercises").glob("*.py")):
+            spec = importlib.util.spec_from_file_location("left_there", path)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            for function in vars(module).values():
+                if getattr(function, "__module__", "") == "left_there" and callable(function):
+                    tried += 1
+                    for exercise in exercises_of(lesson):
+                        assert not _earns_all(exercise, function), (path, function, exercise.name)
+    assert tried > len(all_exercises())
+
+
+def _earns_all(exercise, function):
+    return all(judge(exercise, t, observe(function, t.inputs)).passed for t in truths(exercise, PUBLIC_SEED))
+
+
+def test_its_readme_says_what_is_homework(edition):
+    text = (edition / "README.md").read_text()
+    assert "no answers to what is homework: `dot_product`" in text
+    assert "other inputs" in text
+
+
+def test_only_some_exercises(tmp_path, course):
+    some = homework(["softmax", "06_complexity"])
+    assert some.names[:3] == ("softmax", "softmax_with_temperature", "log_softmax")
+    assert some.besides == ("softmax_with_temperature", "log_softmax")
+    assert {e.name for e in exercises_of("06_complexity")} <= set(some.names)
+    release(tmp_path / "course", some)
+    lessons = tmp_path / "course" / "sdpa_helpers" / "lessons"
+    for name in ("masking/exercises/shared.py", "softmax/exercises/entropy.py"):
+        assert (lessons / name).read_text() == (course / "sdpa_helpers" / "lessons" / name).read_text()
+    shared = (lessons / "softmax/exercises/shared.py").read_text()
+    assert "def cases_of_shape" in shared  # entropy draws its cases with it
+    assert "def plain_softmax" not in shared
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "course"), "PYTHONDONTWRITEBYTECODE": "1"}
+    code = (
+        "from sdpa_helpers.lessons.registry import find\n"
+        "from sdpa_helpers.checking.diagnose import try_out\n"
+        "e = find('entropy')\n"
+        "print(find('softmax').sealed, e.sealed, try_out(e, e.reference).passed, len(e.wrong) > 3)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path / "course",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout.split() == ["True", "False", "True", "True"], ran.stderr
+
+
+def test_names_that_nobody_has_are_refused():
+    assert chosen(["01_dot_product"]) == [e.name for e in exercises_of("01_dot_product")]
+    assert chosen([]) == list(all_exercises())
+    with pytest.raises(LookupError, match="'sofmax'"):
+        chosen(["sofmax"])
+
+
+def test_a_zip_has_the_same_bytes_each_time(edition, tmp_path):
+    packed = []
+    for place in ("one", "two"):
+        (tmp_path / place).mkdir()
+        shutil.copytree(edition / "docs", tmp_path / place / "course", copy_function=shutil.copyfile)
+        packed.append(zip_edition(tmp_path / place / "course").read_bytes())
+    assert packed[0] == packed[1]
+    assert (tmp_path / "one" / "course.zip").stat().st_size > 100
