@@ -12,13 +12,14 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 
 from sdpa_helpers import __version__
-from sdpa_helpers.classroom.executors import CannotGrade, work
+from sdpa_helpers.classroom.executors import CannotGrade, Ended
+from sdpa_helpers.classroom.worker_process import work
 from sdpa_helpers.grading.assemble import pristine_text
 from sdpa_helpers.grading.grade_one import Attempt, Settings, without_run
 from sdpa_helpers.grading.kernel_package import kernel_package
@@ -80,8 +81,9 @@ class Cluster:
             ) from None
         self.executor, self.deliver = self.client.get_executor(pure=False), _courier()
         self.seen, self.threads = -_SEEN_EVERY, 0
+        self.under_way: dict[Future[Attempt | None], Submission] = {}
 
-    def max_in_flight(self) -> int:
+    def room(self) -> int:
         """Two for each thread of the cluster, which may grow and shrink; four when there is none yet."""
         if time.monotonic() - self.seen > _SEEN_EVERY:
             with self._reaching_it():
@@ -89,21 +91,28 @@ class Cluster:
             self.seen, self.threads = time.monotonic(), sum(threads)
             if not self.threads:
                 self._tell(f"The Dask scheduler at {self.address} has no worker; waiting for one.")
-        return max(4, 2 * self.threads)
+        return max(4, 2 * self.threads) - len(self.under_way)
 
-    def submit(self, submission: Submission, settings: Settings) -> Future[Attempt | None]:
+    def submit(self, submission: Submission, settings: Settings) -> None:
         """Send one to the scheduler."""
         try:
             task = pack(submission, settings)
         except OSError as error:
             unread: Future[Attempt | None] = Future()
             unread.set_result(Attempt(without_run(submission, settings, "unreadable", str(error))))
-            return unread
+            self.under_way[unread] = submission
+            return
         with warnings.catch_warnings(), self._reaching_it():
             warnings.filterwarnings("ignore", "Sending large graph")  # a notebook with its outputs
-            return self.executor.submit(self.deliver, pickle.dumps(task))
+            self.under_way[self.executor.submit(self.deliver, pickle.dumps(task))] = submission
 
-    def outcome(self, future: Future[Attempt | None]) -> Attempt | None:
+    def ended(self) -> list[Ended]:
+        """Those that have ended; meanwhile it looks now and then whether the scheduler still has workers."""
+        while not (done := wait(self.under_way, 5.0, FIRST_COMPLETED).done):
+            self.room()
+        return [Ended(self.under_way.pop(future), self._outcome(future)) for future in done]
+
+    def _outcome(self, future: Future[Attempt | None]) -> Attempt | None:
         """None when several workers have died on it, one after the other."""
         from distributed import KilledWorker
 

@@ -2,48 +2,63 @@
 
 import multiprocessing
 import multiprocessing.connection
-import os
-import signal
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sdpa_helpers.grading.grade_one import Attempt, Settings, attempt, without_run
+from sdpa_helpers.classroom.worker_process import MARGIN, Kin, Worker, given_up
+from sdpa_helpers.grading.grade_one import Attempt, Settings
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.refusal import Refusal
-from sdpa_helpers.grading.result import GradedNotebook, Status
-from sdpa_helpers.grading.run import SandboxEnded
+from sdpa_helpers.grading.result import Flag
 from sdpa_helpers.sandbox import scratch
 
 TRIES_ALONE = 2
 """How often a submission under which a worker has died is tried again, with nothing beside it."""
+
+MAX_AGAIN = 10
+"""How many submissions of a batch are graded once more because the machine was busy."""
+
+MAX_SECONDS_AGAIN = 600.0
+"""How long all of that may take."""
+
+MAX_PROBES = 3
+"""How many others are graded to find out whether trouble is the machine's or one submission's."""
+
+
+GO_ON = "What is graded is kept: the same command goes on from there."
 
 
 class CannotGrade(Refusal):
     """The work cannot be done here and now; its text says why. What is graded already stays so."""
 
 
+@dataclass(frozen=True)
+class Ended:
+    """A submission that an executor has done with."""
+
+    submission: Submission
+    attempt: Attempt | None
+    """None when its worker, or the sandbox, has died."""
+
+
 class Executor(Protocol):
     """Where submissions are graded."""
 
-    def max_in_flight(self) -> int:
-        """How many submissions to have under way: enough that no worker waits for the next."""
+    def room(self) -> int:
+        """How many more can begin now, so that no worker waits for the next. Raises CannotGrade when it is lost."""
         ...
 
-    def submit(self, submission: Submission, settings: Settings) -> Future[Attempt | None]:
+    def submit(self, submission: Submission, settings: Settings) -> None:
         """Begin to grade one."""
         ...
 
-    def outcome(self, future: Future[Attempt | None]) -> Attempt | None:
-        """Its attempt; None when its worker, or the sandbox, has died.
-
-        Raises CannotGrade when the executor itself is lost.
-        """
+    def ended(self) -> list[Ended]:
+        """Wait until one of those that have begun has ended; raises CannotGrade when the executor itself is lost."""
         ...
 
     def close(self, finished: bool) -> None:
@@ -54,151 +69,165 @@ class Executor(Protocol):
 def grade_all(submissions: list[Submission], settings: Settings, executor: Executor) -> Iterator[Attempt]:
     """Grade every submission; attempts, each with a result, come in the order in which they are finished.
 
-    Those under way while a worker died are graded again one by one: the one that did it, and does it again, is
-    recorded as "kernel-died". A submission that ran out of time on the clock, but not of CPU time, is graded once
-    more, alone, when the others are done. Raises CannotGrade when the machine, or the cluster, is in trouble.
+    One under which a worker died is graded again alone: if it does it again, it is recorded as "kernel-died". One
+    that ran out of time on the clock while the machine was busy is graded once more, alone, when the others are
+    done; of many such only the first MAX_AGAIN are, within MAX_SECONDS_AGAIN. Raises CannotGrade when the machine,
+    or the cluster, is in trouble: when a submission cannot be graded alone, and another cannot either.
     """
     waiting, crowd, finished = deque(submissions), len(submissions) > 1, False
-    under_way: dict[Future[Attempt | None], Submission] = {}
+    under_way, alone = 0, Alone(submissions, settings, executor)
     suspects: list[Submission] = []
-    slow: list[Submission] = []
+    slow: list[Ended] = []
+    ready: list[Attempt] = []
     scratch.sweep()
     try:
-        while waiting or under_way or suspects:
-            while waiting and not suspects and len(under_way) < executor.max_in_flight():
-                submission = waiting.popleft()
-                under_way[executor.submit(submission, settings)] = submission
+        while waiting or under_way or suspects or ready:
+            while waiting and not suspects and executor.room() > 0:
+                executor.submit(waiting.popleft(), settings)
+                under_way += 1
+            yield from ready  # the workers have been given more before whoever gets these looks at them
+            ready = []
             if not under_way:
-                yield from _one_by_one(suspects, settings, executor)
+                yield from map(alone.grade, suspects)
                 suspects = []
                 continue
-            done_now = _finished(under_way, executor)
-            for future in [f for f in under_way if f in done_now]:
-                submission, done = under_way.pop(future), executor.outcome(future)
-                if done is None or done.trouble:
-                    suspects.append(submission)
-                elif done.slow and crowd:
-                    slow.append(submission)
+            for ended in executor.ended():
+                under_way -= 1
+                if ended.attempt is None or ended.attempt.trouble:
+                    suspects.append(ended.submission)
+                elif ended.attempt.slow and crowd:
+                    slow.append(ended)
                 else:
-                    yield done
-        yield from _one_by_one(slow, settings, executor)
+                    alone.seen(ended)
+                    ready.append(ended.attempt)
+            ready += [_as_it_is(ended) for ended in slow[MAX_AGAIN:]]
+            del slow[MAX_AGAIN:]
+        yield from _again(slow, alone)
         finished = True
     finally:
         executor.close(finished)
         scratch.sweep()  # what a worker that was killed has left
 
 
-def _one_by_one(submissions: list[Submission], settings: Settings, executor: Executor) -> Iterator[Attempt]:
-    for submission in submissions:
-        yield _alone(submission, settings, executor)
+def _again(slow: list[Ended], alone: "Alone") -> Iterator[Attempt]:
+    """Grade once more what met a busy machine, while there is time for that."""
+    end = time.monotonic() + MAX_SECONDS_AGAIN
+    for ended in slow:
+        yield alone.grade(ended.submission) if time.monotonic() < end else _as_it_is(ended)
 
 
-def _alone(submission: Submission, settings: Settings, executor: Executor) -> Attempt:
-    done = None
-    for _ in range(TRIES_ALONE):
-        future = executor.submit(submission, settings)
-        _finished([future], executor)
-        done = executor.outcome(future)
-        if done is not None and not done.trouble:
-            return done
-    if done is not None:
-        raise CannotGrade(f"{submission.student}, {submission.notebook}: {done.trouble}")
-    reason = "The grading process ended each time it worked on this notebook."
-    return Attempt(_given_up(submission, settings, "kernel-died", reason))
+def _as_it_is(ended: Ended) -> Attempt:
+    """The first attempt, with a flag: many others ran out of time too."""
+    assert ended.attempt is not None
+    assert ended.attempt.result is not None
+    message = (
+        "ran out of time on the clock, and was not graded once more, for many others did too: if the machine was "
+        "busy, delete this result and run the same command again"
+    )
+    result = ended.attempt.result
+    return replace(ended.attempt, result=replace(result, flags=(*result.flags, Flag("no-time", message))))
 
 
-def _finished(futures: Iterable[Future], executor: Executor) -> set[Future]:
-    """Wait until one is finished; meanwhile the executor looks now and then whether it still has workers."""
-    while not (done := wait(futures, 5.0, FIRST_COMPLETED).done):
-        executor.max_in_flight()
-    return done
+class Alone:
+    """Grades one submission with nothing beside it, and finds out whose trouble it is."""
 
+    def __init__(self, submissions: list[Submission], settings: Settings, executor: Executor) -> None:
+        self.submissions, self.settings, self.executor = submissions, settings, executor
+        self.fine: Submission | None = None
+        """One that this machine could grade."""
 
-def _given_up(submission: Submission, settings: Settings, status: Status, reason: str) -> GradedNotebook:
-    """A result without a fingerprint: the next run of the same command tries again."""
-    return replace(without_run(submission, settings, status, reason), fingerprint="")
+    def seen(self, ended: Ended) -> bool:
+        """Remember one whose code was run to its end; says whether this was such."""
+        result = ended.attempt.result if ended.attempt is not None else None
+        if result is not None and result.status == "graded":
+            self.fine = ended.submission
+            return True
+        return False
 
+    def grade(self, submission: Submission) -> Attempt:
+        """Its attempt, the first that came to an end; raises CannotGrade when others cannot be graded either."""
+        done = None
+        for _ in range(TRIES_ALONE):
+            done = self._once(submission)
+            if done is not None and not done.trouble:
+                return done
+        if done is None:
+            reason = "The grading process ended each time it worked on this notebook."
+            return Attempt(given_up(submission, self.settings, "kernel-died", reason))
+        if not self._others_can(submission):
+            raise CannotGrade(f"{submission.student}, {submission.notebook}: {done.trouble}. {GO_ON}")
+        reason = f"The grader can work on other notebooks, and not on this one: {done.trouble}"
+        return Attempt(given_up(submission, self.settings, "unreadable", reason))
 
-def work(submission: Submission, settings: Settings) -> Attempt | None:
-    """What a worker does: an error of the machine is no submission's fault, and a bug of ours stops no batch.
+    def _once(self, submission: Submission) -> Attempt | None:
+        self.executor.submit(submission, self.settings)
+        (ended,) = self.executor.ended()
+        return ended.attempt
 
-    None when the sandbox ended again and again, as if this process had.
-    """
-    try:
-        return attempt(submission, settings)
-    except SandboxEnded:
-        return None
-    except (OSError, MemoryError) as error:
-        return Attempt(None, trouble=f"{type(error).__name__}: {error}")
-    except Exception as error:
-        reason = (
-            f"The grader itself failed on this notebook ({type(error).__name__}: {str(error)[:200]}). "
-            "Tell your instructor; it was not you who made the mistake."
-        )
-        return Attempt(_given_up(submission, settings, "unreadable", reason))
+    def _others_can(self, submission: Submission) -> bool:
+        others = [s for s in self.submissions if s is not submission and s.path is not None]
+        probes = [self.fine] if self.fine else others[:MAX_PROBES]
+        return any(self.seen(Ended(probe, self._once(probe))) for probe in probes)
 
 
 # ---- this machine -----------------------------------------------------------------------------------------
 
 
 class Processes:
-    """Worker processes of this machine, `jobs` of them; a pool whose worker was killed is replaced."""
+    """Worker processes of this machine, `jobs` of them; one that has ended is replaced."""
 
-    def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
-        self.pool: ProcessPoolExecutor | None = None
+    def __init__(self, jobs: int, margin: float = MARGIN) -> None:
+        self.jobs, self.margin = jobs, margin
+        self.workers: list[Worker] = []
         self.leash: multiprocessing.connection.Connection | None = None
+        self.held: multiprocessing.connection.Connection | None = None
 
-    def max_in_flight(self) -> int:
-        """One waits beside each that runs."""
-        return 2 * self.jobs
+    def room(self) -> int:
+        """One for each worker that has nothing to do."""
+        return self.jobs - len(self._busy())
 
-    def submit(self, submission: Submission, settings: Settings) -> Future[Attempt | None]:
-        """Hand one to the pool."""
-        if self.pool is None:
-            # Forked workers have everything imported, and share the fork server that this process has tried out.
-            # A process with other threads must not be forked.
-            forked = sys.platform.startswith("linux") and threading.active_count() == 1
-            context = multiprocessing.get_context("fork" if forked else "spawn")
-            held, self.leash = context.Pipe(duplex=False)
-            given = (held, self.leash if forked else None)
-            self.pool = ProcessPoolExecutor(self.jobs, context, _end_with_parent, given)
-        try:
-            return self.pool.submit(work, submission, settings)
-        except BrokenProcessPool as error:
-            broken: Future[Attempt | None] = Future()
-            broken.set_exception(error)
-            return broken
+    def submit(self, submission: Submission, settings: Settings) -> None:
+        """Hand one to a worker."""
+        for worker in self.workers:
+            if not worker.usable():
+                worker.end()
+        self.workers = [worker for worker in self.workers if not worker.gone]
+        idle = next((worker for worker in self.workers if worker.task is None), None)
+        (idle or self._another()).begin(submission, settings, self.margin)
 
-    def outcome(self, future: Future[Attempt | None]) -> Attempt | None:
-        """None when the pool broke meanwhile."""
-        try:
-            return future.result()
-        except BrokenProcessPool:
-            self.close(finished=False)
-            return None
+    def ended(self) -> list[Ended]:
+        """Those that have ended, by themselves or at their deadline."""
+        while True:
+            busy = self._busy()
+            left = min(worker.deadline for worker in busy) - time.monotonic()
+            connections = [worker.connection for worker in busy]
+            multiprocessing.connection.wait(connections, max(0.0, min(left, _LOOK_EVERY)))
+            if found := [Ended(*seen) for worker in busy if (seen := worker.look()) is not None]:
+                return found
 
     def close(self, finished: bool) -> None:
-        """Workers that have nothing left to do clean up behind them; the others are let go of, and end at once."""
-        if self.leash is not None and not finished:
-            self.leash.close()
-        if self.pool is not None:
-            self.pool.shutdown(cancel_futures=True)
-        self.pool = self.leash = None
+        """Workers that have nothing left to do clean up behind them; the others end at once."""
+        for worker in self.workers:
+            worker.close() if finished else worker.end()
+        for end in (self.leash, self.held):
+            if end is not None:
+                end.close()
+        self.workers, self.leash, self.held = [], None, None
+
+    def _busy(self) -> list[Worker]:
+        return [worker for worker in self.workers if worker.task is not None]
+
+    def _another(self) -> Worker:
+        # Forked workers have everything imported, and share the fork server that this process has tried out.
+        # A process with other threads must not be forked.
+        forked = sys.platform.startswith("linux") and threading.active_count() == 1
+        context = multiprocessing.get_context("fork" if forked else "spawn")
+        if self.leash is None or self.held is None:
+            self.held, self.leash = context.Pipe(duplex=False)
+        graders = (self.leash, *(worker.connection for worker in self.workers)) if forked else ()
+        self.workers.append(Worker(context, Kin(self.held, graders)))
+        return self.workers[-1]
 
 
-def _end_with_parent(
-    leash: multiprocessing.connection.Connection, graders_end: multiprocessing.connection.Connection | None
-) -> None:
-    """A worker ends at once, and with it its kernels, when its grader was killed or has let go of the leash."""
-    if graders_end is not None:
-        graders_end.close()  # a forked worker has it too, and would hold itself by the leash
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's to act on
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        multiprocessing.connection.wait([parent.sentinel, leash])
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+_LOOK_EVERY = 1.0
+"""Seconds after which workers are looked at though none has sent anything: one may have been killed."""

@@ -9,19 +9,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
-from sdpa_helpers.classroom import executors
+from sdpa_helpers.classroom import executors, worker_process
 from sdpa_helpers.classroom.cluster import Cluster, pack, work_there
-from sdpa_helpers.classroom.executors import CannotGrade, grade_all
+from sdpa_helpers.classroom.executors import CannotGrade, Ended, Processes, grade_all
 from sdpa_helpers.grading.grade_one import Attempt, Settings, grade
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
 from sdpa_helpers.grading.result import GradedNotebook
+from sdpa_helpers.sandbox.limits import Limits
 from tests.classroom.faults import NAME, gone, make_class, written
 from tests.handing_in import RIGHT, TOTAL
 from tests.results import result
@@ -204,7 +204,7 @@ def test_a_client_that_has_noticed_the_loss_hides_no_error_and_adds_none(tmp_pat
         time.sleep(0.05)
     cluster.seen = -10.0
     with pytest.raises(CannotGrade, match="is gone"):
-        cluster.max_in_flight()
+        cluster.room()
     with pytest.raises(CannotGrade, match="is gone"):
         cluster.submit(Submission("ben", NAME, path), Settings("s"))
     cluster.close(finished=False)
@@ -255,10 +255,45 @@ def test_a_bug_that_a_notebook_finds_costs_only_that_notebook(hand_in, monkeypat
     def fail(submission, settings):
         raise KeyError("a bug")
 
-    monkeypatch.setattr(executors, "attempt", fail)
-    graded = executors.work(Submission("ada", NAME, hand_in("ada")), Settings("s")).result
+    monkeypatch.setattr(worker_process, "attempt", fail)
+    graded = worker_process.work(Submission("ada", NAME, hand_in("ada")), Settings("s")).result
     assert (graded.status, graded.points, graded.fingerprint) == ("unreadable", 0, "")
     assert "KeyError" in graded.reason
+
+
+def hard_to_grade(submission: Submission, settings: Settings) -> Attempt:
+    """Instead of `attempt`: what the student's name says."""
+    match submission.student:
+        case "endless":
+            subprocess.Popen(["sleep", "100"]).wait()
+        case "greedy":
+            bytearray((worker_process.ROOM_MB + 1) << 20)
+        case "deadly":
+            os._exit(1)
+        case "large":
+            return Attempt(result("large", [], reason="x" * (worker_process.MAX_RESULT + 1)))
+    return Attempt(result(submission.student, []))
+
+
+def test_whatever_becomes_of_a_worker_costs_the_one_that_it_had(monkeypatch):
+    monkeypatch.setattr(worker_process, "attempt", hard_to_grade)
+    settings = Settings("s", Limits(seconds=0.1))
+    students = ("ada", "endless", "greedy", "deadly", "large", "zoe")
+    submissions = [Submission(student, NAME, None) for student in students]
+    results = {
+        done.result.student: done.result
+        for done in grade_all(submissions, settings, Processes(2, margin=0.3))
+    }
+    assert {student: r.status for student, r in results.items()} == {
+        "ada": "graded",
+        "endless": "timeout",
+        "greedy": "out-of-memory",
+        "deadly": "kernel-died",
+        "large": "kernel-died",
+        "zoe": "graded",
+    }
+    assert "deadline" in results["endless"].reason
+    assert psutil.Process().children(recursive=True) == []
 
 
 # ---- the rules, on an executor that does as it is told ----------------------------------------------------------
@@ -268,24 +303,22 @@ class Scripted:
     """An executor where each submission meets what is written for it, one after the other; None is a dead worker."""
 
     def __init__(self, **script: list[Attempt | None]) -> None:
-        self.script, self.log, self.open = script, [], 0
+        self.script, self.log, self.open = script, [], []
 
-    def max_in_flight(self) -> int:
+    def room(self) -> int:
         """Two at a time."""
-        return 2
+        return 2 - len(self.open)
 
-    def submit(self, submission: Submission, settings: Settings) -> Future:
-        """What the script says next; noted with how many were under way before."""
-        self.log.append((submission.student, self.open))
-        self.open += 1
-        future: Future = Future()
-        future.set_result(self.script[submission.student].pop(0))
-        return future
+    def submit(self, submission: Submission, settings: Settings) -> None:
+        """Noted with how many were under way before."""
+        self.log.append((submission.student, len(self.open)))
+        self.open.append(submission)
 
-    def outcome(self, future: Future) -> Attempt | None:
-        """As scripted."""
-        self.open -= 1
-        return future.result()
+    def ended(self) -> list[Ended]:
+        """All that are under way, each with what the script says next."""
+        found = [Ended(submission, self.script[submission.student].pop(0)) for submission in self.open]
+        self.open = []
+        return found
 
     def close(self, finished: bool) -> None:
         """Note how it ended."""
@@ -296,29 +329,43 @@ def fine(student: str) -> Attempt:
     return Attempt(result(student, []))
 
 
+def slow(student: str, which: str) -> Attempt:
+    return Attempt(result(student, [], reason=which), slow=True)
+
+
 def graded(executor: Scripted) -> list[GradedNotebook]:
-    submissions = [Submission(student, NAME, None) for student in executor.script]
+    submissions = [Submission(student, NAME, Path(student)) for student in executor.script]
     return [done.result for done in grade_all(submissions, Settings("s"), executor)]
 
 
 def test_who_only_ran_out_of_clock_is_graded_once_more_alone_at_the_end():
-    first, second = (Attempt(result("ada", [], reason=which), slow=True) for which in ("first", "second"))
-    executor = Scripted(ada=[first, second], bob=[fine("bob")], kim=[fine("kim")])
+    executor = Scripted(
+        ada=[slow("ada", "first"), slow("ada", "second")], bob=[fine("bob")], kim=[fine("kim")]
+    )
     results = graded(executor)
     assert [r.student for r in results] == ["bob", "kim", "ada"]
     assert results[-1].reason == "second"
     assert executor.log[-2:] == [("ada", 0), ("closed", True)]
 
 
-def test_when_a_worker_dies_those_under_way_are_graded_one_by_one_and_only_the_culprit_is_given_up():
-    executor = Scripted(ada=[None, fine("ada")], bob=[None, None, None], kim=[fine("kim")])
+@pytest.mark.parametrize(("name", "most"), [("MAX_AGAIN", 2), ("MAX_SECONDS_AGAIN", -1.0)])
+def test_few_are_graded_once_more_and_the_others_say_that_they_were_not(monkeypatch, name, most):
+    monkeypatch.setattr(executors, name, most)
+    students = ("ada", "bob", "kim", "zoe")
+    executor = Scripted(**{student: [slow(student, "first"), fine(student)] for student in students})
+    flagged = {r.student: [flag.kind for flag in r.flags] for r in graded(executor)}
+    again = ("ada", "bob") if name == "MAX_AGAIN" else ()
+    assert flagged == {student: [] if student in again else ["no-time"] for student in students}
+
+
+def test_when_a_worker_dies_only_who_had_it_is_graded_alone_and_given_up_when_it_does_it_again():
+    executor = Scripted(ada=[fine("ada")], bob=[None, None, None], kim=[fine("kim")])
     results = {r.student: r for r in graded(executor)}
     assert (results["bob"].status, results["bob"].fingerprint) == ("kernel-died", "")
-    assert results["ada"].status == "graded"
+    assert results["ada"].status == results["kim"].status == "graded"
     assert executor.log == [
         ("ada", 0),
         ("bob", 1),
-        ("ada", 0),
         ("bob", 0),
         ("bob", 0),
         ("kim", 0),
@@ -326,11 +373,24 @@ def test_when_a_worker_dies_those_under_way_are_graded_one_by_one_and_only_the_c
     ]
 
 
-def test_trouble_that_stays_ends_the_run_and_trouble_that_goes_costs_nothing():
-    trouble = Attempt(None, trouble="no room")
-    for_a_moment = Scripted(ada=[trouble, fine("ada")], bob=[fine("bob")])
-    assert sorted(r.student for r in graded(for_a_moment)) == ["ada", "bob"]
-    executor = Scripted(ada=[trouble] * 3, bob=[fine("bob")])
-    with pytest.raises(CannotGrade, match="ada, 01_dot_product: no room"):
+TROUBLE = Attempt(None, trouble="no room")
+
+
+def test_trouble_that_goes_costs_nothing():
+    executor = Scripted(ada=[TROUBLE, fine("ada")], bob=[fine("bob")])
+    assert sorted((r.student, r.status) for r in graded(executor)) == [("ada", "graded"), ("bob", "graded")]
+
+
+def test_trouble_that_others_do_not_meet_costs_only_who_has_it():
+    executor = Scripted(ada=[TROUBLE] * 3, bob=[fine("bob"), fine("bob")], kim=[fine("kim")])
+    results = {r.student: r for r in graded(executor)}
+    assert (results["ada"].status, results["ada"].fingerprint) == ("unreadable", "")
+    assert results["ada"].reason == "The grader can work on other notebooks, and not on this one: no room"
+    assert results["kim"].status == "graded"
+
+
+def test_trouble_that_others_meet_too_ends_the_run():
+    executor = Scripted(ada=[TROUBLE] * 3, bob=[fine("bob"), TROUBLE])
+    with pytest.raises(CannotGrade, match=r"ada, 01_dot_product: no room\. What is graded is kept"):
         graded(executor)
     assert executor.log[-1] == ("closed", False)

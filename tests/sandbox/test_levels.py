@@ -363,9 +363,12 @@ def test_who_only_ran_out_of_clock_is_tried_again_alone(hand_in, warm, monkeypat
     from sdpa_helpers.classroom import executors
 
     tried = []
-    monkeypatch.setattr(
-        executors, "_alone", lambda s, *_: tried.append(s.student) or Attempt(result(s.student, []))
-    )
+
+    def grade_alone(_, submission):
+        tried.append(submission.student)
+        return Attempt(result(submission.student, []))
+
+    monkeypatch.setattr(executors.Alone, "grade", grade_alone)
     sleepy = hand_in("zoe", **{**RIGHT, "dot_product": SLEEPER})
     busy = hand_in("bob", **{**RIGHT, "dot_product": "while True: pass"})
     submissions = [Submission("zoe", NAME, sleepy), Submission("bob", NAME, busy)]

@@ -10,6 +10,7 @@ import gc
 import importlib
 import io
 import os
+import resource
 import select
 import signal
 import socket
@@ -138,5 +139,12 @@ def _own_files(box_mb: int) -> None:
     os.chdir("/box")
 
 
+def let_memory_grow() -> None:
+    """Lift the limit of a worker that starts this server anew: it is the worker's own. Kernels get others."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
 if __name__ == "__main__":
+    let_memory_grow()
     main()
