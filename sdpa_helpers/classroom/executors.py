@@ -176,8 +176,8 @@ class Alone:
 class Processes:
     """Worker processes of this machine, `jobs` of them; one that has ended is replaced."""
 
-    def __init__(self, jobs: int, margin: float = MARGIN) -> None:
-        self.jobs, self.margin = jobs, margin
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
         self.workers: list[Worker] = []
         self.leash: multiprocessing.connection.Connection | None = None
         self.held: multiprocessing.connection.Connection | None = None
@@ -193,7 +193,7 @@ class Processes:
                 worker.end()
         self.workers = [worker for worker in self.workers if not worker.gone]
         idle = next((worker for worker in self.workers if worker.task is None), None)
-        (idle or self._another()).begin(submission, settings, self.margin)
+        (idle or self._another()).begin(submission, settings, MARGIN)
 
     def ended(self) -> list[Ended]:
         """Those that have ended, by themselves or at their deadline."""

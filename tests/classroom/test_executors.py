@@ -21,7 +21,6 @@ from sdpa_helpers.classroom.executors import CannotGrade, Ended, Processes, grad
 from sdpa_helpers.grading.grade_one import Attempt, Settings, grade
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
 from sdpa_helpers.grading.result import GradedNotebook
-from sdpa_helpers.sandbox.limits import Limits
 from tests.classroom.faults import NAME, gone, make_class, written
 from tests.handing_in import RIGHT, TOTAL
 from tests.results import result
@@ -276,13 +275,22 @@ def hard_to_grade(submission: Submission, settings: Settings) -> Attempt:
 
 
 def test_whatever_becomes_of_a_worker_costs_the_one_that_it_had(monkeypatch):
+    begin = worker_process.Worker.begin
+
+    def begin_soon_overdue(worker, submission, settings, margin):
+        begin(
+            worker,
+            submission,
+            settings,
+            -settings.limits.wall_seconds if submission.student == "endless" else margin,
+        )
+
     monkeypatch.setattr(worker_process, "attempt", hard_to_grade)
-    settings = Settings("s", Limits(seconds=0.1))
+    monkeypatch.setattr(worker_process.Worker, "begin", begin_soon_overdue)
     students = ("ada", "endless", "greedy", "deadly", "large", "zoe")
     submissions = [Submission(student, NAME, None) for student in students]
     results = {
-        done.result.student: done.result
-        for done in grade_all(submissions, settings, Processes(2, margin=0.3))
+        done.result.student: done.result for done in grade_all(submissions, Settings("s"), Processes(2))
     }
     assert {student: r.status for student, r in results.items()} == {
         "ada": "graded",
