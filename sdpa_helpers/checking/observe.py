@@ -2,8 +2,8 @@
 
 `observe` turns whatever comes back into an `Answer`: plain data, no behaviour. `pack`/`unpack` carry inputs
 and answers between processes as JSON with the arrays' bytes in base64; nothing is ever pickled. This module
-needs NumPy alone, because the grader copies it, and `where`, into the kernel in which a submission runs. Nothing
-here knows what the right answer is.
+needs NumPy alone, because the grader copies it, and what it imports, into the kernel in which a submission runs.
+Nothing here knows what the right answer is.
 """
 
 import base64
@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from sdpa_helpers.checking import watch_use
+from sdpa_helpers.checking.operations import KNOWN
 from sdpa_helpers.checking.where import place_of
 
 MIME = "application/vnd.sdpa.answer+json"
@@ -56,13 +58,15 @@ class Answer:
     """The memory it held at once, where that was measured."""
     differs: bool = False
     """A second call with the same inputs gave another result."""
+    used: tuple[str, ...] = ()
+    """The ready-made operations that ran meanwhile, of `operations.KNOWN`, sorted; () where nobody watched."""
 
     @property
     def plain(self) -> "Answer":
         """What came back, and nothing of how."""
-        if not (self.changed or self.peak_bytes or self.differs):
+        if not (self.changed or self.peak_bytes or self.differs or self.used):
             return self
-        return replace(self, changed=(), peak_bytes=0, differs=False)
+        return replace(self, changed=(), peak_bytes=0, differs=False, used=())
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ NOT_ATTEMPTED = Answer("not-attempted")
 
 def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_ELSE) -> Answer:
     """Call `function(*arguments)` and describe the result; never raises for what the function does."""
+    _begin()
     before = [_snapshot(value) for value in arguments]
     answer, peak = _measured(function, arguments) if watch.memory else (_called(function, arguments), 0)
     changed = tuple(
@@ -89,7 +94,10 @@ def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_
     differs = False
     if watch.twice and answer.kind in ("array", "number", "tuple") and not changed:
         differs = not _alike(answer, _called(function, arguments))
-    return replace(answer, changed=changed, peak_bytes=peak, differs=differs)
+    return replace(answer, changed=changed, peak_bytes=peak, differs=differs, used=_noted())
+
+
+_begin, _noted = watch_use.begin, watch_use.noted
 
 
 def _called(function: Callable | None, arguments: tuple) -> Answer:
@@ -325,6 +333,7 @@ def pack_answer(answer: Answer) -> dict:
             "changed": list(answer.changed),
             "peak_bytes": min(answer.peak_bytes, _MOST_BYTES),
             "differs": answer.differs,
+            "used": list(answer.used),
         },
     }
 
@@ -347,35 +356,49 @@ def unpack_answer(data: Any, depth: int = 0) -> Answer:
     if values is not None and kind not in ("array", "number", "other"):
         raise ValueError("kind and values do not belong together")
     parts = tuple(unpack_answer(item, depth + 1) for item in items)
-    changed, peak_bytes, differs = _unpack_seen(data["seen"])
     name, message, line, where = error
-    return Answer(kind, type_name, values, parts, name, message, line, where, changed, peak_bytes, differs)
+    return Answer(kind, type_name, values, parts, name, message, line, where, *_unpack_seen(data["seen"]))
 
 
 _MOST_BYTES = 1 << 50
 
 
-def _unpack_seen(data: Any) -> tuple[tuple[int, ...], int, bool]:
-    if not isinstance(data, dict) or set(data) != {"changed", "peak_bytes", "differs"}:
-        raise ValueError("seen must have changed, peak_bytes and differs")
-    changed, peak, differs = data["changed"], data["peak_bytes"], data["differs"]
+def _unpack_seen(data: Any) -> tuple[tuple[int, ...], int, bool, tuple[str, ...]]:
+    if not isinstance(data, dict) or set(data) != {"changed", "peak_bytes", "differs", "used"}:
+        raise ValueError("seen must have changed, peak_bytes, differs and used")
+    changed, peak, differs, used = data["changed"], data["peak_bytes"], data["differs"], data["used"]
     if not isinstance(changed, list) or len(changed) > 16:
         raise ValueError("changed is a short list")
+    if not isinstance(used, list) or len(used) > len(KNOWN):
+        raise ValueError("used is a short list")
+    if not all(isinstance(name, str) and name in KNOWN for name in used):
+        raise ValueError("used holds names of operations")
     if not all(type(n) is int and 0 <= n < 16 for n in changed):
         raise ValueError("changed holds positions")
     if type(peak) is not int or not 0 <= peak <= _MOST_BYTES or type(differs) is not bool:
         raise ValueError("malformed measurements")
-    return tuple(changed), peak, differs
+    return tuple(changed), peak, differs, tuple(sorted(set(used)))
 
 
-def report(function: Any, nonce: str, inputs: str, watched: str = "") -> None:
-    """Run in the kernel by a hidden check cell: call the learner's function, publish what it gave.
+def _reporter(
+    look: Callable = observe, pack: Callable = pack_answer, noted: Callable = watch_use.noted
+) -> Callable[[Any, str, str, str], None]:
+    def report(function: Any, nonce: str, inputs: str, watched: str = "") -> None:
+        """Run in the kernel by a hidden check cell: call the learner's function, publish what it gave.
 
-    watched: names of what to look at, see `Watch`.
-    """
-    from IPython.display import display
+        watched: names of what to look at, see `Watch`.
+        """
+        from IPython.display import display
 
-    watch = Watch(memory="memory" in watched, twice="twice" in watched)
-    given = unpack_inputs(inputs)
-    answer = observe(function, given, watch) if function is not None else Answer("other", "nothing")
-    display({MIME: {"nonce": nonce, "answer": pack_answer(answer)}}, raw=True)
+        watch = Watch(memory="memory" in watched, twice="twice" in watched)
+        given = unpack_inputs(inputs)
+        answer = look(function, given, watch) if function is not None else Answer("other", "nothing")
+        packed = pack(answer)
+        if function is not None:
+            packed["seen"]["used"] = list(noted())  # again: `observe` asks by a name that can be overwritten
+        display({MIME: {"nonce": nonce, "answer": packed}}, raw=True)
+
+    return report
+
+
+report = _reporter()

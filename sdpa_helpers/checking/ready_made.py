@@ -5,6 +5,14 @@ An exercise lists the groups that its subject asks for; its prompt says them in 
 
 from dataclasses import dataclass
 
+from sdpa_helpers.checking.operations import (
+    OF_TORCH,
+    TORCH_ATTENTION,
+    TORCH_COSINE,
+    TORCH_ENTROPY,
+    TORCH_SOFTMAX,
+)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -16,6 +24,8 @@ class Group:
     """Dotted names; what lies below one of them is forbidden too."""
     methods: tuple[str, ...] = ()
     """Names of methods, forbidden on everything that is not the learner's own."""
+    operations: tuple[str, ...] = ()
+    """What is noted while an answer runs, however it was reached: names of `operations.KNOWN`."""
 
 
 READY_SOFTMAX = Group(
@@ -64,6 +74,14 @@ READY_SOFTMAX = Group(
         "sdpa_helpers.softmax",
     ),
     methods=("softmax", "log_softmax", "logsumexp"),
+    operations=(
+        *TORCH_SOFTMAX,
+        *TORCH_ATTENTION,  # there is a softmax in each
+        "scipy.special.softmax",
+        "scipy.special.log_softmax",
+        "scipy.special.logsumexp",
+        "sklearn.utils.extmath.softmax",
+    ),
 )
 
 READY_ATTENTION = Group(
@@ -85,6 +103,7 @@ READY_ATTENTION = Group(
         "sdpa_helpers.scaled_dot_product_attention",
         "sdpa_helpers.attention",
     ),
+    operations=TORCH_ATTENTION,
 )
 
 READY_COSINE = Group(
@@ -93,10 +112,21 @@ READY_COSINE = Group(
         "torch.cosine_similarity",
         "torch.nn.functional.cosine_similarity",
         "torch.nn.CosineSimilarity",
+        "torch.nn.functional.cosine_embedding_loss",
+        "torch.nn.CosineEmbeddingLoss",
         "scipy.spatial.distance.cosine",
+        "scipy.spatial.distance.correlation",
         "scipy.spatial.distance.cdist",
         "scipy.spatial.distance.pdist",
         "sklearn.metrics.pairwise",
+    ),
+    operations=(
+        *TORCH_COSINE,
+        "scipy.spatial.distance.cosine",
+        "scipy.spatial.distance.correlation",
+        "scipy.spatial.distance.cdist",
+        "scipy.spatial.distance.pdist",
+        "sklearn.metrics.pairwise.cosine_similarity",
     ),
 )
 
@@ -110,6 +140,13 @@ READY_ENTROPY = Group(
         "torch.special.entr",
         "torch.distributions",
     ),
+    operations=(
+        *TORCH_ENTROPY,
+        "scipy.stats.entropy",
+        "scipy.special.entr",
+        "scipy.special.rel_entr",
+        "scipy.special.kl_div",
+    ),
 )
 
 READY_MASK = Group(
@@ -118,7 +155,16 @@ READY_MASK = Group(
 
 AUTOGRAD = Group(
     "PyTorch, or another library that takes the derivatives for you",
-    names=("torch", "jax", "autograd", "tensorflow", "sympy"),
+    names=(
+        "torch",
+        "jax",
+        "autograd",
+        "tensorflow",
+        "sympy",
+        "scipy.differentiate",
+        "scipy.optimize.approx_fprime",
+    ),
+    operations=(*OF_TORCH, "sympy.diff", "scipy.differentiate", "scipy.optimize.approx_fprime"),
 )
 
 COURSE_SOFTMAX = "sdpa_helpers.softmax"

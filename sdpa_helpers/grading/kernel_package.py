@@ -1,15 +1,17 @@
 """The course's package as a submission's kernel sees it: nothing that could answer an exercise.
 
 Reference answers, wrong answers, hidden cases and the attention functions stay out of it, so that importing them
-there fails, however the import is written. The softmax is there: some exercises allow it, the others are read for it.
+there fails, however the import is written. The softmax is there: some exercises allow it, and its use is noted. What
+notes the use of ready-made functions begins when the package is imported, which the first cell does.
 """
 
 import inspect
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 from sdpa_helpers.attention import numpy_formula
-from sdpa_helpers.checking import observe, where
+from sdpa_helpers.checking import observe, operations, watch_use, where
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 _PACKAGE = '''"""The course's package in a graded notebook."""
@@ -20,6 +22,7 @@ import sys
 
 import numpy as np
 
+from sdpa_helpers.checking import watch_use
 from sdpa_helpers.lessons.session import check, hint, progress, solution
 
 
@@ -39,6 +42,10 @@ FORMULA
 
 def __getattr__(name):
     raise AttributeError(f"sdpa_helpers.{name} is not there in a graded notebook: write the steps yourself")
+
+
+if __name__ == "sdpa_helpers":  # not where a test runs this file by itself
+    watch_use.keep("sdpa_helpers")
 '''
 
 _SESSION = '''"""In a graded notebook these do nothing: the hidden checks follow each answer."""
@@ -68,14 +75,24 @@ def kernel_package() -> KernelPackage:
         files=(
             ("sdpa_helpers/__init__.py", _PACKAGE.replace("FORMULA", _formula())),
             ("sdpa_helpers/checking/__init__.py", _ROOM),
-            ("sdpa_helpers/checking/observe.py", Path(observe.__file__).read_text(encoding="utf-8")),
-            ("sdpa_helpers/checking/where.py", Path(where.__file__).read_text(encoding="utf-8")),
+            *((f"sdpa_helpers/checking/{_name(module)}.py", _text(module)) for module in _NEXT_TO_LEARNERS),
             ("sdpa_helpers/lessons/__init__.py", _ROOM),
             ("sdpa_helpers/lessons/session.py", _SESSION),
         ),
         warm_up=_WARM_UP,
         hidden=(str(checkout),) if (checkout / "solutions").is_dir() else (),
     )
+
+
+_NEXT_TO_LEARNERS = (observe, operations, watch_use, where)
+
+
+def _name(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
+
+
+def _text(module: ModuleType) -> str:
+    return Path(str(module.__file__)).read_text(encoding="utf-8")
 
 
 def _formula() -> str:
