@@ -2,7 +2,7 @@
 
 import hashlib
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sdpa_helpers.checking.clues import clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
@@ -46,6 +46,8 @@ class Result:
     """What the numbers show over all cases, where no mistake is named; one sentence or ""."""
     unknown: str = ""
     """Where no mistake is named: the same for all answers that return the same, else ""."""
+    used: tuple[str, ...] = ()
+    """The ready-made operations that ran, see `Answer.used`."""
 
     @property
     def mistake(self) -> str:
@@ -74,7 +76,8 @@ def assess(exercise: Exercise, answers: list[Answer], seed: str, source: str = "
     source: the text of the answer, where it is known; its lines support a name.
     """
     pairs = zip(truths(exercise, seed), answers, strict=True)
-    return explain(exercise, [Tried(t, judge(exercise, t, a), a) for t, a in pairs], source)
+    result = explain(exercise, [Tried(t, judge(exercise, t, a), a) for t, a in pairs], source)
+    return replace(result, used=tuple(sorted({name for answer in answers for name in answer.used})))
 
 
 def try_out(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> Result:

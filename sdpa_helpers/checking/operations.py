@@ -96,10 +96,10 @@ FUNCTIONS = {
         "rel_entr": "scipy.special.rel_entr",
         "kl_div": "scipy.special.kl_div",
     },
-    "scipy.special._ufuncs": {
-        "entr": "scipy.special.entr",
-        "rel_entr": "scipy.special.rel_entr",
-        "kl_div": "scipy.special.kl_div",
+    "scipy.special._logsumexp": {
+        "softmax": "scipy.special.softmax",
+        "log_softmax": "scipy.special.log_softmax",
+        "logsumexp": "scipy.special.logsumexp",
     },
     "scipy.stats": {"entropy": "scipy.stats.entropy"},
     "scipy.spatial.distance": {

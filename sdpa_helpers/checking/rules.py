@@ -1,8 +1,15 @@
-"""What an answer may use: its exercise's rules, held against its code by reading. Not a proof; a person looks too."""
+"""What an answer may use: its exercise's rules, held against its code by reading, and against what ran.
+
+Reading says what a learner wrote, by its name; what ran (`Answer.used`) counts however it was reached. Either is enough
+for a refusal. Neither is a proof; a person looks too. Allowed is NumPy, all of it: `np.logaddexp.reduce` too, for a
+learner who finds that has understood the step. Nothing forbids PyTorch where an exercise is about anything but
+derivatives: what is forbidden is what would be the answer.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sdpa_helpers.checking import operations
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.names_used import PACKAGE, Used, used_in
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
@@ -51,6 +58,13 @@ def forbidden_in(
     return (*sorted(shortest), *(f".{method}()" for method in sorted(methods)))
 
 
+def ran_forbidden(exercise: Exercise, used: Iterable[str]) -> tuple[str, ...]:
+    """What ran while an answer was tried (`Answer.used`) and its exercise forbids, in words, sorted."""
+    forbids = {name for group in exercise.forbids for name in group.operations} | {operations.UNDONE}
+    found = {name for name in used if name in forbids or _of_the_course(name, ())} - set(exercise.allows)
+    return tuple(sorted({operations.in_words(name) for name in found}))
+
+
 def dynamic_calls(source: str) -> list[str]:
     """What in `source` keeps a reader from seeing all that it uses, sorted; for a human to look at."""
     try:
@@ -73,11 +87,13 @@ def not_allowed(right: int, cases: int, names: Iterable[str]) -> str:
     """
     *first, last = names
     those = f"{', '.join(first)} and {last} aren't" if first else f"{last} isn't"
-    counts = right and not any(
-        reaches_for_the_course(name) and name != COURSE_SOFTMAX for name in (*first, last)
-    )
+    counts = right and not any(map(_only_here, (*first, last)))
     counted = f"{right} of {cases} {_plural('case', cases)} right, " if counts else ""
     return f"{counted}0 points: {those} allowed here"
+
+
+def _only_here(name: str) -> bool:
+    return reaches_for_the_course(name) and name.partition(" ")[0] != COURSE_SOFTMAX
 
 
 def in_words(exercise: Exercise) -> str:

@@ -4,8 +4,8 @@ Reading an answer tells what it names; `t = torch; t.softmax`, a pickle or a tab
 operations themselves tell: PyTorch's operators get a kernel that notes its name and calls the one that was there,
 which holds for all threads and whatever function, method or transform leads to them; a function written in Python gets
 another body, so that every reference to it is noted, also one that is older; a function written in C is replaced in
-its module. A module that is imported later is treated when it has been imported, before anybody has it. What is not
-loaded costs nothing, and no import is blocked: answers that use PyTorch for a product are right answers.
+every module that has it. A module that is imported later is treated when it has been imported, before anybody has
+it. What is not loaded costs nothing, and no import is blocked: answers that use PyTorch for a product are right.
 
 In the kernel of a submission, `keep` does this for good, before learners' code runs. In `check`, `watching` does it
 while an answer is tried, and undoes it.
@@ -75,22 +75,24 @@ def _made() -> _Watch:
                 return None
             others = (f.find_spec(name, where, target) for f in list(path) if f is not finder)
             spec = next((found for found in others if found is not None), None)
-            load = getattr(getattr(spec, "loader", None), "exec_module", None)
-            if load is None:
+            loader = getattr(spec, "loader", None)
+            load = getattr(loader, "exec_module", None)
+            if loader is None or load is None:
                 return spec
 
             def exec_module(module: Any) -> None:
                 load(module)
+                done.pop(name, None)  # it may have been loaded anew
                 treat(name)
 
-            spec.loader.exec_module = exec_module
+            loader.exec_module = exec_module
             return spec
 
     finder = Finder()
 
     def noted() -> tuple[str, ...]:
         found = set(names)
-        if not all([probe() for probe in probes]) or (done and finder not in path):
+        if not all(probe() for probe in probes) or (done and finder not in path):
             found.add(UNDONE)
         return tuple(sorted(found))
 
@@ -144,10 +146,12 @@ def _functions(
                     undos.append(undo)
                     holds.append(hold)
         elif callable(inner):
-            undo, hold = _replaced(holder, last, name, add)
-            undos.append(undo)
-            holds.append(hold)
-    return (lambda: [undo() for undo in undos]), (lambda: all([hold() for hold in holds]))
+            for place, known_as in _places(inner):
+                undo, hold = _replaced(place, known_as, name, add)
+                undos.append(undo)
+                if place is holder:
+                    holds.append(hold)
+    return (lambda: [undo() for undo in undos]), (lambda: all(hold() for hold in holds))
 
 
 def _layers(function: Any) -> Iterator[types.FunctionType]:
@@ -156,6 +160,12 @@ def _layers(function: Any) -> Iterator[types.FunctionType]:
         if inspect.isfunction(function):
             yield function
         function = getattr(function, "__wrapped__", None)
+
+
+def _places(value: Any) -> list[tuple[Any, str]]:
+    """Every module that has a value, with its name there: the notebook, too, where it was imported before."""
+    loaded = [module for module in list(sys.modules.values()) if isinstance(module, types.ModuleType)]
+    return [(module, name) for module in loaded for name, v in list(vars(module).items()) if v is value]
 
 
 def _body() -> types.CodeType:

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import truths
 from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
-from sdpa_helpers.grading.judge import Evidence, forged, judge_exercise, nothing_run, status_of
+from sdpa_helpers.grading.judge import Evidence, forged, judge_exercise, nothing_run, ran_flags, status_of
 from sdpa_helpers.grading.lift_words import Words, lift_words, unread
 from sdpa_helpers.grading.own_code import own_code
 from sdpa_helpers.grading.read import (
@@ -165,9 +165,9 @@ def _arrived(exercise: str, outcome: Outcome) -> bool:
 def _result(submission: Submission, settings: Settings, evidence: Evidence, words: Words) -> GradedNotebook:
     """The result of a submission that was run."""
     lifted, refuse = evidence.lifted, settings.forbidden == FORBIDDEN_EARNS_NOTHING
-    code = [
-        judge_exercise(e, evidence, settings.seed, refuse=refuse) for e in exercises_of(submission.notebook)
-    ]
+    exercises = exercises_of(submission.notebook)
+    code = [judge_exercise(e, evidence, settings.seed, refuse=refuse) for e in exercises]
+    noticed = (*forged(evidence.outcome), *ran_flags(exercises, evidence))
     in_words = [unread(e, words.answers.get(e.name)) for e in written_of(submission.notebook)]
     answers = lifted.answers | words.answers
     return storable(
@@ -176,7 +176,7 @@ def _result(submission: Submission, settings: Settings, evidence: Evidence, word
             notebook=submission.notebook,
             status=status_of(code, evidence.stops),
             exercises=(*code, *in_words),
-            flags=(*submission.flags, *lifted.flags, *words.flags, *forged(evidence.outcome)),
+            flags=(*submission.flags, *lifted.flags, *words.flags, *noticed),
             answers={name: source[:MAX_KEPT_CHARACTERS] for name, source in answers.items()},
             handed_in=submission.handed_in,
             late_penalty=submission.late_penalty,

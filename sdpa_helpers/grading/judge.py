@@ -15,7 +15,7 @@ from sdpa_helpers.checking.diagnose import explain
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, Verdict, judge, truths
 from sdpa_helpers.checking.observe import Answer
-from sdpa_helpers.checking.rules import not_allowed
+from sdpa_helpers.checking.rules import not_allowed, ran_forbidden
 from sdpa_helpers.grading.hidden_words import without_values
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, NamedMistake, Status
@@ -40,9 +40,25 @@ def judge_exercise(exercise: Exercise, evidence: Evidence, seed: str, *, refuse:
     source = evidence.lifted.answers.get(exercise.name, "")
     shown = tried if seed == PUBLIC_SEED else without_values(tried, source)
     graded = _graded(exercise, list(map(_about_helpers, shown)), source, seed)
-    if refuse and exercise.name in evidence.lifted.forbidden:
-        return _refused(graded, evidence.lifted.forbidden[exercise.name])
-    return graded
+    forbidden = evidence.lifted.forbidden.get(exercise.name) or ran(exercise, evidence)
+    return _refused(graded, forbidden) if refuse and forbidden else graded
+
+
+def ran(exercise: Exercise, evidence: Evidence) -> tuple[str, ...]:
+    """What the exercise forbids and what ran all the same, in words."""
+    answers = evidence.outcome.answers.items()
+    used = (name for (answered, _), answer in answers if answered == exercise.name for name in answer.used)
+    return ran_forbidden(exercise, used)
+
+
+def ran_flags(exercises: Iterable[Exercise], evidence: Evidence) -> tuple[Flag, ...]:
+    """A flag for every exercise of which reading did not tell that its answer uses what it forbids."""
+    unread = [e for e in exercises if e.name not in evidence.lifted.forbidden]
+    found = [(e.name, words) for e in unread if (words := ran(e, evidence))]
+    return tuple(
+        Flag("forbidden-call", f"{name}: {', '.join(words)}: not allowed in this exercise")
+        for name, words in found
+    )
 
 
 def _refused(graded: GradedExercise, forbidden: tuple[str, ...]) -> GradedExercise:

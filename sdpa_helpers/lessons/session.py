@@ -17,9 +17,10 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.render import Hint, Shown, code_spans
-from sdpa_helpers.checking.rules import forbidden_in
+from sdpa_helpers.checking.rules import forbidden_in, ran_forbidden
 from sdpa_helpers.checking.shrink import Small, example_of
 from sdpa_helpers.checking.time_limit import observe_all, observe_within
+from sdpa_helpers.checking.watch_use import watching
 from sdpa_helpers.lessons import notebook_cells, saved
 from sdpa_helpers.lessons.check_report import CheckReport
 from sdpa_helpers.lessons.notebook_cells import Cell, Elsewhere, Notebook, this_notebook
@@ -160,10 +161,11 @@ def _report(exercise: Exercise, function: Callable, notebook: Notebook | None) -
     name = exercise.name if is_the_answer else getattr(function, "__name__", "")
     cell = notebook.defining(_innermost(function), name) if notebook else None
     if notebook is None or cell is None:
-        forbidden = _forbidden_in_script(exercise, function)
+        forbidden = _forbidden_in_script(exercise, function) or ran_forbidden(exercise, result.used)
         small = _example(result, function, forbidden)
         return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)
-    forbidden = forbidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell))
+    named = forbidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell))
+    forbidden = named or ran_forbidden(exercise, result.used)
     if not is_the_answer:  # tried under another name: no grader looks at it
         small = _example(result, function, forbidden)
         return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)
@@ -192,7 +194,9 @@ def _after(result: Result, exercise: Exercise) -> Hint:
 
 
 def _try_out(exercise: Exercise, function: Callable) -> Result:
-    answers = observe_all(function, [(t.inputs, t.watch) for t in truths(exercise, PUBLIC_SEED)])
+    calls = [(t.inputs, t.watch) for t in truths(exercise, PUBLIC_SEED)]
+    with watching():
+        answers = observe_all(function, calls)
     return assess(exercise, answers, PUBLIC_SEED, source_of(_innermost(function)))
 
 
