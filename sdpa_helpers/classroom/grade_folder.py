@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sdpa_helpers.classroom import lock
-from sdpa_helpers.classroom.collect import Late, find_submissions, worksheet_times
+from sdpa_helpers.classroom.collect import RENAMED, Late, find_submissions, worksheet_times
 from sdpa_helpers.classroom.executors import Executor, grade_all
 from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.gradebook import CannotWrite, gradebook_url, open_gradebook, write_gradebook
@@ -20,12 +20,12 @@ from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import with_marks, write_graded
 from sdpa_helpers.classroom.review.marks_store import load_marks
-from sdpa_helpers.classroom.tables import StudentRow, write_tables
+from sdpa_helpers.classroom.tables import StudentRow, write_left_out, write_tables
 from sdpa_helpers.classroom.timings import add_timing, tidy_timings
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.refusal import Refusal
-from sdpa_helpers.grading.result import GradedNotebook
+from sdpa_helpers.grading.result import GradedNotebook, Status
 from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.sandbox import scratch
 
@@ -59,14 +59,24 @@ class Noted:
 
     student: str
     notebook: str
-    remarks: tuple[str, ...]
-    """What a human should look at."""
+    status: Status
+    points: float
+    max_points: float
+    flags: tuple[str, ...]
+    """Their kinds, each once."""
     waiting: int
     """Answers in words that nobody has read."""
     kept: bool
     """Whether an earlier run had graded it."""
     given_up: str
     """Why the grader itself failed on it, else ""; the next run tries again."""
+    renamed: str = ""
+    """Why its student has another name here than in the hand-in, else ""."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a human should look at."""
+        return (*([self.status] if self.status != "graded" else []), *self.flags)
 
 
 @dataclass(frozen=True)
@@ -131,6 +141,7 @@ def grade_folder(
             # The gradebook last: it may be on another machine, which may not answer.
             pairs = [(noted.student, noted.notebook) for noted in found]
             rows = write_tables(folder, folder.read_results(pairs), list(LESSONS))
+            write_left_out(folder.left_out_csv, left_out)
             tidy_timings(folder.timings_csv, pairs)
             write_class_pages(folder, pairs)
             write_gradebook(url, folder.read_results(pairs))
@@ -171,14 +182,17 @@ def _grade(
 
 
 def _noted(result: GradedNotebook, *, kept: bool) -> Noted:
-    status = [result.status] if result.status != "graded" else []
     return Noted(
         student=result.student,
         notebook=result.notebook,
-        remarks=(*status, *sorted({flag.kind for flag in result.flags})),
+        status=result.status,
+        points=result.points,
+        max_points=result.max_points,
+        flags=tuple(sorted({flag.kind for flag in result.flags})),
         waiting=result.waiting,
         kept=kept,
         given_up="" if result.fingerprint else result.reason,
+        renamed=next((flag.message for flag in result.flags if flag.kind == RENAMED), ""),
     )
 
 

@@ -24,6 +24,8 @@ class ResultsFolder:
         """A row for each case."""
         self.handed_in_csv = path / "handed_in.csv"
         """A row for each file that was handed in."""
+        self.left_out_csv = path / "left_out.csv"
+        """A row for each file that was not read, with why."""
         self.timings_csv = path / "timings.csv"
         """How long each submission took."""
         self.class_page = path / "class.html"
@@ -110,6 +112,7 @@ class ResultsFolder:
             self.grades_csv,
             self.details_csv,
             self.handed_in_csv,
+            self.left_out_csv,
             self.timings_csv,
             self.class_page,
             self.similar_page,

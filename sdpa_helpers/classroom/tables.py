@@ -1,14 +1,16 @@
-"""grades.csv, details.csv and handed_in.csv: what a spreadsheet opens."""
+"""grades.csv, details.csv, handed_in.csv and left_out.csv: what a spreadsheet opens."""
 
 import csv
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from sdpa_helpers.classroom.files import no_formula, whole_table
 from sdpa_helpers.classroom.results_folder import Pair, ResultsFolder
 from sdpa_helpers.grading.result import GradedNotebook
 
 DETAILS = ("student", "notebook", "exercise", "case", "points", "max_points", "status", "diagnosis")
+LEFT_OUT = ("file", "why")
 HANDED_IN = ("student", "notebook", "file", "time", "late", "graded")
 
 
@@ -55,6 +57,13 @@ def write_tables(
             points = (row.points.get(notebook, "") for notebook in notebooks)
             grades.add((row.student, *points, row.total, row.max_points))
     return ordered
+
+
+def write_left_out(path: Path, left_out: Iterable[tuple[str, str]]) -> None:
+    """Write (file, why) of what was not read."""
+    with whole_table(path, LEFT_OUT) as table:
+        for row in left_out:
+            table.add(row)
 
 
 def graded_last(folder: ResultsFolder) -> list[Pair]:

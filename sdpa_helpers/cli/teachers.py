@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdpa_helpers.cli.options import Memory, Seconds, limits
-from sdpa_helpers.cli.printing import complain_of, progress_bar, say, show_hunt, show_summary, warn
+from sdpa_helpers.cli.printing import complain_of, progress_bar, say, show_hunt, warn
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
 from sdpa_helpers.cli.startup import quick_imports
+from sdpa_helpers.cli.summary import show_summary
 from sdpa_helpers.grading.refusal import Refusal
 
 try:
@@ -25,6 +26,7 @@ except ModuleNotFoundError:  # the student edition
     EXPORTS = {}
 
 if TYPE_CHECKING:
+    from sdpa_helpers.classroom.collect import LatePolicy
     from sdpa_helpers.classroom.executors import Executor
     from sdpa_helpers.classroom.homework import Homework
     from sdpa_helpers.classroom.results_folder import ResultsFolder
@@ -73,6 +75,18 @@ def grade(
         str | None,
         typer.Option(help="ISO time, e.g. 2026-05-01T23:59 or …+02:00: the newest file before it counts."),
     ] = None,
+    late: Annotated[
+        str,
+        typer.Option(
+            help='Late files: "use": graded where there is no other with an answer, and flagged; "ignore"; "penalty".'
+        ),
+    ] = "use",
+    late_penalty: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=1.0, help="With --late penalty: the share of the points that each started day costs."
+        ),
+    ] = 0.1,
     roster: Annotated[
         Path | None,
         typer.Option(
@@ -82,12 +96,17 @@ def grade(
     fresh: Annotated[
         bool, typer.Option("--fresh/--resume", help="Start over, or go on where a run stopped.")
     ] = False,
+    all_rows: Annotated[
+        bool, typer.Option("--all-rows", help="Print a row for each learner too, not the summary alone.")
+    ] = False,
 ) -> None:
     """Grade a folder or a zip of submissions. Exit 0 when the whole batch was processed, 2 when it could not run."""
     refuse_unknown("--executor", re.sub("^dask=.+", "dask=ADDRESS", executor), ("local", "dask=ADDRESS"))
     refuse_unknown("--forbidden", forbidden, ("zero", "flag"))
     refuse_unknown("--sandbox", sandbox, ("auto", "require", "off"))
+    policy = _late(late)
     with quick_imports():
+        from sdpa_helpers.classroom.collect import Late
         from sdpa_helpers.classroom.grade_folder import Batch, grade_folder
         from sdpa_helpers.classroom.results_folder import ResultsFolder
         from sdpa_helpers.grading.grade_one import Settings
@@ -95,18 +114,26 @@ def grade(
     where = _executor(executor, jobs)
     # A cluster's workers choose their levels themselves.
     level = _sandbox_level(sandbox) if executor == "local" else sandbox
-    batch = Batch(submissions, out, fresh, gradebook, _time(deadline), roster)
+    batch = Batch(submissions, out, fresh, gradebook, _time(deadline), roster, Late(policy, late_penalty))
     settings = Settings(_seed(seed, seed_file), limits(timeout, memory), forbidden, level)
     with progress_bar() as bar:
         task = bar.add_task("grading", total=None)
-        summary = grade_folder(
-            batch,
-            settings,
-            where,
-            on_start=lambda total: bar.update(task, total=total),
-            on_done=lambda: bar.update(task, advance=1, refresh=True),
-        )
-    show_summary(summary, ResultsFolder(out))
+        try:
+            summary = grade_folder(
+                batch,
+                settings,
+                where,
+                on_start=lambda total: bar.update(task, total=total),
+                on_done=lambda: bar.update(task, advance=1, refresh=True),
+            )
+        except KeyboardInterrupt:
+            done = bar.tasks[task]
+            bar.stop()
+            warn(
+                f"stopped: {done.completed:g} of {done.total or 0:g} are graded and kept; the same command goes on."
+            )
+            raise
+    show_summary(summary, ResultsFolder(out), all_rows=all_rows)
 
 
 @refuses
@@ -325,6 +352,13 @@ def _seed(given: str | None, file: Path | None) -> str:
     if not seed:
         raise Refusal(f"--seed-file {file}: its first line is empty; expected the seed")
     return seed
+
+
+def _late(policy: str) -> LatePolicy:
+    """What becomes of late files."""
+    if policy == "use" or policy == "ignore" or policy == "penalty":
+        return policy
+    raise Refusal(f"--late {policy} is not available in this version; available: use, ignore, penalty")
 
 
 def _time(text: str | None) -> datetime | None:

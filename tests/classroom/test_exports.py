@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -28,11 +29,12 @@ from tests.results import case, result
 NAME, OTHER = "01_dot_product", "03_softmax"
 
 
-def put(out, student, notebook, points, of, lms=None, message="Off."):
+def put(out, student, notebook, points, of, lms=None, message="Off.", late_penalty=0.0):
     """Write the result of one exercise with one case."""
     name = "best_key" if notebook == NAME else "softmax"
     graded = GradedExercise(name, "T", of, (case(points, of, message=message),))
-    ResultsFolder(out).write_result(result(student, [graded], notebook, lms=lms))
+    made = replace(result(student, [graded], notebook, lms=lms), late_penalty=late_penalty)
+    ResultsFolder(out).write_result(made)
 
 
 def export(folder, to, **options):
@@ -216,6 +218,26 @@ def test_answers_that_nobody_has_read_are_named_and_neither_passed_nor_failed(tm
     assert rows[1][-1] == f"{words.name}: not read yet"
 
 
+def test_what_being_late_costs_is_taken_off_everywhere(tmp_path):
+    put(tmp_path, "ada", NAME, 20.0, 22.0, late_penalty=0.25)
+    put(tmp_path, "ada", OTHER, 5.0, 9.0)
+    assert [r.points for r in ResultsFolder(tmp_path).read_results()] == [15.0, 5.0]
+    assert [r.earned for r in ResultsFolder(tmp_path).read_results()] == [20.0, 5.0]
+    assert rows_of(export(tmp_path, "canvas").paths[0])[2][5:] == ["15", "5"]
+    moodle_row = rows_of(export(tmp_path, "moodle").paths[0])[1]
+    assert "20" in moodle_row
+    assert moodle_row[-1].startswith("late: 25 % of 20 points taken off; best_key: 20 of 22")
+    assert json.loads(export(tmp_path, "gradescope").paths[0].read_text())["score"] == 20.0
+
+
+def test_a_name_in_a_roster_that_is_a_formula_is_escaped_and_a_dash_stays(tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text(ROSTER.replace('"Noether, Emmy",13,S13', "＝cmd(),13,-").replace(",A,2", ",-1.5,2"))
+    put(tmp_path, "emmy", NAME, 22.0, 22.0)
+    rows = rows_of(export(tmp_path, "canvas", roster=roster).paths[0])
+    assert rows[2][:5] == ["'＝cmd()", "13", "-", "emmy", "-1.5"]
+
+
 # ---- nbgrader ---------------------------------------------------------------------------------------------
 
 
@@ -225,10 +247,14 @@ def test_nbgraders_gradebook_and_a_humans_score_stays(tmp_path, needs):
 
     put(tmp_path, "ada", NAME, 17.0, 22.0)
     put(tmp_path, "bob", NAME, 0.0, 22.0)
+    put(tmp_path, "eve", NAME, 10.0, 22.0, late_penalty=0.1)
     url = f"sqlite:///{tmp_path / 'book.db'}"
     export(tmp_path, "nbgrader", gradebook=url)
     with Gradebook(url) as book:
-        assert {s.student.id: s.score for s in book.assignment_submissions(NAME)} == {"ada": 17.0, "bob": 0.0}
+        scores = {
+            s.student.id: (s.score, s.late_submission_penalty) for s in book.assignment_submissions(NAME)
+        }
+        assert scores == {"ada": (17.0, 0.0), "bob": (0.0, 0.0), "eve": (10.0, 1.0)}
         grade = book.find_grade("best_key-check", NAME, NAME, "bob")
         assert (grade.max_score, grade.needs_manual_grade) == (22.0, False)
         grade.manual_score = 9.0
@@ -236,7 +262,8 @@ def test_nbgraders_gradebook_and_a_humans_score_stays(tmp_path, needs):
     put(tmp_path, "ada", NAME, 22.0, 22.0)
     export(tmp_path, "nbgrader", gradebook=url)
     with Gradebook(url) as book:
-        assert {s.student.id: s.score for s in book.assignment_submissions(NAME)} == {"ada": 22.0, "bob": 9.0}
+        scores = {s.student.id: s.score for s in book.assignment_submissions(NAME)}
+        assert scores == {"ada": 22.0, "bob": 9.0, "eve": 10.0}
 
 
 def test_a_notebook_graded_later_joins_the_same_nbgrader_assignment(tmp_path, needs):

@@ -11,7 +11,10 @@ from sdpa_helpers.grading.result import GradedCase
 def export(order: Order) -> Exported:
     """A folder for each learner, with every case as a test."""
     tests: dict[str, list[dict[str, Any]]] = {}
+    taken_off: dict[str, float] = {}
     for result in order.results():
+        late = taken_off.get(result.student, 0.0)
+        taken_off[result.student] = late + result.earned - result.points
         mine = tests.setdefault(result.student, [])
         for exercise in result.exercises:
             for case in exercise.cases:
@@ -22,7 +25,7 @@ def export(order: Order) -> Exported:
                 )
     paths = []
     for student, mine in sorted(tests.items()):
-        score = sum(test["score"] for test in mine)
+        score = round(sum(test["score"] for test in mine) - taken_off[student], 4)
         whole = {"score": score, "visibility": "visible", "stdout_visibility": "hidden", "tests": mine}
         paths.append(order.target("gradescope") / student / "results.json")
         write_text(paths[-1], json.dumps(whole, indent=1, ensure_ascii=False) + "\n")

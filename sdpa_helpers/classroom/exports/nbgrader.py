@@ -55,6 +55,7 @@ def _write(results: Iterable[GradedNotebook], url: str, assignment: str) -> int:
                 grade.auto_score = graded.points
                 waits = isinstance(graded, GradedWords) and graded.waits
                 grade.needs_manual_grade = waits and grade.manual_score is None
+            _take_off(submission, result)
             book.db.commit()
     return len(students)
 
@@ -109,6 +110,13 @@ def _grade(book, submission, notebook: str, cell: str):
         grade = Grade(cell=book.find_grade_cell(cell, notebook, assignment), notebook=handed_in)
         book.db.add(grade)
         return grade
+
+
+def _take_off(submission: Any, result: GradedNotebook) -> None:
+    """What being late costs, where nbgrader keeps it: in points."""
+    for handed_in in submission.notebooks:
+        if handed_in.name == result.notebook:
+            handed_in.late_submission_penalty = round(result.earned - result.points, 4) or None
 
 
 def _time(result: GradedNotebook) -> str:

@@ -52,6 +52,10 @@ def totals_of(results: Iterable[GradedNotebook]) -> list[Totals]:
     for result in results:
         totals = found.setdefault(result.student, Totals(result.student, result.lms))
         totals.points[result.notebook] = (result.points, result.max_points)
+        if result.late_penalty:
+            totals.notes.append(
+                f"late: {100 * result.late_penalty:.4g} % of {result.earned:g} points taken off"
+            )
         for exercise in result.exercises:
             waits = isinstance(exercise, GradedWords) and exercise.waits
             earned = "not read yet" if waits else f"{exercise.points:g} of {exercise.max_points:g}"

@@ -1,0 +1,126 @@
+"""A run of the grader on one page: how each notebook went, what was found how often, and whom to look at first."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from statistics import fmean, median
+
+from sdpa_helpers.classroom.grade_folder import Noted
+
+LOOK_AT = 10
+"""How many submissions are named."""
+
+LOWEST = "few points"
+"""Said of those that earned less than half: the last reason to look at one."""
+
+FEW = 0.5
+"""A share of the points that is low."""
+
+ORDINARY = ("late", "several-files", "passed-over")
+"""Flags that nobody has to act on: alone they bring no submission among those to look at."""
+
+
+@dataclass(frozen=True)
+class NotebookLine:
+    """How one notebook went, for those who handed it in."""
+
+    notebook: str
+    handed_in: int
+    mean: float
+    median: float
+    max_points: float
+
+
+@dataclass(frozen=True)
+class LookAt:
+    """A submission that somebody should look at, with all that is said of it."""
+
+    noted: Noted
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What fits on a page, however large the class is."""
+
+    learners: int
+    submissions: int
+    notebooks: tuple[NotebookLine, ...]
+    statuses: tuple[tuple[str, int], ...]
+    """(status, how many submissions have it), the most frequent first."""
+    flags: tuple[tuple[str, int], ...]
+    """(kind, how many submissions have one), the most frequent first."""
+    look_at: tuple[LookAt, ...]
+    """At most ten, of every kind some."""
+    worth_a_look: int
+    """How many there are in all."""
+
+
+def overview(submissions: Sequence[Noted]) -> Overview:
+    """Sum up what was graded."""
+    statuses = Counter(noted.status for noted in submissions)
+    flags = Counter(kind for noted in submissions for kind in noted.flags)
+    groups = _groups(submissions)
+    return Overview(
+        learners=len({noted.student for noted in submissions}),
+        submissions=len(submissions),
+        notebooks=tuple(_line(name, submissions) for name in sorted({n.notebook for n in submissions})),
+        statuses=_most_first(statuses),
+        flags=_most_first(flags),
+        look_at=tuple(LookAt(noted, _why(noted)) for noted in _some_of_each(groups)),
+        worth_a_look=sum(map(len, groups)),
+    )
+
+
+def _most_first(counted: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _line(notebook: str, submissions: Iterable[Noted]) -> NotebookLine:
+    mine = [noted for noted in submissions if noted.notebook == notebook and noted.status != "missing"]
+    points = [noted.points for noted in mine] or [0.0]
+    worth = max((noted.max_points for noted in mine), default=0.0)
+    return NotebookLine(notebook, len(mine), fmean(points), median(points), worth)
+
+
+def _why(noted: Noted) -> tuple[str, ...]:
+    """All that is said of a submission."""
+    status = (noted.status,) if noted.status != "graded" else ()
+    if noted.given_up:
+        status = ("given up", *status)
+    low = (LOWEST,) if noted.status == "graded" and _is_low(noted) else ()
+    return (*status, *noted.flags, *low)
+
+
+def _groups(submissions: Iterable[Noted]) -> list[list[Noted]]:
+    """Those to look at, by the first reason for it: what failed, then what is flagged, then few points.
+
+    The rarest reason comes first, and in each the fewest points.
+    """
+    found: dict[str, list[Noted]] = {}
+    for noted in submissions:
+        reasons = [why for why in _why(noted) if why not in ORDINARY and why != "missing"]
+        if reasons:
+            found.setdefault(reasons[0], []).append(noted)
+    for group in found.values():
+        group.sort(key=lambda noted: (_share(noted), noted.student, noted.notebook))
+    ordered = sorted(
+        found.items(), key=lambda item: (item[0] != "given up", item[0] == LOWEST, len(item[1]), item[0])
+    )
+    return [group for _, group in ordered]
+
+
+def _is_low(noted: Noted) -> bool:
+    return noted.max_points > 0 and _share(noted) < FEW
+
+
+def _share(noted: Noted) -> float:
+    return noted.points / noted.max_points if noted.max_points else 0.0
+
+
+def _some_of_each(groups: list[list[Noted]]) -> list[Noted]:
+    """The first of every group, then the second, until there are enough; those of a group stay together."""
+    turns = [noted for turn in zip_longest(*groups) for noted in turn if noted is not None]
+    chosen = {id(noted) for noted in turns[:LOOK_AT]}
+    return [noted for group in groups for noted in group if id(noted) in chosen]
