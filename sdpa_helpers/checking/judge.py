@@ -276,10 +276,21 @@ def _difference_behind_seals(hollow: Answer, seals: tuple[Seal, ...], answer: An
     assert answer.array is not None
     if seals[0].fits(answer.array):
         return Difference()
-    wild = int((~np.isfinite(answer.array)).sum())
-    some = f"; {wild} of your {answer.array.size} are NaN or infinite" if wild else ""
-    what = "True and False are" if answer.array.dtype.kind == "b" else "the numbers are"
-    return Difference("wrong-values", f"{what} not what is expected{some}")
+    return _not_what_is_sealed(answer.array)
+
+
+def _not_what_is_sealed(values: np.ndarray) -> Difference:
+    """What can be said of wrong numbers without the right ones: how many of them are none."""
+    what = "the number is" if not values.ndim else "the numbers are"
+    if values.dtype.kind == "b":
+        what = "True and False are"
+    told = f"{what} not what is expected"
+    for wild, name, fault in ((np.isnan, "NaN", "not-finite"), (np.isinf, "infinite", "wrong-values")):
+        if count := int(wild(values).sum()):
+            return Difference(
+                fault, f"{told}; {count} of your {values.size} {'is' if count == 1 else 'are'} {name}"
+            )
+    return Difference("wrong-values", told)
 
 
 def _raised(answer: Answer) -> str:

@@ -21,7 +21,7 @@ FEW = 3
 """Where more fail than so many, what a single case is about says little."""
 
 
-NOT_SAID = "Homework: this says what is right and wrong, and not why"
+NOT_SAID = "Homework: right or wrong, case by case, without a diagnosis"
 """In the place of a diagnosis, in an edition without answers."""
 
 
