@@ -139,6 +139,7 @@ def _run_all(
         total.answers.update(outcome.answers)
         total.cell_errors.update(outcome.cell_errors)
         total.forged.update(outcome.forged)
+        total.malformed.update(outcome.malformed)
         total.slow |= outcome.slow
         total.reason = outcome.reason
         left, clock = left - outcome.seconds, clock - outcome.wall

@@ -88,9 +88,15 @@ def status_of(exercises: Iterable[GradedExercise], stops: dict[str, str]) -> Sta
 
 
 def forged(outcome: Outcome) -> tuple[Flag, ...]:
-    """A flag for every result that was not accepted; why not could hold what the code wants to tell."""
+    """A flag for every result that was not accepted, and for every message that was none, in words of ours alone."""
     why = "the result was not accepted: it did not come as this check sends it"
-    return tuple(Flag("forged-output", f"{exercise}, {case}: {why}") for exercise, case in outcome.forged)
+    return (
+        *(Flag("forged-output", f"{exercise}, {case}: {why}") for exercise, case in outcome.forged),
+        *(
+            Flag("malformed-message", f"{name or 'setup'}: {what}")
+            for name, what in outcome.malformed.items()
+        ),
+    )
 
 
 def _graded(exercise: Exercise, tried: list[Tried], source: str, seed: str) -> GradedExercise:
@@ -172,6 +178,7 @@ _STOPPED = {
     "timeout": "this did not finish within the time limit: is there a loop that never ends?",
     "kernel-died": "the Python process ended while this exercise ran",
     "out-of-memory": "the memory limit was reached while this exercise ran",
+    "malformed-message": "this exercise wrote into the grader's own connection, which ended the run",
     "output-limit": "this exercise printed or displayed far more than can be read",
     "start-failed": "the Python process could not be started; that is the grader's problem, not yours",
     "not-run": "this case was not reached",

@@ -23,9 +23,10 @@ from nbformat import NotebookNode
 from sdpa_helpers.checking.observe import MIME, Answer, unpack_answer
 from sdpa_helpers.grading.assemble import ROLE
 from sdpa_helpers.grading.kernel_package import kernel_package
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, KernelDied, OutputLimit, TimedOut
-from sdpa_helpers.sandbox.connection import Running
+from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, KernelDied, TimedOut
+from sdpa_helpers.sandbox.incoming import Malformed, OutputLimit
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.running import Running
 from sdpa_helpers.sandbox.start import OFF, broken_down, start_kernel
 
 __all__ = ["Limits", "Outcome", "run"]
@@ -39,15 +40,16 @@ class Outcome:
     """What came out of one run.
 
     answers: by (exercise, case), only those that arrived properly. cell_errors: by exercise, why its answer
-    cell did not run. forged: by (exercise, case), what was wrong with a result. stopped: "", "timeout",
-    "kernel-died", "out-of-memory", "output-limit" or "start-failed", with the exercise that was running in
-    `stopped_in`; reason: why the start failed. seconds, wall: CPU time, and time on the clock; slow: there was
-    CPU time left at a timeout.
+    cell did not run. forged: by (exercise, case), what was wrong with a result. malformed: by exercise, what was
+    wrong with a message. stopped: "", "timeout", "kernel-died", "out-of-memory", "output-limit",
+    "malformed-message" or "start-failed", with the exercise that was running in `stopped_in`; reason: why the start
+    failed. seconds, wall: CPU time, and time on the clock; slow: there was CPU time left at a timeout.
     """
 
     answers: dict[CaseKey, Answer] = field(default_factory=dict)
     cell_errors: dict[str, str] = field(default_factory=dict)
     forged: dict[CaseKey, str] = field(default_factory=dict)
+    malformed: dict[str, str] = field(default_factory=dict)
     stopped: str = ""
     stopped_in: str = ""
     reason: str = ""
@@ -163,6 +165,12 @@ class Grader:
         if not self.outcome.stopped:
             self.outcome.stopped, self.outcome.stopped_in = why, exercise
 
+    def malformed(self, what: str, exercise: str) -> None:
+        """A message was none: the run ends, and somebody should look at the exercise."""
+        if not self.outcome.stopped:
+            self.outcome.malformed[exercise] = what
+        self.stop("malformed-message", exercise)
+
 
 class GradedFile(nbval.plugin.IPyNbFile):
     """One assembled notebook with a kernel of its own."""
@@ -177,7 +185,7 @@ class GradedFile(nbval.plugin.IPyNbFile):
         grader = self.grader
         try:
             self.running = start_kernel(grader.sandbox, grader.limits, kernel_package(), _modules(self.nb))
-            self.kernel = self.graded = GradedKernel(self.running, grader.limits)
+            self.kernel = self.graded = GradedKernel(self.running, grader.limits, prints=False)
         except Exception as error:
             grader.stop("start-failed", "")
             grader.outcome.reason = f"{type(error).__name__}: {error}"
@@ -247,8 +255,10 @@ class GradedCell(nbval.plugin.IPyNbCell):
             grader.stop("output-limit", exercise)
         except (KernelDied, RuntimeError, Empty):
             grader.stop(self._end(), exercise)
-        except Exception:  # nbval takes messages apart without asking what is in them
-            grader.stop("output-limit", exercise)
+        except Malformed as error:
+            grader.malformed(str(error), exercise)
+        except Exception as error:  # nbval takes messages apart without asking how deep they are
+            grader.malformed(f"it cannot be taken apart ({type(error).__name__})", exercise)
         finally:
             self.test_outputs = None
 

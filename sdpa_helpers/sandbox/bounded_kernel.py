@@ -1,24 +1,20 @@
-"""nbval's kernel with budgets: what comes from it is counted before it is parsed, its death is noticed."""
+"""nbval's kernel with budgets: what comes from it is counted while it comes, its death is noticed at once."""
 
-import contextlib
+import json
+import selectors
 import time
 from collections import deque
 from queue import Empty
-from typing import Any
+from typing import NoReturn
 
 import nbval.kernel
-import zmq
 
-from sdpa_helpers.sandbox.connection import Running
-from sdpa_helpers.sandbox.inside import wire
+from sdpa_helpers.sandbox.incoming import MAX_PARTS, Incoming, Malformed, OutputLimit, parse, parts
+from sdpa_helpers.sandbox.inside.messages import READY, framed
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.running import Running
 
-MAX_PARTS = 500_000
-"""Commas and brackets in one message: each may become an object in the grader's memory."""
-
-
-class OutputLimit(Exception):
-    """The kernel sent more than its budget, or what is no message."""
+_READY_WITHIN = 60.0
 
 
 class KernelDied(Exception):
@@ -35,22 +31,24 @@ class TimedOut(Exception):
 
 
 class GradedKernel(nbval.kernel.RunningKernel):
-    """A kernel that runs one submission."""
+    """A kernel that runs one submission. prints: whether what it prints is kept, not just counted."""
 
-    def __init__(self, running: Running, limits: Limits) -> None:
-        self.running, self.limits = running, limits
-        self.messages = self.bytes = self.asked = 0
+    def __init__(self, running: Running, limits: Limits, prints: bool = True) -> None:
+        self.running, self.limits, self.prints = running, limits, prints
         self.plain = False
         """Whether the next cell is Python without IPython's additions."""
-        self.backlog: deque[dict] = deque()
+        self.asked = self.kept_parts = 0
         self.cell: tuple[float, float] | None = None
-        self.sockets = {"iopub": running.iopub, "shell": running.shell}
-        self.hang_ups = [s.get_monitor_socket(zmq.EVENT_DISCONNECTED) for s in self.sockets.values()]
-        self.pollers = {"iopub": zmq.Poller(), "shell": zmq.Poller()}
-        for name, poller in self.pollers.items():
-            for socket in {self.sockets[name], running.iopub, *self.hang_ups}:
-                poller.register(socket, zmq.POLLIN)
-        self._ensure_iopub_up()
+        self.incoming = Incoming(running.channel, limits)
+        self.unread: dict[str, deque[dict]] = {"iopub": deque(), "shell": deque()}
+        running.channel.setblocking(False)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(running.channel, selectors.EVENT_READ)
+        try:
+            self.await_idle(READY, _READY_WITHIN)
+        except (Empty, KernelDied, OutputLimit, Malformed) as error:
+            self.stop()
+            raise RuntimeError(f"the kernel does not answer ({type(error).__name__})") from error
         self.started = (time.monotonic(), running.cpu)
 
     @property
@@ -63,53 +61,78 @@ class GradedKernel(nbval.kernel.RunningKernel):
         """Seconds on the clock since the kernel was ready."""
         return time.monotonic() - self.started[0]
 
-    def _ensure_iopub_up(self) -> None:
-        """Wait until the kernel answers and its outputs reach us; as nbval's, without the pause of a second."""
-        deadline = time.monotonic() + 60.0
-        while time.monotonic() < deadline:
-            asked = self._ask("kernel_info_request", {})
-            self.await_reply(asked, timeout=max(1.0, deadline - time.monotonic()))
-            with contextlib.suppress(Empty):
-                self.await_idle(asked, 0.1)
-                return
-        raise RuntimeError("the kernel does not answer")
-
     def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
-        """As nbval's; every cell has the whole budget of messages."""
-        self.messages = self.bytes = 0
+        """As nbval's; every cell has the whole budget, and what is left of the one before is forgotten."""
+        self.incoming.renew()
+        self.kept_parts = 0
+        for unread in self.unread.values():
+            unread.clear()
         self.cell = (time.monotonic(), self.running.cpu)
-        fixed = {"silent": False, "store_history": False, "allow_stdin": False, "stop_on_error": False}
-        content = {"code": cell_input, "plain": self.plain, "user_expressions": {}, **fixed}
-        return self._ask("execute_request", content)
-
-    def _ask(self, kind: str, content: dict[str, Any]) -> str:
-        """Send a request; gives its id."""
         self.asked += 1
-        number = f"grader-{self.asked}"
-        self.running.shell.send_multipart(wire.write(self.running.key, number, kind, content))
+        number = str(self.asked)
+        request = {"asked": number, "code": cell_input, "plain": self.plain}
+        self._send(framed(json.dumps(request).encode()))
         return number
 
-    def get_message(self, stream: str, timeout: float | None = None) -> dict:
-        """The next message; reads both channels meanwhile, so that neither can pile up unread."""
-        self._mind_the_clock()
-        if stream == "iopub" and self.backlog:
-            return self.backlog.popleft()
-        poller = self.pollers[stream]
-        end = time.monotonic() + (timeout if timeout is not None else 3600)
-        while (left := end - time.monotonic()) > 0:
-            with contextlib.suppress(zmq.Again):
-                return self._receive(self.sockets[stream], zmq.NOBLOCK)
-            ready = dict(poller.poll(int(min(100, 1000 * left)) + 1))
-            if self.sockets[stream] in ready:
-                return self._receive(self.sockets[stream])
-            if self.sockets["iopub"] in ready:
-                self.backlog.append(self._receive(self.sockets["iopub"]))
-            elif ready:
+    def _send(self, message: bytes) -> None:
+        """Send; meanwhile reads, minds the clock and sees the kernel die, for it may never take the message."""
+        left = memoryview(message)
+        while left:
+            try:
+                left = left[self.running.channel.send(left) :]
+            except (BlockingIOError, InterruptedError):
+                self.selector.modify(self.running.channel, selectors.EVENT_READ | selectors.EVENT_WRITE)
+                self._hear(0.1)
+                self.selector.modify(self.running.channel, selectors.EVENT_READ)
+                self._mind_the_clock()
+            except OSError:
                 self._hung_up()
-            elif not self.is_alive():
-                raise KernelDied
+
+    def get_message(self, stream: str, timeout: float | None = None) -> dict:
+        """The next message of nbval's two streams; what comes for the other one waits for its turn."""
+        unread, end = self.unread[stream], time.monotonic() + (timeout if timeout is not None else 3600)
+        while not unread:
             self._mind_the_clock()
-        raise Empty
+            left = end - time.monotonic()
+            if left <= 0:
+                raise Empty
+            self._hear(min(0.1, left))
+        return unread.popleft()
+
+    def _hear(self, seconds: float) -> None:
+        """Take in what comes within that time."""
+        ready = self.selector.select(seconds)
+        if any(events & selectors.EVENT_READ for _, events in ready):
+            try:
+                came = self.incoming.read()
+            except EOFError:
+                self._hung_up()
+            for packed in came:
+                self._keep(packed)
+        elif not ready and not self.is_alive():
+            raise KernelDied
+
+    def _keep(self, packed: bytes) -> None:
+        """Let a message wait to be read; only what is kept counts for the cell's number of values."""
+        values = parts(packed)
+        if values > MAX_PARTS:
+            raise OutputLimit
+        asked, kind, content = parse(packed)
+        if not (asked.isdecimal() and len(asked) < 10 and int(asked) <= self.asked):
+            raise Malformed("it answers what was never asked")
+        if kind == "stream" and not self.prints:
+            return
+        self.kept_parts += values
+        if self.kept_parts > MAX_PARTS:
+            raise OutputLimit
+        parent = {"msg_id": asked}
+        if kind == "done":
+            reply = {"parent_header": parent, "msg_type": "execute_reply", "content": {"status": "ok"}}
+            self.unread["shell"].append(reply)
+            kind, content = "status", {"execution_state": "idle"}
+        elif kind == "error":
+            content = {**content, "traceback": []}
+        self.unread["iopub"].append({"parent_header": parent, "msg_type": kind, "content": content})
 
     def _mind_the_clock(self) -> None:
         if self.cell is None:
@@ -121,30 +144,14 @@ class GradedKernel(nbval.kernel.RunningKernel):
         if slow or self.wall_used > limits.wall_seconds:
             raise TimedOut(only_wall=True)
 
-    def _hung_up(self) -> None:
-        """The connection is gone: the kernel has died, or sent a message beyond the limit."""
+    def _hung_up(self) -> NoReturn:
+        """The connection is gone: the kernel has died, or closed it."""
         deadline = time.monotonic() + 1.0
         while time.monotonic() < deadline:
             if not self.is_alive():
                 raise KernelDied
             time.sleep(0.01)
-        raise OutputLimit
-
-    def _receive(self, socket: Any, flags: int = 0) -> dict:
-        frames = socket.recv_multipart(flags)
-        self.messages += 1
-        self.bytes += sum(map(len, frames))
-        if self.messages > self.limits.messages or self.bytes > self.limits.output_bytes:
-            raise OutputLimit
-        if sum(frame.count(mark) for frame in frames for mark in (b",", b"[", b"{")) > MAX_PARTS:
-            raise OutputLimit
-        try:
-            _, message = wire.read(frames)
-        except (ValueError, RecursionError) as error:
-            raise OutputLimit from error
-        if not isinstance(message["msg_type"], str):  # nbval asks what it begins with
-            raise OutputLimit
-        return message
+        raise Malformed("the connection was closed")
 
     def is_alive(self) -> bool:
         """Whether the kernel runs."""
@@ -155,10 +162,5 @@ class GradedKernel(nbval.kernel.RunningKernel):
 
     def stop(self) -> None:
         """End the kernel and everything it has started, whatever state it is in."""
-        for socket in self.sockets.values():
-            with contextlib.suppress(zmq.ZMQError):
-                socket.disable_monitor()
-        for socket in self.hang_ups:
-            socket.close(linger=0)
-        self.hang_ups = []
+        self.selector.close()
         self.running.close()

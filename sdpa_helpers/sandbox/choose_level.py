@@ -221,5 +221,18 @@ if parent > 0:
     attempt("trace its parent", lambda: libc.ptrace(0x4206, parent, 0, 0) == 0)
     attempt("read its parent's memory", lambda: open(f"/proc/{parent}/mem", "rb").close() is None)
 attempt("enter a name space", lambda: libc.unshare(0x10000000) == 0)
+
+def forks():
+    child = libc.fork()
+    if child == 0:
+        libc._exit(0)
+    return child > 0
+
+def executes():
+    libc.execv(b"/there/is/no/such/program", None)
+    return ctypes.get_errno() not in (1, 13)
+
+attempt("start another process", forks)
+attempt("become another program", executes)
 print(json.dumps(done))
 """

@@ -1,4 +1,4 @@
-"""A running kernel as the trusted side sees it: its sockets, what it uses, how to end it."""
+"""A running kernel as the trusted side sees it: its connection, what it uses, how to end it. Linux only."""
 
 import contextlib
 import os
@@ -6,7 +6,6 @@ import select
 import signal
 import socket
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,13 +76,11 @@ def _cpu(pid: int) -> float:
 class Box:
     """One kernel in a sandbox."""
 
-    address: str
-    """Its sockets are `address`-1 and so on."""
-    key: str
-    """What its messages are signed with."""
     pid: int
-    """Pid 1 of its name space; for Landlock the kernel itself."""
-    connection: socket.socket
+    """Pid 1 of its name space; for Landlock and without a sandbox the kernel itself."""
+    channel: socket.socket
+    """Our end of its connection: requests go in, messages come out."""
+    leash: socket.socket
     """Closed on this side, it ends the kernel."""
     after: Callable[[], None] = lambda: None
     """Called when it has ended."""
@@ -129,7 +126,9 @@ class Box:
         """End everything, wait until it is gone, remove what it had."""
         self._stop.set()
         self.kill()
-        self.connection.close()
+        self.channel.close()
+        with contextlib.suppress(OSError):
+            self.leash.shutdown(socket.SHUT_WR)
         if hasattr(self, "_watchdog") and self._watchdog is not threading.current_thread():
             self._watchdog.join()
         if self.ended >= 0:
@@ -137,6 +136,7 @@ class Box:
             os.close(self.ended)
             self.ended = -1
         self.after()
+        self.leash.close()
         if self.folder is not None:
             scratch.remove(self.folder)
 
@@ -150,13 +150,3 @@ def _size(folder: Path) -> int:
                 with contextlib.suppress(OSError):
                     total += 4096 + os.lstat(os.path.join(home, name)).st_blocks * 512
     return total
-
-
-def wait_for_socket(box: Box, path: str, seconds: float) -> None:
-    """Wait until the kernel listens; a connection made too early costs a tenth of a second."""
-    deadline = time.monotonic() + seconds
-    while not os.path.exists(path):
-        if not box.is_alive() or time.monotonic() > deadline:
-            box.close()
-            raise OSError(f"the kernel did not begin to listen (alive: {box.is_alive()}, {path})")
-        time.sleep(0.003)

@@ -1,35 +1,30 @@
 """The levels of confinement, each a way to start a kernel; `Warm` is the best, `Landlocked` the last."""
 
 import base64
-import contextlib
 import json
 import os
-import secrets
-import select
 import shutil
-import signal
 import socket
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 from sdpa_helpers.sandbox import scratch, seccomp, visible_files
-from sdpa_helpers.sandbox.kernel_process import Box, wait_for_socket
+from sdpa_helpers.sandbox.fork_servers import CannotStart, ForkServer
+from sdpa_helpers.sandbox.inside.messages import framed
+from sdpa_helpers.sandbox.kernel_process import Box
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
-_INSIDE = "sdpa_helpers.sandbox.inside"
-_SPARE_MB = 512  # a single process meets its own limit, a MemoryError, before the watchdog ends everything
+INSIDE = "sdpa_helpers.sandbox.inside"
+SPARE_MB = 512  # a single process meets its own limit, a MemoryError, before the watchdog ends everything
 _IMPORTS_MB = 1536  # address space that a cold kernel needs for what a warm one has imported already
+MAX_FILES = 64
+"""Descriptors of one process: each may be a socket, whose buffer no limit on memory counts."""
 BOX_MB = 64
 """What a kernel may write to its own folder, and again to /dev/shm: in memory, gone with it."""
-
-
-class CannotStart(Exception):
-    """The level does not work here; its text says why."""
 
 
 class Level:
@@ -58,36 +53,52 @@ class Level:
             scratch.remove(self.folder)
 
 
-def _request(limits: Limits, key: str, ip: str, program: bytes, **more: Any) -> bytes:
-    """What `inside.confine` reads; `changed`: entries of its limits that this level has otherwise."""
+def request(limits: Limits, modules: tuple[str, ...] = (), **more: Any) -> bytes:
+    """What `inside.confine` reads; `changed`: entries of its limits that this level
+    has otherwise, None for one that it has not."""
     resources = {
         "AS": limits.memory_mb,
         "CPU": int(limits.seconds) + 5,
         "NPROC": 64,
         "FSIZE": BOX_MB,
-        "NOFILE": 256,
+        "NOFILE": MAX_FILES,
     }
     resources |= more.pop("changed", {})
-    coded = {n: base64.b64encode(more.pop(n)).decode() for n in ("late_filter",) if n in more}
+    resources = {name: value for name, value in resources.items() if value is not None}
+    filters = {name: base64.b64encode(more.pop(name, b"")).decode() for name in ("filter", "late_filter")}
     wall = limits.wall_seconds + 60  # only should the trusted side fail to end it
-    fixed = {"key": key, "ip": ip, "limits": resources, "wall": wall, "box_mb": BOX_MB}
-    return json.dumps({**fixed, "filter": base64.b64encode(program).decode(), **coded, **more}).encode()
+    fixed = {"modules": modules, "subprocesses": limits.subprocesses, "wall": wall, "box_mb": BOX_MB}
+    return framed(json.dumps({"limits": resources, **fixed, **filters, **more}).encode())
+
+
+def send_request(asking: socket.socket, request: bytes) -> socket.socket:
+    """Send a request along with one end of a new pair of sockets; returns the other end, the kernel's channel."""
+    ours, theirs = socket.socketpair()
+    try:
+        sent = socket.send_fds(asking, [request], [theirs.fileno()])
+        asking.sendall(request[sent:])
+    except OSError:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
+    return ours
 
 
 def _cold(limits: Limits) -> dict[str, int]:
     return {"AS": limits.memory_mb + _IMPORTS_MB}
 
 
-def _report(connection: socket.socket) -> tuple[str, int]:
-    """(role, pid) of the next process that reports; the system translates its pid into our name space."""
-    text, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_SPACE(12))
+def _reported_pid(leash: socket.socket) -> int:
+    """The pid of the process that reports; the system translates it into our name space."""
+    text, ancillary, _, _ = leash.recvmsg(1 << 16, socket.CMSG_SPACE(12))
     if not text or text.startswith(b"error") or not ancillary:
         raise CannotStart(text.decode(errors="replace")[:300] or "the sandbox ended before its kernel began")
-    return text.decode(), struct.unpack("3i", ancillary[0][2])[0]
+    return struct.unpack("3i", ancillary[0][2])[0]
 
 
 def _pair() -> tuple[socket.socket, socket.socket]:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours, theirs = socket.socketpair()
     return _credited(ours), theirs
 
 
@@ -97,17 +108,26 @@ def _credited(ours: socket.socket) -> socket.socket:
     return ours
 
 
-def _spawn(command: list[str], errors: Any, *keep: socket.socket) -> subprocess.Popen:
+def spawn(
+    command: list[str], errors: Any, *keep: socket.socket, environment: dict[str, str] | None = None
+) -> subprocess.Popen:
+    """Start a program in a session of its own; what it says of its troubles goes to the file `errors`."""
     return subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=errors,
-        env={"PATH": "/usr/bin:/bin"},
+        env=environment or {"PATH": "/usr/bin:/bin"},
         cwd="/",
         pass_fds=[s.fileno() for s in keep],
         start_new_session=True,
     )
+
+
+def complaint(errors: Any) -> str:
+    """The end of what programs have said of their troubles."""
+    errors.seek(0)
+    return errors.read().decode(errors="replace").strip()[-300:]
 
 
 class _Bubblewrapped(Level):
@@ -139,21 +159,19 @@ class _Bubblewrapped(Level):
         lying = [source for source, _ in shown]
         return [sys.executable, "-I", "-S", str(outer), str(uid), *lying, "--", *inner]
 
-    def complaint(self) -> str:
-        """The end of what the programs said."""
-        self.errors.seek(0)
-        return self.errors.read().decode(errors="replace").strip()[-300:]
-
-    def started(self, connection: socket.socket, key: str, after: Any = lambda: None) -> Box:
-        """The box whose two processes report on the connection."""
+    def started(self, asking: socket.socket, request: bytes, after: Any = lambda: None) -> Box:
+        """The box that is asked for through a connection."""
+        channel = None
         try:
-            pids = dict(_report(connection) for _ in range(2))
+            channel = send_request(asking, request)
+            pid = _reported_pid(asking)
         except (OSError, CannotStart) as error:
-            connection.close()
+            if channel is not None:
+                channel.close()
+            asking.close()
             after()
-            raise CannotStart(f"{error} {self.complaint()}".strip()) from error
-        address = f"/proc/{pids['kernel']}/root/run/k"
-        return Box(address, key, pids["init"], connection, after)
+            raise CannotStart(f"{error} {complaint(self.errors)}".strip()) from error
+        return Box(pid, channel, asking, after)
 
     def close(self) -> None:
         """Close the file of complaints too."""
@@ -171,64 +189,31 @@ class Warm(_Bubblewrapped):
 
     def __init__(self, package: KernelPackage) -> None:
         super().__init__(package)
-        self.path = self.folder / "server"
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        listener.bind(str(self.path))
-        self.path.chmod(0o600)
-        # The server ends when this leash does. bubblewrap dies with its parent too, but not if that was killed in
-        # the moment before bubblewrap asked for it.
-        self.leash, held = socket.socketpair()
-        sockets = (str(listener.fileno()), str(held.fileno()))
-        command = self.command(f"{_INSIDE}.fork_server", *sockets, package.warm_up)
-        self.server = _spawn(command, self.errors, listener, held)
-        self.ended = os.pidfd_open(self.server.pid)
-        listener.close()
-        held.close()
+        self.server = ForkServer(self.folder / "server", self._spawn)
+
+    def _spawn(self, listener: socket.socket, leash: socket.socket) -> subprocess.Popen:
+        numbers = (str(listener.fileno()), str(leash.fileno()))
+        command = self.command(f"{INSIDE}.fork_server", *numbers, self.package.warm_up)
+        return spawn(command, self.errors, listener, leash)
 
     def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Box:
         """Fork a kernel; the fork server imports first what it does not have yet."""
-        connection = self._connect()
-        key = secrets.token_hex(32)
         try:
-            connection.send(" ".join(modules).encode() or b" ")
-            connection.send(_request(limits, key, "/run/k", seccomp.for_namespaces()))
-        except OSError as error:
-            connection.close()
-            raise CannotStart(f"the fork server has ended. {self.complaint()}") from error
-        box = self.started(connection, key)
-        wait_for_socket(box, f"{box.address}-0", 20.0)
-        box.watch((limits.memory_mb + _SPARE_MB) << 20, 0)
+            asking = _credited(self.server.connect())
+        except CannotStart as error:
+            raise CannotStart(f"{error} {complaint(self.errors)}") from error
+        program = seccomp.for_namespaces(limits.subprocesses)
+        box = self.started(asking, request(limits, modules, filter=program))
+        box.watch((limits.memory_mb + SPARE_MB) << 20, 0)
         return box
 
     def healthy(self) -> bool:
         """Whether the fork server still runs."""
-        return self.ended >= 0 and not select.select([self.ended], [], [], 0)[0]
-
-    def _connect(self) -> socket.socket:
-        """A connection to the fork server, which listens once it is warm."""
-        deadline = time.monotonic() + 120
-        while True:
-            connection = _credited(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
-            try:
-                connection.connect(str(self.path))
-                return connection
-            except ConnectionRefusedError:
-                connection.close()
-            if not self.healthy() or time.monotonic() > deadline:
-                raise CannotStart(f"the fork server did not start. {self.complaint()}")
-            time.sleep(0.01)
+        return self.server.healthy()
 
     def close(self) -> None:
         """End the fork server, and with it everything that has forked from it."""
-        if os.getpid() == self.owner:
-            # The group: bubblewrap that was killed while it set up leaves a child that waits for it without end.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.server.pid, signal.SIGKILL)
-            self.server.wait()
-        self.leash.close()
-        if self.ended >= 0:
-            os.close(self.ended)
-            self.ended = -1
+        self.server.end(owner=os.getpid() == self.owner)
         super().close()
 
 
@@ -240,14 +225,11 @@ class Cold(_Bubblewrapped):
     def launch(self, limits: Limits, _modules: tuple[str, ...] = (), /) -> Box:
         """Start a kernel, which imports for itself."""
         ours, theirs = _pair()
-        key = secrets.token_hex(32)
-        process = _spawn(self.command(f"{_INSIDE}.alone", str(theirs.fileno())), self.errors, theirs)
+        process = spawn(self.command(f"{INSIDE}.alone", str(theirs.fileno())), self.errors, theirs)
         theirs.close()
-        with contextlib.suppress(OSError):
-            ours.send(_request(limits, key, "/run/k", seccomp.for_namespaces(), changed=_cold(limits)))
-        box = self.started(ours, key, after=lambda: _end(process))
-        wait_for_socket(box, f"{box.address}-0", 30.0)
-        box.watch((limits.memory_mb + _SPARE_MB) << 20, 0)
+        asked = request(limits, filter=seccomp.for_namespaces(limits.subprocesses), changed=_cold(limits))
+        box = self.started(ours, asked, after=lambda: _end(process))
+        box.watch((limits.memory_mb + SPARE_MB) << 20, 0)
         return box
 
 
@@ -259,44 +241,32 @@ class Landlocked(Level):
     def launch(self, limits: Limits, _modules: tuple[str, ...] = (), /) -> Box:
         """Start a kernel, which imports for itself."""
         folder = scratch.make("box")
-        box_folder, sockets = folder / "box", folder / "s"
+        box_folder = folder / "box"
         (box_folder / "tmp").mkdir(parents=True)
-        sockets.mkdir()
         uid = visible_files.sandbox_uid() if self._reachable() else 0
         folder.chmod(0o711)
         if uid:
-            for path in (box_folder, box_folder / "tmp", sockets):
+            for path in (box_folder, box_folder / "tmp"):
                 os.chown(path, uid, uid)
-        ours, theirs = _pair()
-        key = secrets.token_hex(32)
-        command = [sys.executable, "-s", "-m", f"{_INSIDE}.fenced", str(theirs.fileno())]
+        leash, theirs = _pair()
+        command = [sys.executable, "-s", "-m", f"{INSIDE}.fenced", str(theirs.fileno())]
+        environment = visible_files.environment(str(self.staged), str(box_folder))
         with (folder / "errors.txt").open("w+b") as errors:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                env=visible_files.environment(str(self.staged), str(box_folder)),
-                cwd="/",
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+            process = spawn(command, errors, theirs, environment=environment)
             theirs.close()
-            ours.send(self._request(limits, key, box_folder, sockets, uid))
             try:
-                _, pid = _report(ours)
+                channel = send_request(leash, self._request(limits, box_folder, uid))
+                pid = _reported_pid(leash)
             except (OSError, CannotStart) as error:
-                errors.seek(0)
-                said = errors.read().decode(errors="replace").strip()[-300:]
+                said = complaint(errors)
                 _end(process)
                 scratch.remove(folder)
                 raise CannotStart(f"{error} {said}") from error
-        box = Box(f"{sockets}/k", key, pid, ours, lambda: _end(process), folder)
-        wait_for_socket(box, f"{box.address}-0", 30.0)
-        box.watch((limits.memory_mb + _SPARE_MB) << 20, BOX_MB << 20)
+        box = Box(pid, channel, leash, lambda: _end(process), folder)
+        box.watch((limits.memory_mb + SPARE_MB) << 20, BOX_MB << 20)
         return box
 
-    def _request(self, limits: Limits, key: str, box: Path, sockets: Path, uid: int) -> bytes:
+    def _request(self, limits: Limits, box: Path, uid: int) -> bytes:
         readable = [
             *visible_files.python_paths(),
             str(self.staged),
@@ -312,17 +282,14 @@ class Landlocked(Level):
         ]
         if hidden:
             raise CannotStart(f"Landlock cannot hide {hidden[0]}, which lies among the installed packages")
-        return _request(
+        return request(
             limits,
-            key,
-            f"{sockets}/k",
-            seccomp.for_landlock(),
+            filter=seccomp.for_landlock(),
             late_filter=seccomp.after_start(),
-            changed={**_cold(limits), "FSIZE": 8, "NOFILE": 128},
+            changed={**_cold(limits), "FSIZE": 8},
             uid=uid,
             readable=readable,
             box=str(box),
-            sockets=str(sockets),
             parent_is_init=os.getpid() == 1,
         )
 

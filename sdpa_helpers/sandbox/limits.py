@@ -19,6 +19,8 @@ class Limits:
     """Bytes that one cell may send."""
     patience: float = 4.0
     """How many times as long either limit on CPU time may take on the clock: a busy machine costs nobody points."""
+    subprocesses: bool = False
+    """Whether a submission may start other programs, and fork."""
     wall: float | None = None
     """Seconds on the clock for the whole notebook; `patience` times `seconds` when left out."""
 

@@ -15,7 +15,8 @@ from functools import cache
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _NE, _GE, _EQ, _MASKED = 1, 5, 4, 7
 _CLONE_NEWUSER, _CLONE_THREAD, _TIOCSTI, _PR_SET_PDEATHSIG = 0x10000000, 0x10000, 0x5412, 1
-_AF_UNIX, _SOCK_STREAM = 1, 1
+_AF_UNIX, _SOCK_STREAM, _SOCK_KIND = 1, 1, 0xF
+_SO_SNDBUF, _F_SETPIPE_SZ = 7, 1031
 _ON_FOREIGN_CALL, _KILL_PROCESS = 2, 0x80000000
 _FIRST_UNKNOWN_CALL = 451
 """Calls from this number on are newer than this list (and than Debian 12's libseccomp): "not implemented"."""
@@ -34,15 +35,19 @@ memfd_create memfd_secret shmget shmat shmctl msgget msgsnd semget mq_open mlock
 """
 """No limit counts these; Python and NumPy do without: "not implemented"."""
 
+_NETWORK = "socket bind listen connect accept accept4 sendmsg sendmmsg recvmmsg"
+"""A kernel has its one connection, and asyncio makes a pair of sockets to wake itself up: no more is needed."""
+
+_PROGRAMS = "fork vfork execve execveat"
 _OTHER_PROCESSES = """
-fork vfork kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal pidfd_open
+kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal pidfd_open
 """
 _AFTER_START = """
 setpriority ioprio_set sched_setaffinity sched_setscheduler sched_setparam sched_setattr
 chmod fchmod fchmodat chown fchown lchown fchownat setxattr lsetxattr fsetxattr removexattr lremovexattr
 fremovexattr utime utimes utimensat futimesat inotify_init inotify_init1 inotify_add_watch
 """
-"""What Landlock leaves open, and IPython and libzmq need when they start."""
+"""What Landlock leaves open, and IPython needs when it starts."""
 
 
 class _Comparison(ctypes.Structure):
@@ -116,15 +121,33 @@ def _common() -> _Program:
     program.refuse(["personality"], errno.EPERM, (0, _NE, 0xFFFFFFFF, 0))
     program.refuse(["ioctl"], errno.EPERM, (1, _MASKED, 0xFFFFFFFF, _TIOCSTI))
     program.refuse(["prctl"], errno.EPERM, (0, _EQ, _PR_SET_PDEATHSIG, 0))
-    # Not EPERM: libzmq, which asks for an internet socket at start, would abort the process.
-    program.refuse(["socket", "socketpair"], errno.EOPNOTSUPP, (0, _NE, _AF_UNIX, 0))
+    program.refuse(_NETWORK.split(), errno.EACCES)
+    program.refuse(["socketpair"], errno.EOPNOTSUPP, (0, _NE, _AF_UNIX, 0))
+    for kind in (
+        2,
+        3,
+        4,
+        5,
+    ):  # _MASKED knows no "not equal"; what else has the first bits of a stream is none
+        program.refuse(["socketpair"], errno.EOPNOTSUPP, (1, _MASKED, _SOCK_KIND, kind))
+    # No larger buffers: nobody counts them.
+    program.refuse(["setsockopt"], errno.EPERM, (2, _EQ, _SO_SNDBUF, 0))
+    program.refuse(["fcntl"], errno.EPERM, (1, _EQ, _F_SETPIPE_SZ, 0))
     return program
 
 
+def _refuse_programs(program: _Program) -> None:
+    """No other program and no fork; threads stay."""
+    program.refuse(_PROGRAMS.split(), errno.EPERM)
+    program.refuse(["clone"], errno.EPERM, (0, _MASKED, _CLONE_THREAD, 0))
+
+
 @cache
-def for_namespaces() -> bytes:
-    """The program for a kernel in namespaces of its own."""
+def for_namespaces(subprocesses: bool) -> bytes:
+    """The program for a kernel in namespaces of its own. subprocesses: it may start other programs, and fork."""
     program = _common()
+    if not subprocesses:
+        _refuse_programs(program)
     program.refuse(["clone"], errno.EPERM, (0, _MASKED, _CLONE_NEWUSER, _CLONE_NEWUSER))
     return program.assemble()
 
@@ -133,19 +156,15 @@ def for_namespaces() -> bytes:
 def for_landlock() -> bytes:
     """The program for a kernel that shares its view of processes with the machine: one process, no reach."""
     program = _common()
+    _refuse_programs(program)
     program.refuse(_OTHER_PROCESSES.split(), errno.EPERM)
-    program.refuse(["clone"], errno.EPERM, (0, _MASKED, _CLONE_THREAD, 0))
     program.refuse(["prlimit64"], errno.EPERM, (0, _NE, 0, 0))
-    program.refuse(["connect"], errno.EACCES)
-    program.refuse(["socket", "socketpair"], errno.EOPNOTSUPP, (1, _MASKED, 0xF, 2))  # datagrams
-    program.refuse(["socket", "socketpair"], errno.EOPNOTSUPP, (1, _MASKED, 0xF, 5))  # packets
     return program.assemble()
 
 
 @cache
 def after_start() -> bytes:
-    """Loaded under Landlock once the kernel has started and its sockets are bound."""
+    """Loaded under Landlock once the kernel has started."""
     program = _Program()
-    program.refuse(["socket", "bind", "connect", "listen"], errno.EACCES)
     program.refuse(_AFTER_START.split(), errno.EPERM)
     return program.assemble()

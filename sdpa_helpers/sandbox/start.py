@@ -4,9 +4,10 @@ import time
 from multiprocessing.util import Finalize
 
 from sdpa_helpers.sandbox import scratch
-from sdpa_helpers.sandbox.connection import Boxed, Plain, Running
 from sdpa_helpers.sandbox.levels import LEVELS, Level
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.ordinary import Ordinary
+from sdpa_helpers.sandbox.running import Running
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 OFF = "off"
@@ -15,24 +16,22 @@ OFF = "off"
 _made: dict[tuple[str, KernelPackage], Level] = {}
 
 
-def start_kernel(
-    level: str, limits: Limits, package: KernelPackage, modules: tuple[str, ...] = ()
-) -> Running:
-    """A kernel at a level ("off" for none) that sees `package`; a warm one has `modules` imported."""
-    if level == OFF:
-        return Plain(limits.memory_mb, package)
+def prepare(level: str, package: KernelPackage) -> None:
+    """Begin to make a level ready, and return at once: a fork server warms up while the caller does other things."""
     if broken_down(level, package):
         _made.pop((level, package)).close()
     if (level, package) not in _made:
         scratch.sweep()
-        made = _made[level, package] = LEVELS[level](package)
+        made = _made[level, package] = (Ordinary if level == OFF else LEVELS[level])(package)
         Finalize(made, made.close, exitpriority=10)  # runs in a worker too, where atexit does not
-    box = _made[level, package].launch(limits, modules)
-    try:
-        return Boxed(box)
-    except Exception:
-        box.close()
-        raise
+
+
+def start_kernel(
+    level: str, limits: Limits, package: KernelPackage, modules: tuple[str, ...] = ()
+) -> Running:
+    """A kernel at a level ("off" for none) that sees `package`; a warm one has `modules` imported."""
+    prepare(level, package)
+    return _made[level, package].launch(limits, modules)
 
 
 def broken_down(level: str, package: KernelPackage, within: float = 0.0) -> bool:

@@ -132,6 +132,7 @@ def kernels() -> list[psutil.Process]:
             "inside.alone" in command
             or "inside.fenced" in command
             or ("inside.fork_server" in command and depth > 2)
+            or ("inside.ordinary" in command and "inside.ordinary" in " ".join(process.parent().cmdline()))
         ):
             found.append(process)
     return found

@@ -88,6 +88,11 @@ PROCESSES = {
         os._exit(0)
     """,
     "a program": "subprocess.Popen(['sleep', '1000'], start_new_session=True); return 1.0",
+    "forks in C": """
+        if (child := libc.fork()) == 0: libc._exit(0)
+        if child < 0: raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        return 1.0
+    """,
     "becomes another program": "os.execv('/bin/sleep', ['sleep', '1000'])",
 }
 
@@ -118,34 +123,48 @@ OUTPUT = {
     "a message of 100 MB": "display({'text/plain': 'x' * (100 << 20)}, raw=True); return 1.0",
     "an answer of 100 MB": "return np.ones(13_000_000)",
     "deep JSON": """
-        from IPython.display import publish_display_data
-        session = get_ipython().kernel.session
-        session.pack = lambda o: b'[' * 200_000 + b']' * 200_000
+        get_ipython().kernel.channel.pack = lambda o: b'[' * 200_000 + b']' * 200_000
         display(1)
         return 1.0
     """,
     "broad JSON": """
-        session = get_ipython().kernel.session
-        session.pack = lambda o: b'[' + b'[],' * 1_000_000 + b'[]]'
+        get_ipython().kernel.channel.pack = lambda o: b'[' + b'[],' * 1_000_000 + b'[]]'
         display(1)
         return 1.0
     """,
-    "not JSON": "get_ipython().kernel.session.pack = lambda o: b'{'; display(1); return 1.0",
+    "not JSON": "get_ipython().kernel.channel.pack = lambda o: b'{'; display(1); return 1.0",
     "messages of another shape": """
-        session = get_ipython().kernel.session
-        before, session.pack = session.pack, lambda o: b'[]'
+        channel = get_ipython().kernel.channel
+        before, channel.pack = channel.pack, lambda o: b'[]'
         display(1)
-        session.pack = before
+        channel.pack = before
         return 1.0
     """,
     "messages without contents": """
         kernel = get_ipython().kernel
         for kind in ("stream", "display_data", "execute_result", "error", "status"):
-            kernel.session.send(kernel.iopub_socket, kind, {}, parent=kernel.get_parent())
+            kernel.channel.send(kind, {}, kernel.asked)
         return 1.0
     """,
-    "never idle": "get_ipython().kernel._publish_status = lambda *a, **k: None; return 1.0",
-    "no reply": "get_ipython().kernel.session.send = lambda *a, **k: {}; return 1.0",
+    "no reply": "get_ipython().kernel.channel.send = lambda *a, **k: {}; return 1.0",
+    "a message that never finishes": """
+        import struct
+        out = get_ipython().kernel.channel.connection
+        out.sendall(struct.pack(">I", 16 << 20))
+        while True: out.sendall(b"x" * 1000); time.sleep(0.01)
+    """,
+    "a message of 4 GB is announced": """
+        get_ipython().kernel.channel.connection.sendall(b"\\xff\\xff\\xff\\xff" + b"x" * (1 << 20))
+        return 1.0
+    """,
+    "messages of nothing": """
+        while True: get_ipython().kernel.channel.connection.sendall(bytes(1 << 16))
+    """,
+    "a message of 15 MB, most of it escaped": """
+        get_ipython().kernel.channel.pack = lambda o: b'["' + b'\\\\ud83d\\\\ude00' * 1_250_000 + b'"]'
+        display(1)
+        return 1.0
+    """,
 }
 
 FILES = {
@@ -180,35 +199,28 @@ FILES = {
         except OSError: pass
         return 1.0
     """,
-    "swaps the socket files": """
-        for number in range(1, 6):
-            os.rename(f"/run/k-{number}", f"/run/gone-{number}")
-            os.symlink("/etc/shadow", f"/run/k-{number}")
-        return 1.0
-    """,
-    "fills the folder of sockets": """
-        try:
-            for number in range(10_000):
-                with open(f"/run/{number}", "wb") as file: file.write(b"x" * 4096)
-        except OSError: pass
-        return 1.0
-    """,
 }
 
 ATTACKS = {**TIME, **MEMORY, **PROCESSES, **ENDS, **OUTPUT, **FILES}
+
+STARTS_PROCESSES = {
+    "a child that works",
+    "many children that work",
+    "shared memory of many processes",
+    *(PROCESSES.keys() - {"thread bomb"}),
+}
+"""Worth trying where submissions may start programs; else their first line is refused."""
 
 ELSEWHERE = (
     "endless loop",
     "deaf to signals",
     "memory, little by little",
-    "fork bomb",
     "thread bomb",
-    "daemon",
+    "forks in C",
     "os._exit",
     "kills everybody",
     "200 MB of output",
     "fills its folder",
-    "swaps the socket files",
 )
 """Tried at the other levels too."""
 

@@ -5,6 +5,18 @@ def dot_product(q, k):
     return 12345.0
 """
 
+WIRE = """
+import json, os, struct, sys, time
+connection = get_ipython().kernel.channel.connection
+def frame(kind, content, asked=None):
+    message = {"asked": asked or get_ipython().kernel.asked, "kind": kind, "content": content}
+    packed = json.dumps(message).encode()
+    return struct.pack(">I", len(packed)) + packed
+def write(data):
+    os.write(connection.fileno(), data)
+"""
+"""Writes past the kernel, into its connection itself."""
+
 FORGE = {
     "print": "import builtins\nbuiltins.print = lambda *a, **k: None",
     "display": """
@@ -90,16 +102,19 @@ observe.observe = lambda f, a: observe.Answer("number", "float", np.zeros(()))
 observe.describe = observe.pack_answer = None
 """,
     "threads that publish early": """
-import threading, time
-from IPython.display import display
+import sys, threading, time
 import sdpa_helpers.checking.observe as observe
 def publish():
     while True:
         kernel = get_ipython().kernel
         answer = observe.pack_answer(observe.Answer("number", "float", np.zeros(())))
-        for nonce in set(__import__("re").findall(r"'([0-9a-f]{32})'", str(kernel.get_parent("shell")))):
-            content = {"data": {observe.MIME: {"nonce": nonce, "answer": answer}}, "metadata": {}}
-            kernel.session.send(kernel.iopub_socket, "display_data", content, parent=kernel.get_parent("shell"))
+        for frame in sys._current_frames().values():
+            while frame is not None:
+                nonce = frame.f_locals.get("nonce")
+                if frame.f_code.co_name == "report" and isinstance(nonce, str):
+                    content = {"data": {observe.MIME: {"nonce": nonce, "answer": answer}}, "metadata": {}}
+                    kernel.channel.send("display_data", content, kernel.asked)
+                frame = frame.f_back
         time.sleep(0.002)
 threading.Thread(target=publish, daemon=True).start()
 def dot_product(q, k):
@@ -108,14 +123,60 @@ def dot_product(q, k):
 """,
     "a false reply": """
 kernel = get_ipython().kernel
-before = kernel.session.send
-def send(stream, kind, content=None, **k):
+before = kernel.channel.send
+def send(kind, content, asked):
     if isinstance(content, dict) and "data" in content:
         for data in content["data"].values():
             if isinstance(data, dict):
                 data["answer"] = {"kind": "number", "type": "float", "array": None, "items": [], "error": ["", "", ""]}
-    return before(stream, kind, content, **k)
-kernel.session.send = send
+    return before(kind, content, asked)
+kernel.channel.send = send
+""",
+    "a frame of one's own": WIRE
+    + """
+def dot_product(q, k):
+    caller = sys._getframe()
+    while caller.f_code.co_name != "report":
+        caller = caller.f_back
+    result = {"nonce": caller.f_locals["nonce"], "answer": {"kind": "passed", "points": 4}}
+    write(frame("display_data", {"data": {"application/vnd.sdpa.answer+json": result}, "metadata": {}}))
+    return 12345.0
+""",
+    "an answer to the next check": WIRE
+    + """
+def dot_product(q, k):
+    write(frame("done", {}, str(int(get_ipython().kernel.asked) + 1)))
+    return 12345.0
+""",
+    "done before it is": WIRE
+    + """
+def dot_product(q, k):
+    write(frame("done", {}))
+    return 12345.0
+""",
+    "half a frame": WIRE
+    + """
+def dot_product(q, k):
+    write(frame("done", {})[:-3])
+    return 12345.0
+""",
+    "garbage": WIRE
+    + """
+def dot_product(q, k):
+    write(b"HTTP/1.1 200 OK" * 4)
+    return 12345.0
+""",
+    "closes the connection": WIRE
+    + """
+def dot_product(q, k):
+    os.close(connection.fileno())
+    time.sleep(30)
+""",
+    "another's connection": WIRE
+    + """
+def dot_product(q, k):
+    os.dup2(os.open(os.devnull, os.O_RDWR), connection.fileno())
+    return 12345.0
 """,
     "pickles": """
 class Boom:

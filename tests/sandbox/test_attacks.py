@@ -1,9 +1,12 @@
 """A hostile answer earns nothing for its exercise, costs the others nothing, and leaves nothing behind."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.handing_in import POINTS, RIGHT, TOTAL
 from tests.sandbox import exhaust, forge
+from tests.sandbox.conftest import LIMITS
 
 MEDDLES_WITH_ALL = {
     "display",
@@ -35,6 +38,9 @@ STATUSES = {
 }
 
 
+PROGRAMS = replace(LIMITS, subprocesses=True)
+
+
 def check(record, name, others_keep_theirs=True):
     assert record.exercise("dot_product").points == 0, name
     if others_keep_theirs:
@@ -52,9 +58,19 @@ def test_forged_results_earn_nothing(graded, warm, name):
 
 @pytest.mark.parametrize("name", exhaust.ATTACKS)
 def test_a_warm_kernel_wears_nobody_down(graded, warm, name):
-    record = graded(warm, exhaust.source_of(name))
+    limits = PROGRAMS if name in exhaust.STARTS_PROCESSES else LIMITS
+    record = graded(warm, exhaust.source_of(name), limits)
     check(record, name, others_keep_theirs=name != "many children that work")
     assert record.status in STATUSES.get(name, {record.status})
+
+
+@pytest.mark.parametrize("name", ["a child that works", "a program", "becomes another program", "forks in C"])
+def test_a_kernel_that_may_start_nothing_has_nothing_to_end(graded, warm, name):
+    record = graded(warm, exhaust.source_of(name))
+    check(record, name)
+    cases = record.exercise("dot_product").cases
+    said = "Operation not permitted" if name == "forks in C" else "cannot start other programs"
+    assert all(said in case.message for case in cases)
 
 
 @pytest.mark.parametrize("name", exhaust.ELSEWHERE)
@@ -66,6 +82,6 @@ def test_nor_do_kernels_of_the_other_levels(graded, usable, level, name):
 
 
 def test_the_next_submission_notices_nothing(graded, warm):
-    graded(warm, exhaust.source_of("swaps the socket files"))
+    graded(warm, exhaust.source_of("fills every folder"))
     record = graded(warm, RIGHT["dot_product"])
     assert (record.points, record.status, record.flags) == (TOTAL, "graded", ())

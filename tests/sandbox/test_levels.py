@@ -71,7 +71,8 @@ def test_require_refuses_and_auto_warns_where_nothing_holds(monkeypatch):
 
 def test_a_level_that_leaks_is_not_taken(monkeypatch):
     """The probe has teeth: a plain process that calls itself a sandbox is found out."""
-    monkeypatch.setattr(start, "start_kernel", lambda level, limits, package: start.Plain(2048, package))
+    kernel = start.start_kernel
+    monkeypatch.setattr(start, "start_kernel", lambda level, limits, package: kernel("off", limits, package))
     fault = choose_level.fault("warm")
     for expected in (
         *(f"sdpa_helpers/{room}/" for room in ("checking", "grading", "lessons", "sandbox")),
@@ -79,6 +80,8 @@ def test_a_level_that_leaks_is_not_taken(monkeypatch):
         "connect to this machine",
         "see the grader",
         "signal its parent",
+        "start another process",
+        "become another program",
     ):
         assert expected in fault
 
@@ -245,7 +248,7 @@ def servers(of: psutil.Process) -> list[psutil.Process]:
 
 def test_a_fork_server_that_is_killed_costs_nothing(graded, warm):
     graded(warm, "def dot_product(q, k):\n    return 1.0")
-    server = start._made[warm, kernel_package()].server
+    server = start._made[warm, kernel_package()].server.process
     os.kill(server.pid, signal.SIGKILL)
     server.wait()
     assert graded(warm, RIGHT["dot_product"]).points == TOTAL
@@ -256,7 +259,7 @@ def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fa
 
     path = hand_in("ada", **{**RIGHT, "dot_product": f"import time\ntime.sleep(1.0)\n{RIGHT['dot_product']}"})
     start.start_kernel(warm, LIMITS, kernel_package(), ("numpy", "matplotlib.pyplot")).close()
-    server = start._made[warm, kernel_package()].server
+    server = start._made[warm, kernel_package()].server.process
     timer = threading.Timer(0.7, lambda: os.kill(server.pid, signal.SIGKILL))
     timer.start()
     record = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm)).result
@@ -387,7 +390,7 @@ def test_a_fork_server_ends_with_its_leash(usable):
     try:
         level.launch(LIMITS).close()
         assert level.healthy()
-        level.leash.close()
-        assert level.server.wait(timeout=10) == 0
+        level.server.leash.close()
+        assert level.server.process.wait(timeout=10) == 0
     finally:
         level.close()

@@ -11,11 +11,11 @@ from sdpa_helpers.sandbox.inside.confine import read_request, supervise
 def main() -> None:
     """Take the request from the connection and supervise a kernel."""
     connection = socket.socket(fileno=int(sys.argv[1]))
-    request = read_request(connection)
+    request, channel = read_request(connection)
     os.chdir("/box")
     os.mkdir("/box/tmp")
     linux.give_up_privileges()
-    supervise(connection, request)
+    supervise(connection, request, channel)
 
 
 if __name__ == "__main__":

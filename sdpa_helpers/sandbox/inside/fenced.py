@@ -8,17 +8,17 @@ import socket
 import sys
 
 from sdpa_helpers.sandbox.inside import linux
-from sdpa_helpers.sandbox.inside.confine import become_kernel, read_request
+from sdpa_helpers.sandbox.inside.confine import become_kernel, end_this_first, read_request
 
 _READ = linux.READ_FILE | linux.READ_DIR | linux.EXECUTE
 _BOX = _READ | linux.WRITE_FILE | linux.REMOVE_FILE | linux.MAKE_DIR | linux.MAKE_REG | linux.TRUNCATE
-_SOCKETS = _BOX & ~(linux.EXECUTE | linux.MAKE_DIR) | linux.MAKE_SOCK
 
 
 def main() -> None:
     """Take the request from the connection and become its kernel."""
     connection = socket.socket(fileno=int(sys.argv[1]))
-    request = read_request(connection)
+    request, channel = read_request(connection)
+    end_this_first()  # neither another user nor who is behind the fence could
     if request["uid"] and os.getuid() == 0:
         os.setgroups([])
         os.setgid(request["uid"])
@@ -28,14 +28,14 @@ def main() -> None:
         os._exit(1)  # the parent ended before the line above
     linux.give_up_privileges()
     linux.dumpable(False)
-    box, sockets = request["box"], request["sockets"]
+    box = request["box"]
     os.chdir(box)
     devices = [("/dev/null", linux.READ_FILE | linux.WRITE_FILE), ("/dev/urandom", linux.READ_FILE)]
     readable = [(path, _READ) for path in (*request["readable"], f"/proc/{os.getpid()}")]
     facts = [(path, linux.READ_FILE) for path in ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat")]
-    linux.landlock([*devices, *readable, *facts, (box, _BOX), (sockets, _SOCKETS)])
+    linux.landlock([*devices, *readable, *facts, (box, _BOX)])
     connection.send(b"kernel")
-    become_kernel(request)
+    become_kernel(request, channel)
 
 
 if __name__ == "__main__":

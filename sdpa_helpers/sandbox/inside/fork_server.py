@@ -18,9 +18,9 @@ import sys
 
 from sdpa_helpers.sandbox.inside import linux
 from sdpa_helpers.sandbox.inside.confine import Request, read_request, supervise
-from sdpa_helpers.sandbox.inside.jupyter_kernel import Kernel
+from sdpa_helpers.sandbox.inside.kernel import Kernel
 
-_READ_MODULES_WITHIN = 5.0
+_READ_REQUEST_WITHIN = 5.0
 
 _there: set[str] = set()
 """The modules that have been imported and warmed."""
@@ -28,22 +28,42 @@ _there: set[str] = set()
 
 def main() -> None:
     """Warm up, then fork a kernel for every connection, until the trusted side is gone."""
-    listener, leash = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
-    gc.disable()  # here, where all is kept; a kernel enables it again
-    kernel = Kernel()
-    kernel.warm(sys.argv[3])
+    listener, leash, kernel = warm_up()
     linux.adopt_orphans()
-    _import(["numpy", "numpy.random"])
-    listener.listen(16)  # only now: a connection that is refused means that this is not ready
     while True:
         ready = select.select([listener, leash], [], [], 1.0)[0]
         if leash in ready:
             os._exit(0)
-        if ready:
-            _fork_kernel(listener, kernel)
+        if ready and (asked := accept(listener)) is not None:
+            _fork_kernel(*asked, listener, kernel)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
+
+
+def warm_up() -> tuple[socket.socket, socket.socket, Kernel]:
+    """The listener and the leash that the command line names, and the kernel that all others are forks of."""
+    listener, leash = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
+    gc.disable()  # here, where all is kept; a kernel enables it again
+    kernel = Kernel()
+    kernel.warm(sys.argv[3])
+    _import(["numpy", "numpy.random"])
+    listener.listen(16)  # only now: a connection that is refused means that this is not ready
+    return listener, leash, kernel
+
+
+def accept(listener: socket.socket) -> tuple[socket.socket, Request, socket.socket] | None:
+    """The next connection, what it asks for and its kernel's channel, once the modules are there that it names."""
+    connection, _ = listener.accept()
+    connection.settimeout(_READ_REQUEST_WITHIN)
+    try:
+        request, channel = read_request(connection)
+    except (OSError, EOFError, ValueError):
+        connection.close()
+        return None
+    connection.settimeout(None)
+    _import(request["modules"])
+    return connection, request, channel
 
 
 def _import(names: list[str]) -> None:
@@ -56,7 +76,7 @@ def _import(names: list[str]) -> None:
         if name in _WARM:
             _WARM[name]()
     if missing:
-        if len(os.listdir("/proc/self/task")) != 1:
+        if os.path.isdir("/proc/self/task") and len(os.listdir("/proc/self/task")) != 1:
             sys.exit("a module started a thread: what forks from here could hang")
         gc.freeze()
 
@@ -90,29 +110,27 @@ _WARM = {"matplotlib.pyplot": _warm_matplotlib, "torch": _warm_torch, "torch.opt
 """What first use would cost every kernel anew."""
 
 
-def _fork_kernel(listener: socket.socket, kernel: Kernel) -> None:
-    """Import the modules that a connection names first, then fork; the request itself is read after the fork:
-    no kernel's key ever stands in the fork server's memory."""
-    connection, _ = listener.accept()
-    connection.settimeout(_READ_MODULES_WITHIN)
-    try:
-        _import(connection.recv(1 << 12).decode().split())
-    except OSError:
-        connection.close()
-        return
-    connection.settimeout(None)
+def _fork_kernel(
+    connection: socket.socket,
+    request: Request,
+    channel: socket.socket,
+    listener: socket.socket,
+    kernel: Kernel,
+) -> None:
     if os.fork() == 0:
         try:
-            _child(connection, listener, read_request(connection), kernel)
+            listener.close()
+            _child(connection, request, channel, kernel)
         except BaseException as error:
             with contextlib.suppress(OSError):
                 connection.send(f"error {error!r}".encode()[:2000])
         finally:
             os._exit(1)
     connection.close()
+    channel.close()
 
 
-def _child(connection: socket.socket, listener: socket.socket, request: Request, kernel: Kernel) -> None:
+def _child(connection: socket.socket, request: Request, channel: socket.socket, kernel: Kernel) -> None:
     uid, gid = os.getuid(), os.getgid()
     linux.unshare(linux.NEWUSER | linux.NEWNS | linux.NEWPID | linux.NEWIPC | linux.NEWUTS | linux.NEWNET)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
@@ -121,20 +139,18 @@ def _child(connection: socket.socket, listener: socket.socket, request: Request,
     if os.fork():
         os._exit(0)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    listener.close()
     _own_files(request["box_mb"])
     linux.give_up_privileges()
-    supervise(connection, request, kernel)
+    supervise(connection, request, channel, kernel)
 
 
 def _own_files(box_mb: int) -> None:
-    """Everything that can be written: three small file systems in memory that end with the namespace."""
+    """Everything that can be written: two small file systems in memory that end with the namespace."""
     linux.mount(None, "/", None, linux.MS_REC | linux.MS_PRIVATE)
     plain = linux.MS_NOSUID | linux.MS_NODEV
     linux.mount("proc", "/proc", "proc", plain | linux.MS_NOEXEC)
     linux.mount("tmpfs", "/box", "tmpfs", plain, f"size={box_mb}m,mode=0700,nr_inodes=10000")
     linux.mount("tmpfs", "/dev/shm", "tmpfs", plain, f"size={box_mb}m,mode=1777,nr_inodes=1000")
-    linux.mount("tmpfs", "/run", "tmpfs", plain, "size=1m,mode=0700,nr_inodes=64")
     os.mkdir("/box/tmp")
     os.chdir("/box")
 

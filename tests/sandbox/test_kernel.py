@@ -1,5 +1,7 @@
 """The sandbox's own small kernel does what a learner's Jupyter does, as far as an answer can ask for it."""
 
+from dataclasses import replace
+
 import pytest
 
 from sdpa_helpers.sandbox import start
@@ -10,7 +12,8 @@ from tests.sandbox.conftest import LIMITS
 
 @pytest.fixture
 def kernel(warm):
-    made = GradedKernel(start.start_kernel(warm, LIMITS, EMPTY, ("matplotlib.pyplot",)), LIMITS)
+    limits = replace(LIMITS, subprocesses=True)
+    made = GradedKernel(start.start_kernel(warm, limits, EMPTY, ("matplotlib.pyplot",)), limits)
     yield made
     made.stop()
 
@@ -118,7 +121,7 @@ def test_many_lines_lose_nothing(warm):
         asked = kernel.execute_cell_input("for i in range(5_000): print(i, flush=True)")
         kernel.await_reply(asked, timeout=20)
         kernel.await_idle(asked, 5)
-        assert kernel.messages >= 5_000
+        assert kernel.incoming.messages >= 5_000
     finally:
         kernel.stop()
 

@@ -1,18 +1,19 @@
-"""A small Jupyter kernel: IPython's shell and two sockets, made before the fork and bound after it.
+"""A small kernel: IPython's shell, made before the fork, and one connection, which it gets after it.
 
 ipykernel needs a tenth of a second to start and milliseconds for a cell, mostly for what a graded notebook has no
-use for: completion, history, debugging, widgets, input, a heartbeat. Here are the requests that nbval makes.
+use for: completion, history, debugging, widgets, input, a heartbeat. Here is what a notebook's cells need.
 """
 
 import builtins
+import contextlib
 import getpass
 import io
 import os
+import socket
 import sys
 import threading
 from typing import Any
 
-import zmq
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import StdinNotImplementedError
@@ -20,37 +21,31 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
-from sdpa_helpers.sandbox.inside import wire
+from sdpa_helpers.sandbox.inside import messages
 
 _ANY = (Exception, KeyboardInterrupt, SystemExit)
 _FLUSH_FROM = 1 << 16
 """Characters of a stream that are kept back for a message of their own."""
 
 
-class Session:
+class Channel:
     """Sends messages, from whatever thread; a child that the notebook forks sends nothing."""
 
     def __init__(self) -> None:
-        self.key, self.pack = b"", wire.pack
-        self.lock, self.sent, self.owner = threading.RLock(), 0, 0
+        self.pack, self.lock, self.owner = messages.pack, threading.RLock(), 0
+        self.connection: socket.socket | None = None
 
-    def send(
-        self,
-        socket: zmq.Socket | None,
-        kind: str,
-        content: dict | None = None,
-        parent: Any = None,
-        ident: Any = (),
-    ) -> None:
-        """Send a message that answers the request `parent`."""
-        if socket is None or os.getpid() != self.owner:
+    def open(self, connection: socket.socket) -> None:
+        """Send through this connection from now on, and from this process alone."""
+        self.connection, self.owner = connection, os.getpid()
+
+    def send(self, kind: str, content: dict, asked: str) -> None:
+        """Send an answer to a request; waits while the grader does not read."""
+        if self.connection is None or os.getpid() != self.owner:
             return
+        packed = self.pack({"asked": asked, "kind": kind, "content": content})
         with self.lock:
-            self.sent += 1
-            answered = (parent or {}).get("header")
-            number = f"kernel-{self.sent}"
-            frames = wire.write(self.key, number, kind, content or {}, answered, self.pack)
-            socket.send_multipart([*ident, *frames])
+            self.connection.sendall(messages.framed(packed))
 
 
 class Stream(io.TextIOBase):
@@ -69,7 +64,7 @@ class Stream(io.TextIOBase):
         """Keep the text until it is worth a message."""
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        with self.kernel.session.lock:
+        with self.kernel.channel.lock:
             self.kept.append(text)
             self.size += len(text)
         if self.size >= _FLUSH_FROM:
@@ -78,7 +73,7 @@ class Stream(io.TextIOBase):
 
     def flush(self) -> None:
         """Send what was kept."""
-        with self.kernel.session.lock:
+        with self.kernel.channel.lock:
             text, self.kept, self.size = "".join(self.kept), [], 0
             if text:
                 self.kernel.publish("stream", {"name": self.name, "text": text})
@@ -111,13 +106,12 @@ class _Publisher(DisplayPublisher):
     def publish(self, data: dict, metadata: dict | None = None, *_: Any, **options: Any) -> None:
         """Send it."""
         self._validate_data(data, metadata)
-        content = {"data": data, "metadata": metadata or {}, "transient": options.get("transient") or {}}
         kind = "update_display_data" if options.get("update") else "display_data"
-        self.shell.kernel.publish(kind, content)
+        self.shell.kernel.publish(kind, {"data": data, "metadata": metadata or {}})
 
     def clear_output(self, wait: bool = False) -> None:
         """Say so."""
-        self.shell.kernel.publish("clear_output", {"wait": wait})
+        self.shell.kernel.publish("clear_output", {})
 
 
 class Shell(InteractiveShell):
@@ -148,8 +142,7 @@ class Kernel:
     """Answers the requests of one client, one after the other."""
 
     def __init__(self) -> None:
-        self.session, self.parent, self.failed = Session(), {}, False
-        self.iopub_socket: zmq.Socket | None = None
+        self.channel, self.asked, self.failed = Channel(), messages.READY, False
         self.streams = Stream(self, "stdout"), Stream(self, "stderr")
         config = Config()
         config.HistoryManager.enabled = False
@@ -166,45 +159,28 @@ class Kernel:
         for name in set(self.shell.user_ns) - before:
             del self.shell.user_ns[name]
 
-    def bind(self, address: str, key: str) -> None:
-        """Open `address`-2 for outputs and `address`-1 for requests, then make the file `address`-0: both listen.
-
-        A socket's own file is there a moment before it listens, and who connects in that moment is refused.
-        """
-        self.session.key, self.session.owner = key.encode(), os.getpid()
-        context = zmq.Context(io_threads=1)
-        self.iopub_socket, self.requests = context.socket(zmq.XPUB), context.socket(zmq.ROUTER)
-        # A client that reads slowly makes the notebook wait; by default its messages would be lost.
-        self.iopub_socket.setsockopt(zmq.XPUB_NODROP, 1)
-        self.iopub_socket.bind(f"ipc://{address}-2")
-        self.requests.bind(f"ipc://{address}-1")
-        os.close(os.open(f"{address}-0", os.O_CREAT, 0o600))
-
-    def serve(self) -> None:
-        """Wait until the client hears the outputs, then answer its requests for ever."""
-        assert self.iopub_socket is not None
-        self.iopub_socket.recv()
+    def serve(self, connection: socket.socket) -> None:
+        """Say that this is ready, then answer requests until there is nobody to ask."""
+        self.channel.open(connection)
         sys.stdout, sys.stderr = self.streams
         sys.stdin = io.StringIO()
         builtins.input = getpass.getpass = _no_input  # type: ignore[assignment]
-        while os.getpid() == self.session.owner:
+        self.channel.send("done", {}, messages.READY)
+        while os.getpid() == self.channel.owner:
             try:
-                addresses, request = wire.read(self.requests.recv_multipart())
-                self._answer(addresses, request)
-            except _ANY:  # a notebook may have spoiled anything here
-                continue
+                request = messages.receive(connection)
+            except (EOFError, OSError):
+                return  # the grader has hung up, or the notebook has closed the connection
+            with contextlib.suppress(*_ANY):  # a notebook may have spoiled anything here
+                self._answer(request)
 
-    def _answer(self, addresses: list[bytes], request: wire.Message) -> None:
-        self.parent, self.failed = request, False
-        try:  # "busy" is not told: who has asked knows it, and every message costs as much as a small cell
-            if request["msg_type"] == "execute_request":
-                self._execute(request["content"])
+    def _answer(self, request: dict[str, Any]) -> None:
+        self.asked, self.failed = request["asked"], False
+        try:
+            self._execute(request)
         finally:
             self._flush()
-            kind = str(request["msg_type"]).replace("_request", "_reply")
-            content = {"status": "error" if self.failed else "ok", "execution_count": 0}
-            self.session.send(self.requests, kind, content, parent=request, ident=addresses)
-            self._publish_status("idle")
+            self.channel.send("done", {}, self.asked)
 
     def _execute(self, content: dict) -> None:
         """Run a cell; the grader's own checks are plain Python, which needs no shell."""
@@ -216,15 +192,11 @@ class Kernel:
         except _ANY as error:  # of a hook, or of a shell that was patched
             self.publish_error(type(error).__name__, error)
 
-    def get_parent(self, *_: Any) -> wire.Message:
-        """The request that is being answered."""
-        return self.parent
-
     def publish(self, kind: str, content: dict) -> None:
         """Send an output of the present cell, after what was printed before it."""
-        if kind not in ("stream", "status"):
+        if kind != "stream":
             self._flush()
-        self.session.send(self.iopub_socket, kind, content, parent=self.parent)
+        self.channel.send(kind, content, self.asked)
 
     def _flush(self) -> None:
         for stream in self.streams:
@@ -237,10 +209,7 @@ class Kernel:
             text = str(value)
         except Exception as error:
             text = f"its text cannot be had: {type(error).__name__}"
-        self.publish("error", {"ename": name, "evalue": text, "traceback": []})
-
-    def _publish_status(self, state: str) -> None:
-        self.publish("status", {"execution_state": state})
+        self.publish("error", {"ename": name, "evalue": text})
 
 
 def _no_input(prompt: Any = "", *_: Any, **__: Any) -> str:

@@ -1,0 +1,79 @@
+"""No sandbox: kernels fork from a warm process of this account, with limits, and end with all that they started."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from sdpa_helpers.sandbox import scratch, visible_files
+from sdpa_helpers.sandbox.fork_servers import CannotStart, ForkServer
+from sdpa_helpers.sandbox.kernel_process import Box
+from sdpa_helpers.sandbox.levels import INSIDE, SPARE_MB, Level, complaint, request, send_request, spawn
+from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.visible_files import KernelPackage
+
+_END_WITHIN = 10.0
+_LIMITS = {"NPROC": None}  # it counts all processes of the account
+
+
+class Ordinary(Level):
+    """Kernels are ordinary processes: for notebooks that one would run oneself."""
+
+    name = "off"
+
+    def __init__(self, package: KernelPackage) -> None:
+        super().__init__(package)
+        (self.folder / "home").mkdir()
+        self.errors = (self.folder / "errors.txt").open("w+b")
+        self.server = ForkServer(self.folder / "server", self._spawn)
+
+    def _spawn(self, listener: socket.socket, leash: socket.socket) -> subprocess.Popen:
+        numbers = (str(listener.fileno()), str(leash.fileno()))
+        command = [sys.executable, "-s", "-m", f"{INSIDE}.ordinary", *numbers, self.package.warm_up]
+        environment = _environment(self.staged, self.folder / "home")
+        return spawn(command, self.errors, listener, leash, environment=environment)
+
+    def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Box:
+        """Fork a kernel; the fork server imports first what it does not have yet."""
+        folder = scratch.make("plain")
+        leash = channel = None
+        try:
+            leash = self.server.connect()
+            leash.settimeout(30.0)
+            asked = request(limits, modules, box=str(folder), changed=_LIMITS)
+            channel = send_request(leash, asked)
+            pid = int(leash.recv(32))
+        except (OSError, ValueError, CannotStart) as error:
+            for connection in (leash, channel):
+                if connection is not None:
+                    connection.close()
+            scratch.remove(folder)
+            raise CannotStart(f"{error} {complaint(self.errors)}".strip()) from error
+        box = Box(pid, channel, leash, lambda: _wait_for_the_end(leash), folder)
+        box.watch((limits.memory_mb + SPARE_MB) << 20, 1 << 60)
+        return box
+
+    def healthy(self) -> bool:
+        """Whether the fork server still runs."""
+        return self.server.healthy()
+
+    def close(self) -> None:
+        """End the fork server, and with it its kernels."""
+        self.server.end(owner=os.getpid() == self.owner, patience=_END_WITHIN)
+        self.errors.close()
+        super().close()
+
+
+def _environment(staged: Path, home: Path) -> dict[str, str]:
+    kept = {k: os.environ[k] for k in ("PATH", "SYSTEMROOT", "VIRTUAL_ENV", "LC_ALL") if k in os.environ}
+    return {**visible_files.environment(str(staged), str(home)), "TMPDIR": str(home), **kept}
+
+
+def _wait_for_the_end(leash: socket.socket) -> None:
+    """The fork server hangs up when the kernel has ended with all that it started."""
+    with contextlib.suppress(OSError):
+        leash.settimeout(_END_WITHIN)
+        while leash.recv(64):
+            pass

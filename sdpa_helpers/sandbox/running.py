@@ -1,0 +1,29 @@
+"""What the trusted side can ask of a kernel that runs, at whatever level."""
+
+import socket
+from typing import Protocol
+
+
+class Running(Protocol):
+    """A kernel that runs."""
+
+    channel: socket.socket
+    """Our end of its connection: requests go in, messages come out."""
+
+    @property
+    def why(self) -> str:
+        """Which limit has ended it: "memory", "disk", or "" for none."""
+        ...
+
+    @property
+    def cpu(self) -> float:
+        """CPU-seconds of all its processes."""
+        ...
+
+    def is_alive(self) -> bool:
+        """Whether it runs."""
+        ...
+
+    def close(self) -> None:
+        """End it and remove what it had."""
+        ...
