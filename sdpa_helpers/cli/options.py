@@ -17,9 +17,12 @@ Seconds = Annotated[
 ]
 Memory = Annotated[int, typer.Option("--memory", min=256, help="Memory for each submission, in MB.")]
 
+Subprocesses = Annotated[bool, typer.Option("--subprocesses", help="Let submissions start other programs.")]
 
-def limits(timeout: float, memory: int) -> "Limits":
+
+def limits(timeout: float, memory: int, subprocesses: bool = False) -> "Limits":
     """One cell may take a quarter of the time, so that an endless loop leaves some to the other exercises."""
     from sdpa_helpers.sandbox.limits import Limits
 
-    return Limits(seconds=timeout, cell_seconds=min(10.0, timeout / 4), memory_mb=memory)
+    cell = min(10.0, timeout / 4)
+    return Limits(seconds=timeout, cell_seconds=cell, memory_mb=memory, subprocesses=subprocesses)

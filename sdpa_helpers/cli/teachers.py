@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdpa_helpers.cli.options import Memory, Seconds, limits
+from sdpa_helpers.cli.options import Memory, Seconds, Subprocesses, limits
 from sdpa_helpers.cli.printing import complain_of, progress_bar, say, show_hunt, warn
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
 from sdpa_helpers.cli.startup import quick_imports
@@ -46,6 +46,7 @@ def grade(
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions graded at the same time.")] = 1,
     timeout: Seconds = 60.0,
     memory: Memory = 4096,
+    subprocesses: Subprocesses = False,
     seed: Annotated[
         str | None,
         typer.Option(
@@ -115,7 +116,7 @@ def grade(
     # A cluster's workers choose their levels themselves.
     level = _sandbox_level(sandbox) if executor == "local" else sandbox
     batch = Batch(submissions, out, fresh, gradebook, _time(deadline), roster, Late(policy, late_penalty))
-    settings = Settings(_seed(seed, seed_file), limits(timeout, memory), forbidden, level)
+    settings = Settings(_seed(seed, seed_file), limits(timeout, memory, subprocesses), forbidden, level)
     with progress_bar() as bar:
         task = bar.add_task("grading", total=None)
         try:
