@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from sdpa_helpers.checking.shape import shape_of
 from sdpa_helpers.grading.lift_words import unread
 from sdpa_helpers.grading.result import (
     CaseStatus,
@@ -45,6 +46,7 @@ def result(
         reason=reason,
         flags=tuple(flags),
         answers=dict(answers or {}),
+        shapes={name: shape_of(text) for name, text in (answers or {}).items()},
         lms=lms,
         fingerprint=fingerprint,
     )

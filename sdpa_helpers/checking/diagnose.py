@@ -4,7 +4,7 @@ import hashlib
 import inspect
 from dataclasses import dataclass, replace
 
-from sdpa_helpers.checking.clues import clues
+from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
 from sdpa_helpers.checking.exercise import EXAMPLE, Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Verdict, judge, truths
@@ -76,7 +76,9 @@ def assess(exercise: Exercise, answers: list[Answer], seed: str, source: str = "
     source: the text of the answer, where it is known; its lines support a name.
     """
     pairs = zip(truths(exercise, seed), answers, strict=True)
-    result = explain(exercise, [Tried(t, judge(exercise, t, a), a) for t, a in pairs], source)
+    tried = [Tried(t, judge(exercise, t, a), a) for t, a in pairs]
+    wanted = source and any(not t.verdict.passed for t in tried)
+    result = explain(exercise, tried, clues(source, exercise.name) if wanted else ())
     return replace(result, used=tuple(sorted({name for answer in answers for name in answer.used})))
 
 
@@ -94,12 +96,17 @@ def source_of(function) -> str:
         return ""
 
 
-def explain(exercise: Exercise, tried: list[Tried], source: str = "", *, exact: bool = True) -> Result:
-    """Name what explains all failures, and give every failed case a diagnosis. exact: a pattern may hold numbers."""
+def explain(
+    exercise: Exercise, tried: list[Tried], found: tuple[Clue, ...] = (), *, exact: bool = True
+) -> Result:
+    """Name what explains all failures, and give every failed case a diagnosis.
+
+    found: what the answer's text shows, where it is known; its lines support a name. exact: a pattern may hold numbers.
+    """
     mistakes: tuple[Mistake, ...] = ()
     pattern = unknown = ""
     if any(not t.verdict.passed and t.answer is not None for t in tried):
-        mistakes = name_mistakes(exercise, tried, clues(source, exercise.name) if source else ())
+        mistakes = name_mistakes(exercise, tried, found)
         if not mistakes and not exercise.sealed:
             pattern = pattern_over_cases(exercise, tried, exact=exact)
         unknown = "" if mistakes else _digest([t.answer for t in tried])

@@ -12,6 +12,8 @@ from functools import cached_property, lru_cache
 from types import ModuleType
 from typing import Any
 
+from sdpa_helpers.checking.magics import with_calls_for_magics, without_magic_lines
+
 PACKAGE = "sdpa_helpers"
 
 _WELL_KNOWN = {
@@ -69,27 +71,12 @@ def used_in(source: str, given: Mapping[str, Any] | None = None, others: Iterabl
 @lru_cache(maxsize=512)
 def parse(source: str) -> ast.Module:
     """The tree of a cell, without the lines that only IPython understands; empty for code that does not parse."""
-    lines = source.split("\n")
-    first = next((n for n, line in enumerate(lines) if line.strip()), 0)
-    if lines[first].startswith("%%"):
-        lines[first] = ""
-    plain = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in lines)
-    for text in (plain, None):
+    for text in (without_magic_lines(source), None):
         try:
-            return ast.parse(_without_magics(source) if text is None else text)
+            return ast.parse(with_calls_for_magics(source) if text is None else text)
         except (SyntaxError, ValueError):
             continue
     return ast.Module([], [])
-
-
-def _without_magics(source: str) -> str:
-    """`x = %time f()` and the like as the calls that IPython makes of them."""
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    try:
-        return TransformerManager().transform_cell(source)
-    except Exception as error:  # it is not made for hostile text
-        raise SyntaxError(str(error)) from None
 
 
 def _meanings(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -11,16 +11,10 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import truths
 from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
 from sdpa_helpers.grading.judge import Evidence, forged, judge_exercise, nothing_run, ran_flags, status_of
-from sdpa_helpers.grading.lift_words import Words, lift_words, unread
+from sdpa_helpers.grading.lift_words import Words, unread
 from sdpa_helpers.grading.own_code import own_code
-from sdpa_helpers.grading.read import (
-    MAX_NOTEBOOK_BYTES,
-    Lifted,
-    Submission,
-    Unreadable,
-    lift,
-    read_cells,
-)
+from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Lifted, Submission, Unreadable
+from sdpa_helpers.grading.read_file import read_file
 from sdpa_helpers.grading.result import RECORD_FORM, Flag, GradedNotebook, Status, storable
 from sdpa_helpers.grading.run import Outcome, run
 from sdpa_helpers.lessons.registry import exercises_of, written_of
@@ -102,17 +96,15 @@ def attempt(submission: Submission, settings: Settings) -> Attempt:
             )
         )
     try:
-        cells = read_cells(submission.path)
+        read = read_file(submission.path, submission.notebook)
     except (Unreadable, OSError) as error:
         return Attempt(without_run(submission, settings, "unreadable", str(error)))
     pristine = pristine_notebook(submission.notebook)
-    stubs = answer_cells(pristine)
-    lifted = lift(cells, exercises, stubs)
-    words = lift_words(cells, written_of(submission.notebook), [c.source for c in pristine.cells])
+    lifted, words = read.lifted, read.words
     if not lifted.answers and not any(words.answers.values()):
         reason = (
             "No answer cell was found. The first line of an answer cell, `# exercise: NAME`, says which exercise "
-            f"it answers; this notebook's are: {', '.join(stubs)}."
+            f"it answers; this notebook's are: {', '.join(answer_cells(pristine))}."
         )
         return Attempt(without_run(submission, settings, "unreadable", reason, lifted.flags))
     evidence = _run_all(pristine, lifted, exercises, settings)
@@ -179,6 +171,7 @@ def _result(submission: Submission, settings: Settings, evidence: Evidence, word
             exercises=(*code, *in_words),
             flags=(*submission.flags, *lifted.flags, *words.flags, *noticed),
             answers={name: source[:MAX_KEPT_CHARACTERS] for name, source in answers.items()},
+            shapes=lifted.shapes,
             handed_in=submission.handed_in,
             late_penalty=submission.late_penalty,
             lms=submission.lms,

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
+from sdpa_helpers.checking.clues import Clue
 from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.diagnose import explain
 from sdpa_helpers.checking.exercise import Exercise
@@ -39,7 +40,8 @@ def judge_exercise(exercise: Exercise, evidence: Evidence, seed: str, *, refuse:
     tried = [Tried(t, _verdict(exercise, t, evidence), _answer(exercise, t, evidence)) for t in known]
     source = evidence.lifted.answers.get(exercise.name, "")
     shown = tried if seed == PUBLIC_SEED else without_values(tried, source)
-    graded = _graded(exercise, list(map(_about_helpers, shown)), source, seed)
+    found = evidence.lifted.clues.get(exercise.name, ())
+    graded = _graded(exercise, list(map(_about_helpers, shown)), found, seed)
     forbidden = evidence.lifted.forbidden.get(exercise.name) or ran(exercise, evidence)
     return _refused(graded, forbidden) if refuse and forbidden else graded
 
@@ -75,7 +77,7 @@ def nothing_run(exercise: Exercise, seed: str, why: str) -> GradedExercise:
         Tried(t, Verdict(t.case.name, "missing", 0.0, t.case.points, fault="missing", seen=why), None)
         for t in truths(exercise, seed)
     ]
-    return _graded(exercise, tried, "", seed)
+    return _graded(exercise, tried, (), seed)
 
 
 def status_of(exercises: Iterable[GradedExercise], stops: dict[str, str]) -> Status:
@@ -99,8 +101,8 @@ def forged(outcome: Outcome) -> tuple[Flag, ...]:
     )
 
 
-def _graded(exercise: Exercise, tried: list[Tried], source: str, seed: str) -> GradedExercise:
-    explained = explain(exercise, tried, source, exact=seed == PUBLIC_SEED)
+def _graded(exercise: Exercise, tried: list[Tried], found: tuple[Clue, ...], seed: str) -> GradedExercise:
+    explained = explain(exercise, tried, found, exact=seed == PUBLIC_SEED)
     cases = tuple(
         GradedCase(
             case=c.verdict.case,

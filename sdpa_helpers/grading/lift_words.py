@@ -16,8 +16,11 @@ MAX_CHARACTERS = 10_000
 """Of an answer in words; it is as much as a record keeps of any answer."""
 
 _LINE = re.compile(
-    r"^[ \t]*(?:<!--|&lt;!--|#+|//|%)?[ \t]*exercise:[ \t]*([A-Za-z_]\w*)[ \t]*(?:-->|--&gt;)?[ \t]*$"
+    r"(?:<!--|&lt;!--|#+|//|%)?[ \t]*exercise:[ \t]*([A-Za-z_]\w*)[ \t]*(?:-->|--&gt;)?", re.ASCII
 )
+_LONGEST_LINE = 200
+"""Of those that name an exercise; in a longer one nothing is looked for."""
+
 _STUBS = (STUB, STUB.strip("*"), "YOUR ANSWER HERE")  # the last one is what nbgrader hands out
 _SAYS = {
     "to-review": "A person reads this answer and gives the points.",
@@ -42,9 +45,10 @@ def lift_words(
     A cell counts whatever its kind: services turn markdown into text or code.
     """
     known, answers, flags = {source.strip() for source in handed_out}, {}, []
+    named = [_first_named(cell["source"]) for cell in cells]
     for exercise in exercises:
         name = exercise.name
-        found = [i for i, cell in enumerate(cells) if _names(cell["source"], name)]
+        found = [i for i, cell in enumerate(cells) if name in named[i]]
         if not found:
             found = [i for i, cell in enumerate(cells) if _grade_id(cell) == name] or _below(
                 cells, name, known
@@ -88,10 +92,18 @@ def digest(text: str) -> str:
     return hashlib.sha256(lines.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
-def _names(source: str, name: str) -> bool:
-    """Whether one of the first lines names the exercise; editors for formatted text write proof\\_in\\_words."""
-    lines = source.replace("\\_", "_").split("\n")[:5]
-    return any(match.group(1) == name for line in lines if (match := _LINE.match(line)))
+def _named_in(line: str) -> str:
+    """The exercise that a line names, or ""; editors for formatted text write proof\\_in\\_words."""
+    if "exercise:" not in line:
+        return ""
+    plain = line.strip(" \t")
+    match = _LINE.fullmatch(plain.replace("\\_", "_")) if len(plain) <= _LONGEST_LINE else None
+    return match.group(1) if match else ""
+
+
+def _first_named(source: str) -> list[str]:
+    """The exercises that the first lines of a cell name."""
+    return [name for line in source.split("\n", 5)[:5] if (name := _named_in(line))]
 
 
 def _grade_id(cell: dict[str, Any]) -> str:
@@ -108,11 +120,7 @@ def _below(cells: list[dict[str, Any]], name: str, known: set[str]) -> list[int]
 def _own(cell: dict[str, Any], known: set[str]) -> bool:
     """Whether the learner added this cell of text."""
     source = cell["source"].strip()
-    return bool(source) and cell["cell_type"] != "code" and source not in known and not _any_name(source)
-
-
-def _any_name(source: str) -> bool:
-    return any(map(_LINE.match, source.replace("\\_", "_").split("\n")[:5]))
+    return bool(source) and cell["cell_type"] != "code" and source not in known and not _first_named(source)
 
 
 def _text(cells: list[dict[str, Any]], at: int, known: set[str]) -> str:
@@ -127,7 +135,5 @@ def _text(cells: list[dict[str, Any]], at: int, known: set[str]) -> str:
 
 def _bare(source: str) -> str:
     lines = source.split("\n")
-    kept = [
-        line for line in lines if not _LINE.match(line.replace("\\_", "_")) and line.strip() not in _STUBS
-    ]
+    kept = [line for line in lines if not _named_in(line) and line.strip() not in _STUBS]
     return "\n".join(kept).strip()

@@ -1,17 +1,22 @@
-"""Read what was handed in. All that is taken from a notebook is the source text of its answer cells."""
+"""Read what was handed in. All that is taken from a notebook is the source text of its cells.
+
+What is here reads hostile text without limits of its own: `read_file` does it in a box.
+"""
 
 import ast
 import json
 import re
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in, is_untouched
+from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.rules import dynamic_calls, forbidden_in, reaches_for_the_course
+from sdpa_helpers.checking.shape import shape_of
 from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
 
 MAX_NOTEBOOK_BYTES = 32 << 20
@@ -19,7 +24,10 @@ MAX_CELLS = 5000
 MAX_OTHER_CHARACTERS = 500_000
 """How much is read beside the answers, for the names that they take from there."""
 
-_MARKERS = re.compile(r"^\s*#\s*(NBVAL_\w+|PYTEST_VALIDATE_IGNORE_OUTPUT)", re.MULTILINE)
+MAX_CLUES = 20
+"""Of one kind, in one answer."""
+
+_MARKERS = re.compile(r"^[ \t]*#[ \t]*(NBVAL_\w+|PYTEST_VALIDATE_IGNORE_OUTPUT)", re.MULTILINE)
 
 
 class Unreadable(Exception):
@@ -46,6 +54,29 @@ class Submission:
 
 
 @dataclass(frozen=True)
+class Taken:
+    """The texts of a notebook's cells that can count."""
+
+    answers: dict[str, str]
+    """By exercise."""
+    others: tuple[str, ...]
+    """The cells that are no answers, as far as they are read."""
+    flags: tuple[Flag, ...] = ()
+    """What looked odd on the way."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the text of one answer shows."""
+
+    forbidden: tuple[str, ...] = ()
+    """What it uses and must not."""
+    clues: tuple[Clue, ...] = ()
+    shape: str = ""
+    flags: tuple[Flag, ...] = ()
+
+
+@dataclass(frozen=True)
 class Lifted:
     """The answers in code of a notebook."""
 
@@ -55,6 +86,10 @@ class Lifted:
     """What looked odd on the way."""
     forbidden: dict[str, tuple[str, ...]]
     """By exercise: what its answer uses and must not."""
+    clues: dict[str, tuple[Clue, ...]] = field(default_factory=dict)
+    """By exercise: what the lines of its answer show."""
+    shapes: dict[str, str] = field(default_factory=dict)
+    """By exercise: its answer's `checking.shape`."""
 
 
 def notebook_of(filename: str, notebooks: list[str]) -> str | None:
@@ -97,17 +132,19 @@ def read_cells(path: Path) -> list[dict[str, Any]]:
 
 def _cells_of(data: Any) -> list[Any]:
     if isinstance(data, dict) and isinstance(data.get("worksheets"), list):  # nbformat 3 and older
-        try:
-            data = nbformat.convert(nbformat.from_dict(data), 4)
-        except Exception as error:
-            raise Unreadable(
-                f"The notebook is in an old format that could not be converted ({error})."
-            ) from None
+        return [cell for sheet in data["worksheets"] for cell in _older_cells(sheet)]
     if not isinstance(data, dict) or not isinstance(data.get("cells"), list):
         raise Unreadable(
             "The file is JSON but no notebook: it has no list of cells. Hand in the .ipynb file."
         )
     return data["cells"]
+
+
+def _older_cells(sheet: Any) -> list[Any]:
+    """The cells of a worksheet of nbformat 3, as far as they are text, in today's form."""
+    cells = sheet.get("cells") if isinstance(sheet, dict) else None
+    found = [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []
+    return [{**cell, "source": cell["input"]} if "input" in cell else cell for cell in found]
 
 
 def _clean(cell: dict) -> dict[str, Any]:
@@ -127,6 +164,24 @@ def _clean(cell: dict) -> dict[str, Any]:
 
 def lift(cells: list[dict[str, Any]], exercises: tuple[Exercise, ...], stubs: dict[str, str]) -> Lifted:
     """Take the answers out of a notebook's cells. `stubs`: the answer cells as they were handed out."""
+    taken = take(cells, exercises, stubs)
+    return lifted(taken, {e.name: analyse(e, taken) for e in exercises if e.name in taken.answers})
+
+
+def lifted(taken: Taken, analyses: Mapping[str, Analysis], flags: Iterable[Flag] = ()) -> Lifted:
+    """What was taken and what it shows, together. flags: about what could not be read."""
+    more = [flag for analysis in analyses.values() for flag in analysis.flags]
+    return Lifted(
+        taken.answers,
+        (*taken.flags, *more, *flags),
+        forbidden={name: a.forbidden for name, a in analyses.items() if a.forbidden},
+        clues={name: a.clues for name, a in analyses.items()},
+        shapes={name: a.shape for name, a in analyses.items()},
+    )
+
+
+def take(cells: list[dict[str, Any]], exercises: tuple[Exercise, ...], stubs: dict[str, str]) -> Taken:
+    """The texts that count. `stubs`: the answer cells as they were handed out."""
     code = [c["source"] for c in cells if c["cell_type"] == "code"]
     flags: list[Flag] = []
     answers = {}
@@ -135,34 +190,45 @@ def lift(cells: list[dict[str, Any]], exercises: tuple[Exercise, ...], stubs: di
         if source is not None:
             answers[exercise.name] = source
     flags += _edited_checks(cells)
-    forbidden = {}
-    for exercise in exercises:
-        names = forbidden_in(
-            exercise, answers.get(exercise.name, ""), others=_others(exercise.name, answers, code)
-        )
-        if names:
-            forbidden[exercise.name] = names
-            reaches = any(map(reaches_for_the_course, names))
-            what = (
-                "belongs to the course, not into an answer" if reaches else "is not allowed in this exercise"
-            )
-            flags.append(Flag("forbidden-call", f"{exercise.name}: {', '.join(names)} {what}"))
-        elif hidden := dynamic_calls(answers.get(exercise.name, "")):
-            text = (
-                f"{exercise.name}: {', '.join(hidden)}: what this uses cannot be told by reading; please look"
-            )
-            flags.append(Flag("dynamic-code", text))
-    return Lifted(answers, tuple(flags), forbidden)
+    return Taken(answers, _others(code), tuple(flags))
 
 
-def _others(name: str, answers: dict[str, str], code: list[str]) -> list[str]:
-    """The cells from which an answer may take a name: the other answers first, then what is no answer at all."""
+def analyse(exercise: Exercise, taken: Taken) -> Analysis:
+    """What the text of the answer to one exercise shows."""
+    source = taken.answers[exercise.name]
+    others = [text for name, text in taken.answers.items() if name != exercise.name]
+    forbidden = forbidden_in(exercise, source, others=[*others, *taken.others])
+    flags: list[Flag] = []
+    if forbidden:
+        reaches = any(map(reaches_for_the_course, forbidden))
+        what = "belongs to the course, not into an answer" if reaches else "is not allowed in this exercise"
+        flags.append(Flag("forbidden-call", f"{exercise.name}: {', '.join(forbidden)} {what}"))
+    elif hidden := dynamic_calls(source):
+        text = f"{exercise.name}: {', '.join(hidden)}: what this uses cannot be told by reading; please look"
+        flags.append(Flag("dynamic-code", text))
+    return Analysis(
+        forbidden, _first_of_each_kind(clues(source, exercise.name)), shape_of(source), tuple(flags)
+    )
+
+
+def _first_of_each_kind(found: tuple[Clue, ...]) -> tuple[Clue, ...]:
+    counted = Counter[str]()
+    kept = []
+    for clue in found:
+        counted[clue.kind] += 1
+        if counted[clue.kind] <= MAX_CLUES:
+            kept.append(clue)
+    return tuple(kept)
+
+
+def _others(code: list[str]) -> tuple[str, ...]:
+    """The cells that are no answers: an answer may take a name from them."""
     rest, left = [], MAX_OTHER_CHARACTERS
     for source in code:
         left -= len(source)
         if left > 0 and len(source) <= MAX_ANSWER_CHARACTERS and not answered_in(source):
             rest.append(source)
-    return [*(source for other, source in answers.items() if other != name), *rest]
+    return tuple(rest)
 
 
 def _answer_to(name: str, code: list[str], stub: str, flags: list[Flag]) -> str | None:

@@ -24,7 +24,7 @@ CaseStatus = Literal[
 ]
 """What became of one case. The last two are for answers in words: waiting for a reader, and read."""
 
-RECORD_FORM = "4"
+RECORD_FORM = "5"
 """Changes when results get new fields: earlier ones are then graded again."""
 
 
@@ -193,6 +193,8 @@ class GradedNotebook:
     flags: tuple[Flag, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
     """The answers' texts by exercise, cut where they are very long."""
+    shapes: Mapping[str, str] = field(default_factory=dict)
+    """By exercise that is answered in code: the answer's `checking.shape`, "" where it does not read as Python."""
     handed_in: tuple[FileHandedIn, ...] = ()
     lms: LmsIdentity | None = None
     fingerprint: str = ""
@@ -268,6 +270,7 @@ def as_json(result: GradedNotebook) -> dict[str, Any]:
         "exercises": {exercise.name: _exercise_as_json(exercise) for exercise in result.exercises},
         "flags": [asdict(flag) for flag in result.flags],
         "answers": dict(result.answers),
+        "shapes": dict(result.shapes),
         "handed_in": [
             {key: value for key, value in asdict(file).items() if value != ""} for file in result.handed_in
         ],
@@ -328,6 +331,7 @@ def from_json(data: Any) -> GradedNotebook:
             reason=data["reason"],
             flags=tuple(Flag(**flag) for flag in data["flags"]),
             answers=data["answers"],
+            shapes=data["shapes"],
             handed_in=tuple(FileHandedIn(**file) for file in data["handed_in"]),
             lms=LmsIdentity(**data["lms"]) if data["lms"] else None,
             fingerprint=data["fingerprint"],

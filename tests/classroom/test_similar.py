@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from sdpa_helpers.classroom.pages.similar import find_similar, resemblance, similar_page, tokens_of
+from sdpa_helpers.checking.shape import shape_of
+from sdpa_helpers.classroom.pages.similar import find_similar, resemblance, similar_page
 from sdpa_helpers.lessons.registry import find
 from tests.results import result
 
@@ -58,7 +59,7 @@ def records(*answers, exercise="cosine_similarity"):
 
 def test_other_names_and_comments_are_still_the_same_answer():
     other = written(q="a", k="b", total="t", square="norm2", i="j", comment="plus", doc="Mine!")
-    assert tokens_of(written()) == tokens_of(other)
+    assert shape_of(written()) == shape_of(other)
     found = find_similar(records(written(), other, different(1)))
     assert [(p.one.student, p.other.student, p.ratio) for p in found.pairs] == [("s0000", "s0001", 1.0)]
 
@@ -114,7 +115,7 @@ def test_who_answered_nothing_resembles_nobody():
 
 
 def test_the_quick_no_agrees_with_the_slow_one():
-    one, two = tokens_of(different(1)), tokens_of(different(2))
+    one, two = shape_of(different(1)).split(), shape_of(different(2)).split()
     assert resemblance(one, one) == 1.0
     assert resemblance(one, two) == 0.0
 

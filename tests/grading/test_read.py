@@ -31,7 +31,6 @@ def code(source, **metadata):
         (b'{"cells": 3}', "no list of cells"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"cells": ' + json.dumps([{}] * 5001).encode() + b"}", "at most 5000"),
-        (b'{"worksheets": [{"cells": [{"cell_type": 1}]}]}', "old format"),
         (b'{"cells": ' + b"1" * 5000 + b"}", "numbers that are too long"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -4,13 +4,9 @@ Compared is the code without comments and with the names taken out. Left out: wh
 resembles the handed-out solution or a known wrong answer, and what a good part of the class wrote alike.
 """
 
-import builtins
 import inspect
-import io
-import keyword
 import sys
 import textwrap
-import tokenize
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -20,6 +16,7 @@ from functools import cache
 from itertools import combinations
 
 from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.shape import shape_of
 from sdpa_helpers.classroom.pages.class_report import environment
 from sdpa_helpers.grading.result import GradedNotebook
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
@@ -27,7 +24,6 @@ from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 MIN_TOKENS = 40
 """Shorter answers resemble each other by chance: there are few ways to write them."""
 
-MAX_TOKENS = 3000
 THRESHOLD = 0.9
 """difflib's ratio of the two token sequences from which a pair is shown."""
 
@@ -44,9 +40,6 @@ _COUNTED = 300_000
 
 _BUCKETS = 1 << 22
 """Runs are counted in so many buckets first: most belong to one learner alone, and are never kept."""
-
-_KEPT_NAMES = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"np", "numpy", "torch", "math"}
-_DROPPED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
 
 
 @dataclass(frozen=True)
@@ -87,56 +80,30 @@ class Similar:
 # ---- code as tokens ---------------------------------------------------------------------------------------
 
 
-def tokens_of(source: str) -> tuple[str, ...]:
-    """The code's tokens; names that a learner can choose are all the same, comments and docstrings are gone.
-
-    () for code that does not read as Python.
-    """
-    found: list[str] = []
-    alone = True  # at the beginning of a statement: a string there is a docstring
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type in _DROPPED or (token.type == tokenize.STRING and alone):
-                continue
-            if token.type == tokenize.NAME:
-                after_dot = bool(found) and found[-1] == "."
-                found.append(token.string if after_dot or token.string in _KEPT_NAMES else "name")
-            elif token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT):
-                found.append(tokenize.tok_name[token.type])
-            else:
-                found.append(token.string)
-            alone = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
-    except (tokenize.TokenError, SyntaxError, ValueError):
-        return ()
-    return tuple(found)
-
-
-def _body(source: str) -> tuple[str, ...]:
+def _body(shape: str) -> tuple[str, ...]:
     """The tokens without those that everybody has: the first line of the function itself."""
-    tokens = tokens_of(source)
+    tokens = tuple(shape.split())
     if tokens[:1] == ("def",) and "NEWLINE" in tokens:
         tokens = tokens[tokens.index("NEWLINE") + 1 :]
     return tokens
 
 
 class Alphabet:
-    """Gives every token a character of its own, so that code becomes a short string."""
+    """Has a character of its own for every token, so that code becomes a short string."""
 
     def __init__(self) -> None:
-        self.characters: dict[str | int, str] = {}
+        self.characters: dict[str, str] = {}
 
     def spell(self, tokens: tuple[str, ...]) -> str:
         """The tokens as a string."""
         return "".join(map(self._character, tokens))
 
     def _character(self, token: str) -> str:
-        key = token if len(token) <= _LONG_TOKEN else hash(token)
-        if key not in self.characters:
-            self.characters[key] = chr(min(_FIRST_CHARACTER + len(self.characters), sys.maxunicode))
-        return self.characters[key]
+        if token not in self.characters:
+            self.characters[token] = chr(min(_FIRST_CHARACTER + len(self.characters), sys.maxunicode))
+        return self.characters[token]
 
 
-_LONG_TOKEN = 40
 _FIRST_CHARACTER = 0xE000  # above the surrogates, which are no characters
 
 
@@ -151,7 +118,7 @@ def _known_shapes(exercise: Exercise) -> tuple[tuple[str, ...], ...]:
         except (OSError, TypeError):
             continue
         if source.startswith("def "):  # the source of a lambda is the line it happens to stand on
-            shapes.add(_body(source))
+            shapes.add(_body(shape_of(source)))
     return tuple(sorted(shapes))
 
 
@@ -177,8 +144,8 @@ def find_similar(results: Iterable[GradedNotebook]) -> Similar:
         for name, text in result.answers.items():
             if name in in_words:
                 continue  # prose is no code
-            tokens = _body(text)
-            if MIN_TOKENS <= len(tokens) <= MAX_TOKENS:
+            tokens = _body(result.shapes.get(name, ""))
+            if len(tokens) >= MIN_TOKENS:
                 packed = zlib.compress(text.encode("utf-8", "replace"), 1)
                 answer = CodeAnswer(result.student, result.notebook, name, packed, alphabet.spell(tokens))
                 by_exercise[result.notebook, name].append(answer)

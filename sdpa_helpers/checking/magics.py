@@ -1,0 +1,45 @@
+"""Cells as Python: the lines that only IPython understands are replaced, one by one."""
+
+import re
+
+_ASSIGNED = re.compile(r"([^=!%?#'\"()]{1,200})=[ \t]*([%!])(.*)")
+"""`x = %time f()` and `files = !ls`."""
+
+_HELP = re.compile(r"\?{0,2}[%\w.*]+\?{0,2}")
+_ESCAPES = ("%", "!", "?", ",", ";", "/")
+
+
+def without_magic_lines(source: str) -> str:
+    """The cell without the lines that begin with % or !; the others keep their numbers."""
+    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in _lines(source))
+
+
+def with_calls_for_magics(source: str) -> str:
+    """The cell with a call of get_ipython() for each of IPython's lines, much as IPython does it.
+
+    Line by line, so that the time grows with the length only: IPython's own way reads all again for each.
+    """
+    return "\n".join(map(_as_call, _lines(source)))
+
+
+def _lines(source: str) -> list[str]:
+    """A cell's lines, without the `%%…` of a magic for all of it."""
+    lines = source.split("\n")
+    first = next((n for n, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].startswith("%%"):
+        lines[first] = ""
+    return lines
+
+
+def _as_call(line: str) -> str:
+    plain = line.strip(" \t")
+    if not plain or not set(plain) & set("%!?,;/"):
+        return line
+    indent = line[: len(line) - len(line.lstrip(" \t"))]
+    if plain.startswith(_ESCAPES) or (plain.endswith("?") and _HELP.fullmatch(plain)):
+        return f"{indent}get_ipython().run_line_magic({plain!r})"
+    if match := _ASSIGNED.fullmatch(plain):
+        target, sign, rest = match.groups()
+        how = "run_line_magic" if sign == "%" else "getoutput"
+        return f"{indent}{target}= get_ipython().{how}({rest!r})"
+    return line

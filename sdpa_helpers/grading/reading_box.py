@@ -1,0 +1,230 @@
+"""A fork of this process in which hostile text is read: with limits on its CPU time and memory, and a deadline.
+
+No learner's code runs in it. What it finds comes back as JSON, part by part, so that what was found before a limit is
+kept; it is read with a budget, and whoever asked checks its types. How the limits are chosen: computing time counts,
+not the clock, so that what is found does not depend on how busy the machine is.
+
+Only Linux keeps these limits; elsewhere the text is read in this process.
+"""
+
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import struct
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+FORKS = sys.platform.startswith("linux") and hasattr(os, "fork")
+"""Whether there is a box on this platform."""
+
+Ended = Literal["", "time", "memory", "deadline", "too-much", "failed"]
+"""How the reading ended: "" when it was finished."""
+
+
+@dataclass(frozen=True)
+class BoxLimits:
+    """What one box may use."""
+
+    cpu_seconds: int = 2
+    memory_mb: int = 448
+    """On top of what the process has. A worker has 110 MB or so: both together stay below 600."""
+    wall_seconds: float = 60.0
+    """On the clock. A busy machine never needs as long, and a box that does is tried once more."""
+    answer_bytes: int = 16 << 20
+    """Of all that comes back."""
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """What came out of a box."""
+
+    parts: tuple[Any, ...]
+    """JSON values, in their order; each came whole."""
+    ended: Ended
+    error: str = ""
+    """What was raised in it, where something was."""
+
+
+def boxed(read: Callable[[], Iterator[Any]], limits: BoxLimits | None = None) -> Boxed:
+    """Run `read` in a box; it yields JSON values, part by part. Never raises because of what it read."""
+    given = limits or BoxLimits()
+    if not FORKS:
+        return _here(read)
+    found = _forked(read, given)
+    return _forked(read, given) if found.ended == "deadline" else found
+
+
+def _here(read: Callable[[], Iterator[Any]]) -> Boxed:
+    """The same without a box."""
+    parts: list[Any] = []
+    try:
+        for part in read():
+            parts.append(json.loads(json.dumps(part)))
+    except MemoryError:
+        return Boxed(tuple(parts), "memory")
+    except Exception as error:
+        return Boxed(tuple(parts), "failed", _told(error))
+    return Boxed(tuple(parts), "")
+
+
+# ---- this side --------------------------------------------------------------------------------------------
+
+
+def _forked(read: Callable[[], Iterator[Any]], limits: BoxLimits) -> Boxed:
+    ours, theirs = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # of forking beside threads: the fork needs no lock
+        child = os.fork()
+    if child == 0:
+        _read_and_exit(read, theirs, limits)
+    os.close(theirs)
+    ends_by_itself = False
+    try:
+        parts, ended = _receive(ours, limits)
+        ends_by_itself = ended not in ("deadline", "too-much")
+    finally:
+        os.close(ours)
+        status = _reap(child, kill=not ends_by_itself)
+    return _unwrapped(parts, _why(status) if ended is None else ended)
+
+
+def _receive(pipe: int, limits: BoxLimits) -> tuple[list[bytes], Ended | None]:
+    """(the whole parts, how it ended); None where only the exit status tells."""
+    deadline = time.monotonic() + limits.wall_seconds
+    buffer, parts, came = bytearray(), [], 0
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([pipe], [], [], left)[0]:
+            return parts, "deadline"
+        chunk = os.read(pipe, 1 << 16)
+        if not chunk:
+            return parts, None
+        came += len(chunk)
+        if came > limits.answer_bytes:
+            return parts, "too-much"
+        buffer += chunk
+        while len(buffer) >= _HEAD.size:
+            (size,) = _HEAD.unpack_from(buffer)
+            if len(buffer) < _HEAD.size + size:
+                break
+            part = bytes(buffer[_HEAD.size : _HEAD.size + size])
+            del buffer[: _HEAD.size + size]
+            if part == _FINISHED:
+                return parts, ""
+            parts.append(part)
+
+
+def _reap(child: int, *, kill: bool) -> int:
+    """The child's exit status, after it has ended."""
+    if kill:
+        os.kill(child, signal.SIGKILL)
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    except ChildProcessError:  # somebody here waits for all children
+        return 0
+
+
+def _why(status: int) -> Ended:
+    if status == -signal.SIGXCPU:
+        return "time"
+    return "failed" if status == _RAISED else "memory"  # a parser without memory may also end by a signal
+
+
+def _unwrapped(parts: list[bytes], ended: Ended) -> Boxed:
+    """The parts as values; an error that was raised comes as the last of them."""
+    found: list[Any] = []
+    for part in parts:
+        try:
+            kind, value = json.loads(part)
+        except (ValueError, TypeError, RecursionError, MemoryError):
+            return Boxed(tuple(found), "failed", "what came out of the box is no JSON")
+        if kind == "error":
+            return Boxed(tuple(found), "failed", str(value)[:_MOST_TOLD])
+        found.append(value)
+    return Boxed(tuple(found), ended)
+
+
+# ---- inside -----------------------------------------------------------------------------------------------
+
+_HEAD = struct.Struct("!I")
+_FINISHED = b"[]"
+_RAISED, _NO_MEMORY = 3, 4
+_MOST_TOLD = 300
+
+
+def _read_and_exit(read: Callable[[], Iterator[Any]], pipe: int, limits: BoxLimits) -> None:
+    """What the child does; it never returns."""
+    status = _RAISED
+    try:
+        gc.disable()  # it lives for milliseconds, and a collection would write to all of the parent's pages
+        _confine(pipe, limits)
+        for part in read():
+            _send(pipe, _as_bytes(["part", part]))
+        _send(pipe, _FINISHED)
+        status = 0
+    except MemoryError:
+        status = _NO_MEMORY
+    except BaseException as error:
+        with contextlib.suppress(BaseException):
+            _send(pipe, _as_bytes(["error", _told(error)]))
+    finally:
+        os._exit(status)
+
+
+def _confine(pipe: int, limits: BoxLimits) -> None:
+    """No files but the pipe, no core file, and the limits; the first to go when memory runs out."""
+    import resource
+
+    os.closerange(3, pipe)
+    os.closerange(pipe + 1, max(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 1 << 10))
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's to act on: it ends this one
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+    _limit(resource.RLIMIT_CORE, 0, 0)
+    _limit(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1)
+    if size := _address_space():
+        size += limits.memory_mb << 20
+        _limit(resource.RLIMIT_AS, size, size)
+
+
+def _limit(what: int, soft: int, hard: int) -> None:
+    """Lower a limit; one that is lower already stays."""
+    import resource
+
+    ceiling = resource.getrlimit(what)[1]
+    if ceiling != resource.RLIM_INFINITY:
+        soft, hard = min(soft, ceiling), min(hard, ceiling)
+    resource.setrlimit(what, (soft, hard))
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process has; 0 where nobody tells."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
+
+
+def _send(pipe: int, part: bytes) -> None:
+    data = memoryview(_HEAD.pack(len(part)) + part)
+    while data:
+        data = data[os.write(pipe, data) :]
+
+
+def _as_bytes(value: Any) -> bytes:
+    return json.dumps(value).encode()  # ASCII: half a pair of surrogates passes too
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:_MOST_TOLD]
