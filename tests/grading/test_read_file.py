@@ -100,7 +100,7 @@ def test_boxes_are_not_without_end(saved, monkeypatch):
 @boxes_only
 def test_a_file_that_takes_too_much_memory_is_unreadable(tmp_path):
     path = tmp_path / "x.ipynb"
-    path.write_text('{"cells":[' + "[]," * 300_000 + "[]]}")
+    path.write_text('{"cells":[' + "[]," * 3_000_000 + "[]]}")
     with pytest.raises(Unreadable, match=r"memory|holds numbers"):
         read_file(path, NAME, BoxLimits(memory_mb=8))
 
