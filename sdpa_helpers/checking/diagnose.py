@@ -4,6 +4,7 @@ import hashlib
 import inspect
 from dataclasses import dataclass, replace
 
+from sdpa_helpers.checking.by_luck import BY_LUCK, without_luck
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
 from sdpa_helpers.checking.exercise import EXAMPLE, Exercise
@@ -103,6 +104,7 @@ def explain(
 
     found: what the answer's text shows, where it is known; its lines support a name. exact: a pattern may hold numbers.
     """
+    tried = without_luck(tried)
     mistakes: tuple[Mistake, ...] = ()
     pattern = unknown = ""
     if any(not t.verdict.passed and t.answer is not None for t in tried):
@@ -135,7 +137,7 @@ def _explain_case(exercise: Exercise, verdict: Verdict, mistakes: tuple[Mistake,
     if verdict.passed:
         return Explained(verdict)
     for mistake in mistakes:
-        if verdict.case in mistake.cases:
+        if verdict.case in mistake.cases or verdict.fault == BY_LUCK:
             return Explained(verdict, mistake.name, mistake.says)
     about = next(c for c in exercise.cases if c.name == verdict.case).says
     if verdict.broken:
@@ -164,5 +166,6 @@ _MEANING = {
     "wrong-shape": "Write the shape of every intermediate result beside its line; the odd one out is the mistake.",
     "wrong-dtype": "The dtype is part of the answer: masks are bool, and numbers keep the precision they came with.",
     "timeout": "Look at what ends the loop: does it change inside?",
+    BY_LUCK: "An answer that never changes shows nothing: let it depend on what the function is given.",
     "not-finite": "Somewhere a number overflowed, or 0 was divided by 0.",
 }

@@ -1,0 +1,96 @@
+"""What answers earn that do nothing: constants, the input as it came. Next to nothing, in every exercise."""
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.checking.by_luck import BY_LUCK, without_luck
+from sdpa_helpers.checking.conduct import Tried
+from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.checking.judge import judge, truths
+from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.lessons.registry import all_exercises, find
+
+MOST = 0.2
+"""Of an exercise's points. Most get nothing at all; a few inputs are their own answer."""
+
+CONSTANTS = [0, 1, 0.0, 1.0, 2, np.inf, -np.inf, np.nan, True, False, None]
+
+
+def argument(n, change=lambda x: x):
+    return lambda *arguments: change(arguments[n])
+
+
+def trivial() -> dict:
+    """Answers that need no thought, by what they are called in a failing test."""
+    found = {f"always {value}": lambda *_, value=value: value for value in CONSTANTS}
+    for n in range(2):
+        found[f"argument {n}"] = argument(n)
+        found[f"minus argument {n}"] = argument(n, lambda x: -x)
+        found[f"argument {n}, last axes swapped"] = argument(n, lambda x: x.swapaxes(-1, -2))
+        found[f"argument {n}, flat"] = argument(n, lambda x: x.ravel())
+        found |= {
+            f"{value} in the shape of argument {n}": argument(n, lambda x, v=value: np.full(x.shape, v))
+            for value in (0.0, 1.0, np.inf, np.nan, True, False)
+        }
+    return found
+
+
+def shaped_like(expected, value):
+    """The value, in the shape and dtype of the truth, wherever it can be."""
+    if expected.kind == "tuple":
+        return tuple(shaped_like(part, value) for part in expected.items)
+    fits = expected.array.dtype if np.isfinite(value) else float
+    return np.full(expected.array.shape, value, fits)[()]
+
+
+def share(exercise, known, answers) -> float:
+    tried = [Tried(t, judge(exercise, t, a), a) for t, a in zip(known, answers, strict=True)]
+    return sum(t.verdict.points for t in without_luck(tried)) / exercise.max_points
+
+
+@pytest.mark.parametrize("exercise", all_exercises().values(), ids=lambda e: e.name)
+def test_an_answer_that_does_nothing_earns_next_to_nothing(exercise):
+    known = truths(exercise, "secret")
+    earned = {
+        name: share(exercise, known, [observe(f, t.inputs) for t in known]) for name, f in trivial().items()
+    }
+    for value in (0.0, 1.0, -1.0, np.inf, np.nan):
+        filled = [observe(lambda t=t, v=value: shaped_like(t.expected, v), ()) for t in known]
+        earned[f"{value} in the shape of the truth"] = share(exercise, known, filled)
+    assert not {name: part for name, part in earned.items() if part > MOST}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("relative_error", lambda a, b: np.inf),
+        ("best_key", lambda q, K: 1),
+        ("cosine_similarity", lambda q, k: 0.0),
+        ("order_survives", lambda s: np.ones(s.shape[:-1], dtype=bool)),
+    ],
+)
+def test_a_constant_earns_nothing_and_hears_why(name, answer):
+    result = try_out(find(name), answer)
+    assert result.points == 0
+    lucky = [case for case in result.cases if case.verdict.fault == BY_LUCK]
+    assert {case.verdict.status for case in lucky} == {"failed"}
+    assert all("by luck" in case.message for case in lucky)
+
+
+def test_what_changes_keeps_what_it_gets_right():
+    lucky = try_out(find("relative_error"), lambda a, b: np.inf if a.shape != b.shape else 2.0)
+    assert [c.verdict.case for c in lucky.cases if c.verdict.passed][:2] == [
+        "a row against a column",
+        "a column against a row",
+    ]
+    assert try_out(find("best_key"), find("best_key").reference).passed
+
+
+def test_an_error_elsewhere_does_not_make_a_right_answer_lucky():
+    def one_key_only(q, K):
+        if len(K) > 1:
+            raise ValueError("more than one")
+        return 0
+
+    result = try_out(find("best_key"), one_key_only)
+    assert [c.verdict.case for c in result.cases if c.verdict.passed] == ["one key"]
