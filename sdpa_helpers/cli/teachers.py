@@ -72,6 +72,17 @@ def grade(
     forbidden: Annotated[
         str, typer.Option(help='Forbidden calls: "zero" points, or only a "flag".')
     ] = "zero",
+    mistake_cap: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="At most this share of an exercise for an answer with a named mistake, e.g. 0.5.",
+        ),
+    ] = None,
+    variants: Annotated[
+        int, typer.Option(min=1, max=10, help="Sets of hidden inputs; each learner gets one of them.")
+    ] = 1,
     deadline: Annotated[
         str | None,
         typer.Option(help="ISO time, e.g. 2026-05-01T23:59 or …+02:00: the newest file before it counts."),
@@ -116,7 +127,8 @@ def grade(
     # A cluster's workers choose their levels themselves.
     level = _sandbox_level(sandbox) if executor == "local" else sandbox
     batch = Batch(submissions, out, fresh, gradebook, _time(deadline), roster, Late(policy, late_penalty))
-    settings = Settings(_seed(seed, seed_file), limits(timeout, memory, subprocesses), forbidden, level)
+    bounds = limits(timeout, memory, subprocesses)
+    settings = Settings(_seed(seed, seed_file), bounds, forbidden, level, mistake_cap, variants)
     with progress_bar() as bar:
         task = bar.add_task("grading", total=None)
         try:

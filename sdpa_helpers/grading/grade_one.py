@@ -1,16 +1,24 @@
 """Grade one submission: bring the parts together. Whatever is wrong with it ends up in its result."""
 
 import hashlib
+import hmac
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbformat import NotebookNode
 
-from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, truths
 from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
-from sdpa_helpers.grading.judge import Evidence, forged, judge_exercise, nothing_run, ran_flags, status_of
+from sdpa_helpers.grading.judge import (
+    Evidence,
+    Marking,
+    forged,
+    judge_exercise,
+    nothing_run,
+    ran_flags,
+    status_of,
+)
 from sdpa_helpers.grading.lift_words import Words, unread
 from sdpa_helpers.grading.own_code import own_code
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Lifted, Submission, Unreadable
@@ -37,6 +45,10 @@ class Settings:
     """What a forbidden call costs: "zero" points, or only a "flag"."""
     sandbox: str = OFF
     """The level of confinement; results do not depend on it."""
+    mistake_cap: float | None = None
+    """The share of an exercise that an answer with a named mistake earns at most; None: there is no such limit."""
+    variants: int = 1
+    """How many sets of hidden inputs there are; each learner gets one of them."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +67,20 @@ class Attempt:
     """How long it took. It is not part of the result: the same seed gives the same bytes."""
 
 
+def marking_of(student: str, settings: Settings) -> Marking:
+    """How a learner's answers are marked, and on which inputs."""
+    seed = settings.seed
+    if settings.variants > 1:
+        digest = hmac.new(seed.encode(), student.encode("utf-8", "surrogatepass"), "sha256").digest()
+        seed = f"{seed}, variant {int.from_bytes(digest[:8], 'big') % settings.variants}"
+    refuse = settings.forbidden == FORBIDDEN_EARNS_NOTHING
+    return Marking(seed, settings.seed != PUBLIC_SEED, refuse, settings.mistake_cap)
+
+
 def fingerprint(submission: Submission, settings: Settings) -> str:
     """Changes whenever the result could: the file, the exercise, the seed, the limits, the code that grades."""
     parts = [own_code(), settings.seed, repr(settings.limits), settings.forbidden]
+    parts += [repr(settings.mistake_cap), repr(settings.variants)]
     parts += [repr(submission.flags), repr(submission.handed_in), repr(submission.late_penalty), RECORD_FORM]
     digest = hashlib.sha256("\0".join(parts).encode())
     digest.update(pristine_text(submission.notebook).encode())
@@ -107,7 +130,9 @@ def attempt(submission: Submission, settings: Settings) -> Attempt:
             f"it answers; this notebook's are: {', '.join(answer_cells(pristine))}."
         )
         return Attempt(without_run(submission, settings, "unreadable", reason, lifted.flags))
-    evidence = _run_all(pristine, lifted, exercises, settings)
+    marking = marking_of(submission.student, settings)
+    by_name = {e.name: truths(e, marking.seed) for e in exercises}
+    evidence = _run_all(pristine, lifted, by_name, settings)
     result = _result(submission, settings, evidence, words)
     outcome, stops = evidence.outcome, evidence.stops
     trouble = outcome.reason if "start-failed" in stops.values() else ""
@@ -115,14 +140,13 @@ def attempt(submission: Submission, settings: Settings) -> Attempt:
 
 
 def _run_all(
-    pristine: NotebookNode, lifted: Lifted, exercises: tuple[Exercise, ...], settings: Settings
+    pristine: NotebookNode, lifted: Lifted, by_name: dict[str, tuple[Truth, ...]], settings: Settings
 ) -> Evidence:
     """Run the notebook; when one exercise ends the run, run again without it, so that it costs only itself.
 
     All runs share the limits on time, so that an exercise which takes all of it leaves nothing to the next.
     """
-    by_name = {e.name: truths(e, settings.seed) for e in exercises}
-    todo = [e.name for e in exercises if e.name in lifted.answers]
+    todo = [name for name in by_name if name in lifted.answers]
     answers, total, stops = dict(lifted.answers), Outcome(), dict[str, str]()
     left, clock = settings.limits.seconds, settings.limits.wall_seconds
     while todo:
@@ -157,9 +181,9 @@ def _arrived(exercise: str, outcome: Outcome) -> bool:
 
 def _result(submission: Submission, settings: Settings, evidence: Evidence, words: Words) -> GradedNotebook:
     """The result of a submission that was run."""
-    lifted, refuse = evidence.lifted, settings.forbidden == FORBIDDEN_EARNS_NOTHING
+    lifted, marking = evidence.lifted, marking_of(submission.student, settings)
     exercises = exercises_of(submission.notebook)
-    code = [judge_exercise(e, evidence, settings.seed, refuse=refuse) for e in exercises]
+    code = [judge_exercise(e, evidence, marking) for e in exercises]
     noticed = (*forged(evidence.outcome), *ran_flags(exercises, evidence))
     in_words = [unread(e, words.answers.get(e.name)) for e in written_of(submission.notebook)]
     answers = lifted.answers | words.answers

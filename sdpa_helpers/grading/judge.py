@@ -14,7 +14,7 @@ from sdpa_helpers.checking.clues import Clue
 from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.diagnose import explain
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, Verdict, judge, truths
+from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.rules import not_allowed, ran_forbidden
 from sdpa_helpers.grading.hidden_words import without_values
@@ -34,16 +34,44 @@ class Evidence:
     """Exercise → why a run ended in it, or before it was reached."""
 
 
-def judge_exercise(exercise: Exercise, evidence: Evidence, seed: str, *, refuse: bool) -> GradedExercise:
-    """The graded exercise. refuse: an answer with a forbidden call earns nothing."""
-    known = truths(exercise, seed)
+@dataclass(frozen=True)
+class Marking:
+    """How the answers of a submission are marked."""
+
+    seed: str
+    """Its inputs are drawn from it."""
+    hidden: bool = True
+    """Whether nobody may learn what these inputs are."""
+    refuse: bool = True
+    """Whether an answer with a forbidden call earns nothing."""
+    mistake_cap: float | None = None
+    """The share of an exercise that an answer with a named mistake earns at most; None: there is no such limit."""
+
+
+def judge_exercise(exercise: Exercise, evidence: Evidence, marking: Marking) -> GradedExercise:
+    """The graded exercise."""
+    known = truths(exercise, marking.seed)
     tried = [Tried(t, _verdict(exercise, t, evidence), _answer(exercise, t, evidence)) for t in known]
     source = evidence.lifted.answers.get(exercise.name, "")
-    shown = tried if seed == PUBLIC_SEED else without_values(tried, source)
+    shown = without_values(tried, source) if marking.hidden else tried
     found = evidence.lifted.clues.get(exercise.name, ())
-    graded = _graded(exercise, list(map(_about_helpers, shown)), found, seed)
+    graded = _graded(exercise, list(map(_about_helpers, shown)), found, marking)
     forbidden = evidence.lifted.forbidden.get(exercise.name) or ran(exercise, evidence)
-    return _refused(graded, forbidden) if refuse and forbidden else graded
+    if marking.refuse and forbidden:
+        return _refused(graded, forbidden)
+    return graded if marking.mistake_cap is None else _capped(graded, marking.mistake_cap)
+
+
+def _capped(graded: GradedExercise, share: float) -> GradedExercise:
+    """The same with at most this share of the points, where a mistake is named: the last cases lose theirs first."""
+    left = round(share * graded.max_points, 2)
+    if not graded.mistakes or graded.points <= left:
+        return graded
+    cases = []
+    for case in graded.cases:
+        cases.append(replace(case, points=min(case.points, left)))
+        left = round(left - cases[-1].points, 2)
+    return replace(graded, cases=tuple(cases), before_cap=graded.points)
 
 
 def ran(exercise: Exercise, evidence: Evidence) -> tuple[str, ...]:
@@ -77,7 +105,7 @@ def nothing_run(exercise: Exercise, seed: str, why: str) -> GradedExercise:
         Tried(t, Verdict(t.case.name, "missing", 0.0, t.case.points, fault="missing", seen=why), None)
         for t in truths(exercise, seed)
     ]
-    return _graded(exercise, tried, (), seed)
+    return _graded(exercise, tried, (), Marking(seed))
 
 
 def status_of(exercises: Iterable[GradedExercise], stops: dict[str, str]) -> Status:
@@ -101,8 +129,10 @@ def forged(outcome: Outcome) -> tuple[Flag, ...]:
     )
 
 
-def _graded(exercise: Exercise, tried: list[Tried], found: tuple[Clue, ...], seed: str) -> GradedExercise:
-    explained = explain(exercise, tried, found, exact=seed == PUBLIC_SEED)
+def _graded(
+    exercise: Exercise, tried: list[Tried], found: tuple[Clue, ...], marking: Marking
+) -> GradedExercise:
+    explained = explain(exercise, tried, found, exact=not marking.hidden)
     cases = tuple(
         GradedCase(
             case=c.verdict.case,
@@ -115,7 +145,7 @@ def _graded(exercise: Exercise, tried: list[Tried], found: tuple[Clue, ...], see
         for c in explained.cases
     )
     mistakes = tuple(NamedMistake(m.name, m.says, m.cases) for m in explained.mistakes)
-    more = (mistakes, explained.pattern, _sealed(explained.unknown, seed))
+    more = (mistakes, explained.pattern, _sealed(explained.unknown, marking.seed))
     return GradedExercise(exercise.name, exercise.title, exercise.max_points, cases, *more)
 
 

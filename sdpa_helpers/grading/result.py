@@ -117,6 +117,8 @@ class GradedExercise:
     """What the numbers show where no mistake is named, or ""."""
     unknown: str = ""
     """The same for answers that failed with the same results for no known reason; "" where one is known."""
+    before_cap: float | None = None
+    """What its cases alone had earned, where a named mistake earns less; None where it costs nothing more."""
 
     @property
     def mistake(self) -> str:
@@ -293,6 +295,7 @@ def _exercise_as_json(exercise: Graded) -> dict[str, Any]:
             "mistakes": [{**asdict(m), "cases": list(m.cases)} for m in exercise.mistakes],
             "pattern": exercise.pattern,
             "unknown": exercise.unknown,
+            "before_cap": exercise.before_cap,
         }
     if isinstance(exercise, GradedWords):
         found |= {"written": True, "digest": exercise.digest}
@@ -347,7 +350,7 @@ def _exercise_from_json(name: str, data: dict[str, Any]) -> Graded:
     cases = tuple(_case_from_json(case) for case in data["cases"])
     if not data.get("written"):
         mistakes = tuple(NamedMistake(m["name"], m["says"], tuple(m["cases"])) for m in data["mistakes"])
-        more = (mistakes, data["pattern"], data["unknown"])
+        more = (mistakes, data["pattern"], data["unknown"], data.get("before_cap"))
         return GradedExercise(name, data["title"], data["max_points"], cases, *more)
     (case,) = cases
     mark = _mark_from_json(data["mark"]) if "mark" in data else None

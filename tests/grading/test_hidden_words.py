@@ -14,7 +14,7 @@ import pytest
 from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.observe import observe
 from sdpa_helpers.grading.hidden_words import error_in_words
-from sdpa_helpers.grading.judge import Evidence, forged, judge_exercise
+from sdpa_helpers.grading.judge import Evidence, Marking, forged, judge_exercise
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import GradedExercise
 from sdpa_helpers.grading.run import Outcome
@@ -35,9 +35,8 @@ def graded(source: str, seed: str, name: str = NAME, **outcome) -> GradedExercis
         exec(compile(source, filename, "exec"), cell)
         came = {(name, t.case.name): observe(cell[name], t.inputs, t.watch) for t in truths(find(name), seed)}
         outcome = {"answers": came}
-    return judge_exercise(
-        find(name), Evidence(Lifted({name: source}, (), {}), Outcome(**outcome), {}), seed, refuse=True
-    )
+    evidence = Evidence(Lifted({name: source}, (), {}), Outcome(**outcome), {})
+    return judge_exercise(find(name), evidence, Marking(seed, hidden=seed != PUBLIC_SEED))
 
 
 TELLS = {

@@ -45,6 +45,8 @@ class ShownExercise:
     """The mistake, or the message that all cases have in common."""
     cases: tuple[ShownCase, ...] = ()
     mark: ShownMark | None = None
+    cap: str = ""
+    """What a named mistake costs, or ""."""
 
 
 def feedback_page(result: GradedNotebook) -> str:
@@ -69,12 +71,21 @@ def _exercise(graded: Graded) -> ShownExercise:
     """What the template shows of an exercise. A sentence that holds for several cases is shown once."""
     if isinstance(graded, GradedWords):
         return ShownExercise(graded, "" if graded.mark else graded.case.message, mark=graded.mark)
-    messages = {case.message for case in graded.cases}
+    messages, cap = {case.message for case in graded.cases}, _cap(graded)
     if len(messages) == 1 and (alike := messages.pop()):
-        return ShownExercise(graded, alike)
+        return ShownExercise(graded, alike, cap=cap)
     said = {mistake.name: mistake.says for mistake in graded.mistakes}
-    says = _in_words(graded)
-    return ShownExercise(graded, says, tuple(_case(c, said.get(c.diagnosis, "")) for c in graded.cases))
+    cases = tuple(_case(c, said.get(c.diagnosis, "")) for c in graded.cases)
+    return ShownExercise(graded, _in_words(graded), cases, cap=cap)
+
+
+def _cap(graded: GradedExercise) -> str:
+    if graded.before_cap is None:
+        return ""
+    return (
+        f"The mistake has a name, and an answer that makes it earns at most {graded.points:g} of these "
+        f"{graded.max_points:g} points. Its cases alone came to {graded.before_cap:g}."
+    )
 
 
 def _in_words(graded: GradedExercise) -> str:

@@ -97,7 +97,7 @@ EXERCISE = Exercise(
         ),
         Case(
             "a window wider than the text",
-            lambda rng: (n := some_size(rng, 4, 6), n, n + some_size(rng, 0, 3)),
+            lambda rng: (n := some_size(rng, 4, 6), n, n + some_size(rng, 1, 3)),
             says="Then it is the causal mask.",
         ),
         Case("more keys than queries", lambda rng: (6, 6 + some_size(rng, 3, 5), 4)),
