@@ -186,7 +186,7 @@ def _named(submission: Submission, sender: Sender, name: str) -> Submission:
     if name != unicodedata.normalize("NFC", sender.said.strip()):
         said = one_line(sender.said)[:200]
         why = "another one here is called so" if name != sender.student else "no folder can have that name"
-        flags = (*flags, Flag(RENAMED, f"handed in as {said!r}: {why}; kept as {name!r}"))
+        flags = (*flags, Flag(RENAMED, f'handed in as "{said}": {why}; kept as "{name}"'))
     return replace(submission, student=name, lms=sender.lms, flags=flags)
 
 

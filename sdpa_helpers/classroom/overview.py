@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from statistics import fmean, median
 
+from sdpa_helpers.classroom.collect import RENAMED
 from sdpa_helpers.classroom.grade_folder import Noted
 
 LOOK_AT = 10
@@ -85,12 +86,12 @@ def _line(notebook: str, submissions: Iterable[Noted]) -> NotebookLine:
 
 
 def _why(noted: Noted) -> tuple[str, ...]:
-    """All that is said of a submission."""
+    """All that is said of a submission, but for its student's name, which has a line of its own."""
     status = (noted.status,) if noted.status != "graded" else ()
     if noted.given_up:
         status = ("given up", *status)
     low = (LOWEST,) if noted.status == "graded" and _is_low(noted) else ()
-    return (*status, *noted.flags, *low)
+    return (*status, *(flag for flag in noted.flags if flag != RENAMED), *low)
 
 
 def _groups(submissions: Iterable[Noted]) -> list[list[Noted]]:
