@@ -21,7 +21,7 @@ from sdpa_helpers import __version__
 from sdpa_helpers.classroom.executors import CannotGrade, Ended
 from sdpa_helpers.classroom.worker_process import work
 from sdpa_helpers.grading.assemble import pristine_text
-from sdpa_helpers.grading.grade_one import Attempt, Settings, without_run
+from sdpa_helpers.grading.grade_one import Attempt, Settings, cannot_open, without_run
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.own_code import own_code
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
@@ -99,7 +99,7 @@ class Cluster:
             task = pack(submission, settings)
         except OSError as error:
             unread: Future[Attempt | None] = Future()
-            unread.set_result(Attempt(without_run(submission, settings, "unreadable", str(error))))
+            unread.set_result(Attempt(without_run(submission, settings, "unreadable", cannot_open(error))))
             self.under_way[unread] = submission
             return
         with warnings.catch_warnings(), self._reaching_it():

@@ -21,9 +21,9 @@ from typing import Literal
 
 from sdpa_helpers.classroom.listing import Entry, Listing, list_folder, shown
 from sdpa_helpers.classroom.names import Named, Sender, apart, from_moodle, read_name
-from sdpa_helpers.grading.assemble import pristine_text
+from sdpa_helpers.grading.answered import holds_nothing
 from sdpa_helpers.grading.plain_text import one_line
-from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission, notebook_of
+from sdpa_helpers.grading.read import Submission, notebook_of
 from sdpa_helpers.grading.result import FileHandedIn, Flag
 
 SAME_MOMENT = timedelta(seconds=2)
@@ -285,22 +285,6 @@ def _age(file: Candidate) -> tuple[int, datetime]:
 
 def _same_moment(one: Candidate, other: Candidate) -> bool:
     return one.time is None or other.time is None or abs(one.time - other.time) <= SAME_MOMENT
-
-
-def holds_nothing(path: Path, notebook: str) -> str:
-    """Why a file cannot hold an answer: by its size and its bytes alone, which nobody parses here. "" when it can."""
-    try:
-        size = path.stat().st_size
-        if size == 0:
-            return "is empty"
-        if size > MAX_NOTEBOOK_BYTES:
-            return "is too large to be read"
-        content = path.read_bytes().removeprefix(b"\xef\xbb\xbf").strip()
-    except OSError as error:
-        return f"cannot be read: {error.strerror}"
-    if not content.startswith(b"{") or not content.endswith(b"}"):
-        return "is no notebook"
-    return "is as it was handed out" if content == pristine_text(notebook).strip().encode() else ""
 
 
 def _flags(

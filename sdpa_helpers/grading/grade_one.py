@@ -120,8 +120,10 @@ def attempt(submission: Submission, settings: Settings) -> Attempt:
         )
     try:
         read = read_file(submission.path, submission.notebook)
-    except (Unreadable, OSError) as error:
+    except Unreadable as error:
         return Attempt(without_run(submission, settings, "unreadable", str(error)))
+    except OSError as error:
+        return Attempt(without_run(submission, settings, "unreadable", cannot_open(error)))
     pristine = pristine_notebook(submission.notebook)
     lifted, words = read.lifted, read.words
     if not lifted.answers and not any(words.answers.values()):
@@ -137,6 +139,11 @@ def attempt(submission: Submission, settings: Settings) -> Attempt:
     outcome, stops = evidence.outcome, evidence.stops
     trouble = outcome.reason if "start-failed" in stops.values() else ""
     return Attempt(result, outcome.slow, trouble, seconds=time.monotonic() - started)
+
+
+def cannot_open(error: OSError) -> str:
+    """What the learner reads of a file that the grader cannot open: nothing of the grader's own folders."""
+    return f"The file cannot be opened ({error.strerror or type(error).__name__}). Tell your instructor."
 
 
 def _run_all(

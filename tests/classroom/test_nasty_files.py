@@ -1,23 +1,26 @@
 """One bad file costs itself: names, kinds of files and zips that somebody may hand in, by mistake or on purpose."""
 
 import csv
+import json
 import os
 import socket
 import struct
 import unicodedata
 import warnings
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from sdpa_helpers.classroom.collect import RENAMED, Late, find_submissions
 from sdpa_helpers.classroom.executors import Processes
-from sdpa_helpers.classroom.grade_folder import Batch, grade_folder
+from sdpa_helpers.classroom.grade_folder import Batch, Unusable, grade_folder
 from sdpa_helpers.classroom.listing import unpack
 from sdpa_helpers.classroom.names import MAX_NAME_BYTES, Sender, apart, safe_name
 from sdpa_helpers.grading.assemble import pristine_text
-from sdpa_helpers.grading.grade_one import Settings
+from sdpa_helpers.grading.grade_one import Settings, grade
+from sdpa_helpers.grading.read import Submission
 from tests.handing_in import RIGHT, TOTAL
 
 NAME, OTHER = "01_dot_product", "03_softmax"
@@ -271,7 +274,13 @@ ANSWERED = '{"cells": [{"cell_type": "code", "source": "# exercise: dot_product\
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [("", "is empty"), ("half a fi", "is no notebook"), (pristine_text(NAME), "is as it was handed out")],
+    [
+        ("", "is empty"),
+        ("half a fi", "cannot be read as a notebook"),
+        ('{"cells": []}', "has no answer in it"),
+        (pristine_text(NAME), "has no answer in it"),
+        ("[" * 100_000, "cannot be read as a notebook"),
+    ],
 )
 def test_a_file_without_an_answer_hides_no_other(tmp_path, content, says):
     put(tmp_path / "ada" / f"{NAME}.ipynb", NOON - HOUR, content)
@@ -314,3 +323,53 @@ def test_canvas_alone_says_late_and_that_is_one_day(tmp_path):
     assert (
         "25 % of its points are taken off (1 started day, 0.25 each)" in got["lovelaceada_1"].flags[0].message
     )
+
+
+# ---- the command ------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_is_gone_tells_nothing_of_the_graders_folders(tmp_path):
+    result = grade(Submission("ada", NAME, tmp_path / "gone.ipynb"), Settings("s"))
+    assert result.status == "unreadable"
+    assert str(tmp_path) not in result.reason
+
+
+def test_the_points_of_a_late_notebook_are_fewer_in_every_table_and_its_page_says_why(tmp_path, hand_in):
+    path = hand_in("ada", **RIGHT)
+    os.utime(path, (NOON.timestamp() + 90_000,) * 2)
+    put(tmp_path / "in" / "bob" / f"{NAME}.ipynb", NOON + HOUR, ANSWERED)
+    out = tmp_path / "out"
+    batch = Batch(tmp_path / "in", out, deadline=NOON, late=Late("penalty", 0.2))
+    summary = grade_folder(batch, Settings("s"), Processes(1))
+    assert [(row.student, row.total) for row in summary.rows] == [("ada", round(0.6 * TOTAL, 4)), ("bob", 0)]
+    record = json.loads((out / "results" / "ada" / f"{NAME}.json").read_text())
+    assert (record["earned"], record["late_penalty"], record["points"]) == (TOTAL, 0.4, round(0.6 * TOTAL, 4))
+    page = (out / "feedback" / "ada" / f"{NAME}.html").read_text()
+    assert f"Handed in late: 40 % of {TOTAL:g} points are taken off." in page
+    assert grade_folder(batch, Settings("s"), Processes(1)).kept == 2
+    used = grade_folder(replace(batch, late=Late("ignore")), Settings("s"), Processes(1))
+    assert (used.kept, {noted.status for noted in used.submissions}) == (0, {"missing"})
+    assert "late files are not graded here" in (out / "feedback" / "ada" / f"{NAME}.html").read_text()
+
+
+def test_a_new_folder_is_the_graders_alone_and_its_seed_stays_so(tmp_path):
+    put(tmp_path / "in" / "ada" / f"{NAME}.ipynb")
+    for out, rights in ((tmp_path / "a" / "out", 0o700), (tmp_path / "open", 0o755)):
+        if rights == 0o755:
+            out.mkdir(mode=rights)
+        grade_folder(Batch(tmp_path / "in", out), Settings(""), Processes(1))
+        assert out.stat().st_mode & 0o777 == rights
+        (out / "run.json").chmod(0o644)
+        grade_folder(Batch(tmp_path / "in", out), Settings(""), Processes(1))
+        assert (out / "run.json").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("name", ["roster.csv", "a pipe"])
+def test_what_is_no_archive_is_refused_and_not_waited_for(tmp_path, name):
+    source = tmp_path / name
+    if name == "a pipe":
+        os.mkfifo(source)
+    else:
+        source.write_text("a,b")
+    with pytest.raises(Unusable, match="neither a folder nor"):
+        grade_folder(Batch(source, tmp_path / "out"), Settings("s"), Processes(1))
