@@ -1,7 +1,7 @@
 """Which things a piece of code uses, by their full names: "torch.nn.functional.softmax" for `F.softmax`.
 
-This reads the code and does not run it. It follows imports, other names for the same thing, and helpers that stand
-in other cells.
+This reads the code and does not run it. It follows imports, other names for the same thing, names put together from
+texts, and helpers that stand in other cells. An import by itself is no use; what is never used is in `Used.idle`.
 """
 
 import ast
@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from types import ModuleType
 from typing import Any
 
+from sdpa_helpers.checking.bindings import bindings, text_of
 from sdpa_helpers.checking.magics import with_calls_for_magics, without_magic_lines
 
 PACKAGE = "sdpa_helpers"
@@ -25,9 +26,13 @@ _WELL_KNOWN = {
     "scipy": "scipy",
     "sdpa": PACKAGE,
     "solution": f"{PACKAGE}.solution",
+    "hint": f"{PACKAGE}.hint",
 }
 """What the usual short names stand for where nothing says what they are."""
 
+
+_DO_NOTHING = (f"{PACKAGE}.solution", f"{PACKAGE}.hint")
+"""What only shows something."""
 
 _DEFINES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -40,32 +45,49 @@ class Used:
     """Full dotted names, e.g. "scipy.special.softmax"."""
     methods: frozenset[str]
     """Attributes of things that are neither modules nor the learner's own, e.g. "softmax" in `t.softmax(-1)`."""
+    patched: frozenset[str] = frozenset()
+    """What it changes in modules, e.g. "numpy.exp" for `np.exp = f`."""
+    idle: tuple[tuple[str, str], ...] = ()
+    """What stands in it and does nothing: (the full name, the line), of imports that nothing uses, and of calls of
+    `solution` and `hint` whose value goes nowhere."""
 
 
-def used_in(source: str, given: Mapping[str, Any] | None = None, others: Iterable[str] = ()) -> Used:
+def used_in(
+    source: str, given: Mapping[str, Any] | None = None, others: Iterable[str] = (), answer: str = ""
+) -> Used:
     """What `source` uses, and what the helpers use that it takes from `others`, the notebook's other cells.
 
-    given: what names mean outside of all these, where that is known. Code that does not parse uses nothing.
-    Raises RecursionError or MemoryError for code that is nested too deeply.
+    given: what names mean outside of all these, where that is known. answer: the name by which the answer is called,
+    for an import can be the answer. Code that does not parse uses nothing. Raises RecursionError or MemoryError for
+    code that is nested too deeply.
     """
     cells = [_Cell(text) for text in others]
     first = _Cell(source)
     notebook = _Notebook([first, *cells], dict(_meanings(given or {})))
     todo: list[tuple[_Cell, ast.AST]] = [(first, first.tree)]
     seen: set[int] = set()
-    names: set[str] = set()
+    names = set[str](notebook.meanings(answer, first)) if answer in first.imports or first.stars else set()
     methods: set[str] = set()
+    patched: set[str] = set()
+    skipped = {id(part) for node, _ in notebook.idle_calls(first) for part in ast.walk(node)}
     while todo:
         cell, node = todo.pop()
         if id(node) in seen:
             continue
         seen.add(id(node))
         for inner in ast.walk(node):
+            if id(inner) in skipped:
+                continue
+            if isinstance(inner, ast.Call) and _literal_getattr(inner):
+                skipped.add(id(inner.func))
             names |= set(notebook.dotted(inner, cell))
             methods |= notebook.method(inner, cell)
-            if isinstance(inner, ast.Name) and inner.id not in cell.bound | set(cell.imports):
+            patched |= set(notebook.patched(inner, cell))
+            if isinstance(inner, ast.Name) and inner.id not in cell.own_names:
                 todo += notebook.definitions(inner.id, apart_from=cell)
-    return Used(frozenset(names), frozenset(methods))
+    idle = [*notebook.idle_calls(first), *first.unused_imports(answer)]
+    told = tuple((name, ast.unparse(node)) for node, name in idle)
+    return Used(frozenset(names), frozenset(methods), frozenset(patched), told)
 
 
 @lru_cache(maxsize=512)
@@ -128,6 +150,26 @@ class _Cell:
         return frozenset(found)
 
     @cached_property
+    def own_names(self) -> frozenset[str]:
+        """Names that need no other cell."""
+        return self.bound | set(self.imports)
+
+    def unused_imports(self, answer: str) -> list[tuple[ast.stmt, str]]:
+        """Imports of names that nothing in the cell uses, each with the full name."""
+        loads = (n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+        used = {*loads, answer}
+        found: list[tuple[ast.stmt, str]] = []
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                found += [
+                    (node, a.name) for a in node.names if (a.asname or a.name.split(".")[0]) not in used
+                ]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                unused = (a.name for a in node.names if a.name != "*" and (a.asname or a.name) not in used)
+                found += [(node, f"{node.module}.{name}") for name in unused]
+        return found
+
+    @cached_property
     def imports(self) -> dict[str, str]:
         """Name → what it was imported as."""
         found: dict[str, str] = {}
@@ -147,14 +189,13 @@ class _Cell:
         return tuple(str(node.module) for node in froms if any(alias.name == "*" for alias in node.names))
 
     @cached_property
-    def renamings(self) -> list[tuple[str, ast.expr]]:
-        """`name = something.dotted`, wherever it stands."""
-        found: list[tuple[str, ast.expr]] = []
+    def renamings(self) -> dict[str, list[ast.expr]]:
+        """Name → what may be another name for it, as in `name = something.dotted`, however it gets there."""
+        found: dict[str, list[ast.expr]] = {}
         for node in ast.walk(self.tree):
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-            value = getattr(node, "value", None)
-            if isinstance(value, ast.Name | ast.Attribute | ast.Call):
-                found += [(target.id, value) for target in targets if isinstance(target, ast.Name)]
+            for name, value in bindings(node):
+                if isinstance(value, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+                    found.setdefault(name, []).append(value)
         return found
 
     @cached_property
@@ -175,6 +216,7 @@ class _Cell:
         """Methods that its classes define, and attributes that it sets."""
         nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)]
         found = {node.attr for node in nodes if isinstance(node.ctx, ast.Store)}
+        found |= {str(node.arg) for node in ast.walk(self.tree) if isinstance(node, ast.keyword)}
         classes = (node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef))
         return frozenset(found | {str(getattr(item, "name", "")) for c in classes for item in c.body})
 
@@ -186,9 +228,15 @@ class _Notebook:
     cells: list[_Cell]
     given: dict[str, str]
     _resolving: set[str] = field(default_factory=set)
+    _known: dict[tuple[str, int], list[str]] = field(default_factory=dict)
 
     def meanings(self, name: str, cell: _Cell) -> list[str]:
         """The full names that a name may stand for in a cell; [] for something of the learner's own."""
+        if (name, id(cell)) not in self._known:
+            self._known[name, id(cell)] = list(dict.fromkeys(self._meanings(name, cell)))
+        return self._known[name, id(cell)]
+
+    def _meanings(self, name: str, cell: _Cell) -> list[str]:
         found = self._in_cell(name, cell)
         if found or name in cell.bound:
             return found
@@ -211,21 +259,24 @@ class _Notebook:
             found += [f"{module}.{name}" for module in cell.stars]
         if name not in self._resolving:  # a = b; b = a
             self._resolving.add(name)
-            for target, value in cell.renamings:
-                if target == name:
-                    found += self._renamed(value, cell)
+            for value in cell.renamings.get(name, ()):
+                found += self._renamed(value, cell)
             self._resolving.discard(name)
         return found
 
     def _renamed(self, value: ast.expr, cell: _Cell) -> list[str]:
         """What a value is another name for: a module or a function that has a full name."""
-        if isinstance(value, ast.Call):
-            return [module] if (module := self._literal_import(value, cell)) else []
-        root: ast.AST = value
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        known = not isinstance(root, ast.Name) or self.meanings(root.id, cell)
-        return self.dotted(value, cell) if known else []
+        return self.dotted(value, cell) if self._is_known(value, cell) else []
+
+    def _is_known(self, node: ast.AST, cell: _Cell) -> bool:
+        """Whether a node leads to something that has a full name: a module, or what lies in one."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        if isinstance(node, ast.Name):
+            return bool(self.meanings(node.id, cell))
+        if isinstance(node, ast.Call) and _literal_getattr(node):
+            return self._is_known(node.args[0], cell)
+        return bool(self._roots(node, cell))
 
     def definitions(self, name: str, apart_from: _Cell) -> list[tuple[_Cell, ast.AST]]:
         """Where the other cells define a name: the first of them that does."""
@@ -238,24 +289,46 @@ class _Notebook:
 
     def dotted(self, node: ast.AST, cell: _Cell) -> list[str]:
         """The full dotted names that a node stands for; [] for other nodes."""
-        if isinstance(node, ast.Import):
-            return [alias.name for alias in node.names]
-        if isinstance(node, ast.ImportFrom) and node.module:
-            return [f"{node.module}.{alias.name}" for alias in node.names]
-        if isinstance(node, ast.Call) and (attribute := _literal_getattr(node)):
-            return [f"{name}.{attribute}" for name in self.dotted(node.args[0], cell)]
         parts: list[str] = []
         inner: ast.AST = node
         while isinstance(inner, ast.Attribute):
             parts.append(inner.attr)
             inner = inner.value
-        node = inner
-        if isinstance(node, ast.Call) and (module := self._literal_import(node, cell)):
-            return [".".join([module, *reversed(parts)])]
-        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
-            return []
-        roots = self.meanings(node.id, cell) or [node.id]
-        return [".".join([root, *reversed(parts)]) for root in roots]
+        return [".".join([root, *reversed(parts)]) for root in self._roots(inner, cell)]
+
+    def _roots(self, node: ast.AST, cell: _Cell) -> list[str]:
+        """The full names of what stands before the dots: a name, or a call or a table that is asked by a text."""
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                return self.meanings(name, cell) or [name]
+            case ast.Call() if attribute := _literal_getattr(node):
+                return [f"{name}.{attribute}" for name in self.dotted(node.args[0], cell)]
+            case ast.Call() if module := self._literal_import(node, cell):
+                return [module]
+            case ast.Subscript(value=ast.Call(func=ast.Name(id="globals" | "locals"), args=[]), slice=key):
+                return self.meanings(text_of(key), cell)
+            case ast.Subscript(value=ast.Call(func=ast.Name(id="vars"), args=[of]), slice=key):
+                return self._below(of, text_of(key), cell)
+            case ast.Subscript(value=ast.Attribute(value=of, attr="__dict__"), slice=key):
+                return self._below(of, text_of(key), cell)
+            case ast.Subscript(value=table, slice=key) if self.dotted(table, cell) == ["sys.modules"]:
+                return [text_of(key)] if text_of(key) else []
+        return []
+
+    def _below(self, of: ast.AST, attribute: str, cell: _Cell) -> list[str]:
+        known = attribute and self._is_known(of, cell)
+        return [f"{name}.{attribute}" for name in self.dotted(of, cell)] if known else []
+
+    def patched(self, node: ast.AST, cell: _Cell) -> list[str]:
+        """What a node changes in a module."""
+        stores = isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+        return self.dotted(node, cell) if stores and self._is_known(node, cell) else []
+
+    def idle_calls(self, cell: _Cell) -> list[tuple[ast.stmt, str]]:
+        """Lines that call the course's `solution` or `hint` and do nothing with it, each with the full name."""
+        lines = [n for n in ast.walk(cell.tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
+        named = [(line, self.dotted(line.value.func, cell)) for line in lines]  # type: ignore[attr-defined]
+        return [(line, names[0]) for line, names in named if names and names[0] in _DO_NOTHING]
 
     def method(self, node: ast.AST, cell: _Cell) -> set[str]:
         """The attribute that a node takes from something which is neither a module nor the learner's own."""
@@ -264,24 +337,19 @@ class _Notebook:
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             name, base = node.attr, node.value
         else:
-            return {name} if (name := _named_by_text(node)) else set()
-        while isinstance(base, ast.Attribute):
-            base = base.value
-        if isinstance(base, ast.Call) and self._literal_import(base, cell):
-            return set()
-        if isinstance(base, ast.Name) and self.meanings(base.id, cell):
+            return set() if self._roots(node, cell) else {name} if (name := _named_by_text(node)) else set()
+        if self._is_known(base, cell):
             return set()
         own = any(name in each.text and name in each.own_attributes for each in self.cells)
         return set() if own else {name}
 
     def _literal_import(self, node: ast.Call, cell: _Cell) -> str:
         """The module of __import__("module") and importlib.import_module("module"); else ""."""
-        if not node.args or not isinstance(node.args[0], ast.Constant):
+        if not node.args or not (name := text_of(node.args[0])):
             return ""
         by = self.dotted(node.func, cell)
         if by not in (["__import__"], ["importlib.import_module"]):
             return ""
-        name = node.args[0].value if isinstance(node.args[0].value, str) else ""
         return name.split(".")[0] if by == ["__import__"] else name  # it gives the package above
 
 
@@ -300,13 +368,11 @@ def _named_by_text(node: ast.AST) -> str:
         taken = node.slice if by in ("__dict__", "vars") else None
     else:
         taken = None
-    name = taken.value if isinstance(taken, ast.Constant) else ""
-    return name.split(".")[-1] if isinstance(name, str) else ""
+    return text_of(taken).split(".")[-1]
 
 
 def _literal_getattr(node: ast.Call) -> str:
     """The attribute of getattr(x, "name"), which is x.name written differently; else ""."""
     if not (isinstance(node.func, ast.Name) and node.func.id == "getattr" and len(node.args) >= 2):
         return ""
-    name = node.args[1].value if isinstance(node.args[1], ast.Constant) else ""
-    return name if isinstance(name, str) else ""
+    return text_of(node.args[1])

@@ -25,11 +25,23 @@ DYNAMIC = (
     "globals",
     "vars",
     "__import__",
+    "setattr",
     "importlib",
     "runpy",
     "sys.modules",
+    "sys.meta_path",
+    "sys._getframe",
     "get_ipython",
+    "IPython",
     "ctypes",
+    "cffi",
+    "gc",
+    "inspect",
+    "marshal",
+    "pickle",
+    "types.CodeType",
+    "types.FunctionType",
+    "torch.library",
 )
 """What lets code reach things without naming them."""
 
@@ -46,14 +58,11 @@ def forbidden_in(
     known. Code that cannot be read gives (): whether it runs is for the kernel to say.
     """
     try:
-        used = used_in(source, given, others)
+        used = used_in(source, given, others, exercise.name)
     except (RecursionError, MemoryError):
         return ()
-    names = {name for name in used.names if _of_the_course(name, exercise.allows)}
-    methods = set[str]()
-    for group in exercise.forbids:
-        names |= {name for name in used.names if _below(name, group.names)} - set(exercise.allows)
-        methods |= used.methods & set(group.methods)
+    names = {name for name in used.names if _forbids(exercise, name)}
+    methods = {name for group in exercise.forbids for name in used.methods & set(group.methods)}
     shortest = {name for name in names if not _below(name.rpartition(".")[0], tuple(names))}
     return (*sorted(shortest), *(f".{method}()" for method in sorted(methods)))
 
@@ -72,7 +81,32 @@ def dynamic_calls(source: str) -> list[str]:
     except (RecursionError, MemoryError):
         return [TOO_DEEP]
     found = {name for name in used.names if _below(name, DYNAMIC)}
+    found |= {f"{name} = …" for name in used.patched}
     return sorted(found | ({"__dict__"} if _asks_for_dict(used) else set()))
+
+
+def leftovers_in(exercise: Exercise, source: str) -> list[str]:
+    """What stands in an answer, would not be allowed, and does nothing; a sentence for each, for a human to look at."""
+    try:
+        idle = used_in(source, answer=exercise.name).idle
+    except (RecursionError, MemoryError):
+        return []
+    imported = (
+        (name, line)
+        for name, line in idle
+        if line.startswith(("import ", "from ")) and _forbids(exercise, name)
+    )
+    called = ((name, line) for name, line in idle if not line.startswith(("import ", "from ")))
+    say = "{}: `{}` stands in the answer cell; {}"
+    found = [say.format(exercise.name, line[:80], "nothing uses it") for _, line in imported]
+    found += [say.format(exercise.name, line[:80], "it did nothing") for _, line in called]
+    return list(dict.fromkeys(found))
+
+
+def _forbids(exercise: Exercise, name: str) -> bool:
+    """Whether the use of a name is forbidden."""
+    names = tuple(name for group in exercise.forbids for name in group.names)
+    return (_below(name, names) and name not in exercise.allows) or _of_the_course(name, exercise.allows)
 
 
 def reaches_for_the_course(name: str) -> bool:

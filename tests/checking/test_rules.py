@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from sdpa_helpers.checking.ready_made import AUTOGRAD, COURSE_SOFTMAX, READY_ATTENTION, READY_SOFTMAX
-from sdpa_helpers.checking.rules import forbidden_in, in_words, not_allowed
+from sdpa_helpers.checking.rules import dynamic_calls, forbidden_in, in_words, leftovers_in, not_allowed
 from sdpa_helpers.lessons.registry import all_exercises, find
 
 SOFTMAX = find("softmax")
@@ -20,7 +20,24 @@ BACKWARD = find("attention_backward")
         ("import torch\nG = torch.nn.functional\nH = G\ny = H.softmax(x, -1)", "torch.nn.functional.softmax"),
         ("f = F.softmax\ny = f(x)", "torch.nn.functional.softmax"),
         ("from scipy.special import softmax as sm\ny = sm(x)", "scipy.special.softmax"),
-        ("from scipy.special import *\ny = logsumexp(x)", "scipy.special.logsumexp"),
+        ("from scipy.special import *\ndef softmax(x):\n    return logsumexp(x)", "scipy.special.logsumexp"),
+        ("from scipy.special import *", "scipy.special.softmax"),
+        ("from scipy.special import softmax", "scipy.special.softmax"),
+        ("import torch\nt, u = torch, 1\ny = t.softmax(x)", "torch.softmax"),
+        ("import torch\nif (t := torch):\n    y = t.softmax(x)", "torch.softmax"),
+        ("import torch\ndef f(x, t=torch):\n    return t.softmax(x)", "torch.softmax"),
+        ("import torch\ndef f(x, *, t=torch):\n    return t.softmax(x)", "torch.softmax"),
+        ("import torch\ny = [t.softmax(x) for t in [torch]]", "torch.softmax"),
+        ("import torch\nwith contextlib.nullcontext(torch) as t:\n    y = t.softmax(x)", "torch.softmax"),
+        ("import torch\nmatch torch:\n    case t:\n        y = t.softmax(x)", "torch.softmax"),
+        ("import torch\nt = torch if x else None\ny = t.softmax(x)", "torch.softmax"),
+        ("import torch\ny = globals()['to' + 'rch'].softmax(x)", "torch.softmax"),
+        ("import sys, torch\ny = sys.modules['torch'].softmax(x)", "torch.softmax"),
+        ("import torch\ny = getattr(torch, 'soft' + 'max')(x)", "torch.softmax"),
+        ("import torch\ny = getattr(torch, ''.join(['soft', 'max']))(x)", "torch.softmax"),
+        ("import importlib\ny = importlib.import_module('tor' 'ch').softmax(x)", "torch.softmax"),
+        ("import torch\nclass Kit:\n    t = torch\ny = Kit.t.softmax(x)", ".softmax()"),
+        ("import torch\n@torch.softmax\ndef f(x):\n    return x", "torch.softmax"),
         ("import scipy\ny = scipy.special.log_softmax(x)", "scipy.special.log_softmax"),
         ("import torch\ny = torch.tensor(x).softmax(-1)", ".softmax()"),
         ("def softmax(x, axis=-1):\n    t = g(x)\n    return t.double().softmax(axis)", ".softmax()"),
@@ -28,7 +45,11 @@ BACKWARD = find("attention_backward")
         ("import torch\ny = torch.Tensor.softmax(x, -1)", "torch.Tensor.softmax"),
         ("import sdpa_helpers as sdpa\ny = sdpa.softmax(x)", "sdpa_helpers.softmax"),
         ("import operator\ny = operator.methodcaller('softmax', -1)(t)", ".softmax()"),
-        ("import torch\ny = vars(torch)['softmax'](x, -1) + torch.__dict__['softmax'](x, -1)", ".softmax()"),
+        (
+            "import torch\ny = vars(torch)['softmax'](x, -1) + torch.__dict__['softmax'](x, -1)",
+            "torch.softmax",
+        ),
+        ("y = vars(thing())['softmax'](x)", ".softmax()"),
         ("y = __import__('scipy.special').special.logsumexp(x)", "scipy.special.logsumexp"),
     ],
 )
@@ -47,10 +68,65 @@ def test_a_ready_made_softmax_is_found_by_every_name(source, found):
         "from sdpa_helpers import check\ncheck(softmax)",
         "y = np.logaddexp.reduce(x)",
         "def broken(:",
+        "import torch\nfrom torch import softmax as theirs\ndef softmax(x):\n    return x",
+        "from types import SimpleNamespace\nkit = SimpleNamespace(softmax=f)\ny = kit.softmax(x)",
+        "from sdpa_helpers import solution\nsolution(softmax)",
     ],
 )
 def test_what_is_the_learners_own_is_not_found(source):
     assert forbidden_in(SOFTMAX, source) == ()
+
+
+def test_what_does_nothing_is_named_and_costs_nothing():
+    source = (
+        "import torch\nimport math\nfrom scipy.special import softmax as other\nimport sdpa_helpers as sdpa\n"
+        "sdpa.solution(softmax)\nsolution('softmax')\nhint(softmax)\nimport torch.nn.functional as F\n"
+        "def softmax(x):\n    return np.exp(x)"
+    )
+    assert forbidden_in(SOFTMAX, source) == ()
+    assert sorted(leftovers_in(SOFTMAX, source)) == [
+        "softmax: `from scipy.special import softmax as other` stands in the answer cell; nothing uses it",
+        "softmax: `hint(softmax)` stands in the answer cell; it did nothing",
+        "softmax: `sdpa.solution(softmax)` stands in the answer cell; it did nothing",
+        "softmax: `solution('softmax')` stands in the answer cell; it did nothing",
+    ]
+    assert leftovers_in(BACKWARD, "import torch\nimport numpy as np") == [
+        "attention_backward: `import torch` stands in the answer cell; nothing uses it"
+    ]
+    assert leftovers_in(SOFTMAX, "from torch import softmax") == []  # that is the answer
+
+
+def test_what_is_made_of_a_solution_is_no_leftover():
+    for source in ("s = solution(softmax)", "exec(solution(softmax).body)", "print(solution(softmax))"):
+        assert forbidden_in(SOFTMAX, source) == ("sdpa_helpers.solution",)
+        assert leftovers_in(SOFTMAX, source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("exec('f = torch.softmax')", ["exec"]),
+        ("import torch\ny = getattr(torch, name)(x)", ["getattr"]),
+        ("import torch\ny = getattr(torch, 'exp')(x)", []),
+        ("import pickle\nf = pickle.loads(text)", ["pickle", "pickle.loads"]),
+        ("np.exp = f", ["numpy.exp = …"]),
+        (
+            "import sdpa_helpers.checking.observe as o\no.observe = f",
+            ["sdpa_helpers.checking.observe.observe = …"],
+        ),
+        ("class Mine:\n    pass\nMine.exp = f\nmine = Mine()\nmine.exp = f", []),
+    ],
+)
+def test_what_cannot_be_told_by_reading_is_named(source, what):
+    assert dynamic_calls(source) == what
+
+
+def test_names_that_go_in_circles_or_branch_out_cost_little():
+    many = "\n".join(f"a{n + 1} = a{n}\na{n + 1} = a{n}" for n in range(60))
+    assert forbidden_in(SOFTMAX, f"import torch\na0 = torch\n{many}\ny = a60.softmax(x)") == (
+        "torch.softmax",
+    )
+    assert forbidden_in(SOFTMAX, "a = b\nb = a\ny = a.exp(x)") == ()
 
 
 def test_names_are_followed_into_other_cells():

@@ -246,7 +246,8 @@ BATCH = (
             "softmax_backward": uses(
                 "torch",
                 source="import torch\n\n\ndef softmax_backward(weights, grad_weights):\n"
-                "    return weights * (grad_weights - (weights * grad_weights).sum(-1, keepdims=True))",
+                "    w, g = torch.tensor(np.array(weights)), torch.tensor(np.array(grad_weights))\n"
+                "    return (w * (g - (w * g).sum(-1, keepdims=True))).numpy()",
             ),
             "attention_backward": right(
                 "from sdpa_helpers import softmax\n\n\ndef attention_backward(Q, K, V, grad_output):\n"

@@ -277,6 +277,10 @@ HONEST = (
         "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F",
         needs="torch",
     ),
+    honest("its name imported", "from torch import softmax as theirs", needs="torch"),
+    honest(
+        "SciPy imported", "import scipy.special\nfrom scipy.special import softmax as other", needs="scipy"
+    ),
     honest(
         "another function of SciPy's", "import scipy.special as s", f"s.expit(x); e = {E}; {DIVIDED}", "scipy"
     ),
@@ -297,6 +301,11 @@ HONEST = (
         "a static method",
         f"class Mine:\n    @staticmethod\n    def softmax({METHOD}",
         "return Mine.softmax(x, axis)",
+    ),
+    honest(
+        "a name space",
+        f"import types\ndef mine{OWN}kit = types.SimpleNamespace(softmax=mine)",
+        "return kit.softmax(x, axis)",
     ),
     honest("a table", f"def mine{OWN}table = {{'softmax': mine}}", "return table['softmax'](x, axis)"),
     honest(
@@ -327,6 +336,7 @@ HONEST = (
         "math", "import math", f"e = np.vectorize(math.exp)(x - x.max(axis=axis, keepdims=True)); {DIVIDED}"
     ),
     honest("partial", "from functools import partial\nE = partial(np.exp)", f"e = {E}; {DIVIDED}"),
+    honest("leftovers", "from sdpa_helpers import solution, hint\nsolution('softmax')\nhint('softmax')"),
     honest("a check of its own", "from sdpa_helpers import check\ncheck"),
     honest("a try", "try:\n    import torch\nexcept ImportError:\n    torch = None", needs="torch"),
     honest("a getattr", body=f"e = getattr(np, 'ex' + 'p')(x - x.max(axis=axis, keepdims=True)); {DIVIDED}"),
