@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from sdpa_helpers.checking.bindings import bindings, text_of
-from sdpa_helpers.checking.magics import with_calls_for_magics, without_magic_lines
+from sdpa_helpers.checking.magics import with_calls_for_magics, with_timed_lines, without_magic_lines
 
 PACKAGE = "sdpa_helpers"
 
@@ -93,7 +93,7 @@ def used_in(
 @lru_cache(maxsize=512)
 def parse(source: str) -> ast.Module:
     """The tree of a cell, without the lines that only IPython understands; empty for code that does not parse."""
-    for text in (without_magic_lines(source), None):
+    for text in (with_timed_lines(source), without_magic_lines(source), None):
         try:
             return ast.parse(with_calls_for_magics(source) if text is None else text)
         except (SyntaxError, ValueError):

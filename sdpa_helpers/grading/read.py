@@ -15,7 +15,7 @@ from typing import Any
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in, is_untouched
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.rules import dynamic_calls, forbidden_in, reaches_for_the_course
+from sdpa_helpers.checking.rules import dynamic_calls, forbidden_in, leftovers_in, reaches_for_the_course
 from sdpa_helpers.checking.shape import shape_of
 from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
 
@@ -206,6 +206,7 @@ def analyse(exercise: Exercise, taken: Taken) -> Analysis:
     elif hidden := dynamic_calls(source):
         text = f"{exercise.name}: {', '.join(hidden)}: what this uses cannot be told by reading; please look"
         flags.append(Flag("dynamic-code", text))
+    flags += [Flag("leftover", text) for text in leftovers_in(exercise, source)]
     return Analysis(
         forbidden, _first_of_each_kind(clues(source, exercise.name)), shape_of(source), tuple(flags)
     )

@@ -37,6 +37,7 @@ BACKWARD = find("attention_backward")
         ("import torch\ny = getattr(torch, ''.join(['soft', 'max']))(x)", "torch.softmax"),
         ("import importlib\ny = importlib.import_module('tor' 'ch').softmax(x)", "torch.softmax"),
         ("import torch\nclass Kit:\n    t = torch\ny = Kit.t.softmax(x)", ".softmax()"),
+        ("import torch\n%time t = torch\ny = t.softmax(x)", "torch.softmax"),
         ("import torch\n@torch.softmax\ndef f(x):\n    return x", "torch.softmax"),
         ("import scipy\ny = scipy.special.log_softmax(x)", "scipy.special.log_softmax"),
         ("import torch\ny = torch.tensor(x).softmax(-1)", ".softmax()"),

@@ -102,21 +102,36 @@ def test_an_answer_without_its_line_is_found_by_its_function(pristine):
     "source",
     [
         "from sdpa_helpers.lessons.dot_product.exercises.dot_product import dot_product",
-        "import sdpa_helpers as s\ns.solution(dot_product)",
-        "import sdpa_helpers.lessons",
-        "import sdpa_helpers.grading as g",
+        "import sdpa_helpers as s\ny = s.solution(dot_product)",
         "import sdpa_helpers as s\ny = s.softmax(x)",
-        "from sdpa_helpers.attention.numpy_formula import attention",
+        "from sdpa_helpers.attention.numpy_formula import attention\ny = attention(x, x, x)",
         "import importlib\nimportlib.import_module('sdpa_helpers.attention')",
         "y = __import__('sdpa_helpers').softmax(x)",
         "import sdpa_helpers as s\ny = getattr(s, 'softmax')(x)",
-        "from sdpa_helpers import solution as help_me\nhelp_me('dot_product')",
+        "from sdpa_helpers import solution as help_me\ny = help_me('dot_product')",
     ],
 )
 def test_reaching_for_the_solution_is_flagged(pristine, source):
     lifted = lift([code(f"# exercise: dot_product\n{source}")], EXERCISES, answer_cells(pristine))
     assert [f.kind for f in lifted.flags] == ["forbidden-call"]
     assert "dot_product" in lifted.forbidden
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import sdpa_helpers as s\ns.solution(dot_product)",
+        "from sdpa_helpers import solution as help_me\nhelp_me('dot_product')",
+        "import sdpa_helpers.lessons",
+        "import sdpa_helpers.grading as g",
+        "from sdpa_helpers.attention.numpy_formula import attention",
+    ],
+)
+def test_what_does_nothing_is_a_flag_and_not_forbidden(pristine, source):
+    lifted = lift([code(f"# exercise: dot_product\n{source}")], EXERCISES, answer_cells(pristine))
+    assert [f.kind for f in lifted.flags] == ["leftover"]
+    assert "stands in the answer cell" in lifted.flags[0].message
+    assert not lifted.forbidden
 
 
 @pytest.mark.parametrize(
@@ -149,7 +164,7 @@ def test_forbidden_calls_are_found_by_reading(pristine, source, found):
     [
         ("exec(''.join(parts))", "exec"),
         ("y = %time torch.nn.functional.scaled_dot_product_attention(a, b, c)", "get_ipython"),
-        ("y = getattr(numpy, 'd' + 'ot')(q, k)", "getattr"),
+        ("y = getattr(numpy, name)(q, k)", "getattr"),
         ("import sys\ny = sys.modules['x' + 'y']", "sys.modules"),
         ("y = " + "1+" * 24_000 + "1", "nested too deeply"),
         ("y = q @ k", ""),
