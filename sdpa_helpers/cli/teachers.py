@@ -252,7 +252,7 @@ def release(
     exercise: Annotated[
         list[str] | None,
         typer.Option(
-            help="With --graded: what is homework, an exercise or a lesson; may be repeated. Default: all."
+            help="With --graded: an exercise or a lesson; may be repeated. Default: all but dot_product."
         ),
     ] = None,
     zipped: Annotated[bool, typer.Option("--zip", help="Also FOLDER.zip, the same bytes each time.")] = False,
@@ -305,6 +305,7 @@ def mutants(
 def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:
     """What is homework, and what an edition tells of it all the same."""
     from sdpa_helpers.classroom.copies import copies_in
+    from sdpa_helpers.classroom.homework import SOLVED_AT_THE_START
     from sdpa_helpers.lessons.registry import all_exercises
 
     say(f"without answers: {', '.join(kept_back.names)}")
@@ -312,6 +313,10 @@ def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:
         say(f"of these not chosen, but defined with answers that were: {', '.join(kept_back.besides)}")
     if kept_back.hints:
         say(f"without the last hint, which is the whole answer: {', '.join(kept_back.hints)}")
+    if SOLVED_AT_THE_START in kept_back.names:
+        say(
+            f"notebooks/00_start_here.ipynb answers {SOLVED_AT_THE_START}, and shows a check that names mistakes"
+        )
     for path, names in copies_in(folder, [all_exercises()[name] for name in kept_back.names]):
         say(f"{path} prints code for {', '.join(names)}")
 
