@@ -14,7 +14,7 @@ from sdpa_helpers.classroom import lock
 from sdpa_helpers.classroom.collect import RENAMED, Late, find_submissions, worksheet_times
 from sdpa_helpers.classroom.executors import Executor, grade_all
 from sdpa_helpers.classroom.files import write_text
-from sdpa_helpers.classroom.gradebook import CannotWrite, gradebook_url, open_gradebook, write_gradebook
+from sdpa_helpers.classroom.gradebook import CannotWrite, check_place, gradebook_place, write_gradebook
 from sdpa_helpers.classroom.listing import Listing, list_folder, unpack
 from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.results_folder import ResultsFolder
@@ -121,9 +121,9 @@ def grade_folder(
     machine is in trouble; what is graded by then stays so, and the same call goes on from there.
     """
     folder, unpacked = ResultsFolder(batch.out), None
-    url = gradebook_url(folder, batch.gradebook)
+    place = gradebook_place(folder, batch.gradebook)
     try:
-        open_gradebook(url).dispose()  # before hours of work, not after them
+        check_place(place)  # before hours of work, not after them
         _make(batch.out)
         with lock.held(folder.lock):
             folder.remove_drafts()
@@ -144,7 +144,7 @@ def grade_folder(
             write_left_out(folder.left_out_csv, left_out)
             tidy_timings(folder.timings_csv, pairs)
             write_class_pages(folder, pairs)
-            write_gradebook(url, folder.read_results(pairs))
+            write_gradebook(place, folder.read_results(pairs))
     except CannotWrite as error:
         raise Unusable(f"{error}. {_GO_ON}") from error
     except OSError as error:

@@ -5,8 +5,15 @@ import gc
 import sys
 from collections.abc import Iterator
 
-_SLOW = "rfc3987_syntax"
-"""An optional check of web addresses, which nbformat loads through jsonschema and nobody here uses: 1.5 s."""
+_NOT_NEEDED = (
+    "rfc3987_syntax",
+    "rfc3339_validator",
+    "webcolors",
+    "jsonpointer",
+    "uri_template",
+    "isoduration",
+)
+"""Optional checks of addresses, dates and colours, which nbformat loads through jsonschema and nobody here uses."""
 
 
 @contextlib.contextmanager
@@ -25,10 +32,12 @@ def quick_imports() -> Iterator[None]:
 
 
 def _import_nbformat() -> None:
-    if _SLOW in sys.modules or "nbformat" in sys.modules:
+    if "nbformat" in sys.modules:
         return
-    sys.modules[_SLOW] = None  # type: ignore[assignment]  # importing it fails, which jsonschema allows for
+    absent = [name for name in _NOT_NEEDED if name not in sys.modules]
+    sys.modules |= dict.fromkeys(absent)  # type: ignore[arg-type]  # importing them fails, which jsonschema allows for
     try:
         import nbformat  # noqa: F401
     finally:
-        del sys.modules[_SLOW]
+        for name in absent:
+            del sys.modules[name]

@@ -1,7 +1,9 @@
 """Files, tables and pages from records: escaped, whole, and the same again."""
 
+import contextlib
 import csv
 import json
+import sqlite3
 import tracemalloc
 
 import pytest
@@ -118,10 +120,30 @@ def test_a_notebook_nobody_handed_in_is_blank_and_does_not_count(tmp_path):
         }
 
 
-def test_grading_again_replaces_and_keeps_the_others(tmp_path):
+@pytest.fixture(params=["file", "URL"])
+def book(request, tmp_path):
+    """Where a gradebook can be: the file, which we write ourselves, or a URL for SQLAlchemy."""
+    path = tmp_path / "book.db"
+    return path if request.param == "file" else f"sqlite:///{path}"
+
+
+def test_the_file_has_the_tables_that_other_databases_get(tmp_path):
+    schemas = []
+    for place in (tmp_path / "one.db", f"sqlite:///{tmp_path / 'other.db'}"):
+        write_gradebook(place, [made_up("ada")])
+    for name in ("one.db", "other.db"):
+        with contextlib.closing(sqlite3.connect(tmp_path / name)) as connection:
+            found = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+        schemas.append(
+            [(name, "".join((sql or "").split()).replace("DOUBLE", "FLOAT")) for name, sql in found]
+        )
+    assert schemas[0] == schemas[1]
+
+
+def test_grading_again_replaces_and_keeps_the_others(tmp_path, book):
     url = f"sqlite:///{tmp_path / 'book.db'}"
-    write_gradebook(url, [made_up("ada"), made_up("bob")])
-    write_gradebook(url, [made_up("ada", points=4.0)])
+    write_gradebook(book, [made_up("ada"), made_up("bob")])
+    write_gradebook(book, [made_up("ada", points=4.0)])
     with create_engine(url).connect() as connection:
         rows = connection.execute(text("select student, points from results order by student")).all()
         cases = connection.execute(text("select count(*) from cases")).scalar()
@@ -130,7 +152,7 @@ def test_grading_again_replaces_and_keeps_the_others(tmp_path):
     assert (cases, flags) == (8, 2)
 
 
-def test_a_large_class_is_written_a_few_at_a_time_and_all_or_nothing(tmp_path):
+def test_a_large_class_is_written_a_few_at_a_time_and_all_or_nothing(tmp_path, book):
     """The memory that it takes does not grow with the class: 40 MB of messages pass through a tenth of that."""
     url = f"sqlite:///{tmp_path / 'book.db'}"
 
@@ -138,10 +160,10 @@ def test_a_large_class_is_written_a_few_at_a_time_and_all_or_nothing(tmp_path):
         for n in range(number):
             yield made_up(f"s{n:04}", message="x" * 10_000)
 
-    write_gradebook(url, records(100))  # what is imported and compiled counts for nothing
+    write_gradebook(book, records(100))  # what is imported and compiled counts for nothing
     tracemalloc.start()
     try:
-        write_gradebook(url, records(1000))
+        write_gradebook(book, records(1000))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -153,7 +175,7 @@ def test_a_large_class_is_written_a_few_at_a_time_and_all_or_nothing(tmp_path):
 
     before = (tmp_path / "book.db").read_bytes()
     with pytest.raises(KeyboardInterrupt):
-        write_gradebook(url, cut_off())
+        write_gradebook(book, cut_off())
     with create_engine(url).connect() as connection:
         assert connection.execute(text("select count(*) from results")).scalar() == 1000
         assert connection.execute(text("select count(*) from cases")).scalar() == 4000

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from sdpa_helpers.checking.written_exercise import WrittenExercise
-from sdpa_helpers.classroom.gradebook import gradebook_url, write_gradebook
+from sdpa_helpers.classroom.gradebook import gradebook_place, write_gradebook
 from sdpa_helpers.classroom.lock import held
 from sdpa_helpers.classroom.pages import write_class_page, write_feedback
 from sdpa_helpers.classroom.results_folder import ResultsFolder
@@ -82,7 +82,7 @@ def apply_marks(folder: ResultsFolder, gradebook: str | None = None) -> Applied:
                 done.changed += 1
         write_tables(folder, folder.read_results(pairs), list(LESSONS))
         if gradebook or folder.gradebook_db.is_file():
-            write_gradebook(gradebook_url(folder, gradebook), folder.read_results(pairs))
+            write_gradebook(gradebook_place(folder, gradebook), folder.read_results(pairs))
         write_class_page(folder, pairs)
     return done
 
