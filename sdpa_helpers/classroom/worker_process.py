@@ -21,7 +21,7 @@ from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.result import GradedNotebook, Status
 from sdpa_helpers.grading.run import SandboxEnded
 
-MARGIN = 60.0
+MARGIN = 120.0
 """Seconds that a submission may take beside its own limits: to be read and judged, its kernels to start."""
 
 ROOM_MB = 512

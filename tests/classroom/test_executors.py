@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -290,6 +291,8 @@ def test_whatever_becomes_of_a_worker_costs_the_one_that_it_had(monkeypatch):
             -settings.limits.wall_seconds if submission.student == "endless" else margin,
         )
 
+    # So that workers are forked, as they are on Linux, whatever threads earlier tests have left.
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
     monkeypatch.setattr(worker_process, "attempt", hard_to_grade)
     monkeypatch.setattr(worker_process.Worker, "begin", begin_soon_overdue)
     students = ("ada", "endless", "greedy", "deadly", "large", "zoe")

@@ -44,12 +44,19 @@ def main() -> None:
 def warm_up() -> tuple[socket.socket, socket.socket, Kernel]:
     """The listener and the leash that the command line names, and the kernel that all others are forks of."""
     listener, leash = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
+    _let_memory_grow()
     gc.disable()  # here, where all is kept; a kernel enables it again
     kernel = Kernel()
     kernel.warm(sys.argv[3])
     _import(["numpy", "numpy.random"])
     listener.listen(16)  # only now: a connection that is refused means that this is not ready
     return listener, leash, kernel
+
+
+def _let_memory_grow() -> None:
+    """Lift the limit of a worker that starts this server anew: it is the worker's own. Kernels get others."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def accept(listener: socket.socket) -> tuple[socket.socket, Request, socket.socket] | None:
@@ -155,12 +162,5 @@ def _own_files(box_mb: int) -> None:
     os.chdir("/box")
 
 
-def let_memory_grow() -> None:
-    """Lift the limit of a worker that starts this server anew: it is the worker's own. Kernels get others."""
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
-
 if __name__ == "__main__":
-    let_memory_grow()
     main()
