@@ -1,5 +1,6 @@
 """The class report: what it counts, what it links to, and that nothing of a submission becomes markup."""
 
+import inspect
 import json
 import re
 import subprocess
@@ -11,10 +12,21 @@ import nbformat
 import pytest
 
 from sdpa_helpers.checking.render import code_spans
+from sdpa_helpers.classroom.collect import RENAMED
 from sdpa_helpers.classroom.pages import write_class_pages
-from sdpa_helpers.classroom.pages.class_report import MAX_BARS, ExerciseSummary, bars, histogram, summarise
+from sdpa_helpers.classroom.pages.class_report import (
+    MAX_BARS,
+    ExerciseSummary,
+    bars,
+    class_page,
+    histogram,
+    summarise,
+)
+from sdpa_helpers.classroom.pages.equal_to_solution import LONG_ENOUGH, handed_out
+from sdpa_helpers.classroom.pages.flag_kinds import FLAG_KINDS
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.grading.result import Flag
+from sdpa_helpers.grading.read_file import UNREAD
+from sdpa_helpers.grading.result import Flag, GradedNotebook
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of, find
 from tests.results import MEANS, NAME, like_all, result
 
@@ -121,3 +133,75 @@ def test_the_command(tmp_path):
     ran = subprocess.run([*command, str(tmp_path / "feedback")], capture_output=True, text=True, check=False)
     assert ran.returncode == 2
     assert "no results" in " ".join(ran.stderr.split())
+
+
+# ---- equal to the handed-out solution -------------------------------------------------------------------------
+
+LONG = [e for e in exercises_of("03_softmax") if handed_out(e)]
+
+
+def pasted(exercise) -> str:
+    """The handed-out answer with other names, a comment and an import above."""
+    source = inspect.getsource(exercise.reference)
+    return f"# exercise: {exercise.name}\nimport numpy as np\n\n{source}    # mine\n".replace(
+        "largest", "biggest"
+    )
+
+
+def own(exercise) -> str:
+    """An answer that nobody has handed out."""
+    steps = "".join(f"    a{n} = np.exp(a{n - 1}) / {n}\n" for n in range(1, 12))
+    return f"def {exercise.name}(a0):\n{steps}    return a11\n"
+
+
+def handed_in(student, *, copied) -> GradedNotebook:
+    answers = {e.name: (pasted if n < copied else own)(e) for n, e in enumerate(LONG)}
+    return result(student, [], "03_softmax", answers=answers)
+
+
+def test_who_hands_in_what_was_handed_out_is_counted(tmp_path):
+    assert len(LONG) >= 5
+    some = [
+        handed_in("ada", copied=len(LONG)),
+        handed_in(NASTY, copied=len(LONG) - 1),
+        handed_in("cleo", copied=2),
+    ]
+    whole = summarise([*some, result("dora", [], "03_softmax")])
+    found = [(a.student, len(a.equal), a.asked) for a in whole.equal]
+    assert found == [("ada", len(LONG), len(LONG)), (NASTY, len(LONG) - 1, len(LONG))]
+    page = class_page(whole, ResultsFolder(tmp_path))
+    assert "Equal to the handed-out solution: 2 learners" in page
+    assert page.count("answers that can tell</li>") == 2
+    assert "<img" not in page
+    assert "Equal to" not in class_page(summarise(some[2:]), ResultsFolder(tmp_path))
+
+
+def test_answers_of_several_notebooks_are_counted_together():
+    long = [(e, notebook) for notebook in LESSONS for e in exercises_of(notebook) if handed_out(e)]
+    first = {notebook: e for e, notebook in reversed(long)}
+    each = [result("ada", [], n, answers={e.name: pasted(e)}) for n, e in sorted(first.items())]
+    assert [(a.student, len(a.equal), a.notebook) for a in summarise(each).equal] == [
+        ("ada", len(first), min(first))
+    ]
+    assert not summarise(each[:2]).equal
+
+
+def test_a_short_solution_tells_nothing():
+    assert handed_out(find("dot_product")) == ()
+    assert all(len(body.split()) >= LONG_ENOUGH for e in LONG for body in handed_out(e))
+
+
+# ---- flags ----------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_flag_has_a_meaning_on_the_page_and_in_the_docs(course, tmp_path):
+    package = course / "sdpa_helpers"
+    text = "\n".join(path.read_text() for path in package.rglob("*.py"))
+    written = set(re.findall(r'\bFlag\(\s*"([a-z-]+)"', text))
+    assert len(written) >= 10
+    assert written | {RENAMED, UNREAD} <= set(FLAG_KINDS)
+    docs = (course / "docs" / "grading.md").read_text()
+    assert [kind for kind, says in FLAG_KINDS.items() if f"| `{kind}` | {says} |" not in docs] == []
+    flagged = result("ada", [], flags=[Flag("late", "late"), Flag("of-an-older-version", "?")])
+    page = class_page(summarise([flagged]), ResultsFolder(tmp_path))
+    assert page.count("The file came after the deadline") == 2

@@ -18,6 +18,8 @@ from markupsafe import Markup
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.render import code_spans
+from sdpa_helpers.classroom.pages.equal_to_solution import FEWEST, LONG_ENOUGH, SHARE, Answered, count_equal
+from sdpa_helpers.classroom.pages.flag_kinds import meaning_of
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords, NamedMistake
 from sdpa_helpers.lessons.places import course_root
@@ -107,6 +109,14 @@ class ClassSummary:
     misconceptions: list[Misconception] = field(default_factory=list)
     unknown: list[UnknownAnswer] = field(default_factory=list)
     flags: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+    answered: dict[str, Answered] = field(default_factory=dict)
+    """By learner: how many answers are equal to handed-out ones."""
+
+    @property
+    def equal(self) -> list[Answered]:
+        """Learners most of whose answers that can tell are equal to handed-out ones; most of them first."""
+        listed = (a for a in self.answered.values() if a.listed)
+        return sorted(listed, key=lambda a: (-len(a.equal), a.student))
 
 
 # ---- counting ---------------------------------------------------------------------------------------------
@@ -134,6 +144,7 @@ def summarise(results: Iterable[GradedNotebook]) -> ClassSummary:
                 summary.troubled.append((student, result.status, result.reason))
         if result.status in ("missing", "unreadable"):
             continue
+        count_equal(whole.answered, result)
         known = {e.name: e for e in exercises_of(notebook)}
         for graded in result.exercises:
             _add(summary, student, graded)
@@ -198,6 +209,8 @@ def class_page(summary: ClassSummary, folder: ResultsFolder) -> str:
             feedback=folder.feedback_link,
             histogram=histogram,
             count=_count,
+            meaning_of=meaning_of,
+            equal_when=(LONG_ENOUGH, FEWEST, round(100 * SHARE)),
             similar=folder.similar_page.name if folder.similar_page.is_file() else "",
         )
     )

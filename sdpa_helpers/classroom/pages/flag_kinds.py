@@ -1,0 +1,27 @@
+"""What each kind of flag means, in one sentence for the instructor; docs/grading.md has the same table."""
+
+FLAG_KINDS = {
+    "answer-cell-error": "An answer cell ended with an error after its function was defined; the function was graded.",
+    "answer-line-missing": "The first line that names the exercise is gone; the answer was found in another way.",
+    "answer-too-long": "An answer is longer than what is read; one in code is then not graded.",
+    "could-not-be-read": "An answer took too long to read, or too much memory: what it uses is not known. Look at it.",
+    "doubled-answer": "An exercise has several answer cells; the last one that was worked on was graded.",
+    "dynamic-code": "What the code uses cannot be told by reading (`exec`, `getattr`, …); often it is harmless.",
+    "edited-check": "A check cell was changed; the original one was used, so it had no effect.",
+    "forbidden-call": "Something ready-made was used that the exercise forbids; `--forbidden` says what it costs.",
+    "forged-output": "A result did not come as a check sends it, and earned nothing: somebody tried, or printed a lot.",
+    "kept-under-another-name": "The name on the file cannot be kept everywhere, so this learner is called otherwise.",
+    "late": "The file came after the deadline; `--late` says what that costs.",
+    "leftover": "A line that does nothing is left in an answer, for example `solution(f)` or an import never used.",
+    "malformed-message": "The code wrote into the grader's own connection, which ended the run.",
+    "no-time": "The submission reached its deadline; what it had earned until then may count.",
+    "odd-file": "The file was damaged, doubled or packed in an odd way.",
+    "passed-over": "A newer file holds no answer that can be graded, so an earlier one was.",
+    "several-files": "There are several files for this notebook; one of them was graded.",
+    "test-marker": "A comment that would steer the test runner stands in an answer; it had no effect.",
+}
+
+
+def meaning_of(kind: str) -> str:
+    """The sentence, or "" for a kind that an older version wrote."""
+    return FLAG_KINDS.get(kind, "")
