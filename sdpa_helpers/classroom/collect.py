@@ -129,8 +129,11 @@ def _sort_in(
     if named and (named.sender.lms or not top):
         found.setdefault(named.sender, Found())  # handed in something: a missing notebook is then a result
     if entry.path is None:
-        if top and named is None and not entry.relative.name.endswith(".ipynb"):
-            left_out.append((name, "no notebook, and in nobody's folder"))
+        if not entry.relative.name.endswith(".ipynb"):
+            if ".ipynb" in entry.relative.name.lower():
+                left_out.append((name, "named like a notebook, but its name does not end with .ipynb"))
+            elif top and named is None:
+                left_out.append((name, "no notebook, and in nobody's folder"))
         return
     notebook = notebook_of(entry.relative.name, notebooks)
     if notebook is None:

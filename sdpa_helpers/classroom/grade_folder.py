@@ -254,4 +254,7 @@ def _listing(source: Path, into: Path) -> Listing:
     try:
         return unpack(source, into)
     except (zipfile.BadZipFile, OSError, RuntimeError, ValueError, struct.error) as error:
-        raise Unusable(f"{source} is neither a folder nor a readable zip ({error})") from None
+        raise Unusable(
+            f"{source} is neither a folder nor a readable zip ({error}). If another program can unpack it, give the "
+            "folder that it makes"
+        ) from None

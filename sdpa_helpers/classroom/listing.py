@@ -20,7 +20,8 @@ TRAPS = ("__MACOSX", ".ipynb_checkpoints", ".DS_Store", ".git")
 """What systems add by themselves: not worth a line."""
 
 MAX_SHOWN_NAME = 200
-"""A zip can have names of 65,535 bytes."""
+MAX_NAME = 1000
+"""A zip can have names of 65,535 bytes, folders at most 255."""
 
 BOMB_BYTES, BOMB_RATIO = 4 << 20, 50
 """No notebook of this size packs so well: more than 4 MiB from less than a fiftieth."""
@@ -195,6 +196,8 @@ def unpack(archive: Path, into: Path) -> Listing:
 def _refused(name: str, info: zipfile.ZipInfo) -> str:
     """Why an entry is not unpacked, by its name and kind; "" when nothing speaks against it."""
     relative, mode = PurePosixPath(name), info.external_attr >> 16
+    if any(len(part) > MAX_NAME for part in relative.parts):
+        return f"a name of more than {MAX_NAME} characters"
     if "\0" in info.orig_filename:
         return "its name goes on after a NUL character"
     if relative.is_absolute() or (len(relative.parts[0]) == 2 and relative.parts[0].endswith(":")):

@@ -27,7 +27,7 @@ _MOODLE = re.compile(
 _BLACKBOARD = re.compile(
     r".+?_(?P<id>[^_]+)_attempt_(?P<time>\d{4}(?:-\d\d){5})_(?P<file>.+)", re.DOTALL | re.ASCII
 )
-_COPY = re.compile(r"[-_ ]*(\(\d+\)|Copy of|Copy\d*\b|[-_]\d{1,2}$)[-_ ]*", re.IGNORECASE)
+_COPY = re.compile(r"[-_ ]{0,9}(\(\d{1,9}\)|Copy of|Copy\d{0,9}\b|[-_]\d{1,2}$)[-_ ]{0,9}", re.IGNORECASE)
 _NO_NAME = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE | re.DOTALL)
 """What Windows takes for a device."""
 _DIGITS = 30

@@ -1,6 +1,7 @@
 """The commands that everybody has: `sdpa doctor`, `sdpa check`, `sdpa bench`."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -49,8 +50,9 @@ def check(
     settings = Settings(PUBLIC_SEED, limits(timeout, memory))
     for path in notebooks:
         name = notebook_of(path.name, list(LESSONS))
-        if not path.is_file() or name is None:
-            reason = "no such file" if not path.is_file() else f"expected a name like {', '.join(LESSONS)}"
+        there = os.path.isfile(path)  # Path.is_file raises an error for a name that is too long
+        if not there or name is None:
+            reason = "no such file" if not there else f"expected a name like {', '.join(LESSONS)}"
             complain_of(f"{path}: {reason}", "bold")
             worst = 2
             continue

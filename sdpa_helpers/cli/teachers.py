@@ -123,12 +123,13 @@ def grade(
         from sdpa_helpers.classroom.results_folder import ResultsFolder
         from sdpa_helpers.grading.grade_one import Settings
 
+    secret = _seed(seed, seed_file)  # out of the environment before anything else is started
     where = _executor(executor, jobs)
     # A cluster's workers choose their levels themselves.
     level = _sandbox_level(sandbox) if executor == "local" else sandbox
     batch = Batch(submissions, out, fresh, gradebook, _time(deadline), roster, Late(policy, late_penalty))
     bounds = limits(timeout, memory, subprocesses)
-    settings = Settings(_seed(seed, seed_file), bounds, forbidden, level, mistake_cap, variants)
+    settings = Settings(secret, bounds, forbidden, level, mistake_cap, variants)
     with progress_bar() as bar:
         task = bar.add_task("grading", total=None)
         try:

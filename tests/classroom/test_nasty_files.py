@@ -235,6 +235,28 @@ def test_a_zip_with_backslashes_alone_is_one_of_folders(tmp_path):
     assert [name for name, _ in left_out] == [f"a/../ada/{NAME}.ipynb"]
 
 
+def test_a_name_without_end_is_left_out_and_costs_no_time(tmp_path):
+    names = [
+        part * (60_000 // len(part)) for part in ("-", "1_", "anon_", "LATE_", " ", "a_attempt_", "Copy")
+    ]
+    listing = zipped(
+        tmp_path, [(f"{name}{NAME}.ipynb", "{}") for name in names] + [(f"ada/{NAME}.ipynb", "{}")]
+    )
+    got, left_out = found(listing)
+    assert list(got) == ["ada"]
+    assert {why for _, why in left_out} == {"a name of more than 1000 characters"}
+    assert len(left_out) == len(names)
+
+
+@pytest.mark.parametrize("name", [f"{NAME}.ipynb.txt", f"{NAME}.IPYNB", f"{NAME}.ipynb "])
+def test_a_notebook_with_another_ending_is_named(tmp_path, name):
+    put(tmp_path / "ada" / name)
+    put(tmp_path / "bob" / f"{NAME}.ipynb")
+    got, left_out = found(tmp_path)
+    assert got["ada"].path is None
+    assert [file for file, _ in left_out] == [f"ada/{name}"]
+
+
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_methods_that_unpack_without_bounds_are_not_read(tmp_path, method):
     got, _ = found(zipped(tmp_path, [(f"ada/{NAME}.ipynb", b" " * (3 << 20))], compression=method))

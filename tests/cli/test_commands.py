@@ -169,3 +169,10 @@ def test_the_seed_comes_from_a_file_or_the_environment_and_leaves_it(tmp_path, m
     for given, where in ((None, file), ("x", file), (None, tmp_path / "absent")):
         with pytest.raises(Refusal):
             teachers._seed(given, where)
+
+
+def test_a_name_that_no_file_can_have_is_a_sentence_and_not_an_error():
+    status, says = sdpa("check", f"{'x' * 300}.ipynb")
+    assert status == 2
+    assert "no such file" in says
+    assert sdpa("grade", "x" * 300, "--out", "y" * 300)[0] == 2
