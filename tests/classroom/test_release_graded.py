@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from sdpa_helpers.checking import sealed
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
@@ -17,9 +18,11 @@ from sdpa_helpers.checking.observe import observe
 from sdpa_helpers.classroom.copies import copies_in
 from sdpa_helpers.classroom.homework import chosen, homework
 from sdpa_helpers.classroom.release import release, zip_edition
+from sdpa_helpers.cli.app import app
 from sdpa_helpers.lessons.exercise_notebook import answer_cell
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of
 from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
+from tests.corpus import entries, function_of
 
 IN_LESSONS = {
     "notebooks/04_gradients.ipynb",
@@ -253,3 +256,40 @@ def test_a_zip_has_the_same_bytes_each_time(edition, tmp_path):
         packed.append(zip_edition(tmp_path / place / "course").read_bytes())
     assert packed[0] == packed[1]
     assert (tmp_path / "one" / "course.zip").stat().st_size > 100
+
+
+def test_people_s_right_answers_are_right_there_too(kept_back):
+    """Only the numbers: what else `check` looks at is the same in both."""
+    refused, tried = [], 0
+    known = {name: truths(all_exercises()[name], PUBLIC_SEED) for name in kept_back.names}
+    there = {name: truths(_as_it_is_there(kept_back, name), PUBLIC_SEED) for name in kept_back.names}
+    for entry in entries()[::3]:
+        if entry.right and entry.exercise in there:
+            function = function_of(entry)
+            for full, kept in zip(known[entry.exercise], there[entry.exercise], strict=True):
+                if full.case.peak_bytes:
+                    continue
+                tried += 1
+                answer = observe(function, full.inputs)
+                if not judge(all_exercises()[entry.exercise], kept, answer).passed:
+                    refused.append(f"{entry.exercise}: {entry.title}: {full.case.name}")
+    assert tried > 1000
+    assert not refused
+
+
+def _as_it_is_there(kept_back, name):
+    cell = {}
+    path = f"sdpa_helpers/lessons/{all_exercises()[name].lesson[3:]}/exercises/{name}.py"
+    exec(compile(kept_back.texts[path], path, "exec"), cell)
+    return cell["EXERCISE"]
+
+
+def test_the_command_refuses_what_it_does_not_know(tmp_path):
+    for options, why in (
+        (["--exercise", "softmax"], "it goes with --graded"),
+        (["--graded", "--exercise", "sofmax"], "no exercise and no lesson called 'sofmax'"),
+    ):
+        ran = CliRunner().invoke(app, ["release", str(tmp_path / "course"), *options])
+        assert ran.exit_code == 2
+        assert why in " ".join(ran.output.split())
+    assert not (tmp_path / "course").exists()
