@@ -138,6 +138,24 @@ def kernels() -> list[psutil.Process]:
     return found
 
 
+def alive(process: psutil.Process) -> bool:
+    """Whether a process runs, dead ones that nobody has collected yet left out."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def printed_by(kernel, source):
+    """What a cell prints, with the name and the text of an error behind it."""
+    asked, said = kernel.execute_cell_input(source), ""
+    kernel.await_reply(asked, timeout=60)
+    while (message := kernel.get_message("iopub", timeout=5))["msg_type"] != "status":
+        content = message["content"]
+        said += content.get("text", "") or f"{content.get('ename', '')}: {content.get('evalue', '')}"
+    return said
+
+
 def scratch_folders() -> set[Path]:
     """This process's temporary folders of runs and kernels."""
     here = Path(tempfile.gettempdir())

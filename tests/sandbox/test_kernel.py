@@ -6,8 +6,9 @@ import pytest
 
 from sdpa_helpers.sandbox import start
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
+from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.visible_files import EMPTY
-from tests.sandbox.conftest import LIMITS
+from tests.sandbox.conftest import LIMITS, printed_by
 
 
 @pytest.fixture
@@ -122,6 +123,72 @@ def test_many_lines_lose_nothing(warm):
         kernel.await_reply(asked, timeout=20)
         kernel.await_idle(asked, 5)
         assert kernel.incoming.messages >= 5_000
+    finally:
+        kernel.stop()
+
+
+LIBRARIES = """
+import asyncio, ctypes.util, io, multiprocessing, platform, tempfile
+from concurrent.futures import ThreadPoolExecutor
+import matplotlib.pyplot as plt, numpy as np, torch
+assert np.linalg.svd(np.ones((20, 20)))[1][0] > 19
+weights = torch.ones(4, requires_grad=True)
+torch.nn.functional.scaled_dot_product_attention(*[weights.reshape(1, 1, 2, 2)] * 3).sum().backward()
+assert weights.grad is not None
+plt.plot([1, 2]); plt.savefig(io.BytesIO())
+ctypes.util.find_library("m"), platform.processor(), tempfile.TemporaryDirectory().cleanup()
+await asyncio.gather(*(asyncio.to_thread(abs, n) for n in range(3)))
+with ThreadPoolExecutor(8) as pool: assert sum(pool.map(abs, range(9))) == 36
+try: multiprocessing.Pool(2)
+except OSError as error: print(error)
+"""
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+def test_libraries_work_where_no_program_can_be_started(usable, level):
+    limits = Limits(seconds=60, cell_seconds=30)
+    kernel = GradedKernel(start.start_kernel(usable(level), limits, EMPTY), limits)
+    try:
+        said = printed_by(kernel, LIBRARIES)
+        assert said in (
+            "a graded notebook cannot start other programs\n",
+            "[Errno 13] Permission denied\n",  # Landlock refuses the semaphore first
+        )
+    finally:
+        kernel.stop()
+
+
+BUFFERS = """
+import os, socket
+total, held = 0, []
+def fill(out):
+    global total
+    os.set_blocking(out, False)
+    try:
+        while True: total += os.write(out, b"x" * 65536)
+    except OSError: pass
+try:
+    while True:
+        held += socket.socketpair()
+        for end in held[-2:]:
+            try: end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 30)
+            except OSError: pass
+            fill(end.fileno())
+except OSError: pass
+for end in held[:4]: end.close()
+try:
+    while True: held.append(os.pipe()); fill(held[-1][1])
+except OSError: pass
+print(total >> 20)
+"""
+
+
+@pytest.mark.parametrize("level", ["warm", "landlock"])
+def test_what_lies_in_buffers_of_the_system_is_little(usable, level):
+    """No limit on memory counts it; it was more than a gigabyte."""
+    kernel = GradedKernel(start.start_kernel(usable(level), LIMITS, EMPTY), LIMITS)
+    try:
+        assert 1 <= int(printed_by(kernel, BUFFERS)) <= 32
     finally:
         kernel.stop()
 

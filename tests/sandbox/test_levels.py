@@ -26,7 +26,7 @@ from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
 from tests.handing_in import POINTS, RIGHT, TOTAL
 from tests.results import result
 from tests.sandbox import exhaust
-from tests.sandbox.conftest import LIMITS, NAME, kernels, wait_until_gone
+from tests.sandbox.conftest import LIMITS, NAME, alive, kernels, wait_until_gone
 
 ATTACKS = ("endless loop", "daemon")
 
@@ -325,14 +325,6 @@ if __name__ == "__main__":
     owners = {str(p.pid) for p in (tree, *everything)}
     left = [p.name for p in Path(tempfile.gettempdir()).glob("sdpa-*-*.*-*")]
     assert [n for n in left if n.split("-")[-2].split(".")[0] in owners] == []
-
-
-def alive(process: psutil.Process) -> bool:
-    """Whether a process runs, dead ones that nobody has collected yet left out."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
 
 
 def sandboxed(tree: psutil.Process) -> list[psutil.Process]:

@@ -11,7 +11,8 @@ from sdpa_helpers.sandbox.inside import linux
 from sdpa_helpers.sandbox.inside.confine import become_kernel, end_this_first, read_request
 
 _READ = linux.READ_FILE | linux.READ_DIR | linux.EXECUTE
-_BOX = _READ | linux.WRITE_FILE | linux.REMOVE_FILE | linux.MAKE_DIR | linux.MAKE_REG | linux.TRUNCATE
+_BOX = _READ | linux.WRITE_FILE | linux.TRUNCATE | linux.MAKE_REG | linux.REMOVE_FILE
+_BOX |= linux.MAKE_DIR | linux.REMOVE_DIR
 
 
 def main() -> None:

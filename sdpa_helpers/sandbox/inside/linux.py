@@ -74,7 +74,7 @@ def filter_calls(program: bytes, every_thread: bool = False) -> None:
 # ---- Landlock ---------------------------------------------------------------------------------------------
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
-REMOVE_FILE, MAKE_DIR, MAKE_REG, MAKE_SOCK, TRUNCATE = 1 << 5, 1 << 7, 1 << 8, 1 << 9, 1 << 14
+REMOVE_DIR, REMOVE_FILE, MAKE_DIR, MAKE_REG, TRUNCATE = 1 << 4, 1 << 5, 1 << 7, 1 << 8, 1 << 14
 _FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | 1 << 15
 _RIGHTS_OF_ABI = {1: 13, 2: 14, 3: 15, 4: 15}  # how many bits are known; 16 from version 5 on
 

@@ -1,0 +1,127 @@
+"""Without a sandbox: kernels have limits, and end with all that they started, also when their grader is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sdpa_helpers.grading.kernel_package import kernel_package
+from sdpa_helpers.sandbox import scratch, start
+from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
+from sdpa_helpers.sandbox.visible_files import EMPTY
+from tests.handing_in import POINTS, RIGHT, TOTAL
+from tests.sandbox import exhaust
+from tests.sandbox.conftest import LIMITS, alive, printed_by, wait_until_gone
+
+PROGRAMS = replace(LIMITS, subprocesses=True)
+ATTACKS = (
+    "endless loop",
+    "many children that work",
+    "shared memory of many processes",
+    "daemon",
+    "daemon whose parent ends",
+    "a program",
+    "os._exit",
+    "closes every file",
+    "200 MB of output",
+    "a message that never finishes",
+)
+
+FAMILY = """
+import os, subprocess, sys, time
+print(os.getpid())
+print(subprocess.Popen(["sleep", "1000"], start_new_session=True).pid)
+read, write = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.write(write, str(os.getpid()).encode())
+        time.sleep(1000)
+    os._exit(0)
+print(os.read(read, 20).decode())
+"""
+"""Starts a program in a session of its own and a daemon; prints the three pids."""
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_nobody_is_worn_down(graded, name):
+    record = graded("off", exhaust.source_of(name), PROGRAMS)
+    assert record.exercise("dot_product").points == 0
+    if name != "many children that work":
+        assert record.points == TOTAL - POINTS["dot_product"], (record.status, record.flags)
+
+
+def test_a_kernel_ends_with_all_that_it_started():
+    kernel = GradedKernel(start.start_kernel("off", PROGRAMS, EMPTY), PROGRAMS)
+    processes = [psutil.Process(int(pid)) for pid in printed_by(kernel, FAMILY).split()]
+    assert len(processes) == 3
+    assert all(map(alive, processes))
+    kernel.stop()
+    assert wait_until_gone(lambda: [p for p in processes if alive(p)]) == []
+
+
+def test_its_limits_are_those_of_the_other_levels(warm):
+    code = "import os, resource as r\n"
+    code += "print([r.getrlimit(getattr(r, 'RLIMIT_' + n)) for n in ('CPU', 'FSIZE', 'NOFILE', 'CORE')])"
+    said = []
+    for level in ("off", warm):
+        kernel = GradedKernel(start.start_kernel(level, LIMITS, EMPTY), LIMITS)
+        said.append(printed_by(kernel, code))
+        assert "OK" in printed_by(kernel, "try: bytearray(2 << 30)\nexcept MemoryError: print('OK')")
+        kernel.stop()
+    assert said[0] == said[1] != ""
+
+
+def test_a_fork_server_that_is_killed_costs_nothing(graded):
+    graded("off", "def dot_product(q, k):\n    return 1.0")
+    server = start._made["off", kernel_package()].server.process
+    os.kill(server.pid, signal.SIGKILL)
+    server.wait()
+    assert graded("off", RIGHT["dot_product"]).points == TOTAL
+
+
+GRADER = """
+import sys, time
+from sdpa_helpers.sandbox import start
+from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
+from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.visible_files import EMPTY
+from tests.sandbox.conftest import printed_by
+limits = Limits(subprocesses=True)
+kernel = GradedKernel(start.start_kernel("off", limits, EMPTY), limits)
+print(*printed_by(kernel, sys.argv[1]).split(), flush=True)
+kernel.execute_cell_input("while True: pass")
+time.sleep(1000)
+"""
+
+
+def test_kill_minus_nine_of_the_grader_leaves_nothing(course):
+    grader = subprocess.Popen(
+        [sys.executable, "-c", GRADER, FAMILY], stdout=subprocess.PIPE, text=True, cwd=course
+    )
+    assert grader.stdout is not None
+    pids = map(int, grader.stdout.readline().split())
+    processes = {*psutil.Process(grader.pid).children(recursive=True), *map(psutil.Process, pids)}
+    assert len(processes) >= 4  # the fork server, the kernel, the program, the daemon
+    grader.kill()
+    grader.communicate()
+    assert wait_until_gone(lambda: [p for p in processes if alive(p)]) == []
+    left = [p for p in Path(tempfile.gettempdir()).glob(f"sdpa-*-{grader.pid}.*") if p.is_dir()]
+    assert not [p for folder in left for p in folder.rglob("*") if p.suffix == ".json"]
+    scratch.sweep()
+    assert not any(p.exists() for p in left)
+
+
+def test_a_level_that_was_made_ready_beforehand_is_the_one_that_is_used():
+    start.prepare("off", EMPTY)
+    made = start._made["off", EMPTY]
+    kernel = GradedKernel(start.start_kernel("off", LIMITS, EMPTY), LIMITS)
+    assert printed_by(kernel, "print(1)") == "1\n"
+    kernel.stop()
+    assert start._made["off", EMPTY] is made
