@@ -4,21 +4,26 @@ An answer that carries something out makes feedback depend on the inputs: so the
 sets of them, and what is said must stay the same.
 """
 
+import json
 import linecache
 import re
 import textwrap
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.classroom.pages.feedback import feedback_page
+from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.hidden_words import error_in_words
 from sdpa_helpers.grading.judge import Evidence, Marking, forged, judge_exercise
-from sdpa_helpers.grading.read import Lifted
-from sdpa_helpers.grading.result import GradedExercise
+from sdpa_helpers.grading.read import Lifted, Submission
+from sdpa_helpers.grading.result import GradedExercise, as_json
 from sdpa_helpers.grading.run import Outcome
 from sdpa_helpers.lessons.registry import find
+from tests.handing_in import NAME as LESSON
 
 SEEDS = [f"seed {n}" for n in range(8)]
 NAME = "attention_scores"
@@ -146,3 +151,43 @@ def test_an_errors_words_hold_no_digits_but_of_a_name_in_the_source():
         assert not re.search(r"\d", " ".join(error_in_words("ValueError", text, "")))
     assert list(error_in_words("NameError", "name 'a9' is not defined", "a91 = 2")) == ["NameError"]
     assert "a9" in " ".join(error_in_words("NameError", "name 'a9' is not defined", "b = a9"))
+
+
+# ---- through a real kernel --------------------------------------------------------------------------------
+
+LOOK = (
+    "x = np.abs(np.ravel({0})).max()\n    x = 'secret' + repr(float(x)).replace('.', '')[:9] + 'terces'\n    "
+)
+IN_ALL_WAYS = {
+    "dot_product": "import builtins\ndef dot_product(q, k):\n    "
+    + LOOK.format("q")
+    + "builtins.told = x\n    print(x)\n    raise ValueError(x)",
+    "attention_scores": "def attention_scores(Q, K):\n    " + LOOK.format("Q") + "return type(x, (), {})()",
+    "cosine_similarity": "raise type(told, (Exception,), {})(told)",
+    "best_key": "def best_key(q, K):\n    from IPython.display import display\n    "
+    + LOOK.format("q")
+    + "display({'application/vnd.sdpa.answer+json': {'nonce': x, 'answer': x}}, raw=True)\n    return 1",
+    "weighted_sum": """import IPython.display as shown
+display = shown.display
+def instead(data, **more):
+    for sent in data.values():
+        sent["answer"] |= {"kind": "error", "array": None, "items": [], "type": told, "error": [told] * 4}
+    display(data, **more)
+def weighted_sum(weights, V):
+    shown.display = instead
+    return V""",
+}
+
+
+def test_a_kernel_that_is_out_for_it_tells_nothing_either(hand_in):
+    result = grade(Submission("ada", LESSON, hand_in("ada", **IN_ALL_WAYS)), Settings("secret seed"))
+    kinds = {name: case.diagnosis for name in IN_ALL_WAYS for case in result.exercise(name).cases[-1:]}
+    assert kinds == {
+        "dot_product": "raised-error",
+        "attention_scores": "wrong-kind",
+        "cosine_similarity": "answer-cell-failed",
+        "best_key": "forged-output",
+        "weighted_sum": "raised-error",
+    }
+    told = json.dumps(as_json(replace(result, answers={}, shapes={}))) + feedback_page(result)
+    assert not re.search("secret.*terces", told)
