@@ -49,6 +49,16 @@ class Homework:
     left_out: tuple[str, ...]
     """Files that do not go along."""
 
+    @property
+    def in_words(self) -> str:
+        """What is homework, a lesson at a time: "`best_key`, all of 03_softmax"."""
+        parts = []
+        for lesson in LESSONS:
+            every = [exercise.name for exercise in exercises_of(lesson)]
+            here = [name for name in every if name in self.names]
+            parts += [f"all of {lesson}"] if here == every else [f"`{name}`" for name in here]
+        return ", ".join(parts)
+
 
 SOLVED_AT_THE_START = "dot_product"
 """The notebook 00_start_here shows with it how a check works, and answers it: homework only where somebody says so."""

@@ -127,8 +127,8 @@ def _goes_along(folder: str, within: tuple[str, ...]) -> bool:
 def student_readme(root: Path, graded: Homework | None = None) -> str:
     """The student edition's README: how to start, the lessons by their titles, and what is homework."""
     rows = "\n".join(f"- [{title}](notebooks/{name})" for name, title in _lessons(root))
-    names = ", ".join(f"`{name}`" for name in graded.names) if graded else ""
-    return _README.format(lessons=rows, homework=_HOMEWORK.format(names=names) if graded else "")
+    homework = _HOMEWORK.format(what=graded.in_words) if graded else ""
+    return _README.format(lessons=rows, homework=homework)
 
 
 def _lessons(root: Path) -> Iterator[tuple[str, str]]:
@@ -148,8 +148,10 @@ def _refuse_solutions(paths: list[Path]) -> None:
 
 
 _HOMEWORK = """
-This edition has no answers to what is homework: {names}. There `check(f)` says what is right and wrong, case by case,
-and not why; `solution(f)` shows nothing. You are graded with other inputs than those of `check`.
+Homework is {what}.
+
+This edition has no answers to it. There `check(f)` says what is right and wrong, case by case, and not why, and
+`solution(f)` shows nothing. You are graded with other inputs than those of `check`.
 """
 _README = """\
 # Scaled dot-product attention: a course that checks itself

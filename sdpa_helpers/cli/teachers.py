@@ -309,7 +309,7 @@ def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:
     from sdpa_helpers.classroom.homework import SOLVED_AT_THE_START
     from sdpa_helpers.lessons.registry import all_exercises
 
-    say(f"without answers: {', '.join(kept_back.names)}")
+    say(f"without answers: {kept_back.in_words}")
     if kept_back.besides:
         say(f"of these not chosen, but defined with answers that were: {', '.join(kept_back.besides)}")
     if kept_back.hints:

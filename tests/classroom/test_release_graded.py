@@ -206,7 +206,8 @@ def _earns_all(exercise, function):
 
 def test_its_readme_says_what_is_homework(edition):
     text = (edition / "README.md").read_text()
-    assert "no answers to what is homework: `attention_scores`" in text
+    assert "Homework is `attention_scores`" in text
+    assert "all of 03_softmax, all of 04_gradients" in text
     assert "other inputs" in text
 
 
