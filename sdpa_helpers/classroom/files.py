@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import os
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import TextIO
 
 FORMULA = "=+-@"
 """A cell that begins with one of these is run by a spreadsheet, also after spaces or in its fullwidth form."""
+
+_AFTER_AN_END = re.compile(r"([;\t])(?=\s*[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺₌₊⩵⩶])")
 
 DRAFTS = ".*.tmp"
 """The names of files that are still being written."""
@@ -42,10 +45,18 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[TextIO]:
 
 
 def no_formula(value: object) -> object:
-    """A text that a spreadsheet would run as a formula, or that breaks out of its cell, gets an apostrophe in front."""
+    """A text that a spreadsheet would run as a formula, or that breaks out of its cell, gets an apostrophe in front.
+
+    So does what would be one in a cell of its own, where a spreadsheet takes semicolons for the ends of cells.
+    """
     if isinstance(value, str):
-        return "'" + value if is_formula(value) else value
+        return as_text(_AFTER_AN_END.sub(r"\1'", value))
     return f"{value:g}" if isinstance(value, float) else value
+
+
+def as_text(text: str) -> str:
+    """The text with an apostrophe in front, where a spreadsheet would run it: no more is changed."""
+    return "'" + text if is_formula(text) else text
 
 
 def is_formula(text: str) -> bool:

@@ -72,7 +72,16 @@ def test_a_cell_that_a_spreadsheet_would_run_gets_an_apostrophe(tmp_path, first)
             assert next(csv.DictReader(file))["student"] == f"'{name}"
 
 
-@pytest.mark.parametrize("cell", ["", "ada", "a=1", "1-1", "'", 3, None])
+def test_a_formula_behind_a_semicolon_is_none_in_a_cell_of_its_own(tmp_path):
+    folder, name = ResultsFolder(tmp_path), "ada; =1+1;＝2"
+    folder.write_result(made_up(name))
+    write_tables(folder, [made_up(name)], [NAME])
+    with folder.grades_csv.open(newline="", encoding="utf-8") as file:
+        assert next(csv.DictReader(file))["student"] == "ada;' =1+1;'＝2"
+    assert graded_last(folder) == [(name, NAME)]
+
+
+@pytest.mark.parametrize("cell", ["", "ada", "a=1", "1-1", "'", "a; b", 3, None])
 def test_other_cells_stay_as_they_are(cell):
     assert no_formula(cell) == cell
 

@@ -6,7 +6,7 @@ import io
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sdpa_helpers.classroom.files import no_formula, write_text
+from sdpa_helpers.classroom.files import as_text, write_text
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.marks_store import NOTHING, AnswerKey, Mark, load_marks, save_mark
 from sdpa_helpers.classroom.review.session import MAX_COMMENT, answers_of, points_for
@@ -80,7 +80,7 @@ def _write(
             "met": " ".join(mark.given),
             "comment": mark.comment,
         }
-        row = {name: str(no_formula(cell)) for name, cell in row.items()}
+        row = {name: as_text(cell) for name, cell in row.items()}
         kept = found.rows.get(row["id"], {})
         writer.writerow([*row.values(), _state(row), *(kept.get(name, "") for name in found.added)])
     write_text(path, "\ufeff" + text.getvalue())  # the mark in front tells spreadsheets that it is UTF-8
@@ -127,5 +127,5 @@ def _mark(row: dict[str, str], key: AnswerKey, where: str) -> Mark:
 
 
 def _as_typed(cell: str) -> str:
-    """The text without the apostrophe that `no_formula` put in front."""
-    return cell[1:] if cell[:1] == "'" and no_formula(cell[1:]) == cell else cell
+    """The text without the apostrophe that `as_text` put in front."""
+    return cell[1:] if cell[:1] == "'" and as_text(cell[1:]) == cell else cell
