@@ -16,6 +16,19 @@ _NOT_NEEDED = (
 """Optional checks of addresses, dates and colours, which nbformat loads through jsonschema and nobody here uses."""
 
 
+def begin_to_warm_up(sandbox: str) -> None:
+    """Begin to start what forks kernels, the best sandbox's or that of "off", while this process imports the rest.
+
+    Where that does not work here, `_sandbox_level` finds out and says why.
+    """
+    from sdpa_helpers.grading.kernel_package import kernel_package
+    from sdpa_helpers.sandbox import levels, start
+
+    best = start.OFF if sandbox == start.OFF else next(iter(levels.LEVELS), start.OFF)
+    with contextlib.suppress(levels.CannotStart, OSError):
+        start.prepare(best, kernel_package())
+
+
 @contextlib.contextmanager
 def quick_imports() -> Iterator[None]:
     """Import in here what grading needs.
@@ -26,6 +39,9 @@ def quick_imports() -> Iterator[None]:
     try:
         _import_nbformat()
         yield
+        from sdpa_helpers.grading.run import session
+
+        session()  # forked workers then have it too
     finally:
         gc.freeze()
         gc.enable()

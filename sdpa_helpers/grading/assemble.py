@@ -29,7 +29,7 @@ def pristine_notebook(name: str) -> NotebookNode:
 @cache
 def pristine_text(name: str) -> str:
     """The same as it is stored: changes whenever what is handed out does."""
-    return nbformat.writes(pristine_notebook(name))
+    return nbformat.v4.writes(pristine_notebook(name))
 
 
 def answer_cells(pristine: NotebookNode) -> dict[str, str]:
@@ -47,9 +47,8 @@ def assemble(
     pristine: NotebookNode, answers: dict[str, str], truths: dict[str, tuple[Truth, ...]], checked: list[str]
 ) -> NotebookNode:
     """The notebook to run: setup cells as handed out, the learner's answers, hidden checks for `checked`."""
-    notebook = nbformat.v4.new_notebook(
-        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    )
+    metadata = NotebookNode(kernelspec=NotebookNode(name="python3", display_name="Python 3"))
+    notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=[])
     for cell in pristine.cells:
         if cell.cell_type != "code":
             continue

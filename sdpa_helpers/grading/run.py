@@ -87,7 +87,7 @@ class SandboxEnded(Exception):
 def _run_once(notebook: NotebookNode, limits: Limits, sandbox: str) -> Outcome:
     grader = Grader(limits, sandbox)
     # No file: nothing that the kernel could find, for the notebook holds the later cells' nonces.
-    collector = GradedFile.from_parent(_session(), path=Path("submission.ipynb").absolute())
+    collector = GradedFile.from_parent(session(), path=Path("submission.ipynb").absolute())
     collector.grader, collector.nb = grader, notebook
     with _no_output():  # nbval prints what it cannot use
         try:
@@ -102,7 +102,7 @@ def _run_once(notebook: NotebookNode, limits: Limits, sandbox: str) -> Outcome:
 
 
 @cache
-def _session() -> pytest.Session:
+def session() -> pytest.Session:
     """The pytest session that all notebooks of this process belong to, with none of the user's own plugins.
 
     Made once: pytest needs as long to read its configuration as a notebook to run.
