@@ -15,7 +15,9 @@ from sdpa_helpers.checking.observe import Answer
 BY_LUCK = "same-for-all"
 """The fault of such a case."""
 
-_SEEN = "returned the same here as in every other case, so it is right by luck"
+ALWAYS = "Your function returns the same number in every case, whatever it is given."
+
+_SEEN = "right here by luck: the answer is the same in every case"
 
 
 def without_luck(tried: list[Tried]) -> list[Tried]:

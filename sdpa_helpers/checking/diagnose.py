@@ -4,7 +4,7 @@ import hashlib
 import inspect
 from dataclasses import dataclass, replace
 
-from sdpa_helpers.checking.by_luck import BY_LUCK, without_luck
+from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
 from sdpa_helpers.checking.exercise import EXAMPLE, Exercise
@@ -111,6 +111,8 @@ def explain(
         mistakes = name_mistakes(exercise, tried, found)
         if not mistakes and not exercise.sealed:
             pattern = pattern_over_cases(exercise, tried, exact=exact)
+        if not mistakes and any(t.verdict.fault == BY_LUCK for t in tried):
+            pattern = ALWAYS
         unknown = "" if mistakes else _digest([t.answer for t in tried])
     cases = tuple(_explain_case(exercise, t.verdict, mistakes) for t in tried)
     return Result(exercise, cases, mistakes, pattern, unknown)
