@@ -225,7 +225,7 @@ def _seed(folder: ResultsFolder, seed: str) -> str:
 def _find(batch: Batch, into: Path) -> tuple[list[Submission], list[tuple[str, str]]]:
     """The submissions, unpacked into a folder where they come in a zip, and what was left out."""
     times = _worksheet_times(batch.roster) if batch.roster else None
-    listing = _listing(batch.source, into)
+    listing = _listing(batch.source, into, batch.out)
     submissions, left_out = find_submissions(listing, list(LESSONS), batch.deadline, times, batch.late)
     if not submissions:
         raise Unusable(
@@ -242,9 +242,9 @@ def _worksheet_times(roster: Path) -> dict:
         raise Unusable(f"--roster {roster} cannot be read: {error}") from None
 
 
-def _listing(source: Path, into: Path) -> Listing:
+def _listing(source: Path, into: Path, out: Path) -> Listing:
     if source.is_dir():
-        return list_folder(source)
+        return list_folder(source, without=out)
     if not source.exists():
         raise Unusable(f"{source} does not exist; expected a folder of submissions or a zip of one")
     if not source.is_file():

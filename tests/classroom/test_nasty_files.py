@@ -386,6 +386,14 @@ def test_a_new_folder_is_the_graders_alone_and_its_seed_stays_so(tmp_path):
         assert (out / "run.json").stat().st_mode & 0o777 == 0o600
 
 
+def test_results_among_the_submissions_are_nobodys(tmp_path):
+    put(tmp_path / "ada" / f"{NAME}.ipynb")
+    for _ in range(2):
+        summary = grade_folder(Batch(tmp_path, tmp_path / "grades"), Settings("s"), Processes(1))
+        assert [noted.student for noted in summary.submissions] == ["ada"]
+        assert summary.left_out == ()
+
+
 @pytest.mark.parametrize("name", ["roster.csv", "a pipe"])
 def test_what_is_no_archive_is_refused_and_not_waited_for(tmp_path, name):
     source = tmp_path / name

@@ -17,7 +17,7 @@ FLAG_KINDS = {
     "malformed-message": "The code wrote into the grader's own connection, which ended the run.",
     "no-time": "The submission reached its deadline; what it had earned until then may count.",
     "odd-file": "The file was damaged, doubled or packed in an odd way.",
-    "passed-over": "A newer file holds no answer that can be graded, so an earlier one was.",
+    "passed-over": "Another file comes first and holds no answer that can be graded, so this one was.",
     "several-files": "There are several files for this notebook; one of them was graded.",
     "test-marker": "A comment that would steer the test runner stands in an answer; it had no effect.",
 }
