@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, redraw
 from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = """`relative_error(a, b)`: how far two gradients are apart, as a share of their size. A test that uses it must not be fooled.
@@ -113,8 +113,13 @@ def _second_larger(rng):
 
 
 def _minute(rng):
-    a = 1e-120 * rng.uniform(1, 2, size=(1, 5))
-    return a, a * (1 + 0.1 * rng.uniform(-1, 1, size=a.shape))
+    """The first is the larger one, and the largest difference is negative."""
+
+    def draw(rng):
+        a = 1e-120 * rng.uniform(1, 2, size=(1, 5))
+        return a, a * (1 + 0.1 * rng.uniform(-1, 1, size=a.shape))
+
+    return redraw(rng, draw, lambda a, b: a.max() > 1.01 * b.max() and (b - a).max() > 1.1 * (a - b).max())
 
 
 def _last_of_forty(rng):
