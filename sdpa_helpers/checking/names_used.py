@@ -257,6 +257,7 @@ class _Notebook:
         found = [cell.imports[name]] if name in cell.imports else []
         if name not in cell.bound and not found:
             found += [f"{module}.{name}" for module in cell.stars]
+            found += [name] if found and hasattr(builtins, name) else []
         if name not in self._resolving:  # a = b; b = a
             self._resolving.add(name)
             for value in cell.renamings.get(name, ()):

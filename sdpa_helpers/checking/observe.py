@@ -10,11 +10,13 @@ import base64
 import contextlib
 import json
 import math
+import sys
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -83,21 +85,24 @@ NOTHING_ELSE = Watch()
 NOT_ATTEMPTED = Answer("not-attempted")
 
 
-def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_ELSE) -> Answer:
-    """Call `function(*arguments)` and describe the result; never raises for what the function does."""
-    _begin()
-    before = [_snapshot(value) for value in arguments]
-    answer, peak = _measured(function, arguments) if watch.memory else (_called(function, arguments), 0)
-    changed = tuple(
-        n for n, (old, new) in enumerate(zip(before, arguments, strict=True)) if not _untouched(old, new)
-    )
-    differs = False
-    if watch.twice and answer.kind in ("array", "number", "tuple") and not changed:
-        differs = not _alike(answer, _called(function, arguments))
-    return replace(answer, changed=changed, peak_bytes=peak, differs=differs, used=_noted())
+def _observer(begin: Callable[[], None], noted: Callable[[], tuple[str, ...]]) -> Callable[..., Answer]:
+    def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_ELSE) -> Answer:
+        """Call `function(*arguments)` and describe the result; never raises for what the function does."""
+        begin()
+        before = [_snapshot(value) for value in arguments]
+        answer, peak = _measured(function, arguments) if watch.memory else (_called(function, arguments), 0)
+        changed = tuple(
+            n for n, (old, new) in enumerate(zip(before, arguments, strict=True)) if not _untouched(old, new)
+        )
+        differs = False
+        if watch.twice and answer.kind in ("array", "number", "tuple") and not changed:
+            differs = not _alike(answer, _called(function, arguments))
+        return replace(answer, changed=changed, peak_bytes=peak, differs=differs, used=noted())
+
+    return observe
 
 
-_begin, _noted = watch_use.begin, watch_use.noted
+observe = _observer(watch_use.begin, watch_use.noted)
 
 
 def _called(function: Callable | None, arguments: tuple) -> Answer:
@@ -380,25 +385,45 @@ def _unpack_seen(data: Any) -> tuple[tuple[int, ...], int, bool, tuple[str, ...]
     return tuple(changed), peak, differs, tuple(sorted(set(used)))
 
 
-def _reporter(
-    look: Callable = observe, pack: Callable = pack_answer, noted: Callable = watch_use.noted
-) -> Callable[[Any, str, str, str], None]:
-    def report(function: Any, nonce: str, inputs: str, watched: str = "") -> None:
+def _reporter(noted: Callable[[], tuple[str, ...]]) -> Callable[..., None]:
+    look, unpack, pack, a_list = observe, unpack_inputs, pack_answer, list  # what they are now
+
+    def report(function: Any, nonce: str, inputs: str, watched: str = "", show: Any = None) -> None:
         """Run in the kernel by a hidden check cell: call the learner's function, publish what it gave.
 
-        watched: names of what to look at, see `Watch`.
+        watched: names of what to look at, see `Watch`. show: what publishes.
         """
-        from IPython.display import display
-
+        if show is None:
+            from IPython.display import display as show
         watch = Watch(memory="memory" in watched, twice="twice" in watched)
-        given = unpack_inputs(inputs)
+        given = unpack(inputs)
         answer = look(function, given, watch) if function is not None else Answer("other", "nothing")
         packed = pack(answer)
         if function is not None:
-            packed["seen"]["used"] = list(noted())  # again: `observe` asks by a name that can be overwritten
-        display({MIME: {"nonce": nonce, "answer": packed}}, raw=True)
+            packed["seen"]["used"] = a_list(noted())  # again: what lies between goes by names
+        show({MIME: {"nonce": nonce, "answer": packed}}, raw=True)
 
     return report
 
 
-report = _reporter()
+report = _reporter(watch_use.noted)
+
+
+def seal() -> None:
+    """In a submission's kernel, before learners' code: leave nothing of this to call or overwrite but `report`."""
+    from IPython.display import display
+
+    inner = report
+
+    class Sealed(ModuleType):
+        @property
+        def report(self) -> Callable[..., None]:
+            """The function above."""
+            return lambda *given: inner(*given[:4], show=display)
+
+    package = sys.modules["sdpa_helpers.checking"]
+    for name in ("observe", "operations", "watch_use", "where"):
+        sys.modules.pop(f"{package.__name__}.{name}", None)
+        vars(package).pop(name, None)
+    sealed = Sealed("sdpa_helpers.checking.observe")
+    sys.modules[sealed.__name__] = package.observe = sealed  # type: ignore[attr-defined]

@@ -32,7 +32,6 @@ DYNAMIC = (
     "sys.meta_path",
     "sys._getframe",
     "get_ipython",
-    "IPython",
     "ctypes",
     "cffi",
     "gc",
@@ -41,7 +40,16 @@ DYNAMIC = (
     "pickle",
     "types.CodeType",
     "types.FunctionType",
+    "builtins",
     "torch.library",
+    "torch.jit",
+    "torch.fx",
+    "torch.compile",
+    "torch.export",
+    "torch._C",
+    "torch._dynamo",
+    "torch._decomp",
+    "torch._refs",
 )
 """What lets code reach things without naming them."""
 
@@ -82,7 +90,7 @@ def dynamic_calls(source: str) -> list[str]:
         return [TOO_DEEP]
     found = {name for name in used.names if _below(name, DYNAMIC)}
     found |= {f"{name} = …" for name in used.patched}
-    return sorted(found | ({"__dict__"} if _asks_for_dict(used) else set()))
+    return sorted(found | _insides(used))
 
 
 def leftovers_in(exercise: Exercise, source: str) -> list[str]:
@@ -148,8 +156,22 @@ def _of_the_course(name: str, allows: tuple[str, ...]) -> bool:
     return name.startswith(PACKAGE + ".") and part not in ALLOWED and name not in allows
 
 
-def _asks_for_dict(used: Used) -> bool:
-    return "__dict__" in used.methods or any(name.endswith(".__dict__") for name in used.names)
+_INSIDES = (
+    "__dict__",
+    "__code__",
+    "__closure__",
+    "__globals__",
+    "__wrapped__",
+    "__subclasses__",
+    "__builtins__",
+)
+"""Attributes that lead past what is offered."""
+
+
+def _insides(used: Used) -> set[str]:
+    """Those of them that the code asks for, of whatever."""
+    asked = used.methods | {name.rpartition(".")[2] for name in used.names}
+    return set(asked) & set(_INSIDES)
 
 
 def _plural(word: str, number: int) -> str:

@@ -11,8 +11,9 @@ In the kernel of a submission, `keep` does this for good, before learners' code 
 while an answer is tried, and undoes it.
 
 It is no wall. Code that shares a process with it can take it out again, and go around it: with `ctypes` in a library,
-with a copy of a function's source. What is kept here lies in a closure, with no attribute of a module to overwrite,
-and whether it is still in place is looked at after each call. Runs next to untrusted code, with NumPy alone.
+with a copy of a function's source. What is kept here lies in a closure, `observe.seal` leaves no attribute of a module
+to overwrite, and whether it is still in place is looked at after each call. Runs next to untrusted code, with NumPy
+alone.
 """
 
 import contextlib
@@ -48,17 +49,25 @@ def _made() -> _Watch:
     names: set[str] = set()
     done: dict[str, Undo] = {}  # what is treated → what undoes it
     probes: list[Callable[[], bool]] = []  # whether it is still in place
-    modules, path, watched = sys.modules, sys.meta_path, frozenset({"torch", "sympy", *FUNCTIONS})
+    modules, path, functions = (
+        sys.modules,
+        sys.meta_path,
+        {name: dict(those) for name, those in FUNCTIONS.items()},
+    )
+    watched = frozenset({"torch", "sympy", *functions})
     add, forget = names.add, names.clear
+    a_tuple, in_order, a_set, every = tuple, sorted, set, all  # what they are now
 
-    def treat(finished: str = "") -> None:
-        """Treat every module that is loaded and not treated yet; `finished`: one whose import ends with this."""
-        for name in FUNCTIONS:
+    def treat(finished: str = "") -> int:
+        """Treat every module that is loaded and not treated yet; how many. `finished`: whose import ends with this."""
+        before = len(done)
+        for name, those in functions.items():
             if name not in done and (name == finished or _is_there(modules.get(name))):
-                _treat(name, lambda name=name: _functions(modules[name], FUNCTIONS[name], add))
+                _treat(name, lambda name=name, those=those: _functions(modules[name], those, add))
         torch = modules.get("torch")
         if "torch" not in done and (finished == "torch" or _is_there(torch)):
             _treat("torch", lambda: _operators(torch, names))
+        return len(done) - before
 
     def _treat(name: str, how: Callable[[], tuple[Undo, Callable[[], bool]]]) -> None:
         done[name] = types.NoneType
@@ -90,11 +99,16 @@ def _made() -> _Watch:
 
     finder = Finder()
 
+    def begin() -> None:
+        if done:
+            treat()
+        forget()
+
     def noted() -> tuple[str, ...]:
-        found = set(names)
-        if not all(probe() for probe in probes) or (done and finder not in path):
+        found = a_set(names)
+        if not every(probe() for probe in probes) or (done and (finder not in path or treat())):
             found.add(UNDONE)
-        return tuple(sorted(found))
+        return a_tuple(in_order(found))
 
     def keep(finished: str = "") -> None:
         if finder not in path:
@@ -117,7 +131,7 @@ def _made() -> _Watch:
             done.clear()
             probes.clear()
 
-    return _Watch(forget, noted, keep, watching)
+    return _Watch(begin, noted, keep, watching)
 
 
 def _is_there(module: Any) -> bool:

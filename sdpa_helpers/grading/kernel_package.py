@@ -22,7 +22,7 @@ import sys
 
 import numpy as np
 
-from sdpa_helpers.checking import watch_use
+from sdpa_helpers.checking import observe, watch_use
 from sdpa_helpers.lessons.session import check, hint, progress, solution
 
 
@@ -46,6 +46,8 @@ def __getattr__(name):
 
 if __name__ == "sdpa_helpers":  # not where a test runs this file by itself
     watch_use.keep("sdpa_helpers")
+    observe.seal()
+    del observe, watch_use
 '''
 
 _SESSION = '''"""In a graded notebook these do nothing: the hidden checks follow each answer."""

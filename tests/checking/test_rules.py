@@ -115,6 +115,8 @@ def test_what_is_made_of_a_solution_is_no_leftover():
             "import sdpa_helpers.checking.observe as o\no.observe = f",
             ["sdpa_helpers.checking.observe.observe = …"],
         ),
+        ("from math import *\nexec('f = torch.softmax')", ["exec"]),
+        ("f = theirs.__code__.co_consts", ["__code__"]),
         ("class Mine:\n    pass\nMine.exp = f\nmine = Mine()\nmine.exp = f", []),
     ],
 )

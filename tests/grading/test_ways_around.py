@@ -18,7 +18,7 @@ from sdpa_helpers.grading.run import Outcome, run
 from sdpa_helpers.lessons import session
 from sdpa_helpers.lessons.registry import find
 from sdpa_helpers.sandbox.limits import Limits
-from tests.grading.ways_around import HONEST, WAYS, Way
+from tests.grading.ways_around import ATTACKS, HONEST, WAYS, Way
 
 CLEAR = "for name in set(globals()) - {'np', 'In', 'Out', 'get_ipython'}:\n    if name[:1] != '_': del globals()[name]"
 """Each answer begins with a notebook of its own, nearly."""
@@ -36,10 +36,10 @@ def cell(source: str, **role: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_code_cell(source, metadata={ROLE: role})
 
 
-def in_a_kernel(ways: list[Way], most: int) -> Outcome:
-    """One notebook with all of them, one after the other; each is an exercise of its own."""
+def in_a_kernel(ways: list[tuple[Way, int]]) -> Outcome:
+    """One notebook with all of them, one after the other, each an exercise of its own with so many cases at most."""
     cells = [cell("import numpy as np\nfrom sdpa_helpers import check", role="setup")]
-    for way in ways:
+    for way, most in ways:
         cells += [cell(CLEAR, role="setup"), cell(way.source, role="answer", exercise=way.name)]
         for truth in cases_of(way, most):
             nonce = f"nonce-{len(cells)}"
@@ -58,27 +58,27 @@ def ran_in(outcome: Outcome, way: Way) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def ways():
-    return in_a_kernel(there(WAYS), most=2)
+def outcome():
+    return in_a_kernel(
+        [(way, most) for ways, most in ((HONEST, 100), (WAYS, 2), (ATTACKS, 2)) for way in there(ways)]
+    )
 
 
-@pytest.fixture(scope="module")
-def honest():
-    return in_a_kernel(there(HONEST), most=100)
+@pytest.mark.parametrize("way", there((*WAYS, *ATTACKS)), ids=lambda way: way.name)
+def test_what_is_ready_made_is_seen_in_the_kernel(outcome, way):
+    assert way.name not in outcome.cell_errors
+    assert ran_in(outcome, way)
 
 
-@pytest.mark.parametrize("way", there(WAYS), ids=lambda way: way.name)
-def test_what_is_ready_made_is_seen_in_the_kernel(ways, way):
-    assert way.name not in ways.cell_errors
-    assert ran_in(ways, way)
+SLOW = ("traced", "the references", "the decompositions", "masked", "an entropy")
+"""What they import takes seconds: once is enough."""
+IN_CHECK = [way for way in there(WAYS) if way.name not in SLOW and "%" not in way.source]
 
 
-@pytest.mark.parametrize("way", there(WAYS), ids=lambda way: way.name)
+@pytest.mark.parametrize("way", IN_CHECK, ids=lambda way: way.name)
 def test_what_is_ready_made_is_seen_by_check(way, monkeypatch):
     notebook = types.ModuleType("a_notebook")
     monkeypatch.setitem(sys.modules, "a_notebook", notebook)
-    if "%" in way.source:
-        pytest.skip("IPython's own syntax")
     exec("import numpy as np\n" + way.source, vars(notebook))
     function = getattr(notebook, way.exercise)
     report = session.check(function, exercise=way.exercise, keep=False)
@@ -87,12 +87,12 @@ def test_what_is_ready_made_is_seen_by_check(way, monkeypatch):
 
 
 @pytest.mark.parametrize("way", there(HONEST), ids=lambda way: way.name)
-def test_what_is_the_learners_own_earns_all(honest, way):
+def test_what_is_the_learners_own_earns_all(outcome, way):
     exercise = find(way.exercise)
     assert forbidden_in(exercise, way.source) == ()
-    assert ran_in(honest, way) == ()
+    assert ran_in(outcome, way) == ()
     for truth in cases_of(way, 100):
-        assert judge(exercise, truth, honest.answers[way.name, truth.case.name]).passed, truth.case.name
+        assert judge(exercise, truth, outcome.answers[way.name, truth.case.name]).passed, truth.case.name
 
 
 def test_the_courses_softmax_may_be_used_where_it_is_allowed():

@@ -252,6 +252,57 @@ WAYS = (
     ),
 )
 
+S = "def softmax(x, axis=-1):\n    return f(x, axis)"
+OBSERVE = "__import__('sys').modules['sdpa_helpers.checking.' + 'observe']"
+
+ATTACKS = (
+    Way(
+        "forgets what was noted",
+        "import sdpa_helpers.checking.watch_use as w, scipy.special as s\ndef softmax(x, axis=-1):\n"
+        "    y = s.softmax(x, axis)\n    w.begin()\n    return y",
+        "scipy",
+    ),
+    Way(
+        "another report",
+        f"from scipy.special import softmax as f\no = {OBSERVE}\nvars(o)['report'] = lambda *a: None\n{S}",
+        "scipy",
+    ),
+    Way(
+        "other helpers",
+        f"from scipy.special import softmax as f\no = {OBSERVE}\no.replace = lambda a, **k: a\n"
+        f"o.watch_use = None\n{S}",
+        "scipy",
+    ),
+    Way(
+        "another display",
+        "from scipy.special import softmax as f\nimport IPython.display as d\nreal = d.display\n"
+        "def clean(x, **k):\n    next(iter(x.values()))['answer']['seen']['used'] = []\n"
+        f"    return real(x, **k)\nd.display = clean\n{S}",
+        "scipy",
+    ),
+    Way(
+        "an empty table",
+        "import sdpa_helpers.checking.operations as o\no.FUNCTIONS.clear()\n"
+        f"import sys\nfor name in [n for n in sys.modules if n.startswith('scipy.')]:\n    del sys.modules[name]\n"
+        f"import scipy.special._logsumexp\nf = scipy.special._logsumexp.softmax\n{S}",
+        "scipy",
+    ),
+    Way(
+        "a kernel over the kernel",
+        "import torch\nlib = torch.library.Library('aten', 'IMPL')\n"
+        "k = torch.library.get_kernel('aten::_softmax', 'CPU')\n"
+        "lib.impl('_softmax', lambda *a: k.call_boxed(*a), 'CPU', with_keyset=True, allow_override=True)\n"
+        "def softmax(x, axis=-1):\n    return torch.from_numpy(np.array(x)).softmax(axis).numpy()",
+        "torch",
+    ),
+    Way(
+        "what notes is taken out",
+        "import sys\nours = sys.meta_path.pop(0)\nfrom scipy.special import softmax as f\n" + S,
+        "scipy",
+    ),
+)
+"""Against what notes the use, in the kernel. The last one leaves it broken."""
+
 E = "np.exp(x - x.max(axis=axis, keepdims=True))"
 DIVIDED = "return e / e.sum(axis=axis, keepdims=True)"
 OWN = f"(x, axis):\n    e = {E}\n    {DIVIDED}\n"
@@ -260,7 +311,7 @@ METHOD = f"x, axis):\n        e = {E}\n        {DIVIDED}\n"
 
 def honest(name: str, before: str = "", body: str = f"e = {E}; {DIVIDED}", needs: str = "") -> Way:
     """A right softmax: what stands before it, and its body."""
-    return Way(name, f"{before}\ndef softmax(x, axis=-1):\n    {body}", needs)
+    return Way(f"own: {name}", f"{before}\ndef softmax(x, axis=-1):\n    {body}", needs)
 
 
 HONEST = (
