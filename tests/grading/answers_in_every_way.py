@@ -235,6 +235,33 @@ BATCH = (
         other_cells=("from scipy.special import softmax as from_scipy",),
     ),
     HandedIn(
+        "by other ways",
+        "03_softmax",
+        {
+            "softmax": uses(
+                "a softmax of PyTorch's (seen while it ran)",
+                source="import torch\nname = ''.join(chr(c) for c in (115, 111, 102, 116, 109, 97, 120))\n\n\n"
+                "def softmax(x, axis=-1):\n    return getattr(torch, name)(torch.tensor(np.array(x)), axis).numpy()",
+            ),
+            "softmax_with_temperature": uses(
+                "scipy.special.softmax (seen while it ran)",
+                source="import pickle\nf = pickle.loads(b'cscipy.special\\nsoftmax\\n.')\n\n\n"
+                "def softmax_with_temperature(x, temperature, axis=-1):\n    return f(x / temperature, axis)",
+            ),
+            "log_softmax": right(
+                "import torch\nfrom scipy.special import log_softmax as other\n\n\n"
+                "def log_softmax(x, axis=-1):\n    y = x - x.max(axis=axis, keepdims=True)\n"
+                "    return y - np.log(np.exp(y).sum(axis=axis, keepdims=True))"
+            ),
+            "entropy": right(
+                "import torch\nsolution('entropy')\nhint('entropy')\n\n\n"
+                "def entropy(weights, axis=-1):\n"
+                "    w = torch.tensor(np.array(weights))\n"
+                "    return -(w * torch.log(torch.where(w > 0, w, 1.0))).sum(axis).numpy()[()]"
+            ),
+        },
+    ),
+    HandedIn(
         "gradients",
         "04_gradients",
         references("04_gradients", "relative_error", "row_dots", "value_gradient")
