@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.checking.observe import MIME, Answer, pack_answer
 from sdpa_helpers.grading.assemble import assemble
 from sdpa_helpers.grading.run import run
 from sdpa_helpers.lessons.registry import exercises_of
@@ -93,19 +94,20 @@ def test_a_loop_in_the_answer_cell_itself_is_a_timeout(run_answer):
     assert (outcome.stopped, outcome.stopped_in) == ("timeout", "dot_product")
 
 
-SENT_TWICE = """
+NOTHING = repr(pack_answer(Answer("none")))
+SENT_TWICE = f"""
     from IPython.display import display
-    from sdpa_helpers.checking import observe as probe
     def dot_product(q, k):
-        display({probe.MIME: {"nonce": "", "answer": probe.pack_answer(probe.Answer("none"))}}, raw=True)
+        display({{{MIME!r}: {{"nonce": "", "answer": {NOTHING}}}}}, raw=True)
         return 1.0
 """
-PATCHED_REPORT = """
+PATCHED_REPORT = f"""
+    import sys, types
     from IPython.display import display
-    from sdpa_helpers.checking import observe as probe
-    def send(function, nonce, inputs):
-        display({probe.MIME: %s}, raw=True)
-    probe.report = send
+    import sdpa_helpers.checking as room
+    def send(function, nonce, inputs, watched=""):
+        display({{{MIME!r}: %s}}, raw=True)
+    room.observe = sys.modules["sdpa_helpers.checking.observe"] = types.SimpleNamespace(report=send)
 """
 
 
@@ -113,7 +115,7 @@ PATCHED_REPORT = """
     "source",
     [
         SENT_TWICE,
-        PATCHED_REPORT % '{"nonce": "guess", "answer": probe.pack_answer(probe.Answer("none"))}',
+        PATCHED_REPORT % f'{{"nonce": "guess", "answer": {NOTHING}}}',
         PATCHED_REPORT % '{"nonce": nonce, "answer": {"kind": "passed"}}',
         PATCHED_REPORT % '{"nonce": nonce, "answer": "passed", "points": 4}',
         PATCHED_REPORT % '[nonce, "passed"]',
