@@ -132,8 +132,8 @@ SIGNS = (
     ),
     Sign(
         "name-not-defined",
-        "A name is used that stands for nothing here: misspelled, or defined in another cell. The answer cell has to "
-        "hold all that it needs.",
+        "A name is used that stands for nothing here: misspelled, or computed in another cell. What an answer needs "
+        "has to stand in its cell; from your other cells come functions, classes, imports and plain values.",
         _raised("NameError", ""),
     ),
     Sign(

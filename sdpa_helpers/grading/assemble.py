@@ -15,7 +15,7 @@ from sdpa_helpers.checking.judge import Truth
 from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
 
 ROLE = "sdpa"
-"""Cell metadata key: {"role": "setup" | "answer" | "check", "exercise", "case", "nonce"}."""
+"""Cell metadata key: {"role": "setup" | "own" | "answer" | "check", "exercise", "case", "nonce"}."""
 
 _CHECK_LINE = re.compile(r"^check\((\w+)\)$")
 
@@ -44,9 +44,16 @@ def exercise_of(cell: NotebookNode) -> str:
 
 
 def assemble(
-    pristine: NotebookNode, answers: dict[str, str], truths: dict[str, tuple[Truth, ...]], checked: list[str]
+    pristine: NotebookNode,
+    answers: dict[str, str],
+    truths: dict[str, tuple[Truth, ...]],
+    checked: list[str],
+    own: tuple[str, ...] = (),
 ) -> NotebookNode:
-    """The notebook to run: setup cells as handed out, the learner's answers, hidden checks for `checked`."""
+    """The notebook to run: setup cells as handed out, the learner's answers, hidden checks for `checked`.
+
+    own: the learner's definitions beside the answers, which come before all of these.
+    """
     metadata = NotebookNode(kernelspec=NotebookNode(name="python3", display_name="Python 3"))
     notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=[])
     for cell in pristine.cells:
@@ -57,6 +64,7 @@ def assemble(
             notebook.cells.append(_cell(answers[name], role="answer", exercise=name))
         elif "setup" in cell.metadata.get("tags", []):
             notebook.cells.append(_cell(cell.source, role="setup"))
+            notebook.cells += [_cell(text, role="own") for text in own]
         elif (match := _CHECK_LINE.match(cell.source.strip())) and match.group(1) in checked:
             notebook.cells += [_hidden_check(match.group(1), truth) for truth in truths[match.group(1)]]
     return notebook

@@ -13,6 +13,7 @@ from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_noteb
 from sdpa_helpers.grading.judge import (
     Evidence,
     Marking,
+    cell_flags,
     forged,
     judge_exercise,
     nothing_run,
@@ -155,10 +156,11 @@ def _run_all(
     """
     todo = [name for name in by_name if name in lifted.answers]
     answers, total, stops = dict(lifted.answers), Outcome(), dict[str, str]()
+    own, own_stopped = lifted.own, ""
     left, clock = settings.limits.seconds, settings.limits.wall_seconds
     while todo:
         limits = replace(settings.limits, seconds=left, wall=clock)
-        outcome = run(assemble(pristine, answers, by_name, todo), limits, settings.sandbox)
+        outcome = run(assemble(pristine, answers, by_name, todo, own), limits, settings.sandbox)
         total.answers.update(outcome.answers)
         total.cell_errors.update(outcome.cell_errors)
         total.forged.update(outcome.forged)
@@ -169,13 +171,16 @@ def _run_all(
         if not outcome.stopped:
             break
         culprit = outcome.stopped_in
+        if own and not culprit and outcome.stopped != "start-failed" and min(left, clock) >= 1.0:
+            own, own_stopped = (), outcome.stopped
+            continue
         stops[culprit] = outcome.stopped
         if culprit not in answers or min(left, clock) < 1.0:
             stops.update({name: outcome.stopped for name in todo if not _arrived(name, total)})
             break
         del answers[culprit]
         todo = [name for name in todo if name != culprit and not _arrived(name, total)]
-    return Evidence(lifted, total, stops)
+    return Evidence(lifted, total, stops, own_stopped)
 
 
 def _arrived(exercise: str, outcome: Outcome) -> bool:
@@ -191,7 +196,11 @@ def _result(submission: Submission, settings: Settings, evidence: Evidence, word
     lifted, marking = evidence.lifted, marking_of(submission.student, settings)
     exercises = exercises_of(submission.notebook)
     code = [judge_exercise(e, evidence, marking) for e in exercises]
-    noticed = (*forged(evidence.outcome), *ran_flags(exercises, evidence))
+    noticed = (
+        *forged(evidence.outcome),
+        *ran_flags(exercises, evidence),
+        *cell_flags(exercises, evidence, hidden=marking.hidden),
+    )
     in_words = [unread(e, words.answers.get(e.name)) for e in written_of(submission.notebook)]
     answers = lifted.answers | words.answers
     return storable(

@@ -17,10 +17,13 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.rules import not_allowed, ran_forbidden
-from sdpa_helpers.grading.hidden_words import without_values
+from sdpa_helpers.grading.hidden_words import error_in_words, without_values
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, NamedMistake, Status
 from sdpa_helpers.grading.run import Outcome
+
+NO_FUNCTION = Answer("other", "nothing")
+"""What a check sends when there is no function to call."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Evidence:
     """What came out of all its runs together."""
     stops: dict[str, str]
     """Exercise → why a run ended in it, or before it was reached."""
+    own_stopped: str = ""
+    """Why a run ended in the learner's own definitions, so that the next did without them; or ""."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,29 @@ def ran_flags(exercises: Iterable[Exercise], evidence: Evidence) -> tuple[Flag, 
         Flag("forbidden-call", f"{name}: {', '.join(words)}: not allowed in this exercise")
         for name, words in found
     )
+
+
+def cell_flags(exercises: Iterable[Exercise], evidence: Evidence, *, hidden: bool) -> tuple[Flag, ...]:
+    """A flag for every answer cell that ended with an error behind its function, and for what else did not run."""
+    outcome, answers = evidence.outcome, evidence.lifted.answers
+    flags: list[Flag] = []
+    for e in exercises:
+        if e.name in outcome.cell_errors and _is_there(e, outcome):
+            error = outcome.cell_errors[e.name]
+            if hidden:
+                kind, _, message = error.partition(": ")
+                error = ", ".join(error_in_words(kind, message, answers.get(e.name, ""))) or "an error"
+            text = f"{e.name}: the function was graded; behind it, its cell ended with an error: {error}"
+            flags.append(Flag("answer-cell-error", text))
+    if evidence.own_stopped:
+        what = f"the definitions beside the answers ended the run ({evidence.own_stopped}); it was made without them"
+        flags.append(Flag("definitions-stopped", what))
+    return tuple(flags)
+
+
+def _is_there(e: Exercise, outcome: Outcome) -> bool:
+    """Whether a check has found the function."""
+    return any(name == e.name and answer != NO_FUNCTION for (name, _), answer in outcome.answers.items())
 
 
 def _refused(graded: GradedExercise, forbidden: tuple[str, ...]) -> GradedExercise:
@@ -157,10 +185,10 @@ def _sealed(digest: str, seed: str) -> str:
 def _answer(e: Exercise, truth: Truth, evidence: Evidence) -> Answer | None:
     """What came back in a case, if it says something about the function."""
     key = (e.name, truth.case.name)
-    if e.name in evidence.outcome.cell_errors or key in evidence.outcome.forged:
+    if key in evidence.outcome.forged:
         return None
     answer = evidence.outcome.answers.get(key)
-    return None if answer is None or answer == Answer("other", "nothing") else answer
+    return None if answer is None or answer == NO_FUNCTION else answer
 
 
 def _verdict(e: Exercise, truth: Truth, evidence: Evidence) -> Verdict:
@@ -173,7 +201,7 @@ def _verdict(e: Exercise, truth: Truth, evidence: Evidence) -> Verdict:
     if key in outcome.forged:
         seen = f"the result of this check was not accepted: {outcome.forged[key]}"
         return replace(nothing, fault="forged-output", seen=seen)
-    if e.name in outcome.cell_errors:
+    if e.name in outcome.cell_errors and not _is_there(e, outcome):
         seen = f"the answer cell did not run: {outcome.cell_errors[e.name]}"
         return replace(nothing, status="error", fault="answer-cell-failed", seen=seen)
     if key in outcome.answers:
@@ -185,7 +213,7 @@ def _verdict(e: Exercise, truth: Truth, evidence: Evidence) -> Verdict:
 
 def _of_answer(e: Exercise, truth: Truth, answer: Answer) -> Verdict:
     nothing = Verdict(truth.case.name, "failed", 0.0, truth.case.points)
-    if answer == Answer("other", "nothing"):
+    if answer == NO_FUNCTION:
         seen = f"the answer cell defines no function called {e.name}"
         return replace(nothing, status="error", fault="no-function", seen=seen)
     if answer.error == "MemoryError":
@@ -204,7 +232,8 @@ def _about_helpers(t: Tried) -> Tried:
 
 
 _HELPERS = (
-    ". Only answer cells are graded: helper functions and imports have to stand in the answer cell itself"
+    ". Of the cells beside the answers, only functions, classes, imports and plain values are taken: what is computed "
+    "there has to stand in the answer cell itself"
 )
 _STOPPED = {
     "timeout": "this did not finish within the time limit: is there a loop that never ends?",

@@ -53,8 +53,22 @@ if __name__ == "sdpa_helpers":  # not where a test runs this file by itself
 _SESSION = '''"""In a graded notebook these do nothing: the hidden checks follow each answer."""
 
 
+class Report:
+    """What `check` returns here: in a notebook it would be a report, and answers may ask it for one."""
+
+    passed, points, max_points = True, 1.0, 1.0
+    cases = mistakes = forbidden = ()
+
+    def __repr__(self):
+        return ""
+
+    def _ipython_display_(self):
+        pass
+
+
 def check(*arguments, **options):
     """Does nothing here."""
+    return Report()
 
 
 hint = solution = progress = check

@@ -15,6 +15,7 @@ from typing import Any
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in, is_untouched
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.own_definitions import own_definitions
 from sdpa_helpers.checking.rules import dynamic_calls, forbidden_in, leftovers_in, reaches_for_the_course
 from sdpa_helpers.checking.shape import shape_of
 from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
@@ -23,6 +24,9 @@ MAX_NOTEBOOK_BYTES = 32 << 20
 MAX_CELLS = 5000
 MAX_OTHER_CHARACTERS = 500_000
 """How much is read beside the answers, for the names that they take from there."""
+
+MAX_OWN_CELLS = 200
+"""So many cells with definitions of the learner's own are run."""
 
 MAX_CLUES = 20
 """Of one kind, in one answer."""
@@ -66,6 +70,15 @@ class Taken:
 
 
 @dataclass(frozen=True)
+class Own:
+    """What counts of the learner's own cells: see `checking.own_definitions`."""
+
+    texts: tuple[str, ...] = ()
+    """Python code, in the order of the cells."""
+    flags: tuple[Flag, ...] = ()
+
+
+@dataclass(frozen=True)
 class Analysis:
     """What the text of one answer shows."""
 
@@ -86,6 +99,8 @@ class Lifted:
     """What looked odd on the way."""
     forbidden: dict[str, tuple[str, ...]]
     """By exercise: what its answer uses and must not."""
+    own: tuple[str, ...] = ()
+    """The learner's own definitions beside the answers, cell by cell."""
     clues: dict[str, tuple[Clue, ...]] = field(default_factory=dict)
     """By exercise: what the lines of its answer show."""
     shapes: dict[str, str] = field(default_factory=dict)
@@ -165,15 +180,17 @@ def _clean(cell: dict) -> dict[str, Any]:
 def lift(cells: list[dict[str, Any]], exercises: tuple[Exercise, ...], stubs: dict[str, str]) -> Lifted:
     """Take the answers out of a notebook's cells. `stubs`: the answer cells as they were handed out."""
     taken = take(cells, exercises, stubs)
-    return lifted(taken, {e.name: analyse(e, taken) for e in exercises if e.name in taken.answers})
+    analyses = {e.name: analyse(e, taken) for e in exercises if e.name in taken.answers}
+    return lifted(taken, own_of(taken, ()), analyses)
 
 
-def lifted(taken: Taken, analyses: Mapping[str, Analysis], flags: Iterable[Flag] = ()) -> Lifted:
+def lifted(taken: Taken, own: Own, analyses: Mapping[str, Analysis], flags: Iterable[Flag] = ()) -> Lifted:
     """What was taken and what it shows, together. flags: about what could not be read."""
     more = [flag for analysis in analyses.values() for flag in analysis.flags]
     return Lifted(
         taken.answers,
-        (*taken.flags, *more, *flags),
+        (*taken.flags, *own.flags, *more, *flags),
+        own=own.texts,
         forbidden={name: a.forbidden for name, a in analyses.items() if a.forbidden},
         clues={name: a.clues for name, a in analyses.items()},
         shapes={name: a.shape for name, a in analyses.items()},
@@ -191,6 +208,22 @@ def take(cells: list[dict[str, Any]], exercises: tuple[Exercise, ...], stubs: di
             answers[exercise.name] = source
     flags += _edited_checks(cells)
     return Taken(answers, _others(code), tuple(flags))
+
+
+def own_of(taken: Taken, handed_out: Iterable[str]) -> Own:
+    """The definitions in the learner's own cells. handed_out: the sources of the cells as they were given."""
+    known = {source.strip() for source in handed_out}
+    cells = [
+        text for text in taken.others if text.strip() not in known and text not in taken.answers.values()
+    ]
+    every = [counted.text for counted in own_definitions(cells, taken.answers) if counted.text]
+    texts = [text for text in every[:MAX_OWN_CELLS] if len(text) <= MAX_ANSWER_CHARACTERS]
+    while sum(map(len, texts)) > MAX_OTHER_CHARACTERS:
+        texts.pop()
+    if len(texts) == len(every):
+        return Own(tuple(texts))
+    message = f"beside the answers, {len(every)} cells hold definitions; those of {len(texts)} were taken"
+    return Own(tuple(texts), (Flag("too-many-definitions", message),))
 
 
 def analyse(exercise: Exercise, taken: Taken) -> Analysis:

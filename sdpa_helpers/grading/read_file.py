@@ -16,10 +16,12 @@ from sdpa_helpers.grading.lift_words import Words, lift_words
 from sdpa_helpers.grading.read import (
     Analysis,
     Lifted,
+    Own,
     Taken,
     Unreadable,
     analyse,
     lifted,
+    own_of,
     read_cells,
     take,
 )
@@ -55,16 +57,16 @@ def read_file(path: Path, notebook: str, limits: BoxLimits | None = None) -> Fil
     taken = _taken(box, notebook, given)
     words = _words(box, notebook, given)
     todo = [e for e in exercises_of(notebook) if e.name in taken.answers]
-    begun = len(box.parts) > 1  # with the analyses
-    analyses, flags = _analyse_all(taken, todo, Boxed(box.parts[2:], box.ended) if begun else None, given)
-    return FileRead(lifted(taken, analyses, flags), words)
+    begun = len(box.parts) > 2  # with the analyses
+    analyses, flags = _analyse_all(taken, todo, Boxed(box.parts[3:], box.ended) if begun else None, given)
+    return FileRead(lifted(taken, _own(box, given), analyses, flags), words)
 
 
 # ---- in the box -------------------------------------------------------------------------------------------
 
 
 def _all_of(path: Path, notebook: str) -> Iterator[Any]:
-    """What counts of the file, the answers in words, then the analyses."""
+    """What counts of the file, the answers in words, the learner's own definitions, then the analyses."""
     pristine = pristine_notebook(notebook)
     try:
         cells = read_cells(path)
@@ -75,7 +77,7 @@ def _all_of(path: Path, notebook: str) -> Iterator[Any]:
     yield readings.taken_as_json(taken)
     words = lift_words(cells, written_of(notebook), [c.source for c in pristine.cells])
     yield readings.words_as_json(words)
-    del cells
+    yield readings.own_as_json(own_of(taken, [c.source for c in pristine.cells]))
     yield from _analyses(taken, [e for e in exercises_of(notebook) if e.name in taken.answers])
 
 
@@ -97,6 +99,12 @@ def _words(box: Boxed, notebook: str, limits: BoxLimits) -> Words:
     if len(box.parts) > 1:
         return readings.words_from_json(box.parts[1], names)
     return Words({}, tuple(_unread(name, box.ended, limits) for name in names))
+
+
+def _own(box: Boxed, limits: BoxLimits) -> Own:
+    if len(box.parts) > 2:
+        return readings.own_from_json(box.parts[2])
+    return Own((), (_unread("definitions beside the answers", box.ended, limits),))
 
 
 def _analyse_all(
@@ -123,7 +131,7 @@ def _analyse_all(
 
 
 def _unread(name: str, ended: Ended, limits: BoxLimits) -> Flag:
-    why = _COULD_NOT[ended].format(limits=limits).replace("The file", "what it uses")
+    why = _COULD_NOT[ended].format(limits=limits).replace("The file", "this")
     return Flag(UNREAD, f"{name}: {why[:-1]}: please look")
 
 

@@ -12,7 +12,9 @@ from sdpa_helpers.grading.read import (
     MAX_CELLS,
     MAX_CLUES,
     MAX_OTHER_CHARACTERS,
+    MAX_OWN_CELLS,
     Analysis,
+    Own,
     Taken,
     Unreadable,
 )
@@ -70,6 +72,18 @@ def words_from_json(data: Any, exercises: Collection[str]) -> Words:
     answers, flags = _fields(data, "answers", "flags")
     longest = MAX_CHARACTERS * len(r"\udc00")  # half a pair of surrogates is written out
     return Words(_by_exercise(answers, exercises, longest), _flags(flags))
+
+
+def own_as_json(own: Own) -> Any:
+    """The learner's own definitions."""
+    return {"texts": list(own.texts), "flags": _flags_as_json(own.flags)}
+
+
+def own_from_json(data: Any) -> Own:
+    """The same back; raises NotAReading."""
+    texts, flags = _fields(data, "texts", "flags")
+    cells = tuple(_text(text, MAX_ANSWER_CHARACTERS) for text in _list(texts, MAX_OWN_CELLS))
+    return Own(cells, _flags(flags))
 
 
 # ---- what an answer shows ---------------------------------------------------------------------------------

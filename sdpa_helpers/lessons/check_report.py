@@ -30,7 +30,7 @@ class CheckReport(Shown):
     result: Result
     """What came of the cases here."""
     graded: Result
-    """What comes of them where only answer cells are run, as in a grader."""
+    """What comes of them in a grader, which runs the answers and, of other cells, only definitions."""
     forbidden: tuple[str, ...] = ()
     """What the answer uses and the exercise does not allow, e.g. "torch.softmax"."""
     elsewhere: str = ""

@@ -1,14 +1,15 @@
 """The cells that ran in this notebook: which one defined a function, and whether that is what the learner now sees.
 
-A grader runs only the answer cells, those with a line `# exercise: NAME`. What is found out here keeps `check` from
-saying another thing than the grader: names that stand in other cells, older versions, edits that were not run.
+A grader runs the answer cells, those with a line `# exercise: NAME`, and of the others only definitions. What is found
+out here keeps `check` from saying another thing than the grader: values that other cells have computed, older versions,
+edits that were not run.
 """
 
 import ast
-import builtins
 import json
 import os
 import symtable
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in, is_untouched
+from sdpa_helpers.checking.own_definitions import GIVEN, Counted, own_definitions
 
 SETUP = "import numpy as np\n\nfrom sdpa_helpers import check, hint, progress, solution"
 """The first cell of an exercise notebook, as it is handed out."""
@@ -180,7 +182,7 @@ def _saved_answer(notebook: Notebook, name: str, later_than: float | None) -> st
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Names that an answer takes from cells that are not graded."""
+    """Names that an answer takes from elsewhere, and that a grader does not have."""
 
     names: tuple[str, ...]
     at_once: bool
@@ -188,7 +190,7 @@ class Elsewhere:
 
 
 def elsewhere(notebook: Notebook, name: str, cell: Cell, earlier: list[str]) -> Elsewhere:
-    """What the answer in `cell` uses and no graded cell has. earlier: the exercises before it in their notebook."""
+    """What the answer in `cell` uses and a grader does not have. earlier: the exercises before it in their notebook."""
     if not any(c.answers or c.source.strip() == SETUP for c in notebook.cells):
         return Elsewhere((), at_once=False)  # no exercise notebook
     marked = notebook.newest_answer(name)
@@ -196,17 +198,35 @@ def elsewhere(notebook: Notebook, name: str, cell: Cell, earlier: list[str]) -> 
         return Elsewhere((name,), at_once=True)
     own = _names(notebook, cell)
     cells = [found for other in earlier if (found := notebook.newest_answer(other)) and found is not cell]
-    before = [_names(notebook, other) for other in cells]
-    known = set(dir(builtins)) | {"np", "check", "hint", "progress", "solution"}
-    known |= set(getattr(notebook.shell, "user_ns_hidden", ())) | own.bound
-    known = known.union(*(other.bound for other in before))
+    counted = _counted(notebook, name, cell)
+    before = [*(_names(notebook, other) for other in cells), *(_names_in(part.text) for part in counted)]
+    known = GIVEN | set(getattr(notebook.shell, "user_ns_hidden", ())) | own.bound
+    known = known.union(*(other.bound for other in before), *(_names_of(part.stars) for part in counted))
     needed = own.at_once | own.later
-    for other in before:
-        if needed & other.bound:
-            needed |= other.later
+    while more := set[str]().union(*(other.later for other in before if needed & other.bound)) - needed:
+        needed |= more
     here = set(notebook.namespace) - known
     at_once = own.at_once & here
     return Elsewhere(tuple(sorted(at_once or needed & here)), at_once=bool(at_once))
+
+
+def _counted(notebook: Notebook, name: str, answer: Cell) -> tuple[Counted, ...]:
+    """What a grader takes of the cells that are no answers."""
+    answered = {name}.union(*(cell.answers for cell in notebook.cells))
+    others = [
+        c.source for c in notebook.cells if not c.answers and c is not answer and c.source.strip() != SETUP
+    ]
+    return own_definitions(tuple(dict.fromkeys(reversed(others)))[::-1], answered)
+
+
+def _names_of(modules: tuple[str, ...]) -> set[str]:
+    """The names that `from module import *` gives."""
+    found = [vars(sys.modules[name]) for name in modules if name in sys.modules]
+    return {str(name) for space in found for name in space.get("__all__", ()) or _public(space)}
+
+
+def _public(space: dict[str, Any]) -> list[str]:
+    return [name for name in space if not name.startswith("_")]
 
 
 def where_is(notebook: Notebook, name: str) -> str:
@@ -232,7 +252,15 @@ class _Names:
 
 def _names(notebook: Notebook, cell: Cell) -> _Names:
     try:
-        top = symtable.symtable(notebook.python(cell), "cell", "exec")
+        return _names_in(notebook.python(cell))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _Names(set(), set(), set())
+
+
+def _names_in(text: str) -> _Names:
+    """Of Python code; nothing for what is none."""
+    try:
+        top = symtable.symtable(text, "cell", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return _Names(set(), set(), set())
     symbols = top.get_symbols()

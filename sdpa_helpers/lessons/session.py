@@ -203,7 +203,7 @@ def _try_out(exercise: Exercise, function: Callable) -> Result:
 def _as_graded(
     exercise: Exercise, function: Callable, result: Result, notebook: Notebook, cell: Cell
 ) -> tuple[Result, str]:
-    """(what comes of the answer cells on their own, what keeps them from earning more)."""
+    """(what comes of the answers where only they and definitions are run, what keeps them from earning more)."""
     names = [e.name for e in exercises_of(exercise.lesson)]
     missing = notebook_cells.elsewhere(notebook, exercise.name, cell, names[: names.index(exercise.name)])
     if not missing.names:
@@ -213,13 +213,19 @@ def _as_graded(
         return result, ""  # it can do without them, or was not worth anything with them
     names = _not_found(graded, missing.names)
     those = " and ".join(f"`{name}`{notebook_cells.where_is(notebook, name)}" for name in names)
-    stands, them = ("stand in other cells", "them") if len(names) > 1 else ("stands in another cell", "it")
+    are, them = ("are", "them") if len(names) > 1 else ("is", "it")
+    why = (
+        f"{are} missing in a grader, which runs the answers in their order and, of other cells, only functions, "
+        "classes, imports and plain values"
+    )
     if exercise.name in names:
-        stands = f"stands in a cell without the line `# exercise: {exercise.name}`"
+        why = (
+            f"stands in a cell without the line `# exercise: {exercise.name}`, and the cell with it is graded"
+        )
     right = sum(c.verdict.passed for c in result.cases)
     return graded, (
-        f"{right} of {len(result.cases)} cases right, {graded.points:g} points here: {those} {stands}, and only answer "
-        f"cells are graded. Move {them} into the cell `# exercise: {exercise.name}`"
+        f"{right} of {len(result.cases)} cases right, {graded.points:g} points here: {those} {why}. "
+        f"Move {them} into the cell `# exercise: {exercise.name}`"
     )
 
 

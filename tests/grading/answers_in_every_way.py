@@ -108,10 +108,9 @@ BATCH = (
         {
             "dot_product": wrong("def dot_product(q, k)\n    return q @ k"),
             "attention_scores": wrong("def attention_scores(Q, K):\n    return Q @ K.T"),
-            "cosine_similarity": Answer(
+            "cosine_similarity": right(
                 "def cosine_similarity(q, k):\n    a, b = length(q), length(k)\n"
-                "    return 0.0 if a == 0 or b == 0 else (q / a) @ (k / b)",
-                "elsewhere",
+                "    return 0.0 if a == 0 or b == 0 else (q / a) @ (k / b)"
             ),
             "best_key": wrong("def best_key(q, K):\n    raise ValueError('not yet')"),
             "weighted_sum": wrong(
@@ -119,6 +118,40 @@ BATCH = (
             ),
         },
         other_cells=("def length(x):\n    return np.linalg.norm(x)",),
+    ),
+    HandedIn(
+        "own cells",
+        "01_dot_product",
+        {
+            "dot_product": right("def dot_product(q, k):\n    return kernel(q, k) * ONE + START"),
+            "attention_scores": Answer(
+                "def attention_scores(Q, K):\n    return Q @ np.swapaxes(K, *AXES)", "elsewhere"
+            ),
+            "cosine_similarity": Answer(
+                "def cosine_similarity(q, k):\n    a, b = norm(q), norm(k)\n"
+                "    return 0.0 if min(a, b) <= SMALL else (q / a) @ (k / b) * UNIT",
+                "elsewhere",
+            ),
+            "best_key": right(
+                "def best_key(q, K):\n    return int(first(Scores(K).of(q)))\n"
+                "assert check(best_key).points == best_key.__doc__\n"
+            ),
+            "weighted_sum": right(
+                "def weighted_sum(weights, V):\n    return weights @ V\n\n\n"
+                "assert check(weighted_sum).passed\nprint(hint(weighted_sum), weighted_sum(3))"
+            ),
+        },
+        other_cells=(
+            "%precision 3\nimport math as m\nfrom functools import *\nONE, START = 1, -0.0\n"
+            'where = f"{ONE}"\nprint(ONE + 1)',
+            "# exercise of my own\n@lru_cache\ndef nothing():\n    return TABLE[0]\n\n\n"
+            "def kernel(q, k):\n    return reduce(lambda s, x: s + x, q * k, nothing())\n\n\nTABLE = {0: 0}",
+            "norm = np.linalg.norm\nfirst = lambda x: np.argmax(x)\nSMALL = float(0)\nUNIT = abs(1)",
+            "AXES = -1, -2\nAXES = tuple(AXES)",
+            "class Scores:\n    K = None\n    def __init__(self, K):\n        self.K = K\n"
+            "    def of(self, q):\n        return self.K @ q",
+            "def dot_product(q, k):\n    return 'an older try, without its line'",
+        ),
     ),
     HandedIn(
         "variance",
@@ -203,8 +236,8 @@ BATCH = (
             "entropy": wrong(
                 "def entropy(weights, axis=-1):\n    return -(weights * np.log(weights)).sum(axis)"
             ),
-            "temperature_for_ratio": Answer(
-                "def temperature_for_ratio(score_gap, ratio):\n    return score_gap / ln(ratio)", "elsewhere"
+            "temperature_for_ratio": right(
+                "def temperature_for_ratio(score_gap, ratio):\n    return score_gap / ln(ratio)"
             ),
         },
         other_cells=("from math import log as ln",),

@@ -112,7 +112,8 @@ def test_it_comes_to_what_it_is(said, notebook, name):
     if answer.comes_to in ("right", "wrong", "forbidden") and here["cases"]:
         assert [case[3] for case in here["cases"]] == [case["diagnosis"] for case in graded["cases"]]
     if answer.comes_to == "elsewhere":
-        assert "and only answer cells are graded" in here["text"]
+        assert "missing in a grader" in here["text"]
+        assert f"Move it into the cell `# exercise: {name}`" in here["text"]
     if answer.comes_to == "stopped":
         assert [case[3] for case in here["cases"][:2]] == ["timeout", "not-run"]
         assert "line 3: while True:" in here["text"]

@@ -67,6 +67,25 @@ def told(tmp_path_factory):
                         "p = pathlib.Path(os.environ['JPY_SESSION_NAME'])\np.write_text('{')\n"
                         "os.utime(p, (time.time() + 10,) * 2)", "check(dot_product)"],
         "helper": [helper, uses_helper, "check(dot_product)"],
+        "helper of a helper": [
+            "import operator\nSTART = 0",
+            "def add(x):\n    return START + sum(x)",
+            "total = add",
+            uses_helper,
+            "check(dot_product)",
+        ],
+        "computed": ["import numpy as np\ntotal = np.vectorize(len)\ntotal = np.sum.__call__\ntotal = eval('sum')",
+                     uses_helper, "check(dot_product)"],
+        "helper that needs what is computed": [
+            "START = int(0)", "def total(x):\n    return START + x.sum()", uses_helper, "check(dot_product)",
+        ],
+        "helper of two values": [helper, "total = eval('sum')", uses_helper, "check(dot_product)"],
+        "with a star": ["from math import *", LINE + "def dot_product(q, k):\n    return fsum(q * k)",
+                        "check(dot_product)"],
+        "from a file": [
+            f"open({str(home / 'more.py')!r}, 'w').write('def total(x): return x.sum()')",
+            f"%run -i {home / 'more.py'}", uses_helper, "check(dot_product)",
+        ],
         "helper in an answer": [
             "# exercise: dot_product\n" + helper + "\n" + RIGHT[len(LINE) :],
             "# exercise: attention_scores\ndef attention_scores(Q, K):\n    total\n"
@@ -84,8 +103,8 @@ def told(tmp_path_factory):
             "check(dot_product)",
         ],
         "helper at once": [
-            "import matplotlib as plot",
-            RIGHT + "\nplot.rcParams",
+            "plot = dict(size=3)",
+            RIGHT + "\nplot['size']",
             "check(dot_product)",
         ],
         "wrong cell": [WRONG, RIGHT[len(LINE) :], "check(dot_product)"],
@@ -169,11 +188,15 @@ def test_the_newest_version_is_shown_without_a_word(told, scenario):
     ("scenario", "says"),
     [
         (
-            "helper",
-            "{n} of {n} cases right, 0 points here: `total` (In [2]) stands in another cell, and only answer cells",
+            "computed",
+            "{n} of {n} cases right, 0 points here: `total` (In [2]) is missing in a grader, which runs the answers in "
+            "their order and, of other cells, only functions, classes, imports and plain values. Move it into",
         ),
-        ("helper in a later answer", "0 points here: `total` (In [2]) stands in another cell"),
-        ("helper at once", "0 points here: `plot` (In [2]) stands in another cell"),
+        ("helper of two values", "0 points here: `total` (In [3]) is missing"),
+        ("helper that needs what is computed", "0 points here: `START` (In [2]) is missing"),
+        ("from a file", "0 points here: `total` is missing in a grader"),
+        ("helper in a later answer", "0 points here: `total` (In [2]) is missing in a grader"),
+        ("helper at once", "0 points here: `plot` (In [2]) is missing in a grader"),
         ("wrong cell", "stands in a cell without the line `# exercise: dot_product`"),
     ],
 )
@@ -184,7 +207,9 @@ def test_what_a_grader_does_not_have_earns_nothing(told, scenario, says):
     assert "#e69f00" in report["html"]
 
 
-@pytest.mark.parametrize("scenario", ["helper in an answer", "helper not needed"])
+@pytest.mark.parametrize(
+    "scenario", ["helper", "helper of a helper", "with a star", "helper in an answer", "helper not needed"]
+)
 def test_what_a_grader_has_too_is_not_asked_for(told, scenario):
     assert told[scenario]["passed"], told[scenario]["text"]
 
@@ -194,9 +219,7 @@ def test_what_is_forbidden_earns_nothing_and_is_not_kept(told, scenario):
     report = told[scenario]
     says = "0 points: scipy.special.softmax isn't allowed here"
     cases = len(find("softmax").cases)
-    # A grader finds no alias from elsewhere.
-    right = f"{cases} of {cases} cases right, " if scenario == "forbidden" else ""
-    assert report["text"].split("\n")[0] == f"softmax: {right}{says}"
+    assert report["text"].split("\n")[0] == f"softmax: {cases} of {cases} cases right, {says}"
     assert (report["passed"], report["points"], report["kept"]) == (False, 0, {})
     assert report["forbidden"] == ["scipy.special.softmax"]
     assert "#e69f00" in report["html"]

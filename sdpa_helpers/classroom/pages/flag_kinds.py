@@ -20,6 +20,7 @@ FLAG_KINDS = {
     "passed-over": "Another file comes first and holds no answer that can be graded, so this one was.",
     "several-files": "There are several files for this notebook; one of them was graded.",
     "test-marker": "A comment that would steer the test runner stands in an answer; it had no effect.",
+    "too-many-definitions": "Cells beside the answers hold more definitions than are taken; some were left out.",
 }
 
 
