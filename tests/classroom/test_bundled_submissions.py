@@ -219,7 +219,7 @@ def test_every_submission_has_a_page_that_says_what_to_do(graded):
 
 def test_tricks_are_flagged(graded):
     kinds = {flag["kind"] for flag in record(graded, "lee-tries-tricks")["flags"]}
-    assert kinds == {"edited-check", "forbidden-call", "forged-output", "test-marker"}
+    assert kinds == {"dynamic-code", "edited-check", "forbidden-call", "forged-output", "test-marker"}
 
 
 def test_doubled_and_renamed_cells_are_graded_and_flagged(graded):
@@ -230,6 +230,6 @@ def test_doubled_and_renamed_cells_are_graded_and_flagged(graded):
 
 
 def test_the_table_and_what_was_left_out_are_printed(graded):
-    assert "ada-jupyterlab" in graded[1].stdout
+    assert "17 submissions of 17 learners" in graded[1].stdout
     assert "notes.ipynb: not a notebook of this course" in " ".join(graded[1].stdout.split())
     assert "Traceback" not in graded[1].stderr + graded[1].stdout
