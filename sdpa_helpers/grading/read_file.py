@@ -4,6 +4,8 @@ First what counts is taken out of the file, then each answer is analysed. Where 
 that exercise is flagged, its answer is graded all the same, and a new box goes on behind it.
 """
 
+import errno
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,9 +50,11 @@ def read_file(path: Path, notebook: str, limits: BoxLimits | None = None) -> Fil
     """Read the file that was handed in for a notebook, e.g. "01_dot_product".
 
     Raises Unreadable when nothing can be taken from it, with a sentence for the learner; OSError when the file is
-    not there.
+    not there or must not be read.
     """
     path.stat()
+    if not os.access(path, os.R_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     pristine_notebook(notebook)  # made here, so that no box makes it anew
     given = limits or BoxLimits()
     box = boxed(lambda: _all_of(path, notebook), given)

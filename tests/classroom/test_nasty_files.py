@@ -165,6 +165,7 @@ def test_what_cannot_be_read_says_so(tmp_path):
     got, left_out = found(tmp_path)
     (tmp_path / "bob").chmod(0o700)
     assert kinds(got["ada"]) == ["odd-file"]
+    assert "cannot be opened" in grade(got["ada"], Settings("s")).reason
     assert left_out == [("bob", "a folder that cannot be opened: Permission denied")]
 
 
