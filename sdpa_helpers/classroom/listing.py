@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
+from sdpa_helpers.classroom.zip_names import open_zip
 from sdpa_helpers.grading.plain_text import one_line
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES
 
@@ -164,10 +165,11 @@ def unpack(archive: Path, into: Path) -> Listing:
     """Unpack the notebooks of a zip into an empty folder, and nothing else.
 
     Left out by name: what climbs out of the folder, what is a link, a name that was there before. What is too large
-    to be graded takes no room on the disk. Raises BadZipFile, OSError or RuntimeError when it is no readable zip.
+    to be graded takes no room on the disk. Raises BadZipFile, OSError, RuntimeError or ValueError when it is no
+    readable zip.
     """
     listing, seen = Listing(zipped=True), dict[PurePosixPath, int]()
-    with zipfile.ZipFile(archive) as file:
+    with open_zip(archive, into) as file:
         infos = file.infolist()
         names = [info.filename for info in infos]
         if any("\\" in name for name in names) and not any("/" in name for name in names):
@@ -234,28 +236,31 @@ def _unpack_one(file: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path) -> s
             if packed_well
             else f"not unpacked: {size}"
         )
-    why = ""
-    if info.flag_bits & 1:
-        why = "encrypted in the zip"
-    elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        why = "packed by a method that is not read: use an ordinary zip"  # others unpack without bounds
-    else:
-        try:
-            with file.open(info) as source:
-                target.write_bytes(source.read(MAX_NOTEBOOK_BYTES + 1))
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            NotImplementedError,
-            RuntimeError,
-            EOFError,
-            ValueError,
-            struct.error,
-        ) as error:
-            why = f"damaged in the zip: {one_line(str(error))[:200]}"
-    if why:
-        target.write_text(why, encoding="utf-8")  # no notebook: it will be refused
+    content, why = _content(file, info)
+    target.write_bytes(content if not why else why.encode())  # that is no notebook: it will be refused
     return why
+
+
+def _content(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[bytes, str]:
+    """(what an entry holds, why it cannot be had)."""
+    if info.flag_bits & 1:
+        return b"", "encrypted in the zip"
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # Others unpack without bounds.
+        return b"", "packed by a method that is not read: use an ordinary zip"
+    try:
+        with file.open(info) as source:
+            return source.read(MAX_NOTEBOOK_BYTES + 1), ""
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        struct.error,
+        EOFError,
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:
+        return b"", f"damaged in the zip: {one_line(str(error))[:200]}"
 
 
 def _entry_time(info: zipfile.ZipInfo) -> datetime | None:

@@ -284,6 +284,35 @@ def test_an_encrypted_or_small_bomb_costs_itself(tmp_path):
     assert got["ada"].flags[0].message == f"{NAME}.ipynb: encrypted in the zip"
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("version", 99), ("name", b"e\xff\xfe")],
+    ids=["a version that nobody knows", "no UTF-8"],
+)
+def test_one_entry_that_python_refuses_costs_itself(tmp_path, field, value):
+    entries = [
+        (f"ada/{NAME}.ipynb", "hers"),
+        (f"e\u00e9/{NAME}.ipynb", "x"),
+        (f"zoe/{NAME}.ipynb", "also hers"),
+    ]
+    zipped(tmp_path, entries)
+    data = bytearray((tmp_path / "a.zip").read_bytes())
+    at = data.index(b"PK\x01\x02", data.index(b"PK\x01\x02") + 4)
+    if field == "version":
+        struct.pack_into("<H", data, at + 6, value)
+    else:
+        data[at + 46 : at + 46 + len(value)] = value
+    (tmp_path / "a.zip").write_bytes(data)
+    with pytest.raises((UnicodeDecodeError, NotImplementedError)):
+        zipfile.ZipFile(tmp_path / "a.zip")
+    (tmp_path / "again").mkdir()
+    got, _ = found(unpack(tmp_path / "a.zip", tmp_path / "again"))
+    assert [s for s in got if s in ("ada", "zoe")] == ["ada", "zoe"]
+    assert got["ada"].path.read_text() == "hers"
+    assert got["zoe"].path.read_text() == "also hers"
+    assert len(got) == 3
+
+
 def test_thousands_of_entries_are_a_matter_of_seconds(tmp_path):
     entries = [(f"s{n:04}/{NAME}.ipynb", "{}") for n in range(2000)]
     got, left_out = found(zipped(tmp_path, entries + entries[:10]))
