@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 
 from sdpa_helpers.checking.observe import MIME, Answer, unpack_answer
 from sdpa_helpers.grading.assemble import ROLE
+from sdpa_helpers.grading.busy import was_busy
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, KernelDied, TimedOut
 from sdpa_helpers.sandbox.incoming import Malformed, OutputLimit
@@ -200,6 +201,12 @@ class GradedFile(nbval.plugin.IPyNbFile):
                 self, name=f"cell {number}", cell_num=number, cell=cell, options=options
             )
 
+    def was_busy(self) -> bool:
+        """Whether the kernel had to wait for a processor, so that a calmer moment may do better."""
+        assert self.running is not None
+        assert self.graded is not None
+        return was_busy(self.running.pid, self.graded.wall_used)
+
     def teardown(self) -> None:
         """Stop the kernel and everything it has started."""
         if self.graded is not None:
@@ -249,7 +256,7 @@ class GradedCell(nbval.plugin.IPyNbCell):
             elif role["role"] == "check":
                 grader.outcome.forged[exercise, role["case"]] = "the check itself was stopped by an error"
         except TimedOut as timeout:
-            grader.outcome.slow = timeout.only_wall
+            grader.outcome.slow = timeout.only_wall and self.parent.was_busy()
             grader.stop("timeout", exercise)
         except OutputLimit:
             grader.stop("output-limit", exercise)

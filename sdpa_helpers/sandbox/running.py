@@ -7,6 +7,8 @@ from typing import Protocol
 class Running(Protocol):
     """A kernel that runs."""
 
+    pid: int
+    """Of the process that all others of it come from."""
     channel: socket.socket
     """Our end of its connection: requests go in, messages come out."""
 
