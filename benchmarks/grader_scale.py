@@ -23,7 +23,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import grader
+import graded_class
 import nbformat
 import psutil
 
@@ -34,7 +34,7 @@ from sdpa_helpers.grading.assemble import pristine_notebook
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
 from sdpa_helpers.sandbox.limits import Limits
 
-PERIOD = 4 * len(grader.WHOSE)
+PERIOD = 4 * len(graded_class.WHOSE)
 """After so many, submissions repeat."""
 
 GRADED = {100: (1, 2), 1000: (1, 2), 5000: (2,)}
@@ -45,13 +45,13 @@ KEPT = (100, 1000, 5000)
 
 def hand_in(folder: Path, count: int) -> None:
     """Write `count` submissions; every fourth imports torch."""
-    pristine = pristine_notebook(grader.NAME)
-    answers, with_torch = grader.answers(), [grader.with_torch(a) for a in grader.answers()]
+    pristine = pristine_notebook(graded_class.NAME)
+    answers, with_torch = graded_class.answers(), [graded_class.with_torch(a) for a in graded_class.answers()]
     for number in range(count):
         found = with_torch if number % 4 == 3 else answers
-        path = folder / f"student{number:05}" / f"{grader.NAME}.ipynb"
+        path = folder / f"student{number:05}" / f"{graded_class.NAME}.ipynb"
         path.parent.mkdir(parents=True)
-        nbformat.write(grader.filled(pristine, found[number % len(found)]), path)
+        nbformat.write(graded_class.filled(pristine, found[number % len(found)]), path)
 
 
 def measured(source: Path, out: Path, *options: str) -> dict[str, float]:
@@ -101,7 +101,7 @@ def high_water(pid: int) -> int:
 
 def pretend(source: Path, out: Path) -> None:
     """Give every submission the result and the page of the one it is a copy of, with answers of its own."""
-    submissions, _ = find_submissions(source, [grader.NAME], None, None)
+    submissions, _ = find_submissions(source, [graded_class.NAME], None, None)
     settings = Settings("scale", Limits(seconds=60.0, cell_seconds=10.0))  # those of the command
     draw = random.Random(len(submissions))
     folder = ResultsFolder(out)
@@ -109,8 +109,8 @@ def pretend(source: Path, out: Path) -> None:
     for number, submission in enumerate(submissions):
         model = models[number % PERIOD]
         answers = {name: varied(text, draw) for name, text in model.answers.items()}
-        page = folder.feedback_path(model.student, grader.NAME).read_text()
-        write_text(folder.feedback_path(submission.student, grader.NAME), page)
+        page = folder.feedback_path(model.student, graded_class.NAME).read_text()
+        write_text(folder.feedback_path(submission.student, graded_class.NAME), page)
         own = replace(model, student=submission.student, answers=answers, handed_in=submission.handed_in)
         folder.write_result(replace(own, fingerprint=fingerprint(submission, settings)))
 
@@ -149,7 +149,7 @@ def main() -> None:
     result = {
         "command": "python benchmarks/grader_scale.py",
         "date": datetime.date.today().isoformat(),
-        "processor": grader.processor(),
+        "processor": graded_class.processor(),
         "cores": os.cpu_count(),
         "load_before": round(load, 2),
         "graded": graded,
