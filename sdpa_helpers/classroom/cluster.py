@@ -1,12 +1,14 @@
 """Grade on a Dask cluster. Notebooks travel as bytes: workers need the package, and no file of the grader's."""
 
 import asyncio
+import faulthandler
 import hashlib
 import importlib.metadata
 import logging
 import os
 import pickle
 import platform
+import queue
 import socket
 import threading
 import time
@@ -19,7 +21,7 @@ from functools import cache
 
 from sdpa_helpers import __version__
 from sdpa_helpers.classroom.executors import CannotGrade, Ended
-from sdpa_helpers.classroom.worker_process import work
+from sdpa_helpers.classroom.worker_process import MARGIN, overdue, work
 from sdpa_helpers.grading.assemble import pristine_text
 from sdpa_helpers.grading.grade_one import Attempt, Settings, cannot_open, without_run
 from sdpa_helpers.grading.kernel_package import kernel_package
@@ -32,6 +34,9 @@ ANSWERS_WITHIN = 5.0
 """Seconds that the scheduler has to answer."""
 
 _SEEN_EVERY = 2.0
+_LAST_WORDS = 5.0
+"""Seconds in which a worker that ends itself tells why."""
+
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -233,13 +238,32 @@ def work_there(task: Task) -> Attempt | None:
     with _ONE_AT_A_TIME:
         choice = _choice(task.settings.sandbox)
         settings = replace(task.settings, sandbox=choice.level)
-        done = _work(task, settings)
+        done = _in_time(task, settings)
     if done is None or not choice.missing:
         return done
     weak = f"the sandbox {choice.level}, which is not the best there is"
     level = "no sandbox" if choice.level == "off" else weak
     note = f"{socket.gethostname()} grades with {level}.\n{choose_level.explain(choice.missing)}"
     return replace(done, note=note)
+
+
+def _in_time(task: Task, settings: Settings) -> Attempt | None:
+    """Grade it; at the deadline say so, and end this process, which cannot be trusted any more.
+
+    Dask starts another one in its place, or gives its work to others.
+    """
+    seconds = settings.limits.wall_seconds + MARGIN
+    done: queue.SimpleQueue[Attempt | None] = queue.SimpleQueue()
+    # Where no thread of this process gets a turn any more, it ends without a word.
+    faulthandler.dump_traceback_later(seconds + 2 * _LAST_WORDS, exit=True, file=2)
+    threading.Thread(target=lambda: done.put(_work(task, settings)), daemon=True).start()
+    try:
+        attempt = done.get(timeout=seconds)
+    except queue.Empty:
+        threading.Timer(_LAST_WORDS, os._exit, [1]).start()
+        return overdue(task.submission, settings)
+    faulthandler.cancel_dump_traceback_later()
+    return attempt
 
 
 def _work(task: Task, settings: Settings) -> Attempt | None:

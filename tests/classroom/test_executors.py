@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sdpa_helpers.classroom import executors, worker_process
+from sdpa_helpers.classroom import cluster, executors, worker_process
 from sdpa_helpers.classroom.cluster import Cluster, pack, work_there
 from sdpa_helpers.classroom.executors import CannotGrade, Ended, Processes, grade_all
 from sdpa_helpers.grading.grade_one import Attempt, Settings, grade
@@ -251,6 +251,22 @@ def test_a_worker_needs_no_file_of_the_graders(tmp_path):
     path.unlink()
     assert work_there(task).result == here
     assert "not valid JSON" in here.reason
+
+
+def test_a_cluster_worker_tells_that_it_is_overdue_and_ends(tmp_path, monkeypatch):
+    path = tmp_path / f"{NAME}.ipynb"
+    path.write_text("{")
+    settings = Settings("s", sandbox="off")
+    ended, never = threading.Event(), threading.Event()
+    monkeypatch.setattr(cluster, "MARGIN", 0.1 - settings.limits.wall_seconds)
+    monkeypatch.setattr(cluster, "_LAST_WORDS", 0.1)
+    monkeypatch.setattr(cluster, "work", lambda *_: never.wait())
+    monkeypatch.setattr(cluster.faulthandler, "dump_traceback_later", lambda *_, **__: None)
+    monkeypatch.setattr(cluster.os, "_exit", lambda status: ended.set())
+    done = work_there(pack(Submission("ada", NAME, path), settings))
+    assert (done.result.status, done.slow) == ("timeout", True)
+    assert ended.wait(10)
+    never.set()
 
 
 # ---- this machine -----------------------------------------------------------------------------------------
