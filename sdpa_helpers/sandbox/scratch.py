@@ -1,9 +1,12 @@
 """Temporary folders that know who made them: what a killed grader has left is removed by the next one."""
 
 import contextlib
+import itertools
 import os
+import secrets
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -29,14 +32,39 @@ def sweep() -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder, also one whose owner has made parts of it unreadable."""
-    for home, names, _ in os.walk(folder):
-        for name in names:
-            path = os.path.join(home, name)
-            with contextlib.suppress(OSError):
-                if not os.path.islink(path):
-                    os.chmod(path, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    """Remove a folder, also one whose owner has made parts of it unreadable, or thousands of folders deep.
+
+    What lies in its folders is brought to the top until there is nothing below: no path gets long that way.
+    """
+    numbers, own = itertools.count(), secrets.token_hex(8)
+    with contextlib.suppress(OSError):
+        while left := _folders_in(folder):
+            for inner in left:
+                _empty(inner, lambda: folder / f"{own}-{next(numbers)}")
+            if not set(left).isdisjoint(_folders_in(folder)):
+                break  # that one cannot be removed
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    """The folders directly in a folder, made readable; links are none."""
+    os.chmod(folder, 0o700)
+    with os.scandir(folder) as entries:
+        found = [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
+    for path in found:
+        os.chmod(path, 0o700)
+    return found
+
+
+def _empty(folder: Path, elsewhere: Callable[[], Path]) -> None:
+    """Remove a folder and its files; its folders are moved."""
+    with contextlib.suppress(OSError):
+        for inner in _folders_in(folder):
+            os.rename(inner, elsewhere())
+        for name in os.listdir(folder):
+            os.unlink(folder / name)
+        os.rmdir(folder)
 
 
 def _started(pid: int) -> int:
