@@ -146,10 +146,13 @@ def status_of(exercises: Iterable[GradedExercise], stops: dict[str, str]) -> Sta
 
 
 def forged(outcome: Outcome) -> tuple[Flag, ...]:
-    """A flag for every result that was not accepted, and for every message that was none, in words of ours alone."""
-    why = "the result was not accepted: it did not come as this check sends it"
+    """A flag for results that were not accepted, and for every message that was none, in words of ours alone."""
+    why = "what came as the result of a check was not accepted: it did not come as the check sends it"
     return (
-        *(Flag("forged-output", f"{exercise}, {case}: {why}") for exercise, case in outcome.forged),
+        *(
+            Flag("forged-output", f"{name}: {why}")
+            for name in dict.fromkeys(name for name, _ in outcome.forged)
+        ),
         *(
             Flag("malformed-message", f"{name or 'setup'}: {what}")
             for name, what in outcome.malformed.items()

@@ -219,7 +219,7 @@ def test_every_submission_has_a_page_that_says_what_to_do(graded):
 
 def test_tricks_are_flagged(graded):
     kinds = {flag["kind"] for flag in record(graded, "lee-tries-tricks")["flags"]}
-    assert kinds == {"dynamic-code", "edited-check", "forbidden-call", "forged-output", "test-marker"}
+    assert kinds == {"edited-check", "forbidden-call", "forged-output", "test-marker"}
 
 
 def test_doubled_and_renamed_cells_are_graded_and_flagged(graded):

@@ -187,7 +187,7 @@ def test_a_kernel_that_is_out_for_it_tells_nothing_either(hand_in):
         "attention_scores": "wrong-kind",
         "cosine_similarity": "answer-cell-failed",
         "best_key": "forged-output",
-        "weighted_sum": "raised-error",
+        "weighted_sum": "values-unweighted",  # its own way to send results is not asked
     }
     told = json.dumps(as_json(replace(result, answers={}, shapes={}))) + feedback_page(result)
     assert not re.search("secret.*terces", told)
