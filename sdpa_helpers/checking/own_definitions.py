@@ -45,7 +45,8 @@ _PLAIN = (
 _WHOLE_CELL = ("%%time", "%%capture")
 """Magics for a whole cell that run it where its names stay."""
 
-_SAFELY = "with __import__('contextlib').suppress(Exception): "
+SAFELY = "with __import__('contextlib').suppress(Exception): "
+"""Stands before what is short and may fail, so that the rest of the cell runs all the same."""
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,7 @@ def _text(cell: str, statements: list[_Statement]) -> str:
         elif first in found:  # import this; import that
             found[first] += f"; {ast.unparse(node)}"
         else:
-            found[first] = _SAFELY + ast.unparse(node)
+            found[first] = SAFELY + ast.unparse(node)
     if not found:
         return ""
     return "\n".join(found.get(n, "") for n in range(max(found) + 1))

@@ -15,8 +15,15 @@ from typing import Any
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in, is_untouched
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.own_definitions import own_definitions
-from sdpa_helpers.checking.rules import dynamic_calls, forbidden_in, leftovers_in, reaches_for_the_course
+from sdpa_helpers.checking.names_used import used_in
+from sdpa_helpers.checking.own_definitions import SAFELY, own_definitions
+from sdpa_helpers.checking.rules import (
+    TOO_DEEP,
+    dynamic_calls,
+    forbidden_in,
+    leftovers_in,
+    reaches_for_the_course,
+)
 from sdpa_helpers.checking.shape import shape_of
 from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
 
@@ -137,7 +144,7 @@ def read_cells(path: Path) -> list[dict[str, Any]]:
             f"The file is not valid JSON (line {error.lineno}: {error.msg}), so it is no notebook. It may have been "
             "cut off or edited by hand: open it in JupyterLab, save it, and hand in that file."
         ) from None
-    except (RecursionError, ValueError, MemoryError):
+    except (RecursionError, ValueError):
         raise Unreadable("The file's JSON is nested too deeply or holds numbers that are too long.") from None
     cells = _cells_of(data)
     if len(cells) > MAX_CELLS:
@@ -220,10 +227,21 @@ def own_of(taken: Taken, handed_out: Iterable[str]) -> Own:
     texts = [text for text in every[:MAX_OWN_CELLS] if len(text) <= MAX_ANSWER_CHARACTERS]
     while sum(map(len, texts)) > MAX_OTHER_CHARACTERS:
         texts.pop()
-    if len(texts) == len(every):
-        return Own(tuple(texts))
-    message = f"beside the answers, {len(every)} cells hold definitions; those of {len(texts)} were taken"
-    return Own(tuple(texts), (Flag("too-many-definitions", message),))
+    flags = _shown_by("\n".join(texts).replace(SAFELY, ""))
+    if len(texts) < len(every):
+        message = f"beside the answers, {len(every)} cells hold definitions; those of {len(texts)} were taken"
+        flags.append(Flag("too-many-definitions", message))
+    return Own(tuple(texts), tuple(flags))
+
+
+def _shown_by(own: str) -> list[Flag]:
+    """Flags about code that runs beside the answers, whether these use it or not."""
+    hidden = dynamic_calls(own)
+    if TOO_DEEP not in hidden:
+        inside = {name for name in used_in(own).names if reaches_for_the_course(name) and name.count(".") > 1}
+        hidden = sorted({*hidden, *inside})
+    text = f"beside the answers: {', '.join(hidden)}: what this does cannot be told by reading; please look"
+    return [Flag("dynamic-code", text)] if hidden else []
 
 
 def analyse(exercise: Exercise, taken: Taken) -> Analysis:

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from sdpa_helpers.grading.grade_one import Settings, grade
-from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.grading.read import Submission, lift
+from sdpa_helpers.lessons.registry import exercises_of
 from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import NAME, POINTS, RIGHT, TOTAL
 
@@ -72,3 +73,24 @@ def test_a_forbidden_function_from_another_cell_is_found(graded):
     )
     assert statuses(result, "weighted_sum") == {("failed", "forbidden-call")}
     assert kinds(result) == ["forbidden-call"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "flagged"),
+    [
+        ("class A:\n    import sdpa_helpers.checking.observe as o\n    o.report = None", True),
+        ("def f(x):\n    return exec(x)", True),
+        ("import torch\nfrom sdpa_helpers import softmax\n%precision 3\nn = 3", False),
+        ("exec('this is not run')\nx = 3", False),
+    ],
+)
+def test_what_runs_beside_the_answers_is_read_too(cell, flagged):
+    answer = {
+        "cell_type": "code",
+        "source": f"# exercise: dot_product\n{RIGHT['dot_product']}",
+        "metadata": {},
+    }
+    cells = [{"cell_type": "code", "source": cell, "metadata": {}}, answer]
+    found = lift(cells, exercises_of(NAME), {})
+    assert ("dynamic-code" in {flag.kind for flag in found.flags}) is flagged
+    assert len(found.own) == 1
