@@ -1,6 +1,7 @@
 """A running kernel as the trusted side sees it: its connection, what it uses, how to end it. Linux only."""
 
 import contextlib
+import errno
 import os
 import select
 import signal
@@ -142,11 +143,19 @@ class Box:
 
 
 def _size(folder: Path) -> int:
-    """What a folder takes on disk, a file without content counted as a block."""
-    total = 0
-    with contextlib.suppress(OSError):
-        for home, _, names in os.walk(folder):
-            for name in names:
-                with contextlib.suppress(OSError):
-                    total += 4096 + os.lstat(os.path.join(home, name)).st_blocks * 512
+    """What a folder takes on disk, a file without content counted as a block.
+
+    Folders so deep that no path reaches them could hold anything: they count as all there is.
+    """
+    total, todo = 0, [str(folder)]
+    while todo:
+        try:
+            with os.scandir(todo.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        todo.append(entry.path)
+                    total += 4096 + entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return 1 << 60
     return total

@@ -2,7 +2,7 @@
 
 import os
 
-from sdpa_helpers.sandbox import scratch
+from sdpa_helpers.sandbox import kernel_process, scratch
 
 
 def test_folders_thousands_deep_or_closed_are_removed_and_what_links_lead_to_is_not(tmp_path):
@@ -19,6 +19,7 @@ def test_folders_thousands_deep_or_closed_are_removed_and_what_links_lead_to_is_
         os.symlink(tmp_path / "precious", "link")
     finally:
         os.chdir(here)
+    assert kernel_process._size(folder) == 1 << 60  # whatever lies down there
     closed = folder / "another" / "closed"
     closed.mkdir(parents=True)
     (closed / "file").touch()
@@ -26,3 +27,9 @@ def test_folders_thousands_deep_or_closed_are_removed_and_what_links_lead_to_is_
     scratch.remove(folder)
     assert not folder.exists()
     assert (tmp_path / "precious" / "file").exists()
+
+
+def test_what_a_folder_takes_is_counted_in_all_its_folders(tmp_path):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "file").write_bytes(bytes(100_000))
+    assert 100_000 <= kernel_process._size(tmp_path) < 200_000
