@@ -9,10 +9,7 @@ Understood without being told which it is, as a folder or as a zip:
     Homework 1_ada_attempt_2026-01-30-15-30-10_01_dot_product.ipynb            Blackboard
 """
 
-import csv
-import io
 import math
-import re
 import unicodedata
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -21,6 +18,7 @@ from typing import Literal
 
 from sdpa_helpers.classroom.listing import Entry, Listing, list_folder, shown
 from sdpa_helpers.classroom.names import Named, Sender, apart, from_moodle, read_name
+from sdpa_helpers.classroom.worksheet import When
 from sdpa_helpers.grading.answered import holds_nothing
 from sdpa_helpers.grading.plain_text import one_line
 from sdpa_helpers.grading.read import Submission, notebook_of
@@ -37,9 +35,6 @@ MAX_OTHERS_NAMED = 5
 
 RENAMED = "kept-under-another-name"
 """The kind of the flag on a submission whose student's name could not be that of a folder, or was taken."""
-
-When = tuple[datetime | None, bool]
-"""When something was handed in, and whether the learning system calls it late."""
 
 LatePolicy = Literal["use", "ignore", "penalty"]
 
@@ -321,29 +316,3 @@ def _flags(
 def _described(file: FileHandedIn) -> str:
     name = PurePosixPath(file.file).name
     return name + (" (late)" if file.late else "") + (f" ({file.time})" if file.time else "")
-
-
-# ---- times that Moodle's grading worksheet knows ------------------------------------------------------------
-
-_MOODLE_TIMES = ("%A, %d %B %Y, %I:%M %p", "%A, %B %d, %Y, %I:%M %p", "%A, %d %B %Y, %H:%M")
-
-
-def worksheet_times(worksheet: Path) -> dict[str, tuple[datetime | None, bool]]:
-    """Participant number → when they handed in, and whether Moodle's status says late."""
-    found: dict[str, tuple[datetime | None, bool]] = {}
-    for row in csv.DictReader(io.StringIO(worksheet.read_text(encoding="utf-8-sig"))):
-        number = re.sub(r"\D", "", row.get("Identifier") or "")
-        status = row.get("Status") or ""
-        if number and not status.startswith("No submission"):
-            late = re.search(r"\blate\b", status) is not None
-            found[number] = (_moodle_time(row.get("Last modified (submission)") or ""), late)
-    return found
-
-
-def _moodle_time(text: str) -> datetime | None:
-    for form in _MOODLE_TIMES:
-        try:
-            return datetime.strptime(text.strip(), form).astimezone()
-        except (ValueError, OverflowError, OSError):
-            continue
-    return None

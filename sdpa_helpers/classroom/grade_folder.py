@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sdpa_helpers.classroom import lock
-from sdpa_helpers.classroom.collect import RENAMED, Late, find_submissions, worksheet_times
+from sdpa_helpers.classroom.collect import RENAMED, Late, find_submissions
 from sdpa_helpers.classroom.executors import Executor, grade_all
 from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.gradebook import CannotWrite, check_place, gradebook_place, write_gradebook
@@ -22,6 +22,7 @@ from sdpa_helpers.classroom.review.apply_marks import with_marks, write_graded
 from sdpa_helpers.classroom.review.marks_store import load_marks
 from sdpa_helpers.classroom.tables import StudentRow, write_left_out, write_tables
 from sdpa_helpers.classroom.timings import add_timing, tidy_timings
+from sdpa_helpers.classroom.worksheet import worksheet_times
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.refusal import Refusal

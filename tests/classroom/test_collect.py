@@ -12,11 +12,12 @@ from pathlib import Path, PurePath
 import nbformat
 import pytest
 
-from sdpa_helpers.classroom.collect import find_submissions, worksheet_times
+from sdpa_helpers.classroom.collect import find_submissions
 from sdpa_helpers.classroom.executors import Processes
 from sdpa_helpers.classroom.grade_folder import Batch, Unusable, grade_folder
 from sdpa_helpers.classroom.listing import unpack
 from sdpa_helpers.classroom.names import read_name, safe_name
+from sdpa_helpers.classroom.worksheet import worksheet_times
 from sdpa_helpers.grading.grade_one import Settings, fingerprint, grade
 from sdpa_helpers.grading.result import LmsIdentity
 from sdpa_helpers.sandbox.limits import Limits
