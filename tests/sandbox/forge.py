@@ -1,5 +1,9 @@
 """Answers whose functions are all wrong and which meddle with how results are told."""
 
+import numpy as np
+
+from sdpa_helpers.checking.observe import MIME, Answer, pack_answer
+
 WRONG = """
 def dot_product(q, k):
     return 12345.0
@@ -16,6 +20,16 @@ def write(data):
     os.write(connection.fileno(), data)
 """
 """Writes past the kernel, into its connection itself."""
+
+OBSERVE = f"""
+import sys, types
+import sdpa_helpers.checking as room
+observe = types.SimpleNamespace(
+    MIME={MIME!r}, report=room.observe.report, zero={pack_answer(Answer("number", "float", np.zeros(())))!r})
+def put(report):
+    room.observe = sys.modules["sdpa_helpers.checking.observe"] = types.SimpleNamespace(report=report)
+"""
+"""Another module in place of ours, which cannot be overwritten."""
 
 FORGE = {
     "print": "import builtins\nbuiltins.print = lambda *a, **k: None",
@@ -81,33 +95,34 @@ def run_cell(source, *a, **k):
     return before(source.replace("observe.report(", "print("), *a, **k)
 shell.run_cell = run_cell
 """,
-    "a result of one's own": """
-import sdpa_helpers.checking.observe as observe
-def report(function, nonce, inputs):
+    "a result of one's own": OBSERVE
+    + """
+def report(function, nonce, inputs, watched):
     from IPython.display import display
     display({observe.MIME: {"nonce": nonce, "answer": {"kind": "passed", "points": 4}}}, raw=True)
-observe.report = report
+put(report)
 """,
-    "two results": """
-import sdpa_helpers.checking.observe as observe
+    "two results": OBSERVE
+    + """
 before = observe.report
 def report(*arguments):
     before(*arguments)
     before(*arguments)
-observe.report = report
+put(report)
 """,
     "everything about observe": """
-import sdpa_helpers.checking.observe as observe
-observe.observe = lambda f, a: observe.Answer("number", "float", np.zeros(()))
-observe.describe = observe.pack_answer = None
+import gc, types
+insides = [o for o in gc.get_objects() if isinstance(o, types.FunctionType) and o.__name__ == "pack_answer"]
+for function in insides:
+    function.__globals__.update(describe=None, _called=lambda f, a: None, replace=lambda a, **k: a)
 """,
-    "threads that publish early": """
-import sys, threading, time
-import sdpa_helpers.checking.observe as observe
+    "threads that publish early": OBSERVE
+    + """
+import threading, time
 def publish():
     while True:
         kernel = get_ipython().kernel
-        answer = observe.pack_answer(observe.Answer("number", "float", np.zeros(())))
+        answer = observe.zero
         for frame in sys._current_frames().values():
             while frame is not None:
                 nonce = frame.f_locals.get("nonce")
