@@ -1,11 +1,22 @@
 """What an answer uses, told by reading it: forbidden things by every name, and nothing that is the learner's own."""
 
 import dataclasses
+import sys
 
 import pytest
 
+from sdpa_helpers.checking import operations, watch_use
+from sdpa_helpers.checking.observe import Answer, observe, pack_answer, unpack_answer
+from sdpa_helpers.checking.operations import KNOWN, UNDONE
 from sdpa_helpers.checking.ready_made import AUTOGRAD, COURSE_SOFTMAX, READY_ATTENTION, READY_SOFTMAX
-from sdpa_helpers.checking.rules import dynamic_calls, forbidden_in, in_words, leftovers_in, not_allowed
+from sdpa_helpers.checking.rules import (
+    dynamic_calls,
+    forbidden_in,
+    in_words,
+    leftovers_in,
+    not_allowed,
+    ran_forbidden,
+)
 from sdpa_helpers.lessons.registry import all_exercises, find
 
 SOFTMAX = find("softmax")
@@ -179,6 +190,38 @@ def test_the_courses_softmax_is_a_step_in_some_exercises_and_the_subject_of_othe
     allow = [e.name for e in all_exercises().values() if COURSE_SOFTMAX in e.allows]
     assert {"softmax_jacobian", "attention_backward", "chunked_attention", "try_scales"} <= set(allow)
     assert not {"softmax", "log_softmax", "masked_softmax", "attention"} & set(allow)
+
+
+def test_what_groups_forbid_can_be_noted_and_said():
+    groups = {group for e in all_exercises().values() for group in e.forbids}
+    forbidden = {name for group in groups for name in group.operations}
+    assert forbidden <= KNOWN
+    assert all(operations.in_words(name).endswith("(seen while it ran)") for name in forbidden)
+    assert ran_forbidden(SOFTMAX, ["aten::mm", "aten::exp", "scipy.special.entr"]) == ()
+    assert ran_forbidden(BACKWARD, ["aten::mm", "aten::exp"]) == ("PyTorch (seen while it ran)",)
+    assert ran_forbidden(BACKWARD, ["sdpa_helpers.softmax"]) == ()
+    assert ran_forbidden(SOFTMAX, [UNDONE]) == ("taking out what notes the use of ready-made functions",)
+
+
+def test_what_was_noted_is_read_strictly():
+    answer = Answer("none", used=("aten::_softmax", "scipy.special.softmax"))
+    assert unpack_answer(pack_answer(answer)) == answer
+    for used in ("aten::_softmax", ["no such thing"], [7], ["aten::mm"] * 1000, None):
+        packed = pack_answer(answer)
+        packed["seen"]["used"] = used
+        with pytest.raises(ValueError, match="used"):
+            unpack_answer(packed)
+
+
+def test_nothing_is_noted_where_nobody_watches():
+    torch = pytest.importorskip("torch")
+    before = list(sys.meta_path)
+    for _ in range(2):
+        with watch_use.watching():
+            assert observe(lambda x: torch.zeros(2).softmax(-1).numpy(), (1,)).used == ("aten::_softmax",)
+            assert observe(lambda x: x, (1,)).used == ()
+        assert observe(lambda x: torch.zeros(2).softmax(-1).numpy(), (1,)).used == ()
+    assert sys.meta_path == before
 
 
 def test_every_prompt_ends_with_what_is_allowed():
