@@ -320,7 +320,7 @@ def test_marks_survive_grading_again_from_nothing(course, tmp_path):
 
     out = tmp_path / "out"
     grading = ("grade", tmp_path / "in", "--out", out, "--sandbox", "off", "--seed", "s")
-    assert "2 answers in words wait for a reader" in sdpa(*grading)
+    assert "2 answers in words to be read" in sdpa(*grading)
     for graded in ResultsFolder(out).read_results():
         if graded.student == "ada":
             save_mark(out / "marks.db", key_of(graded), MET)
