@@ -100,10 +100,12 @@ def _forked(read: Callable[[], Iterator[Any]], limits: BoxLimits) -> Boxed:
 def _receive(pipe: int, limits: BoxLimits) -> tuple[list[bytes], Ended | None]:
     """(the whole parts, how it ended); None where only the exit status tells."""
     deadline = time.monotonic() + limits.wall_seconds
+    ready = select.poll()  # `select` takes no file above number 1024, and a cluster's worker has many
+    ready.register(pipe, select.POLLIN)
     buffer, parts, came = bytearray(), [], 0
     while True:
         left = deadline - time.monotonic()
-        if left <= 0 or not select.select([pipe], [], [], left)[0]:
+        if left <= 0 or not ready.poll(1000 * left):
             return parts, "deadline"
         chunk = os.read(pipe, 1 << 16)
         if not chunk:
