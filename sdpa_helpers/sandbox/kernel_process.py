@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +14,8 @@ from pathlib import Path
 
 from sdpa_helpers.sandbox import scratch
 
-_TICKS, _PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+_LINUX = sys.platform.startswith("linux")  # elsewhere this is imported, and not used
+_TICKS, _PAGE = (os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")) if _LINUX else (100, 4096)
 
 
 @dataclass

@@ -16,11 +16,12 @@ from sdpa_helpers.sandbox.fork_servers import CannotStart, ForkServer
 from sdpa_helpers.sandbox.inside.messages import framed
 from sdpa_helpers.sandbox.kernel_process import Box
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.running import Running
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 INSIDE = "sdpa_helpers.sandbox.inside"
 SPARE_MB = 512  # a single process meets its own limit, a MemoryError, before the watchdog ends everything
-_IMPORTS_MB = 1536  # address space that a cold kernel needs for what a warm one has imported already
+IMPORTS_MB = 1536  # address space that a cold kernel needs for what a warm one has imported already
 MAX_FILES = 64
 """Descriptors of one process: each may be a socket, whose buffer no limit on memory counts."""
 BOX_MB = 64
@@ -39,7 +40,7 @@ class Level:
         self.staged = visible_files.stage(package, self.folder / "package")
         self.owner = os.getpid()
 
-    def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Box:
+    def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Running:
         """Start a kernel. modules: what it will import; a level that can have done so beforehand does."""
         raise NotImplementedError
 
@@ -86,7 +87,7 @@ def send_request(asking: socket.socket, request: bytes) -> socket.socket:
 
 
 def _cold(limits: Limits) -> dict[str, int]:
-    return {"AS": limits.memory_mb + _IMPORTS_MB}
+    return {"AS": limits.memory_mb + IMPORTS_MB}
 
 
 def _reported_pid(leash: socket.socket) -> int:

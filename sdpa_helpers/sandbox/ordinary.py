@@ -5,15 +5,17 @@ import os
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
-from sdpa_helpers.sandbox import scratch, visible_files
+from sdpa_helpers.sandbox import scratch
+from sdpa_helpers.sandbox.elsewhere import WatchedProcess, plain_environment
 from sdpa_helpers.sandbox.fork_servers import CannotStart, ForkServer
 from sdpa_helpers.sandbox.kernel_process import Box
 from sdpa_helpers.sandbox.levels import INSIDE, SPARE_MB, Level, complaint, request, send_request, spawn
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.running import Running
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
+LINUX = sys.platform.startswith("linux")
 _END_WITHIN = 10.0
 _LIMITS = {"NPROC": None}  # it counts all processes of the account
 
@@ -32,10 +34,10 @@ class Ordinary(Level):
     def _spawn(self, listener: socket.socket, leash: socket.socket) -> subprocess.Popen:
         numbers = (str(listener.fileno()), str(leash.fileno()))
         command = [sys.executable, "-s", "-m", f"{INSIDE}.ordinary", *numbers, self.package.warm_up]
-        environment = _environment(self.staged, self.folder / "home")
+        environment = plain_environment(self.staged, self.folder / "home")
         return spawn(command, self.errors, listener, leash, environment=environment)
 
-    def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Box:
+    def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Running:
         """Fork a kernel; the fork server imports first what it does not have yet."""
         folder = scratch.make("plain")
         leash = channel = None
@@ -51,6 +53,8 @@ class Ordinary(Level):
                     connection.close()
             scratch.remove(folder)
             raise CannotStart(f"{error} {complaint(self.errors)}".strip()) from error
+        if not LINUX:
+            return WatchedProcess(pid, channel, folder, lambda: _hang_up(leash))
         box = Box(pid, channel, leash, lambda: _wait_for_the_end(leash), folder)
         box.watch((limits.memory_mb + SPARE_MB) << 20, 1 << 60)
         return box
@@ -66,14 +70,17 @@ class Ordinary(Level):
         super().close()
 
 
-def _environment(staged: Path, home: Path) -> dict[str, str]:
-    kept = {k: os.environ[k] for k in ("PATH", "SYSTEMROOT", "VIRTUAL_ENV", "LC_ALL") if k in os.environ}
-    return {**visible_files.environment(str(staged), str(home)), "TMPDIR": str(home), **kept}
-
-
 def _wait_for_the_end(leash: socket.socket) -> None:
     """The fork server hangs up when the kernel has ended with all that it started."""
     with contextlib.suppress(OSError):
         leash.settimeout(_END_WITHIN)
         while leash.recv(64):
             pass
+
+
+def _hang_up(leash: socket.socket) -> None:
+    """Let the fork server end the kernel with all that it started, and wait for it."""
+    with contextlib.suppress(OSError):
+        leash.shutdown(socket.SHUT_WR)
+    _wait_for_the_end(leash)
+    leash.close()

@@ -1,9 +1,11 @@
 """The levels that this process starts its kernels at: made when first needed, ended with the process."""
 
+import os
 import time
 from multiprocessing.util import Finalize
 
 from sdpa_helpers.sandbox import scratch
+from sdpa_helpers.sandbox.elsewhere import Fresh
 from sdpa_helpers.sandbox.levels import LEVELS, Level
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.ordinary import Ordinary
@@ -22,8 +24,14 @@ def prepare(level: str, package: KernelPackage) -> None:
         _made.pop((level, package)).close()
     if (level, package) not in _made:
         scratch.sweep()
-        made = _made[level, package] = (Ordinary if level == OFF else LEVELS[level])(package)
+        made = _made[level, package] = _class_of(level)(package)
         Finalize(made, made.close, exitpriority=10)  # runs in a worker too, where atexit does not
+
+
+def _class_of(level: str) -> type[Level]:
+    if level == OFF:
+        return Ordinary if hasattr(os, "fork") else Fresh
+    return LEVELS[level]
 
 
 def start_kernel(
