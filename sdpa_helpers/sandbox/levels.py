@@ -1,6 +1,7 @@
 """The levels of confinement, each a way to start a kernel; `Warm` is the best, `Landlocked` the last."""
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -8,8 +9,9 @@ import socket
 import struct
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from sdpa_helpers.sandbox import scratch, seccomp, visible_files
 from sdpa_helpers.sandbox.fork_servers import CannotStart, ForkServer
@@ -110,7 +112,10 @@ def _credited(ours: socket.socket) -> socket.socket:
 
 
 def spawn(
-    command: list[str], errors: Any, *keep: socket.socket, environment: dict[str, str] | None = None
+    command: list[str],
+    errors: Any,
+    *keep: socket.socket | BinaryIO,
+    environment: dict[str, str] | None = None,
 ) -> subprocess.Popen:
     """Start a program in a session of its own; what it says of its troubles goes to the file `errors`."""
     return subprocess.Popen(
@@ -120,7 +125,7 @@ def spawn(
         stderr=errors,
         env=environment or {"PATH": "/usr/bin:/bin"},
         cwd="/",
-        pass_fds=[s.fileno() for s in keep],
+        pass_fds=[kept.fileno() for kept in keep],
         start_new_session=True,
     )
 
@@ -142,23 +147,26 @@ class _Bubblewrapped(Level):
         self.program = program
         self.errors = (self.folder / "errors.txt").open("w+b")
 
-    def command(self, *arguments: str) -> list[str]:
-        """The whole command line that runs `python -m …inside.<arguments>` in a view of its own."""
-        shown, uid = visible_files.sources(self.staged, self.package), visible_files.sandbox_uid()
+    def run(self, *arguments: str, keep: Iterable[socket.socket]) -> subprocess.Popen:
+        """Run `python -m …inside.<arguments>` in a view of its own, with the sockets that it keeps."""
+        with contextlib.ExitStack() as opened:
+            found = [path for path in sorted(self.staged.rglob("*")) if path.is_file()]
+            files = [opened.enter_context(path.open("rb")) for path in found]
+            places = [f"{visible_files.PACKAGE}/{path.relative_to(self.staged)}" for path in found]
+            copied = [(file.fileno(), place) for file, place in zip(files, places, strict=True)]
+            return spawn(self._command(copied, arguments), self.errors, *keep, *files)
+
+    def _command(self, copied: list[tuple[int, str]], arguments: tuple[str, ...]) -> list[str]:
+        """The whole command line; `copied`: (descriptor, place) of the files of the package."""
+        shown, uid = visible_files.sources(self.package), visible_files.sandbox_uid()
         hidden = visible_files.hidden_paths(self.package)
-        python = [sys.executable, "-s", "-m", *arguments]
-        if uid == 0:
-            return [
-                *visible_files.bubblewrap(self.program, shown, hidden, BOX_MB),
-                "--as-pid-1",
-                "--",
-                *python,
-            ]
-        outer = Path(__file__).with_name("as_user.py")
-        places = [(f"/tmp/{n}", place) for n, (_, place) in enumerate(shown)]
-        inner = [*visible_files.bubblewrap(self.program, places, hidden, BOX_MB), "--as-pid-1", "--", *python]
-        lying = [source for source, _ in shown]
-        return [sys.executable, "-I", "-S", str(outer), str(uid), *lying, "--", *inner]
+        outer: list[str] = []
+        if uid:
+            program = str(Path(__file__).with_name("as_user.py"))
+            outer = [sys.executable, "-I", "-S", program, str(uid), *(source for source, _ in shown), "--"]
+            shown = [(f"/tmp/{n}", place) for n, (_, place) in enumerate(shown)]
+        view = visible_files.bubblewrap(self.program, shown, copied, hidden, BOX_MB)
+        return [*outer, *view, "--as-pid-1", "--", sys.executable, "-s", "-m", *arguments]
 
     def started(self, asking: socket.socket, request: bytes, after: Any = lambda: None) -> Box:
         """The box that is asked for through a connection."""
@@ -194,8 +202,7 @@ class Warm(_Bubblewrapped):
 
     def _spawn(self, listener: socket.socket, leash: socket.socket) -> subprocess.Popen:
         numbers = (str(listener.fileno()), str(leash.fileno()))
-        command = self.command(f"{INSIDE}.fork_server", *numbers, self.package.warm_up)
-        return spawn(command, self.errors, listener, leash)
+        return self.run(f"{INSIDE}.fork_server", *numbers, self.package.warm_up, keep=(listener, leash))
 
     def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Box:
         """Fork a kernel; the fork server imports first what it does not have yet."""
@@ -226,7 +233,7 @@ class Cold(_Bubblewrapped):
     def launch(self, limits: Limits, _modules: tuple[str, ...] = (), /) -> Box:
         """Start a kernel, which imports for itself."""
         ours, theirs = _pair()
-        process = spawn(self.command(f"{INSIDE}.alone", str(theirs.fileno())), self.errors, theirs)
+        process = self.run(f"{INSIDE}.alone", str(theirs.fileno()), keep=(theirs,))
         theirs.close()
         asked = request(limits, filter=seccomp.for_namespaces(limits.subprocesses), changed=_cold(limits))
         box = self.started(ours, asked, after=lambda: _end(process))

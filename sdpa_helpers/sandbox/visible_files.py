@@ -105,7 +105,7 @@ def lies_in(path: str, folder: str) -> bool:
     return Path(path).is_relative_to(folder)
 
 
-def sources(staged: Path, package: KernelPackage) -> list[tuple[str, str]]:
+def sources(package: KernelPackage) -> list[tuple[str, str]]:
     """(where it lies, where it is shown) of everything that is not part of the system's own folders."""
     found = [(p, p) for p in python_paths() if not any(lies_in(p, s) for s in _SYSTEM)]
     for hidden in hidden_paths(package):
@@ -114,13 +114,21 @@ def sources(staged: Path, package: KernelPackage) -> list[tuple[str, str]]:
                 raise OSError(
                     f"{path} holds Python and what must stay hidden in one folder: install them apart"
                 )
-    return [*found, (str(staged), PACKAGE)]
+    return found
 
 
 def bubblewrap(
-    program: str, shown: list[tuple[str, str]], hidden_folders: list[str], box_mb: int
+    program: str,
+    shown: list[tuple[str, str]],
+    copied: list[tuple[int, str]],
+    hidden_folders: list[str],
+    box_mb: int,
 ) -> list[str]:
-    """bubblewrap's command line up to the program that it runs; `shown`: (source, place) to bind read-only."""
+    """bubblewrap's command line up to the program that it runs.
+
+    shown: (source, place) to bind read-only; where the source lies can be read from /proc/self/mountinfo inside.
+    copied: (descriptor, place) of small files, of which nothing can be read there.
+    """
     command = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]
     command += ["--hostname", "box", "--clearenv", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
     for path in _SYSTEM:
@@ -136,10 +144,12 @@ def bubblewrap(
         for hidden in hidden_folders:
             if lies_in(hidden, place) and hidden != place:
                 command += ["--tmpfs", hidden]  # a folder shown later, e.g. a .venv in it, comes on top
+    for descriptor, place in copied:
+        command += ["--perms", "0444", "--file", str(descriptor), place]
     size = str(box_mb << 20)
     for place in ("/box", "/dev/shm"):
         command += ["--size", size, "--tmpfs", place]
-    command += ["--size", str(1 << 20), "--tmpfs", "/run", "--remount-ro", "/", "--remount-ro", "/dev"]
+    command += ["--remount-ro", "/", "--remount-ro", "/dev"]
     for name, value in environment(PACKAGE, "/box").items():
         command += ["--setenv", name, value]
     return [*command, "--chdir", "/box"]

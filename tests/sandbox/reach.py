@@ -87,6 +87,9 @@ REACH = {
     "change a mode outside": 'os.chmod("{canary}", 0o600); return True',
     "change a time outside": 'os.utime("{canary}", (1, 1)); return True',
     "link to outside": 'os.link("{canary}", "here"); return read("here")',
+    "where the grader's files lie": """
+        return os.getppid() == 1 and "sdpa-" in open("/proc/self/mountinfo").read()
+    """,
     # ---- processes
     "memory of the parent": 'return os.getppid() > 0 and open(f"/proc/{{os.getppid()}}/mem", "rb")',
     "memory of pid 1": 'return open("/proc/1/mem", "rb")',
