@@ -260,11 +260,13 @@ class GradedCell(nbval.plugin.IPyNbCell):
             grader.stop("timeout", exercise)
         except OutputLimit:
             grader.stop("output-limit", exercise)
+        except RecursionError:  # nbval takes messages apart without asking how deep they are
+            grader.malformed("it is too deep", exercise)
         except (KernelDied, RuntimeError, Empty):
             grader.stop(self._end(), exercise)
         except Malformed as error:
             grader.malformed(str(error), exercise)
-        except Exception as error:  # nbval takes messages apart without asking how deep they are
+        except Exception as error:  # or what is in them
             grader.malformed(f"it cannot be taken apart ({type(error).__name__})", exercise)
         finally:
             self.test_outputs = None

@@ -28,7 +28,7 @@ class WatchedProcess:
     why = ""
 
     def __init__(self, pid: int, channel: socket.socket, folder: Path, hang_up: Callable[[], None]) -> None:
-        self.process, self.channel = psutil.Process(pid), channel
+        self.pid, self.process, self.channel = pid, psutil.Process(pid), channel
         self.folder, self.hang_up = folder, hang_up
         self.seen = (0.0, 0.0)
 

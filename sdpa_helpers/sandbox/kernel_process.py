@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import math
 import os
 import select
 import signal
@@ -100,18 +101,18 @@ class Box:
     def __post_init__(self) -> None:
         self.ended = os.pidfd_open(self.pid)
 
-    def watch(self, memory: int, disk: int, interval: float = 0.1) -> None:
+    def watch(self, memory: int, disk: float = math.inf, interval: float = 0.1) -> None:
         """End the kernel when its processes together use more than `memory` bytes, or its folder `disk`."""
         self._watchdog = threading.Thread(target=self._watch, args=(memory, disk, interval), daemon=True)
         self._watchdog.start()
 
-    def _watch(self, memory: int, disk: int, interval: float) -> None:
+    def _watch(self, memory: int, disk: float, interval: float) -> None:
         while not self._stop.wait(interval):
             now = usage(self.pid, memory)
             self.cpu, self.peak = max(self.cpu, now.cpu), max(self.peak, now.memory)
             if now.memory > memory:
                 self.why = "memory"
-            elif self.folder is not None and _size(self.folder) > disk:
+            elif self.folder is not None and disk < math.inf and _size(self.folder) > disk:
                 self.why = "disk"
             if self.why:
                 return self.kill()
@@ -145,18 +146,20 @@ class Box:
 
 
 def _size(folder: Path) -> int:
-    """What a folder takes on disk, a file without content counted as a block.
+    """What a folder takes on disk, whatever lies in it counted as a block.
 
     Folders so deep that no path reaches them could hold anything: they count as all there is.
     """
     total, todo = 0, [str(folder)]
     while todo:
         try:
-            with os.scandir(todo.pop()) as entries:
-                for entry in entries:
+            with os.scandir(todo.pop()) as found:
+                for entry in found:
+                    total += 4096
+                    with contextlib.suppress(FileNotFoundError):
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         todo.append(entry.path)
-                    total += 4096 + entry.stat(follow_symlinks=False).st_blocks * 512
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 return 1 << 60

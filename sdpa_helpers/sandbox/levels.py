@@ -212,7 +212,7 @@ class Warm(_Bubblewrapped):
             raise CannotStart(f"{error} {complaint(self.errors)}") from error
         program = seccomp.for_namespaces(limits.subprocesses)
         box = self.started(asking, request(limits, modules, filter=program))
-        box.watch((limits.memory_mb + SPARE_MB) << 20, 0)
+        box.watch((limits.memory_mb + SPARE_MB) << 20)
         return box
 
     def healthy(self) -> bool:
@@ -237,7 +237,7 @@ class Cold(_Bubblewrapped):
         theirs.close()
         asked = request(limits, filter=seccomp.for_namespaces(limits.subprocesses), changed=_cold(limits))
         box = self.started(ours, asked, after=lambda: _end(process))
-        box.watch((limits.memory_mb + SPARE_MB) << 20, 0)
+        box.watch((limits.memory_mb + SPARE_MB) << 20)
         return box
 
 

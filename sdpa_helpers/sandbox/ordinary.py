@@ -56,7 +56,7 @@ class Ordinary(Level):
         if not LINUX:
             return WatchedProcess(pid, channel, folder, lambda: _hang_up(leash))
         box = Box(pid, channel, leash, lambda: _wait_for_the_end(leash), folder)
-        box.watch((limits.memory_mb + SPARE_MB) << 20, 1 << 60)
+        box.watch((limits.memory_mb + SPARE_MB) << 20)
         return box
 
     def healthy(self) -> bool:

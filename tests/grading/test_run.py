@@ -81,10 +81,13 @@ def test_a_syntax_error_stops_only_its_own_exercise(run_answer):
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "kernel-died"),
         ("[print('x' * 100_000) for _ in range(500)]", "output-limit"),
         ("[print(i, flush=True) for i in range(3_000)]", "output-limit"),
+        ("display({'a/b': json.loads('[' * 900 + ']' * 900)}, raw=True)", "malformed-message"),
+        ("get_ipython().kernel.channel.connection.sendall(bytes(4))", "malformed-message"),
     ],
 )
 def test_what_ends_a_run_is_named_with_its_exercise(run_answer, body, why):
-    outcome = run_answer(f"def dot_product(q, k):\n    {body}", messages=1000)
+    outcome = run_answer(f"import json\ndef dot_product(q, k):\n    {body}", messages=1000)
+    assert set(outcome.malformed) == ({"dot_product"} if why == "malformed-message" else set())
     assert (outcome.stopped, outcome.stopped_in) == (why, "dot_product")
     assert came(outcome, "weighted_sum") == []
 

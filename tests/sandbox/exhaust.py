@@ -189,6 +189,17 @@ FILES = {
         except OSError: pass
         return 1.0
     """,
+    "folders in folders": """
+        try:
+            for _ in range(3000):
+                os.mkdir("deeper")
+                os.chdir("deeper")
+            os.chmod("..", 0)
+            for number in range(1000):
+                with open(str(number), "wb") as file: file.write(b"x" * (4 << 20))
+        except OSError: pass
+        return 1.0
+    """,
     "files without a name": """
         hoard = []
         try:
@@ -221,6 +232,7 @@ ELSEWHERE = (
     "kills everybody",
     "200 MB of output",
     "fills its folder",
+    "folders in folders",
 )
 """Tried at the other levels too."""
 
