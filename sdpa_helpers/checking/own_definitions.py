@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sdpa_helpers.checking.magics import without_magic_lines
+from sdpa_helpers.checking.names_used import parse
 
 GIVEN = frozenset(dir(builtins)) | {"np", "check", "hint", "progress", "solution", "display", "get_ipython"}
 """What every notebook has from the start."""
@@ -131,8 +132,8 @@ def _statements(cell: str) -> tuple[_Statement, ...]:
     if first.startswith("%%") and not first.startswith(_WHOLE_CELL):
         return ()
     try:
-        body = ast.parse(without_magic_lines(cell)).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        body = parse(cell).body
+    except (RecursionError, MemoryError):
         return ()
     return tuple(_Statement(n, _binds(n), _needs(n), _is_definition(n)) for n in body)
 

@@ -22,6 +22,7 @@ def names(*cells, answered=()):
         ("try:\n    import torch\nexcept ImportError:\n    torch = None", ["torch"]),
         ("%matplotlib inline\nx = 1\n!ls", ["x"]),
         ("%%time\nx = 1", ["x"]),
+        ("np.sum?\nfiles = !ls\ndef f(): ...", ["f"]),
         ("@staticmethod\ndef f(): ...", ["f"]),
         # what computes
         ("x = f()", []),
