@@ -7,10 +7,13 @@ real. "kept": 100 to 5,000 submissions that an earlier run has graded, so that t
 and makes the tables, the gradebook and the pages about the class. Their records are those of eight bundled
 submissions under other names, each with answers of its own, so that no two learners wrote the same.
 
-Memory is the high-water mark of resident pages, of the command's own process and of the largest of its workers.
+Memory is the high-water mark of resident pages, of the command's own process and of the largest of its workers;
+"all_mb" is the most that all processes together were seen to have, fork server and kernels included, each shared page
+counted once.
 """
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -32,6 +35,7 @@ from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.assemble import pristine_notebook
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
+from sdpa_helpers.sandbox.kernel_process import tree
 from sdpa_helpers.sandbox.limits import Limits
 
 PERIOD = 4 * len(graded_class.WHOSE)
@@ -69,17 +73,18 @@ def measured(source: Path, out: Path, *options: str) -> dict[str, float]:
     ]
     command += ["--sandbox", "require", *options]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    started, peak = time.monotonic(), {"command": 0, "worker": 0}
+    started, peak = time.monotonic(), {"command": 0, "worker": 0, "all": 0}
     ran = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     while ran.poll() is None:
         peak["command"] = max(peak["command"], high_water(ran.pid))
         workers = [p.pid for p in children(ran.pid) if p.name().startswith("python")]
         peak["worker"] = max([peak["worker"], *map(high_water, workers)])
+        peak["all"] = max(peak["all"], all_memory(ran.pid))
         time.sleep(0.5)  # looking costs time too
     if ran.returncode:
         raise SystemExit(ran.stderr.read().decode() if ran.stderr else "sdpa grade failed")
     wall = time.monotonic() - started
-    return {"seconds": round(wall, 2), "command_mb": peak["command"] >> 10, "worker_mb": peak["worker"] >> 10}
+    return {"seconds": round(wall, 2), **{f"{whose}_mb": most >> 10 for whose, most in peak.items()}}
 
 
 def children(pid: int) -> list[psutil.Process]:
@@ -88,6 +93,18 @@ def children(pid: int) -> list[psutil.Process]:
         return [p for p in psutil.Process(pid).children() if p.status() != psutil.STATUS_ZOMBIE]
     except psutil.Error:
         return []
+
+
+def all_memory(pid: int) -> int:
+    """What a process and all below it have, in kB; a page that several share counts once."""
+    total = 0
+    for process in tree(pid):
+        with contextlib.suppress(OSError):
+            found = re.search(
+                r"^Pss:\s+(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text(), re.MULTILINE
+            )
+            total += int(found.group(1)) if found else 0
+    return total
 
 
 def high_water(pid: int) -> int:
