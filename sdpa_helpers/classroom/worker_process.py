@@ -24,8 +24,8 @@ from sdpa_helpers.grading.run import SandboxEnded
 MARGIN = 120.0
 """Seconds that a submission may take beside its own limits: to be read and judged, its kernels to start."""
 
-ROOM_MB = 512
-"""How much more memory a worker may have than it began with."""
+ROOM_MB = 448
+"""How much more memory a worker may have than it began with, about 90 MB: never 600."""
 
 MAX_RESULT = 16 << 20
 """Bytes of one result; those of the largest notebooks are far below."""

@@ -15,7 +15,7 @@ FLAG_KINDS = {
     "late": "The file came after the deadline; `--late` says what that costs.",
     "leftover": "A line that does nothing is left in an answer, for example `solution(f)` or an import never used.",
     "malformed-message": "The code wrote into the grader's own connection, which ended the run.",
-    "no-time": "The submission reached its deadline; what it had earned until then may count.",
+    "no-time": "Time ran out on the clock, maybe on a busy machine; too many others did too for a second try.",
     "odd-file": "The file was damaged, doubled or packed in an odd way.",
     "passed-over": "Another file comes first and holds no answer that can be graded, so this one was.",
     "several-files": "There are several files for this notebook; one of them was graded.",
