@@ -188,7 +188,8 @@ def _node(**entries: object) -> NotebookNode:
 
 _HOW = (
     "Write each function in its cell, run the cell, then run the check below it. You can check as often as you like.\n"
-    "Of cells that you add, functions, imports and plain values are graded too; compute all else where you use it.\n"
+    "The answer cells are graded. From cells that you add, functions, imports and plain values such as `EPS = 1e-9` "
+    "are used too; anything else belongs in the answer cell.\n"
     "When you are stuck, add a cell with `hint({first})`; each call tells a little more."
 )
 SHOWN = "`solution({first})` shows one right answer."
