@@ -14,7 +14,8 @@ from sdpa_helpers.classroom import lock
 from sdpa_helpers.classroom.collect import RENAMED, Late, find_submissions
 from sdpa_helpers.classroom.executors import Executor, grade_all
 from sdpa_helpers.classroom.files import write_text
-from sdpa_helpers.classroom.gradebook import CannotWrite, check_place, gradebook_place, write_gradebook
+from sdpa_helpers.classroom.gradebook import check_place, gradebook_place, write_gradebook
+from sdpa_helpers.classroom.gradebook_rows import CannotWrite
 from sdpa_helpers.classroom.listing import Listing, list_folder, unpack
 from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.results_folder import ResultsFolder

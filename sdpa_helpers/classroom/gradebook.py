@@ -4,17 +4,21 @@ That file is written without SQLAlchemy, which takes longer to be imported than 
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+from sdpa_helpers.classroom.gradebook_rows import (
+    CASES,
+    FLAGS,
+    RESULTS,
+    CannotWrite,
+    case_rows,
+    flag_rows,
+    result_row,
+)
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.grading.result import GradedNotebook
-
-RESULTS = ("student", "notebook", "status", "reason", "points", "max_points", "fingerprint")
-CASES = ("result_id", "exercise", "case", "points", "max_points", "status", "diagnosis", "message")
-FLAGS = ("result_id", "kind", "message")
 
 # As `gradebook_elsewhere` has them; a test compares.
 _TABLES = """
@@ -56,10 +60,6 @@ CREATE INDEX IF NOT EXISTS ix_flags_result_id ON flags (result_id);
 """
 
 
-class CannotWrite(Refusal):
-    """The gradebook cannot be written; the text says which, without its password, and why."""
-
-
 def gradebook_place(folder: ResultsFolder, wanted: str | None) -> str | Path:
     """The SQLAlchemy URL that was asked for, else the SQLite file in the folder."""
     return wanted or folder.gradebook_db
@@ -92,33 +92,6 @@ def write_gradebook(place: str | Path, results: Iterable[GradedNotebook]) -> Non
                     _add(connection, result)
     except sqlite3.Error as error:
         raise CannotWrite(f"the gradebook {place} could not be written: {error}") from error
-
-
-def result_row(result: GradedNotebook) -> tuple:
-    """The values of RESULTS."""
-    return tuple(getattr(result, column) for column in RESULTS)
-
-
-def case_rows(result: GradedNotebook, number: int) -> Iterator[tuple]:
-    """The values of CASES, for each case; number: the id of its result's row."""
-    for exercise in result.exercises:
-        for case in exercise.cases:
-            yield (
-                number,
-                exercise.name,
-                case.case,
-                case.points,
-                case.max_points,
-                case.status,
-                case.diagnosis,
-                case.message,
-            )
-
-
-def flag_rows(result: GradedNotebook, number: int) -> Iterator[tuple]:
-    """The values of FLAGS, for each flag."""
-    for flag in result.flags:
-        yield (number, flag.kind, flag.message)
 
 
 def _forget(connection: sqlite3.Connection, result: GradedNotebook) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
-from sdpa_helpers.classroom.gradebook import (
+from sdpa_helpers.classroom.gradebook_rows import (
     CASES,
     FLAGS,
     RESULTS,

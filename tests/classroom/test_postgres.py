@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from sdpa_helpers.classroom.gradebook import CannotWrite, write_gradebook
+from sdpa_helpers.classroom.gradebook import write_gradebook
+from sdpa_helpers.classroom.gradebook_rows import CannotWrite
 from sdpa_helpers.grading.result import storable
 from tests.classroom.faults import NAME, make_class, rows
 from tests.classroom.test_results_folder import made_up

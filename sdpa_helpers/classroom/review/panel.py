@@ -8,7 +8,7 @@ import anywidget
 import traitlets
 
 from sdpa_helpers.checking.written_exercise import WrittenExercise
-from sdpa_helpers.classroom.gradebook import CannotWrite
+from sdpa_helpers.classroom.gradebook_rows import CannotWrite
 from sdpa_helpers.classroom.lock import Taken
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import GRADEBOOK, apply_marks
