@@ -85,7 +85,10 @@ def scaled_dot_product_attention(
     Returns:
         output (..., n_q, d_v), or the pair of output and weights (..., n_q, n_k). Both have the kind, dtype
         and device of `query`. A query that may attend to no key (or n_k = 0) gets weights and output of 0,
-        and, in torch, gradients of 0.
+        and, in torch, gradients of 0. NaN or ±∞ in a query stays in its row. In a key it reaches the rows that may
+        attend to it (in torch-fused those too from which a mask hides it: torch adds −∞, and NaN − ∞ is NaN). In a
+        value, and in gradients, it may reach rows that may not attend to it: their weight is 0, and 0 · NaN is NaN,
+        here as in torch; which rows is up to the backend. So put numbers into padding, not NaN.
 
     Raises:
         TypeError: not arrays of one kind and dtype, an integer mask, or a number or flag that is none.

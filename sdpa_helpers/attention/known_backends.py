@@ -28,6 +28,7 @@ class Backend(NamedTuple):
     install: str = ""  # the command that installs them
     formula: str = ""  # the backend for calls that this one cannot serve; "": it serves all, or refuses
     from_scores: int = 0  # n_q · n_k from which backend="auto" takes it: below, the formula is as fast
+    from_keys: int = 0  # n_k from which backend="auto" takes it on a CPU: below, its kernel loses NaN
     needs_gpu: bool = False  # an NVIDIA one
     tiled: bool = (
         False  # one tile of scores at a time, as large as TILES in its file, or in one that it uses, says
@@ -59,7 +60,9 @@ BACKENDS = {
     "torch-tiled": Backend(
         "torch_tiled", "torch", **TORCH, formula="torch", from_scores=256 * 256, tiled=True
     ),
-    "torch-fused": Backend("torch_fused", "torch", **TORCH, formula="torch"),
+    # torch 2.13's CPU kernel takes the maximum of a row of NaN for −∞, where the row is shorter than a vector of 16
+    # numbers: it comes out as 0.
+    "torch-fused": Backend("torch_fused", "torch", **TORCH, formula="torch", from_keys=16),
     "triton": Backend(
         "triton.launch",
         "torch",

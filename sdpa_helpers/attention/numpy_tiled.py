@@ -261,8 +261,8 @@ def backward_head(
     # A row that saw nothing gets −∞ there, so that its weights are 0. Not so with a float mask: it may lift or
     # sink all scores of a row by so much that what is small beside it would be rounded away.
     floating = rule.mask is not None and rule.mask.dtype != bool
-    with np.errstate(divide="ignore"):
-        lse = np.zeros_like(total) if floating else np.where(total > 0, largest + np.log(total), np.inf)
+    with np.errstate(divide="ignore"):  # a total of NaN is not 0, and stays NaN
+        lse = np.zeros_like(total) if floating else np.where(total == 0, np.inf, largest + np.log(total))
     query, key, value, grad_output = (matrix(x, working) for x in (*head, grad_output))
     scaled_query, scaled_key = query * rule.scale, key * rule.scale
     query_less = with_column(scaled_query / unit, -lse / unit)

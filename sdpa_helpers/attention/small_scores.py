@@ -30,11 +30,10 @@ def scores_are_small(head: QKV, rule: Rule, working: Any) -> bool:
 
 
 def _largest_norm(vectors: np.ndarray, working: Any) -> float:
-    """The largest ‖v‖."""
-    squares = 0.0
+    """The largest ‖v‖; NaN where there is one, so that nothing compared with it comes out true."""
+    squares = np.zeros((), working)
     for start in range(0, len(vectors), _ROWS):
         some = vectors[start : start + _ROWS].astype(working, copy=False)
-        squares = max(squares, float(np.einsum("nd,nd->n", some, some).max()))
-        if math.isnan(squares):
-            break
+        # Not Python's max: max(0.0, nan) is 0.0, and all scores of that head would count as small.
+        squares = np.maximum(squares, np.einsum("nd,nd->n", some, some).max())
     return math.sqrt(squares)

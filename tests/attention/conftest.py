@@ -37,33 +37,45 @@ def with_tiles(names):
     return [*(pytest.param((name, None), id=name) for name in names), *small]
 
 
-def usable(parameter, needs):
-    """The backend's name, while its tiles are those asked for."""
-    name, tiles = parameter
+OWN_TILES: dict[str, dict[str, Tiles]] = {}
+
+
+def modules_with_tiles(name):
+    """The backend's file, or what it uses, where its tiles are said."""
+    backend = importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[name].module}")
+    found = [m for m in (backend, *vars(backend).values()) if "TILES" in getattr(m, "__dict__", ())]
+    assert found, f"{name} is tiled, but neither it nor a module that it uses has TILES"
+    return found
+
+
+def constants(module):
+    return {name: vars(module)[name] for name in ("TILES", "BACKWARD_TILES") if name in vars(module)}
+
+
+def usable(request, needs):
+    """The name of the backend in the parameter of a fixture, while its tiles are those asked for."""
+    name, tiles = request.param
     for module in BACKENDS[name].needs:
         needs(module)
+    if "torch" in BACKENDS[name].needs:
+        request.getfixturevalue("torch")  # on one thread: several, for tiles this small, wait for one another
     with pytest.MonkeyPatch.context() as patch:
-        if tiles:
-            backend = importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[name].module}")
-            has_tiles = [
-                m for m in (backend, *vars(backend).values()) if "TILES" in getattr(m, "__dict__", ())
-            ]
-            assert has_tiles, f"{name} is tiled, but neither it nor a module that it uses has TILES"
-            for module in has_tiles:
-                for constant in ("TILES", "BACKWARD_TILES"):
-                    patch.setattr(module, constant, tiles, raising=False)
+        for module in modules_with_tiles(name) if BACKENDS[name].tiled else ():
+            own = OWN_TILES.setdefault(module.__name__, constants(module))
+            for constant in own:  # its own too: another fixture's small ones may still be there
+                patch.setattr(module, constant, tiles or own[constant])
         yield name
 
 
 @pytest.fixture(scope="session", params=with_tiles(ALONE))
 def backend(request, needs):
-    yield from usable(request.param, needs)
+    yield from usable(request, needs)
 
 
 @pytest.fixture(scope="session", params=[pytest.param((name, None), id=name) for name in ALONE])
 def own_tiles(request, needs):
     """Like `backend`, with the tiles that each has: for matrices larger than those."""
-    yield from usable(request.param, needs)
+    yield from usable(request, needs)
 
 
 @pytest.fixture(scope="session", params=["numpy", "torch"])

@@ -17,7 +17,7 @@ OWN_PASSES = [name for name, known in BACKENDS.items() if known.own_passes]
 @pytest.fixture(scope="module", params=with_tiles(OWN_PASSES))
 def passes(request, needs):
     """The module of a backend that has both passes."""
-    for name in usable(request.param, needs):
+    for name in usable(request, needs):
         yield importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[name].module}")
 
 

@@ -15,7 +15,7 @@ from .conftest import ALONE, usable, with_tiles
 
 @pytest.fixture(scope="module", params=with_tiles([name for name in ALONE if BACKENDS[name].kind == "torch"]))
 def backend(request, needs):
-    yield from usable(request.param, needs)
+    yield from usable(request, needs)
 
 
 def leaves(torch, arrays):
