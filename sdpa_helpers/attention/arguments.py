@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 import operator
@@ -31,11 +32,11 @@ FLOATING = {
 
 def kind_of(array: Any, name: str) -> Kind:
     """ "numpy" or "torch". torch is not imported for this: whoever has a tensor has imported it."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name} is a masked array, whose mask would be lost: pass {name}.data, and attn_mask"
-        )
     if isinstance(array, np.ndarray):
+        if isinstance(array, np.ma.MaskedArray):
+            raise TypeError(
+                f"{name} is a masked array, whose mask would be lost: pass {name}.data, and attn_mask"
+            )
         return "numpy"
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
@@ -63,7 +64,12 @@ def common_kind(query: Any, key: Any, value: Any, attn_mask: Any) -> Kind:
 
 
 def dtype_name(array: Any) -> str:
-    return str(getattr(array.dtype, "name", array.dtype)).removeprefix("torch.")
+    return _name_of(array.dtype)
+
+
+@functools.cache  # NumPy composes the name anew each time, which takes as long as a small product
+def _name_of(dtype: Any) -> str:
+    return str(getattr(dtype, "name", dtype)).removeprefix("torch.")
 
 
 def check_floating(array: Any, name: str, kind: Kind) -> None:
@@ -80,6 +86,8 @@ def check_floating(array: Any, name: str, kind: Kind) -> None:
 
 
 def check_dtypes(query: Any, key: Any, value: Any, kind: Kind) -> None:
+    if query.dtype == key.dtype == value.dtype and dtype_name(query) in FLOATING[kind]:
+        return
     for name, array in _by_name(query, key, value).items():
         check_floating(array, name, kind)
         if dtype_name(array) != dtype_name(query):
@@ -92,6 +100,8 @@ def check_dtypes(query: Any, key: Any, value: Any, kind: Kind) -> None:
 
 def check_devices(query: Any, key: Any, value: Any, attn_mask: Any) -> None:
     """Tensors only."""
+    if query.device == key.device == value.device and (attn_mask is None or attn_mask.device == query.device):
+        return
     for name, tensor in _by_name(query, key, value, attn_mask).items():
         if tensor.device != query.device:
             raise ValueError(
@@ -127,6 +137,8 @@ def check_shapes(query: Shape, key: Shape, value: Shape, enable_gqa: bool) -> Sh
             f"got {key[-2]} and {value[-2]}"
         )
     lead = query[:-2]
+    if lead == key[:-2] == value[:-2] and not enable_gqa:
+        return lead
     for name, shape in (("key", key), ("value", value)):
         other = _after_gqa(query, name, shape) if enable_gqa else shape[:-2]
         try:
@@ -248,4 +260,4 @@ def check_axis(axis: Any, shape: Shape) -> None:
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, numbers.Real) and not isinstance(x, bool)
+    return type(x) is float or (isinstance(x, numbers.Real) and not isinstance(x, bool))

@@ -86,9 +86,9 @@ def scaled_dot_product_attention(
         output (..., n_q, d_v), or the pair of output and weights (..., n_q, n_k). Both have the kind, dtype
         and device of `query`. A query that may attend to no key (or n_k = 0) gets weights and output of 0,
         and, in torch, gradients of 0. NaN or ±∞ in a query stays in its row. In a key it reaches the rows that may
-        attend to it (in torch-fused those too from which a mask hides it: torch adds −∞, and NaN − ∞ is NaN). In a
-        value, and in gradients, it may reach rows that may not attend to it: their weight is 0, and 0 · NaN is NaN,
-        here as in torch; which rows is up to the backend. So put numbers into padding, not NaN.
+        attend to it, but a float mask hides none, NaN − ∞ being NaN. In a value, and in gradients, it may reach rows
+        that may not attend to it: their weight is 0, and 0 · NaN is NaN, here as in torch; which rows is up to the
+        backend. So put numbers into padding, not NaN.
 
     Raises:
         TypeError: not arrays of one kind and dtype, an integer mask, or a number or flag that is none.
@@ -156,12 +156,9 @@ def _checked(
     """What the call is, and the shape of its weights; an error if it is none."""
     kind = arguments.common_kind(query, key, value, attn_mask)
     arguments.check_dtypes(query, key, value, kind)
-    for name, flag in (
-        ("is_causal", is_causal),
-        ("enable_gqa", enable_gqa),
-        ("return_weights", return_weights),
-    ):
-        arguments.check_flag(flag, name)
+    arguments.check_flag(is_causal, "is_causal")
+    arguments.check_flag(enable_gqa, "enable_gqa")
+    arguments.check_flag(return_weights, "return_weights")
     lead = arguments.check_shapes(tuple(query.shape), tuple(key.shape), tuple(value.shape), enable_gqa)
     weights_shape = (*lead, query.shape[-2], key.shape[-2])
     if attn_mask is not None:

@@ -1,4 +1,7 @@
-"""What there is to know of a call without computing it: what backends and the choice among them decide by."""
+"""What there is to know of a call without computing it: what backends and the choice among them decide by.
+
+Shapes and dtypes decide nearly all. The arrays are there too, for the few questions that only their numbers answer.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,9 @@ class Call(NamedTuple):
     scale: float
     dropout_p: float
     return_weights: bool
+    query: Any
+    key: Any
+    attn_mask: Any
 
     @property
     def scores(self) -> int:
@@ -39,22 +45,29 @@ class Call(NamedTuple):
 def describe(query: Any, key: Any, value: Any, attn_mask: Any, *, lead: Shape, **options: Any) -> Call:
     """The call of these checked arguments."""
     mask = "" if attn_mask is None else "bool" if arguments.dtype_name(attn_mask) == "bool" else "float"
+    kind = arguments.kind_of(query, "query")
     return Call(
-        kind=arguments.kind_of(query, "query"),
+        kind=kind,
         dtype=arguments.dtype_name(query),
-        device=str(getattr(getattr(query, "device", None), "type", "cpu")),
+        device=query.device.type if kind == "torch" else "cpu",
         lead=lead,
         n_q=query.shape[-2],
         n_k=key.shape[-2],
         d_k=query.shape[-1],
         d_v=value.shape[-1],
         mask=mask,
-        wants_gradient=any(map(_requires_gradient, (query, key, value, attn_mask))),
+        wants_gradient=kind == "torch" and _one_requires_gradient(query, key, value, attn_mask),
         learned_mask=bool(getattr(attn_mask, "requires_grad", False)),
+        query=query,
+        key=key,
+        attn_mask=attn_mask,
         **options,
     )
 
 
-def _requires_gradient(array: Any) -> bool:
-    """Whether it is a tensor whose gradient is being recorded; torch is not imported for this."""
-    return bool(getattr(array, "requires_grad", False)) and sys.modules["torch"].is_grad_enabled()
+def _one_requires_gradient(*tensors: Any) -> bool:
+    """Whether a gradient is being recorded; torch is not imported for this."""
+    for tensor in tensors:
+        if tensor is not None and tensor.requires_grad:
+            return sys.modules["torch"].is_grad_enabled()
+    return False

@@ -76,8 +76,4 @@ def _why_not(name: str, call: Call) -> str:
     if call.scores < backend.from_scores:
         side = math.isqrt(backend.from_scores)
         return f"worth it from about {side} × {side} scores a head, here {call.n_q} × {call.n_k}"
-    if reason := known_backends.cannot(name, call):
-        return reason
-    if call.device == "cpu" and call.n_k < backend.from_keys:
-        return f"with fewer than {backend.from_keys} keys its kernel makes a row of NaN 0, here {call.n_k}"
-    return ""
+    return known_backends.cannot(name, call)

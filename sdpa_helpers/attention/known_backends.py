@@ -10,6 +10,7 @@ none. What holds for all that compute in NumPy, no dropout and no gradient, it n
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,6 @@ class Backend(NamedTuple):
     install: str = ""  # the command that installs them
     formula: str = ""  # the backend for calls that this one cannot serve; "": it serves all, or refuses
     from_scores: int = 0  # n_q · n_k from which backend="auto" takes it: below, the formula is as fast
-    from_keys: int = 0  # n_k from which backend="auto" takes it on a CPU: below, its kernel loses NaN
     needs_gpu: bool = False  # an NVIDIA one
     tiled: bool = (
         False  # one tile of scores at a time, as large as TILES in its file, or in one that it uses, says
@@ -60,9 +60,7 @@ BACKENDS = {
     "torch-tiled": Backend(
         "torch_tiled", "torch", **TORCH, formula="torch", from_scores=256 * 256, tiled=True
     ),
-    # torch 2.13's CPU kernel takes the maximum of a row of NaN for −∞, where the row is shorter than a vector of 16
-    # numbers: it comes out as 0.
-    "torch-fused": Backend("torch_fused", "torch", **TORCH, formula="torch", from_keys=16),
+    "torch-fused": Backend("torch_fused", "torch", **TORCH, formula="torch"),
     "triton": Backend(
         "triton.launch",
         "torch",
@@ -81,6 +79,7 @@ def backends() -> list[str]:
     "ring" is among them once torch.distributed.init_process_group has made this process one of a group, "triton"
     where there is an NVIDIA GPU.
     """
+    machine.look_again()
     return [name for name in BACKENDS if is_usable(name)]
 
 
@@ -90,8 +89,8 @@ def is_usable(name: str) -> bool:
     return (
         backend is not None
         and all(map(machine.is_installed, backend.needs))
-        and (machine.has_group() or not backend.needs_group)
-        and (machine.has_gpu() or not backend.needs_gpu)
+        and (not backend.needs_group or machine.has_group())
+        and (not backend.needs_gpu or machine.has_gpu())
     )
 
 
@@ -99,7 +98,9 @@ def check_usable(name: str) -> None:
     """An error if there is no backend of that name here."""
     if is_usable(name):
         return
-    here = ", ".join(repr(usable) for usable in ["auto", *backends()])
+    here = ", ".join(repr(usable) for usable in ["auto", *backends()])  # which looks again
+    if is_usable(name):
+        return
     backend = BACKENDS.get(name)
     if backend is None:
         raise ValueError(f"there is no backend {name!r}. Usable here: {here}")
@@ -147,7 +148,9 @@ def run(
     """(output, weights) of that backend, as the kind of array that `query` is."""
     takes = BACKENDS[name].kind
     output, weights = _load(name).attention(
-        *(_convert(array, takes) for array in (query, key, value)),
+        _convert(query, takes),
+        _convert(key, takes),
+        _convert(value, takes),
         attn_mask=None if attn_mask is None else _convert(attn_mask, takes),
         return_weights=return_weights,
         **options,
@@ -156,7 +159,8 @@ def run(
 
 
 def _load(name: str) -> Any:
-    return importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[name].module}")
+    module = f"sdpa_helpers.attention.{BACKENDS[name].module}"
+    return sys.modules.get(module) or importlib.import_module(module)
 
 
 def _convert(array: Any, kind: Kind) -> Any:
@@ -181,6 +185,8 @@ def _torch_to_numpy(tensor: Any) -> np.ndarray:
 
 def _like(query: Any, array: Any) -> Any:
     """`array` with the kind, dtype and device of `query`."""
+    if type(array) is type(query) and array.dtype == query.dtype and array.device == query.device:
+        return array
     if isinstance(query, np.ndarray):
         array = array if isinstance(array, np.ndarray) else array.numpy()
         return array.astype(query.dtype, copy=False)

@@ -69,6 +69,8 @@ class Forward(NamedTuple):
 
 def leading_shape(query: Any, key: Any, value: Any, enable_gqa: bool) -> Shape:
     """The leading dimensions of the answer."""
+    if query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        return tuple(query.shape[:-2])
     heads = query.shape[-3:-2]  # with grouped heads, those of the query
     others = [(*x.shape[:-3], *heads) if enable_gqa else x.shape[:-2] for x in (key, value)]
     return np.broadcast_shapes(tuple(query.shape[:-2]), *map(tuple, others))
@@ -102,6 +104,8 @@ def full_rows(mask: Any, n_q: int, n_k: int) -> Any:
 
 def four_dimensional(array: torch.Tensor, lead: Shape) -> Any:
     """As (batch, heads, rows, columns): a view wherever one is possible."""
+    if array.shape[:-2] == lead and len(lead) <= 2:
+        return array if len(lead) == 2 else array[None] if lead else array[None, None]
     rows_columns = array.shape[-2:]
     array = array.expand(*lead, *rows_columns)
     return array.reshape(math.prod(lead[:-1]), lead[-1] if lead else 1, *rows_columns)
@@ -109,7 +113,11 @@ def four_dimensional(array: torch.Tensor, lead: Shape) -> Any:
 
 def with_dense_rows(array: torch.Tensor) -> torch.Tensor:
     """The numbers of one row side by side; the rows may lie anywhere."""
-    return array if array.stride(-1) == 1 else array.contiguous()
+    if array.stride(-1) == 1:
+        return array
+    if array.shape[-1] == 1:  # `contiguous` takes it as it is, but torch's kernel asks for a stride of 1
+        return array.select(-1, 0).unsqueeze(-1)
+    return array.contiguous()
 
 
 # Tiles -----------------------------------------------------------------------------------------------------

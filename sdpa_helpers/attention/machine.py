@@ -1,7 +1,12 @@
-"""What this process and its machine have: packages, a group of processes, a GPU."""
+"""What this process and its machine have: packages, a group of processes, a GPU.
+
+Looked for once: to ask the file system in every call would take longer than a small call. `look_again` forgets, so
+that what was installed meanwhile is found.
+"""
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import sys
@@ -13,6 +18,7 @@ NEEDS_GROUP = (
 )
 
 
+@functools.cache
 def is_installed(module: str) -> bool:
     """Found, but not imported: importing torch takes a second or more."""
     try:
@@ -34,9 +40,20 @@ def has_gpu() -> bool:
     """
     if os.environ.get("TRITON_INTERPRET", "").lower() in ("1", "true", "on", "yes", "y"):
         return True
+    return _torch_sees_a_gpu("torch" in sys.modules)
+
+
+@functools.cache
+def _torch_sees_a_gpu(it_is_loaded: bool) -> bool:
     cards = (*Path("/dev").glob("nvidia[0-9]*"), *Path("/dev").glob("dxg"))  # the second in Windows' Linux
-    if not is_installed("torch") or ("torch" not in sys.modules and not cards):
+    if not is_installed("torch") or (not it_is_loaded and not cards):
         return False
     import torch
 
     return torch.version.cuda is not None and torch.cuda.is_available()
+
+
+def look_again() -> None:
+    """Forget what was found."""
+    is_installed.cache_clear()
+    _torch_sees_a_gpu.cache_clear()

@@ -74,9 +74,8 @@ def softmax(x: Float[torch.Tensor, "*shape"], axis: int) -> Float[torch.Tensor, 
     # it. With the slice's own maximum the largest exponent is 0: nothing overflows, and the sum is at least
     # 1.
     largest = x.detach().amax(dim=axis, keepdim=True)
-    # torch.softmax gives NaN for a slice of −∞, and NaN gradients to the whole batch. With 0 in place of that
-    # maximum the exponentials are 0, their derivative is 0 too, and 0 / 1 is 0.
-    largest = largest.masked_fill(largest == -torch.inf, 0)
-    exponentials = torch.exp(x - largest)
+    # torch.softmax gives NaN for a slice of −∞, and NaN gradients to the whole batch. With a finite number in place
+    # of that maximum the exponentials are 0, their derivative is 0 too, and 0 / 1 is 0.
+    exponentials = torch.exp(x - largest.clamp(min=torch.finfo(x.dtype).min))
     total = exponentials.sum(dim=axis, keepdim=True)
-    return exponentials / total.masked_fill(total == 0, 1)
+    return exponentials / total.clamp(min=1)

@@ -4,9 +4,10 @@
 
 torch.nn.functional.scaled_dot_product_attention has several kernels behind it, and one of them, "math", is the
 plain formula: slow, and with all the scores in memory. Which one a call gets depends on its arguments, and
-nothing tells the caller. Here the fused ones are asked for by name (torch.nn.attention.sdpa_kernel), so that
-torch raises where it would have taken the slow one; and `cannot` knows beforehand, so that such a call goes to
-another backend.
+nothing tells the caller. Here torch is asked which it would take; where that is the slow one, the fused ones are
+asked for by name (torch.nn.attention.sdpa_kernel), so that torch raises, and says why. `cannot` knows beforehand, so
+that such a call goes to another backend. To ask by name each time would take longer than a small call, and what it
+sets holds for all threads.
 
 Half precision is what torch's kernels make of it: the weights are rounded to it before they meet the values.
 There is no second derivative.
@@ -14,19 +15,25 @@ There is no second derivative.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from sdpa_helpers.attention.layout import four_dimensional, full_rows, leading_shape, with_dense_rows
+from sdpa_helpers.attention.torch_numbers import all_finite, has_far_row, is_traced
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
     from sdpa_helpers.attention.call_facts import Call
 
+# What torch.nn.functional.scaled_dot_product_attention is before anybody puts another function, ours, in its place.
+OF_TORCH: Any = torch._C._nn.scaled_dot_product_attention  # pyright: ignore[reportAttributeAccessIssue]
+WHICH: Any = torch._fused_sdp_choice  # pyright: ignore[reportPrivateImportUsage]
 FUSED = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION]
+VECTOR = 16  # numbers at most that a CPU's instruction takes; the kernel's maximum of fewer loses NaN
+FUSED_NUMBERS = {int(kernel.value) for kernel in FUSED}  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def cannot(call: Call) -> str:
@@ -45,6 +52,25 @@ def cannot(call: Call) -> str:
         return f"torch's kernel hides the future before it scales: with scale = {call.scale:g} it gives NaN"
     if call.device != "cpu" and (call.mask or call.dtype == "float64" or call.d_k > 256):
         return "on a GPU only calls without a mask, in at most float32, with d ≤ 256 are known to be right"
+    return _fault_of_the_cpu_kernel(call) if call.device == "cpu" else ""
+
+
+def _fault_of_the_cpu_kernel(call: Call) -> str:
+    """Why torch 2.13's kernel for CPUs would compute this call wrongly, as far as its numbers tell."""
+    traced = is_traced()
+    if call.n_k < VECTOR and (traced or not all_finite(call.query, call.key)):
+        return f"with fewer than {VECTOR} keys torch's kernel makes a row of NaN 0, and here may be one"
+    if call.mask == "bool" and not traced and not all_finite(call.query, call.key):
+        return (
+            "torch's kernel adds −∞ where a mask says False, which hides no NaN and no ∞, and here may be one"
+        )
+    if call.mask == "float" and call.wants_gradient:
+        # It keeps LSE = log Σ exp(score) as one number. Beside finfo.min or −1e9 the log n of n equal scores is
+        # rounded away, and the gradients come out n times too large.
+        if traced:
+            return "the gradients are wrong where a finite mask hides a whole row, and a traced mask shows no numbers"
+        if has_far_row(call.attn_mask, call.is_causal, call.n_q):
+            return "its gradients are wrong where a finite mask hides a whole row, as this one does: −∞ would be right"
     return ""
 
 
@@ -77,14 +103,18 @@ def attention(
             attn_mask = torch.where(attn_mask, torch.zeros_like(hidden), hidden)
         mask = four_dimensional(full_rows(attn_mask.to(working), n_q, n_k), lead)
     lead_kv = (*lead[:-1], key.shape[-3]) if grouped else lead
-    with sdpa_kernel(FUSED):
-        output = torch.nn.functional.scaled_dot_product_attention(
-            with_dense_rows(four_dimensional(query, lead)),
-            with_dense_rows(four_dimensional(key, lead_kv)),
-            with_dense_rows(four_dimensional(value, lead_kv)),
-            attn_mask=mask,
-            is_causal=is_causal,
-            scale=scale,
-            enable_gqa=grouped,
-        )
+    arrays = (
+        with_dense_rows(four_dimensional(query, lead)),
+        with_dense_rows(four_dimensional(key, lead_kv)),
+        with_dense_rows(four_dimensional(value, lead_kv)),
+    )
+    output = in_one_kernel(*arrays, attn_mask=mask, is_causal=is_causal, scale=scale, enable_gqa=grouped)
     return output.reshape(*lead, n_q, value.shape[-1]), None
+
+
+def in_one_kernel(*arrays: Any, **options: Any) -> torch.Tensor:
+    """torch's own function of (batch, heads, rows, columns), but never its slow path."""
+    if not is_traced() and WHICH(*arrays, **options) in FUSED_NUMBERS:
+        return OF_TORCH(*arrays, **options)
+    with sdpa_kernel(FUSED):
+        return OF_TORCH(*arrays, **options)

@@ -1,0 +1,49 @@
+"""What only the numbers of a call tell, and when torch lets one look at them.
+
+Most of what decides between backends is shapes and dtypes (`call_facts.py`). Two faults of torch's fused CPU kernel
+depend on the numbers. To look costs one pass over them, little beside n² scores; while torch traces a function, to
+compile or to transform it, there are no numbers to look at.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+# |largest number of a row of the mask| up to which float32 still holds log Σ exp(score) to 10⁻⁵.
+FAR = 100.0
+
+
+def is_traced() -> bool:
+    """Whether torch compiles or transforms what runs now (torch.compile, torch.func): then there are no numbers."""
+    return torch.compiler.is_compiling() or torch._C._functorch.peek_interpreter_stack() is not None  # pyright: ignore
+
+
+def all_finite(one: Any, other: Any) -> bool:
+    """Whether no number of two arrays or tensors is NaN or infinite. (False also where their sum overflows.)"""
+    if isinstance(one, np.ndarray):
+        with np.errstate(invalid="ignore", over="ignore"):
+            return math.isfinite(one.sum() + other.sum())
+    return math.isfinite((one.detach().sum() + other.detach().sum()).item())
+
+
+def has_far_row(mask: torch.Tensor, is_causal: bool, n_q: int) -> bool:
+    """Whether for some query the largest number of a float mask, over the keys that it sees, is finite and beyond FAR.
+
+    Such a row is hidden throughout, by a finite number. One of −∞ only is not counted: it is empty.
+    """
+    mask = torch.atleast_2d(mask.detach())
+    for axis, step in enumerate(mask.stride()):
+        if step == 0:  # the same numbers again and again: one pass over those that differ is enough
+            mask = mask.narrow(axis, 0, 1)
+    if not is_causal or mask.shape[-1] == 1:
+        largest = mask.amax(dim=-1)
+    elif mask.shape[-2] == 1:  # one row for all queries: query i sees its first i + 1 numbers
+        largest = mask[..., 0, :n_q].cummax(dim=-1).values
+    else:
+        later = torch.ones(mask.shape[-2:], dtype=torch.bool, device=mask.device).triu(1)
+        largest = mask.masked_fill(later, -torch.inf).amax(dim=-1)
+    return bool((largest.isfinite() & (largest.abs() > FAR)).any())
