@@ -22,7 +22,7 @@ Kind = Literal["numpy", "torch"]
 Shape = tuple[int, ...]
 
 FLOATING = {
-    "numpy": ("float16", "float32", "float64"),
+    "numpy": ("float16", "bfloat16", "float32", "float64"),  # the second is one of the package ml_dtypes
     "torch": ("float16", "bfloat16", "float32", "float64"),
 }
 
@@ -40,6 +40,8 @@ def kind_of(array: Any, name: str) -> Kind:
         return "numpy"
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(array, torch.Tensor):
+        if array.layout is not torch.strided or array.is_nested:
+            raise TypeError(_not_dense(array, name))
         return "torch"
     came = type(array).__name__
     dtype = "bool" if name == "attn_mask" else "np.float64"
@@ -47,6 +49,15 @@ def kind_of(array: Any, name: str) -> Kind:
         f"{name} is of type {came}, but must be a NumPy array or a torch tensor: "
         f"np.array({name}, dtype={dtype}) makes an array of nested lists"
     )
+
+
+def _not_dense(tensor: Any, name: str) -> str:
+    if tensor.is_nested:
+        return (
+            f"{name} is a nested tensor, but must be a dense one: pass torch.nested.to_padded_tensor({name}, 0.0), "
+            "and an attn_mask that hides the padding"
+        )
+    return f"{name} is of layout {tensor.layout}, but must be a dense tensor: pass {name}.to_dense()"
 
 
 def common_kind(query: Any, key: Any, value: Any, attn_mask: Any) -> Kind:

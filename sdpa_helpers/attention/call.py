@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -61,8 +62,9 @@ def scaled_dot_product_attention(
     torch.nn.functional.scaled_dot_product_attention, for NumPy arrays and for torch tensors.
 
     Args:
-        query: (..., n_q, d_k), of dtype float16, bfloat16 (torch), float32 or float64. Half precision is
-            computed in float32 and rounded at the end (by torch-fused and triton: as their kernels do it).
+        query: (..., n_q, d_k), of dtype float16, bfloat16 (torch's, or ml_dtypes'), float32 or float64. Half precision
+            is computed in float32 and rounded at the end (by torch-fused and triton: as their kernels do it). Inside
+            torch.autocast all tensors but those of float64 are first put into its dtype, which the answer then has.
         key: (..., n_k, d_k), of the same dtype and on the same device.
         value: (..., n_k, d_v), likewise. The leading dimensions of all three broadcast.
         attn_mask: broadcasts to (..., n_q, n_k). bool: True = this query may attend to this key. Floating:
@@ -102,10 +104,10 @@ def scaled_dot_product_attention(
     chosen = choice.choose(backend, call).backend
     output, weights = known_backends.run(
         chosen,
-        query,
-        key,
-        value,
-        attn_mask=attn_mask,
+        call.query,
+        call.key,
+        call.value,
+        attn_mask=call.attn_mask,
         dropout_p=call.dropout_p,
         is_causal=call.is_causal,
         scale=call.scale,
@@ -155,6 +157,8 @@ def _checked(
 ) -> tuple[call_facts.Call, tuple[int, ...]]:
     """What the call is, and the shape of its weights; an error if it is none."""
     kind = arguments.common_kind(query, key, value, attn_mask)
+    if kind == "torch":
+        query, key, value, attn_mask = _as_autocast_wants(query, key, value, attn_mask)
     arguments.check_dtypes(query, key, value, kind)
     arguments.check_flag(is_causal, "is_causal")
     arguments.check_flag(enable_gqa, "enable_gqa")
@@ -177,6 +181,17 @@ def _checked(
         return_weights=bool(return_weights),
     )
     return call, weights_shape
+
+
+def _as_autocast_wants(query: Any, *others: Any) -> list[Any]:
+    """Inside torch.autocast, in its dtype, as it does for torch's own function: all but float64 and boolean masks."""
+    torch = sys.modules["torch"]
+    device = query.device.type
+    if not torch.is_autocast_enabled(device):
+        return [query, *others]
+    changed = (torch.float16, torch.bfloat16, torch.float32)
+    dtype = torch.get_autocast_dtype(device)
+    return [x if x is None or x.dtype not in changed else x.to(dtype) for x in (query, *others)]
 
 
 def _expand(weights: Any, shape: tuple[int, ...]) -> Any:

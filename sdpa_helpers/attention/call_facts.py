@@ -34,6 +34,7 @@ class Call(NamedTuple):
     return_weights: bool
     query: Any
     key: Any
+    value: Any
     attn_mask: Any
 
     @property
@@ -60,6 +61,7 @@ def describe(query: Any, key: Any, value: Any, attn_mask: Any, *, lead: Shape, *
         learned_mask=bool(getattr(attn_mask, "requires_grad", False)),
         query=query,
         key=key,
+        value=value,
         attn_mask=attn_mask,
         **options,
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -147,15 +148,22 @@ def run(
 ) -> tuple[Any, Any]:
     """(output, weights) of that backend, as the kind of array that `query` is."""
     takes = BACKENDS[name].kind
-    output, weights = _load(name).attention(
-        _convert(query, takes),
-        _convert(key, takes),
-        _convert(value, takes),
-        attn_mask=None if attn_mask is None else _convert(attn_mask, takes),
-        return_weights=return_weights,
-        **options,
-    )
+    arguments = [_convert(array, takes) for array in (query, key, value)]
+    mask = None if attn_mask is None else _convert(attn_mask, takes)
+    with _no_autocast(query):
+        output, weights = _load(name).attention(
+            *arguments, attn_mask=mask, return_weights=return_weights, **options
+        )
     return _like(query, output), _like(query, weights) if return_weights else None
+
+
+def _no_autocast(query: Any) -> Any:
+    """torch.autocast would round what the formula computes on its way; its dtype was seen to by `call.py`."""
+    torch = sys.modules.get("torch")
+    device = "cpu" if isinstance(query, np.ndarray) else query.device.type
+    if torch is None or not torch.is_autocast_enabled(device):
+        return nullcontext()
+    return torch.autocast(device, enabled=False)
 
 
 def _load(name: str) -> Any:
@@ -165,15 +173,23 @@ def _load(name: str) -> Any:
 
 def _convert(array: Any, kind: Kind) -> Any:
     if isinstance(array, np.ndarray):
-        return np.asarray(array) if kind == "numpy" else _numpy_to_torch(array)
+        return _numpy_to_numpy(array) if kind == "numpy" else _numpy_to_torch(array)
     return array if kind == "torch" else _torch_to_numpy(array)
+
+
+def _numpy_to_numpy(array: np.ndarray) -> np.ndarray:
+    # NumPy computes little with the bfloat16 of ml_dtypes; half precision is computed in float32 anyway.
+    return array.astype(np.float32) if array.dtype.kind == "V" else np.asarray(array)
 
 
 def _numpy_to_torch(array: np.ndarray) -> Any:
     import torch
 
     # A copy: torch takes no read-only, no reversed and no byte-swapped array.
-    return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), order="C"))
+    array = array.astype(array.dtype.newbyteorder("="), order="C")
+    if array.dtype.kind == "V":  # bfloat16, whose two bytes torch knows by its own name only
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
 
 
 def _torch_to_numpy(tensor: Any) -> np.ndarray:
@@ -188,7 +204,7 @@ def _like(query: Any, array: Any) -> Any:
     if type(array) is type(query) and array.dtype == query.dtype and array.device == query.device:
         return array
     if isinstance(query, np.ndarray):
-        array = array if isinstance(array, np.ndarray) else array.numpy()
+        array = array if isinstance(array, np.ndarray) else _torch_to_numpy(array)
         return array.astype(query.dtype, copy=False)
     if isinstance(array, np.ndarray):
         import torch

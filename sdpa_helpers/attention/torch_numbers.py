@@ -39,11 +39,21 @@ def has_far_row(mask: torch.Tensor, is_causal: bool, n_q: int) -> bool:
     for axis, step in enumerate(mask.stride()):
         if step == 0:  # the same numbers again and again: one pass over those that differ is enough
             mask = mask.narrow(axis, 0, 1)
+    if is_causal and mask.shape[-2:] == (
+        1,
+        mask.shape[-1],
+    ):  # one row for all: query i sees its first i + 1 numbers
+        return _any_far(mask[..., 0, :n_q].cummax(dim=-1).values)
+    largest = mask.amax(dim=-1)
     if not is_causal or mask.shape[-1] == 1:
-        largest = mask.amax(dim=-1)
-    elif mask.shape[-2] == 1:  # one row for all queries: query i sees its first i + 1 numbers
-        largest = mask[..., 0, :n_q].cummax(dim=-1).values
-    else:
-        later = torch.ones(mask.shape[-2:], dtype=torch.bool, device=mask.device).triu(1)
-        largest = mask.masked_fill(later, -torch.inf).amax(dim=-1)
+        return _any_far(largest)
+    # Of most rows two numbers that they see, the first and the last, tell enough; only the others are gone through.
+    last = torch.arange(mask.shape[-2], device=mask.device).clamp(max=mask.shape[-1] - 1)
+    two = torch.maximum(mask[..., 0], mask.gather(-1, last.expand(mask.shape[:-1])[..., None])[..., 0])
+    doubtful = (two < -FAR) | (largest > FAR)
+    seen = torch.arange(mask.shape[-1], device=mask.device) <= last.expand(doubtful.shape)[doubtful][:, None]
+    return _any_far(mask[doubtful].masked_fill(~seen, -torch.inf).amax(dim=-1)) if len(seen) else False
+
+
+def _any_far(largest: torch.Tensor) -> bool:
     return bool((largest.isfinite() & (largest.abs() > FAR)).any())

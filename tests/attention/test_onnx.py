@@ -65,12 +65,6 @@ def attend(attributes, inputs, backend):
         "backend": backend,
     }
     arrays = [query, key, value] if mask is None else [query, key, value, mask]
-    if (
-        query.dtype.name == "bfloat16"
-    ):  # which NumPy does not have: ml_dtypes' goes through float32 to torch's
-        import torch
-
-        arrays = [torch.from_numpy(x.astype(np.float32)).bfloat16() for x in arrays]
     output = scaled_dot_product_attention(*arrays, **options)
     weights = scaled_dot_product_attention(*arrays, **options, return_weights=True)[1]
     output = to_float64(output)
