@@ -166,9 +166,24 @@ def _no_autocast(query: Any) -> Any:
     return torch.autocast(device, enabled=False)
 
 
+LOADED: dict[str, Any] = {}  # the files of backends, by name
+
+
 def _load(name: str) -> Any:
-    module = f"sdpa_helpers.attention.{BACKENDS[name].module}"
-    return sys.modules.get(module) or importlib.import_module(module)
+    module = BACKENDS[name].module
+    _make_sure_of(module)
+    return LOADED[module]
+
+
+def _make_sure_of(module: str) -> bool:
+    if module not in LOADED:
+        LOADED[module] = importlib.import_module(f"sdpa_helpers.attention.{module}")
+    return True
+
+
+# What torch.compiler.assume_constant_result would set, without importing torch for it: these are not to be compiled.
+for asked in (is_usable, _make_sure_of):
+    vars(asked)["_dynamo_marked_constant"] = True
 
 
 def _convert(array: Any, kind: Kind) -> Any:

@@ -35,7 +35,7 @@ def forward(arrays: QKV, rule: Rule, enable_gqa: bool) -> Forward:
     working = torch.promote_types(query.dtype, torch.float32)
     # As computed, not as rounded to half precision: the backward pass subtracts it from what is near it.
     output = query.new_empty((*lead, n_q, value.shape[-1]), dtype=working)
-    whole = Forward(output, *query.new_empty((2, *lead, n_q), dtype=working))
+    whole = Forward(output, output.new_empty((*lead, n_q)), output.new_empty((*lead, n_q)))
     rule = rule.in_full(n_q, n_k)
     scratch = scratch_for(query, n_q, n_k, working)
     for index in heads_of(lead):
