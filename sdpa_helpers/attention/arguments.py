@@ -75,12 +75,14 @@ def common_kind(query: Any, key: Any, value: Any, attn_mask: Any) -> Kind:
 
 
 def dtype_name(array: Any) -> str:
-    return _name_of(array.dtype)
+    if isinstance(array, np.ndarray):
+        return _numpys_name(array.dtype)
+    return str(array.dtype).removeprefix("torch.")
 
 
-@functools.cache  # NumPy composes the name anew each time, which takes as long as a small product
-def _name_of(dtype: Any) -> str:
-    return str(getattr(dtype, "name", dtype)).removeprefix("torch.")
+@functools.cache  # NumPy composes it anew each time, which takes as long as a small product
+def _numpys_name(dtype: np.dtype) -> str:
+    return dtype.name
 
 
 def check_floating(array: Any, name: str, kind: Kind) -> None:
@@ -259,6 +261,13 @@ def checked_dropout(dropout_p: Any) -> float:
 def check_flag(flag: Any, name: str) -> None:
     if not isinstance(flag, bool | np.bool_):
         raise TypeError(f"{name} is {flag!r}, but must be True or False")
+
+
+def check_causality(is_causal: Any) -> None:
+    if not isinstance(is_causal, bool | np.bool_) and not (
+        isinstance(is_causal, str) and is_causal == "lower_right"
+    ):
+        raise TypeError(f"is_causal is {is_causal!r}, but must be True or False, or 'lower_right'")
 
 
 def check_axis(axis: Any, shape: Shape) -> None:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from sdpa_helpers.attention import arguments, call_facts, choice, known_backends
+from sdpa_helpers.attention import arguments, call_facts, causality, choice, known_backends
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
     from sdpa_helpers.attention.arguments import Array
+    from sdpa_helpers.attention.causality import Causality
 
 
 @overload
@@ -22,7 +23,7 @@ def scaled_dot_product_attention(
     value: Float[Array, "... n_k d_v"],
     attn_mask: Bool[Array, "... n_q n_k"] | Float[Array, "... n_q n_k"] | None = None,
     dropout_p: float = 0.0,
-    is_causal: bool = False,
+    is_causal: Causality = False,
     scale: float | None = None,
     enable_gqa: bool = False,
     *,
@@ -36,7 +37,7 @@ def scaled_dot_product_attention(
     value: Float[Array, "... n_k d_v"],
     attn_mask: Bool[Array, "... n_q n_k"] | Float[Array, "... n_q n_k"] | None = None,
     dropout_p: float = 0.0,
-    is_causal: bool = False,
+    is_causal: Causality = False,
     scale: float | None = None,
     enable_gqa: bool = False,
     *,
@@ -49,7 +50,7 @@ def scaled_dot_product_attention(
     value: Any,
     attn_mask: Any = None,
     dropout_p: float = 0.0,
-    is_causal: bool = False,
+    is_causal: Causality = False,
     scale: float | None = None,
     enable_gqa: bool = False,
     *,
@@ -73,6 +74,8 @@ def scaled_dot_product_attention(
             backends only. It acts on every call: no model.eval() turns it off.
         is_causal: query i sees the keys 0 … i only (aligned at the top left, also when n_q ≠ n_k). Together
             with attn_mask a key must pass both; torch does so, or raises, depending on the kernel it takes.
+            "lower_right": query i sees the keys 0 … i + n_k − n_q, so that the last sees all: for a cache of
+            keys. torch.nn.attention.bias.causal_lower_right(n_q, n_k) as attn_mask says the same.
         scale: factor of the scores; 1/√d_k when left out.
         enable_gqa: grouped-query attention (Ainslie et al. 2023, §2.2). The heads of key and of value
             (dimension −3) must divide those of query; each serves as many neighbouring query heads as it
@@ -123,19 +126,20 @@ def explain_backend(
     value: Any,
     attn_mask: Any = None,
     dropout_p: float = 0.0,
-    is_causal: bool = False,
+    is_causal: Causality = False,
     scale: float | None = None,
     enable_gqa: bool = False,
     *,
     backend: str = "auto",
     return_weights: bool = False,
 ) -> choice.Choice:
-    """Which backend scaled_dot_product_attention takes for these arguments, and why. Nothing is computed.
+    """Which backend scaled_dot_product_attention takes for these arguments, and why. No attention is computed.
 
     Args: those of scaled_dot_product_attention.
 
     Returns:
-        prints as text: the backend, why it, and why not those that are faster for other arguments.
+        prints as text: the backend, why it, why not those that are faster for other arguments, and which of torch's
+        transforms (torch.func, torch.compile, a second derivative) go through it.
 
     Raises:
         TypeError, ValueError: what scaled_dot_product_attention refuses before it computes.
@@ -157,10 +161,12 @@ def _checked(
 ) -> tuple[call_facts.Call, tuple[int, ...]]:
     """What the call is, and the shape of its weights; an error if it is none."""
     kind = arguments.common_kind(query, key, value, attn_mask)
+    if kind == "torch" and attn_mask is not None:
+        attn_mask, is_causal = causality.of_torchs_bias(attn_mask, is_causal, query, key)
     if kind == "torch":
         query, key, value, attn_mask = _as_autocast_wants(query, key, value, attn_mask)
     arguments.check_dtypes(query, key, value, kind)
-    arguments.check_flag(is_causal, "is_causal")
+    arguments.check_causality(is_causal)
     arguments.check_flag(enable_gqa, "enable_gqa")
     arguments.check_flag(return_weights, "return_weights")
     lead = arguments.check_shapes(tuple(query.shape), tuple(key.shape), tuple(value.shape), enable_gqa)
@@ -169,13 +175,14 @@ def _checked(
         arguments.check_mask(attn_mask, weights_shape, kind)
     if kind == "torch":
         arguments.check_devices(query, key, value, attn_mask)
+    attn_mask, is_causal = causality.aligned_top_left(attn_mask, is_causal, query, key)
     call = call_facts.describe(
         query,
         key,
         value,
         attn_mask,
         lead=lead,
-        is_causal=bool(is_causal),
+        is_causal=is_causal,
         scale=arguments.checked_scale(scale, query.shape[-1]),
         dropout_p=arguments.checked_dropout(dropout_p),
         return_weights=bool(return_weights),

@@ -32,9 +32,14 @@ class Choice(NamedTuple):
     others: tuple[tuple[str, str], ...]  # faster ones that "auto" passed over, or the one asked for: why not
 
     def __str__(self) -> str:
-        return "\n".join(
-            [f"{self.backend}: {self.why}", *(f"not {name}: {why}" for name, why in self.others)]
-        )
+        lines = [f"{self.backend}: {self.why}", *(f"not {name}: {why}" for name, why in self.others)]
+        backend = known_backends.BACKENDS[self.backend]
+        if backend.kind == "torch":
+            takes = [name for name in known_backends.TRANSFORMS if name in backend.transforms]
+            lacks = [name for name in known_backends.TRANSFORMS if name not in backend.transforms]
+            lines.append(f"it takes {', '.join(takes) or 'no transform'}")
+            lines[-1] += f"; not {', '.join(lacks)}" if lacks else ""
+        return "\n".join(lines)
 
 
 def choose(name: str, call: Call) -> Choice:

@@ -37,8 +37,18 @@ class Backend(NamedTuple):
     own_passes: bool = (
         False  # its file has attention_forward and attention_backward for arrays, without autograd
     )
+    transforms: tuple[str, ...] = ()  # those of TRANSFORMS that it takes
     needs_group: bool = False  # of processes: each passes its part of the sequence, so that none can stand in
 
+
+# What torch may do with a function: tests/attention/test_transforms.py tries each on each backend.
+TRANSFORMS = (
+    "torch.func.grad",
+    "torch.func.vmap",
+    "torch.compile(fullgraph=True)",
+    "a second derivative",
+    "torch.func.jvp",
+)
 
 TORCH = {"needs": ("torch",), "install": "pip install torch"}
 
@@ -57,11 +67,17 @@ BACKENDS = {
         tiled=True,
         own_passes=True,
     ),
-    "torch": Backend("torch_formula", "torch", **TORCH),
+    "torch": Backend("torch_formula", "torch", **TORCH, transforms=TRANSFORMS),
     "torch-tiled": Backend(
-        "torch_tiled", "torch", **TORCH, formula="torch", from_scores=256 * 256, tiled=True
+        "torch_tiled",
+        "torch",
+        **TORCH,
+        formula="torch",
+        from_scores=256 * 256,
+        tiled=True,
+        transforms=TRANSFORMS[:4],
     ),
-    "torch-fused": Backend("torch_fused", "torch", **TORCH, formula="torch"),
+    "torch-fused": Backend("torch_fused", "torch", **TORCH, formula="torch", transforms=TRANSFORMS[:3]),
     "triton": Backend(
         "triton.launch",
         "torch",
@@ -69,6 +85,7 @@ BACKENDS = {
         install='pip install triton, or pip install -e ".[gpu]"',
         formula="torch",
         needs_gpu=True,
+        transforms=("a second derivative",),
     ),
     "ring": Backend("ring.ring", "torch", **TORCH, needs_group=True),
 }
