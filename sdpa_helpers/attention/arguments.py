@@ -22,7 +22,7 @@ Kind = Literal["numpy", "torch"]
 Shape = tuple[int, ...]
 
 FLOATING = {
-    "numpy": ("float16", "bfloat16", "float32", "float64"),  # the second is one of the package ml_dtypes
+    "numpy": ("float16", "float32", "float64", "bfloat16"),  # the last is one of the package ml_dtypes
     "torch": ("float16", "bfloat16", "float32", "float64"),
 }
 

@@ -106,8 +106,9 @@ def reference(case: Case) -> tuple[np.ndarray, np.ndarray]:
     for at in np.ndindex(*lead, n_q):
         head, i = at[:-1], at[-1]
         scores = {}
+        numbers, keys, values = query[at].tolist(), key[head].tolist(), value[head].tolist()
         for j in range(n_k):
-            score = scale * fsum(float(a) * float(b) for a, b in zip(query[at], key[(*head, j)], strict=True))
+            score = scale * fsum(a * b for a, b in zip(numbers, keys[j], strict=True))
             hidden = (case.is_causal and j > i) or (mask.dtype == bool and not mask[(*at, j)])
             score += 0.0 if mask.dtype == bool else float(mask[(*at, j)])
             if not hidden and score != -inf:
@@ -115,10 +116,11 @@ def reference(case: Case) -> tuple[np.ndarray, np.ndarray]:
         if scores:
             largest = max(scores.values())
             total = fsum(exp(score - largest) for score in scores.values())
-            for j, score in scores.items():
-                weights[(*at, j)] = exp(score - largest) / total
+            shares = {j: exp(score - largest) / total for j, score in scores.items()}
+            for j, share in shares.items():
+                weights[(*at, j)] = share
             for c in range(d_v):
-                output[(*at, c)] = fsum(weights[(*at, j)] * value[(*head, j, c)] for j in scores)
+                output[(*at, c)] = fsum(share * values[j][c] for j, share in shares.items())
     return output, weights
 
 

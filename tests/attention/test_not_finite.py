@@ -6,6 +6,7 @@ the borders of tiles.
 
 import importlib
 from dataclasses import replace
+from functools import cache
 from math import inf, nan
 
 import numpy as np
@@ -58,6 +59,13 @@ def output_and_gradients(case: Case, backend: str, torch) -> list[np.ndarray]:
     return [output.detach().numpy(), *(x.grad.numpy() for x in leaves)]
 
 
+@cache  # the same for every backend
+def clean_gradients(spread: float, is_causal: bool) -> list[np.ndarray]:
+    return output_and_gradients(
+        spread_out(spread, N, is_causal=is_causal), "torch", importlib.import_module("torch")
+    )
+
+
 def assert_rows_as(ours, theirs, rows) -> None:
     np.testing.assert_allclose(ours[rows], theirs[rows], rtol=1e-3, atol=1e-3)
 
@@ -92,12 +100,12 @@ def test_in_a_key(backend, spread, hidden_by, bad):
 @pytest.mark.parametrize("where", ["query", "key"])
 def test_on_both_sides_of_the_borders_of_tiles(own_tiles, where, bad):
     """Which rows are NaN, and the numbers of the others, are the formula's: beyond row 512 too."""
-    for row in (0, 511, 512, 599):
+    for row in (511, 599):
         case = with_bad(spread_out(30.0, 600, is_causal=True), where, row, bad)
         case.query[:512] /= 1e4  # large scores in one tile only, beside the NaN
         output, expected = attend(case, own_tiles), attend(case, "numpy")
         np.testing.assert_allclose(output, expected, rtol=1e-3, atol=1e-3, equal_nan=True)
-        assert np.isfinite(expected[[r for r in (0, 510) if r < row]]).all()
+        assert np.isfinite(expected[[0, 510]]).all()
 
 
 @pytest.mark.parametrize("bad", BAD)
@@ -116,7 +124,7 @@ def test_a_minus_infinity_of_all_scores_is_a_row_that_sees_nothing(backend, bad)
 def test_gradients_with_it_in_a_query(backend, torch, spread, is_causal, bad):
     """The other queries' are what they are without it; those of keys and values are NaN, or right, never wrong."""
     case = spread_out(spread, N, is_causal=is_causal)
-    clean = output_and_gradients(case, "torch", torch)
+    clean = clean_gradients(spread, is_causal)
     output, d_query, d_key, d_value = output_and_gradients(with_bad(case, "query", 4, bad), backend, torch)
     others = np.arange(N) != 4
     for ours, theirs in zip((output, d_query), clean, strict=False):
@@ -136,7 +144,7 @@ def test_gradients_with_it_in_a_query(backend, torch, spread, is_causal, bad):
 def test_gradients_with_it_in_a_key_that_some_may_not_see(backend, torch, spread):
     """0 · NaN may make the gradients of queries NaN that may not see it; no number is finite and wrong."""
     case = spread_out(spread, N, is_causal=True)
-    clean = output_and_gradients(case, "torch", torch)[1]
+    clean = clean_gradients(spread, True)[1]
     output, d_query, *_ = output_and_gradients(with_bad(case, "key", 4, nan), backend, torch)
     assert np.isfinite(output[:4]).all()
     assert np.isnan(d_query[4:]).all()
