@@ -105,7 +105,7 @@ def full_rows(mask: Any, n_q: int, n_k: int) -> Any:
 def four_dimensional(array: torch.Tensor, lead: Shape) -> Any:
     """As (batch, heads, rows, columns): a view wherever one is possible."""
     if array.shape[:-2] == lead and len(lead) <= 2:
-        return array if len(lead) == 2 else array[None] if lead else array[None, None]
+        return array if len(lead) == 2 else array.unsqueeze(0) if lead else array.unsqueeze(0).unsqueeze(0)
     rows_columns = array.shape[-2:]
     array = array.expand(*lead, *rows_columns)
     return array.reshape(math.prod(lead[:-1]), lead[-1] if lead else 1, *rows_columns)
