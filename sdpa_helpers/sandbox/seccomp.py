@@ -14,7 +14,8 @@ from functools import cache
 
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _NE, _GE, _EQ, _MASKED = 1, 5, 4, 7
-_CLONE_NEWUSER, _CLONE_THREAD, _TIOCSTI, _PR_SET_PDEATHSIG = 0x10000000, 0x10000, 0x5412, 1
+_CLONE_NEWUSER, _CLONE_THREAD, _CLONE_FILES = 0x10000000, 0x10000, 0x400
+_CLOSE_RANGE_UNSHARE, _TIOCSTI, _PR_SET_PDEATHSIG = 2, 0x5412, 1
 _AF_UNIX, _SOCK_STREAM, _SOCK_KIND = 1, 1, 0xF
 _SO_SNDBUF, _F_SETPIPE_SZ = 7, 1031
 _ON_FOREIGN_CALL, _KILL_PROCESS = 2, 0x80000000
@@ -32,6 +33,7 @@ setdomainname uselib ustat sysfs _sysctl
 """
 _UNCOUNTED_MEMORY = """
 memfd_create memfd_secret shmget shmat shmctl msgget msgsnd semget mq_open mlockall mlock mlock2
+vmsplice splice tee
 """
 """No limit counts these; Python and NumPy do without: "not implemented"."""
 
@@ -133,6 +135,9 @@ def _common() -> _Program:
     # No larger buffers: nobody counts them.
     program.refuse(["setsockopt"], errno.EPERM, (2, _EQ, _SO_SNDBUF, 0))
     program.refuse(["fcntl"], errno.EPERM, (1, _EQ, _F_SETPIPE_SZ, 0))
+    # No thread with descriptors of its own: the limit on open files holds for all of a process.
+    program.refuse(["clone"], errno.EPERM, (0, _MASKED, _CLONE_THREAD | _CLONE_FILES, _CLONE_THREAD))
+    program.refuse(["close_range"], errno.EPERM, (2, _MASKED, _CLOSE_RANGE_UNSHARE, _CLOSE_RANGE_UNSHARE))
     return program
 
 

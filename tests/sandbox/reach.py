@@ -4,7 +4,7 @@ Written as the body of a function. {names} in braces are filled in by the fixtur
 """
 
 HELP = """
-import ctypes, glob, importlib, importlib.util, os, resource, signal, socket, struct, sys, sysconfig
+import ctypes, errno, glob, importlib, importlib.util, mmap, os, resource, signal, socket, struct, sys, sysconfig
 libc = ctypes.CDLL(None, use_errno=True)
 ME = os.getpid()
 
@@ -146,6 +146,29 @@ REACH = {
     "memory files": "return call(319, b'x', 0)",
     "shared segments": "return call(29, 0, 4096, 0o600)",
     "message queues": "return call(240, b'q', os.O_CREAT | os.O_RDWR, 0o600, 0)",
+    "pages in a pipe": """
+        read, write = os.pipe()
+        page = mmap.mmap(-1, 4096)
+        part = struct.pack("PN", ctypes.addressof(ctypes.c_char.from_buffer(page)), 4096)
+        return call(278, write, ctypes.create_string_buffer(part), 1, 0)
+    """,
+    "files into a pipe": """
+        read, write = os.pipe()
+        with open("page", "wb+") as file:
+            file.write(bytes(4096))
+            file.flush()
+            return call(275, file.fileno(), ctypes.byref(ctypes.c_long(0)), write, 0, 4096, 0)
+    """,
+    "one pipe twice": """
+        (read, write), (_, other) = os.pipe(), os.pipe()
+        os.write(write, b"x")
+        return call(276, read, other, 1, 0)
+    """,
+    "a thread with descriptors of its own": """
+        call(56, 0x10000, 0, 0, 0, 0)
+        return ctypes.get_errno() == errno.EINVAL
+    """,
+    "descriptors no longer shared": "return call(436, 1000, 1000, 2)",
     "file handles": "return call(304, -100, ctypes.create_string_buffer(128), 0)",
     "calls of the x32 kind": "return call(0x40000000 | 39)",
     "calls yet to be invented": "return call(500)",
