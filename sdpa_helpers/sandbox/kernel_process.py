@@ -112,7 +112,7 @@ class Box:
             self.cpu, self.peak = max(self.cpu, now.cpu), max(self.peak, now.memory)
             if now.memory > memory:
                 self.why = "memory"
-            elif self.folder is not None and disk < math.inf and _size(self.folder) > disk:
+            elif self.folder is not None and is_over(self.folder, disk):
                 self.why = "disk"
             if self.why:
                 return self.kill()
@@ -145,22 +145,31 @@ class Box:
             scratch.remove(self.folder)
 
 
-def _size(folder: Path) -> int:
-    """What a folder takes on disk, whatever lies in it counted as a block.
+MAX_ENTRIES = 10_000
+"""Files and folders of one kernel: removing a million takes minutes."""
 
-    Folders so deep that no path reaches them could hold anything: they count as all there is.
+_HIDDEN = (errno.ENAMETOOLONG, errno.EACCES)
+
+
+def is_over(folder: Path, disk: float, entries: int = MAX_ENTRIES) -> bool:
+    """Whether a folder takes more than `disk` bytes, whatever lies in it counted as a block, or holds too many things.
+
+    Looks no further than that. What lies so deep that no path reaches it, or cannot be read, could be anything:
+    it is too much.
     """
-    total, todo = 0, [str(folder)]
+    seen, size, todo = 0, 0, [str(folder)]
     while todo:
         try:
             with os.scandir(todo.pop()) as found:
                 for entry in found:
-                    total += 4096
                     with contextlib.suppress(FileNotFoundError):
-                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+                    seen, size = seen + 1, size + 4096
+                    if seen > entries or size > disk:
+                        return True
                     if entry.is_dir(follow_symlinks=False):
                         todo.append(entry.path)
         except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
-                return 1 << 60
-    return total
+            if error.errno in _HIDDEN:
+                return True
+    return False

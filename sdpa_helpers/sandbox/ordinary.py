@@ -17,6 +17,9 @@ from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 LINUX = sys.platform.startswith("linux")
 _END_WITHIN = 10.0
+MAX_DISK = 1 << 30
+"""Bytes that a kernel's own folder may hold: this is no wall, but a loop that writes comes to an end."""
+
 _LIMITS = {"NPROC": None}  # it counts all processes of the account
 
 
@@ -56,7 +59,7 @@ class Ordinary(Level):
         if not LINUX:
             return WatchedProcess(pid, channel, folder, lambda: _hang_up(leash))
         box = Box(pid, channel, leash, lambda: _wait_for_the_end(leash), folder)
-        box.watch((limits.memory_mb + SPARE_MB) << 20)
+        box.watch((limits.memory_mb + SPARE_MB) << 20, MAX_DISK)
         return box
 
     def healthy(self) -> bool:

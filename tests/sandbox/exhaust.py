@@ -189,6 +189,12 @@ FILES = {
         except OSError: pass
         return 1.0
     """,
+    "a million folders": """
+        number = 0
+        while True:
+            os.mkdir(f"{number}")
+            number += 1
+    """,
     "folders in folders": """
         try:
             for _ in range(3000):
@@ -232,6 +238,7 @@ ELSEWHERE = (
     "kills everybody",
     "200 MB of output",
     "fills its folder",
+    "a million folders",
     "folders in folders",
 )
 """Tried at the other levels too."""

@@ -30,6 +30,7 @@ ATTACKS = (
     "os._exit",
     "closes every file",
     "200 MB of output",
+    "a million folders",
 )
 
 FAMILY = """
