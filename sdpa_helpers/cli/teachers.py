@@ -16,7 +16,7 @@ import typer
 from sdpa_helpers.cli.options import Memory, Seconds, Subprocesses, limits
 from sdpa_helpers.cli.printing import complain_of, progress_bar, say, show_hunt, warn
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
-from sdpa_helpers.cli.startup import begin_to_warm_up, quick_imports
+from sdpa_helpers.cli.startup import begin_to_warm_up, import_nbval, quick_imports
 from sdpa_helpers.cli.summary import show_summary
 from sdpa_helpers.grading.refusal import Refusal
 
@@ -120,6 +120,7 @@ def grade(
     with quick_imports():
         if executor == "local":
             begin_to_warm_up(sandbox)
+        import_nbval()
         from sdpa_helpers.classroom.collect import Late
         from sdpa_helpers.classroom.grade_folder import Batch, grade_folder
         from sdpa_helpers.classroom.results_folder import ResultsFolder
