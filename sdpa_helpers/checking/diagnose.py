@@ -90,9 +90,10 @@ def try_out(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> Result:
 
 
 def source_of(function) -> str:
-    """The text of a function, or "" where none is kept."""
+    """The text of a function, behind as many empty lines as its cell or file has lines above; "" where none is kept."""
     try:
-        return inspect.getsource(function)
+        lines, first = inspect.getsourcelines(function)
+        return "\n" * (first - 1) + "".join(lines)
     except (OSError, TypeError, SyntaxError):
         return ""
 

@@ -98,14 +98,14 @@ def test_equal_errors_are_no_evidence_and_what_is_said_instead_is_true():
 
 
 def test_the_source_supports_a_name_that_only_raises_errors():
-    answer = written("def scores(Q, K):\n    turned = K.T\n    return Q @ turned / 2\n")
+    answer = written("# exercise: scores\ndef scores(Q, K):\n    turned = K.T\n    return Q @ turned / 2\n")
     result = try_out(exercise(), answer)
     assert names(result) == ("all-axes-transposed",)
-    assert result.mistakes[0].line == "line 2: `turned = K.T`"
+    assert result.mistakes[0].line == "line 3: `turned = K.T`"
     verdict = result.cases[-1].verdict
     assert verdict.status == "error"
     assert "`Q` has shape (2, 3, 4)" in verdict.seen
-    assert "line 3" in verdict.seen
+    assert "line 4: return" in verdict.seen  # lines are those of the cell, here and there
 
 
 def test_an_error_says_what_swapping_the_last_two_axes_would_give():
