@@ -1,9 +1,12 @@
 """Settings for every test, the notebooks' included: no test touches the user's own progress."""
 
+import atexit
 import os
+import shutil
 import tempfile
 
 os.environ["SDPA_HOME"] = tempfile.mkdtemp(prefix="sdpa-progress-")
+atexit.register(shutil.rmtree, os.environ["SDPA_HOME"], ignore_errors=True)
 # Kernels that nbval starts inherit these: one thread each, so that tests of a small machine do not fight.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")

@@ -76,8 +76,8 @@ def check_place(place: str | Path) -> None:
 def write_gradebook(place: str | Path, results: Iterable[GradedNotebook]) -> None:
     """Put the results into the gradebook, a file or a SQLAlchemy URL, replacing earlier ones of the same submissions.
 
-    One transaction: the gradebook holds all of this or, after a failure, what it held before. Few results are in
-    memory at a time. Raises CannotWrite.
+    What has not changed is not written to a file: the same results leave the same bytes. One transaction: the gradebook
+    holds all of this or, after a failure, what it held before. Few results are in memory at a time. Raises CannotWrite.
     """
     if isinstance(place, str):
         from sdpa_helpers.classroom.gradebook_elsewhere import write_elsewhere
@@ -88,27 +88,47 @@ def write_gradebook(place: str | Path, results: Iterable[GradedNotebook]) -> Non
             connection.executescript(_TABLES)
             with connection:
                 for result in results:
-                    _forget(connection, result)
-                    _add(connection, result)
+                    _put(connection, result)
     except sqlite3.Error as error:
         raise CannotWrite(f"the gradebook {place} could not be written: {error}") from error
 
 
-def _forget(connection: sqlite3.Connection, result: GradedNotebook) -> None:
-    query = "SELECT id FROM results WHERE student = ? AND notebook = ?"
-    for number in connection.execute(query, (result.student, result.notebook)).fetchall():
-        connection.execute("DELETE FROM cases WHERE result_id = ?", number)
-        connection.execute("DELETE FROM flags WHERE result_id = ?", number)
-        connection.execute("DELETE FROM results WHERE id = ?", number)
-
-
-def _add(connection: sqlite3.Connection, result: GradedNotebook) -> None:
-    number = connection.execute(_insert("results", RESULTS), result_row(result)).lastrowid
+def _put(connection: sqlite3.Connection, result: GradedNotebook) -> None:
+    """Write what is new; a result that was there keeps its number."""
+    pair = (result.student, result.notebook)
+    found = connection.execute("SELECT id FROM results WHERE student = ? AND notebook = ?", pair).fetchone()
+    number = None if found is None else found[0]
+    if number is not None:
+        if _held(connection, number) == _rows(result, number):
+            return
+        for table, column in (("cases", "result_id"), ("flags", "result_id"), ("results", "id")):
+            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
+    written = connection.execute(_insert("results", ("id", *RESULTS)), (number, *result_row(result)))
+    number = written.lastrowid
     assert number is not None
     connection.executemany(_insert("cases", CASES), case_rows(result, number))
     connection.executemany(_insert("flags", FLAGS), flag_rows(result, number))
 
 
+def _rows(result: GradedNotebook, number: int) -> list[list[tuple]]:
+    """All rows of a result, by table."""
+    return [[result_row(result)], list(case_rows(result, number)), list(flag_rows(result, number))]
+
+
+def _held(connection: sqlite3.Connection, number: int) -> list[list[tuple]]:
+    """The same as the gradebook holds them."""
+    tables = (("results", RESULTS, "id"), ("cases", CASES, "result_id"), ("flags", FLAGS, "result_id"))
+    return [
+        connection.execute(
+            f"SELECT {_names(columns)} FROM {table} WHERE {key} = ? ORDER BY id", (number,)
+        ).fetchall()
+        for table, columns, key in tables
+    ]
+
+
+def _names(columns: tuple[str, ...]) -> str:
+    return ", ".join(f'"{column}"' for column in columns)
+
+
 def _insert(table: str, columns: tuple[str, ...]) -> str:
-    names = ", ".join(f'"{column}"' for column in columns)
-    return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"
+    return f"INSERT INTO {table} ({_names(columns)}) VALUES ({', '.join('?' * len(columns))})"
