@@ -327,13 +327,11 @@ def _difference_of_values(expected: np.ndarray, values: np.ndarray) -> Differenc
     right = close(expected, values)
     if right.all():
         return Difference()
-    spoiled = ~np.isfinite(values) & np.isfinite(expected)
-    if spoiled.any():
-        where = _first(spoiled)
-        what = f"{values[where]}{_at(where)}"
-        seen = f"{int(spoiled.sum())} of {values.size} numbers are not finite: {what}"
-        return Difference("not-finite", f"returned {what}" if values.ndim == 0 else seen)
     wrong = ~right
+    if (~np.isfinite(values) & np.isfinite(expected)).any():
+        return Difference(
+            "not-finite", _not_finite(values, wrong & (np.isnan(values) | np.isfinite(expected)))
+        )
     if values.dtype.kind in "bi" and values.ndim == 0:
         shown = expected if expected.dtype.kind == values.dtype.kind else f"{expected:.12g}"
         return Difference("wrong-values", f"returned {values}", f"expected {shown}")
@@ -349,6 +347,18 @@ def _difference_of_values(expected: np.ndarray, values: np.ndarray) -> Differenc
     off = f", off by {distance[where]:.3g}" if np.isfinite(distance[where]) else ""
     seen = f"returned {came}{off}" if values.ndim == 0 else f"{_count(wrong)}returned {came}{_at(where)}{off}"
     return Difference("wrong-values", seen, f"expected {wanted}{pattern(expected, values)}")
+
+
+def _not_finite(values: np.ndarray, wrong: np.ndarray) -> str:
+    """wrong: NaN wherever none belongs, and what else is wrong where a finite number belongs."""
+    spoiled = wrong & ~np.isfinite(values)
+    where = _first(spoiled)
+    if not values.ndim:
+        return f"returned {values[where]}"
+    kinds = {"NaN": np.isnan(values[spoiled]).any(), "infinite": np.isinf(values[spoiled]).any()}
+    n, what = int(spoiled.sum()), " or ".join(name for name, there in kinds.items() if there)
+    are, which = ("is", ":") if n == 1 else ("are", "; the first:")
+    return f"{n} of {values.size} numbers {are} {what} and should not be{which} {values[where]}{_at(where)}"
 
 
 def apart(one: float, other: float) -> tuple[str, str]:

@@ -189,8 +189,12 @@ def test_nan_and_infinities_only_where_they_are_expected():
 
 def test_what_is_not_finite_is_counted_and_placed():
     seen = told(np.ones((2, 3)), np.array([[1.0, 1.0, np.nan], [np.inf, 1.0, 5.0]]))
-    assert "2 of 6" in seen
-    assert "nan at [0, 2]" in seen
+    assert "2 of 6 numbers are NaN or infinite and should not be; the first: nan at [0, 2]" in seen
+    expected = np.array([0.0, -np.inf, -np.inf])
+    assert "2 of 3 numbers are NaN and" in told(expected, np.array([np.nan, np.nan, -np.inf]))
+    assert "1 of 3 numbers is infinite and should not be: inf at [0]" in told(
+        expected, np.array([np.inf, -np.inf, np.inf])
+    )
     assert told(1.0, np.inf).rstrip(" |").endswith("inf")  # one number has no place
 
 
