@@ -4,6 +4,8 @@ import hashlib
 import inspect
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
@@ -115,7 +117,7 @@ def explain(
         if not mistakes and any(t.verdict.fault == BY_LUCK for t in tried):
             pattern = ALWAYS
         unknown = "" if mistakes else _digest([t.answer for t in tried])
-    cases = tuple(_explain_case(exercise, t.verdict, mistakes) for t in tried)
+    cases = tuple(_explain_case(exercise, t, mistakes) for t in tried)
     return Result(exercise, cases, mistakes, pattern, unknown)
 
 
@@ -136,7 +138,8 @@ def _essence(answer: Answer | None) -> object:
     return (answer.kind, shape, numbers, answer.error, [_essence(item) for item in answer.items])
 
 
-def _explain_case(exercise: Exercise, verdict: Verdict, mistakes: tuple[Mistake, ...]) -> Explained:
+def _explain_case(exercise: Exercise, tried: Tried, mistakes: tuple[Mistake, ...]) -> Explained:
+    verdict = tried.verdict
     if verdict.passed:
         return Explained(verdict)
     for mistake in mistakes:
@@ -147,7 +150,23 @@ def _explain_case(exercise: Exercise, verdict: Verdict, mistakes: tuple[Mistake,
         broken = next(i.says for i in exercise.invariants if i.name == verdict.broken)
         return Explained(verdict, verdict.broken, broken, about)
     about = about if verdict.fault in ("wrong-values", "not-finite", "raised-error", "wrong-shape") else ""
-    return Explained(verdict, verdict.fault, _MEANING.get(verdict.fault, ""), about)
+    means = (
+        _about_dtype(tried.truth.expected.array)
+        if verdict.fault == "wrong-dtype"
+        else _MEANING.get(verdict.fault, "")
+    )
+    return Explained(verdict, verdict.fault, means, about)
+
+
+def _about_dtype(expected: np.ndarray | None) -> str:
+    """What to do about numbers of another dtype; of the answer it tells nothing, whose inputs may be hidden."""
+    if expected is not None and expected.dtype.kind == "b":
+        return "True and False are asked for: a comparison returns them, and so does `.astype(bool)`."
+    if expected is not None and expected.dtype.kind == "f":
+        return (
+            f"Compute in {expected.dtype} from the start: digits that are lost do not come back at the end."
+        )
+    return "The dtype is part of the answer."
 
 
 def is_example(case: str) -> bool:
@@ -167,7 +186,6 @@ _MEANING = {
     "returned-nothing": "A function without `return` gives None.",
     "wrong-kind": "What kind of value comes back is part of the exercise: look at the prompt again.",
     "wrong-shape": "Write the shape of every intermediate result beside its line; the odd one out is the mistake.",
-    "wrong-dtype": "The dtype is part of the answer: masks are bool, and numbers keep the precision they came with.",
     "timeout": "Look at what ends the loop: does it change inside?",
     BY_LUCK: "An answer that never changes shows nothing: let it depend on what the function is given.",
     "not-finite": "Somewhere a number overflowed, or 0 was divided by 0.",

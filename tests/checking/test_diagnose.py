@@ -58,6 +58,11 @@ def test_what_is_said_without_a_name_is_the_invariant_or_the_kind_of_fault():
     assert (unknown.diagnosis, unknown.means, unknown.about) == ("a fault without a sentence", "", "")
 
 
+def test_another_dtype_is_told_what_this_exercise_asks_for():
+    (case,) = explained(verdict("two", fault="wrong-dtype")).cases
+    assert case.means.startswith("Compute in float64 from the start")
+
+
 def test_the_purpose_of_a_case_is_no_meaning_of_a_mistake():
     (case,) = explained(verdict("two")).cases
     assert (case.means, case.about) == ("", "two is here for a reason")
