@@ -20,6 +20,7 @@ import numpy as np
 from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.judge import close, difference, pattern
 from sdpa_helpers.checking.observe import Answer
+from sdpa_helpers.sandbox.inside.no_programs import SAYS
 
 _KINDS = {
     "raised-error": "raised an error",
@@ -78,6 +79,7 @@ _ERRORS = (
     (r"unterminated", "a text was never closed"),
     (r"expected ':'", "a colon is missing"),
     (r"indent", "the indentation is not right"),
+    (SAYS, SAYS),
     (r"outside function", "a `return` stands outside of a function"),
     (r"invalid syntax", "invalid syntax"),
 )

@@ -21,6 +21,7 @@ from sdpa_helpers.grading.hidden_words import error_in_words, without_values
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, NamedMistake, Status
 from sdpa_helpers.grading.run import Outcome
+from sdpa_helpers.sandbox.inside.no_programs import SAYS
 
 NO_FUNCTION = Answer("other", "nothing")
 """What a check sends when there is no function to call."""
@@ -106,7 +107,12 @@ def cell_flags(exercises: Iterable[Exercise], evidence: Evidence, *, hidden: boo
             if hidden:
                 kind, _, message = error.partition(": ")
                 error = ", ".join(error_in_words(kind, message, answers.get(e.name, ""))) or "an error"
-            text = f"{e.name}: the function was graded; behind it, its cell ended with an error: {error}"
+            what = (
+                "a line of its cell did not run"
+                if SAYS in error
+                else "behind it, its cell ended with an error"
+            )
+            text = f"{e.name}: the function was graded; {what}: {error}"
             flags.append(Flag("answer-cell-error", text))
     if evidence.own_stopped:
         what = f"the definitions beside the answers ended the run ({evidence.own_stopped}); it was made without them"

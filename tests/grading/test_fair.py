@@ -59,6 +59,29 @@ def test_errors_behind_a_function_cost_nothing_and_those_before_it_do(graded):
     assert "secret" not in flag.message  # it may come from a hidden input
 
 
+def test_a_line_that_starts_a_program_costs_only_itself(graded):
+    result = graded(
+        "!ls\nSTEPS = 1",
+        dot_product="!echo hi\nfiles = !ls\n%pip install -q numpy\n%conda list\nassert not files\n"
+        "def dot_product(q, k):\n    return q @ k * STEPS",
+        attention_scores="import os, subprocess\nout = subprocess.run(['git', '--version'], capture_output=True)\n"
+        "print(out.stdout)\ndef attention_scores(Q, K):\n    return Q @ K.swapaxes(-1, -2)\n",
+        best_key="import os\n\ndef best_key(q, K):\n    os.system('ls')",
+        weighted_sum="1 / 0\ndef weighted_sum(weights, V):\n    return weights @ V",
+    )
+    assert result.points == TOTAL - POINTS["best_key"] - POINTS["weighted_sum"]
+    messages = {e.name: e.cases[0].message for e in result.exercises}
+    says = "PermissionError, a graded notebook cannot start other programs, line 5: `os.system('ls')`"
+    assert says in messages["best_key"]
+    print(result.flags)
+    assert "ZeroDivisionError, division by zero, line 2: `1 / 0`" in messages["weighted_sum"]
+    (told,) = [flag.message for flag in result.flags if flag.kind == "answer-cell-error"]
+    assert told == (
+        "attention_scores: the function was graded; a line of its cell did not run: PermissionError, "
+        "a graded notebook cannot start other programs"
+    )
+
+
 def test_definitions_that_never_end_cost_nobody_an_answer(graded):
     result = graded("class Endless:\n    while True:\n        pass", seed="public")
     assert (result.status, result.points) == ("graded", TOTAL)

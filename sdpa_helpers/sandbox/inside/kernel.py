@@ -18,12 +18,15 @@ from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.text import LSString, SList
 from traitlets import Type
 from traitlets.config import Config
 
-from sdpa_helpers.sandbox.inside import messages
+from sdpa_helpers.sandbox.inside import messages, no_programs
 
 _ANY = (Exception, KeyboardInterrupt, SystemExit)
+_PROGRAMS = frozenset({"pip", "conda", "mamba", "micromamba", "uv"})
+"""Magics that are another program's."""
 _FLUSH_FROM = 1 << 16
 """Characters of a stream that are kept back for a message of their own."""
 
@@ -119,17 +122,50 @@ class Shell(InteractiveShell):
 
     displayhook_class, display_pub_class = Type(_Hook), Type(_Publisher)
     kernel: Any = None
+    goes_on = False
+    """Whether the present cell goes on after errors: a line of it has tried to start a program."""
 
     def showtraceback(self, exc_tuple: Any = None, *_: Any, **__: Any) -> None:
-        """Send the name and the text of an error."""
-        kind, value = self._get_exc_info(exc_tuple)[:2]
-        self.kernel.publish_error(kind.__name__, value)
+        """Send the name and the text of an error, and in which line of the cell it was."""
+        kind, value, traceback = self._get_exc_info(exc_tuple)
+        while (
+            traceback is not None and traceback.tb_frame.f_code.co_filename not in self.compile._filename_map
+        ):
+            traceback = traceback.tb_next
+        where = f" (line {traceback.tb_lineno})" if traceback is not None else ""
+        self.kernel.publish_error(kind.__name__, value, where)
 
     def showsyntaxerror(self, *_: Any, **__: Any) -> None:
         """The same for code that cannot be compiled."""
         self.showtraceback()
 
     showindentationerror = showsyntaxerror
+
+    async def run_code(self, code_obj: Any, result: Any = None, *, async_: bool = False) -> bool:
+        """Run one statement; whether the cell ends here. One that may not start a program costs itself alone."""
+        failed = await super().run_code(code_obj, result, async_=async_)
+        self.goes_on |= failed and result is not None and no_programs.is_refusal(result.error_in_exec)
+        return failed and not self.goes_on
+
+    def system(self, cmd: str) -> Any:
+        """`!program` does nothing where no program can be started."""
+        return self._not_run(cmd) if no_programs.are_refused() else super().system(cmd)
+
+    def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> Any:
+        """The same for `files = !program`; nothing comes of it."""
+        if not no_programs.are_refused():
+            return super().getoutput(cmd, split, depth + 1)
+        self._not_run(cmd)
+        return SList() if split else LSString()
+
+    def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+        """The same for magics that look for a program first."""
+        if magic_name in _PROGRAMS and no_programs.are_refused():
+            return self._not_run(magic_name)
+        return super().run_line_magic(magic_name, line, _stack_depth + 1)
+
+    def _not_run(self, cmd: str) -> None:
+        print(f"{cmd}: not run: {no_programs.SAYS}", file=sys.stderr)
 
     def enable_gui(self, gui: str | None = None) -> None:
         """There is no window to draw in."""
@@ -188,6 +224,7 @@ class Kernel:
             if content.get("plain"):
                 exec(compile(content["code"], "<check>", "exec"), self.shell.user_ns)
             else:
+                self.shell.goes_on = False
                 self.shell.run_cell(content["code"], store_history=False)
         except _ANY as error:  # of a hook, or of a shell that was patched
             self.publish_error(type(error).__name__, error)
@@ -202,14 +239,14 @@ class Kernel:
         for stream in self.streams:
             stream.flush()
 
-    def publish_error(self, name: str, value: Any) -> None:
+    def publish_error(self, name: str, value: Any, where: str = "") -> None:
         """Send an error that ends the present cell."""
         self.failed = True
         try:
             text = str(value)
         except Exception as error:
             text = f"its text cannot be had: {type(error).__name__}"
-        self.publish("error", {"ename": name, "evalue": text})
+        self.publish("error", {"ename": name, "evalue": text + where})
 
 
 def _no_input(prompt: Any = "", *_: Any, **__: Any) -> str:
