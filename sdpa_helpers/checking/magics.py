@@ -5,7 +5,7 @@ import re
 _ASSIGNED = re.compile(r"([^=!%?#'\"()]{1,200})=[ \t]*([%!])(.*)")
 """`x = %time f()` and `files = !ls`."""
 
-_TIMED = re.compile(r"^([ \t]{0,200})%time[ \t]")
+_TIMED = re.compile(r"^([ \t]{0,200})%time(?:it)?(?:[ \t]+-[a-z]+[ \t]?[0-9]{0,9}(?=[ \t])){0,9}[ \t]+")
 
 _HELP = re.compile(r"\?{0,2}[%\w.*]+\?{0,2}")
 _ESCAPES = ("%", "!", "?", ",", ";", "/")
@@ -17,7 +17,7 @@ def without_magic_lines(source: str) -> str:
 
 
 def with_timed_lines(source: str) -> str:
-    """The same, with what `%time f = torch.softmax` does."""
+    """The same, with what `%time f = torch.softmax` does, and `%timeit`."""
     return without_magic_lines("\n".join(_TIMED.sub(r"\1", line) for line in _lines(source)))
 
 
@@ -39,6 +39,7 @@ def _lines(source: str) -> list[str]:
 
 
 def _as_call(line: str) -> str:
+    line = _TIMED.sub(r"\1", line)
     plain = line.strip(" \t")
     if not plain or not set(plain) & set("%!?,;/"):
         return line
@@ -47,6 +48,8 @@ def _as_call(line: str) -> str:
         return f"{indent}get_ipython().run_line_magic({plain!r})"
     if match := _ASSIGNED.fullmatch(plain):
         target, sign, rest = match.groups()
+        if sign == "%" and (timed := _TIMED.sub("", f"%{rest}")) != f"%{rest}":
+            return f"{indent}{target}= {timed}"
         how = "run_line_magic" if sign == "%" else "getoutput"
         return f"{indent}{target}= get_ipython().{how}({rest!r})"
     return line

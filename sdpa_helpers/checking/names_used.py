@@ -8,11 +8,12 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from types import ModuleType
 from typing import Any
 
-from sdpa_helpers.checking.bindings import bindings, text_of
+from sdpa_helpers.checking.bindings import bindings, local_uses, text_of
+from sdpa_helpers.checking.hidden_use import hidden_at, hidden_magics
 from sdpa_helpers.checking.magics import with_calls_for_magics, with_timed_lines, without_magic_lines
 
 PACKAGE = "sdpa_helpers"
@@ -50,6 +51,8 @@ class Used:
     idle: tuple[tuple[str, str], ...] = ()
     """What stands in it and does nothing: (the full name, the line), of imports that nothing uses, and of calls of
     `solution` and `hint` whose value goes nowhere."""
+    hidden: frozenset[str] = frozenset()
+    """What keeps a reader from telling what it uses, in words: see `hidden_use`."""
 
 
 def used_in(
@@ -69,6 +72,7 @@ def used_in(
     names = set[str](notebook.meanings(answer, first)) if answer in first.imports or first.stars else set()
     methods: set[str] = set()
     patched: set[str] = set()
+    hidden, passed = first.hidden_magics, set[int]()
     skipped = {id(part) for node, _ in notebook.idle_calls(first) for part in ast.walk(node)}
     while todo:
         cell, node = todo.pop()
@@ -76,6 +80,8 @@ def used_in(
             continue
         seen.add(id(node))
         for inner in ast.walk(node):
+            reads = (partial(notebook.dotted, cell=cell), partial(notebook.is_known, cell=cell))
+            hidden |= hidden_at(inner, *reads, passed)
             if id(inner) in skipped:
                 continue
             if isinstance(inner, ast.Call) and _literal_getattr(inner):
@@ -83,19 +89,21 @@ def used_in(
             names |= set(notebook.dotted(inner, cell))
             methods |= notebook.method(inner, cell)
             patched |= set(notebook.patched(inner, cell))
-            if isinstance(inner, ast.Name) and inner.id not in cell.own_names:
-                todo += notebook.definitions(inner.id, apart_from=cell)
+            taken = inner.id if isinstance(inner, ast.Name) else _taken_from_globals(inner)
+            if taken and taken not in cell.own_names:
+                todo += notebook.definitions(taken, apart_from=cell)
     idle = [*notebook.idle_calls(first), *first.unused_imports(answer)]
     told = tuple((name, ast.unparse(node)) for node, name in idle)
-    return Used(frozenset(names), frozenset(methods), frozenset(patched), told)
+    hidden |= {f"assigning to `{name}`" for name in patched}
+    return Used(frozenset(names), frozenset(methods), frozenset(patched), told, frozenset(hidden))
 
 
 @lru_cache(maxsize=512)
 def parse(source: str) -> ast.Module:
     """The tree of a cell, without the lines that only IPython understands; empty for code that does not parse."""
-    for text in (with_timed_lines(source), without_magic_lines(source), None):
+    for plain in (str, with_timed_lines, without_magic_lines, with_calls_for_magics):
         try:
-            return ast.parse(with_calls_for_magics(source) if text is None else text)
+            return ast.parse(plain(source))
         except (SyntaxError, ValueError):
             continue
     return ast.Module([], [])
@@ -137,6 +145,17 @@ class _Cell:
         return parse(self.text)
 
     @cached_property
+    def hidden_magics(self) -> set[str]:
+        """Its lines for IPython alone that may run anything; in plain Python, a line with % is something else."""
+        if "%" not in self.text:
+            return set()
+        try:
+            ast.parse(self.text)
+        except (SyntaxError, ValueError):
+            return hidden_magics(self.text)
+        return set()
+
+    @cached_property
     def bound(self) -> frozenset[str]:
         """Names that the cell itself gives to something other than an import."""
         found: set[str] = set()
@@ -148,6 +167,11 @@ class _Cell:
             elif isinstance(node, _DEFINES | ast.ExceptHandler) and node.name:
                 found.add(node.name)
         return frozenset(found)
+
+    @cached_property
+    def local_uses(self) -> frozenset[int]:
+        """Ids of the names that stand for a variable of a function around them, whatever its value."""
+        return local_uses(self.tree)
 
     @cached_property
     def own_names(self) -> frozenset[str]:
@@ -267,16 +291,16 @@ class _Notebook:
 
     def _renamed(self, value: ast.expr, cell: _Cell) -> list[str]:
         """What a value is another name for: a module or a function that has a full name."""
-        return self.dotted(value, cell) if self._is_known(value, cell) else []
+        return self.dotted(value, cell) if self.is_known(value, cell) else []
 
-    def _is_known(self, node: ast.AST, cell: _Cell) -> bool:
+    def is_known(self, node: ast.AST, cell: _Cell) -> bool:
         """Whether a node leads to something that has a full name: a module, or what lies in one."""
         while isinstance(node, ast.Attribute):
             node = node.value
         if isinstance(node, ast.Name):
             return bool(self.meanings(node.id, cell))
         if isinstance(node, ast.Call) and _literal_getattr(node):
-            return self._is_known(node.args[0], cell)
+            return self.is_known(node.args[0], cell)
         return bool(self._roots(node, cell))
 
     def definitions(self, name: str, apart_from: _Cell) -> list[tuple[_Cell, ast.AST]]:
@@ -301,7 +325,7 @@ class _Notebook:
         """The full names of what stands before the dots: a name, or a call or a table that is asked by a text."""
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
-                return self.meanings(name, cell) or [name]
+                return self.meanings(name, cell) or ([] if id(node) in cell.local_uses else [name])
             case ast.Call() if attribute := _literal_getattr(node):
                 return [f"{name}.{attribute}" for name in self.dotted(node.args[0], cell)]
             case ast.Call() if module := self._literal_import(node, cell):
@@ -317,13 +341,13 @@ class _Notebook:
         return []
 
     def _below(self, of: ast.AST, attribute: str, cell: _Cell) -> list[str]:
-        known = attribute and self._is_known(of, cell)
+        known = attribute and self.is_known(of, cell)
         return [f"{name}.{attribute}" for name in self.dotted(of, cell)] if known else []
 
     def patched(self, node: ast.AST, cell: _Cell) -> list[str]:
         """What a node changes in a module."""
         stores = isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
-        return self.dotted(node, cell) if stores and self._is_known(node, cell) else []
+        return self.dotted(node, cell) if stores and self.is_known(node, cell) else []
 
     def idle_calls(self, cell: _Cell) -> list[tuple[ast.stmt, str]]:
         """Lines that call the course's `solution` or `hint` and do nothing with it, each with the full name."""
@@ -339,7 +363,7 @@ class _Notebook:
             name, base = node.attr, node.value
         else:
             return set() if self._roots(node, cell) else {name} if (name := _named_by_text(node)) else set()
-        if self._is_known(base, cell):
+        if self.is_known(base, cell):
             return set()
         own = any(name in each.text and name in each.own_attributes for each in self.cells)
         return set() if own else {name}
@@ -352,6 +376,16 @@ class _Notebook:
         if by not in (["__import__"], ["importlib.import_module"]):
             return ""
         return name.split(".")[0] if by == ["__import__"] else name  # it gives the package above
+
+
+def _taken_from_globals(node: ast.AST) -> str:
+    """The name that `globals()["name"]` asks for; else ""."""
+    match node:
+        case ast.Subscript(
+            value=ast.Call(func=ast.Name(id="globals" | "locals" | "vars"), args=[]), slice=key
+        ):
+            return text_of(key)
+    return ""
 
 
 def _mentions(cell: _Cell, name: str) -> bool:

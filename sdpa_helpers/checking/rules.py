@@ -11,6 +11,7 @@ from typing import Any
 
 from sdpa_helpers.checking import operations
 from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.hidden_use import PUT_TOGETHER
 from sdpa_helpers.checking.names_used import PACKAGE, Used, used_in
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 
@@ -82,6 +83,25 @@ def ran_forbidden(exercise: Exercise, used: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({operations.in_words(name) for name in found}))
 
 
+def hidden_in(
+    exercise: Exercise, source: str, given: Mapping[str, Any] | None = None, others: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """What in an answer keeps a reader from telling what it uses, in words, sorted; the arguments as above.
+
+    It earns nothing where something is forbidden; () where nothing is.
+    """
+    if not exercise.forbids:
+        return ()
+    try:
+        return tuple(sorted(used_in(source, given, others, exercise.name).hidden))[:MOST_HIDDEN]
+    except (RecursionError, MemoryError):
+        return (f"`{TOO_DEEP}`",)
+
+
+MOST_HIDDEN = 3
+"""So many things a verdict names."""
+
+
 def dynamic_calls(source: str) -> list[str]:
     """What in `source` keeps a reader from seeing all that it uses, sorted; for a human to look at."""
     try:
@@ -128,10 +148,18 @@ def not_allowed(right: int, cases: int, names: Iterable[str]) -> str:
     What is right is not counted for things of the course: a grader's kernel has only the softmax.
     """
     *first, last = names
-    those = f"{', '.join(first)} and {last} aren't" if first else f"{last} isn't"
+    those = f"{', '.join(first)} and {last}" if first else last
     counts = right and not any(map(_only_here, (*first, last)))
     counted = f"{right} of {cases} {_plural('case', cases)} right, " if counts else ""
-    return f"{counted}0 points: {those} allowed here"
+    if _is_hidden(last):
+        write = "the name" if all(name.endswith(PUT_TOGETHER) for name in (*first, last)) else "the steps"
+        return f"{counted}0 points: {those} here can't be read: write {write} out"
+    return f"{counted}0 points: {those} {'aren' if first else 'isn'}'t allowed here"
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether this is one of the words of `hidden_in`."""
+    return name.startswith(("`", "assigning to `"))
 
 
 def _only_here(name: str) -> bool:

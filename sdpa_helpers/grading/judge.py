@@ -63,6 +63,10 @@ def judge_exercise(exercise: Exercise, evidence: Evidence, marking: Marking) -> 
     found = evidence.lifted.clues.get(exercise.name, ())
     graded = _graded(exercise, list(map(_about_helpers, shown)), found, marking)
     forbidden = evidence.lifted.forbidden.get(exercise.name) or ran(exercise, evidence)
+    if not forbidden and any(
+        case.points for case in graded.cases
+    ):  # else what is said of the cases helps more
+        forbidden = evidence.lifted.hidden.get(exercise.name)
     if marking.refuse and forbidden:
         return _refused(graded, forbidden)
     return graded if marking.mistake_cap is None else _capped(graded, marking.mistake_cap)

@@ -21,6 +21,7 @@ from sdpa_helpers.checking.rules import (
     TOO_DEEP,
     dynamic_calls,
     forbidden_in,
+    hidden_in,
     leftovers_in,
     reaches_for_the_course,
 )
@@ -91,6 +92,8 @@ class Analysis:
 
     forbidden: tuple[str, ...] = ()
     """What it uses and must not."""
+    hidden: tuple[str, ...] = ()
+    """What in it keeps a reader from telling what it uses, where something is forbidden."""
     clues: tuple[Clue, ...] = ()
     shape: str = ""
     flags: tuple[Flag, ...] = ()
@@ -106,6 +109,8 @@ class Lifted:
     """What looked odd on the way."""
     forbidden: dict[str, tuple[str, ...]]
     """By exercise: what its answer uses and must not."""
+    hidden: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By exercise: what keeps a reader from telling what its answer uses."""
     own: tuple[str, ...] = ()
     """The learner's own definitions beside the answers, cell by cell."""
     clues: dict[str, tuple[Clue, ...]] = field(default_factory=dict)
@@ -199,6 +204,7 @@ def lifted(taken: Taken, own: Own, analyses: Mapping[str, Analysis], flags: Iter
         (*taken.flags, *own.flags, *more, *flags),
         own=own.texts,
         forbidden={name: a.forbidden for name, a in analyses.items() if a.forbidden},
+        hidden={name: a.hidden for name, a in analyses.items() if a.hidden},
         clues={name: a.clues for name, a in analyses.items()},
         shapes={name: a.shape for name, a in analyses.items()},
     )
@@ -249,17 +255,18 @@ def analyse(exercise: Exercise, taken: Taken) -> Analysis:
     source = taken.answers[exercise.name]
     others = [text for name, text in taken.answers.items() if name != exercise.name]
     forbidden = forbidden_in(exercise, source, others=[*others, *taken.others])
+    unread = hidden_in(exercise, source, others=[*others, *taken.others])
     flags: list[Flag] = []
     if forbidden:
         reaches = any(map(reaches_for_the_course, forbidden))
         what = "belongs to the course, not into an answer" if reaches else "is not allowed in this exercise"
         flags.append(Flag("forbidden-call", f"{exercise.name}: {', '.join(forbidden)} {what}"))
-    elif hidden := dynamic_calls(source):
+    elif hidden := dynamic_calls(source) or unread:
         text = f"{exercise.name}: {', '.join(hidden)}: what this uses cannot be told by reading; please look"
         flags.append(Flag("dynamic-code", text))
     flags += [Flag("leftover", text) for text in leftovers_in(exercise, source)]
     return Analysis(
-        forbidden, _first_of_each_kind(clues(source, exercise.name)), shape_of(source), tuple(flags)
+        forbidden, unread, _first_of_each_kind(clues(source, exercise.name)), shape_of(source), tuple(flags)
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS
 from sdpa_helpers.checking.clues import Clue, Kind
+from sdpa_helpers.checking.rules import MOST_HIDDEN
 from sdpa_helpers.checking.shape import LONGEST_TOKEN, MAX_TOKENS
 from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, Words
 from sdpa_helpers.grading.read import (
@@ -93,6 +94,7 @@ def analysis_as_json(analysis: Analysis) -> Any:
     """What one answer shows."""
     return {
         "forbidden": [name[:_MAX_TEXT] for name in analysis.forbidden[:MAX_NAMES]],
+        "hidden": [text[:_MAX_TEXT] for text in analysis.hidden[:MOST_HIDDEN]],
         "clues": [asdict(clue) for clue in analysis.clues],
         "shape": analysis.shape,
         "flags": _flags_as_json(analysis.flags),
@@ -101,9 +103,10 @@ def analysis_as_json(analysis: Analysis) -> Any:
 
 def analysis_from_json(data: Any) -> Analysis:
     """The same back; raises NotAReading."""
-    forbidden, found, shape, flags = _fields(data, "forbidden", "clues", "shape", "flags")
+    forbidden, hidden, found, shape, flags = _fields(data, "forbidden", "hidden", "clues", "shape", "flags")
     return Analysis(
         forbidden=tuple(_text(name, _MAX_TEXT) for name in _list(forbidden, MAX_NAMES)),
+        hidden=tuple(_text(text, _MAX_TEXT) for text in _list(hidden, MOST_HIDDEN)),
         clues=tuple(map(_clue, _list(found, MAX_CLUES * len(_KINDS)))),
         shape=_text(shape, MAX_TOKENS * (LONGEST_TOKEN + 1)),
         flags=_flags(flags),

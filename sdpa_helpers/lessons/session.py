@@ -17,7 +17,7 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.render import Hint, Shown, code_spans
-from sdpa_helpers.checking.rules import forbidden_in, ran_forbidden
+from sdpa_helpers.checking.rules import forbidden_in, hidden_in, ran_forbidden
 from sdpa_helpers.checking.shrink import Small, example_of
 from sdpa_helpers.checking.time_limit import observe_all, observe_within
 from sdpa_helpers.checking.watch_use import watching
@@ -161,11 +161,13 @@ def _report(exercise: Exercise, function: Callable, notebook: Notebook | None) -
     name = exercise.name if is_the_answer else getattr(function, "__name__", "")
     cell = notebook.defining(_innermost(function), name) if notebook else None
     if notebook is None or cell is None:
-        forbidden = _forbidden_in_script(exercise, function) or ran_forbidden(exercise, result.used)
+        forbidden = _forbidden_in_script(exercise, function, result)
         small = _example(result, function, forbidden)
         return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)
     named = forbidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell))
     forbidden = named or ran_forbidden(exercise, result.used)
+    if not forbidden and result.points:
+        forbidden = hidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell))
     if not is_the_answer:  # tried under another name: no grader looks at it
         small = _example(result, function, forbidden)
         return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)
@@ -259,17 +261,20 @@ def _innermost(function: Any) -> Any:
     return called if not hasattr(function, "__code__") and hasattr(called, "__code__") else function
 
 
-def _forbidden_in_script(exercise: Exercise, function: Any) -> tuple[str, ...]:
+def _forbidden_in_script(exercise: Exercise, function: Any, result: Result) -> tuple[str, ...]:
     """What an answer outside of a notebook uses and must not, as far as its source is kept."""
     inner = _innermost(function)
     given = getattr(inner, "__globals__", {})
+    ran = ran_forbidden(exercise, result.used)
     try:
         source = inspect.getsource(inner if inspect.isfunction(inner) else type(inner))
         module = inspect.getsource(sys.modules[inner.__module__])
     except (OSError, TypeError, KeyError):
-        return ()
+        return ran
     others = [module] if len(module) <= MAX_ANSWER_CHARACTERS else []
-    return forbidden_in(exercise, inspect.cleandoc(source), given, others)
+    source = inspect.cleandoc(source)
+    found = forbidden_in(exercise, source, given, others) or ran
+    return found or (hidden_in(exercise, source, given, others) if result.points else ())
 
 
 @dataclass(frozen=True, repr=False)

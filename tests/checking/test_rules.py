@@ -12,6 +12,7 @@ from sdpa_helpers.checking.ready_made import AUTOGRAD, COURSE_SOFTMAX, READY_ATT
 from sdpa_helpers.checking.rules import (
     dynamic_calls,
     forbidden_in,
+    hidden_in,
     in_words,
     leftovers_in,
     not_allowed,
@@ -135,6 +136,61 @@ def test_what_cannot_be_told_by_reading_is_named(source, what):
     assert dynamic_calls(source) == what
 
 
+JOINED = "with a name that is put together"
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("y = getattr(t, name)(x)", [f"`getattr` {JOINED}"]),
+        ("g = getattr\ny = g(t, 'shape')", [f"`getattr` {JOINED}"]),
+        ("import operator\ny = operator.attrgetter(name)(t)", [f"`attrgetter` {JOINED}"]),
+        ("from operator import methodcaller as m\ny = m(name, -1)(t)", [f"`methodcaller` {JOINED}"]),
+        ("y = t.__getattribute__(name)(x)", [f"`__getattribute__` {JOINED}"]),
+        ("y = globals()[name](x)", ["`globals()`"]),
+        ("y = t.__dict__[name](x)", ["`__dict__`"]),
+        ("import warnings\ny = warnings.sys.modules[name]", ["`sys.modules`"]),
+        ("import torch\ny = __import__(name)", [f"`__import__` {JOINED}"]),
+        ("import importlib\ny = importlib.import_module(name)", [f"`import_module` {JOINED}"]),
+        ("eval(text)", ["`eval`"]),
+        ("import numpy\nnumpy.exp = f", ["assigning to `numpy.exp`"]),
+        ("setattr(np, 'exp', f)", ["`setattr`"]),
+        ("import gc\ny = [gc][0]", ["`gc`"]),
+        ("y = f.__code__", ["`__code__`"]),
+        ("get_ipython().kernel.channel.pack = f", ["`get_ipython`"]),
+        ("%run other.py\ny = 1", ["`%run`"]),
+        ("def f(exec):\n    return exec(1)\nexec(text)", ["`exec`"]),
+        ("%matplotlib inline\n%timeit f(x)\n%time f(x)\n%load_ext autoreload\n%precision 3", []),
+        ("get_ipython().run_line_magic('matplotlib', 'inline')", []),
+        ("t = %timeit -o -n 3 f(x)", []),
+        ("x = (7\n    % 3)", []),
+        ("import re, operator, functools, types\ny = re.compile('x'), operator.add, functools.reduce", []),
+        ("y = getattr(x, 'shape'), hasattr(x, n), isinstance(x, type(y)), x.__class__, np.vectorize(f)", []),
+        ("y = globals()['f'](x) if 'f' in globals() else vars()['g']", []),
+        ("import importlib\nm = importlib.import_module('math')", []),
+        ("class A:\n    def __init__(self, n):\n        setattr(self, n, 1)", []),
+        ("def f(code, eval, gc):\n    vars = eval + 1\n    return code.x + vars + gc.y", []),
+    ],
+)
+def test_what_hides_its_use_is_named_and_what_is_written_out_is_not(source, what):
+    assert list(hidden_in(SOFTMAX, source)) == what
+    assert hidden_in(find("dot_product"), source) == ()
+
+
+def test_what_an_answer_takes_from_other_cells_counts_and_what_it_does_not_take_does_not():
+    answer = "def softmax(x, axis=-1):\n    return help_me(x, axis)"
+    assert hidden_in(SOFTMAX, answer, others=["def help_me(x, a):\n    return eval('x')"]) == ("`eval`",)
+    assert hidden_in(SOFTMAX, answer, others=["def other(x, a):\n    return eval('x')"]) == ()
+
+
+def test_a_variable_of_a_function_is_no_module():
+    own = (
+        "def softmax_backward(w, g):\n    torch = (w * g).sum(-1, keepdims=True)\n    return w * (g - torch)"
+    )
+    assert forbidden_in(find("softmax_backward"), own) == ()
+    assert forbidden_in(find("softmax_backward"), f"{own}\ny = torch.ones(3)") == ("torch",)
+
+
 def test_names_that_go_in_circles_or_branch_out_cost_little():
     many = "\n".join(f"a{n + 1} = a{n}\na{n + 1} = a{n}" for n in range(60))
     assert forbidden_in(SOFTMAX, f"import torch\na0 = torch\n{many}\ny = a60.softmax(x)") == (
@@ -243,6 +299,13 @@ def test_the_sentence_counts_what_was_right():
         == "10 of 10 cases right, 0 points: torch.softmax isn't allowed here"
     )
     assert not_allowed(1, 1, ["a", "b", "c"]) == "1 of 1 case right, 0 points: a, b and c aren't allowed here"
+
+
+def test_the_sentence_says_what_to_do_where_code_hides_its_use():
+    says = f"10 of 10 cases right, 0 points: `getattr` {JOINED} here can't be read: write the name out"
+    assert not_allowed(10, 10, [f"`getattr` {JOINED}"]) == says
+    says = "2 of 2 cases right, 0 points: `eval` and assigning to `math.exp` here can't be read: write the steps out"
+    assert not_allowed(2, 2, ["`eval`", "assigning to `math.exp`"]) == says
 
 
 def test_what_cannot_be_counted_in_a_grader_is_not_counted_anywhere():

@@ -12,13 +12,15 @@ import pytest
 
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
-from sdpa_helpers.checking.rules import forbidden_in, ran_forbidden
+from sdpa_helpers.checking.rules import forbidden_in, hidden_in, ran_forbidden
 from sdpa_helpers.grading.assemble import ROLE
+from sdpa_helpers.grading.judge import Evidence, Marking, judge_exercise
+from sdpa_helpers.grading.read import Lifted, Taken, analyse
 from sdpa_helpers.grading.run import Outcome, run
 from sdpa_helpers.lessons import session
 from sdpa_helpers.lessons.registry import find
 from sdpa_helpers.sandbox.limits import Limits
-from tests.grading.ways_around import ATTACKS, HONEST, WAYS, Way
+from tests.grading.ways_around import ATTACKS, HIDING, HONEST, WAYS, Way
 
 CLEAR = "for name in set(globals()) - {'np', 'In', 'Out', 'get_ipython'}:\n    if name[:1] != '_': del globals()[name]"
 """Each answer begins with a notebook of its own, nearly."""
@@ -89,10 +91,25 @@ def test_what_is_ready_made_is_seen_by_check(way, monkeypatch):
 @pytest.mark.parametrize("way", there(HONEST), ids=lambda way: way.name)
 def test_what_is_the_learners_own_earns_all(outcome, way):
     exercise = find(way.exercise)
-    assert forbidden_in(exercise, way.source) == ()
+    assert forbidden_in(exercise, way.source) == hidden_in(exercise, way.source) == ()
     assert ran_in(outcome, way) == ()
     for truth in cases_of(way, 100):
         assert judge(exercise, truth, outcome.answers[way.name, truth.case.name]).passed, truth.case.name
+
+
+@pytest.mark.parametrize("way", HIDING, ids=lambda way: way.name)
+def test_what_hides_its_use_earns_nothing(way):
+    exercise = find(way.exercise)
+    taken = Taken({exercise.name: way.source}, ())
+    seen = analyse(exercise, taken)
+    lifted = Lifted(taken.answers, (), {}, hidden={exercise.name: seen.hidden})
+    right = {(exercise.name, t.case.name): t.expected for t in truths(exercise, PUBLIC_SEED)}
+    evidence = Evidence(lifted, Outcome(answers=right), {})
+    graded = judge_exercise(exercise, evidence, Marking(PUBLIC_SEED))
+    assert [flag.kind for flag in seen.flags] == ["dynamic-code"]
+    assert (graded.points, "can't be read: write the" in graded.cases[0].message) == (0.0, True)
+    flagged = judge_exercise(exercise, evidence, Marking(PUBLIC_SEED, refuse=False))
+    assert flagged.points == graded.max_points
 
 
 def test_the_courses_softmax_may_be_used_where_it_is_allowed():

@@ -303,6 +303,36 @@ ATTACKS = (
 )
 """Against what notes the use, in the kernel. The last one leaves it broken."""
 
+COMPUTED = "__getattribute__(str.lower('SOFTMAX'))"
+
+HIDING = (
+    Way(
+        "what is sent is changed on its way",
+        "import torch\nchannel = get_ipython().kernel.channel\nreal = channel.pack\ndef quiet(message):\n"
+        "    for sent in message['content'].get('data', {}).values():\n"
+        "        if isinstance(sent, dict): sent['answer']['seen']['used'] = []\n    return real(message)\n"
+        "channel.pack = quiet\ndef softmax(x, axis=-1):\n    t = torch.from_numpy(np.array(x))\n"
+        "    return getattr(t, ''.join(map(chr, (115, 111, 102, 116, 109, 97, 120))))(axis).numpy()",
+        "torch",
+    ),
+    Way(
+        "the function that forgets, found in a frame",
+        "import torch, warnings\ndef softmax(x, axis=-1):\n"
+        f"    y = torch.from_numpy(np.array(x)).{COMPUTED}(axis).numpy()\n    f = warnings.sys._getframe()\n"
+        "    while f:\n        if b := f.f_locals.get('begin'): b()\n        f = f.f_back\n    return y",
+        "torch",
+    ),
+    Way(
+        "the same by a traceback",
+        "import scipy.special as s\ndef softmax(x, axis=-1):\n"
+        f"    y = s.{COMPUTED}(x, axis)\n    try: 1 / 0\n"
+        "    except ZeroDivisionError as e: f = e.__traceback__.tb_frame\n"
+        "    while f:\n        if b := f.f_locals.get('begin'): b()\n        f = f.f_back\n    return y",
+        "scipy",
+    ),
+)
+"""What reading cannot tell and what runs unseen: such code earns nothing for being so."""
+
 E = "np.exp(x - x.max(axis=axis, keepdims=True))"
 DIVIDED = "return e / e.sum(axis=axis, keepdims=True)"
 OWN = f"(x, axis):\n    e = {E}\n    {DIVIDED}\n"
