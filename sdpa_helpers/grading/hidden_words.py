@@ -28,7 +28,7 @@ _KINDS = {
     "wrong-kind": "returned another kind of thing than is asked for",
     "wrong-shape": "returned an array of another shape than is asked for",
     "wrong-dtype": "returned numbers of another dtype than is asked for",
-    "not-finite": "returned inf or nan where finite numbers belong",
+    "not-finite": "returned NaN or inf where finite numbers belong",
     "wrong-values": "returned wrong values",
     "changed-input": "changed the caller's array",
     "differs-each-call": "called twice with the same inputs, it returned two results",
@@ -227,14 +227,11 @@ _DTYPES = {
 
 def _not_finite(expected: np.ndarray, values: np.ndarray) -> Iterator[str]:
     spoiled = ~np.isfinite(values) & np.isfinite(expected)
-    yield from _how_many(spoiled)
-    yield (
-        "nan"
-        if np.isnan(values[spoiled]).all()
-        else "inf"
-        if np.isinf(values[spoiled]).all()
-        else "inf and nan"
-    )
+    is_nan = np.isnan(values[spoiled])
+    yield "NaN" if is_nan.all() else "both" if is_nan.any() else "inf"
+    if spoiled.ndim:
+        share = spoiled.mean()
+        yield "everywhere" if share == 1 else "in most places" if share > 0.5 else "in some places"
 
 
 def _values(expected: np.ndarray, values: np.ndarray) -> Iterator[str]:
@@ -257,7 +254,7 @@ def _how_far(expected: np.ndarray, values: np.ndarray, wrong: np.ndarray) -> Ite
     with np.errstate(all="ignore"):
         off = np.abs(values - expected)[wrong]
         if not np.isfinite(came).all() or not np.isfinite(want).all():
-            yield "among them inf or nan"
+            yield "among them NaN or inf"
         elif (off <= _NEAR * want).all():
             yield "but close to the right ones"
         elif np.allclose(values, -expected):
