@@ -132,8 +132,9 @@ SIGNS = (
     ),
     Sign(
         "name-not-defined",
-        "A name is used that stands for nothing here: misspelled, or computed in another cell. What an answer needs "
-        "has to stand in its cell; from your other cells come functions, classes, imports and plain values.",
+        "A name is used that stands for nothing here: its `import` is missing, it is misspelled, or it was computed in "
+        "another cell. What an answer needs has to stand in its cell; from your other cells come functions, classes, "
+        "imports and plain values.",
         _raised("NameError", ""),
     ),
     Sign(

@@ -12,7 +12,7 @@ from typing import cast
 
 from sdpa_helpers.checking.clues import Clue
 from sdpa_helpers.checking.conduct import Tried
-from sdpa_helpers.checking.diagnose import explain
+from sdpa_helpers.checking.diagnose import Explained, explain
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
 from sdpa_helpers.checking.observe import Answer
@@ -61,7 +61,7 @@ def judge_exercise(exercise: Exercise, evidence: Evidence, marking: Marking) -> 
     source = evidence.lifted.answers.get(exercise.name, "")
     shown = without_values(tried, source) if marking.hidden else tried
     found = evidence.lifted.clues.get(exercise.name, ())
-    graded = _graded(exercise, list(map(_about_helpers, shown)), found, marking)
+    graded = _graded(exercise, shown, found, marking)
     forbidden = evidence.lifted.forbidden.get(exercise.name) or ran(exercise, evidence)
     if not forbidden and any(
         case.points for case in graded.cases
@@ -181,7 +181,7 @@ def _graded(
             points=c.verdict.points,
             max_points=c.verdict.max_points,
             diagnosis=c.diagnosis,
-            message=c.message,
+            message=_message(c, marking),
         )
         for c in explained.cases
     )
@@ -235,18 +235,20 @@ def _of_answer(e: Exercise, truth: Truth, answer: Answer) -> Verdict:
     return judge(e, truth, answer)
 
 
-def _about_helpers(t: Tried) -> Tried:
-    """With what is to be said where a name is missing."""
-    found = (t.answer is not None and t.answer.error == "NameError") or (
-        t.verdict.fault == "answer-cell-failed"
-        and re.search(r"\b(Name|Import|ModuleNotFound)Error\b", t.verdict.seen)
-    )
-    return replace(t, verdict=replace(t.verdict, seen=t.verdict.seen + _HELPERS)) if found else t
+def _message(c: Explained, marking: Marking) -> str:
+    """What the learner reads of a case; where something is missing, with what is taken of other cells."""
+    if c.diagnosis == "not-attempted" and marking.hidden:
+        c = replace(c, means="")  # it is too late to write an answer
+    missing = re.search(r"\b(Name|Import|ModuleNotFound)Error\b", c.verdict.seen)
+    if not missing or c.diagnosis not in ("raised-error", "answer-cell-failed"):
+        return c.message  # a mistake by name says it itself
+    asks = "Is an `import` missing? " if missing[1] == "Name" else ""
+    return f"{c.message} {asks}{_HELPERS}"
 
 
 _HELPERS = (
-    ". Of the cells beside the answers, only functions, classes, imports and plain values are taken: what is computed "
-    "there has to stand in the answer cell itself"
+    "Of the cells beside the answers, only functions, classes, imports and plain values are taken: what is computed "
+    "there has to stand in the answer cell itself."
 )
 _STOPPED = {
     "timeout": "this did not finish within the time limit: is there a loop that never ends?",

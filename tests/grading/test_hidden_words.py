@@ -132,6 +132,7 @@ def test_a_result_that_is_not_accepted_tells_nothing():
         ("return -5.0 * (Q @ K.swapaxes(-1, -2)) + 1", "all of them"),
         ("return Q @ K.swapaxes(-1, -2) * 1000.5", "all by the same factor"),
         ("return Q @ K.swapaxes(-1, -2) + 1000.5", "all by the same amount"),
+        ("return Q @ K.swapaxes(-1, -2) * np.nan", "where finite numbers belong: NaN, everywhere."),
         ("return list(Q)", "expected an array"),
         ("return (Q @ K.swapaxes(-1, -2)) > 0", "True and False; expected float64"),
     ],
@@ -139,6 +140,23 @@ def test_a_result_that_is_not_accepted_tells_nothing():
 def test_what_helps_is_still_said(body, words):
     found = graded(f"def {NAME}(Q, K):\n    {body}\n", "s")
     assert any(words in case.message for case in found.cases if not case.passed), found.cases
+
+
+def test_a_missing_name_is_told_of_imports_and_the_rule_about_other_cells_once():
+    in_function = graded(f"def {NAME}(Q, K):\n    return Q / math.sqrt(2)\n", "s")
+    in_cell = graded("x = 1", "s", cell_errors={NAME: "NameError: name 'math' is not defined (line 2)"})
+    no_module = graded(
+        "x = 1", "s", cell_errors={NAME: "ModuleNotFoundError: No module named 'mth' (line 1)"}
+    )
+    for found, asks in ((in_function, True), (in_cell, True), (no_module, False)):
+        assert ("`import`" in found.cases[0].message) is asks
+        assert found.cases[0].message.count("classes, imports and plain values") == 1
+
+
+def test_who_wrote_nothing_is_not_told_to_write_it_now():
+    source = f"def {NAME}(Q, K):\n    return NotImplemented\n"
+    assert {c.message for c in graded(source, "s").cases} == {"The function still returns NotImplemented."}
+    assert "Nothing is lost" in graded(source, PUBLIC_SEED).cases[0].message
 
 
 def test_with_public_inputs_every_digit_is_told():
