@@ -181,10 +181,14 @@ def _times_mean_something(found: dict[Sender, Found]) -> bool:
 def _named(submission: Submission, sender: Sender, name: str) -> Submission:
     """The submission under the student's name; says so when that is not the one that the file has."""
     flags = submission.flags
-    if name != unicodedata.normalize("NFC", sender.said.strip()):
+    if name != unicodedata.normalize("NFC", sender.said):
         said = one_line(sender.said)[:200]
-        why = "another one here is called so" if name != sender.student else "no folder can have that name"
-        flags = (*flags, Flag(RENAMED, f'handed in as "{said}": {why}; kept as "{name}"'))
+        why = "not every system can have a folder of that name"
+        if name != sender.student:
+            why = "another one here is called so"
+        elif name == unicodedata.normalize("NFC", sender.said.strip()):
+            why = "spaces around a name do not count"
+        flags = (*flags, Flag(RENAMED, f"handed in as “{said}”: {why}; kept as “{name}”"))
     return replace(submission, student=name, lms=sender.lms, flags=flags)
 
 
@@ -247,8 +251,35 @@ def _choose(notebook: str, files: list[Candidate], rule: _Rule) -> Submission:
         reason = f"The notebook was handed in late{f', at {newest}' if newest else ''}; late files are not graded here."
         flag = Flag("late", f"{len(ranked)} handed in late, and not graded: --late ignore")
         return Submission("", notebook, None, (flag,), handed_in=kept, why_missing=reason)
+    if rule.late.policy == "ignore" and (better := _late_and_better(notebook, chosen, ranked, rule)):
+        return _set_aside(notebook, chosen, better, kept)
     flags = _flags(chosen, kept, hollow, rule)
     return Submission("", notebook, chosen.path, flags, handed_in=kept, late_penalty=rule.penalty(chosen))
+
+
+def _late_and_better(notebook: str, chosen: Candidate, files: list[Candidate], rule: _Rule) -> str:
+    """What to say of a late file that holds an answer where the one that counts holds none; else ""."""
+    late = [f for f in files if rule.is_late(f)]
+    if not late or not (why := holds_nothing(chosen.path, notebook)):
+        return ""
+    for file in _by_age(notebook, late)[:MAX_OTHERS_NAMED]:
+        if not holds_nothing(file.path, notebook):
+            when = f" at {rule.time(file)}," if rule.time(file) else ""
+            return (
+                f"The file that came in time {why}. One with answers came{when} after the deadline; late files are "
+                "not graded here."
+            )
+    return ""
+
+
+def _set_aside(notebook: str, chosen: Candidate, why: str, kept: tuple[FileHandedIn, ...]) -> Submission:
+    """No file counts: the one in time holds nothing, and a late one that holds an answer is not graded."""
+    late = sum(file.late for file in kept)
+    flag = Flag(
+        "late", f"{late} handed in late, and not graded: --late ignore; {chosen.name}, in time, holds nothing"
+    )
+    none = tuple(replace(file, graded=False) for file in kept)
+    return Submission("", notebook, None, (flag,), handed_in=none, why_missing=why)
 
 
 def _best(

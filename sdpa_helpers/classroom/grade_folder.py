@@ -1,7 +1,7 @@
 """`sdpa grade` without its options: find, grade, write everything. The command line only parses and prints."""
 
 import csv
-import json
+import os
 import secrets
 import struct
 import zipfile
@@ -13,7 +13,6 @@ from pathlib import Path
 from sdpa_helpers.classroom import lock
 from sdpa_helpers.classroom.collect import RENAMED, Late, find_submissions
 from sdpa_helpers.classroom.executors import Executor, grade_all
-from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.gradebook import check_place, gradebook_place, write_gradebook
 from sdpa_helpers.classroom.gradebook_rows import CannotWrite
 from sdpa_helpers.classroom.listing import Listing, list_folder, unpack
@@ -21,6 +20,7 @@ from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import with_marks, write_graded
 from sdpa_helpers.classroom.review.marks_store import load_marks
+from sdpa_helpers.classroom.run_json import Run, options_of, read_run, what_changed, write_run
 from sdpa_helpers.classroom.tables import StudentRow, write_left_out, write_tables
 from sdpa_helpers.classroom.timings import add_timing, tidy_timings
 from sdpa_helpers.classroom.worksheet import worksheet_times
@@ -53,6 +53,8 @@ class Batch:
     """Moodle's grading worksheet, which knows when each submission came."""
     late: Late = field(default_factory=Late)
     """What becomes of late files."""
+    tell: Callable[[str], None] = lambda note: None
+    """Told at once, before anything is graded, what the instructor should know of the command itself."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +71,15 @@ class Noted:
     waiting: int
     """Answers in words that nobody has read."""
     kept: bool
-    """Whether an earlier run had graded it."""
+    """Whether an earlier run had graded it, and its result still holds."""
     given_up: str
     """Why the grader itself failed on it, else ""; the next run tries again."""
     renamed: str = ""
     """Why its student has another name here than in the hand-in, else ""."""
+    files: int = 0
+    """How many files were handed in for it, be they graded or not."""
+    again: bool = False
+    """Whether an earlier run had graded it, and its result holds no more."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -103,6 +109,11 @@ class Summary:
         return sum(noted.kept for noted in self.submissions)
 
     @property
+    def again(self) -> int:
+        """How many submissions an earlier run had graded with a result that holds no more."""
+        return sum(noted.again for noted in self.submissions)
+
+    @property
     def given_up(self) -> tuple[Noted, ...]:
         """Those that the grader itself failed on."""
         return tuple(noted for noted in self.submissions if noted.given_up)
@@ -118,10 +129,11 @@ def grade_folder(
     """Grade a batch; resumes what an interrupted run has left, unless it is to be fresh.
 
     Without a seed, `Settings("")`, the run uses that of the run being resumed, else a new secret one.
-    `on_start` gets the number of submissions, `on_done` is called after each one.
+    `on_start` gets the number of notebooks that were handed in, `on_done` is called after each one.
     Raises a Refusal when there is nothing to grade, when the folder or the gradebook cannot be used, or when the
     machine is in trouble; what is graded by then stays so, and the same call goes on from there.
     """
+    _refuse_as_one_folder(batch)
     folder, unpacked = ResultsFolder(batch.out), None
     place = gradebook_place(folder, batch.gradebook)
     try:
@@ -131,14 +143,15 @@ def grade_folder(
             folder.remove_drafts()
             if batch.fresh:
                 folder.clear()
-            settings = replace(settings, seed=_seed(folder, settings.seed))
             unpacked = scratch.make("zip")
             submissions, left_out = _find(batch, unpacked)
-            on_start(len(submissions))
+            settings = _remember(batch, settings, folder)
+            on_start(sum(submission.path is not None for submission in submissions))
             found = []
             for noted in _grade(submissions, settings, folder, executor):
                 found.append(noted)
-                on_done()
+                if noted.status != "missing":
+                    on_done()
             found.sort(key=lambda noted: (noted.student, noted.notebook))
             # The gradebook last: it may be on another machine, which may not answer.
             pairs = [(noted.student, noted.notebook) for noted in found]
@@ -165,11 +178,14 @@ def _grade(
 ) -> Iterator[Noted]:
     """Grade what an earlier run has not; write each result as soon as it is there."""
     todo, marks = [], load_marks(folder.marks_db)
+    again: set[tuple[str, str]] = set()
     for submission in submissions:
         expected = fingerprint(submission, settings)
         kept = folder.kept_result(submission.student, submission.notebook, expected)
         if kept is None:
             todo.append(submission)
+            if folder.result_path(submission.student, submission.notebook).exists():
+                again.add((submission.student, submission.notebook))
             continue
         marked = with_marks(kept, marks)
         if marked != kept:
@@ -180,10 +196,10 @@ def _grade(
         result = with_marks(done.result, marks)
         write_graded(folder, result)
         add_timing(folder.timings_csv, result.student, result.notebook, done.seconds)
-        yield _noted(result, kept=False)
+        yield _noted(result, again=(result.student, result.notebook) in again)
 
 
-def _noted(result: GradedNotebook, *, kept: bool) -> Noted:
+def _noted(result: GradedNotebook, *, kept: bool = False, again: bool = False) -> Noted:
     return Noted(
         student=result.student,
         notebook=result.notebook,
@@ -195,10 +211,23 @@ def _noted(result: GradedNotebook, *, kept: bool) -> Noted:
         kept=kept,
         given_up="" if result.fingerprint else result.reason,
         renamed=next((flag.message for flag in result.flags if flag.kind == RENAMED), ""),
+        files=len(result.handed_in),
+        again=again,
     )
 
 
 # ---- before the work --------------------------------------------------------------------------------------
+
+
+def _refuse_as_one_folder(batch: Batch) -> None:
+    if not os.path.isdir(batch.source):  # Path.is_dir raises an error for a name that is too long
+        return
+    if os.path.realpath(batch.source) == os.path.realpath(batch.out):
+        raise Unusable(f"--out {batch.out} is the folder of submissions itself; name another, new folder")
+    if ResultsFolder(batch.source).is_of_a_run():
+        raise Unusable(
+            f"{batch.source} is the --out folder of an earlier run; expected a folder of submissions"
+        )
 
 
 def _make(out: Path) -> None:
@@ -213,15 +242,21 @@ def _make(out: Path) -> None:
         raise Unusable(f"--out {out} cannot be made: {error}") from None
 
 
-def _seed(folder: ResultsFolder, seed: str) -> str:
-    """The given seed, else that of the run being resumed, else a fresh secret one; kept in the folder."""
-    try:
-        kept = json.loads(folder.run_json.read_text())["seed"]
-    except (OSError, ValueError, KeyError, TypeError):
-        kept = None
-    chosen = seed or (kept if isinstance(kept, str) else "") or secrets.token_hex(16)
-    write_text(folder.run_json, json.dumps({"seed": chosen}) + "\n", private=True)
-    return chosen
+def _remember(batch: Batch, settings: Settings, folder: ResultsFolder) -> Settings:
+    """The settings with a seed: the given one, else that of the run being resumed, else a fresh secret one.
+
+    It is kept in the folder, with the options that marks depend on; tells which of them are others than before.
+    """
+    before = read_run(folder.run_json)
+    seed = settings.seed or before.seed or secrets.token_hex(16)
+    now = Run(seed, options_of(settings, batch.late, batch.deadline, batch.roster))
+    if changed := what_changed(before, now):
+        batch.tell(
+            f"Otherwise than in the earlier run into {batch.out}: {'; '.join(changed)}. Results that depend on it are "
+            "graded again, and points may change."
+        )
+    write_run(folder.run_json, now)
+    return replace(settings, seed=seed)
 
 
 def _find(batch: Batch, into: Path) -> tuple[list[Submission], list[tuple[str, str]]]:
@@ -234,7 +269,35 @@ def _find(batch: Batch, into: Path) -> tuple[list[Submission], list[tuple[str, s
             f"{batch.source} holds no notebook of this course: expected <student>/<notebook>.ipynb with one of "
             f"the names {', '.join(LESSONS)}" + "".join(f"\n  {name}: {why}" for name, why in left_out[:10])
         )
+    _refuse_late_for_ever(batch, submissions)
+    if batch.deadline and (untimed := _untimed(submissions)):
+        batch.tell(_not_applied(untimed, batch.roster, submissions))
     return submissions, left_out
+
+
+def _refuse_late_for_ever(batch: Batch, submissions: list[Submission]) -> None:
+    """A rule for late files that no file can meet: only Canvas and Moodle's worksheet say what is late."""
+    says_so = batch.roster or any(s.lms and s.lms.system == "canvas" for s in submissions)
+    if batch.late.policy != "use" and not batch.deadline and not says_so:
+        raise Unusable(f"--late {batch.late.policy} needs --deadline: without it no file is late")
+
+
+def _untimed(submissions: list[Submission]) -> int:
+    """How many files nobody knows the time of, nor that they are late."""
+    return sum(not file.time and not file.late for s in submissions for file in s.handed_in)
+
+
+def _not_applied(untimed: int, roster: Path | None, submissions: list[Submission]) -> str:
+    """What to tell of files that the deadline could not be compared with."""
+    systems = {s.lms.system for s in submissions if s.lms}
+    files = "1 file has no time of its own" if untimed == 1 else f"{untimed} files have no time of their own"
+    if roster:
+        then = f"; {roster} has none either"
+    elif "moodle" in systems:
+        then = "; give Moodle's grading worksheet with --roster"
+    else:
+        then = ", only Canvas's word LATE was" if "canvas" in systems else ""
+    return f"{files}: --deadline was not applied to {'it' if untimed == 1 else 'them'}{then}"
 
 
 def _worksheet_times(roster: Path) -> dict:

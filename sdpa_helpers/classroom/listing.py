@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
+from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.zip_names import open_zip
 from sdpa_helpers.grading.plain_text import one_line
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES
@@ -29,6 +30,7 @@ BOMB_BYTES, BOMB_RATIO = 4 << 20, 50
 
 LINK = "a link, not a file: hand in the notebook itself"
 FOLDER = "a folder that is named like a notebook: what is in it is not read"
+OF_A_RUN = "the --out folder of a run of `sdpa grade`: not read"
 HIDDEN = "hidden, as its name begins with a dot: not read"
 
 
@@ -91,6 +93,9 @@ def list_folder(root: Path, without: Path | None = None) -> Listing:
             relative = folder / child.name
             try:
                 if ours and _identity(child.stat(follow_symlinks=False)) == ours:
+                    continue
+                if child.is_dir(follow_symlinks=False) and ResultsFolder(Path(child.path)).is_of_a_run():
+                    listing.leave_out(relative, OF_A_RUN)
                     continue
                 if _add(listing, relative, child):
                     todo.append(relative)

@@ -12,6 +12,9 @@ from sdpa_helpers.classroom.grade_folder import Noted
 LOOK_AT = 10
 """How many submissions are named."""
 
+SET_ASIDE = "late, not graded"
+"""Said of those whose files were all left aside."""
+
 LOWEST = "few points"
 """Said of those that earned less than half: the last reason to look at one."""
 
@@ -24,10 +27,11 @@ ORDINARY = ("late", "several-files", "passed-over", "leftover")
 
 @dataclass(frozen=True)
 class NotebookLine:
-    """How one notebook went, for those who handed it in."""
+    """How one notebook went: points are of those who handed it in and were graded."""
 
     notebook: str
     handed_in: int
+    """By how many learners, be it graded or not."""
     mean: float
     median: float
     max_points: float
@@ -46,12 +50,15 @@ class Overview:
     """What fits on a page, however large the class is."""
 
     learners: int
-    submissions: int
+    handed_in: int
+    """Notebooks of which a file is there."""
+    absent: int
+    """Notebooks of which none is."""
     notebooks: tuple[NotebookLine, ...]
     statuses: tuple[tuple[str, int], ...]
     """(status, how many submissions have it), the most frequent first."""
     flags: tuple[tuple[str, int], ...]
-    """(kind, how many submissions have one), the most frequent first."""
+    """(kind, how many submissions have one, or learners where it is about their name), the most frequent first."""
     look_at: tuple[LookAt, ...]
     """At most ten, of every kind some."""
     worth_a_look: int
@@ -61,14 +68,17 @@ class Overview:
 def overview(submissions: Sequence[Noted]) -> Overview:
     """Sum up what was graded."""
     statuses = Counter(noted.status for noted in submissions)
-    flags = Counter(kind for noted in submissions for kind in noted.flags)
+    flags = Counter(kind for noted in submissions for kind in noted.flags if kind != RENAMED)
+    flags[RENAMED] = len({noted.student for noted in submissions if RENAMED in noted.flags})
+    handed_in = sum(map(_came, submissions))
     groups = _groups(submissions)
     return Overview(
         learners=len({noted.student for noted in submissions}),
-        submissions=len(submissions),
+        handed_in=handed_in,
+        absent=len(submissions) - handed_in,
         notebooks=tuple(_line(name, submissions) for name in sorted({n.notebook for n in submissions})),
         statuses=_most_first(statuses),
-        flags=_most_first(flags),
+        flags=_most_first(+flags),
         look_at=tuple(LookAt(noted, _why(noted)) for noted in _some_of_each(groups)),
         worth_a_look=sum(map(len, groups)),
     )
@@ -78,16 +88,23 @@ def _most_first(counted: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
+def _came(noted: Noted) -> bool:
+    return noted.status != "missing" or noted.files > 0
+
+
 def _line(notebook: str, submissions: Iterable[Noted]) -> NotebookLine:
-    mine = [noted for noted in submissions if noted.notebook == notebook and noted.status != "missing"]
+    here = [noted for noted in submissions if noted.notebook == notebook]
+    mine = [noted for noted in here if noted.status != "missing"]
     points = [noted.points for noted in mine] or [0.0]
-    worth = max((noted.max_points for noted in mine), default=0.0)
-    return NotebookLine(notebook, len(mine), fmean(points), median(points), worth)
+    worth = max((noted.max_points for noted in here), default=0.0)
+    return NotebookLine(notebook, sum(map(_came, here)), fmean(points), median(points), worth)
 
 
 def _why(noted: Noted) -> tuple[str, ...]:
     """All that is said of a submission, but for its student's name, which has a line of its own."""
-    status = (noted.status,) if noted.status != "graded" else ()
+    status: tuple[str, ...] = (noted.status,) if noted.status != "graded" else ()
+    if noted.status == "missing" and noted.files:
+        return (SET_ASIDE, *(flag for flag in noted.flags if flag not in (RENAMED, "late")))
     if noted.given_up:
         status = ("given up", *status)
     low = (LOWEST,) if noted.status == "graded" and _is_low(noted) else ()

@@ -33,7 +33,7 @@ class ResultsFolder:
         self.gradebook_db = path / "gradebook.db"
         """The gradebook, where no other is named."""
         self.run_json = path / "run.json"
-        """The seed."""
+        """The seed, and the options that marks depend on."""
         self.lock = path / ".lock"
         """Held by the grader at work."""
         self.marks_db = path / "marks.db"
@@ -64,6 +64,10 @@ class ResultsFolder:
     def holds_results(self) -> bool:
         """Whether anything was graded into it."""
         return self._results.is_dir()
+
+    def is_of_a_run(self) -> bool:
+        """Whether `sdpa grade` has made it."""
+        return self.run_json.is_file() and self._results.is_dir()
 
     def write_result(self, result: GradedNotebook) -> None:
         """Write the result of one submission."""

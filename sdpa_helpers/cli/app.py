@@ -4,7 +4,9 @@ import typer
 
 from sdpa_helpers.cli import learners, teachers
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__, rich_markup_mode=None)
+HELP = "The course on scaled dot-product attention: check your notebooks; for those who teach: grade, report, export."
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help=HELP, rich_markup_mode=None)
 
 app.command()(learners.doctor)
 app.command()(learners.check)

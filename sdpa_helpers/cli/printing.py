@@ -33,6 +33,11 @@ def warn(text: str) -> None:
     complain_of(text, "bold yellow")
 
 
+def count(number: int, what: str, several: str = "") -> str:
+    """A number with its noun, e.g. "1 learner", "2 learners"."""
+    return f"{number} {what}" if number == 1 else f"{number} {several or what + 's'}"
+
+
 def say_uncut(text: str) -> None:
     """Print lines that somebody may copy: however wide the terminal is, none is broken."""
     console.print(plain(text), highlight=False, soft_wrap=True)

@@ -39,4 +39,4 @@ def _what_is_missing(error: ModuleNotFoundError) -> str:
 def refuse_unknown(option: str, value: str, known: Iterable[str]) -> None:
     """Refuse a value that is none of the known ones."""
     if value not in known:
-        raise Refusal(f"{option} {value} is not available in this version; available: {', '.join(known)}")
+        raise Refusal(f"{option} {value} is unknown; expected one of: {', '.join(known)}")

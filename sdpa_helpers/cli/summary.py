@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from sdpa_helpers.cli.printing import complain_of, console, say, warn
+from sdpa_helpers.cli.printing import complain_of, console, count, say, warn
 from sdpa_helpers.grading.plain_text import one_line
 
 if TYPE_CHECKING:  # the student edition has no classroom
@@ -31,8 +31,11 @@ def show_summary(summary: Summary, folder: ResultsFolder, *, all_rows: bool = Fa
     whole = overview(summary.submissions)
     if all_rows:
         console.print(_gradebook(summary))
-    resumed = f", {summary.kept} of them from an earlier run" if summary.kept else ""
-    say(f"{_count(whole.submissions, 'submission')} of {_count(whole.learners, 'learner')}{resumed}")
+    resumed = f", {summary.kept} from an earlier run" if summary.kept else ""
+    again = f", {summary.again} graded again" if summary.again else ""
+    absent = f"; {whole.absent} not handed in" if whole.absent else ""
+    handed_in = f"{count(whole.handed_in, 'notebook')} of {count(whole.learners, 'learner')}"
+    say(f"{handed_in}{resumed}{again}{absent}")
     say("")
     console.print(_notebooks(whole))
     say("")
@@ -40,7 +43,8 @@ def show_summary(summary: Summary, folder: ResultsFolder, *, all_rows: bool = Fa
     if whole.flags:
         say(f"flags: {_counted(whole.flags)}")
     if whole.look_at:
-        more = f" (of {whole.worth_a_look})" if whole.worth_a_look > len(whole.look_at) else ""
+        left = whole.worth_a_look - len(whole.look_at)
+        more = f" (the other {left}: {folder.class_page}, or --all-rows)" if left else ""
         say(f"\nlook at these first{more}:")
         console.print(_look_at(whole))
         say("")
@@ -50,7 +54,7 @@ def show_summary(summary: Summary, folder: ResultsFolder, *, all_rows: bool = Fa
     left_out = [f"left out: {_short(name)}: {why}" for name, why in summary.left_out]
     _show_some(left_out, MOST_LINES, folder.left_out_csv)
     if summary.waiting:
-        say(f"{_count(summary.waiting, 'answer')} in words to be read: sdpa review {folder}")
+        say(f"{count(summary.waiting, 'answer')} in words to be read: sdpa review {folder}")
     say(f"for the next session: {folder.class_page}; alike: {folder.similar_page}")
     say(f"every learner's points: {folder.grades_csv}; everything: {folder}")
 
@@ -75,10 +79,6 @@ def _show_some(lines: list[str], most: int, where: object) -> None:
         say(line if len(line) <= MOST_CHARACTERS else f"{line[: MOST_CHARACTERS - 1]}…")
     if len(lines) > most:
         say(f"  … and {len(lines) - most} more such lines: {where}")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _counted(pairs: Iterable[tuple[str, int]]) -> str:
@@ -122,17 +122,23 @@ def _gradebook(summary: Summary) -> Table:
     table = Table(title="Gradebook", title_justify="left")
     notebooks = sorted({notebook for row in summary.rows for notebook in row.points})
     table.add_column("student", overflow="fold")
-    for name in (*notebooks, "total", "max"):
-        table.add_column(name, justify="right", overflow="fold")
-    table.add_column("remarks", overflow="fold")
+    for name in (*(_number_of(name) for name in notebooks), "total", "max"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("remarks", min_width=23)
     remarks: dict[str, dict[str, None]] = {}
     for noted in summary.submissions:
-        remarks.setdefault(noted.student, {}).update(dict.fromkeys(noted.remarks))
+        said = (remark for remark in noted.remarks if remark != "missing" or noted.files)
+        remarks.setdefault(noted.student, {}).update(dict.fromkeys(said))
     for row in summary.rows:
         points = (f"{row.points[n]:g}" if n in row.points else "" for n in notebooks)
         total = (f"{row.total:g}", f"{row.max_points:g}")
         table.add_row(*map(_plain, (row.student, *points, *total, ", ".join(remarks[row.student]))))
     return table
+
+
+def _number_of(notebook: str) -> str:
+    """The lesson's number, as "03": the whole name has no room where there are seven."""
+    return notebook.partition("_")[0]
 
 
 def _plain(text: str) -> Text:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdpa_helpers.cli.options import Memory, Seconds, Subprocesses, limits
-from sdpa_helpers.cli.printing import complain_of, progress_bar, say, show_hunt, warn
+from sdpa_helpers.cli.printing import complain_of, count, progress_bar, say, show_hunt, warn
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
 from sdpa_helpers.cli.startup import begin_to_warm_up, import_nbval, quick_imports
 from sdpa_helpers.cli.summary import show_summary
@@ -38,8 +38,9 @@ def grade(
     submissions: Annotated[
         Path,
         typer.Argument(
+            metavar="SUBMISSIONS",
             help="A folder or a zip: <student>/<notebook>.ipynb, files with students' names, or what Canvas or Moodle "
-            "exports."
+            "exports.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Where the gradebook and the feedback go.")],
@@ -94,11 +95,13 @@ def grade(
         ),
     ] = "use",
     late_penalty: Annotated[
-        float,
+        float | None,
         typer.Option(
-            min=0.0, max=1.0, help="With --late penalty: the share of the points that each started day costs."
+            min=0.0,
+            max=1.0,
+            help="With --late penalty: the share of the points that each started day costs. Default: 0.1.",
         ),
-    ] = 0.1,
+    ] = None,
     roster: Annotated[
         Path | None,
         typer.Option(
@@ -117,6 +120,8 @@ def grade(
     refuse_unknown("--forbidden", forbidden, ("zero", "flag"))
     refuse_unknown("--sandbox", sandbox, ("auto", "require", "off"))
     policy = _late(late)
+    if late_penalty is not None and policy != "penalty":
+        raise Refusal("--late-penalty says what --late penalty costs: give both")
     with quick_imports():
         if executor == "local":
             begin_to_warm_up(sandbox)
@@ -130,7 +135,8 @@ def grade(
     where = _executor(executor, jobs)
     # A cluster's workers choose their levels themselves.
     level = _sandbox_level(sandbox) if executor == "local" else sandbox
-    batch = Batch(submissions, out, fresh, gradebook, _time(deadline), roster, Late(policy, late_penalty))
+    rule = Late(policy) if late_penalty is None else Late(policy, late_penalty)
+    batch = Batch(submissions, out, fresh, gradebook, _time(deadline), roster, rule, warn)
     bounds = limits(timeout, memory, subprocesses)
     settings = Settings(secret, bounds, forbidden, level, mistake_cap, variants)
     with progress_bar() as bar:
@@ -195,7 +201,7 @@ def review(
         raise Refusal(f"{' '.join(lab.args)}: flags for JupyterLab go with neither --csv nor --apply")
     if table:
         changed, rows = sync_table(graded, table)
-        say(f"{changed} marks read; written: {table}, {rows} answers")
+        say(f"{count(changed, 'mark')} read; written: {table}, {count(rows, 'answer')}")
     elif not apply:
         write_notebook(graded)
         status = open_lab(graded, lab.args, gradebook)
@@ -243,8 +249,12 @@ def export(
     done = export_folder(to, Order(graded, notebooks, out, roster, columns, gradebook, assignment))
     for note in done.notes:
         complain_of(note)
-    where = f"{done.paths[0]}" if len(done.paths) == 1 else f"{len(done.paths)} files"
-    say(f"{done.learners} learners; written: {where}")
+    where = f"{done.paths[0]}" if len(done.paths) == 1 else _several(done.paths)
+    say(f"{count(done.learners, 'learner')}; written: {where}")
+
+
+def _several(paths: tuple[Path, ...]) -> str:
+    return f"{len(paths)} files in {os.path.commonpath(paths)}" if paths else "nothing"
 
 
 @refuses
@@ -322,7 +332,7 @@ def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:
             f"notebooks/00_start_here.ipynb answers {SOLVED_AT_THE_START}, and shows a check that names mistakes"
         )
     for path, names in copies_in(folder, [all_exercises()[name] for name in kept_back.names]):
-        say(f"{path} prints code for {', '.join(names)}")
+        say(f"{path} still shows the answer to {', '.join(names)}: learners can copy it")
 
 
 # ---- what they share --------------------------------------------------------------------------------------
@@ -380,7 +390,7 @@ def _late(policy: str) -> LatePolicy:
     """What becomes of late files."""
     if policy == "use" or policy == "ignore" or policy == "penalty":
         return policy
-    raise Refusal(f"--late {policy} is not available in this version; available: use, ignore, penalty")
+    raise Refusal(f"--late {policy} is unknown: --late takes use, ignore or penalty")
 
 
 def _time(text: str | None) -> datetime | None:

@@ -230,6 +230,6 @@ def test_doubled_and_renamed_cells_are_graded_and_flagged(graded):
 
 
 def test_the_table_and_what_was_left_out_are_printed(graded):
-    assert "17 submissions of 17 learners" in graded[1].stdout
+    assert "16 notebooks of 17 learners; 1 not handed in" in graded[1].stdout
     assert "notes.ipynb: not a notebook of this course" in " ".join(graded[1].stdout.split())
     assert "Traceback" not in graded[1].stderr + graded[1].stdout

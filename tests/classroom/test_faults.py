@@ -306,7 +306,7 @@ def test_what_a_machine_without_power_leaves_does_no_harm(hand_in, tmp_path, sho
     ran = sdpa(source, "--out", out, *options, env={**os.environ, "TMPDIR": str(short)})
     assert ran.returncode == 0, ran.stderr
     assert written(out) == expected
-    assert json.loads((out / "run.json").read_text()) == {"seed": "s"}
+    assert json.loads((out / "run.json").read_text())["seed"] == "s"
     assert os.listdir(short) == []
 
 

@@ -345,7 +345,12 @@ def test_a_file_without_an_answer_hides_no_other(tmp_path, content, says):
     assert [f.file for f in got["bob"].handed_in if f.graded] == [f"bob/{NAME} (1).ipynb"]
     assert got["zoe"].path is not None
     ignoring, _ = found(tmp_path, deadline=NOON, late=Late("ignore"))
-    assert [f.file for f in ignoring["ada"].handed_in if f.graded] == [f"ada/{NAME}.ipynb"]
+    assert ignoring["ada"].path is None
+    assert f"The file that came in time {says}" in ignoring["ada"].why_missing
+    assert (
+        "One with answers came at 2026-05-01T13:00:00+00:00, after the deadline"
+        in ignoring["ada"].why_missing
+    )
 
 
 def test_late_files_can_be_ignored(tmp_path):

@@ -1,8 +1,11 @@
 """The page at the end of a run: it says the same of sixty and of five thousand, on as many lines."""
 
+from dataclasses import replace
+
 import pytest
 from rich.console import Console
 
+from sdpa_helpers.classroom.collect import RENAMED
 from sdpa_helpers.classroom.grade_folder import Noted, Summary
 from sdpa_helpers.classroom.overview import LOOK_AT, overview
 from sdpa_helpers.classroom.results_folder import ResultsFolder
@@ -30,7 +33,7 @@ def test_what_is_counted():
             noted("zoe", 0.0, status="unreadable"),
         ]
     )
-    assert (found.submissions, found.learners) == (5, 4)
+    assert (found.handed_in, found.absent, found.learners) == (4, 1, 4)
     first, second = found.notebooks
     assert (first.handed_in, first.mean, first.median, first.max_points) == (3, 10.0, 9.0, 21.0)
     assert (second.handed_in, second.mean) == (1, 10.0)
@@ -55,6 +58,19 @@ def test_who_is_named_and_why():
         ("fewer", ("few points",)),
         ("few", ("few points",)),
     ]
+
+
+def test_work_that_came_late_and_was_left_aside_is_handed_in_and_looked_at():
+    aside = replace(noted("eve", 0.0, "late", status="missing"), files=2)
+    found = overview([noted("ada"), aside, noted("bob", 0.0, status="missing")])
+    assert (found.handed_in, found.absent) == (2, 1)
+    assert (found.notebooks[0].handed_in, found.notebooks[0].mean) == (2, 20.0)
+    assert [(row.noted.student, row.why) for row in found.look_at] == [("eve", ("late, not graded",))]
+
+
+def test_another_name_is_counted_once_for_each_learner():
+    found = overview([noted("x", 20.0, RENAMED), noted("x", 0.0, RENAMED, status="missing", notebook=OTHER)])
+    assert found.flags == ((RENAMED, 1),)
 
 
 def test_a_frequent_reason_crowds_out_no_rare_one():
@@ -87,7 +103,7 @@ def test_five_thousand_are_a_page_and_all_rows_are_all_rows(printed):
     ]
     says = printed(many, [(f"{'x' * 150}{n}", "why " * 50) for n in range(2000)])
     assert len(says.splitlines()) < 75
-    assert "5000 submissions of 5000 learners" in says
+    assert "5000 notebooks of 5000 learners" in says
     assert "… and 1990 more such lines" in says
     assert "… and 4997 more such lines" in says
     every = printed(many, all_rows=True)

@@ -299,7 +299,7 @@ def test_the_table_command_brings_the_marks_into_the_grades(out, tmp_path):
     rows = rows_of(path)
     rows[0]["points"] = "5"
     write_rows(path, rows)
-    assert "1 marks read" in sdpa("review", out, "--csv", path)[1]
+    assert "1 mark read" in sdpa("review", out, "--csv", path)[1]
     student = start(out).answers[0].key.student
     totals = {r["student"]: r["total"] for r in csv.DictReader((out / "grades.csv").open())}
     assert totals == {s: "5" if s == student else "0" for s in ("ada", "ben", "cleo", "dora", "emil", "fay")}

@@ -3,9 +3,12 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
+from sdpa_helpers.classroom.collect import Late
 from sdpa_helpers.classroom.executors import Processes, grade_all
 from sdpa_helpers.classroom.grade_folder import Batch, Unusable, grade_folder
 from sdpa_helpers.grading.grade_one import Settings, grade
@@ -24,8 +27,49 @@ def grade_here(source, out, seed="s", **options):
     summary = grade_folder(
         batch, settings, Processes(1), on_start=events.append, on_done=lambda: events.append("done")
     )
-    assert events == [len(summary.submissions), *["done"] * len(summary.submissions)]
+    came = sum(noted.status != "missing" for noted in summary.submissions)
+    assert events == [came, *["done"] * came]
     return summary
+
+
+def test_options_that_change_marks_are_remembered_and_told(hand_in, tmp_path):
+    hand_in("ada", **RIGHT)
+    told, batch = [], Batch(tmp_path / "in", tmp_path / "out")
+    for cap in (0.5, 0.5, None):
+        settings = Settings("s", LIMITS, mistake_cap=cap)
+        summary = grade_folder(replace(batch, tell=told.append), settings, Processes(1))
+    assert (summary.kept, summary.again) == (0, 1)
+    (only,) = told
+    assert "mistake-cap was 0.5 and is off now" in only
+    later = replace(batch, late=Late("penalty"))
+    with pytest.raises(Unusable, match="--late penalty needs --deadline"):
+        grade_folder(later, settings, Processes(1))
+
+
+def test_a_folder_of_results_is_no_folder_of_submissions(hand_in, tmp_path):
+    hand_in("ada")
+    source = tmp_path / "in"
+    with pytest.raises(Unusable, match="is the folder of submissions itself"):
+        grade_here(source, source)
+    grade_here(source, source / "first")
+    summary = grade_here(source, source / "second")
+    assert {noted.student for noted in summary.submissions} == {"ada"}
+    assert [name for name, why in summary.left_out if "the --out folder of a run" in why] == ["first"]
+    with pytest.raises(Unusable, match="is the --out folder of an earlier run"):
+        grade_here(source / "first", tmp_path / "third")
+
+
+def test_files_without_a_time_are_told_of(tmp_path, hand_in):
+    path, told = hand_in("ada", **RIGHT), []
+    folder = tmp_path / "moodle" / "Ada Lovelace_123456_assignsubmission_file"
+    folder.mkdir(parents=True)
+    path.rename(folder / path.name)
+    deadline = datetime(2026, 5, 1, tzinfo=UTC)
+    batch = Batch(tmp_path / "moodle", tmp_path / "out", deadline=deadline, tell=told.append)
+    grade_folder(batch, Settings("s", LIMITS), Processes(1))
+    assert told == [
+        "1 file has no time of its own: --deadline was not applied to it; give Moodle's grading worksheet with --roster"
+    ]
 
 
 def test_an_exercise_that_ends_the_run_costs_only_itself(hand_in):
@@ -159,7 +203,7 @@ def test_the_learners_own_check_has_three_exit_codes(hand_in, tmp_path):
 def test_options_that_do_not_exist_are_refused(tmp_path):
     ran = sdpa("grade", tmp_path, "--out", tmp_path / "out", "--sandbox", "perhaps")
     assert ran.returncode == 2
-    assert "not available in this version" in ran.stderr
+    assert "--sandbox perhaps is unknown" in ran.stderr
 
 
 def test_the_doctor_speaks_json():

@@ -1,0 +1,66 @@
+"""run.json of an --out folder: the seed of a run and the options that marks depend on, and what is another now."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sdpa_helpers.classroom.collect import Late
+from sdpa_helpers.classroom.files import write_text
+from sdpa_helpers.grading.grade_one import Settings
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run was started with."""
+
+    seed: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    """(option, its value in words), those of the command line that marks depend on."""
+
+
+def options_of(
+    settings: Settings, late: Late, deadline: datetime | None, roster: Path | None
+) -> tuple[tuple[str, str], ...]:
+    """The options that marks depend on, in words. How a run is done (jobs, sandbox) is none of them."""
+    off, bounds = "off", settings.limits
+    policy = f"penalty of {late.share:g} a day" if late.policy == "penalty" else late.policy
+    return (
+        ("mistake-cap", off if settings.mistake_cap is None else f"{settings.mistake_cap:g}"),
+        ("variants", f"{settings.variants}"),
+        ("forbidden", settings.forbidden),
+        ("deadline", deadline.isoformat() if deadline else off),
+        ("late", policy),
+        ("roster", roster.name if roster else off),
+        ("timeout", f"{bounds.seconds:g}"),
+        ("memory", f"{bounds.memory_mb}"),
+        ("subprocesses", "on" if bounds.subprocesses else off),
+    )
+
+
+def read_run(path: Path) -> Run:
+    """What stands there; an empty one where nothing does that can be read."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        seed, options = kept["seed"], kept.get("options")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return Run()
+    pairs = options.items() if isinstance(options, dict) else ()
+    return Run(seed if isinstance(seed, str) else "", tuple((str(k), str(v)) for k, v in pairs))
+
+
+def write_run(path: Path, run: Run) -> None:
+    """Keep it, for nobody else to read."""
+    write_text(path, json.dumps({"seed": run.seed, "options": dict(run.options)}) + "\n", private=True)
+
+
+def what_changed(before: Run, now: Run) -> tuple[str, ...]:
+    """What is another than in the earlier run, e.g. "mistake-cap was 0.5 and is off now"."""
+    was = dict(before.options)
+    seed = ("the seed is another one",) if before.seed and before.seed != now.seed else ()
+    changed = (
+        f"{name} was {was[name]} and is {value} now"
+        for name, value in now.options
+        if was.get(name, value) != value
+    )
+    return (*seed, *changed)
