@@ -26,7 +26,8 @@ from sdpa_helpers.checking.operations import KNOWN
 from sdpa_helpers.checking.where import place_of
 
 MIME = "application/vnd.sdpa.answer+json"
-MAX_ANSWER_BYTES = 8 << 20
+MAX_ANSWER_BYTES = 1 << 20
+"""Of the numbers in an answer, all its parts together; the largest that is right has 80 KB."""
 MAX_LISTED = 100_000
 MAX_TEXT = 400
 _DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -323,8 +324,8 @@ def _unpack_array(item: Any) -> np.ndarray:
 
 def pack_answer(answer: Answer) -> dict:
     """An answer as JSON data. Values over `MAX_ANSWER_BYTES` are replaced by their description."""
-    if answer.array is not None and answer.array.nbytes > MAX_ANSWER_BYTES:
-        answer = Answer("other", f"{answer.type_name} of {answer.array.nbytes} bytes")
+    if (size := bytes_of(answer)) > MAX_ANSWER_BYTES:
+        answer = Answer("other", f"{answer.type_name} of {size} bytes")
     return {
         "kind": answer.kind,
         "type": answer.type_name[:80],
@@ -341,6 +342,11 @@ def pack_answer(answer: Answer) -> dict:
             "used": list(answer.used),
         },
     }
+
+
+def bytes_of(answer: Answer) -> int:
+    """Bytes of all its numbers."""
+    return (0 if answer.array is None else answer.array.nbytes) + sum(map(bytes_of, answer.items))
 
 
 def unpack_answer(data: Any, depth: int = 0) -> Answer:
@@ -362,7 +368,10 @@ def unpack_answer(data: Any, depth: int = 0) -> Answer:
         raise ValueError("kind and values do not belong together")
     parts = tuple(unpack_answer(item, depth + 1) for item in items)
     name, message, line, where = error
-    return Answer(kind, type_name, values, parts, name, message, line, where, *_unpack_seen(data["seen"]))
+    answer = Answer(kind, type_name, values, parts, name, message, line, where, *_unpack_seen(data["seen"]))
+    if bytes_of(answer) > MAX_ANSWER_BYTES:
+        raise ValueError("it is larger than an answer can be")
+    return answer
 
 
 _MOST_BYTES = 1 << 50

@@ -8,7 +8,7 @@ has a budget; a dead kernel is noticed at once; comments and tags that steer nbv
 import contextlib
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,17 +20,22 @@ import nbval.plugin
 import pytest
 from nbformat import NotebookNode
 
-from sdpa_helpers.checking.observe import MIME, Answer, unpack_answer
+from sdpa_helpers.checking.observe import MIME, Answer, bytes_of, unpack_answer
 from sdpa_helpers.grading.assemble import ROLE
 from sdpa_helpers.grading.busy import was_busy
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, KernelDied, TimedOut
-from sdpa_helpers.sandbox.incoming import Malformed, OutputLimit
+from sdpa_helpers.sandbox.incoming import MAX_MESSAGE, Malformed, OutputLimit
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.running import Running
 from sdpa_helpers.sandbox.start import OFF, broken_down, start_kernel
 
 __all__ = ["Limits", "Outcome", "run"]
+
+MAX_CHECK_BYTES = 4 << 20
+"""That one check may send, what the learner's function shows meanwhile included."""
+MAX_EXERCISE_BYTES = 8 << 20
+"""Of all numbers that are kept of one exercise."""
 
 CaseKey = tuple[str, str]
 """(exercise, case)."""
@@ -160,6 +165,8 @@ class Grader:
     def __init__(self, limits: Limits, sandbox: str) -> None:
         self.limits, self.sandbox = limits, sandbox
         self.outcome = Outcome()
+        self.kept: Counter[str] = Counter()
+        """Bytes of answers, by exercise."""
 
     def stop(self, why: str, exercise: str) -> None:
         """Remember the first thing that ended the run."""
@@ -245,7 +252,9 @@ class GradedCell(nbval.plugin.IPyNbCell):
             return
         self.config.option.nbval_cell_timeout = 1e6  # GradedKernel minds the clock
         if self.parent.graded is not None:
-            self.parent.graded.plain = role["role"] == "check"
+            is_check = role["role"] == "check"
+            self.parent.graded.plain = is_check
+            self.parent.graded.most = MAX_CHECK_BYTES if is_check else MAX_MESSAGE
         try:
             super().runtest()
         except nbval.plugin.NbCellError as error:
@@ -258,7 +267,7 @@ class GradedCell(nbval.plugin.IPyNbCell):
         except TimedOut as timeout:
             grader.outcome.slow = timeout.only_wall and self.parent.was_busy()
             grader.stop("timeout", exercise)
-        except OutputLimit:
+        except (OutputLimit, MemoryError):  # of this process: what came was too much for it
             grader.stop("output-limit", exercise)
         except RecursionError:  # nbval takes messages apart without asking how deep they are
             grader.malformed("it is too deep", exercise)
@@ -284,10 +293,16 @@ class GradedCell(nbval.plugin.IPyNbCell):
         if role["role"] == "check":
             key = (role["exercise"], role["case"])
             sent = [o["data"][MIME] for o in test if isinstance(o.get("data"), dict) and MIME in o["data"]]
+            grader = self.parent.grader
             try:
-                self.parent.grader.outcome.answers[key] = _read(sent, role["nonce"])
+                answer = _read(sent, role["nonce"])
             except ValueError as error:
-                self.parent.grader.outcome.forged[key] = str(error)
+                grader.outcome.forged[key] = str(error)
+                return True
+            grader.kept[key[0]] += bytes_of(answer)
+            if grader.kept[key[0]] > MAX_EXERCISE_BYTES:
+                raise OutputLimit
+            grader.outcome.answers[key] = answer
         return True
 
     def _error_text(self, fallback: str) -> str:

@@ -9,7 +9,15 @@ from typing import NoReturn
 
 import nbval.kernel
 
-from sdpa_helpers.sandbox.incoming import MAX_PARTS, Incoming, Malformed, OutputLimit, parse, parts
+from sdpa_helpers.sandbox.incoming import (
+    MAX_MESSAGE,
+    MAX_PARTS,
+    Incoming,
+    Malformed,
+    OutputLimit,
+    parse,
+    parts,
+)
 from sdpa_helpers.sandbox.inside.messages import READY, framed
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.running import Running
@@ -37,7 +45,9 @@ class GradedKernel(nbval.kernel.RunningKernel):
         self.running, self.limits, self.prints = running, limits, prints
         self.plain = False
         """Whether the next cell is Python without IPython's additions."""
-        self.asked = self.kept_parts = 0
+        self.most = MAX_MESSAGE
+        """Bytes of one message of the next cell, and of all that it leaves to be read."""
+        self.asked = self.kept_parts = self.kept_bytes = 0
         self.cell: tuple[float, float] | None = None
         self.incoming = Incoming(running.channel, limits)
         self.unread: dict[str, deque[dict]] = {"iopub": deque(), "shell": deque()}
@@ -63,8 +73,8 @@ class GradedKernel(nbval.kernel.RunningKernel):
 
     def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
         """As nbval's; every cell has the whole budget, and what is left of the one before is forgotten."""
-        self.incoming.renew()
-        self.kept_parts = 0
+        self.incoming.renew(self.most)
+        self.kept_parts = self.kept_bytes = 0
         for unread in self.unread.values():
             unread.clear()
         self.cell = (time.monotonic(), self.running.cpu)
@@ -122,8 +132,8 @@ class GradedKernel(nbval.kernel.RunningKernel):
             raise Malformed("it answers what was never asked")
         if kind == "stream" and not self.prints:
             return
-        self.kept_parts += values
-        if self.kept_parts > MAX_PARTS:
+        self.kept_parts, self.kept_bytes = self.kept_parts + values, self.kept_bytes + len(packed)
+        if self.kept_parts > MAX_PARTS or self.kept_bytes > self.most:
             raise OutputLimit
         parent = {"msg_id": asked}
         if kind == "done":

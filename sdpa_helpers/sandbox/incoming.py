@@ -39,10 +39,12 @@ class Incoming:
         self.connection, self.limits = connection, limits
         self.begun = bytearray()
         self.messages = self.bytes = 0
+        self.largest = MAX_MESSAGE
 
-    def renew(self) -> None:
-        """The whole budget again, for the next cell."""
+    def renew(self, largest: int = MAX_MESSAGE) -> None:
+        """The whole budget again, for the next cell. largest: bytes of one message."""
         self.messages = self.bytes = 0
+        self.largest = largest
 
     def read(self) -> list[bytes]:
         """The packed messages that are complete now. Raises EOFError when there will be no more, else OutputLimit."""
@@ -68,7 +70,7 @@ class Incoming:
         return found
 
     def _refuse_beyond_budget(self, length: int) -> None:
-        if length > MAX_MESSAGE or self.bytes + length > self.limits.output_bytes:
+        if length > self.largest or self.bytes + length > self.limits.output_bytes:
             raise OutputLimit
         if self.messages >= self.limits.messages:
             raise OutputLimit

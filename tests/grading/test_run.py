@@ -5,7 +5,8 @@ import textwrap
 import pytest
 
 from sdpa_helpers.checking.judge import truths
-from sdpa_helpers.checking.observe import MIME, Answer, pack_answer
+from sdpa_helpers.checking.observe import MIME, Answer, bytes_of, pack_answer
+from sdpa_helpers.grading import run as run_module
 from sdpa_helpers.grading.assemble import assemble
 from sdpa_helpers.grading.run import run
 from sdpa_helpers.lessons.registry import exercises_of
@@ -142,3 +143,46 @@ def test_memory_is_limited(run_answer):
 def test_comments_that_steer_nbval_have_no_effect(run_answer):
     outcome = run_answer("#NBVAL_SKIP\n# NBVAL_RAISES_EXCEPTION\ndef dot_product(q, k):\n    return 1.0")
     assert len(came(outcome, "dot_product")) == len(TRUTHS["dot_product"])
+
+
+SWAPPED = """
+    import base64
+    channel = get_ipython().kernel.channel
+    before = channel.pack
+    def pack(message):
+        for value in message["content"].get("data", {{}}).values():
+            if isinstance(value, dict) and "answer" in value:
+                zeros = base64.b64encode(bytes({size})).decode()
+                large = {{"dtype": "float64", "shape": [{size} // 8], "data": zeros}}
+                value["answer"].update(kind="array", array=large, items=[])
+        return before(message)
+    channel.pack = pack
+    def dot_product(q, k):
+        return 1.0
+"""
+
+
+@pytest.mark.parametrize(("size", "why"), [(1 << 18, ""), (2 << 20, ""), (4 << 20, "output-limit")])
+def test_an_answer_has_a_budget(run_answer, size, why):
+    outcome = run_answer(SWAPPED.format(size=size))
+    assert (outcome.stopped, outcome.malformed) == (why, {})
+    assert sum(bytes_of(answer) for answer in outcome.answers.values()) <= len(outcome.answers) << 20
+    kept = size <= 1 << 20
+    assert bool(came(outcome, "dot_product")) == kept
+    assert bool(outcome.forged) == (not kept and not why)
+
+
+def test_all_answers_of_an_exercise_have_one(run_answer, monkeypatch):
+    monkeypatch.setattr(run_module, "MAX_EXERCISE_BYTES", 2 << 20)
+    outcome = run_answer(SWAPPED.format(size=1 << 20))
+    assert (outcome.stopped, outcome.stopped_in) == ("output-limit", "dot_product")
+    assert len(came(outcome, "dot_product")) == 2
+
+
+def test_what_the_grader_has_no_memory_for_is_too_much(run_answer, monkeypatch):
+    def without_memory(sent, nonce):
+        raise MemoryError
+
+    monkeypatch.setattr(run_module, "_read", without_memory)
+    outcome = run_answer("def dot_product(q, k):\n    return 1.0")
+    assert (outcome.stopped, outcome.malformed) == ("output-limit", {})
