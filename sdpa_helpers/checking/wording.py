@@ -80,7 +80,7 @@ def findings(result: Result) -> list[Finding]:
     found = []
     for mistake in result.mistakes:
         everywhere = {c.verdict.case for c in failed} <= set(mistake.cases)
-        where = "" if everywhere else f"in {_cases(_numbers(result, mistake.cases))}"
+        where = "" if everywhere else f"in {numbered(_numbers(result, mistake.cases))}"
         found.append(Finding(f"Diagnosis ({mistake.name})", mistake.says, where, mistake.line))
     if not found and result.pattern:
         found.append(Finding("Pattern", result.pattern))
@@ -110,7 +110,7 @@ def _seen(result: Result, cases: list[Explained], means: str, about: str) -> See
     was_run = cases[0].verdict.status != "not-run"
     if len(cases) == len(result.cases):
         return Seen(f"all {len(cases)} cases", "", text, means, about, was_run)
-    return Seen(_cases(_numbers(result, names)), shortened("; ".join(names)), text, means, about, was_run)
+    return Seen(numbered(_numbers(result, names)), shortened("; ".join(names)), text, means, about, was_run)
 
 
 def _alike(case: Explained) -> str:
@@ -147,7 +147,7 @@ def _numbers(result: Result, names: Sequence[str]) -> list[int]:
     return [n for n, case in enumerate(result.cases, 1) if case.verdict.case in names]
 
 
-def _cases(numbers: list[int]) -> str:
+def numbered(numbers: list[int]) -> str:
     """ "case 2", "cases 1–4, 6"."""
     runs: list[list[int]] = []
     for n in numbers:

@@ -1,6 +1,8 @@
 """The result of one submission as plain text: what `sdpa check` prints."""
 
+from sdpa_helpers.checking.wording import NOT_SAID, numbered, shortened
 from sdpa_helpers.grading.result import GradedExercise, GradedNotebook
+from sdpa_helpers.lessons.registry import find
 
 
 def report(result: GradedNotebook) -> str:
@@ -25,10 +27,20 @@ def _exercise(exercise: GradedExercise) -> list[str]:
     """Its points, then every message once, with the cases that it is about."""
     lines = [f"  {exercise.name}: {exercise.points:g} of {exercise.max_points:g}"]
     for message in dict.fromkeys(case.message for case in exercise.cases if case.message):
-        cases = [case.case for case in exercise.cases if case.message == message]
-        which = ", ".join(cases) if len(cases) < len(exercise.cases) else "every case"
+        cases = [n for n, case in enumerate(exercise.cases, 1) if case.message == message]
+        which = f"all {len(cases)} cases"
+        if len(cases) < len(exercise.cases):
+            which = f"{numbered(cases)} ({shortened('; '.join(exercise.cases[n - 1].case for n in cases))})"
         lines.append(f"    {which}: {_inside(message)}")
+    if _is_unexplained(exercise) and find(exercise.name).sealed:
+        lines.append(f"    {NOT_SAID}.")
     return lines
+
+
+def _is_unexplained(exercise: GradedExercise) -> bool:
+    """Whether a result is wrong, and no name or pattern says how."""
+    wrong = any(c.status == "failed" and c.diagnosis != "forbidden-call" for c in exercise.cases)
+    return wrong and not exercise.mistakes and not exercise.pattern
 
 
 def _inside(text: str) -> str:

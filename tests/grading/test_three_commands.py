@@ -129,7 +129,7 @@ def test_what_is_forbidden_is_said_in_one_sentence_everywhere(said, notebook, na
     assert sentence.endswith(not_allowed(0, 0, here["forbidden"]))
     assert not here["passed"]
     assert f"{name}: {sentence}" in here["text"]
-    assert f"every case: {sentence}." in said.sdpa_check[notebook][name]
+    assert f"cases: {sentence}." in said.sdpa_check[notebook][name]
     assert {case["message"] for case in said.grade[notebook][name]["cases"]} == {f"{sentence}."}
     lesson = next(each.lesson for each in BATCH if each.name == notebook)
     assert sentence in html.unescape((said.out / "feedback" / notebook / f"{lesson}.html").read_text())
