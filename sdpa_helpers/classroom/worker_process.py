@@ -24,8 +24,13 @@ from sdpa_helpers.grading.run import SandboxEnded
 MARGIN = 120.0
 """Seconds that a submission may take beside its own limits: to be read and judged, its kernels to start."""
 
-ROOM_MB = 448
+ROOM_MB = 400
 """How much more memory a worker may have than it began with, about 90 MB: never 600."""
+
+KEPT_MB = 250
+"""A worker that has more when it has done a submission is replaced: the next would begin with all of it."""
+
+_GROWTH = 100 << 20
 
 MAX_RESULT = 16 << 20
 """Bytes of one result; those of the largest notebooks are far below."""
@@ -183,6 +188,8 @@ class Worker:
         given = replace(kin, graders=(*kin.graders, self.connection) if forked else ())
         self.process = context.Process(target=_serve, args=(theirs, given), daemon=True)  # type: ignore[attr-defined]
         self.process.start()
+        self.began = self._memory()
+        """Bytes: a fork has those of its grader, which no new one would lack."""
         theirs.close()
 
     def begin(self, submission: Submission, settings: Settings, margin: float) -> None:
@@ -207,6 +214,8 @@ class Worker:
             lost = True
         if arrived:
             self.task = None
+            if self._has_grown():
+                self.close()
             return submission, arrived[0]
         if lost:
             self.end()
@@ -215,6 +224,17 @@ class Worker:
             self.end()
             return submission, overdue(submission, settings)
         return None
+
+    def _has_grown(self) -> bool:
+        """Whether it has more memory than what it does for one submission leaves behind."""
+        return self._memory() > max(KEPT_MB << 20, self.began + _GROWTH)
+
+    def _memory(self) -> int:
+        """Bytes that it has; 0 when nobody tells."""
+        try:
+            return psutil.Process(self.process.pid).memory_info().rss
+        except psutil.Error:
+            return 0
 
     def usable(self) -> bool:
         """Whether it works, or waits for work."""

@@ -33,8 +33,8 @@ class BoxLimits:
     """What one box may use."""
 
     cpu_seconds: int = 2
-    memory_mb: int = 448
-    """On top of what the process has. A worker has 110 MB or so: both together stay below 600."""
+    memory_mb: int = 340
+    """On top of what the process has. A worker has 250 MB at most when it begins: both together stay below 600."""
     wall_seconds: float = 60.0
     """On the clock. A busy machine never needs as long, and a box that does is tried once more."""
     answer_bytes: int = 16 << 20

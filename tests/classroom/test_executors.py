@@ -293,7 +293,22 @@ def hard_to_grade(submission: Submission, settings: Settings) -> Attempt:
             os._exit(1)
         case "large":
             return Attempt(result("large", [], reason="x" * (worker_process.MAX_RESULT + 1)))
-    return Attempt(result(submission.student, []))
+        case "hoarder":
+            HOARD.append(b"x" * (300 << 20))
+    return Attempt(result(submission.student, [], reason=str(os.getpid())))
+
+
+HOARD: list[bytes] = []
+
+
+def test_a_worker_that_has_grown_is_replaced(monkeypatch):
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(worker_process, "attempt", hard_to_grade)
+    submissions = [Submission(student, NAME, None) for student in ("ada", "hoarder", "zoe", "zed")]
+    results = [done.result for done in grade_all(submissions, Settings("s"), Processes(1))]
+    assert [r.student for r in results] == ["ada", "hoarder", "zoe", "zed"]
+    ada, hoarder, zoe, zed = (r.reason for r in results)
+    assert ada == hoarder != zoe == zed
 
 
 def test_whatever_becomes_of_a_worker_costs_the_one_that_it_had(monkeypatch):
