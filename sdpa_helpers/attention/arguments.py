@@ -33,7 +33,7 @@ FLOATING = {
 def kind_of(array: Any, name: str) -> Kind:
     """ "numpy" or "torch". torch is not imported for this: whoever has a tensor has imported it."""
     if isinstance(array, np.ndarray):
-        if isinstance(array, np.ma.MaskedArray):
+        if "numpy.ma" in sys.modules and isinstance(array, np.ma.MaskedArray):  # importing it takes 10 ms
             raise TypeError(
                 f"{name} is a masked array, whose mask would be lost: pass {name}.data, and attn_mask"
             )

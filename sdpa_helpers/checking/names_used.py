@@ -35,6 +35,9 @@ _WELL_KNOWN = {
 _DO_NOTHING = (f"{PACKAGE}.solution", f"{PACKAGE}.hint")
 """What only shows something."""
 
+_NAMING = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+"""The nodes that can stand for something which has a name."""
+
 _DEFINES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -79,10 +82,10 @@ def used_in(
         if id(node) in seen:
             continue
         seen.add(id(node))
-        for inner in ast.walk(node):
-            reads = (partial(notebook.dotted, cell=cell), partial(notebook.is_known, cell=cell))
+        reads = (partial(notebook.dotted, cell=cell), partial(notebook.is_known, cell=cell))
+        for inner in cell.nodes if node is cell.tree else ast.walk(node):
             hidden |= hidden_at(inner, *reads, passed)
-            if id(inner) in skipped:
+            if not isinstance(inner, _NAMING) or id(inner) in skipped:
                 continue
             if isinstance(inner, ast.Call) and _literal_getattr(inner):
                 skipped.add(id(inner.func))
@@ -107,6 +110,12 @@ def parse(source: str) -> ast.Module:
         except (SyntaxError, ValueError):
             continue
     return ast.Module([], [])
+
+
+@lru_cache(maxsize=64)
+def _nodes(source: str) -> tuple[ast.AST, ...]:
+    """Every node of a cell's tree: what is asked of it is asked several times."""
+    return tuple(ast.walk(parse(source)))
 
 
 def _meanings(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -142,7 +151,14 @@ class _Cell:
     @cached_property
     def tree(self) -> ast.Module:
         """Parsed when it is first asked for: most cells of a long notebook never are."""
-        return parse(self.text)
+        root = self.nodes[0]
+        assert isinstance(root, ast.Module)
+        return root
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All of the tree, itself first."""
+        return _nodes(self.text)
 
     @cached_property
     def hidden_magics(self) -> set[str]:
@@ -159,7 +175,7 @@ class _Cell:
     def bound(self) -> frozenset[str]:
         """Names that the cell itself gives to something other than an import."""
         found: set[str] = set()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 found.add(node.id)
             elif isinstance(node, ast.arg):
@@ -180,10 +196,10 @@ class _Cell:
 
     def unused_imports(self, answer: str) -> list[tuple[ast.stmt, str]]:
         """Imports of names that nothing in the cell uses, each with the full name."""
-        loads = (n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+        loads = (n.id for n in self.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
         used = {*loads, answer}
         found: list[tuple[ast.stmt, str]] = []
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 found += [
                     (node, a.name) for a in node.names if (a.asname or a.name.split(".")[0]) not in used
@@ -197,7 +213,7 @@ class _Cell:
     def imports(self) -> dict[str, str]:
         """Name → what it was imported as."""
         found: dict[str, str] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     first = alias.name.split(".")[0]
@@ -209,14 +225,14 @@ class _Cell:
     @cached_property
     def stars(self) -> tuple[str, ...]:
         """Modules of which everything was imported."""
-        froms = (node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom) and node.module)
+        froms = (node for node in self.nodes if isinstance(node, ast.ImportFrom) and node.module)
         return tuple(str(node.module) for node in froms if any(alias.name == "*" for alias in node.names))
 
     @cached_property
     def renamings(self) -> dict[str, list[ast.expr]]:
         """Name → what may be another name for it, as in `name = something.dotted`, however it gets there."""
         found: dict[str, list[ast.expr]] = {}
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             for name, value in bindings(node):
                 if isinstance(value, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
                     found.setdefault(name, []).append(value)
@@ -238,10 +254,10 @@ class _Cell:
     @cached_property
     def own_attributes(self) -> frozenset[str]:
         """Methods that its classes define, and attributes that it sets."""
-        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)]
+        nodes = [node for node in self.nodes if isinstance(node, ast.Attribute)]
         found = {node.attr for node in nodes if isinstance(node.ctx, ast.Store)}
-        found |= {str(node.arg) for node in ast.walk(self.tree) if isinstance(node, ast.keyword)}
-        classes = (node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef))
+        found |= {str(node.arg) for node in self.nodes if isinstance(node, ast.keyword)}
+        classes = (node for node in self.nodes if isinstance(node, ast.ClassDef))
         return frozenset(found | {str(getattr(item, "name", "")) for c in classes for item in c.body})
 
 
@@ -351,7 +367,7 @@ class _Notebook:
 
     def idle_calls(self, cell: _Cell) -> list[tuple[ast.stmt, str]]:
         """Lines that call the course's `solution` or `hint` and do nothing with it, each with the full name."""
-        lines = [n for n in ast.walk(cell.tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
+        lines = [n for n in cell.nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
         named = [(line, self.dotted(line.value.func, cell)) for line in lines]  # type: ignore[attr-defined]
         return [(line, names[0]) for line, names in named if names and names[0] in _DO_NOTHING]
 

@@ -62,7 +62,7 @@ def _made() -> _Watch:
         """Treat every module that is loaded and not treated yet; how many. `finished`: whose import ends with this."""
         before = len(done)
         for name, those in functions.items():
-            if name not in done and (name == finished or _is_there(modules.get(name))):
+            if name in modules and name not in done and (name == finished or _is_there(modules[name])):
                 _treat(name, lambda name=name, those=those: _functions(modules[name], those, add))
         torch = modules.get("torch")
         if "torch" not in done and (finished == "torch" or _is_there(torch)):

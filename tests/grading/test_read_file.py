@@ -16,10 +16,6 @@ from tests.handing_in import NAME, RIGHT
 
 WORDS = "02_variance_proof"
 ANSWER = "# exercise: dot_product\ndef dot_product(q, k):\n    return q @ k\n"
-ENDLESS = "# exercise: {}\n" + "\n".join(f"a{i} = t.softmax; t{i} = t" for i in range(1500))
-"""Takes minutes to analyse beside CHAIN: names that stand for names."""
-CHAIN = "\n".join(f"t{i} = t{i + 1}" for i in range(3000))
-
 boxes_only = pytest.mark.skipif(not reading_box.FORKS, reason="no box on this platform")
 
 
@@ -67,10 +63,17 @@ def test_long_cells_of_nothing_are_read_at_once(saved, cell):
 
 
 @boxes_only
-def test_an_answer_that_cannot_be_analysed_is_flagged_and_taken(saved):
-    hard = ENDLESS.format("dot_product")
+def test_an_answer_that_cannot_be_analysed_is_flagged_and_taken(saved, monkeypatch):
+    really, hard = reader.analyse, f"# exercise: dot_product\n{RIGHT['dot_product']}"
+
+    def endless(exercise, taken):
+        while exercise.name == "dot_product":
+            pass
+        return really(exercise, taken)
+
+    monkeypatch.setattr(reader, "analyse", endless)
     easy = [code(f"# exercise: {name}\n{RIGHT[name]}") for name in ("attention_scores", "weighted_sum")]
-    found = read_file(saved(code(hard), *easy, *[code(CHAIN)] * 9), NAME, BoxLimits(cpu_seconds=1)).lifted
+    found = read_file(saved(code(hard), *easy), NAME, BoxLimits(cpu_seconds=1)).lifted
     assert found.answers["dot_product"] == hard
     assert [(f.kind, f.message) for f in found.flags if f.kind == UNREAD] == [
         (
