@@ -1,7 +1,13 @@
-"""How an answer is found in a notebook: by the line `# exercise: NAME` near the top of its cell."""
+"""How an answer is found in a notebook: by the line `# exercise: NAME` near the top of its cell.
+
+A cell with the line holds an answer when it defines the function, or when it is no Python: then it was to be one. One
+with the line over something else, a test say, is a cell like any other.
+"""
 
 import ast
 import re
+
+from sdpa_helpers.checking.own_definitions import bound_in
 
 ANSWER_LINE = re.compile(r"^[ \t]*#[ \t]*exercise:[ \t]*([A-Za-z_]\w*)[ \t]*$", re.MULTILINE)
 MAX_ANSWER_CHARACTERS = 50_000
@@ -11,6 +17,23 @@ MAX_ANSWER_CHARACTERS = 50_000
 def answered_in(source: str) -> list[str]:
     """The exercises that a cell says it answers; the line may stand among its first five."""
     return ANSWER_LINE.findall("\n".join(source.split("\n", 5)[:5]))
+
+
+def answers_in(source: str) -> list[str]:
+    """Those of the exercises in its line that a cell defines; all where that cannot be told."""
+    named = answered_in(source)
+    if not named or len(source) > MAX_ANSWER_CHARACTERS:
+        return named
+    bound = bound_in(source)
+    return named if bound is None else [name for name in named if name in bound]
+
+
+def defines(source: str, name: str) -> bool:
+    """Whether a cell defines the function, with a line or without; one that is no Python is compared as text."""
+    if name not in source or len(source) > MAX_ANSWER_CHARACTERS:
+        return False
+    bound = bound_in(source, imports=False)
+    return f"def {name}" in source if bound is None else name in bound
 
 
 def is_untouched(source: str) -> bool:

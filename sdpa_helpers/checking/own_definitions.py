@@ -62,6 +62,15 @@ class Counted:
     """Modules of which it imports everything."""
 
 
+def bound_in(cell: str, *, imports: bool = True) -> frozenset[str] | None:
+    """The names that a cell gives to something, with or without those of imports; None for one that is no Python."""
+    found = _statements(cell)
+    if not found and any(line.strip()[:1] not in ("", "#") for line in without_magic_lines(cell).split("\n")):
+        return None
+    chosen = (s for s in found if imports or not isinstance(s.node, _IMPORTS))
+    return frozenset().union(*(s.binds for s in chosen))
+
+
 @dataclass(frozen=True)
 class _Statement:
     """One statement at the top of a cell."""

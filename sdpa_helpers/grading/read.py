@@ -3,7 +3,6 @@
 What is here reads hostile text without limits of its own: `read_file` does it in a box.
 """
 
-import ast
 import json
 import re
 from collections import Counter
@@ -12,7 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in, is_untouched
+from sdpa_helpers.checking.answer_cells import (
+    MAX_ANSWER_CHARACTERS,
+    answered_in,
+    answers_in,
+    defines,
+    is_untouched,
+)
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.names_used import used_in
@@ -285,30 +290,28 @@ def _others(code: list[str]) -> tuple[str, ...]:
     rest, left = [], MAX_OTHER_CHARACTERS
     for source in code:
         left -= len(source)
-        if left > 0 and len(source) <= MAX_ANSWER_CHARACTERS and not answered_in(source):
+        if left > 0 and len(source) <= MAX_ANSWER_CHARACTERS and not answers_in(source):
             rest.append(source)
     return tuple(rest)
 
 
 def _answer_to(name: str, code: list[str], stub: str, flags: list[Flag]) -> str | None:
-    found = [s for s in code if name in answered_in(s)]
-    if not found:
-        found = [s for s in code if _defines(s, name)]
-        if found:
-            flags.append(
-                Flag(
-                    "answer-line-missing",
-                    f"{name}: found by its function; the line `# exercise: {name}` is gone",
-                )
-            )
-    if not found:
+    marked = [s for s in code if name in answered_in(s)]
+    found = [s for s in marked if name in answers_in(s)]
+    worked_on = [s for s in marked if s.strip() != stub.strip() and not is_untouched(s)]
+    attempts = [s for s in worked_on if s in found]
+    if not attempts and (unmarked := _unmarked(name, code, found)):
+        marked = attempts = unmarked
+        message = f"{name}: found by its function; the line `# exercise: {name}` is not in its cell"
+        flags.append(Flag("answer-line-missing", message))
+    attempts = attempts or worked_on or found or marked
+    if not attempts:
         return None
-    attempts = [s for s in found if s.strip() != stub.strip() and not is_untouched(s)] or found
-    if len(found) > 1:
+    if len(marked) > 1:
         flags.append(
             Flag(
                 "doubled-answer",
-                f"{name}: {len(found)} answer cells; the last one that was worked on was taken",
+                f"{name}: {len(marked)} answer cells; the last one that defines it was taken",
             )
         )
     source = attempts[-1]
@@ -327,14 +330,11 @@ def _answer_to(name: str, code: list[str], stub: str, flags: list[Flag]) -> str 
     return source
 
 
-def _defines(source: str, name: str) -> bool:
-    """Whether a cell defines the function; a cell that does not parse is compared as text."""
-    if f"def {name}" not in source or len(source) > MAX_ANSWER_CHARACTERS:
-        return False
-    try:
-        return any(isinstance(n, ast.FunctionDef) and n.name == name for n in ast.parse(source).body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return True
+def _unmarked(name: str, code: list[str], stubs: list[str]) -> list[str]:
+    """Cells without the line that define the function; where there is a stub, cells of the learner's own below it."""
+    if not stubs:
+        return [s for s in code if defines(s, name)]
+    return [s for s in code[code.index(stubs[-1]) + 1 :] if not answered_in(s) and defines(s, name)]
 
 
 def _edited_checks(cells: list[dict[str, Any]]) -> list[Flag]:

@@ -17,7 +17,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in, is_untouched
+from sdpa_helpers.checking.answer_cells import (
+    MAX_ANSWER_CHARACTERS,
+    answered_in,
+    answers_in,
+    is_untouched,
+)
 from sdpa_helpers.checking.own_definitions import GIVEN, Counted, own_definitions
 
 SETUP = "import numpy as np\n\nfrom sdpa_helpers import check, hint, progress, solution"
@@ -43,8 +48,8 @@ class Cell:
 
     @property
     def answers(self) -> list[str]:
-        """The exercises that it says it answers."""
-        return answered_in(self.source)
+        """The exercises that it answers."""
+        return answers_in(self.source)
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class Notebook:
         return next((c for c in reversed(self.cells) if name in c.source and name in self._bound(c)), None)
 
     def newest_answer(self, name: str) -> Cell | None:
-        """The cell with the line `# exercise: name` that was run last, whatever became of it."""
+        """The cell with the line `# exercise: name` and an answer that was run last, whatever became of it."""
         return next((cell for cell in reversed(self.cells) if name in cell.answers), None)
 
     def others(self, cell: Cell | None) -> list[str]:
@@ -173,7 +178,7 @@ def _saved_answer(notebook: Notebook, name: str, later_than: float | None) -> st
         sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
-    found = [source for source in sources if name in answered_in(source)]
+    found = [source for source in sources if name in answers_in(source)]
     return ([source for source in found if not is_untouched(source)] or found or [""])[-1]
 
 
@@ -191,10 +196,12 @@ class Elsewhere:
 
 def elsewhere(notebook: Notebook, name: str, cell: Cell, earlier: list[str]) -> Elsewhere:
     """What the answer in `cell` uses and a grader does not have. earlier: the exercises before it in their notebook."""
-    if not any(c.answers or c.source.strip() == SETUP for c in notebook.cells):
+    if not any(answered_in(c.source) or c.source.strip() == SETUP for c in notebook.cells):
         return Elsewhere((), at_once=False)  # no exercise notebook
     marked = notebook.newest_answer(name)
-    if not cell.answers and marked is not None and marked.number < cell.number:
+    if marked is not None and is_untouched(marked.source) and not answered_in(cell.source):
+        marked = None  # its stub: a function below it counts
+    if name not in cell.answers and marked is not None and marked.number < cell.number:
         return Elsewhere((name,), at_once=True)
     own = _names(notebook, cell)
     cells = [found for other in earlier if (found := notebook.newest_answer(other)) and found is not cell]

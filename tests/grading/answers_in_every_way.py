@@ -154,6 +154,19 @@ BATCH = (
         ),
     ),
     HandedIn(
+        "odd lines",
+        "01_dot_product",
+        {
+            "dot_product": right("import math\nprint(dot_product(np.ones(2), np.ones(2)))"),
+            "attention_scores": right(
+                "import subprocess\nout = subprocess.run(['echo'], capture_output=True)\nprint(out.stdout)\n"
+                "def attention_scores(Q, K):\n    return Q @ np.swapaxes(K, -1, -2)"
+            ),
+            "best_key": right("!echo hi\ndef best_key(q, K):\n    return int(np.argmax(K @ q))"),
+        },
+        other_cells=("def dot_product(q, k):\n    return math.fsum(q * k)",),
+    ),
+    HandedIn(
         "variance",
         "02_variance_proof",
         references("02_variance_proof", "variance_proof", "score_variance", "order_survives")

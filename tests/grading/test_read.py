@@ -82,6 +82,48 @@ def test_the_last_attempt_counts_and_a_pasted_stub_does_not(pristine):
     assert [f.kind for f in lifted.flags] == ["doubled-answer"]
 
 
+def defined(returned, marked=True):
+    line = "# exercise: dot_product\n" if marked else ""
+    return f"{line}def dot_product(q, k):\n    return {returned}"
+
+
+@pytest.mark.parametrize(
+    ("cells", "taken", "flags"),
+    [
+        (
+            [defined(1), defined(2), "# exercise: dot_product\nprint(dot_product(1, 2))"],
+            1,
+            ["doubled-answer"],
+        ),
+        ([defined(1), "# exercise: dot_product"], 0, ["doubled-answer"]),
+        ([defined(1), "# exercise: dot_product\ndot_product = (lambda q, k:"], 1, ["doubled-answer"]),
+        (
+            [defined(1, marked=False), "# exercise: dot_product\ndot_product(1, 2)"],
+            0,
+            ["answer-line-missing"],
+        ),
+        (
+            ["# exercise: dot_product\nimport math", "dot_product = lambda q, k: 1"],
+            1,
+            ["answer-line-missing"],
+        ),
+        ([defined("NotImplemented"), defined(1, marked=False)], 1, ["answer-line-missing"]),
+        ([defined(1, marked=False), defined("NotImplemented")], 1, []),
+        (["# exercise: dot_product\n1", "from scipy import dot_product"], 0, []),
+        ([defined(1), defined(2, marked=False)], 0, []),
+    ],
+)
+def test_the_last_cell_that_defines_the_function_counts(cells, taken, flags):
+    lifted = lift([code(cell) for cell in cells], EXERCISES, {})
+    assert lifted.answers == {"dot_product": cells[taken]}
+    assert [f.kind for f in lifted.flags] == flags
+
+
+def test_a_cell_with_the_line_and_no_function_is_one_of_the_learners_own():
+    cells = ["# exercise: dot_product\nimport math\nONE = 1", defined("math.fsum(q * k)", marked=False)]
+    assert "import math" in lift([code(cell) for cell in cells], EXERCISES, {}).own[0]
+
+
 def test_an_untouched_notebook_lifts_the_stubs(pristine):
     cells = [
         {"cell_type": c.cell_type, "source": c.source, "metadata": dict(c.metadata)} for c in pristine.cells
