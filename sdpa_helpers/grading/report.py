@@ -1,7 +1,7 @@
 """The result of one submission as plain text: what `sdpa check` prints."""
 
 from sdpa_helpers.checking.wording import NOT_SAID, numbered, shortened
-from sdpa_helpers.grading.result import GradedExercise, GradedNotebook
+from sdpa_helpers.grading.result import GradedCase, GradedExercise, GradedNotebook, NamedMistake
 from sdpa_helpers.lessons.registry import find
 
 
@@ -24,10 +24,16 @@ def report(result: GradedNotebook) -> str:
 
 
 def _exercise(exercise: GradedExercise) -> list[str]:
-    """Its points, then every message once, with the cases that it is about."""
+    """Its points, what is wrong, then what was seen, each once, with the cases that it is about."""
     lines = [f"  {exercise.name}: {exercise.points:g} of {exercise.max_points:g}"]
-    for message in dict.fromkeys(case.message for case in exercise.cases if case.message):
-        cases = [n for n, case in enumerate(exercise.cases, 1) if case.message == message]
+    lines += [f"    {_diagnosis(exercise, mistake)}" for mistake in exercise.mistakes]
+    if exercise.pattern and not exercise.mistakes:
+        lines.append(f"    Pattern: {exercise.pattern}")
+    by_message: dict[str, list[int]] = {}
+    for n, case in enumerate(exercise.cases, 1):
+        if case.message:
+            by_message.setdefault(_seen(case, exercise.mistakes), []).append(n)
+    for message, cases in by_message.items():
         which = f"all {len(cases)} cases"
         if len(cases) < len(exercise.cases):
             which = f"{numbered(cases)} ({shortened('; '.join(exercise.cases[n - 1].case for n in cases))})"
@@ -35,6 +41,19 @@ def _exercise(exercise: GradedExercise) -> list[str]:
     if _is_unexplained(exercise) and find(exercise.name).sealed:
         lines.append(f"    {NOT_SAID}.")
     return lines
+
+
+def _diagnosis(exercise: GradedExercise, mistake: NamedMistake) -> str:
+    failed = [n for n, case in enumerate(exercise.cases, 1) if not case.passed]
+    explained = [n for n, case in enumerate(exercise.cases, 1) if case.case in mistake.cases]
+    where = "" if {*failed} <= {*explained} else f", in {numbered(explained)}"
+    return f"Diagnosis ({mistake.name}){where}: {mistake.says}"
+
+
+def _seen(case: GradedCase, mistakes: tuple[NamedMistake, ...]) -> str:
+    """A case's message without what its mistake means, which is said above."""
+    says = next((mistake.says for mistake in mistakes if mistake.name == case.diagnosis), "")
+    return case.message.removesuffix(says).rstrip() or case.message
 
 
 def _is_unexplained(exercise: GradedExercise) -> bool:
