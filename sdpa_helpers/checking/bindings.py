@@ -60,60 +60,6 @@ def _named(name: str, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             yield name, value
 
 
-_FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_SCOPE = _FUNCTION | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-
-
-def local_uses(tree: ast.AST) -> frozenset[int]:
-    """Ids of the nodes that read a variable of a function around them, which no import gives."""
-    found: set[int] = set()
-    todo: list[tuple[ast.AST, frozenset[str]]] = [(tree, frozenset())]
-    while todo:
-        node, local = todo.pop()
-        if isinstance(node, ast.Name) and node.id in local:
-            found.add(id(node))
-        if isinstance(node, _FUNCTION):
-            defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
-            outside = (*defaults, *getattr(node, "decorator_list", ()))
-            todo += [(part, local) for part in outside]
-            inside = (local - _imported(node)) | _bound_by(node)
-            body = node.body if isinstance(node.body, list) else [node.body]
-            todo += [(part, inside) for part in body]
-            continue
-        if isinstance(node, _SCOPE):
-            local = local | _bound_by(node)
-        todo += [(part, local) for part in ast.iter_child_nodes(node)]
-    return frozenset(found)
-
-
-def _bound_by(scope: ast.AST) -> frozenset[str]:
-    """The names that a function gives to something itself, by no import and not for the cell."""
-    found, elsewhere = set[str](), set[str](_imported(scope))
-    for node in _inside(scope):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            elsewhere |= set(node.names)
-    return frozenset(found - elsewhere)
-
-
-def _imported(scope: ast.AST) -> frozenset[str]:
-    imports = (node for node in _inside(scope) if isinstance(node, ast.Import | ast.ImportFrom))
-    return frozenset(a.asname or a.name.split(".")[0] for node in imports for a in node.names)
-
-
-def _inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """What stands in a function, without the functions and classes in it."""
-    todo = list(ast.iter_child_nodes(scope))
-    while todo:
-        node = todo.pop()
-        yield node
-        if not isinstance(node, _SCOPE | ast.ClassDef):
-            todo += ast.iter_child_nodes(node)
-
-
 def text_of(node: ast.AST | None) -> str:
     """The text that a node is, also one put together from texts: "softmax" for `"soft" + "max"`; else ""."""
     match node:

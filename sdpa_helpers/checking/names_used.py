@@ -6,15 +6,17 @@ texts, and helpers that stand in other cells. An import by itself is no use; wha
 
 import ast
 import builtins
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from types import ModuleType
 from typing import Any
 
-from sdpa_helpers.checking.bindings import bindings, local_uses, text_of
+from sdpa_helpers.checking.bindings import bindings, text_of
 from sdpa_helpers.checking.hidden_use import hidden_at, hidden_magics
 from sdpa_helpers.checking.magics import with_calls_for_magics, with_timed_lines, without_magic_lines
+from sdpa_helpers.checking.reached import Part, Parts, take_apart
 
 PACKAGE = "sdpa_helpers"
 
@@ -38,8 +40,6 @@ _DO_NOTHING = (f"{PACKAGE}.solution", f"{PACKAGE}.hint")
 _NAMING = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 """The nodes that can stand for something which has a name."""
 
-_DEFINES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
 
 @dataclass(frozen=True)
 class Used:
@@ -56,6 +56,10 @@ class Used:
     `solution` and `hint` whose value goes nowhere."""
     hidden: frozenset[str] = frozenset()
     """What keeps a reader from telling what it uses, in words: see `hidden_use`."""
+    beside: tuple[tuple[str, str], ...] = ()
+    """What stands in it and the answer does without, as in a test: (a full name or ".method", the line)."""
+    called: frozenset[str] = frozenset()
+    """Those of the methods that are called where they stand."""
 
 
 def used_in(
@@ -70,35 +74,61 @@ def used_in(
     cells = [_Cell(text) for text in others]
     first = _Cell(source)
     notebook = _Notebook([first, *cells], dict(_meanings(given or {})))
-    todo: list[tuple[_Cell, ast.AST]] = [(first, first.tree)]
-    seen: set[int] = set()
-    names = set[str](notebook.meanings(answer, first)) if answer in first.imports or first.stars else set()
-    methods: set[str] = set()
-    patched: set[str] = set()
-    hidden, passed = first.hidden_magics, set[int]()
-    skipped = {id(part) for node, _ in notebook.idle_calls(first) for part in ast.walk(node)}
-    while todo:
-        cell, node = todo.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        reads = (partial(notebook.dotted, cell=cell), partial(notebook.is_known, cell=cell))
-        for inner in cell.nodes if node is cell.tree else ast.walk(node):
-            hidden |= hidden_at(inner, *reads, passed)
-            if not isinstance(inner, _NAMING) or id(inner) in skipped:
-                continue
-            if isinstance(inner, ast.Call) and _literal_getattr(inner):
-                skipped.add(id(inner.func))
-            names |= set(notebook.dotted(inner, cell))
-            methods |= notebook.method(inner, cell)
-            patched |= set(notebook.patched(inner, cell))
-            taken = inner.id if isinstance(inner, ast.Name) else _taken_from_globals(inner)
-            if taken and taken not in cell.own_names:
-                todo += notebook.definitions(taken, apart_from=cell)
+    found = _Found(notebook)
+    if answer in first.imports or first.stars:
+        found.names |= set(notebook.meanings(answer, first))
+    found.hidden |= first.hidden_magics
+    found.skipped |= {id(part) for node, _ in notebook.idle_calls(first) for part in ast.walk(node)}
+    reached = notebook.reached(first, answer)
+    for cell, part in reached:
+        found.add(cell, part)
+    in_use = {id(part) for _, part in reached}
+    beside: list[tuple[str, str]] = []
+    for part in first.parts.parts:
+        if id(part) not in in_use:
+            aside = _Found(notebook, skipped=found.skipped, passed=found.passed)
+            aside.add(first, part)
+            line = ast.unparse(part.node).partition("\n")[0]
+            beside += [(name, line) for name in sorted({*aside.names, *(f".{m}" for m in aside.methods)})]
+            found.patched |= aside.patched
+            found.hidden |= aside.hidden
     idle = [*notebook.idle_calls(first), *first.unused_imports(answer)]
     told = tuple((name, ast.unparse(node)) for node, name in idle)
-    hidden |= {f"assigning to `{name}`" for name in patched}
-    return Used(frozenset(names), frozenset(methods), frozenset(patched), told, frozenset(hidden))
+    names, methods, patched = map(frozenset, (found.names, found.methods, found.patched))
+    hidden = frozenset({*found.hidden, *(f"assigning to `{name}`" for name in patched)})
+    return Used(names, methods, patched, told, hidden, tuple(dict.fromkeys(beside)), frozenset(found.called))
+
+
+@dataclass(eq=False)
+class _Found:
+    """What was found so far."""
+
+    notebook: "_Notebook"
+    names: set[str] = field(default_factory=set)
+    methods: set[str] = field(default_factory=set)
+    patched: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
+    passed: set[int] = field(default_factory=set)
+    """What `hidden_at` has seen to be harmless."""
+    skipped: set[int] = field(default_factory=set)
+    """The ids of nodes that are not looked at."""
+
+    def add(self, cell: "_Cell", part: Part) -> None:
+        """What a statement uses."""
+        reads = (partial(self.notebook.dotted, cell=cell), partial(self.notebook.is_known, cell=cell))
+        for inner in ast.walk(part.node):
+            self.hidden |= hidden_at(inner, *reads, self.passed)
+            self.skipped |= {id(part) for kind in _kinds_in(inner) for part in ast.walk(kind)}
+            if not isinstance(inner, _NAMING) or id(inner) in self.skipped:
+                continue
+            if isinstance(inner, ast.Call) and _literal_getattr(inner):
+                self.skipped.add(id(inner.func))
+            if isinstance(inner, ast.Call):
+                self.called |= self.notebook.method(inner.func, cell)
+            self.names |= set(self.notebook.dotted(inner, cell))
+            self.methods |= self.notebook.method(inner, cell)
+            self.patched |= set(self.notebook.patched(inner, cell))
 
 
 @lru_cache(maxsize=512)
@@ -172,27 +202,14 @@ class _Cell:
         return set()
 
     @cached_property
+    def parts(self) -> Parts:
+        """Its statements, with the names that they bind and use."""
+        return take_apart(self.tree)
+
+    @property
     def bound(self) -> frozenset[str]:
-        """Names that the cell itself gives to something other than an import."""
-        found: set[str] = set()
-        for node in self.nodes:
-            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                found.add(node.id)
-            elif isinstance(node, ast.arg):
-                found.add(node.arg)
-            elif isinstance(node, _DEFINES | ast.ExceptHandler) and node.name:
-                found.add(node.name)
-        return frozenset(found)
-
-    @cached_property
-    def local_uses(self) -> frozenset[int]:
-        """Ids of the names that stand for a variable of a function around them, whatever its value."""
-        return local_uses(self.tree)
-
-    @cached_property
-    def own_names(self) -> frozenset[str]:
-        """Names that need no other cell."""
-        return self.bound | set(self.imports)
+        """Names that the cell itself gives the notebook, apart from its imports."""
+        return self.parts.bound
 
     def unused_imports(self, answer: str) -> list[tuple[ast.stmt, str]]:
         """Imports of names that nothing in the cell uses, each with the full name."""
@@ -212,15 +229,15 @@ class _Cell:
     @cached_property
     def imports(self) -> dict[str, str]:
         """Name → what it was imported as."""
-        found: dict[str, str] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    first = alias.name.split(".")[0]
-                    found[alias.asname or first] = alias.name if alias.asname else first
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                found |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names if a.name != "*"}
-        return found
+        return _imports_in(self.nodes)
+
+    @cached_property
+    def inner_imports(self) -> dict[str, str]:
+        """Those of them that stand in a function."""
+        functions = [n for n in self.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+        return {
+            name: what for function in functions for name, what in _imports_in(ast.walk(function)).items()
+        }
 
     @cached_property
     def stars(self) -> tuple[str, ...]:
@@ -239,26 +256,29 @@ class _Cell:
         return found
 
     @cached_property
-    def top_level(self) -> dict[str, list[ast.AST]]:
-        """What it defines for other cells, by name. Its imports are looked up elsewhere."""
-        found: dict[str, list[ast.AST]] = {}
-        for statement in self.tree.body:
-            if isinstance(statement, _DEFINES):
-                found.setdefault(statement.name, []).append(statement)
-            elif isinstance(statement, ast.Assign | ast.AnnAssign):
-                for node in ast.walk(statement):
-                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                        found.setdefault(node.id, []).append(statement)
-        return found
-
-    @cached_property
     def own_attributes(self) -> frozenset[str]:
         """Methods that its classes define, and attributes that it sets."""
         nodes = [node for node in self.nodes if isinstance(node, ast.Attribute)]
         found = {node.attr for node in nodes if isinstance(node.ctx, ast.Store)}
         found |= {str(node.arg) for node in self.nodes if isinstance(node, ast.keyword)}
-        classes = (node for node in self.nodes if isinstance(node, ast.ClassDef))
-        return frozenset(found | {str(getattr(item, "name", "")) for c in classes for item in c.body})
+        for node in self.nodes:
+            if isinstance(node, ast.ClassDef):
+                found |= {str(getattr(item, "name", "")) for item in node.body}
+                targets = (getattr(item, "target", None) for item in node.body)
+                found |= {target.id for target in targets if isinstance(target, ast.Name)}
+            elif isinstance(node, ast.Call) and _last_name(node.func) in _NAMES_BY_TEXT:
+                texts = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant))
+                found |= {word for t in texts if isinstance(t, str) for word in t.replace(",", " ").split()}
+        return frozenset(found)
+
+
+_NAMES_BY_TEXT = ("namedtuple", "NamedTuple", "make_dataclass", "setattr")
+"""What gives attributes their names by texts."""
+
+
+def _last_name(node: ast.AST) -> str:
+    """ "b" for `a.b`."""
+    return str(getattr(node, "attr", getattr(node, "id", "")))
 
 
 @dataclass(eq=False)
@@ -268,13 +288,48 @@ class _Notebook:
     cells: list[_Cell]
     given: dict[str, str]
     _resolving: set[str] = field(default_factory=set)
-    _known: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    _known: dict[tuple[str, int, bool], list[str]] = field(default_factory=dict)
 
-    def meanings(self, name: str, cell: _Cell) -> list[str]:
-        """The full names that a name may stand for in a cell; [] for something of the learner's own."""
-        if (name, id(cell)) not in self._known:
-            self._known[name, id(cell)] = list(dict.fromkeys(self._meanings(name, cell)))
-        return self._known[name, id(cell)]
+    def reached(self, first: _Cell, answer: str) -> list[tuple[_Cell, Part]]:
+        """The statements that an answer needs, with their cells; all of the first cell where it is not bound there."""
+        todo = [(first, part) for part in first.parts.binding(answer) or first.parts.parts]
+        reached: dict[int, tuple[_Cell, Part]] = {}
+        while todo:
+            while todo:
+                cell, part = todo.pop()
+                if id(part) in reached:
+                    continue
+                reached[id(part)] = cell, part
+                for name in part.loads:
+                    own = cell.parts.binding(name)
+                    todo += [(cell, p) for p in own] if own else self.definitions(name, apart_from=cell)
+            by_cell: dict[_Cell, list[Part]] = {}
+            for cell, part in reached.values():
+                by_cell.setdefault(cell, []).append(part)
+            todo += [(cell, p) for cell, parts in by_cell.items() for p in self._acting(cell, parts)]
+        return list(reached.values())
+
+    def _acting(self, cell: _Cell, reached: list[Part]) -> list[Part]:
+        """The other statements of a cell that may act on what is reached, on modules or on the course."""
+        acting = cell.parts.acting_on(reached)
+        rest = (p for p in cell.parts.parts if p not in reached and p not in acting)
+        return [*acting, *(p for p in rest if any(self._tampers(node, cell) for node in ast.walk(p.node)))]
+
+    def _tampers(self, node: ast.AST, cell: _Cell) -> bool:
+        inside = [name for name in self.dotted(node, cell) if name.startswith(f"{PACKAGE}.")]
+        inside = [name for name in inside if not name.startswith(f"{PACKAGE}.attention")]
+        return bool(self.patched(node, cell)) or any(name.count(".") > 1 for name in inside)
+
+    def meanings(self, name: str, cell: _Cell, *, local: bool = False) -> list[str]:
+        """The full names that a name may stand for in a cell; [] for something of the learner's own.
+
+        local: whether it is the name of a function's own variable.
+        """
+        key = name, id(cell), local
+        if key not in self._known:
+            found = self._in_cell(name, cell, local=local) if local else self._meanings(name, cell)
+            self._known[key] = list(dict.fromkeys(found))
+        return self._known[key]
 
     def _meanings(self, name: str, cell: _Cell) -> list[str]:
         found = self._in_cell(name, cell)
@@ -284,7 +339,7 @@ class _Notebook:
             return [self.given[name]]
         for other in self._others(name, cell):
             found += self._in_cell(name, other)
-            if name in other.top_level:
+            if name in other.bound:
                 return found
         return found or ([_WELL_KNOWN[name]] if name in _WELL_KNOWN else [])
 
@@ -293,10 +348,11 @@ class _Notebook:
         if not hasattr(builtins, name):
             yield from (other for other in self.cells if other is not cell and _mentions(other, name))
 
-    def _in_cell(self, name: str, cell: _Cell) -> list[str]:
-        found = [cell.imports[name]] if name in cell.imports else []
-        if name not in cell.bound and not found:
-            found += [f"{module}.{name}" for module in cell.stars]
+    def _in_cell(self, name: str, cell: _Cell, *, local: bool = False) -> list[str]:
+        imports = cell.inner_imports if local else cell.imports
+        found = [imports[name]] if name in imports else []
+        if name not in cell.bound and not found and not local:
+            found += [f"{module}.{name}" for module in cell.stars if _offers(module, name)]
             found += [name] if found and hasattr(builtins, name) else []
         if name not in self._resolving:  # a = b; b = a
             self._resolving.add(name)
@@ -314,18 +370,18 @@ class _Notebook:
         while isinstance(node, ast.Attribute):
             node = node.value
         if isinstance(node, ast.Name):
-            return bool(self.meanings(node.id, cell))
+            return bool(self.meanings(node.id, cell, local=id(node) in cell.parts.local))
         if isinstance(node, ast.Call) and _literal_getattr(node):
             return self.is_known(node.args[0], cell)
         return bool(self._roots(node, cell))
 
-    def definitions(self, name: str, apart_from: _Cell) -> list[tuple[_Cell, ast.AST]]:
-        """Where the other cells define a name: the first of them that does."""
+    def definitions(self, name: str, apart_from: _Cell) -> list[tuple[_Cell, Part]]:
+        """Where the other cells define a name: the first of them that does. Imports are looked up elsewhere."""
         if name in self.given:
             return []
         for cell in self._others(name, apart_from):
-            if nodes := cell.top_level.get(name):
-                return [(cell, node) for node in nodes]
+            if name in cell.bound:
+                return [(cell, part) for part in cell.parts.binding(name)]
         return []
 
     def dotted(self, node: ast.AST, cell: _Cell) -> list[str]:
@@ -341,7 +397,9 @@ class _Notebook:
         """The full names of what stands before the dots: a name, or a call or a table that is asked by a text."""
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
-                return self.meanings(name, cell) or ([] if id(node) in cell.local_uses else [name])
+                local = id(node) in cell.parts.local
+                own = local or (name in cell.bound and not hasattr(builtins, name))
+                return self.meanings(name, cell, local=local) or ([] if own else [name])
             case ast.Call() if attribute := _literal_getattr(node):
                 return [f"{name}.{attribute}" for name in self.dotted(node.args[0], cell)]
             case ast.Call() if module := self._literal_import(node, cell):
@@ -394,14 +452,39 @@ class _Notebook:
         return name.split(".")[0] if by == ["__import__"] else name  # it gives the package above
 
 
-def _taken_from_globals(node: ast.AST) -> str:
-    """The name that `globals()["name"]` asks for; else ""."""
+def _kinds_in(node: ast.AST) -> list[ast.expr]:
+    """Where a node names types and does nothing with them: annotations, and what `isinstance` compares with."""
     match node:
-        case ast.Subscript(
-            value=ast.Call(func=ast.Name(id="globals" | "locals" | "vars"), args=[]), slice=key
-        ):
-            return text_of(key)
-    return ""
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
+            found = [kinds]
+        case ast.arg(annotation=kind) | ast.AnnAssign(annotation=kind):
+            found = [kind]
+        case ast.FunctionDef(returns=kind) | ast.AsyncFunctionDef(returns=kind):
+            found = [kind]
+        case _:
+            found = []
+    only = (ast.Name, ast.Attribute, ast.Tuple, ast.BinOp, ast.BitOr, ast.Constant, ast.expr_context)
+    return [k for k in found if k is not None and all(isinstance(part, only) for part in ast.walk(k))]
+
+
+def _imports_in(nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """Name → what it was imported as."""
+    found: dict[str, str] = {}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.split(".")[0]
+                found[alias.asname or first] = alias.name if alias.asname else first
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names if a.name != "*"}
+    return found
+
+
+def _offers(module: str, name: str) -> bool:
+    """Whether `from module import *` can give a name; where that is not known, nearly any."""
+    if module == PACKAGE:
+        return name in getattr(sys.modules.get(PACKAGE), "__all__", ())
+    return name not in _WELL_KNOWN
 
 
 def _mentions(cell: _Cell, name: str) -> bool:

@@ -58,22 +58,27 @@ TOO_DEEP = "code that is nested too deeply"
 
 
 def forbidden_in(
-    exercise: Exercise, source: str, given: Mapping[str, Any] | None = None, others: Iterable[str] = ()
+    exercise: Exercise,
+    source: str,
+    given: Mapping[str, Any] | None = None,
+    others: Iterable[str] = (),
+    called: str = "",
 ) -> tuple[str, ...]:
     """What an answer uses and its exercise forbids, sorted: dotted names, and methods as ".softmax()".
 
-    Of the course's own package everything is forbidden that the exercise does not allow. others: the notebook's other
-    answer cells, from which the answer may take helpers. given: what names mean outside of these, where that is
-    known. Code that cannot be read gives (): whether it runs is for the kernel to say.
+    What else stands in its cell, e.g. a test, is not held against it: see `leftovers_in`. Of the course's own package
+    everything is forbidden that the exercise does not allow. others: the notebook's other answer cells, from which the
+    answer may take helpers. given: what names mean outside of these, where that is known. called: the function's name,
+    where that is not the exercise's. Code that cannot be read gives (): whether it runs is for the kernel to say.
     """
     try:
-        used = used_in(source, given, others, exercise.name)
+        used = used_in(source, given, others, called or exercise.name)
     except (RecursionError, MemoryError):
         return ()
     names = {name for name in used.names if _forbids(exercise, name)}
     methods = {name for group in exercise.forbids for name in used.methods & set(group.methods)}
     shortest = {name for name in names if not _below(name.rpartition(".")[0], tuple(names))}
-    return (*sorted(shortest), *(f".{method}()" for method in sorted(methods)))
+    return (*sorted(shortest), *(f".{m}()" if m in used.called else f".{m}" for m in sorted(methods)))
 
 
 def ran_forbidden(exercise: Exercise, used: Iterable[str]) -> tuple[str, ...]:
@@ -84,7 +89,11 @@ def ran_forbidden(exercise: Exercise, used: Iterable[str]) -> tuple[str, ...]:
 
 
 def hidden_in(
-    exercise: Exercise, source: str, given: Mapping[str, Any] | None = None, others: Iterable[str] = ()
+    exercise: Exercise,
+    source: str,
+    given: Mapping[str, Any] | None = None,
+    others: Iterable[str] = (),
+    called: str = "",
 ) -> tuple[str, ...]:
     """What in an answer keeps a reader from telling what it uses, in words, sorted; the arguments as above.
 
@@ -93,7 +102,7 @@ def hidden_in(
     if not exercise.forbids:
         return ()
     try:
-        return tuple(sorted(used_in(source, given, others, exercise.name).hidden))[:MOST_HIDDEN]
+        return tuple(sorted(used_in(source, given, others, called or exercise.name).hidden))[:MOST_HIDDEN]
     except (RecursionError, MemoryError):
         return (f"`{TOO_DEEP}`",)
 
@@ -116,18 +125,21 @@ def dynamic_calls(source: str) -> list[str]:
 def leftovers_in(exercise: Exercise, source: str) -> list[str]:
     """What stands in an answer, would not be allowed, and does nothing; a sentence for each, for a human to look at."""
     try:
-        idle = used_in(source, answer=exercise.name).idle
+        used = used_in(source, answer=exercise.name)
     except (RecursionError, MemoryError):
         return []
     imported = (
         (name, line)
-        for name, line in idle
+        for name, line in used.idle
         if line.startswith(("import ", "from ")) and _forbids(exercise, name)
     )
-    called = ((name, line) for name, line in idle if not line.startswith(("import ", "from ")))
+    called = ((name, line) for name, line in used.idle if not line.startswith(("import ", "from ")))
     say = "{}: `{}` stands in the answer cell; {}"
     found = [say.format(exercise.name, line[:80], "nothing uses it") for _, line in imported]
     found += [say.format(exercise.name, line[:80], "it did nothing") for _, line in called]
+    methods = {f".{method}" for group in exercise.forbids for method in group.methods}
+    beside = (line for name, line in used.beside if name in methods or _forbids(exercise, name))
+    found += [say.format(exercise.name, line[:80], "the answer does not use it") for line in beside]
     return list(dict.fromkeys(found))
 
 

@@ -164,10 +164,10 @@ def _report(exercise: Exercise, function: Callable, notebook: Notebook | None) -
         forbidden = _forbidden_in_script(exercise, function, result)
         small = _example(result, function, forbidden)
         return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)
-    named = forbidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell))
+    named = forbidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell), name)
     forbidden = named or ran_forbidden(exercise, result.used)
     if not forbidden and result.points:
-        forbidden = hidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell))
+        forbidden = hidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell), name)
     if not is_the_answer:  # tried under another name: no grader looks at it
         small = _example(result, function, forbidden)
         return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)

@@ -188,7 +188,67 @@ def test_a_variable_of_a_function_is_no_module():
         "def softmax_backward(w, g):\n    torch = (w * g).sum(-1, keepdims=True)\n    return w * (g - torch)"
     )
     assert forbidden_in(find("softmax_backward"), own) == ()
-    assert forbidden_in(find("softmax_backward"), f"{own}\ny = torch.ones(3)") == ("torch",)
+    assert forbidden_in(find("softmax_backward"), f"{own} + y\ny = torch.ones(3)") == ("torch",)
+
+
+OWN = "import torch, scipy.special\ndef softmax(x, axis=-1):\n    return own(x)\ndef own(x):\n    return kit(x)\n"
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        "kit = torch.softmax",
+        "def kit(x, f=torch.softmax):\n    return f(x)",
+        "class kit:\n    do = torch.softmax",
+        "class Base:\n    do = torch.softmax\nclass kit(Base): pass",
+        "def wrap(f):\n    return torch.softmax\n@wrap\ndef kit(x): pass",
+        "kit = {}\nkit['f'] = torch.softmax",
+        "kit = []\ndef add(f):\n    kit.append(f)\nadd(torch.softmax)",
+        "def prepare():\n    global kit\n    kit = torch.softmax\nprepare()",
+        "try:\n    kit = torch.softmax\nexcept NameError: pass",
+        "own.f = torch.softmax",
+        "np.exp = torch.softmax",
+        "exec('kit = f', {'f': torch.softmax})",
+        "def other(torch): pass\nkit = torch.softmax",
+        "softmax = torch.softmax",
+    ],
+)
+def test_what_a_function_reaches_counts_wherever_it_stands_in_its_cell(used):
+    assert forbidden_in(SOFTMAX, OWN + used) == ("torch.softmax",)
+    helpers = ["import torch\n" + OWN.replace("def softmax", "def mine") + used]
+    if "exec" not in used and "np.exp" not in used and "own.f" not in used and "softmax =" not in used:
+        answer = "def softmax(x):\n    return mine(x)"
+        assert forbidden_in(SOFTMAX, answer, others=helpers) == ("torch.softmax",)
+
+
+@pytest.mark.parametrize(
+    "unused",
+    [
+        "assert np.allclose(softmax(np.eye(2)), torch.softmax(torch.eye(2), -1))",
+        "def compare():\n    return torch.softmax(torch.ones(2), 0)\nprint(compare())",
+        "def kit(x):\n    return x\nfor n in range(2):\n    print(kit(n), scipy.special.softmax(np.ones(n)))",
+        "STEP = 1e-3\ntorch.softmax(torch.ones(2) * STEP, 0)",
+        "theirs = torch.softmax",
+        "x = torch.softmax(torch.ones(2), 0)\nprint(x.softmax(-1))",
+    ],
+)
+def test_a_test_beside_the_function_is_a_leftover(unused):
+    assert forbidden_in(SOFTMAX, OWN + unused) == ()
+    (text, *_) = leftovers_in(SOFTMAX, OWN + unused)
+    assert text.endswith("stands in the answer cell; the answer does not use it")
+
+
+def test_a_name_for_something_that_is_not_called_is_said_without_brackets():
+    assert forbidden_in(SOFTMAX, "f = x.softmax") == (".softmax",)
+
+
+def test_everything_imported_from_the_course_gives_what_the_course_offers():
+    answer = "def softmax(x):\n    return np.exp(x)"
+    assert forbidden_in(SOFTMAX, answer, others=["from sdpa_helpers import *"]) == ()
+    assert forbidden_in(SOFTMAX, "from sdpa_helpers import *\n" + answer) == ()
+    masked = "def masked_softmax(x):\n    return softmax(x)"
+    found = forbidden_in(find("masked_softmax"), masked, others=["from sdpa_helpers import *"])
+    assert found == ("sdpa_helpers.softmax",)
 
 
 def test_names_that_go_in_circles_or_branch_out_cost_little():

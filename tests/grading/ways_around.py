@@ -123,6 +123,23 @@ WAYS = (
         "def softmax(x, axis=-1):\n    from torch import tensor\n    return tensor(np.array(x)).softmax(axis).numpy()",
         "torch",
     ),
+    # ---- beside the function, and all the same in use
+    torch("put into a table", "kit[0](t, axis)", "kit = []\nkit.append(torch.softmax)"),
+    torch(
+        "put there by a function",
+        "kit[0](t, axis)",
+        "kit = []\ndef add(f):\n    kit.append(f)\n    return f\nadd(torch.softmax)",
+    ),
+    torch("by global", "f(t, axis)", "def prepare():\n    global f\n    f = torch.softmax\nprepare()"),
+    torch("an attribute set later", "Kit.do(t, axis)", "class Kit: pass\nKit.do = torch.softmax"),
+    torch(
+        "a subclass",
+        "Kit.__subclasses__()[0].do(t, axis)",
+        "class Kit: pass\nclass Own(Kit):\n    do = torch.softmax",
+    ),
+    torch("a base class", "Own.do(t, axis)", "class Kit:\n    do = torch.softmax\nclass Own(Kit): pass"),
+    torch("a class variable called F", "f(t, axis)", "class K:\n    torch = 1\nf = torch.softmax"),
+    torch("somebody else's variable", "torch.softmax(t, axis)", "def other(torch):\n    return torch"),
     # ---- SciPy
     scipy("SciPy's", "s.softmax(x, axis)", "import scipy.special as s"),
     scipy("SciPy's by name", "other(x, axis)", "from scipy.special import softmax as other"),
@@ -344,8 +361,59 @@ def honest(name: str, before: str = "", body: str = f"e = {E}; {DIVIDED}", needs
     return Way(f"own: {name}", f"{before}\ndef softmax(x, axis=-1):\n    {body}", needs)
 
 
+def tested(name: str, after: str) -> Way:
+    """A right softmax, and what stands behind it."""
+    own = honest(name)
+    return Way(own.name, f"{own.source}\n{after}", "torch" if "torch" in after else "scipy")
+
+
 HONEST = (
     honest("plain"),
+    tested(
+        "a test behind it",
+        "import scipy.special\nassert np.allclose(softmax(np.eye(2)), scipy.special.softmax(np.eye(2), -1))",
+    ),
+    tested(
+        "a test that nobody calls",
+        "def compare():\n    import torch\n    return torch.softmax(torch.ones(2), 0)",
+    ),
+    tested(
+        "a test in a loop",
+        "import scipy.special\nfor n in range(2):\n    print(scipy.special.softmax(np.ones(n + 1)))",
+    ),
+    honest("solution kept", "from sdpa_helpers import solution\nshown = solution('softmax')"),
+    honest("everything of the course imported", "from sdpa_helpers import *"),
+    honest(
+        "a named tuple",
+        "from collections import namedtuple\nR = namedtuple('R', 'softmax total')",
+        f"e = {E}; r = R(e, e.sum(axis=axis, keepdims=True)); return r.softmax / r.total",
+    ),
+    honest(
+        "a named tuple with types",
+        "from typing import NamedTuple\nclass R(NamedTuple):\n    softmax: np.ndarray",
+        f"e = R({E}).softmax; {DIVIDED}",
+    ),
+    honest(
+        "a made data class",
+        "from dataclasses import make_dataclass\nR = make_dataclass('R', ['logsumexp'])",
+        f"e = R({E}).logsumexp; {DIVIDED}",
+    ),
+    honest(
+        "a variable called torch", body=f"torch = {E}; return torch / torch.sum(axis=axis, keepdims=True)"
+    ),
+    Way(
+        "own: a variable called torch, where it is forbidden",
+        "def softmax_backward(W, G):\n    torch = (W * G).sum(-1, keepdims=True)\n    return W * (G - torch)",
+        exercise="softmax_backward",
+    ),
+    Way(
+        "own: torch asked for its device",
+        "import torch\nDEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+        "def softmax_backward(W: np.ndarray | torch.Tensor, G):\n    assert not isinstance(W, torch.Tensor)\n"
+        "    return W * (G - (W * G).sum(-1, keepdims=True))",
+        "torch",
+        "softmax_backward",
+    ),
     honest("a comment", "# torch.softmax(x) and x.softmax() would do it"),
     honest(
         "a docstring", body=f"'''As torch.softmax(x, axis) or scipy.special.softmax.'''; e = {E}; {DIVIDED}"
