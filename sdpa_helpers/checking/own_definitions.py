@@ -65,7 +65,8 @@ class Counted:
 def bound_in(cell: str, *, imports: bool = True) -> frozenset[str] | None:
     """The names that a cell gives to something, with or without those of imports; None for one that is no Python."""
     found = _statements(cell)
-    if not found and any(line.strip()[:1] not in ("", "#") for line in without_magic_lines(cell).split("\n")):
+    lines = () if found or _is_a_magic(cell) else without_magic_lines(cell).split("\n")
+    if any(line.strip()[:1] not in ("", "#") for line in lines):
         return None
     chosen = (s for s in found if imports or not isinstance(s.node, _IMPORTS))
     return frozenset().union(*(s.binds for s in chosen))
@@ -137,14 +138,19 @@ def _stars(node: ast.stmt) -> list[str]:
 @lru_cache(maxsize=512)
 def _statements(cell: str) -> tuple[_Statement, ...]:
     """The statements of a cell; none for one that does not parse, or is not Python at all."""
-    first = cell.lstrip()
-    if first.startswith("%%") and not first.startswith(_WHOLE_CELL):
+    if _is_a_magic(cell):
         return ()
     try:
         body = parse(cell).body
     except (RecursionError, MemoryError):
         return ()
     return tuple(_Statement(n, _binds(n), _needs(n), _is_definition(n)) for n in body)
+
+
+def _is_a_magic(cell: str) -> bool:
+    """Whether all of a cell is handed to a magic that keeps none of its names: `%%bash`, `%%timeit`."""
+    first = cell.lstrip()
+    return first.startswith("%%") and not first.startswith(_WHOLE_CELL)
 
 
 def _is_definition(node: ast.stmt) -> bool:

@@ -21,7 +21,7 @@ from sdpa_helpers.classroom.names import Named, Sender, apart, from_moodle, read
 from sdpa_helpers.classroom.worksheet import When
 from sdpa_helpers.grading.answered import holds_nothing
 from sdpa_helpers.grading.plain_text import one_line
-from sdpa_helpers.grading.read import Submission, notebook_of
+from sdpa_helpers.grading.read import Submission, is_notebook, notebook_of
 from sdpa_helpers.grading.result import FileHandedIn, Flag
 
 SAME_MOMENT = timedelta(seconds=2)
@@ -124,7 +124,7 @@ def _sort_in(
     if named and (named.sender.lms or not top):
         found.setdefault(named.sender, Found())  # handed in something: a missing notebook is then a result
     if entry.path is None:
-        if not entry.relative.name.endswith(".ipynb"):
+        if not is_notebook(entry.relative.name):
             if ".ipynb" in entry.relative.name.lower():
                 left_out.append((name, "named like a notebook, but its name does not end with .ipynb"))
             elif top and named is None:
@@ -157,7 +157,7 @@ def _unwrap(listing: Listing, notebooks: list[str]) -> Listing:
     if len(tops) != 1 or not below or from_moodle(next(iter(tops))):
         return listing
     inner = {PurePosixPath(*entry.relative.parts[1:]) for entry in below}
-    if listing.zipped and not any(len(p.parts) == 1 and p.name.endswith(".ipynb") for p in inner):
+    if listing.zipped and not any(len(p.parts) == 1 and is_notebook(p.name) for p in inner):
         folders = {p.parts[0] for p in inner if len(p.parts) > 1}
         folders |= {e.relative.parts[1] for e in below if e.is_folder and len(e.relative.parts) == 2}
         unwraps = bool(folders)  # a zip of the folder: its students are one level down

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.zip_names import open_zip
 from sdpa_helpers.grading.plain_text import one_line
-from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES
+from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, is_notebook
 
 TRAPS = ("__MACOSX", ".ipynb_checkpoints", ".DS_Store", ".git")
 """What systems add by themselves: not worth a line."""
@@ -110,7 +110,7 @@ def _add(listing: Listing, relative: PurePosixPath, child: os.DirEntry[str]) -> 
     """Take up one child; whether to look into it."""
     if _is_trap(child.name):
         return False
-    notebook, top = child.name.endswith(".ipynb"), len(relative.parts) == 1
+    notebook, top = is_notebook(child.name), len(relative.parts) == 1
     status = child.stat(follow_symlinks=False)
     is_folder = stat.S_ISDIR(status.st_mode)
     if child.name.startswith("."):
@@ -190,11 +190,11 @@ def unpack(archive: Path, into: Path) -> Listing:
             if why := _refused(name, info):
                 listing.leave_out(relative, why)
             elif any(part.startswith(".") for part in relative.parts):
-                if relative.name.endswith(".ipynb"):
+                if is_notebook(relative.name):
                     listing.leave_out(relative, HIDDEN)
             elif name.endswith("/"):
                 listing.entries.append(Entry(relative, is_folder=True))
-            elif not relative.name.endswith(".ipynb"):
+            elif not is_notebook(relative.name):
                 listing.entries.append(Entry(relative))
             elif relative in taken:
                 listing.leave_out(
@@ -221,10 +221,10 @@ def _refused(name: str, info: zipfile.ZipInfo) -> str:
         return "an absolute path: expected one below the folder of submissions"
     if ".." in relative.parts:
         return 'its path leads elsewhere, by "..": expected one below the folder of submissions'
-    if any(part.endswith(".ipynb") for part in relative.parts[:-1]):
+    if any(is_notebook(part) for part in relative.parts[:-1]):
         return "in a folder that is named like a notebook: not read"
     if name.endswith("/"):
-        return FOLDER if relative.name.endswith(".ipynb") else ""
+        return FOLDER if is_notebook(relative.name) else ""
     # Modes mean something in archives that say they were made on Unix.
     return _no_file(mode) if info.create_system == 3 else ""
 

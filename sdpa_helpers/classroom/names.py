@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
 
-from sdpa_helpers.grading.read import notebook_of
+from sdpa_helpers.grading.read import in_any_case, is_notebook, notebook_of
 from sdpa_helpers.grading.result import LmsIdentity
 
 MAX_NAME_CHARACTERS = 120
@@ -75,10 +75,11 @@ def read_name(relative: PurePath, notebooks: list[str]) -> Named | None:
         return Named(sender, match["file"], match["late"] is not None, int(match["number"]))
     if match := _BLACKBOARD.fullmatch(first):
         return Named(_from_system("blackboard", "", match["id"]), match["file"], time=_moment(match["time"]))
-    name = notebook_of(first, notebooks) if first.endswith(".ipynb") else None
+    name = notebook_of(first, notebooks) if is_notebook(first) else None
     if name is None:
         return None
-    before, after = (_COPY.sub(" ", part) for part in first.removesuffix(".ipynb").split(name, 1))
+    around = in_any_case(name).split(first[: -len(".ipynb")], 1)
+    before, after = (_COPY.sub(" ", part) for part in around)
     student = " ".join(part for part in (before.strip(" _-.,"), after.strip(" _-.,()")) if part)
     return Named(_sender(student), f"{name}.ipynb") if student else None
 
@@ -90,7 +91,7 @@ def from_moodle(name: str) -> bool:
 
 def notebook_like(file: str, notebooks: list[str]) -> bool:
     """Whether a Canvas name's last part can be that: a notebook of this course, or no notebook at all."""
-    return not file.endswith(".ipynb") or notebook_of(file, notebooks) is not None
+    return not is_notebook(file) or notebook_of(file, notebooks) is not None
 
 
 def _moment(text: str) -> datetime | None:

@@ -124,10 +124,24 @@ class Lifted:
     """By exercise: its answer's `checking.shape`."""
 
 
+def is_notebook(filename: str) -> bool:
+    """Whether a file's name ends as a notebook's does, in small letters or capitals."""
+    return filename.lower().endswith(".ipynb")
+
+
 def notebook_of(filename: str, notebooks: list[str]) -> str | None:
-    """Which notebook a file is: also "01_x (1).ipynb", "01_x-Copy1.ipynb" and "Copy of 01_x.ipynb"."""
-    stem = filename.removesuffix(".ipynb")
-    return next((n for n in notebooks if n == stem), next((n for n in notebooks if n in stem), None))
+    """Which notebook a file is, without regard to capitals.
+
+    Also "01_x (1).ipynb", "01_x-Copy1.ipynb" and "Copy of 01_x.ipynb".
+    """
+    stem = filename[: -len(".ipynb")] if is_notebook(filename) else filename
+    named = [n for n in notebooks if in_any_case(n).search(stem)]
+    return next((n for n in named if len(n) == len(stem)), next(iter(named), None))
+
+
+def in_any_case(name: str) -> re.Pattern[str]:
+    """Finds the name of a notebook in small letters and capitals: those of ASCII, the others are other letters."""
+    return re.compile(re.escape(name), re.IGNORECASE | re.ASCII)
 
 
 # ---- reading ----------------------------------------------------------------------------------------------

@@ -135,6 +135,36 @@ def test_canvas_late_files_count_only_where_there_is_no_other(tmp_path):
     ]
 
 
+def test_capitals_in_a_files_name_do_not_matter(tmp_path):
+    shouted = f"{NAME.upper()}.IPYNB"
+    for path in (
+        f"ada/{shouted}",
+        f"emmy/{NAME}.ipynb",
+        f"emmy/{shouted}",
+        f"Alan_{shouted}",
+        f"alan_{NAME}.ipynb",
+    ):
+        put(tmp_path / "in" / path)
+    put(tmp_path / "in" / f"lovelaceada_123_456_{shouted}")
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        for path in (tmp_path / "in").rglob("*.*"):
+            archive.write(path, path.relative_to(tmp_path / "in"))
+    (tmp_path / "out").mkdir()
+    for source in (tmp_path / "in", unpack(tmp_path / "in.zip", tmp_path / "out")):
+        got, left_out = found(source)
+        assert left_out == {}
+        people = {student: graded(submission) for (student, _), submission in got.items()}
+        (other_alan,) = (name for name in people if name.startswith("alan"))
+        assert people == {
+            "Alan": f"Alan_{shouted}",
+            other_alan: f"alan_{NAME}.ipynb",
+            "ada": shouted,
+            "emmy": f"{NAME}.ipynb",
+            "lovelaceada_123": f"lovelaceada_123_456_{shouted}",
+        }
+        assert other_alan.casefold() != "alan"
+
+
 def test_moodle_folders_flat_files_and_online_texts(tmp_path):
     put(tmp_path / "Ada Lovelace_11_assignsubmission_file" / "sub" / f"{NAME}.ipynb")
     put(tmp_path / f"Emmy Noether_12_assignsubmission_file_{NAME}.ipynb")

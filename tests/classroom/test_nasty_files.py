@@ -247,7 +247,7 @@ def test_a_name_without_end_is_left_out_and_costs_no_time(tmp_path):
     assert len(left_out) == len(names)
 
 
-@pytest.mark.parametrize("name", [f"{NAME}.ipynb.txt", f"{NAME}.IPYNB", f"{NAME}.ipynb "])
+@pytest.mark.parametrize("name", [f"{NAME}.ipynb.txt", f"{NAME}.IPYNB.zip", f"{NAME}.ipynb "])
 def test_a_notebook_with_another_ending_is_named(tmp_path, name):
     put(tmp_path / "ada" / name)
     put(tmp_path / "bob" / f"{NAME}.ipynb")

@@ -95,6 +95,7 @@ def defined(returned, marked=True):
             1,
             ["doubled-answer"],
         ),
+        ([defined(1), "%%bash\n# exercise: dot_product\necho"], 0, ["doubled-answer"]),
         ([defined(1), "# exercise: dot_product"], 0, ["doubled-answer"]),
         ([defined(1), "# exercise: dot_product\ndot_product = (lambda q, k:"], 1, ["doubled-answer"]),
         (
@@ -246,6 +247,8 @@ def test_an_endless_answer_is_not_taken(pristine):
         ("01_dot_product (1).ipynb", NAME),
         ("Copy of 01_dot_product.ipynb", NAME),
         ("01_dot_product-Copy1.ipynb", NAME),
+        ("01_Dot_Product-Copy1.IPYNB", NAME),
+        ("01_dot_produc\u1e97.ipynb", None),
         ("homework.ipynb", None),
     ],
 )
