@@ -226,7 +226,8 @@ def _refuse_as_one_folder(batch: Batch) -> None:
         raise Unusable(f"--out {batch.out} is the folder of submissions itself; name another, new folder")
     if ResultsFolder(batch.source).is_of_a_run():
         raise Unusable(
-            f"{batch.source} is the --out folder of an earlier run; expected a folder of submissions"
+            f"{batch.source} is the --out folder of an earlier run; expected a folder of submissions. Where it holds "
+            "some too, move run.json, results/ and feedback/ out of it"
         )
 
 

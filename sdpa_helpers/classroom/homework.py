@@ -51,13 +51,20 @@ class Homework:
 
     @property
     def in_words(self) -> str:
-        """What is homework, a lesson at a time: "`best_key`, all of 03_softmax"."""
+        """What is homework, a lesson at a time: "`best_key` of 01_dot_product and all of 03_softmax"."""
         parts = []
         for lesson in LESSONS:
             every = [exercise.name for exercise in exercises_of(lesson)]
             here = [name for name in every if name in self.names]
-            parts += [f"all of {lesson}"] if here == every else [f"`{name}`" for name in here]
-        return ", ".join(parts)
+            if here:
+                which = "all" if here == every else _and([f"`{name}`" for name in here])
+                parts.append(f"{which} of {lesson}")
+        return _and(parts)
+
+
+def _and(parts: list[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 SOLVED_AT_THE_START = "dot_product"

@@ -31,6 +31,7 @@ def show_summary(summary: Summary, folder: ResultsFolder, *, all_rows: bool = Fa
     whole = overview(summary.submissions)
     if all_rows:
         console.print(_gradebook(summary))
+        say("")
     resumed = f", {summary.kept} from an earlier run" if summary.kept else ""
     again = f", {summary.again} graded again" if summary.again else ""
     absent = f"; {whole.absent} not handed in" if whole.absent else ""
@@ -119,12 +120,12 @@ def _look_at(whole: Overview) -> Table:
 
 def _gradebook(summary: Summary) -> Table:
     """A row for each student, with what a human should look at."""
-    table = Table(title="Gradebook", title_justify="left")
+    table = _table()
     notebooks = sorted({notebook for row in summary.rows for notebook in row.points})
-    table.add_column("student", overflow="fold")
+    table.add_column("learner", overflow="fold", max_width=24)
     for name in (*(_number_of(name) for name in notebooks), "total", "max"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("remarks", min_width=23)
+    table.add_column("remarks", overflow="fold")
     remarks: dict[str, dict[str, None]] = {}
     for noted in summary.submissions:
         said = (remark for remark in noted.remarks if remark != "missing" or noted.files)

@@ -192,6 +192,17 @@ def test_notebooks_that_were_not_graded_are_refused(tmp_path):
         export(tmp_path, "canvas", notebooks=(OTHER,))
 
 
+@pytest.mark.parametrize(
+    ("to", "content"), [("canvas", ROSTER), ("moodle", "Identifier,Full name,Grade\nParticipant 9,Bo,\n")]
+)
+def test_the_roster_of_another_course_is_refused(tmp_path, to, content):
+    put(tmp_path, "zoe", NAME, 1.0, 22.0)
+    roster = tmp_path / "roster.csv"
+    roster.write_text(content)
+    with pytest.raises(CannotExport, match="none of the 1 learners was found in it"):
+        export(tmp_path, to, roster=roster)
+
+
 # ---- Gradescope -------------------------------------------------------------------------------------------
 
 

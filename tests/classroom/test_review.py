@@ -245,6 +245,7 @@ def test_a_table_goes_out_and_comes_back_with_marks(out, tmp_path, delimiter):
     assert sync_table(ResultsFolder(out), path) == (0, 11)
     rows = rows_of(path)
     assert "gus" not in path.read_text()
+    assert any("sum (" in row["criteria"] for row in rows)
     assert "'=HYPERLINK(1)" in [row["answer"] for row in rows]
     rows[0] |= {"points": "2,5", "comment": "'=1+1", "mine": "a note"}
     rows[1] |= {"met": "sum moments"}
@@ -282,6 +283,17 @@ def test_a_table_with_a_mistake_changes_nothing(out, tmp_path, changes, says):
     with pytest.raises(BadTable, match=says):
         sync_table(ResultsFolder(out), path)
     assert load_marks(out / "marks.db") == {}
+
+
+def test_every_row_with_a_mistake_is_named(out, tmp_path):
+    path = tmp_path / "marks.csv"
+    sync_table(ResultsFolder(out), path)
+    rows = rows_of(path)
+    for row in rows[:2]:
+        row["points"] = "many"
+    write_rows(path, rows)
+    with pytest.raises(BadTable, match=f"(?s){rows[0]['id']}.*{rows[1]['id']}"):
+        sync_table(ResultsFolder(out), path)
 
 
 def test_a_file_that_is_no_such_table_is_refused(out, tmp_path):

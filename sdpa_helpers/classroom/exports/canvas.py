@@ -15,6 +15,7 @@ from sdpa_helpers.classroom.exports.roster import (
     number_cell,
     points_cell,
     read_roster,
+    refuse_strangers,
     squeezed,
     totals_of,
     write_rows,
@@ -76,7 +77,7 @@ def _with_roster(
         worth[n] = (as_number(possible[column]) if possible and column is not None else None) or own[n]
         if column is None:
             notes.append(
-                f"{n}: the roster has no such column; Canvas will ask which assignment it is, or make one"
+                f"{n}: the roster has no column called {title!r}; Canvas will ask which assignment it is, or make one"
             )
         elif worth[n] != own[n]:
             notes.append(f"{n}: {own[n]:g} points were scaled to the {worth[n]:g} that its column is worth")
@@ -84,6 +85,7 @@ def _with_roster(
     first[0] = first[0] or "    Points Possible"
     people = [r for r in roster.rows if r is not possible and r[0].strip()]
     matched = match(people, learners, _keys(roster))
+    refuse_strangers(order.roster, learners, matched)
     rows = [[*first, *map(number_cell, worth.values())]]
     rows += [
         [*row[: section + 1], *(points_cell(matched[i], n, worth[n]) for n in titles)]

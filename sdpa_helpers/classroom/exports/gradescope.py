@@ -16,12 +16,18 @@ def export(order: Order) -> Exported:
         late = taken_off.get(result.student, 0.0)
         taken_off[result.student] = late + result.earned - result.points
         mine = tests.setdefault(result.student, [])
+        why = result.reason if result.status == "missing" else ""
         for exercise in result.exercises:
             for case in exercise.cases:
                 number = f"{result.notebook[:2]}.{len(mine) + 1}"
                 tags = [result.notebook, exercise.name]
                 mine.append(
-                    {"name": f"{exercise.name}: {case.case}", "number": number, "tags": tags, **_test(case)}
+                    {
+                        "name": f"{exercise.name}: {case.case}",
+                        "number": number,
+                        "tags": tags,
+                        **_test(case, why),
+                    }
                 )
     paths = []
     for student, mine in sorted(tests.items()):
@@ -32,11 +38,12 @@ def export(order: Order) -> Exported:
     return Exported(tuple(paths), len(tests))
 
 
-def _test(case: GradedCase) -> dict[str, Any]:
+def _test(case: GradedCase, why: str) -> dict[str, Any]:
+    """A case as a test; `why` it could not be run, where no file was graded."""
     found = {
         "score": case.points,
         "max_score": case.max_points,
-        "output": case.message,
+        "output": why or case.message,
         "output_format": "text",
         "visibility": "visible",
     }

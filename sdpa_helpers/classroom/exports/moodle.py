@@ -14,6 +14,7 @@ from sdpa_helpers.classroom.exports.roster import (
     notes_unmatched,
     number_cell,
     read_roster,
+    refuse_strangers,
     scaled_to,
     totals_of,
     write_rows,
@@ -43,7 +44,9 @@ def _without_roster(order: Order, learners: list[Totals], which: str) -> Exporte
             rows.append([*map(no_formula, (identifier, t.name, "", "")), *grade])
     target = order.target("moodle.csv")
     write_rows(target, COLUMNS, rows)
-    return Exported((target,), len(rows), note_without_ids(learners, "moodle"))
+    maximum = ", ".join(sorted({row[5] for row in rows}))
+    unscaled = f"without --roster: grades are of {maximum}, whatever the assignment is worth in Moodle"
+    return Exported((target,), len(rows), (*note_without_ids(learners, "moodle"), unscaled))
 
 
 def _with_roster(order: Order, learners: list[Totals], which: str) -> Exported:
@@ -57,6 +60,7 @@ def _with_roster(order: Order, learners: list[Totals], which: str) -> Exported:
     maximum, may = roster.column("Maximum grade", "Maximum Grade"), roster.column("Grade can be changed")
     comment = roster.column("Feedback comments")
     matched = match(roster.rows, learners, _keys(roster))
+    refuse_strangers(order.roster, learners, matched)
     rows, notes, scales = [], [], set()
     for i, row in enumerate(roster.rows):
         points = matched[i].of(which) if i in matched else None

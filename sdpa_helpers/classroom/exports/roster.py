@@ -171,11 +171,25 @@ def note_without_ids(learners: list[Totals], system: str) -> tuple[str, ...]:
     )
 
 
+def refuse_strangers(path: Path, learners: list[Totals], matched: dict[int, Totals]) -> None:
+    """A roster that has none of the learners is another course's: CannotExport."""
+    if learners and not matched:
+        raise CannotExport(
+            f"--roster {path}: none of the {len(learners)} learners was found in it: is it this course's?"
+        )
+
+
 def notes_unmatched(learners: list[Totals], matched: dict[int, Totals], people: int) -> tuple[str, ...]:
     """What to tell the instructor of learners and rows of the roster that found no partner."""
     notes = [f"not in the roster: {t.student}" for t in learners if t not in matched.values()]
     if people > len(matched):
-        notes.append(f"{people - len(matched)} people of the roster have no marks; their rows are left out")
+        left = people - len(matched)
+        who = (
+            "1 person of the roster has no marks; the row is"
+            if left == 1
+            else f"{left} people of the roster have no marks; their rows are"
+        )
+        notes.append(f"{who} left out")
     return tuple(notes)
 
 

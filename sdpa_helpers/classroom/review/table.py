@@ -16,6 +16,12 @@ from sdpa_helpers.lessons.registry import all_written
 COLUMNS = ("id", "exercise", "answer", "points", "max_points", "met", "comment", "state")
 """`met`: keys of criteria, e.g. "sum moments". `state` tells whether a row was changed since it was written."""
 
+CRITERIA = "criteria"
+"""One more, to read: which keys there are for `met`, and what each is worth."""
+
+MOST_NAMED = 20
+"""Of the rows with a mistake."""
+
 _FILLED = ("points", "met", "comment")
 
 
@@ -40,13 +46,20 @@ def sync_table(folder: ResultsFolder, path: Path) -> tuple[int, int]:
     """
     found = _read(path) if path.exists() else _Table()
     answers = answers_of(folder.read_results())
-    marks, todo = load_marks(folder.marks_db), []
+    marks, todo, bad = load_marks(folder.marks_db), [], []
     for answer in answers:
         row = found.rows.get(answer_id(answer.key))
         if row and row["state"].strip() != _state(row):
-            mark = _mark(row, answer.key, f"{path}: the row {row['id']}")
+            try:
+                mark = _mark(row, answer.key, f"{path}: the row {row['id']}")
+            except BadTable as error:
+                bad.append(str(error))
+                continue
             if mark != marks.get(answer.key, NOTHING):
                 todo.append((answer.key, mark))
+    if bad:
+        more = f"\n… and {len(bad) - MOST_NAMED} more" if len(bad) > MOST_NAMED else ""
+        raise BadTable("\n".join(bad[:MOST_NAMED]) + more)
     for key, mark in todo:
         save_mark(folder.marks_db, key, mark)
     _write(path, found, [(a.key, a.text) for a in answers], load_marks(folder.marks_db))
@@ -68,7 +81,7 @@ def _write(
 ) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=found.delimiter)
-    writer.writerow([*COLUMNS, *found.added])
+    writer.writerow([*COLUMNS, CRITERIA, *found.added])
     for key, words in answers:
         mark = marks.get(key, NOTHING)
         row = {
@@ -82,8 +95,19 @@ def _write(
         }
         row = {name: as_text(cell) for name, cell in row.items()}
         kept = found.rows.get(row["id"], {})
-        writer.writerow([*row.values(), _state(row), *(kept.get(name, "") for name in found.added)])
+        writer.writerow(
+            [
+                *row.values(),
+                _state(row),
+                _criteria(key.exercise),
+                *(kept.get(name, "") for name in found.added),
+            ]
+        )
     write_text(path, "\ufeff" + text.getvalue())  # the mark in front tells spreadsheets that it is UTF-8
+
+
+def _criteria(exercise: str) -> str:
+    return ", ".join(f"{c.key} ({c.points:g})" for c in all_written()[exercise].criteria)
 
 
 def _read(path: Path) -> _Table:
@@ -99,7 +123,7 @@ def _read(path: Path) -> _Table:
             f"{path} lacks {', '.join(lacking)}; expected a table with the columns {', '.join(COLUMNS)}"
         )
     rows = {row["id"].strip(): row for row in reader}
-    return _Table(rows, [name for name in names if name not in COLUMNS], delimiter)
+    return _Table(rows, [name for name in names if name not in (*COLUMNS, CRITERIA)], delimiter)
 
 
 def _mark(row: dict[str, str], key: AnswerKey, where: str) -> Mark:
