@@ -109,11 +109,6 @@ class Summary:
         return sum(noted.kept for noted in self.submissions)
 
     @property
-    def again(self) -> int:
-        """How many submissions an earlier run had graded with a result that holds no more."""
-        return sum(noted.again for noted in self.submissions)
-
-    @property
     def given_up(self) -> tuple[Noted, ...]:
         """Those that the grader itself failed on."""
         return tuple(noted for noted in self.submissions if noted.given_up)

@@ -32,11 +32,12 @@ def show_summary(summary: Summary, folder: ResultsFolder, *, all_rows: bool = Fa
     if all_rows:
         console.print(_gradebook(summary))
         say("")
-    resumed = f", {summary.kept} from an earlier run" if summary.kept else ""
-    again = f", {summary.again} graded again" if summary.again else ""
+    graded = [noted for noted in summary.submissions if noted.status != "missing"]
+    kept, again = sum(noted.kept for noted in graded), sum(noted.again for noted in graded)
+    said = (f", {kept} from an earlier run" if kept else "") + (f", {again} graded again" if again else "")
     absent = f"; {whole.absent} not handed in" if whole.absent else ""
     handed_in = f"{count(whole.handed_in, 'notebook')} of {count(whole.learners, 'learner')}"
-    say(f"{handed_in}{resumed}{again}{absent}")
+    say(f"{handed_in}{said}{absent}")
     say("")
     console.print(_notebooks(whole))
     say("")

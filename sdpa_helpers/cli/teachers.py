@@ -346,7 +346,7 @@ def _graded(path: Path) -> ResultsFolder:
     if not folder.holds_results():
         raise Refusal(f"{path} holds no results/; name the --out folder of `sdpa grade`")
     if older := folder.older_results():
-        warn(f"{len(older)} results are passed over: {older[0]}")
+        warn(f"{count(len(older), 'result')} passed over: {older[0]}")
     return folder
 
 

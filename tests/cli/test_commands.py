@@ -98,7 +98,7 @@ def test_results_of_another_version_are_passed_over_aloud(graded):
     path.write_text(json.dumps(data))
     status, says = sdpa("export", graded, "--to", "canvas")
     assert status == 0
-    assert "1 results are passed over: this result has the form 2 or older" in says
+    assert "1 result passed over: this result has the form 2 or older" in says
     assert "1 learner; written" in says
 
 
@@ -176,3 +176,10 @@ def test_a_name_that_no_file_can_have_is_a_sentence_and_not_an_error():
     assert status == 2
     assert "no such file" in says
     assert sdpa("grade", "x" * 300, "--out", "y" * 300)[0] == 2
+
+
+def test_rules_for_late_files_that_go_together_are_given_together(tmp_path):
+    status, says = sdpa("grade", tmp_path, "--out", tmp_path / "out", "--late-penalty", "0.3")
+    assert (status, "--late-penalty says what --late penalty costs: give both" in says) == (2, True)
+    status, says = sdpa("grade", tmp_path, "--out", tmp_path / "out", "--late", "never")
+    assert (status, "--late takes use, ignore or penalty" in says) == (2, True)
