@@ -2,11 +2,14 @@
 
 FLAG_KINDS = {
     "answer-cell-error": "An answer cell ended with an error after its function was defined; the function was graded.",
-    "answer-line-missing": "The first line that names the exercise is gone; the answer was found in another way.",
+    "answer-line-missing": (
+        "The first line that names the exercise is gone, or stands over something else; the answer was found in "
+        "another way."
+    ),
     "answer-too-long": "An answer is longer than what is read; one in code is then not graded.",
     "could-not-be-read": "An answer took too long to read, or too much memory: what it uses is not known. Look at it.",
     "definitions-stopped": "The learner's own definitions beside the answers ended the run; it was made without them.",
-    "doubled-answer": "An exercise has several answer cells; the last one that was worked on was graded.",
+    "doubled-answer": "An exercise has several cells with its line; the last one that defines the function was graded.",
     "dynamic-code": "What the code uses cannot be told by reading (`exec`, `getattr`, …); often it is harmless.",
     "edited-check": "A check cell was changed; the original one was used, so it had no effect.",
     "forbidden-call": "Something ready-made was used that the exercise forbids; `--forbidden` says what it costs.",
