@@ -34,7 +34,15 @@ TORCH_ATTENTION = (
 
 TORCH_COSINE = ("aten::cosine_similarity", "aten::cosine_embedding_loss")
 
-TORCH_ENTROPY = ("aten::special_entr", "aten::kl_div", "torch.distributions.entropy")
+TORCH_ENTROPY = (
+    "aten::special_entr",
+    "aten::kl_div",
+    "aten::cross_entropy_loss",
+    "aten::binary_cross_entropy",
+    "aten::binary_cross_entropy_with_logits",
+    "torch.distributions.entropy",
+)
+"""The entropy, and what gives it when it is asked about one distribution twice."""
 
 TORCH_STEPS = (
     "aten::ones_like",
@@ -49,9 +57,12 @@ TORCH_STEPS = (
     "aten::addmm",
     "aten::baddbmm",
     "aten::exp",
+    "aten::exp_",
     "aten::exp2",
+    "aten::expm1",
     "aten::log",
     "aten::sum",
+    "aten::nansum",
     "aten::mean",
     "aten::cumsum",
     "aten::prod",
@@ -67,7 +78,16 @@ OVERLOADS = {
     "aten::_softmax": ("", "out"),
     "aten::_log_softmax": ("", "out"),
     "aten::logsumexp": ("", "out"),
+    "aten::_masked_softmax": ("", "out"),
+    "aten::_sparse_softmax": ("", "int", "out"),
+    "aten::_sparse_log_softmax": ("", "int", "out"),
+    "aten::logcumsumexp": ("", "out"),
+    "aten::_logcumsumexp": ("", "out"),
+    "aten::_native_multi_head_attention": ("", "out"),
+    "aten::_transformer_encoder_layer_fwd": ("", "out"),
     "aten::special_entr": ("", "out"),
+    "aten::binary_cross_entropy": ("", "out"),
+    "aten::binary_cross_entropy_with_logits": ("", "out"),
     "aten::mm": ("", "out"),
     "aten::bmm": ("", "out"),
     "aten::addmm": ("", "out"),
@@ -101,7 +121,20 @@ FUNCTIONS = {
         "log_softmax": "scipy.special.log_softmax",
         "logsumexp": "scipy.special.logsumexp",
     },
-    "scipy.stats": {"entropy": "scipy.stats.entropy"},
+    "scipy.special.cython_special": {
+        "entr": "scipy.special.entr",
+        "rel_entr": "scipy.special.rel_entr",
+        "kl_div": "scipy.special.kl_div",
+    },
+    "scipy.stats": {
+        "entropy": "scipy.stats.entropy",
+        "power_divergence": "scipy.stats.power_divergence",
+        "pearsonr": "scipy.stats.pearsonr",
+    },
+    "scipy.spatial._distance_wrap": {
+        "cdist_cosine_double_wrap": "scipy.spatial.distance.cosine",
+        "pdist_cosine_double_wrap": "scipy.spatial.distance.cosine",
+    },
     "scipy.spatial.distance": {
         "cosine": "scipy.spatial.distance.cosine",
         "correlation": "scipy.spatial.distance.correlation",
@@ -113,8 +146,12 @@ FUNCTIONS = {
         "jacobian": "scipy.differentiate",
         "hessian": "scipy.differentiate",
     },
-    "scipy.optimize": {"approx_fprime": "scipy.optimize.approx_fprime"},
+    "scipy.optimize._numdiff": {"approx_derivative": "scipy.optimize"},
+    "mpmath.calculus.differentiation": {"diff": "mpmath.diff", "diffs": "mpmath.diff"},
     "sympy.core.function": {"Derivative.__new__": "sympy.diff"},
+    "onnx.reference.ops.op_softmax": {"Softmax._run": "onnx.reference"},
+    "onnx.reference.ops.op_log_softmax": {"LogSoftmax._run": "onnx.reference"},
+    "onnx.reference.ops.op_attention": {"_compute_attention": "onnx.reference"},
     "sklearn.utils.extmath": {"softmax": "sklearn.utils.extmath.softmax"},
     "sklearn.metrics.pairwise": {
         "cosine_similarity": "sklearn.metrics.pairwise.cosine_similarity",

@@ -1,6 +1,7 @@
 """What an answer uses, told by reading it: forbidden things by every name, and nothing that is the learner's own."""
 
 import dataclasses
+import re
 import sys
 
 import pytest
@@ -377,3 +378,30 @@ def test_what_cannot_be_counted_in_a_grader_is_not_counted_anywhere():
     assert not_allowed(7, 7, [COURSE_SOFTMAX]).startswith(
         "7 of 7 cases right, 0 points: sdpa_helpers.softmax"
     )
+
+
+def test_every_variant_of_pytorchs_operators_is_watched():
+    torch = pytest.importorskip("torch")
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    about = re.compile("softmax|logsumexp|logcumsumexp|attention|entr(?!y)|cross_entropy")
+    found = {
+        name
+        for name in torch._C._dispatch_get_all_op_names()
+        if about.search(name) and "backward" not in name
+    }
+    found -= {"aten::softmax.int_out", "aten::log_softmax.int_out"}  # they call the others
+    keys = ("CPU", "SparseCPU", "CompositeExplicitAutograd")
+    work = {
+        name
+        for name in found
+        if name.startswith("aten::")
+        and any(has(name, key) for key in keys)
+        and any(has(name.partition(".")[0], key) for key in keys)
+    }
+    watched = {
+        f"{name}.{overload}" if overload else name
+        for name in operations.OF_TORCH
+        for overload in operations.OVERLOADS.get(name, ("",))
+    }
+    assert len(work) > 20
+    assert work <= watched

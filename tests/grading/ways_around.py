@@ -123,6 +123,11 @@ WAYS = (
         "def softmax(x, axis=-1):\n    from torch import tensor\n    return tensor(np.array(x)).softmax(axis).numpy()",
         "torch",
     ),
+    torch(
+        "cumulated into a result",
+        "torch.exp(t - cumulated(t, axis).select(axis, -1).unsqueeze(axis))",
+        "def cumulated(t, axis):\n    o = torch.empty_like(t)\n    torch.logcumsumexp(t, axis, out=o)\n    return o",
+    ),
     # ---- beside the function, and all the same in use
     torch("put into a table", "kit[0](t, axis)", "kit = []\nkit.append(torch.softmax)"),
     torch(
@@ -241,6 +246,65 @@ WAYS = (
         "    return D(torch.from_numpy(np.moveaxis(weights, axis, -1).copy())).entropy().numpy()",
         "torch",
         "entropy",
+    ),
+    *(
+        torch(
+            name,
+            call,
+            "L = torch.nn.functional\ndef row(t):\n    return t.movedim(-1, 1) if t.ndim > 1 else t",
+            "entropy",
+        )
+        for name, call in (
+            ("a cross-entropy", "L.cross_entropy(row(t.log()), row(t), reduction='none')"),
+            ("a binary one", "L.binary_cross_entropy(t, t, reduction='none').sum(axis)"),
+        )
+    ),
+    *(
+        Way(name, f"{before}\ndef entropy(weights, axis=-1):\n    return {call}", "scipy", "entropy")
+        for name, before, call in (
+            (
+                "Cython's",
+                "from scipy.special.cython_special import entr",
+                "np.vectorize(entr, otypes=[float])(weights).sum(axis)",
+            ),
+            (
+                "a test of Pearson's",
+                "import scipy.stats as s",
+                "-s.power_divergence(weights, np.full_like(weights, 1.0), lambda_=0, axis=axis).statistic",
+            ),
+        )
+    ),
+    *(
+        Way(name, f"{before}\ndef cosine_similarity(q, k):\n    return {call}", "scipy", "cosine_similarity")
+        for name, before, call in (
+            (
+                "SciPy's table of metrics",
+                "import scipy.spatial.distance as d",
+                "1 - d._METRICS['cosine'].cdist_func(q[None], k[None])[0, 0]",
+            ),
+            ("a correlation", "import scipy.stats as s", "s.pearsonr(np.r_[q, -q], np.r_[k, -k]).statistic"),
+        )
+    ),
+    Way(
+        "ONNX",
+        "from onnx.reference.ops.op_softmax import Softmax\ndef softmax(x, axis=-1):\n"
+        "    return Softmax._run(None, np.array(x), axis=axis)[0]",
+        "onnx",
+    ),
+    Way(
+        "derivatives of SciPy's",
+        "from scipy.optimize import minimize\ndef softmax_jacobian(x):\n"
+        "    return np.stack([minimize(lambda v, i=i: np.exp(v[i] - v.max()) / np.exp(v - v.max()).sum(), x.ravel(), "
+        "jac='3-point', options={'maxiter': 0}).jac for i in range(x.size)])",
+        "scipy",
+        "softmax_jacobian",
+    ),
+    Way(
+        "derivatives of mpmath's",
+        "import mpmath\ndef softmax_jacobian(x):\n"
+        "    return np.full((x.size, x.size), float(mpmath.diff(mpmath.exp, float(x.ravel()[0]))))",
+        "mpmath",
+        "softmax_jacobian",
     ),
     Way(
         "derivatives",
