@@ -131,6 +131,9 @@ _HARMLESS_MAGICS = frozenset(
         "xmode",
         "pip",
         "conda",
+        "mamba",
+        "micromamba",
+        "uv",
         "who",
         "whos",
         "who_ls",
@@ -155,6 +158,8 @@ _HARMLESS_MAGICS = frozenset(
         "clear",
     }
 )
+_READ_OR_NOT_RUN = ("time", "timeit", "capture", "pip", "conda", "mamba", "micromamba", "uv")
+"""Of the others, IPython evaluates what stands in braces in their line."""
 _MAGIC = re.compile(r"%{0,2}(\w+)[ \t]*(.*)", re.DOTALL)
 
 Dotted = Callable[[ast.AST], list[str]]
@@ -267,5 +272,6 @@ def hiding_magic(line: str, *, read: bool) -> str:
     if name in ("load_ext", "reload_ext"):
         harmless = rest.strip() == "autoreload"
     else:
-        harmless = name in _HARMLESS_MAGICS and (read or name not in ("time", "timeit"))
+        evaluates = name not in _READ_OR_NOT_RUN and not {"{", "$"}.isdisjoint(rest)
+        harmless = name in _HARMLESS_MAGICS and not evaluates and (read or name not in ("time", "timeit"))
     return "" if harmless else f"`%{name}`"

@@ -81,6 +81,16 @@ def test_a_line_that_starts_a_program_costs_only_itself(graded):
     )
 
 
+def test_code_in_the_line_of_a_magic_is_not_run(graded):
+    kept = "kept = []\n{}\ndef {}(*a):\n    return kept[0](*a)"
+    result = graded(
+        dot_product=kept.format("%pwd {kept.append(lambda q, k: q @ k)}", "dot_product"),
+        weighted_sum=kept.format("%config Application.x = kept.append(lambda w, V: w @ V)", "weighted_sum"),
+        best_key="%matplotlib widget\n%config InlineBackend.figure_format = 'retina'\n" + RIGHT["best_key"],
+    )
+    assert result.points == TOTAL - POINTS["dot_product"] - POINTS["weighted_sum"]
+
+
 def test_definitions_that_never_end_cost_nobody_an_answer(graded):
     result = graded("class Endless:\n    while True:\n        pass", seed="public")
     assert (result.status, result.points) == ("graded", TOTAL)

@@ -159,10 +159,20 @@ class Shell(InteractiveShell):
         return SList() if split else LSString()
 
     def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
-        """The same for magics that look for a program first."""
+        """The same for magics that look for a program first; how things look has no effect here, and costs nothing."""
         if magic_name in _PROGRAMS and no_programs.are_refused():
             return self._not_run(magic_name)
-        return super().run_line_magic(magic_name, line, _stack_depth + 1)
+        if magic_name == "config":  # it would run what stands in its line
+            return None
+        try:
+            return super().run_line_magic(magic_name, line, _stack_depth + 1)
+        except Exception:
+            if magic_name != "matplotlib":  # a window or a widget, which are not here
+                raise
+
+    def var_expand(self, cmd: str, *_: Any, **__: Any) -> str:
+        """What stands in braces in a magic's line is no code here: nobody would read it."""
+        return cmd
 
     def _not_run(self, cmd: str) -> None:
         print(f"{cmd}: not run: {no_programs.SAYS}", file=sys.stderr)
