@@ -38,7 +38,6 @@ def grade(
     submissions: Annotated[
         Path,
         typer.Argument(
-            metavar="SUBMISSIONS",
             help="A folder or a zip: <student>/<notebook>.ipynb, files with students' names, or what Canvas or Moodle "
             "exports.",
         ),
@@ -295,7 +294,7 @@ def release(
 @refuses
 def mutants(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[EXERCISE]...", help="Exercises; default: all.")
+        list[str] | None, typer.Argument(metavar="EXERCISE", help="Exercises; default: all.")
     ] = None,
 ) -> None:
     """For authors: small changes of an exercise's reference that pass all cases. Exit 1 when there is one."""
