@@ -191,6 +191,6 @@ _MEANING = {
     "wrong-kind": "What kind of value comes back is part of the exercise: look at the prompt again.",
     "wrong-shape": "Write the shape of every intermediate result beside its line; the odd one out is the mistake.",
     "timeout": "Look at what ends the loop: does it change inside?",
-    BY_LUCK: "An answer that never changes shows nothing: let it depend on what the function is given.",
+    BY_LUCK: "A number that hardly changes shows nothing: let it depend on what the function is given.",
     "not-finite": "Somewhere a number overflowed, or 0 was divided by 0.",
 }

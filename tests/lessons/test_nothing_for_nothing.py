@@ -95,3 +95,32 @@ def test_an_error_elsewhere_does_not_make_a_right_answer_lucky():
 
     result = try_out(find("best_key"), one_key_only)
     assert [c.verdict.case for c in result.cases if c.verdict.passed] == ["one key"]
+
+
+def but_once(first, rest):
+    """An answer that is the same in every case but the first."""
+    left = [first]
+    return lambda *_: left.pop() if left else rest
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("relative_error", but_once(5.0, np.inf)),
+        ("relative_error", lambda a, b: np.nan if np.ravel(a)[0] >= 0.5 else np.inf),
+        ("best_key", but_once(0, 1)),
+        ("best_key", but_once(1, 0)),
+        ("cosine_similarity", but_once(0.5, 0.0)),
+    ],
+)
+def test_a_constant_with_an_exception_earns_nothing_either(name, answer):
+    exercise, known = find(name), truths(find(name), "secret")
+    assert share(exercise, known, [observe(answer, t.inputs) for t in known]) == 0
+
+
+def test_what_is_right_nearly_everywhere_keeps_its_points():
+    exercise, known = find("best_key"), truths(find("best_key"), "secret")
+    right = [observe(exercise.reference, t.inputs) for t in known]
+    for wrong in range(len(known)):
+        answers = [observe(lambda *_: 7, ()) if n == wrong else a for n, a in enumerate(right)]
+        assert share(exercise, known, answers) >= 1 - 2 / len(known)
