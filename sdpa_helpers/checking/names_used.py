@@ -294,6 +294,7 @@ class _Notebook:
         """The statements that an answer needs, with their cells; all of the first cell where it is not bound there."""
         todo = [(first, part) for part in first.parts.binding(answer) or first.parts.parts]
         reached: dict[int, tuple[_Cell, Part]] = {}
+        asked: set[tuple[int, str]] = set()
         while todo:
             while todo:
                 cell, part = todo.pop()
@@ -301,6 +302,9 @@ class _Notebook:
                     continue
                 reached[id(part)] = cell, part
                 for name in part.loads:
+                    if (id(cell), name) in asked:
+                        continue
+                    asked.add((id(cell), name))
                     own = cell.parts.binding(name)
                     todo += [(cell, p) for p in own] if own else self.definitions(name, apart_from=cell)
             by_cell: dict[_Cell, list[Part]] = {}
@@ -312,7 +316,8 @@ class _Notebook:
     def _acting(self, cell: _Cell, reached: list[Part]) -> list[Part]:
         """The other statements of a cell that may act on what is reached, on modules or on the course."""
         acting = cell.parts.acting_on(reached)
-        rest = (p for p in cell.parts.parts if p not in reached and p not in acting)
+        passed = {id(p) for p in (*reached, *acting)}
+        rest = (p for p in cell.parts.parts if id(p) not in passed)
         return [*acting, *(p for p in rest if any(self._tampers(node, cell) for node in ast.walk(p.node)))]
 
     def _tampers(self, node: ast.AST, cell: _Cell) -> bool:

@@ -45,7 +45,8 @@ class Parts:
 
     def acting_on(self, reached: list[Part]) -> list[Part]:
         """Of the others, those that may change what is in use, themselves or by what others of them define."""
-        rest = [part for part in self.parts if part not in reached]
+        passed = set(map(id, reached))
+        rest = [part for part in self.parts if id(part) not in passed]
         data, functions = _data_and_functions(reached)
         made = frozenset(name for part in reached if _makes(part.node) for name in part.binds)
         found: list[Part] = []
