@@ -146,7 +146,7 @@ def _backends() -> Fact:
 
         tensor = torch.ones(1, 1).expand(4096, 64)
         automatic.append(f"tensors: {explain_backend(tensor, tensor, tensor)}")
-    text = "; ".join(reason.replace("\n", "; ") for reason in automatic)
+    text = "; ".join(reason.split("\n")[0] for reason in automatic)
     return Fact("backends", ", ".join(backends()), True, f"backend='auto' takes, for {text}")
 
 
