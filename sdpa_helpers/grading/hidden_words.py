@@ -3,8 +3,12 @@
 `check` shows every digit, for its inputs are public. Here the code that was graded may want to carry hidden inputs
 out, and whatever it fills in is a way: error texts, shapes, counts, places, names of types, memory. So every sentence
 is one of ours, chosen by the kind of difference. What else is said of a kind (how many, how far, which error, which
-line of the learner's own) comes from short lists, and only where it holds for every case that failed in this way: an
-answer gets it out once an exercise and not once a case.
+name or line of the learner's own) comes from short lists, and only where it holds for every case that failed in this
+way. That is no limit for code which fails in one case alone, so the lists are the limit: a line is shown of cells with
+at most 40, a name only if the cell's code uses it, of at most 60. An error's type, subject and line are then one of
+some 300,000 things, about 18 bits: five or six digits, for each exercise and submission. Each other case tells
+at most its kind and a few words, 3 to 7 bits. So whoever is out for it learns a number or two of the hidden inputs,
+not the inputs; a new seed makes it worthless.
 
 A factor that a pattern names ("twice", "divided by the length of `K`'s last axis") is told although it says something
 of the truth: only exact factors of a short list are, over all failed cases; who guesses one learns as much by the mark.
@@ -13,7 +17,7 @@ of the truth: only exact factors of a short list are, over all failed cases; who
 import builtins
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,7 +87,21 @@ _ERRORS = (
     (r"outside function", "a `return` stands outside of a function"),
     (r"invalid syntax", "invalid syntax"),
 )
-"""What is in a message → what is said of it. {}: a name, which must be one of the source's own."""
+"""What is in a message → what is said of it. {}: a name, which must be one that the source uses."""
+
+MAX_SHOWN_LINES = 40
+"""Of a cell with more lines, none is shown: which of them it was would tell too much."""
+
+
+@dataclass(frozen=True)
+class ShownSource:
+    """What may be repeated of an answer."""
+
+    text: str
+    """The cell."""
+    names: frozenset[str] = frozenset()
+    """The names that its code uses: `read.shown_names`."""
+
 
 _THINGS = frozenset(
     {"list", "tuple", "dict", "set", "str", "generator", "function", "method", "map", "torch.Tensor"}
@@ -93,10 +111,10 @@ _LARGE = 10.0
 _NEAR = 1e-3
 
 
-def without_values(tried: list[Tried], source: str) -> list[Tried]:
+def without_values(tried: list[Tried], source: ShownSource) -> list[Tried]:
     """The same cases, with verdicts that hold nothing of hidden inputs, nor of expected values.
 
-    source: the text of the answer, of which a line may be shown.
+    source: the answer, of which a line or a name may be shown.
     """
     said: dict[str, list[tuple[str, ...]]] = {}
     for t in tried:
@@ -115,7 +133,7 @@ def _told(t: Tried, said: list[tuple[str, ...]]):
     )
 
 
-def _facts(t: Tried, source: str) -> Iterator[str]:
+def _facts(t: Tried, source: ShownSource) -> Iterator[str]:
     """What could be said of one failed case beside its kind, each from a short list."""
     fault, expected, answer = t.verdict.fault, t.truth.expected, t.answer
     if fault == "answer-cell-failed":
@@ -151,7 +169,7 @@ def _facts(t: Tried, source: str) -> Iterator[str]:
 # ---- errors -----------------------------------------------------------------------------------------------
 
 
-def error_in_words(kind: str, message: str, source: str) -> Iterator[str]:
+def error_in_words(kind: str, message: str, source: ShownSource) -> Iterator[str]:
     """The type of an error, if it is one of Python's or NumPy's, and what its message is about, if that is known."""
     if kind in _TYPES:
         yield kind
@@ -159,21 +177,21 @@ def error_in_words(kind: str, message: str, source: str) -> Iterator[str]:
         found = re.search(text, message)
         if found and "{}" not in words:
             yield words
-        elif found and re.search(rf"\b{re.escape(found[1])}\b", source):
+        elif found and found[1] in source.names:
             yield words.format(found[1])
         if found:
             break
 
 
-def _own_line(line: str, source: str) -> Iterator[str]:
+def _own_line(line: str, source: ShownSource) -> Iterator[str]:
     """The line in which it was raised, as it stands in the source: "line 3: `return q @ k`"."""
     if found := re.match(r"line ([0-9]{1,4})\b", line):
         yield from _line(int(found[1]), source)
 
 
-def _line(number: int, source: str) -> Iterator[str]:
-    lines = source.split("\n")
-    if 0 < number <= len(lines) and (own := lines[number - 1].strip()):
+def _line(number: int, source: ShownSource) -> Iterator[str]:
+    lines = source.text.split("\n")
+    if len(lines) <= MAX_SHOWN_LINES and 0 < number <= len(lines) and (own := lines[number - 1].strip()):
         yield f"line {number}: `{own[:120]}`"
 
 

@@ -17,7 +17,7 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.rules import not_allowed, ran_forbidden
-from sdpa_helpers.grading.hidden_words import error_in_words, without_values
+from sdpa_helpers.grading.hidden_words import ShownSource, error_in_words, without_values
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, NamedMistake, Status
 from sdpa_helpers.grading.run import Outcome
@@ -58,7 +58,7 @@ def judge_exercise(exercise: Exercise, evidence: Evidence, marking: Marking) -> 
     """The graded exercise."""
     known = truths(exercise, marking.seed)
     tried = [Tried(t, _verdict(exercise, t, evidence), _answer(exercise, t, evidence)) for t in known]
-    source = evidence.lifted.answers.get(exercise.name, "")
+    source = shown_source(evidence.lifted, exercise.name)
     shown = without_values(tried, source) if marking.hidden else tried
     found = evidence.lifted.clues.get(exercise.name, ())
     graded = _graded(exercise, shown, found, marking)
@@ -103,14 +103,15 @@ def ran_flags(exercises: Iterable[Exercise], evidence: Evidence) -> tuple[Flag, 
 
 def cell_flags(exercises: Iterable[Exercise], evidence: Evidence, *, hidden: bool) -> tuple[Flag, ...]:
     """A flag for every answer cell that ended with an error behind its function, and for what else did not run."""
-    outcome, answers = evidence.outcome, evidence.lifted.answers
+    outcome = evidence.outcome
     flags: list[Flag] = []
     for e in exercises:
         if e.name in outcome.cell_errors and _is_there(e, outcome):
             error = outcome.cell_errors[e.name]
             if hidden:
                 kind, _, message = error.partition(": ")
-                error = ", ".join(error_in_words(kind, message, answers.get(e.name, ""))) or "an error"
+                source = shown_source(evidence.lifted, e.name)
+                error = ", ".join(error_in_words(kind, message, source)) or "an error"
             what = (
                 "a line of its cell did not run"
                 if SAYS in error
@@ -122,6 +123,11 @@ def cell_flags(exercises: Iterable[Exercise], evidence: Evidence, *, hidden: boo
         what = f"the definitions beside the answers ended the run ({evidence.own_stopped}); it was made without them"
         flags.append(Flag("definitions-stopped", what))
     return tuple(flags)
+
+
+def shown_source(lifted: Lifted, name: str) -> ShownSource:
+    """What feedback may repeat of the answer to an exercise."""
+    return ShownSource(lifted.answers.get(name, ""), frozenset(lifted.names.get(name, ())))
 
 
 def _is_there(e: Exercise, outcome: Outcome) -> bool:

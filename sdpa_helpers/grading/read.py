@@ -3,6 +3,7 @@
 What is here reads hostile text without limits of its own: `read_file` does it in a box.
 """
 
+import ast
 import json
 import re
 from collections import Counter
@@ -20,7 +21,7 @@ from sdpa_helpers.checking.answer_cells import (
 )
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.names_used import used_in
+from sdpa_helpers.checking.names_used import parse, used_in
 from sdpa_helpers.checking.own_definitions import SAFELY, own_definitions
 from sdpa_helpers.checking.rules import (
     TOO_DEEP,
@@ -40,6 +41,9 @@ MAX_OTHER_CHARACTERS = 500_000
 
 MAX_OWN_CELLS = 200
 """So many cells with definitions of the learner's own are run."""
+
+MAX_SHOWN_NAMES, LONGEST_SHOWN_NAME = 60, 100
+"""Of so few names which one was missing tells little more than that one was; see `hidden_words`."""
 
 MAX_CLUES = 20
 """Of one kind, in one answer."""
@@ -101,6 +105,9 @@ class Analysis:
     """What in it keeps a reader from telling what it uses, where something is forbidden."""
     clues: tuple[Clue, ...] = ()
     shape: str = ""
+    names: tuple[str, ...] = ()
+    """The names that its code reads or gives: those that feedback may say; () where there are more than
+    `MAX_SHOWN_NAMES`."""
     flags: tuple[Flag, ...] = ()
 
 
@@ -122,6 +129,8 @@ class Lifted:
     """By exercise: what the lines of its answer show."""
     shapes: dict[str, str] = field(default_factory=dict)
     """By exercise: its answer's `checking.shape`."""
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By exercise: the names in its answer that feedback may say."""
 
 
 def is_notebook(filename: str) -> bool:
@@ -226,6 +235,7 @@ def lifted(taken: Taken, own: Own, analyses: Mapping[str, Analysis], flags: Iter
         hidden={name: a.hidden for name, a in analyses.items() if a.hidden},
         clues={name: a.clues for name, a in analyses.items()},
         shapes={name: a.shape for name, a in analyses.items()},
+        names={name: a.names for name, a in analyses.items()},
     )
 
 
@@ -284,9 +294,18 @@ def analyse(exercise: Exercise, taken: Taken) -> Analysis:
         text = f"{exercise.name}: {', '.join(hidden)}: what this uses cannot be told by reading; please look"
         flags.append(Flag("dynamic-code", text))
     flags += [Flag("leftover", text) for text in leftovers_in(exercise, source)]
-    return Analysis(
-        forbidden, unread, _first_of_each_kind(clues(source, exercise.name)), shape_of(source), tuple(flags)
-    )
+    seen = _first_of_each_kind(clues(source, exercise.name))
+    return Analysis(forbidden, unread, seen, shape_of(source), shown_names(source), tuple(flags))
+
+
+def shown_names(source: str) -> tuple[str, ...]:
+    """The names that code reads or gives to something, never those in its texts and comments; () for too many."""
+    try:
+        found = {node.id for node in ast.walk(parse(source)) if isinstance(node, ast.Name)}
+    except (RecursionError, MemoryError):
+        return ()
+    few = len(found) <= MAX_SHOWN_NAMES and all(len(name) <= LONGEST_SHOWN_NAME for name in found)
+    return tuple(sorted(found)) if few else ()
 
 
 def _first_of_each_kind(found: tuple[Clue, ...]) -> tuple[Clue, ...]:

@@ -10,10 +10,12 @@ from sdpa_helpers.checking.rules import MOST_HIDDEN
 from sdpa_helpers.checking.shape import LONGEST_TOKEN, MAX_TOKENS
 from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, Words
 from sdpa_helpers.grading.read import (
+    LONGEST_SHOWN_NAME,
     MAX_CELLS,
     MAX_CLUES,
     MAX_OTHER_CHARACTERS,
     MAX_OWN_CELLS,
+    MAX_SHOWN_NAMES,
     Analysis,
     Own,
     Taken,
@@ -97,18 +99,22 @@ def analysis_as_json(analysis: Analysis) -> Any:
         "hidden": [text[:_MAX_TEXT] for text in analysis.hidden[:MOST_HIDDEN]],
         "clues": [asdict(clue) for clue in analysis.clues],
         "shape": analysis.shape,
+        "names": list(analysis.names),
         "flags": _flags_as_json(analysis.flags),
     }
 
 
 def analysis_from_json(data: Any) -> Analysis:
     """The same back; raises NotAReading."""
-    forbidden, hidden, found, shape, flags = _fields(data, "forbidden", "hidden", "clues", "shape", "flags")
+    forbidden, hidden, found, shape, names, flags = _fields(
+        data, "forbidden", "hidden", "clues", "shape", "names", "flags"
+    )
     return Analysis(
         forbidden=tuple(_text(name, _MAX_TEXT) for name in _list(forbidden, MAX_NAMES)),
         hidden=tuple(_text(text, _MAX_TEXT) for text in _list(hidden, MOST_HIDDEN)),
         clues=tuple(map(_clue, _list(found, MAX_CLUES * len(_KINDS)))),
         shape=_text(shape, MAX_TOKENS * (LONGEST_TOKEN + 1)),
+        names=tuple(_text(name, LONGEST_SHOWN_NAME) for name in _list(names, MAX_SHOWN_NAMES)),
         flags=_flags(flags),
     )
 

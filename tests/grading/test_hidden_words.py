@@ -17,9 +17,9 @@ from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.observe import observe
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.grading.grade_one import Settings, grade
-from sdpa_helpers.grading.hidden_words import error_in_words
+from sdpa_helpers.grading.hidden_words import ShownSource, error_in_words
 from sdpa_helpers.grading.judge import Evidence, Marking, forged, judge_exercise
-from sdpa_helpers.grading.read import Lifted, Submission
+from sdpa_helpers.grading.read import Lifted, Submission, shown_names
 from sdpa_helpers.grading.result import GradedExercise, as_json
 from sdpa_helpers.grading.run import Outcome
 from sdpa_helpers.lessons.registry import find
@@ -40,7 +40,9 @@ def graded(source: str, seed: str, name: str = NAME, **outcome) -> GradedExercis
         exec(compile(source, filename, "exec"), cell)
         came = {(name, t.case.name): observe(cell[name], t.inputs, t.watch) for t in truths(find(name), seed)}
         outcome = {"answers": came}
-    evidence = Evidence(Lifted({name: source}, (), {}), Outcome(**outcome), {})
+    evidence = Evidence(
+        Lifted({name: source}, (), {}, names={name: shown_names(source)}), Outcome(**outcome), {}
+    )
     return judge_exercise(find(name), evidence, Marking(seed, hidden=seed != PUBLIC_SEED))
 
 
@@ -84,12 +86,32 @@ def test_what_is_said_does_not_depend_on_the_inputs(how):
     assert public - told
 
 
-LINES = "\n".join(f"    if x % 40 == {n}: raise ValueError('no')" for n in range(40))
+def in_the_first_case_alone(body: str) -> str:
+    """An answer that is right but in the first case in which x is not 0."""
+    return f"def {NAME}(Q, K):\n    x = int(abs(Q.ravel()[0]) * 1e6)\n{body}\n    return Q @ K.swapaxes(-1, -2)\n"
 
 
-def test_one_of_many_lines_is_no_way_out():
-    source = f"def {NAME}(Q, K):\n    x = int(abs(Q.ravel()[0]) * 1e6)\n{LINES}\n"
+MANY = {
+    "lines": "\n".join(f"    if x % 50 == {n}: raise ValueError('no')" for n in range(50)),
+    "names in a text": '    """' + " ".join(f"w{n}" for n in range(50)) + '"""\n'
+    + "    raise NameError(f\"name 'w{x % 50}' is not defined\")",
+    "names in a comment": "    # " + " ".join(f"w{n}" for n in range(50)) + "\n"
+    + "    raise NameError(f\"name 'w{x % 50}' is not defined\")",
+    "names": "    if x < 0: " + "; ".join(f"w{n} = 1" for n in range(70)) + "\n"
+    + "    raise NameError(f\"name 'w{x % 70}' is not defined\")",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", MANY)
+def test_one_of_many_is_no_way_out(which):
+    source = in_the_first_case_alone(MANY[which])
     assert len({tuple(said(graded(source, seed))) for seed in SEEDS}) == 1
+
+
+def test_a_missing_helper_and_its_line_are_named():
+    case = graded(f"def {NAME}(Q, K):\n    # scores\n    return my_helper(Q, K)\n", "s").cases[0]
+    assert "the name `my_helper` is not defined" in case.message
+    assert "line 3: `return my_helper(Q, K)`" in case.message
 
 
 def test_the_digest_of_unknown_answers_cannot_be_tried_out():
@@ -166,9 +188,10 @@ def test_with_public_inputs_every_digit_is_told():
 
 def test_an_errors_words_hold_no_digits_but_of_a_name_in_the_source():
     for text in ("cannot reshape array of size 913 into shape (4,)", "index 913 is out of bounds", "x913"):
-        assert not re.search(r"\d", " ".join(error_in_words("ValueError", text, "")))
-    assert list(error_in_words("NameError", "name 'a9' is not defined", "a91 = 2")) == ["NameError"]
-    assert "a9" in " ".join(error_in_words("NameError", "name 'a9' is not defined", "b = a9"))
+        assert not re.search(r"\d", " ".join(error_in_words("ValueError", text, ShownSource(""))))
+    missing = "name 'a9' is not defined"
+    assert list(error_in_words("NameError", missing, ShownSource("a9", frozenset({"a91"})))) == ["NameError"]
+    assert "a9" in " ".join(error_in_words("NameError", missing, ShownSource("", frozenset({"a9"}))))
 
 
 # ---- through a real kernel --------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ FLAG_KINDS = {
     "could-not-be-read": "An answer took too long to read, or too much memory: what it uses is not known. Look at it.",
     "definitions-stopped": "The learner's own definitions beside the answers ended the run; it was made without them.",
     "doubled-answer": "An exercise has several cells with its line; the last one that defines the function was graded.",
-    "dynamic-code": "What the code uses cannot be told by reading (`exec`, `getattr`, …); often it is harmless.",
+    "dynamic-code": "What the code uses cannot be told by reading (`exec`, `getattr`, …); it can cost points.",
     "edited-check": "A check cell was changed; the original one was used, so it had no effect.",
     "forbidden-call": "Something ready-made was used that the exercise forbids; `--forbidden` says what it costs.",
     "forged-output": "A result did not come as a check sends it, and earned nothing: somebody tried, or printed a lot.",
