@@ -15,7 +15,6 @@ from sdpa_helpers.checking.render import code_spans
 from sdpa_helpers.classroom.collect import RENAMED
 from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.pages.class_report import (
-    MAX_BARS,
     ExerciseSummary,
     bars,
     class_page,
@@ -26,7 +25,7 @@ from sdpa_helpers.classroom.pages.equal_to_solution import LONG_ENOUGH, handed_o
 from sdpa_helpers.classroom.pages.flag_kinds import FLAG_KINDS
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.read_file import UNREAD
-from sdpa_helpers.grading.result import Flag, GradedNotebook
+from sdpa_helpers.grading.result import Flag, GradedCase, GradedExercise, GradedNotebook
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of, find
 from tests.results import MEANS, NAME, like_all, result
 
@@ -98,15 +97,33 @@ def test_what_is_left_of_a_crash_is_passed_over(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("points", "of", "number"),
-    [([0, 1, 4], 4.0, 5), ([0.5, 1.0], 4.0, 10), ([3, 40], 40.0, 10), ([], 4.0, 5)],
+    ("points", "of", "labels"),
+    [
+        ([0, 1, 4], 4.0, ["0", "1", "2", "3", "4"]),
+        ([0.5, 1.0], 2.0, ["0–1", "1–2", "2"]),
+        ([3, 16, 15], 16.0, ["0–1", "2–3", "4–5", "6–7", "8–9", "10–11", "12–13", "14–15", "16"]),
+        ([], 3.0, ["0", "1", "2", "3"]),
+    ],
 )
-def test_every_learner_is_in_one_bar(points, of, number):
+def test_every_learner_is_in_one_bar_and_who_has_all_in_the_last(points, of, labels):
     exercise = ExerciseSummary("x", "X", of, [float(p) for p in points])
     drawn = bars(exercise)
-    assert len(drawn) == number <= MAX_BARS
+    assert [label for label, _ in drawn] == labels
     assert sum(n for _, n in drawn) == len(points)
+    assert drawn[-1][1] == points.count(of)
     assert "<svg" in histogram(exercise)
+
+
+def test_who_wrote_nothing_has_given_no_unknown_answer():
+    case = GradedCase("a case", "not-attempted", 0.0, 1.0)
+    untouched = GradedExercise("softmax", "Softmax", 1.0, (case,), unknown="abc")
+    tried = GradedExercise("softmax", "Softmax", 1.0, (replace(case, status="failed"),), unknown="def")
+    made = [
+        GradedNotebook(student=f"{name}{n}", notebook="03_softmax", status="graded", exercises=(exercise,))
+        for name, exercise in (("ada", untouched), ("bob", tried))
+        for n in range(2)
+    ]
+    assert [answer.digest for answer in summarise(made).unknown] == ["def"]
 
 
 def test_the_sections_that_exercises_name_exist(course):

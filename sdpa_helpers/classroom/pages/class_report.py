@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from math import ceil
 from pathlib import Path
 from statistics import median
 from urllib.parse import quote
@@ -26,8 +27,8 @@ from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 NOT_ATTEMPTED = ("not-attempted", "missing")
-MAX_BARS = 13
-"""More kinds of points than this are put into ranges."""
+MAX_BARS = 12
+"""Beside the one for all points; more kinds of points than this are put into ranges."""
 
 
 @dataclass
@@ -94,9 +95,11 @@ class NotebookSummary:
         full = sum(p == self.max_points for p in self.points)
         waiting = sum(len(e.waiting) for e in self.exercises.values())
         unread = f"; {_count(waiting, 'answer')} in words not read yet" if waiting else ""
+        middle = median(self.points)
+        half = "all" if middle == self.max_points else f"{middle:g} or more"
         return (
-            f"{_count(len(self.points), 'learner')} handed it in; half of them earned {median(self.points):g} of "
-            f"{self.max_points:g} points or more; {full} earned all{unread}"
+            f"{_count(len(self.points), 'learner')} handed it in; half of them earned {half} of {self.max_points:g} "
+            f"points; {full} earned all{unread}"
         )
 
 
@@ -154,7 +157,7 @@ def summarise(results: Iterable[GradedNotebook]) -> ClassSummary:
             for mistake in graded.mistakes:
                 key = (notebook, graded.name, mistake.name)
                 shown.setdefault(key, _misconception(exercise, mistake)).learners.append(student)
-            if graded.unknown:
+            if graded.unknown and not _untouched(graded):
                 key = (notebook, graded.name, graded.unknown)
                 unknown.setdefault(key, UnknownAnswer(*key)).learners.append(student)
     whole.notebooks = {n: whole.notebooks[n] for n in LESSONS if n in whole.notebooks}
@@ -172,7 +175,7 @@ def summarise(results: Iterable[GradedNotebook]) -> ClassSummary:
 def _add(summary: NotebookSummary, student: str, graded: Graded) -> None:
     fresh = ExerciseSummary(graded.name, graded.title, graded.max_points)
     exercise = summary.exercises.setdefault(graded.name, fresh)
-    if all(case.status in NOT_ATTEMPTED for case in graded.cases):
+    if _untouched(graded):
         exercise.not_attempted.append(student)
     elif isinstance(graded, GradedWords):
         if graded.waits:
@@ -184,6 +187,10 @@ def _add(summary: NotebookSummary, student: str, graded: Graded) -> None:
     else:
         exercise.points.append(graded.points)
         exercise.failed.update(case.case for case in graded.cases if not case.passed)
+
+
+def _untouched(graded: Graded) -> bool:
+    return all(case.status in NOT_ATTEMPTED for case in graded.cases)
 
 
 def _misconception(exercise: Exercise, mistake: NamedMistake) -> Misconception:
@@ -237,14 +244,18 @@ def _lesson_link(here: Path, notebook: str, section: str) -> str:
 
 
 def bars(exercise: ExerciseSummary) -> list[tuple[str, int]]:
-    """(label, number of learners): one bar for every number of points, or for ranges of them."""
-    whole = all(p == int(p) for p in (*exercise.points, exercise.max_points))
-    if whole and exercise.max_points < MAX_BARS:
-        counted = Counter(int(p) for p in exercise.points)
-        return [(str(p), counted[p]) for p in range(int(exercise.max_points) + 1)]
-    step = exercise.max_points / 10 or 1.0
-    counted = Counter(min(int(p / step), 9) for p in exercise.points)
-    return [(f"{i * step:g}", counted[i]) for i in range(10)]
+    """(label, number of learners): a bar for each number of points, or for ranges of them, and one for all points.
+
+    Where somebody has half points a range reaches up to its second number, and does not hold it.
+    """
+    most, whole = exercise.max_points, all(p == int(p) for p in exercise.points)
+    step = ceil(most / MAX_BARS)
+    below = Counter(int(p // step) for p in exercise.points if p < most)
+    starts = range(0, ceil(most), step)
+    ends = [min(start + step, ceil(most)) - whole for start in starts]
+    labels = [f"{s}" if s == e else f"{s}–{e}" for s, e in zip(starts, ends, strict=True)]
+    everything = sum(p >= most for p in exercise.points)
+    return [*((label, below[i]) for i, label in enumerate(labels)), (f"{most:g}", everything)]
 
 
 def histogram(exercise: ExerciseSummary) -> Markup:

@@ -21,7 +21,8 @@ _LABELS = {"passed": "passed", "failed": "not yet", "error": "error", "not-attem
 _ABOUT_STATUS = {
     "timeout": "Something in this notebook did not finish in time. What was earned before it counts.",
     "out-of-memory": "Something in this notebook needed more memory than allowed. The rest was graded.",
-    "kernel-died": "Something in this notebook ended the Python process. What could be graded without it was.",
+    "kernel-died": "Something in this notebook ended its run: the Python process ended, or far more was printed "
+    "than can be read. What could be graded without it was.",
 }
 
 
