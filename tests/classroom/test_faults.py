@@ -19,7 +19,7 @@ from sdpa_helpers.grading.run import RUNS
 from tests.classroom.faults import NAME, alive, gone, make_class, written
 from tests.handing_in import RIGHT, TOTAL
 
-KILLS = {"grader": 15, "worker": 11, "server": 24}
+KILLS = {"grader": 13, "worker": 9, "server": 18}
 """Fifty in all. A worker takes the pool with it; the fork server is bubblewrap, or the process inside."""
 
 # The command without its trial of the sandbox: what is killed on trial is not used, and weaker levels cannot
@@ -112,7 +112,7 @@ class Killed:
         return self.grader.returncode != 0 and refused and self.strikes > RUNS
 
 
-def test_fifty_kills_at_random_moments_change_nothing(hand_in, tmp_path, short, needs_program):
+def test_forty_kills_at_random_moments_change_nothing(hand_in, tmp_path, short, needs_program):
     needs_program("bwrap")
     source = make_class(hand_in, tmp_path)
     undisturbed = sdpa(

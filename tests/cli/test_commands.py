@@ -152,7 +152,7 @@ def test_what_is_printed_moves_no_cursor_and_is_no_markup(printed, capsys):
 def test_a_refusal_shows_a_name_as_it_is(tmp_path):
     status, says = sdpa("grade", tmp_path / "a\x1b[2Jb", "--out", tmp_path / "out")
     assert status == 2
-    assert r"a\x1b[2Jb does not exist" in says
+    assert r"a\x1b[2Jbdoesnotexist" in "".join(says.split())  # a long path is broken anywhere
 
 
 def test_the_seed_comes_from_a_file_or_the_environment_and_leaves_it(tmp_path, monkeypatch):
