@@ -262,7 +262,8 @@ def histogram(exercise: ExerciseSummary) -> Markup:
     """Learners by points as SVG: readable without colour, and in words for who does not see it."""
     drawn = bars(exercise)
     tallest = max((number for _, number in drawn), default=0) or 1
-    width, height, step = 34 * len(drawn), 96, 34
+    step = 34 if max(len(label) for label, _ in drawn) < 4 else 44
+    width, height = step * len(drawn), 96
     words = ", ".join(f"{_count(n, 'learner')} at {label}" for label, n in drawn if n) or "nobody tried it"
     label_of_all = f"{exercise.name}: {words}, of {exercise.max_points:g} points"
     parts = []
