@@ -61,6 +61,7 @@ def _not_dense(tensor: Any, name: str) -> str:
 
 
 def common_kind(query: Any, key: Any, value: Any, attn_mask: Any) -> Kind:
+    """The kind that all arrays of a call have; TypeError where arrays and tensors are mixed, or one is neither."""
     kinds: dict[str, Kind] = {
         name: kind_of(array, name) for name, array in _by_name(query, key, value, attn_mask).items()
     }
@@ -86,6 +87,7 @@ def _numpys_name(dtype: np.dtype) -> str:
 
 
 def check_floating(array: Any, name: str, kind: Kind) -> None:
+    """Raise TypeError unless the array holds floats of a dtype that its kind can be computed with."""
     came = dtype_name(array)
     if came in FLOATING[kind]:
         return
@@ -99,6 +101,7 @@ def check_floating(array: Any, name: str, kind: Kind) -> None:
 
 
 def check_dtypes(query: Any, key: Any, value: Any, kind: Kind) -> None:
+    """Raise TypeError unless query, key and value hold floats of one dtype."""
     if query.dtype == key.dtype == value.dtype and dtype_name(query) in FLOATING[kind]:
         return
     for name, array in _by_name(query, key, value).items():
@@ -239,6 +242,7 @@ def _broadcasts_to(shape: Shape, expected: Shape) -> bool:
 
 
 def checked_scale(scale: Any, d_k: int) -> float:
+    """The scale, 1/√d_k for None; TypeError for what is no number, ValueError for inf, NaN, and None where d_k is 0."""
     if scale is None:
         if d_k == 0:
             raise ValueError("query and key have d_k = 0, so that 1/sqrt(d_k) has no value: pass scale")
@@ -251,6 +255,7 @@ def checked_scale(scale: Any, d_k: int) -> float:
 
 
 def checked_dropout(dropout_p: Any) -> float:
+    """The probability as a number; TypeError for what is none, ValueError outside of 0 to 1."""
     if not _is_number(dropout_p):
         raise TypeError(f"dropout_p is {dropout_p!r}, but must be a number: a probability from 0 to 1")
     if not 0 <= dropout_p <= 1:
@@ -259,11 +264,13 @@ def checked_dropout(dropout_p: Any) -> float:
 
 
 def check_flag(flag: Any, name: str) -> None:
+    """Raise TypeError unless it is True or False."""
     if not isinstance(flag, bool | np.bool_):
         raise TypeError(f"{name} is {flag!r}, but must be True or False")
 
 
 def check_causality(is_causal: Any) -> None:
+    """Raise TypeError unless is_causal is True, False or "lower_right"."""
     if not isinstance(is_causal, bool | np.bool_) and not (
         isinstance(is_causal, str) and is_causal == "lower_right"
     ):
@@ -271,6 +278,7 @@ def check_causality(is_causal: Any) -> None:
 
 
 def check_axis(axis: Any, shape: Shape) -> None:
+    """Raise an error that names the axes there are, unless `axis` is one of an array of this shape."""
     try:
         axis = operator.index(axis)
     except TypeError:
