@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from sdpa_helpers.attention import arguments, call_facts, causality, choice, known_backends
+from sdpa_helpers.attention.layout import Head, Rule, Wants
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from jaxtyping import Bool, Float
 
     from sdpa_helpers.attention.arguments import Array
     from sdpa_helpers.attention.causality import Causality
+
+    MaskMod = Callable[[Any, Any, Any, Any], Any]
+    ScoreMod = Callable[[Any, Any, Any, Any, Any], Any]
 
 
 @overload
@@ -29,6 +35,9 @@ def scaled_dot_product_attention(
     *,
     backend: str = "auto",
     return_weights: Literal[False] = False,
+    return_lse: Literal[False] = False,
+    mask_mod: MaskMod | None = None,
+    score_mod: ScoreMod | None = None,
 ) -> Float[Array, "... n_q d_v"]: ...
 @overload
 def scaled_dot_product_attention(
@@ -43,7 +52,44 @@ def scaled_dot_product_attention(
     *,
     backend: str = "auto",
     return_weights: Literal[True],
+    return_lse: Literal[False] = False,
+    mask_mod: MaskMod | None = None,
+    score_mod: ScoreMod | None = None,
 ) -> tuple[Float[Array, "... n_q d_v"], Float[Array, "... n_q n_k"]]: ...
+@overload
+def scaled_dot_product_attention(
+    query: Float[Array, "... n_q d_k"],
+    key: Float[Array, "... n_k d_k"],
+    value: Float[Array, "... n_k d_v"],
+    attn_mask: Bool[Array, "... n_q n_k"] | Float[Array, "... n_q n_k"] | None = None,
+    dropout_p: float = 0.0,
+    is_causal: Causality = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    backend: str = "auto",
+    return_weights: Literal[False] = False,
+    return_lse: Literal[True],
+    mask_mod: MaskMod | None = None,
+    score_mod: ScoreMod | None = None,
+) -> tuple[Float[Array, "... n_q d_v"], Float[Array, "... n_q"]]: ...
+@overload
+def scaled_dot_product_attention(
+    query: Float[Array, "... n_q d_k"],
+    key: Float[Array, "... n_k d_k"],
+    value: Float[Array, "... n_k d_v"],
+    attn_mask: Bool[Array, "... n_q n_k"] | Float[Array, "... n_q n_k"] | None = None,
+    dropout_p: float = 0.0,
+    is_causal: Causality = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    backend: str = "auto",
+    return_weights: Literal[True],
+    return_lse: Literal[True],
+    mask_mod: MaskMod | None = None,
+    score_mod: ScoreMod | None = None,
+) -> tuple[Float[Array, "... n_q d_v"], Float[Array, "... n_q n_k"], Float[Array, "... n_q"]]: ...
 def scaled_dot_product_attention(
     query: Any,
     key: Any,
@@ -56,6 +102,9 @@ def scaled_dot_product_attention(
     *,
     backend: str = "auto",
     return_weights: bool = False,
+    return_lse: bool = False,
+    mask_mod: MaskMod | None = None,
+    score_mod: ScoreMod | None = None,
 ) -> Any:
     """softmax(query keyᵀ · scale) value: for each query the average of the values whose keys match.
 
@@ -86,14 +135,21 @@ def scaled_dot_product_attention(
             many processes: each passes its own rows of one long sequence, and gets the output of its queries (see
             `sdpa_helpers.attention.ring`); "auto" never takes it.
         return_weights: whether to return the weights too: what multiplied the values, so after dropout.
+        return_lse: whether to return, after these, each query's LSE too, log Σⱼ exp(scoreⱼ) of the scores that it
+            sees: what the outputs of two sets of keys are merged by. −∞ for a query that sees none.
+        mask_mod: mask_mod(b, h, i, j) says whether query i of head h of sequence b may attend to key j. Here and in
+            score_mod the four are arrays of indices that broadcast, of the kind of `query`: write it with &, |, ~
+            and comparisons, without `if` and `and`. All leading dimensions but the last count as b.
+        score_mod: score_mod(score, b, h, i, j) is put in place of the scaled score, before masks. Both are those of
+            torch.nn.attention.flex_attention (Dong et al. 2024, "Flex Attention", §3).
 
     Returns:
-        output (..., n_q, d_v), or the pair of output and weights (..., n_q, n_k). Both have the kind, dtype
-        and device of `query`. A query that may attend to no key (or n_k = 0) gets weights and output of 0,
-        and, in torch, gradients of 0. NaN or ±∞ in a query stays in its row. In a key it reaches the rows that may
-        attend to it, but a float mask hides none, NaN − ∞ being NaN. In a value, and in gradients, it may reach rows
-        that may not attend to it: their weight is 0, and 0 · NaN is NaN, here as in torch; which rows is up to the
-        backend. So put numbers into padding, not NaN.
+        output (..., n_q, d_v); if asked for, a tuple of it and weights (..., n_q, n_k), and LSE (..., n_q). They have
+        the kind, dtype and device of `query`, but the LSE is in float32 at least. A query that may attend to no key
+        (or n_k = 0) gets weights and output of 0, an LSE of −∞, and, in torch, gradients of 0. NaN or ±∞ in a query
+        stays in its row. In a key it reaches the rows that may attend to it, but a float mask hides none, NaN − ∞
+        being NaN. In a value, and in gradients, it may reach rows that may not attend to it: their weight is 0, and
+        0 · NaN is NaN, here as in torch; which rows is up to the backend. So put numbers into padding, not NaN.
 
     Raises:
         TypeError: not arrays of one kind and dtype, an integer mask, or a number or flag that is none.
@@ -101,23 +157,22 @@ def scaled_dot_product_attention(
             without scale, an unknown backend, one that cannot serve the call: dropout in NumPy, a gradient that it
             would lose.
     """
+    wants = Wants(enable_gqa, dropout_p, return_weights, return_lse)
     call, expected = _checked(
-        query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, return_weights
+        query, key, value, Asked(attn_mask, is_causal, scale, mask_mod, score_mod), wants
     )
     chosen = choice.choose(backend, call).backend
-    output, weights = known_backends.run(
+    answer = known_backends.run(
         chosen,
-        call.query,
-        call.key,
-        call.value,
-        attn_mask=call.attn_mask,
-        dropout_p=call.dropout_p,
-        is_causal=call.is_causal,
-        scale=call.scale,
-        enable_gqa=bool(enable_gqa),
-        return_weights=call.return_weights,
+        Head(call.query, call.key, call.value),
+        Rule(call.attn_mask, call.is_causal, call.scale, mask_mod, score_mod),
+        Wants(bool(enable_gqa), call.dropout_p, call.return_weights, call.return_lse),
     )
-    return (output, _expand(weights, expected)) if return_weights else output
+    if not (return_weights or return_lse):
+        return answer.output
+    weights = (_expand(answer.weights, expected),) if return_weights else ()
+    lse = (_expand(answer.lse, expected[:-1]),) if return_lse else ()
+    return (answer.output, *weights, *lse)
 
 
 def explain_backend(
@@ -132,6 +187,9 @@ def explain_backend(
     *,
     backend: str = "auto",
     return_weights: bool = False,
+    return_lse: bool = False,
+    mask_mod: MaskMod | None = None,
+    score_mod: ScoreMod | None = None,
 ) -> choice.Choice:
     """Which backend scaled_dot_product_attention takes for these arguments, and why. No attention is computed.
 
@@ -144,22 +202,26 @@ def explain_backend(
     Raises:
         TypeError, ValueError: what scaled_dot_product_attention refuses before it computes.
     """
-    call, _ = _checked(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, return_weights)
+    wants = Wants(enable_gqa, dropout_p, return_weights, return_lse)
+    call, _ = _checked(query, key, value, Asked(attn_mask, is_causal, scale, mask_mod, score_mod), wants)
     return choice.choose(backend, call)
 
 
+class Asked(NamedTuple):
+    """What the caller said of the scores, before it is checked: `layout.Rule` is what comes of it."""
+
+    attn_mask: Any
+    is_causal: Any
+    scale: Any
+    mask_mod: Any
+    score_mod: Any
+
+
 def _checked(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any,
-    dropout_p: Any,
-    is_causal: Any,
-    scale: Any,
-    enable_gqa: Any,
-    return_weights: Any,
+    query: Any, key: Any, value: Any, asked: Asked, wants: Wants
 ) -> tuple[call_facts.Call, tuple[int, ...]]:
     """What the call is, and the shape of its weights; an error if it is none."""
+    attn_mask, is_causal, scale, mask_mod, score_mod = asked
     kind = arguments.common_kind(query, key, value, attn_mask)
     if kind == "torch" and attn_mask is not None:
         attn_mask, is_causal = causality.of_torchs_bias(attn_mask, is_causal, query, key)
@@ -167,9 +229,10 @@ def _checked(
         query, key, value, attn_mask = _as_autocast_wants(query, key, value, attn_mask)
     arguments.check_dtypes(query, key, value, kind)
     arguments.check_causality(is_causal)
-    arguments.check_flag(enable_gqa, "enable_gqa")
-    arguments.check_flag(return_weights, "return_weights")
-    lead = arguments.check_shapes(tuple(query.shape), tuple(key.shape), tuple(value.shape), enable_gqa)
+    arguments.check_flag(wants.enable_gqa, "enable_gqa")
+    arguments.check_flag(wants.return_weights, "return_weights")
+    arguments.check_flag(wants.return_lse, "return_lse")
+    lead = arguments.check_shapes(tuple(query.shape), tuple(key.shape), tuple(value.shape), wants.enable_gqa)
     weights_shape = (*lead, query.shape[-2], key.shape[-2])
     if attn_mask is not None:
         arguments.check_mask(attn_mask, weights_shape, kind)
@@ -184,8 +247,11 @@ def _checked(
         lead=lead,
         is_causal=is_causal,
         scale=arguments.checked_scale(scale, query.shape[-1]),
-        dropout_p=arguments.checked_dropout(dropout_p),
-        return_weights=bool(return_weights),
+        dropout_p=arguments.checked_dropout(wants.dropout_p),
+        return_weights=bool(wants.return_weights),
+        return_lse=bool(wants.return_lse),
+        has_mask_mod=mask_mod is not None,
+        has_score_mod=score_mod is not None,
     )
     return call, weights_shape
 

@@ -32,6 +32,9 @@ class Call(NamedTuple):
     scale: float
     dropout_p: float
     return_weights: bool
+    return_lse: bool
+    has_mask_mod: bool
+    has_score_mod: bool
     query: Any
     key: Any
     value: Any

@@ -5,37 +5,27 @@ from __future__ import annotations
 import torch
 
 from sdpa_helpers.attention import torch_formula
-from sdpa_helpers.attention.layout import QKV
+from sdpa_helpers.attention.layout import Head, Rule, Wants
 
 
-def differentiable_gradients(query, key, value, mask, grad_output, options) -> tuple[torch.Tensor, ...]:
+def differentiable_gradients(
+    arrays: Head, rule: Rule, enable_gqa: bool, grad_output: torch.Tensor
+) -> tuple[torch.Tensor | None, ...]:
     """Gradients for query, key and value, in a form that can be differentiated again.
 
-    options: is_causal, scale and enable_gqa. None for those that require no gradient.
+    None for those that require no gradient.
     """
-    output, _ = torch_formula.attention(
-        query, key, value, attn_mask=mask, dropout_p=0.0, return_weights=False, **options
-    )
-    wanted = [x for x in (query, key, value) if x.requires_grad]
+    output = torch_formula.attention(arrays, rule, Wants(enable_gqa)).output
+    wanted = [x for x in arrays if x.requires_grad]
     gradients = iter(torch.autograd.grad(output, wanted, grad_output, create_graph=True))
-    return tuple(next(gradients) if x.requires_grad else None for x in (query, key, value))  # pyright: ignore
+    return tuple(next(gradients) if x.requires_grad else None for x in arrays)
 
 
-def second_derivatives(arrays: QKV, mask, grad_output, grad_gradients, is_causal, scale, enable_gqa):
+def second_derivatives(arrays: Head, rule: Rule, enable_gqa: bool, grad_output, grad_gradients):
     """What a loss's derivatives for the gradients of query, key and value are for these three, and for grad_output."""
 
-    def output(query, key, value):
-        return torch_formula.attention(
-            query,
-            key,
-            value,
-            attn_mask=mask,
-            dropout_p=0.0,
-            is_causal=is_causal,
-            scale=scale,
-            enable_gqa=enable_gqa,
-            return_weights=False,
-        )[0]
+    def output(*arrays):
+        return torch_formula.attention(Head(*arrays), rule, Wants(enable_gqa)).output
 
     def gradients(query, key, value, grad_output):
         return torch.func.vjp(output, query, key, value)[1](grad_output)

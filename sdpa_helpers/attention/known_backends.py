@@ -1,8 +1,8 @@
 """Which backends there are, and how arrays get to them and back. Which one a call gets: `choice.py`.
 
 A new backend is one file beside this one and one line in BACKENDS. The file has a function `attention` with
-the signature of `numpy_formula.attention`; it gets checked arguments and returns (output, weights), where
-weights may be None unless return_weights is true. If it does not serve every call it has `cannot(call)` too,
+the signature of `numpy_formula.attention`; it gets checked arguments and returns an `Answer`, whose weights and
+LSE may be None unless they were asked for. If it does not serve every call it has `cannot(call)` too,
 which returns the reason, or "": such a call goes to the backend named as its `formula`, or is refused if it names
 none. What holds for all that compute in NumPy, no dropout and no gradient, it need not say: `cannot` below does.
 """
@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sdpa_helpers.attention import machine
+from sdpa_helpers.attention.layout import Answer, Head
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.arguments import Kind
     from sdpa_helpers.attention.call_facts import Call
+    from sdpa_helpers.attention.layout import Rule, Wants
 
 
 class Backend(NamedTuple):
@@ -160,18 +162,20 @@ def _numpy_cannot(call: Call) -> str:
     return ""
 
 
-def run(
-    name: str, query: Any, key: Any, value: Any, *, attn_mask: Any, return_weights: bool, **options: Any
-) -> tuple[Any, Any]:
-    """(output, weights) of that backend, as the kind of array that `query` is."""
+def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> Answer:
+    """The answer of that backend, as the kind of array that the query is."""
     takes = BACKENDS[name].kind
-    arguments = [_convert(array, takes) for array in (query, key, value)]
-    mask = None if attn_mask is None else _convert(attn_mask, takes)
+    query = arrays.query
+    given = Head(*(_convert(array, takes) for array in arrays))
+    if rule.mask is not None:
+        rule = rule._replace(mask=_convert(rule.mask, takes))
     with _no_autocast(query):
-        output, weights = _load(name).attention(
-            *arguments, attn_mask=mask, return_weights=return_weights, **options
-        )
-    return _like(query, output), _like(query, weights) if return_weights else None
+        answer = _load(name).attention(given, rule, wants)
+    return Answer(
+        _like(query, answer.output),
+        _like(query, answer.weights) if wants.return_weights else None,
+        _like(query, answer.lse, answer.lse.dtype) if wants.return_lse else None,
+    )
 
 
 def _no_autocast(query: Any) -> Any:
@@ -231,15 +235,15 @@ def _torch_to_numpy(tensor: Any) -> np.ndarray:
     return tensor.numpy()
 
 
-def _like(query: Any, array: Any) -> Any:
-    """`array` with the kind, dtype and device of `query`."""
-    if type(array) is type(query) and array.dtype == query.dtype and array.device == query.device:
+def _like(query: Any, array: Any, dtype: Any = None) -> Any:
+    """`array` with the kind and device of `query`, and its dtype, or its own where it is passed."""
+    if (type(array), array.device, array.dtype) == (type(query), query.device, dtype or query.dtype):
         return array
     if isinstance(query, np.ndarray):
         array = array if isinstance(array, np.ndarray) else _torch_to_numpy(array)
-        return array.astype(query.dtype, copy=False)
+        return array.astype(array.dtype if dtype else query.dtype, copy=False)
     if isinstance(array, np.ndarray):
         import torch
 
         array = torch.from_numpy(np.ascontiguousarray(array))
-    return array.to(dtype=query.dtype, device=query.device)
+    return array.to(dtype=array.dtype if dtype else query.dtype, device=query.device)

@@ -23,36 +23,68 @@ Shape = tuple[int, ...]
 # Heads -----------------------------------------------------------------------------------------------------
 
 
-class QKV(NamedTuple):
+class Head(NamedTuple):
     """Query, key and value, or their gradients: of all heads, or the matrices of one."""
 
     query: Any  # (..., n_q, d_k)
     key: Any  # (..., n_k, d_k)
     value: Any  # (..., n_k, d_v)
 
-    def at(self, index: Shape, lead: Shape) -> QKV:
+    def at(self, index: Shape, lead: Shape) -> Head:
         """The matrices that serve the head at this index of the answer: views."""
-        return QKV(*(matrix_at(index, lead, array) for array in self))
+        return Head(*(matrix_at(index, lead, array) for array in self))
 
 
 class Rule(NamedTuple):
-    """Which scores count, and by how much they are scaled."""
+    """Which scores count, and what happens to them: score_mod(scale · q · k) + a float mask, then some are hidden.
 
-    mask: Any  # (..., n_q, n_k), boolean or floating; None: there is none
-    is_causal: bool
-    scale: float
+    A key is seen by a query if each of mask, is_causal and mask_mod lets it. The mods are those of FlexAttention
+    (Dong et al. 2024, §3), but called with arrays of indices that broadcast, so that one call serves a whole tile.
+    """
+
+    mask: Any = None  # (..., n_q, n_k), boolean or floating; None: there is none
+    is_causal: bool = False
+    scale: float = 1.0
+    mask_mod: Any = None  # (b, h, i, j) → boolean; in the rule of one head: (i, j)
+    score_mod: Any = None  # (score, b, h, i, j) → score; in the rule of one head: (score, i, j)
 
     def in_full(self, n_q: int, n_k: int) -> Rule:
         """With the mask as (..., n_q, n_k), whatever it broadcasts from."""
         return self if self.mask is None else self._replace(mask=full_rows(self.mask, n_q, n_k))
 
     def at(self, index: Shape, lead: Shape) -> Rule:
-        """With the mask of the head at this index of the answer."""
-        return self if self.mask is None else self._replace(mask=matrix_at(index, lead, self.mask))
+        """The rule of the head at this index of the answer."""
+        if self.mask is None and self.mask_mod is None and self.score_mod is None:
+            return self
+        mask = None if self.mask is None else matrix_at(index, lead, self.mask)
+        b, h = batch_and_head(index, lead)
+        mask_mod, score_mod = self.mask_mod, self.score_mod
+        return self._replace(
+            mask=mask,
+            mask_mod=mask_mod and (lambda i, j: mask_mod(b, h, i, j)),
+            score_mod=score_mod and (lambda score, i, j: score_mod(score, b, h, i, j)),
+        )
 
 
-class Forward(NamedTuple):
-    """What a forward pass returns and the backward pass needs: of all heads, or of one.
+class Wants(NamedTuple):
+    """What a call asks for besides the output."""
+
+    enable_gqa: bool = False
+    dropout_p: float = 0.0
+    return_weights: bool = False
+    return_lse: bool = False
+
+
+class Answer(NamedTuple):
+    """What a backend returns; weights and lse may be None unless they were asked for."""
+
+    output: Any  # (..., n_q, d_v)
+    weights: Any = None  # (..., n_q, n_k)
+    lse: Any = None  # (..., n_q), the logarithm of Σⱼ exp(scoreⱼ), in float32 at least; −∞ for a row that sees nothing
+
+
+class State(NamedTuple):
+    """What is known of some rows once they have seen their keys: the output, and what the backward pass needs.
 
     A query's LSE is largest + log total. Kept apart, both are exact also where a float mask moves all scores of a row
     so far that the second would be rounded away beside the first.
@@ -62,9 +94,21 @@ class Forward(NamedTuple):
     largest: Any  # (..., n_q): the largest score, or 0 where none needed to be subtracted
     total: Any  # (..., n_q): Σⱼ exp(scoreⱼ − largest)
 
-    def at(self, index: Shape) -> Forward:
+    def at(self, index: Shape) -> State:
         """Of the head at this index: views."""
-        return Forward(*(array[index] for array in self))
+        return State(*(array[index] for array in self))
+
+
+def batch_and_head(index: Shape, lead: Shape) -> tuple[int, int]:
+    """The b and h with which a mod is called for the head at this index; 0 where there is no such dimension."""
+    b = int(np.ravel_multi_index(index[:-1], lead[:-1])) if len(lead) > 1 else 0
+    return b, index[-1] if index else 0
+
+
+def all_batches_and_heads(lead: Shape) -> tuple[np.ndarray, np.ndarray]:
+    """b (..., 1, 1, 1) and h (heads, 1, 1) of all heads, as a mod is called with for all of them at once."""
+    batches = np.arange(math.prod(lead[:-1])).reshape(*lead[:-1], 1, 1, 1)
+    return batches, np.arange(lead[-1] if lead else 1).reshape(-1, 1, 1) if lead else np.zeros((), int)
 
 
 def leading_shape(query: Any, key: Any, value: Any, enable_gqa: bool) -> Shape:

@@ -21,11 +21,11 @@ import numba
 import numba.extending
 import numpy as np
 
-from sdpa_helpers.attention.layout import QKV, Forward, Rule, Tiles, heads_of, leading_shape
+from sdpa_helpers.attention.layout import Answer, Head, Rule, State, Tiles, Wants, heads_of, leading_shape
 from sdpa_helpers.attention.small_scores import scores_are_small
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
+    from jaxtyping import Float
 
     from sdpa_helpers.attention.call_facts import Call
 
@@ -61,49 +61,33 @@ class RowsRule(NamedTuple):
 
 def cannot(call: Call) -> str:
     """Why this file does not do such a call; "" when it does."""
-    return "tiles of weights are overwritten, never returned" if call.return_weights else ""
+    if call.return_weights:
+        return "tiles of weights are overwritten, never returned"
+    if call.has_mask_mod or call.has_score_mod:
+        return "it knows masks as arrays only, no mask_mod and no score_mod"
+    return "it does not return its LSE" if call.return_lse else ""
 
 
-def attention(
-    query: Float[np.ndarray, "... n_q d_k"],
-    key: Float[np.ndarray, "... n_k d_k"],
-    value: Float[np.ndarray, "... n_k d_v"],
-    *,
-    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None,
-    dropout_p: float,  # always 0 here, as `known_backends.cannot` says
-    is_causal: bool,
-    scale: float,
-    enable_gqa: bool,
-    return_weights: bool,  # always False here, likewise
-) -> tuple[Float[np.ndarray, "... n_q d_v"], None]:
-    """The attended values, in the dtype of `query`."""
-    options = {"is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
-    return attention_forward(query, key, value, attn_mask=attn_mask, **options).output, None
+def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+    """The attended values, in the dtype of the query."""
+    return Answer(attention_forward(arrays, rule, wants.enable_gqa).output)
 
 
 # Forward ---------------------------------------------------------------------------------------------------
 
 
-def attention_forward(
-    query: Float[np.ndarray, "... n_q d_k"],
-    key: Float[np.ndarray, "... n_k d_k"],
-    value: Float[np.ndarray, "... n_k d_v"],
-    *,
-    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None = None,
-    is_causal: bool = False,
-    scale: float,
-    enable_gqa: bool = False,
-) -> Forward:
+def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> State:
     """The attended values and, for the backward pass, each query's m and Σⱼ exp(sⱼ − m)."""
-    lead = leading_shape(query, key, value, enable_gqa)
+    query, key, value = arrays
+    lead = leading_shape(*arrays, enable_gqa)
     n_q, n_k = query.shape[-2], key.shape[-2]
     working = np.result_type(query.dtype, np.float32)
     output = np.zeros((*lead, n_q, value.shape[-1]), dtype=working)
-    whole = Forward(output, *np.zeros((2, *lead, n_q), dtype=working))
-    arrays, rule = QKV(query, key, value), Rule(attn_mask, is_causal, scale).in_full(n_q, n_k)
+    whole = State(output, *np.zeros((2, *lead, n_q), dtype=working))
+    rule = rule.in_full(n_q, n_k)
     scratch = scratch_for(TILES, n_q, n_k, working)
     for index in heads_of(lead):
-        head = QKV(*(matrix(x, working) for x in arrays.at(index, lead)))
+        head = Head(*(matrix(x, working) for x in arrays.at(index, lead)))
         rule_here, results = rule.at(index, lead), whole.at(index)
         small = scores_are_small(head, rule_here, working)
         if not small:
@@ -112,7 +96,7 @@ def attention_forward(
             rows = slice(first, first + TILES.queries)
             some = head._replace(query=head.query[rows])
             of_rows = rule_of_rows(rule_here, rows, working)
-            attend_rows(some, of_rows, small, TILES, scratch, Forward(*(x[rows] for x in results)))
+            attend_rows(some, of_rows, small, TILES, scratch, State(*(x[rows] for x in results)))
     return whole._replace(output=output.astype(query.dtype, copy=False))
 
 
@@ -269,44 +253,33 @@ def _exp2_float32(x):
 
 
 def attention_backward(
-    query: Float[np.ndarray, "... n_q d_k"],
-    key: Float[np.ndarray, "... n_k d_k"],
-    value: Float[np.ndarray, "... n_k d_v"],
-    output: Float[np.ndarray, "... n_q d_v"],
-    largest: Float[np.ndarray, "... n_q"],
-    total: Float[np.ndarray, "... n_q"],
-    grad_output: Float[np.ndarray, "... n_q d_v"],
-    *,
-    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None = None,
-    is_causal: bool = False,
-    scale: float,
-    enable_gqa: bool = False,
-) -> QKV:
+    arrays: Head, rule: Rule, enable_gqa: bool, whole: State, grad_output: Float[np.ndarray, "... n_q d_v"]
+) -> Head:
     """Gradients for query, key and value; the derivation is in `numpy_tiled.attention_backward`."""
-    lead = leading_shape(query, key, value, enable_gqa)
-    n_q, n_k = query.shape[-2], key.shape[-2]
-    working = np.result_type(query.dtype, np.float32)
-    arrays, rule = QKV(query, key, value), Rule(attn_mask, is_causal, scale).in_full(n_q, n_k)
-    gradients = QKV(*(np.zeros(x.shape, working) for x in arrays))
+    lead = leading_shape(*arrays, enable_gqa)
+    n_q, n_k = arrays.query.shape[-2], arrays.key.shape[-2]
+    working = np.result_type(arrays.query.dtype, np.float32)
+    rule = rule.in_full(n_q, n_k)
+    gradients = Head(*(np.zeros(x.shape, working) for x in arrays))
     scratch = scratch_for(BACKWARD_TILES, n_q, n_k, working)
     for index in heads_of(lead):
-        head = QKV(*(matrix(x, working) for x in arrays.at(index, lead)))
+        head = Head(*(matrix(x, working) for x in arrays.at(index, lead)))
         # Heads that share a key get views of the same matrix here, in which their gradients add up.
         grads = gradients.at(index, lead)
-        grad, out = matrix(grad_output[index], working), matrix(output[index], working)
-        results = Forward(out, largest[index], total[index])
+        grad = matrix(grad_output[index], working)
+        results = whole.at(index)._replace(output=matrix(whole.output[index], working))
         for first in range(0, n_q, BACKWARD_TILES.queries):
             rows = slice(first, first + BACKWARD_TILES.queries)
             backward_rows(
                 head._replace(query=head.query[rows]),
                 rule_of_rows(rule.at(index, lead), rows, working),
-                Forward(*(x[rows] for x in results)),
+                State(*(x[rows] for x in results)),
                 grad[rows],
                 BACKWARD_TILES,
                 scratch,
                 grads._replace(query=grads.query[rows]),
             )
-    return QKV(*(x.astype(query.dtype, copy=False) for x in gradients))
+    return Head(*(x.astype(arrays.query.dtype, copy=False) for x in gradients))
 
 
 @compiled

@@ -11,54 +11,61 @@ other backends avoid. The arguments were checked by `call.py`, so that nothing b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sdpa_helpers.attention.layout import (
+    Answer,
+    Head,
+    Rule,
+    Shape,
+    Wants,
+    all_batches_and_heads,
+    leading_shape,
+)
+
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
+    from jaxtyping import Float
 
 
-def attention(
-    query: Float[np.ndarray, "... n_q d_k"],
-    key: Float[np.ndarray, "... n_k d_k"],
-    value: Float[np.ndarray, "... n_k d_v"],
-    *,
-    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None,
-    dropout_p: float,  # always 0 here, as `known_backends.cannot` says
-    is_causal: bool,
-    scale: float,
-    enable_gqa: bool,
-    return_weights: bool,  # the weights are made in any case
-) -> tuple[Float[np.ndarray, "... n_q d_v"], Float[np.ndarray, "... n_q n_k"]]:
-    """The attended values and the weights that multiplied them, in the dtype of `query`."""
+def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+    """The attended values and the weights that multiplied them, in the dtype of the query."""
+    query, key, value = arrays  # (..., n_q, d_k), (..., n_k, d_k), (..., n_k, d_v)
     dtype = query.dtype
     working = np.result_type(dtype, np.float32)  # float16 ends at 65504: too soon for a sum of products
-    query, key, value = (array.astype(working, copy=False) for array in (query, key, value))
+    query, key, value = (array.astype(working, copy=False) for array in arrays)
+    lead = leading_shape(*arrays, wants.enable_gqa)
 
-    if enable_gqa:  # several heads of the query share one head of key and value
+    if wants.enable_gqa:  # several heads of the query share one head of key and value
         key = np.repeat(key, query.shape[-3] // key.shape[-3], axis=-3)
         value = np.repeat(value, query.shape[-3] // value.shape[-3], axis=-3)
 
-    scores = query @ key.swapaxes(-2, -1) * scale
-    scores = hide_scores(scores, attn_mask, is_causal)
+    scores = query @ key.swapaxes(-2, -1) * rule.scale  # (..., n_q, n_k)
+    scores = change_scores(scores, rule, lead)
     weights = softmax(scores, axis=-1)  # over the keys: each query's row adds up to 1
-    output = weights @ value
-    return output.astype(dtype, copy=False), weights.astype(dtype, copy=False)
+    output = weights @ value  # (..., n_q, d_v)
+    lse = logsumexp(scores) if wants.return_lse else None
+    return Answer(output.astype(dtype, copy=False), weights.astype(dtype, copy=False), lse)
 
 
-def hide_scores(
-    scores: Float[np.ndarray, "... n_q n_k"],
-    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None,
-    is_causal: bool,
-) -> Float[np.ndarray, "... n_q n_k"]:
-    """A score of −∞ becomes a weight of exactly 0; the other weights of the row still add up to 1."""
-    if attn_mask is not None and attn_mask.dtype == bool:
-        scores = np.where(attn_mask, scores, -np.inf)  # True = may attend
-    elif attn_mask is not None:
-        scores = scores + attn_mask.astype(scores.dtype)
-    if is_causal:
-        n_q, n_k = scores.shape[-2:]
+def change_scores(scores: Any, rule: Rule, lead: Shape) -> Any:
+    """The scores (..., n_q, n_k) as the rule changes them.
+
+    A score of −∞ becomes a weight of exactly 0; the other weights of the row still add up to 1.
+    """
+    n_q, n_k = scores.shape[-2:]
+    mask, mask_mod, score_mod = rule.mask, rule.mask_mod, rule.score_mod
+    where = (*all_batches_and_heads(lead), np.arange(n_q)[:, None], np.arange(n_k))  # b, h, i, j
+    if score_mod is not None:
+        scores = score_mod(scores, *where)
+    if mask is not None and mask.dtype == bool:
+        scores = np.where(mask, scores, -np.inf)  # True = may attend
+    elif mask is not None:
+        scores = scores + mask.astype(scores.dtype)
+    if mask_mod is not None:
+        scores = np.where(mask_mod(*where), scores, -np.inf)
+    if rule.is_causal:
         scores = np.where(np.tri(n_q, n_k, dtype=bool), scores, -np.inf)  # query i sees the keys 0 … i
     return scores
 
@@ -72,3 +79,11 @@ def softmax(x: Float[np.ndarray, "*shape"], axis: int) -> Float[np.ndarray, "*sh
     exponentials = np.exp(x - largest)
     total = exponentials.sum(axis=axis, keepdims=True)
     return exponentials / np.where(total == 0, 1, total)
+
+
+def logsumexp(scores: Float[np.ndarray, "... n_q n_k"]) -> Float[np.ndarray, "... n_q"]:
+    """log Σⱼ exp(scoreⱼ) of each row; −∞ for one that is −∞ throughout, or empty."""
+    largest = scores.max(axis=-1, initial=-np.inf)
+    shift = np.where(largest == -np.inf, 0, largest)
+    with np.errstate(divide="ignore"):
+        return shift + np.log(np.exp(scores - shift[..., None]).sum(axis=-1))

@@ -28,11 +28,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdpa_helpers.attention.layout import QKV, Forward, Rule, Tiles, heads_of, leading_shape, rectangles
+from sdpa_helpers.attention.layout import (
+    Answer,
+    Head,
+    Rule,
+    State,
+    Tiles,
+    Wants,
+    heads_of,
+    leading_shape,
+    rectangles,
+)
 from sdpa_helpers.attention.small_scores import scores_are_small
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
+    from jaxtyping import Float
 
     from sdpa_helpers.attention.call_facts import Call
 
@@ -45,46 +55,30 @@ BACKWARD_TILES = Tiles(queries=512, keys=256, diagonal=128)
 
 def cannot(call: Call) -> str:
     """Why this file does not do such a call; "" when it does."""
-    return "tiles of weights are overwritten, never returned" if call.return_weights else ""
+    if call.return_weights:
+        return "tiles of weights are overwritten, never returned"
+    if call.has_mask_mod or call.has_score_mod:
+        return "it knows masks as arrays only, no mask_mod and no score_mod"
+    return "it does not return its LSE" if call.return_lse else ""
 
 
-def attention(
-    query: Float[np.ndarray, "... n_q d_k"],
-    key: Float[np.ndarray, "... n_k d_k"],
-    value: Float[np.ndarray, "... n_k d_v"],
-    *,
-    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None,
-    dropout_p: float,  # always 0 here, as `known_backends.cannot` says
-    is_causal: bool,
-    scale: float,
-    enable_gqa: bool,
-    return_weights: bool,  # always False here, likewise
-) -> tuple[Float[np.ndarray, "... n_q d_v"], None]:
-    """The attended values, in the dtype of `query`."""
-    options = {"is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
-    return attention_forward(query, key, value, attn_mask=attn_mask, **options).output, None
+def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+    """The attended values, in the dtype of the query."""
+    return Answer(attention_forward(arrays, rule, wants.enable_gqa).output)
 
 
 # Forward ---------------------------------------------------------------------------------------------------
 
 
-def attention_forward(
-    query: Float[np.ndarray, "... n_q d_k"],
-    key: Float[np.ndarray, "... n_k d_k"],
-    value: Float[np.ndarray, "... n_k d_v"],
-    *,
-    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None = None,
-    is_causal: bool = False,
-    scale: float,
-    enable_gqa: bool = False,
-) -> Forward:
+def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> State:
     """The attended values and, for the backward pass, each query's m and Σⱼ exp(sⱼ − m)."""
-    lead = leading_shape(query, key, value, enable_gqa)
+    query, key, value = arrays
+    lead = leading_shape(*arrays, enable_gqa)
     n_q, n_k = query.shape[-2], key.shape[-2]
     working = np.result_type(query.dtype, np.float32)  # float16 ends at 65504: too soon for a sum of products
     output = np.empty((*lead, n_q, value.shape[-1]), dtype=query.dtype)
-    whole = Forward(output, *np.empty((2, *lead, n_q), dtype=working))
-    arrays, rule = QKV(query, key, value), Rule(attn_mask, is_causal, scale).in_full(n_q, n_k)
+    whole = State(output, *np.empty((2, *lead, n_q), dtype=working))
+    rule = rule.in_full(n_q, n_k)
     tiles = TILES._replace(keys=max(1, TILES.keys * 4 // working.itemsize))  # as many bytes in float64
     scratch = scratch_for(tiles, n_q, n_k, working)
     for index in heads_of(lead):
@@ -92,7 +86,7 @@ def attention_forward(
     return whole
 
 
-def attend_head(head: QKV, rule: Rule, tiles: Tiles, scratch: np.ndarray, results: Forward) -> None:
+def attend_head(head: Head, rule: Rule, tiles: Tiles, scratch: np.ndarray, results: State) -> None:
     """One head: matrices in; `results` written."""
     query, key, value = head
     working = scratch.dtype
@@ -206,19 +200,8 @@ def matrix(rows: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def attention_backward(
-    query: Float[np.ndarray, "... n_q d_k"],
-    key: Float[np.ndarray, "... n_k d_k"],
-    value: Float[np.ndarray, "... n_k d_v"],
-    output: Float[np.ndarray, "... n_q d_v"],
-    largest: Float[np.ndarray, "... n_q"],
-    total: Float[np.ndarray, "... n_q"],
-    grad_output: Float[np.ndarray, "... n_q d_v"],
-    *,
-    attn_mask: Bool[np.ndarray, "... n_q n_k"] | Float[np.ndarray, "... n_q n_k"] | None = None,
-    is_causal: bool = False,
-    scale: float,
-    enable_gqa: bool = False,
-) -> QKV:
+    arrays: Head, rule: Rule, enable_gqa: bool, whole: State, grad_output: Float[np.ndarray, "... n_q d_v"]
+) -> Head:
     """Gradients for query, key and value, from what `attention_forward` returned.
 
     The weights are not kept, but made again, tile by tile. With P the weights, S the scaled scores:
@@ -228,28 +211,27 @@ def attention_backward(
 
     D is what rowsum(P ∘ dP), the softmax's own derivative, comes to (Dao et al. 2022, appendix B.4).
     """
-    lead = leading_shape(query, key, value, enable_gqa)
-    n_q, n_k = query.shape[-2], key.shape[-2]
-    working = np.result_type(query.dtype, np.float32)
-    arrays, rule = QKV(query, key, value), Rule(attn_mask, is_causal, scale).in_full(n_q, n_k)
-    gradients = QKV(*(np.zeros(x.shape, working) for x in arrays))
-    whole = Forward(output, largest, total)
+    lead = leading_shape(*arrays, enable_gqa)
+    n_q, n_k = arrays.query.shape[-2], arrays.key.shape[-2]
+    working = np.result_type(arrays.query.dtype, np.float32)
+    rule = rule.in_full(n_q, n_k)
+    gradients = Head(*(np.zeros(x.shape, working) for x in arrays))
     scratch = [scratch_for(BACKWARD_TILES, n_q, n_k, working) for _ in range(2)]
     for index in heads_of(lead):
         head, rule_here, results = arrays.at(index, lead), rule.at(index, lead), whole.at(index)
         # Heads that share a key get views of the same matrix here, in which their gradients add up.
         grads = gradients.at(index, lead)
         backward_head(head, rule_here, results, grad_output[index], scratch, grads)
-    return QKV(*(x.astype(query.dtype, copy=False) for x in gradients))
+    return Head(*(x.astype(arrays.query.dtype, copy=False) for x in gradients))
 
 
 def backward_head(
-    head: QKV,
+    head: Head,
     rule: Rule,
-    results: Forward,
+    results: State,
     grad_output: np.ndarray,
     scratch: list[np.ndarray],
-    gradients: QKV,
+    gradients: Head,
 ) -> None:
     """One head: adds to its gradients."""
     working = scratch[0].dtype

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from sdpa_helpers.attention.layout import QKV, Rule
+    from sdpa_helpers.attention.layout import Head, Rule
 
 # exp(±30) ≈ 10^±13: far from the ends of float32 (10^±38), also after adding up a million of them.
 SMALL_SCORE = 30.0
@@ -16,7 +16,7 @@ SMALL_VALUE = 1e18
 _ROWS = 512  # at a time: nothing as large as the matrices is made
 
 
-def scores_are_small(head: QKV, rule: Rule, working: Any) -> bool:
+def scores_are_small(head: Head, rule: Rule, working: Any) -> bool:
     """Whether exp of every score of a head is so far from overflow and underflow that no maximum need be subtracted.
 
     Cauchy and Schwarz: |q · k| ≤ ‖q‖ ‖k‖. Costs n·d to prove, and saves two passes over n² scores. For normally

@@ -10,57 +10,68 @@ attend to. The arguments were checked by `call.py`, so that nothing but the algo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from sdpa_helpers.attention.layout import (
+    Answer,
+    Head,
+    Rule,
+    Shape,
+    Wants,
+    all_batches_and_heads,
+    leading_shape,
+)
+
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
+    from jaxtyping import Float
 
 
-def attention(
-    query: Float[torch.Tensor, "... n_q d_k"],
-    key: Float[torch.Tensor, "... n_k d_k"],
-    value: Float[torch.Tensor, "... n_k d_v"],
-    *,
-    attn_mask: Bool[torch.Tensor, "... n_q n_k"] | Float[torch.Tensor, "... n_q n_k"] | None,
-    dropout_p: float,
-    is_causal: bool,
-    scale: float,
-    enable_gqa: bool,
-    return_weights: bool,  # the weights are made in any case
-) -> tuple[Float[torch.Tensor, "... n_q d_v"], Float[torch.Tensor, "... n_q n_k"]]:
-    """The attended values and the weights that multiplied them, in the dtype of `query`."""
+def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+    """The attended values and the weights that multiplied them, in the dtype of the query."""
+    query, key, value = arrays  # (..., n_q, d_k), (..., n_k, d_k), (..., n_k, d_v)
     dtype = query.dtype
     working = torch.promote_types(dtype, torch.float32)  # float16 and bfloat16 hold too little for sums
     query, key, value = query.to(working), key.to(working), value.to(working)
+    lead = leading_shape(*arrays, wants.enable_gqa)
 
-    if enable_gqa:  # several heads of the query share one head of key and value
+    if wants.enable_gqa:  # several heads of the query share one head of key and value
         key = key.repeat_interleave(query.shape[-3] // key.shape[-3], dim=-3)
         value = value.repeat_interleave(query.shape[-3] // value.shape[-3], dim=-3)
 
-    scores = query @ key.transpose(-2, -1) * scale
-    scores = hide_scores(scores, attn_mask, is_causal)
+    scores = query @ key.transpose(-2, -1) * rule.scale  # (..., n_q, n_k)
+    scores = change_scores(scores, rule, lead)
     weights = softmax(scores, axis=-1)  # over the keys: each query's row adds up to 1
-    if dropout_p > 0:
+    if wants.dropout_p > 0:
         # Each weight becomes 0 with probability p, else is divided by 1 − p: rows sum to 1 on average only.
-        weights = torch.nn.functional.dropout(weights, dropout_p)
-    output = weights @ value
-    return output.to(dtype), weights.to(dtype)
+        weights = torch.nn.functional.dropout(weights, wants.dropout_p)
+    output = weights @ value  # (..., n_q, d_v)
+    lse = logsumexp(scores) if wants.return_lse else None
+    return Answer(output.to(dtype), weights.to(dtype), lse)
 
 
-def hide_scores(
-    scores: Float[torch.Tensor, "... n_q n_k"],
-    attn_mask: Bool[torch.Tensor, "... n_q n_k"] | Float[torch.Tensor, "... n_q n_k"] | None,
-    is_causal: bool,
-) -> Float[torch.Tensor, "... n_q n_k"]:
-    """A score of −∞ becomes a weight of exactly 0; the other weights of the row still add up to 1."""
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        scores = scores.masked_fill(~attn_mask, -torch.inf)  # True = may attend
-    elif attn_mask is not None:
-        scores = scores + attn_mask.to(scores.dtype)
-    if is_causal:
-        n_q, n_k = scores.shape[-2:]
+def change_scores(scores: Any, rule: Rule, lead: Shape) -> Any:
+    """The scores (..., n_q, n_k) as the rule changes them.
+
+    A score of −∞ becomes a weight of exactly 0; the other weights of the row still add up to 1.
+    """
+    n_q, n_k = scores.shape[-2:]
+    mask, mask_mod, score_mod = rule.mask, rule.mask_mod, rule.score_mod
+    where: Any = ()  # b, h, i, j
+    if mask_mod is not None or score_mod is not None:
+        heads = (torch.from_numpy(x).to(scores.device) for x in all_batches_and_heads(lead))
+        where = (*heads, *(torch.arange(n, device=scores.device) for n in (n_q, n_k)))
+        where = (*where[:2], where[2][:, None], where[3])
+    if score_mod is not None:
+        scores = score_mod(scores, *where)
+    if mask is not None and mask.dtype == torch.bool:
+        scores = scores.masked_fill(~mask, -torch.inf)  # True = may attend
+    elif mask is not None:
+        scores = scores + mask.to(scores.dtype)
+    if mask_mod is not None:
+        scores = scores.masked_fill(~mask_mod(*where), -torch.inf)
+    if rule.is_causal:
         may_attend = torch.ones(n_q, n_k, dtype=torch.bool, device=scores.device).tril()
         scores = scores.masked_fill(~may_attend, -torch.inf)  # query i sees the keys 0 … i
     return scores
@@ -79,3 +90,13 @@ def softmax(x: Float[torch.Tensor, "*shape"], axis: int) -> Float[torch.Tensor, 
     exponentials = torch.exp(x - largest.clamp(min=torch.finfo(x.dtype).min))
     total = exponentials.sum(dim=axis, keepdim=True)
     return exponentials / total.clamp(min=1)
+
+
+def logsumexp(scores: Float[torch.Tensor, "... n_q n_k"]) -> Float[torch.Tensor, "... n_q"]:
+    """log Σⱼ exp(scoreⱼ) of each row; −∞ for one that is −∞ throughout, or empty, with a gradient of 0."""
+    if scores.shape[-1] == 0:
+        return scores.sum(dim=-1) - torch.inf
+    largest = scores.detach().amax(dim=-1, keepdim=True).clamp(min=torch.finfo(scores.dtype).min)
+    total = torch.exp(scores - largest).sum(dim=-1)
+    empty = total == 0
+    return (largest[..., 0] + total.masked_fill(empty, 1).log()).masked_fill(empty, -torch.inf)

@@ -20,12 +20,19 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from sdpa_helpers.attention.layout import four_dimensional, full_rows, leading_shape, with_dense_rows
+from sdpa_helpers.attention.layout import (
+    Answer,
+    Head,
+    Rule,
+    Wants,
+    four_dimensional,
+    full_rows,
+    leading_shape,
+    with_dense_rows,
+)
 from sdpa_helpers.attention.torch_numbers import all_finite, has_far_row, is_traced
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
-
     from sdpa_helpers.attention.call_facts import Call
 
 # What torch.nn.functional.scaled_dot_product_attention is before anybody puts another function, ours, in its place.
@@ -40,6 +47,10 @@ def cannot(call: Call) -> str:
     """Why torch's fused kernels do not serve this call, or not rightly; "" when they do."""
     if call.return_weights:
         return "the fused kernel never has the weights"
+    if call.has_mask_mod or call.has_score_mod:
+        return "it knows masks as tensors only, no mask_mod and no score_mod"
+    if call.return_lse:
+        return "it does not return its LSE"
     if call.dropout_p > 0:
         return "with dropout torch falls back to its slow math path"
     if call.learned_mask:
@@ -74,20 +85,11 @@ def _fault_of_the_cpu_kernel(call: Call) -> str:
     return ""
 
 
-def attention(
-    query: Float[torch.Tensor, "... n_q d_k"],
-    key: Float[torch.Tensor, "... n_k d_k"],
-    value: Float[torch.Tensor, "... n_k d_v"],
-    *,
-    attn_mask: Bool[torch.Tensor, "... n_q n_k"] | Float[torch.Tensor, "... n_q n_k"] | None,
-    dropout_p: float,  # always 0 here, as `cannot` says
-    is_causal: bool,
-    scale: float,
-    enable_gqa: bool,
-    return_weights: bool,  # always False here, likewise
-) -> tuple[Float[torch.Tensor, "... n_q d_v"], None]:
-    """The attended values, in the dtype of `query`."""
-    lead = leading_shape(query, key, value, enable_gqa)
+def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+    """The attended values, in the dtype of the query."""
+    query, key, value = arrays
+    attn_mask, enable_gqa = rule.mask, wants.enable_gqa
+    lead = leading_shape(*arrays, enable_gqa)
     n_q, n_k = query.shape[-2], key.shape[-2]
     grouped = enable_gqa and key.shape[-3] == value.shape[-3]  # which torch's kernel takes as they are
     if enable_gqa and not grouped:
@@ -103,13 +105,15 @@ def attention(
             attn_mask = torch.where(attn_mask, torch.zeros_like(hidden), hidden)
         mask = four_dimensional(full_rows(attn_mask.to(working), n_q, n_k), lead)
     lead_kv = (*lead[:-1], key.shape[-3]) if grouped else lead
-    arrays = (
+    given = (
         with_dense_rows(four_dimensional(query, lead)),
         with_dense_rows(four_dimensional(key, lead_kv)),
         with_dense_rows(four_dimensional(value, lead_kv)),
     )
-    output = in_one_kernel(*arrays, attn_mask=mask, is_causal=is_causal, scale=scale, enable_gqa=grouped)
-    return output.reshape(*lead, n_q, value.shape[-1]), None
+    output = in_one_kernel(
+        *given, attn_mask=mask, is_causal=rule.is_causal, scale=rule.scale, enable_gqa=grouped
+    )
+    return Answer(output.reshape(*lead, n_q, value.shape[-1]))
 
 
 def in_one_kernel(*arrays: Any, **options: Any) -> torch.Tensor:

@@ -5,7 +5,7 @@ a sum of exponentials that is kept as exp(sⱼ − m), with m the largest score 
 comes (`attend_head`).
 
 Exponentials are powers of two, with log₂ e folded into the scale: on a CPU torch.exp takes 50 times as long where
-its result underflows, torch.exp2 does not. So `Forward.largest` and `Forward.total` are to base 2 here.
+its result underflows, torch.exp2 does not. So `State.largest` and `State.total` are to base 2 here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 
 import torch
 
-from sdpa_helpers.attention.layout import QKV, Forward, Rule, Tiles, heads_of, leading_shape, rectangles
+from sdpa_helpers.attention.layout import Head, Rule, State, Tiles, heads_of, leading_shape, rectangles
 from sdpa_helpers.attention.small_scores import SMALL_SCORE, SMALL_VALUE
 
 LOG2_E = math.log2(math.e)
@@ -27,7 +27,7 @@ GPU_TILES = Tiles(queries=2048, keys=4096, diagonal=1024)
 # Forward ---------------------------------------------------------------------------------------------------
 
 
-def forward(arrays: QKV, rule: Rule, enable_gqa: bool) -> Forward:
+def forward(arrays: Head, rule: Rule, enable_gqa: bool) -> State:
     """The output, in float32 at least, and what else the backward pass needs, to base 2."""
     query, key, value = arrays
     lead = leading_shape(*arrays, enable_gqa)
@@ -35,7 +35,7 @@ def forward(arrays: QKV, rule: Rule, enable_gqa: bool) -> Forward:
     working = torch.promote_types(query.dtype, torch.float32)
     # As computed, not as rounded to half precision: the backward pass subtracts it from what is near it.
     output = query.new_empty((*lead, n_q, value.shape[-1]), dtype=working)
-    whole = Forward(output, output.new_empty((*lead, n_q)), output.new_empty((*lead, n_q)))
+    whole = State(output, output.new_empty((*lead, n_q)), output.new_empty((*lead, n_q)))
     rule = rule.in_full(n_q, n_k)
     scratch = scratch_for(query, n_q, n_k, working)
     for index in heads_of(lead):
@@ -43,7 +43,7 @@ def forward(arrays: QKV, rule: Rule, enable_gqa: bool) -> Forward:
     return whole
 
 
-def attend_head(head: QKV, rule: Rule, scratch: torch.Tensor, results: Forward) -> None:
+def attend_head(head: Head, rule: Rule, scratch: torch.Tensor, results: State) -> None:
     """One head: matrices in; `results` written."""
     query, key, value = head
     output, largest, total = results
@@ -103,7 +103,7 @@ def hide(tile: torch.Tensor, hidden: float, top: int, left: int, rule: Rule) -> 
         tile[:, start:].masked_fill_(keys > queries[:, None], hidden)
 
 
-def scores_are_small(head: QKV, rule: Rule) -> bool:
+def scores_are_small(head: Head, rule: Rule) -> bool:
     """As `small_scores.scores_are_small`. Never on a GPU, where the answer would have to be waited for."""
     query, key, value = head
     if query.device.type != "cpu" or has_float(rule.mask):
@@ -118,7 +118,7 @@ def scores_are_small(head: QKV, rule: Rule) -> bool:
 # Backward --------------------------------------------------------------------------------------------------
 
 
-def backward(arrays: QKV, rule: Rule, enable_gqa: bool, whole: Forward, grad_output: torch.Tensor) -> QKV:
+def backward(arrays: Head, rule: Rule, enable_gqa: bool, whole: State, grad_output: torch.Tensor) -> Head:
     """Gradients for query, key and value.
 
     With P the weights and S the scaled scores (Dao et al. 2022, appendix B.4):
@@ -130,7 +130,7 @@ def backward(arrays: QKV, rule: Rule, enable_gqa: bool, whole: Forward, grad_out
     lead = leading_shape(*arrays, enable_gqa)
     n_q, n_k = query.shape[-2], arrays.key.shape[-2]
     working = torch.promote_types(query.dtype, torch.float32)
-    gradients = QKV(*(torch.zeros(x.shape, dtype=working, device=x.device) for x in arrays))
+    gradients = Head(*(torch.zeros(x.shape, dtype=working, device=x.device) for x in arrays))
     rule = rule.in_full(n_q, n_k)
     scratch = [scratch_for(query, n_q, n_k, working) for _ in range(2)]
     for index in heads_of(lead):
@@ -138,16 +138,16 @@ def backward(arrays: QKV, rule: Rule, enable_gqa: bool, whole: Forward, grad_out
         # Heads that share a key get views of the same matrix here, in which their gradients add up.
         grads = gradients.at(index, lead)
         backward_head(head, rule_here, results, grad_output[index], scratch, grads)
-    return QKV(*(x.to(query.dtype) for x in gradients))
+    return Head(*(x.to(query.dtype) for x in gradients))
 
 
 def backward_head(
-    head: QKV,
+    head: Head,
     rule: Rule,
-    results: Forward,
+    results: State,
     grad_output: torch.Tensor,
     scratch: list[torch.Tensor],
-    gradients: QKV,
+    gradients: Head,
 ) -> None:
     """One head: adds to its gradients."""
     working = scratch[0].dtype

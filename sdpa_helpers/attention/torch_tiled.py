@@ -15,11 +15,9 @@ import torch
 
 from sdpa_helpers.attention import torch_passes
 from sdpa_helpers.attention.formula_gradients import second_derivatives
-from sdpa_helpers.attention.layout import QKV, Forward, Rule, leading_shape
+from sdpa_helpers.attention.layout import Answer, Head, Rule, State, Wants, leading_shape
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
-
     from sdpa_helpers.attention.call_facts import Call
 
 
@@ -27,6 +25,10 @@ def cannot(call: Call) -> str:
     """Why this file does not do such a call; "" when it does."""
     if call.return_weights:
         return "tiles of weights are overwritten, never returned"
+    if call.has_mask_mod or call.has_score_mod:
+        return "it knows masks as tensors only, no mask_mod and no score_mod"
+    if call.return_lse:
+        return "it does not return its LSE"
     if call.dropout_p > 0:
         return "it has no dropout"
     if call.learned_mask:
@@ -34,22 +36,11 @@ def cannot(call: Call) -> str:
     return ""
 
 
-def attention(
-    query: Float[torch.Tensor, "... n_q d_k"],
-    key: Float[torch.Tensor, "... n_k d_k"],
-    value: Float[torch.Tensor, "... n_k d_v"],
-    *,
-    attn_mask: Bool[torch.Tensor, "... n_q n_k"] | Float[torch.Tensor, "... n_q n_k"] | None,
-    dropout_p: float,  # always 0 here, as `cannot` says
-    is_causal: bool,
-    scale: float,
-    enable_gqa: bool,
-    return_weights: bool,  # always False here, likewise
-) -> tuple[Float[torch.Tensor, "... n_q d_v"], None]:
-    """The attended values, in the dtype of `query`."""
+def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+    """The attended values, in the dtype of the query."""
     attend: Any = tiled_forward if torch.compiler.is_compiling() else Tiled.apply
-    output, _, _ = attend(query, key, value, attn_mask, is_causal, scale, enable_gqa)
-    return output.to(query.dtype), None
+    output, _, _ = attend(*arrays, rule.mask, rule.is_causal, rule.scale, wants.enable_gqa)
+    return Answer(output.to(arrays.query.dtype))
 
 
 # The two passes as operators of torch: torch.compile takes them as they are, without a look at the loops inside ------
@@ -65,8 +56,8 @@ OPTIONS = "bool is_causal, float scale, bool enable_gqa"
     schema=f"({ARRAYS}, {OPTIONS}) -> (Tensor, Tensor, Tensor)",
 )
 def tiled_forward(query, key, value, mask, is_causal, scale, enable_gqa):
-    """`layout.Forward`, in float32 at least."""
-    return tuple(torch_passes.forward(QKV(query, key, value), Rule(mask, is_causal, scale), enable_gqa))
+    """`layout.State`, in float32 at least."""
+    return tuple(torch_passes.forward(Head(query, key, value), Rule(mask, is_causal, scale), enable_gqa))
 
 
 @tiled_forward.register_fake
@@ -88,9 +79,9 @@ def tiled_backward(
 ):
     """Gradients for query, key and value."""
     arrays, rule, results = (
-        QKV(query, key, value),
+        Head(query, key, value),
         Rule(mask, is_causal, scale),
-        Forward(output, largest, total),
+        State(output, largest, total),
     )
     return tuple(torch_passes.backward(arrays, rule, enable_gqa, results, grad_output))
 
@@ -155,8 +146,9 @@ class Gradients(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grad_gradients):
         query, key, value, mask, grad_output = ctx.saved_tensors
+        is_causal, scale, enable_gqa = ctx.options
         *of_arrays, of_grad_output = second_derivatives(
-            QKV(query, key, value), mask, grad_output, grad_gradients, *ctx.options
+            Head(query, key, value), Rule(mask, is_causal, scale), enable_gqa, grad_output, grad_gradients
         )
         return (*of_arrays, None, None, None, None, of_grad_output, None, None, None)
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.attention.known_backends import BACKENDS, backends
+from sdpa_helpers.attention.layout import Head, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -187,8 +188,9 @@ def backward_calls(shape: Shape, is_causal: bool) -> dict[str, Callable[[], Any]
 
 
 def _our_backward(module: Any, arrays: list[Any], grad: Any, options: dict) -> Callable[[], Any]:
-    results = module.attention_forward(*arrays, **options)
-    return lambda: module.attention_backward(*arrays, *results, grad, **options)
+    head, rule = Head(*arrays), Rule(**options)
+    whole = module.attention_forward(head, rule)
+    return lambda: module.attention_backward(head, rule, False, whole, grad)
 
 
 # What else is measured ------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.attention.known_backends import BACKENDS
+from sdpa_helpers.attention.layout import Head, Rule, Wants
 
 from .cases import Case, make
 from .conftest import usable, with_tiles
@@ -27,20 +28,18 @@ def expected(torch, case, grad_output):
 
     leaves = [torch.tensor(x, requires_grad=True) for x in case.arrays]
     mask = None if case.attn_mask is None else torch.tensor(case.attn_mask)
-    output, _ = torch_formula.attention(
-        *leaves, attn_mask=mask, dropout_p=0.0, return_weights=False, **case.options
-    )
+    rule = Rule(mask, case.is_causal, case.scale)
+    output = torch_formula.attention(Head(*leaves), rule, Wants(case.enable_gqa)).output
     gradients = torch.autograd.grad(output, leaves, torch.tensor(grad_output))
     return [x.detach().numpy() for x in (output, *gradients)]
 
 
 def computed(passes, case, grad_output, dtype=np.float64):
-    arrays = [x.astype(dtype) for x in case.arrays]
-    options = {"attn_mask": case.attn_mask, **case.options}
-    output, largest, total = passes.attention_forward(*arrays, **options)
-    grad_output = grad_output.astype(dtype)
-    gradients = passes.attention_backward(*arrays, output, largest, total, grad_output, **options)
-    return [output, *gradients]
+    arrays = Head(*(x.astype(dtype) for x in case.arrays))
+    rule = Rule(case.attn_mask, case.is_causal, case.scale)
+    whole = passes.attention_forward(arrays, rule, case.enable_gqa)
+    gradients = passes.attention_backward(arrays, rule, case.enable_gqa, whole, grad_output.astype(dtype))
+    return [whole.output, *gradients]
 
 
 rng = np.random.default_rng(11)

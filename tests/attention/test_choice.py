@@ -10,6 +10,7 @@ import pytest
 
 import sdpa_helpers as sdpa
 from sdpa_helpers.attention import call_facts, choice, known_backends
+from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants
 
 from .cases import make
 
@@ -61,7 +62,8 @@ def test_a_gpus_kernels_are_for_a_gpu_and_for_half_precision(monkeypatch, device
         known_backends, "cannot", lambda name, call: {"torch-fused": "it has a mask"}.get(name, "")
     )
     case = make(2)
-    options = {"is_causal": False, "scale": 1.0, "dropout_p": 0.0, "return_weights": False}
+    flags = ("is_causal", "return_weights", "return_lse", "has_mask_mod", "has_score_mod")
+    options = dict.fromkeys(flags, False) | {"scale": 1.0, "dropout_p": 0.0}
     call = call_facts.describe(*case.arrays, None, lead=(2,), **options)
     chosen = choice.choose("auto", call._replace(kind="torch", device=device, dtype=dtype))
     assert chosen.backend == backend
@@ -188,11 +190,10 @@ def test_torch_raises_rather_than_take_the_slow_path(torch):
     """Should `cannot` ever be wrong about a new torch."""
     from sdpa_helpers.attention import torch_fused
 
-    query, key, value = (torch.tensor(x) for x in make(2, d_v=2).arrays)
-    options = {"is_causal": False, "scale": 1.0, "enable_gqa": False, "return_weights": False}
+    arrays = Head(*(torch.tensor(x) for x in make(2, d_v=2).arrays))
     refused = pytest.raises(RuntimeError, match="No available kernel")
     with refused, pytest.warns(UserWarning, match="Flash attention kernel not used"):
-        torch_fused.attention(query, key, value, attn_mask=None, dropout_p=0.0, **options)
+        torch_fused.attention(arrays, Rule(), Wants())
 
 
 def test_every_automatic_name_is_a_backend():
@@ -204,7 +205,7 @@ def test_every_automatic_name_is_a_backend():
 def test_a_new_backend_is_one_file_and_one_line(monkeypatch):
     """It takes part without being one that "auto" considers."""
     abacus = ModuleType("sdpa_helpers.attention.abacus")
-    abacus.attention = lambda query, key, value, **_: (np.full_like(query, 7.0), None)  # pyright: ignore
+    abacus.attention = lambda arrays, rule, wants: Answer(np.full_like(arrays.query, 7.0))  # pyright: ignore
     monkeypatch.setitem(sys.modules, abacus.__name__, abacus)
     monkeypatch.setitem(known_backends.BACKENDS, "abacus", known_backends.Backend("abacus", "numpy"))
     assert "abacus" in sdpa.backends()

@@ -14,6 +14,7 @@ import pytest
 
 from sdpa_helpers import explain_backend, scaled_dot_product_attention
 from sdpa_helpers.attention.known_backends import BACKENDS
+from sdpa_helpers.attention.layout import Head, Rule
 
 from .cases import Case, make, reference
 
@@ -45,12 +46,10 @@ def output_and_gradients(case: Case, backend: str, torch) -> list[np.ndarray]:
     """In float64, for a gradient of the output that is 1 throughout."""
     if BACKENDS[backend].own_passes:
         passes = importlib.import_module(f"sdpa_helpers.attention.{BACKENDS[backend].module}")
-        options = {"attn_mask": case.attn_mask, "is_causal": case.is_causal, "scale": 0.5}
-        results = passes.attention_forward(*case.arrays, **options)
-        return [
-            results.output,
-            *passes.attention_backward(*case.arrays, *results, np.ones_like(results.output), **options),
-        ]
+        arrays, rule = Head(*case.arrays), Rule(case.attn_mask, case.is_causal, 0.5)
+        whole = passes.attention_forward(arrays, rule)
+        gradients = passes.attention_backward(arrays, rule, False, whole, np.ones_like(whole.output))
+        return [whole.output, *gradients]
     name = backend if BACKENDS[backend].kind == "torch" else "torch"
     leaves = [torch.tensor(x, requires_grad=True) for x in case.arrays]
     mask = None if case.attn_mask is None else torch.tensor(case.attn_mask)

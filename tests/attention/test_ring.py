@@ -19,6 +19,7 @@ import torch
 
 import sdpa_helpers as sdpa
 from sdpa_helpers.attention import torch_formula
+from sdpa_helpers.attention.layout import Head, Rule, Wants
 from sdpa_helpers.attention.ring import blocks as ring_blocks
 from sdpa_helpers.attention.ring import volumes
 from sdpa_helpers.attention.ring.partition import (
@@ -93,10 +94,8 @@ def alone(case: RingCase) -> list[torch.Tensor]:
     """Output and gradients of the plain formula in float64."""
     *arrays, grad = case.whole()
     leaves = [x.requires_grad_() for x in arrays]
-    options = case.options | {"scale": case.d_k**-0.5 if case.scale is None else case.scale}
-    output, _ = torch_formula.attention(
-        *leaves, attn_mask=None, dropout_p=0.0, return_weights=False, **options
-    )
+    rule = Rule(None, case.is_causal, case.d_k**-0.5 if case.scale is None else case.scale)
+    output = torch_formula.attention(Head(*leaves), rule, Wants(case.enable_gqa)).output
     grad = grad.expand(output.shape)
     return [output.detach(), *torch.autograd.grad(output, leaves, grad)]
 

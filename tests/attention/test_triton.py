@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import sdpa_helpers as sdpa
+from sdpa_helpers.attention.layout import Head, Rule, Wants
 
 HERE = Path(__file__).parent
 LARGEST_REGISTERS = 255  # of a thread; what does not fit spills to slow memory
@@ -141,9 +142,8 @@ def test_for_an_h100_no_register_spills(compiled, triton, torch, tmp_path, d, dt
 
     leaves = [torch.zeros(1, 2, 1024, d, dtype=getattr(torch, dtype), requires_grad=True) for _ in range(3)]
     mask = None if mask is None else torch.ones(1, 1, 1, 1024, dtype=torch.bool)
-    options = {"dropout_p": 0.0, "scale": 0.1, "enable_gqa": False, "return_weights": False}
-    output, _ = triton_flash.attention(*leaves, attn_mask=mask, is_causal=is_causal, **options)
-    output.sum().backward()
+    answer = triton_flash.attention(Head(*leaves), Rule(mask, is_causal, 0.1), Wants())
+    answer.output.sum().backward()
     allowed = SPILLED_BYTES.get(tuple(map(int, triton.__version__.split(".")[:2])), 0)
     assert set(compiled) == {"forward", "query_gradient", "key_gradients"}
     for name, program in compiled.items():

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import torch
 
 from sdpa_helpers.attention import torch_passes
-from sdpa_helpers.attention.layout import QKV, Forward, Rule
+from sdpa_helpers.attention.layout import Head, Rule, State
 
 aten = torch.ops.aten
 
@@ -135,7 +135,7 @@ def _flash_backward(grad_output, query, key, value, whole, is_causal, scale) -> 
 
 
 def _tiled_forward(query, key, value, is_causal, scale) -> Part:
-    arrays, rule = QKV(query, key, value), Rule(None, is_causal, scale)
+    arrays, rule = Head(query, key, value), Rule(None, is_causal, scale)
     output, largest, total = torch_passes.forward(arrays, rule, enable_gqa=True)
     return Part(output, (largest + total.log2()) * math.log(2))  # those two are to base 2
 
@@ -143,7 +143,7 @@ def _tiled_forward(query, key, value, is_causal, scale) -> Part:
 def _tiled_backward(grad_output, query, key, value, whole, is_causal, scale) -> tuple:
     working = working_dtype(query.dtype)
     # The lse as if it were the largest score (to base 2), with a sum of exponentials of 1: that is the same lse.
-    results = Forward(whole.output, whole.lse / math.log(2), torch.ones_like(whole.lse))
+    results = State(whole.output, whole.lse / math.log(2), torch.ones_like(whole.lse))
     query, key, value, grad_output = (x.to(working) for x in (query, key, value, grad_output))
-    arrays, rule = QKV(query, key, value), Rule(None, is_causal, scale)
+    arrays, rule = Head(query, key, value), Rule(None, is_causal, scale)
     return torch_passes.backward(arrays, rule, True, results, grad_output)

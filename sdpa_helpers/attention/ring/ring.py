@@ -36,7 +36,7 @@ import torch
 import torch.distributed as dist
 
 from sdpa_helpers.attention import arguments, machine
-from sdpa_helpers.attention.layout import four_dimensional, with_dense_rows
+from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants, four_dimensional, with_dense_rows
 from sdpa_helpers.attention.ring import blocks
 from sdpa_helpers.attention.ring.messages import Ring, Tally, meet
 from sdpa_helpers.attention.ring.partition import join_sequence, split_sequence, zigzag_partition
@@ -230,22 +230,17 @@ def cannot(call: Call) -> str:
     """Why there is no ring attention for this call; "" when there is."""
     if call.mask:
         return "it takes no attn_mask, only is_causal"
+    if call.has_mask_mod or call.has_score_mod:
+        return "it takes no mask_mod and no score_mod, only is_causal"
+    if call.return_lse:
+        return "it does not return its LSE"
     if call.dropout_p > 0:
         return "it has no dropout"
     return "no rank ever has a whole row of weights" if call.return_weights else ""
 
 
-def attention(
-    query: Float[torch.Tensor, "... n_q d_k"],
-    key: Float[torch.Tensor, "... n_k d_k"],
-    value: Float[torch.Tensor, "... n_k d_v"],
-    *,
-    attn_mask: None,
-    dropout_p: float,  # always 0 here, as `cannot` says
-    is_causal: bool,
-    scale: float,
-    enable_gqa: bool,
-    return_weights: bool,  # always False here, likewise
-) -> tuple[Float[torch.Tensor, "... n_q d_v"], None]:
+def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
     """Of all processes: each passes its own rows, as to `ring_attention`."""
-    return ring_attention(query, key, value, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa), None
+    return Answer(
+        ring_attention(*arrays, is_causal=rule.is_causal, scale=rule.scale, enable_gqa=wants.enable_gqa)
+    )

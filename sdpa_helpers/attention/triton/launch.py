@@ -22,12 +22,18 @@ import torch
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from sdpa_helpers.attention.formula_gradients import differentiable_gradients
-from sdpa_helpers.attention.layout import four_dimensional, full_rows, leading_shape
+from sdpa_helpers.attention.layout import (
+    Answer,
+    Head,
+    Rule,
+    Wants,
+    four_dimensional,
+    full_rows,
+    leading_shape,
+)
 from sdpa_helpers.attention.triton import kernels
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
-
     from sdpa_helpers.attention.call_facts import Call
 
 LOG2_E = math.log2(math.e)
@@ -63,6 +69,10 @@ def cannot(call: Call) -> str:
     """Why this file does not do such a call; "" when it does."""
     if call.return_weights:
         return "tiles of weights are never stored"
+    if call.has_mask_mod or call.has_score_mod:
+        return "it knows masks as tensors only, no mask_mod and no score_mod"
+    if call.return_lse:
+        return "it does not return its LSE"
     if call.dropout_p > 0:
         return "it has no dropout"
     if call.mask == "float":
@@ -90,20 +100,12 @@ def cannot_here(device: str) -> str:
     return ""
 
 
-def attention(
-    query: Float[torch.Tensor, "... n_q d_k"],
-    key: Float[torch.Tensor, "... n_k d_k"],
-    value: Float[torch.Tensor, "... n_k d_v"],
-    *,
-    attn_mask: Bool[torch.Tensor, "... n_q n_k"] | None,
-    dropout_p: float,  # always 0 here, as `cannot` says
-    is_causal: bool,
-    scale: float,
-    enable_gqa: bool,
-    return_weights: bool,  # always False here, likewise
-) -> tuple[Float[torch.Tensor, "... n_q d_v"], None]:
-    """The attended values, in the dtype of `query`."""
-    lead = leading_shape(query, key, value, enable_gqa)
+def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+    """The attended values, in the dtype of the query."""
+    query, key, value = arrays
+    attn_mask, is_causal, scale = rule.mask, rule.is_causal, rule.scale
+    enable_gqa = wants.enable_gqa
+    lead = leading_shape(*arrays, enable_gqa)
     n_q, n_k, d_v = query.shape[-2], key.shape[-2], value.shape[-1]
     if enable_gqa and key.shape[-3] != value.shape[-3]:  # the programs know one number of heads for both
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], dim=-3) for x in (key, value))
@@ -119,7 +121,7 @@ def attention(
         is_causal,
         scale,
     )
-    return output[..., :d_v].reshape(*lead, n_q, d_v), None  # pyright: ignore
+    return Answer(output[..., :d_v].reshape(*lead, n_q, d_v))  # pyright: ignore
 
 
 class Flash(torch.autograd.Function):
@@ -148,8 +150,9 @@ class Flash(torch.autograd.Function):
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         query, key, value, mask, output, lse = ctx.saved_tensors
         if torch.is_grad_enabled():  # somebody is going to differentiate this gradient
-            options = {**ctx.options, "enable_gqa": True}
-            gradients = differentiable_gradients(query, key, value, mask, grad_outputs[0], options)
+            gradients = differentiable_gradients(
+                Head(query, key, value), Rule(mask, **ctx.options), True, grad_outputs[0]
+            )
             return (*gradients, None, None, None)
         grad_output = aligned(grad_outputs[0])
         gradients = [x.new_empty(x.shape) for x in (query, key, value)]
