@@ -1,0 +1,76 @@
+"""What a measurement depends on: the machine, how busy it is, versions, threads."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("numpy", "torch", "scipy", "numba", "jax")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def processor() -> str:
+    """The processor's name and family, as far as the system tells: some names alone say nothing."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
+    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    if "model name" not in told:
+        return platform.processor() or platform.machine()
+    numbers = [told.get(key, "?") for key in ("cpu family", "model", "stepping")]
+    return f"{told['model name']} (family {numbers[0]}, model {numbers[1]}, stepping {numbers[2]})"
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def load() -> list[float]:
+    """Processes that wanted a processor, on average over 1, 5 and 15 minutes; empty where nobody counts them."""
+    return [round(x, 2) for x in os.getloadavg()] if hasattr(os, "getloadavg") else []
+
+
+def environment_for(threads: int) -> dict[str, str]:
+    """For a process that uses so many threads; 0: whatever each library takes by itself."""
+    outside = {key: value for key, value in os.environ.items() if key not in THREADS}
+    if not threads:
+        return outside
+    one_for_jax = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"} if threads == 1 else {}
+    return outside | dict.fromkeys(THREADS, str(threads)) | one_for_jax
+
+
+def of_this_process() -> dict[str, Any]:
+    """Threads of each library, asked in the process that measures."""
+    import torch
+
+    found: dict[str, Any] = {"torch": torch.get_num_threads()}
+    try:
+        import numba
+
+        found["numba"] = numba.get_num_threads()
+    except ImportError:
+        pass
+    return found
+
+
+def of_this_machine() -> dict[str, Any]:
+    """What stays the same during a run."""
+    return {
+        "date": datetime.date.today().isoformat(),
+        "processor": processor(),
+        "cores": cores(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        **{name: version for name in PACKAGES if (version := _version(name))},
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
