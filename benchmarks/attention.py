@@ -2,12 +2,17 @@
 
     python benchmarks/attention.py          the same as: sdpa bench --out benchmarks/results
 
-writes benchmarks/results/attention.csv, .json and .png. How it measures is told in sdpa_helpers/bench/attention_cpu.py.
+writes attention.csv, .json, .png and attention-ratios.png there; options of `sdpa bench` may follow. It takes some
+minutes on 2 cores. How it measures is told in sdpa_helpers/bench/attention_cpu.py.
 """
 
+import os
+import sys
 from pathlib import Path
 
-from sdpa_helpers.bench.attention_cpu import run
+from sdpa_helpers.cli.app import main
 
 if __name__ == "__main__":
-    run(Path(__file__).parent / "results", rounds=9, shapes=None)
+    results = os.path.relpath(Path(__file__).parent / "results")
+    sys.argv = ["sdpa", "bench", "--out", results, *sys.argv[1:]]
+    main()

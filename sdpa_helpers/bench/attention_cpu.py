@@ -24,7 +24,7 @@ from sdpa_helpers.bench.contestants import ALL_SCORES, REFERENCE, call_of, names
 from sdpa_helpers.bench.peak_memory import extra_memory
 from sdpa_helpers.bench.rounds import Call, Pace, Ratio, cpu_clock, interleaved, ratio
 from sdpa_helpers.bench.rows import Row, line
-from sdpa_helpers.bench.settings import Asked, Plan, Setting, Shape, plan
+from sdpa_helpers.bench.settings import Plan, Setting
 
 GEMM = "GEMM"
 GEMM_SIDE = 768
@@ -45,12 +45,7 @@ class How(NamedTuple):
     busy: int = 0  # processes beside the timing
 
 
-def run(out: Path | None, rounds: int, shapes: list[Shape] | None) -> None:
-    """The default settings, or those shapes; see `measure_and_tell`."""
-    measure_and_tell(plan(Asked(shapes=tuple(shapes or ()))), How(rounds), out)
-
-
-def measure_and_tell(plan: Plan, how: How, out: Path | None) -> None:
+def run(plan: Plan, how: How, out: Path | None) -> None:
     """Measure in fresh processes, print, and write the files if `out` is given."""
     rows, runs, started = [], [], time.monotonic()
     for threads in dict.fromkeys(min(n, facts.cores()) if n else facts.cores() for n in how.threads):

@@ -30,9 +30,16 @@ ALL_SCORES = {known.formula for known in BACKENDS.values()} - {""} | {JAX}
 """Those that hold all the scores at once: far slower than the others where that is much."""
 
 
+def on_a_cpu() -> list[str]:
+    """All that could take part on some machine: attention_cuda.py, and benchmarks/ring.py, time the others."""
+    ours = [name for name, known in BACKENDS.items() if not known.needs_gpu and not known.needs_group]
+    return [*ours, JAX]
+
+
 def names(setting: Setting, chosen: tuple[str, ...] = ()) -> list[str]:
     """Who takes part: F.sdpa always, and of those that are installed the chosen ones, or all."""
-    found = [name for name in [*backends(), JAX] if not chosen or name in chosen]
+    here = {*backends(), JAX}
+    found = [name for name in on_a_cpu() if name in here and (not chosen or name in chosen)]
     return [REFERENCE, *(name for name in found if _takes_part(name, setting))]
 
 
@@ -43,8 +50,6 @@ def _takes_part(name: str, setting: Setting) -> bool:
         installed = importlib.util.find_spec("jax") is not None
         return installed and setting.dtype != "float64" and setting.direction == "forward"
     backend = BACKENDS[name]
-    if backend.needs_gpu or backend.needs_group:  # attention_cuda.py, and benchmarks/ring.py, time those
-        return False
     if backend.kind == "torch":
         return _serves(name, setting)
     able = setting.dtype != "bfloat16" and (setting.direction == "forward" or backend.own_passes)

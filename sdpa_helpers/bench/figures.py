@@ -96,6 +96,10 @@ def _panel(
                 *zip(*points, strict=True), color=look.color, marker=look.marker, markersize=6, linewidth=1.6
             )
             ends[name] = points[-1]
+    if not ends:
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, "not measured", ha="center", transform=axes.transAxes)
+        return
     axes.set(xscale="log", yscale="log", xlabel="n, queries and keys")
     lengths = sorted({_length(row) for found in lines.values() for row in found if of(row)})
     axes.set_xticks(lengths, list(map(str, lengths)), fontsize=8)
@@ -104,10 +108,9 @@ def _panel(
     axes.yaxis.set_minor_locator(NullLocator())
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
-    if ends:
-        axes.set_xlim(lengths[0] / 1.3, lengths[-1] * 1.25)
-        _guides(axes, lengths[-1])
-        _name_at_the_end(axes, ends)
+    axes.set_xlim(lengths[0] / 1.3, lengths[-1] * 1.25)
+    _guides(axes, lengths[-1])
+    _name_at_the_end(axes, ends)
 
 
 def _guides(axes: Axes, right: int) -> None:
@@ -163,7 +166,7 @@ def draw_ratios(rows: list[Row], about: dict[str, Any], target: Path) -> None:
     shown = ratios_of(rows)
     settings = list(dict.fromkeys(row.setting for row in shown))
     threads = list(dict.fromkeys(row.threads for row in shown))
-    figure = Figure(figsize=(11.5, 1.6 + 0.27 * len(settings)), layout="constrained")
+    figure = Figure(figsize=(11.5, 1.9 + 0.27 * len(settings)), layout="constrained")
     panels = figure.subplots(1, len(threads), sharey=True, squeeze=False)[0]
     for panel, number in zip(panels, threads, strict=True):
         for place, name in enumerate(DOTS):

@@ -3,6 +3,7 @@
 import typer
 
 from sdpa_helpers.cli import learners, teachers
+from sdpa_helpers.cli.bench import bench
 
 HELP = "The course on scaled dot-product attention: check your notebooks; for those who teach: grade, report, export."
 
@@ -16,7 +17,7 @@ app.command(context_settings=teachers.PASSES_FLAGS_ON)(teachers.review)
 app.command()(teachers.export)
 app.command()(teachers.release)
 app.command()(teachers.mutants)
-app.command()(learners.bench)
+app.command()(bench)
 
 
 def main() -> None:

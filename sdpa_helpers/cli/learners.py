@@ -1,4 +1,4 @@
-"""The commands that everybody has: `sdpa doctor`, `sdpa check`, `sdpa bench`."""
+"""The commands that every learner needs: `sdpa doctor`, `sdpa check`."""
 
 import json
 import os
@@ -9,9 +9,8 @@ import typer
 
 from sdpa_helpers.cli.options import Memory, Seconds, limits
 from sdpa_helpers.cli.printing import complain_of, say_uncut
-from sdpa_helpers.cli.refuse import refuse_unknown, refuses
+from sdpa_helpers.cli.refuse import refuses
 from sdpa_helpers.cli.startup import quick_imports
-from sdpa_helpers.grading.refusal import Refusal
 
 
 def doctor(
@@ -63,40 +62,3 @@ def check(
         elif any(exercise.points < exercise.max_points for exercise in result.code):
             worst = max(worst, 1)
     raise typer.Exit(worst)
-
-
-@refuses
-def bench(
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder for attention.csv, .json and .png; default: only print."),
-    ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds in which every backend takes its turn.")] = 9,
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(help="batch,heads,length,features; may be repeated. Default: the course's three."),
-    ] = None,
-    device: Annotated[
-        str, typer.Option(help='"cpu"; "cuda": Triton against torch\'s FLASH and cuDNN kernels on this GPU.')
-    ] = "cpu",
-) -> None:
-    """Time every attention backend against torch's fused call: one thread, medians of interleaved rounds."""
-    refuse_unknown("--device", device, ("cpu", "cuda"))
-    from sdpa_helpers.bench.attention_cpu import run
-
-    try:
-        shapes = [tuple(int(n) for n in text.split(",")) for text in shape or []]
-        if any(len(sizes) != 4 or min(sizes) < 1 for sizes in shapes):
-            raise ValueError
-    except ValueError:
-        raise Refusal(f"--shape {' '.join(shape or [])}: expected e.g. 1,8,1024,64") from None
-    if device == "cuda":
-        from sdpa_helpers.bench import attention_cuda as bench_cuda
-
-        if not bench_cuda.device_name():
-            raise Refusal(
-                "--device cuda: torch sees no CUDA device here; nothing was measured. Without it: the CPU"
-            )
-        bench_cuda.run(out, rounds, shapes or None)
-        return
-    run(out, rounds, shapes or None)
