@@ -4,7 +4,7 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: test grade notebooks ledger lint
+.PHONY: test grade notebooks ledger corners lint
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says.
 test: $(READY)  ## run every test: the package, the grader, every notebook
@@ -18,6 +18,9 @@ notebooks: $(READY)  ## write solutions/ and exercises/ from their definitions, 
 
 ledger: $(READY)  ## compute every claim of the ledger again and write docs/ledger.md
 	@$(BIN)/python -m sdpa_helpers.lessons.ledger_page
+
+corners: $(READY)  ## try every corner of attention on every backend and write docs/semantic-corners.md
+	@$(BIN)/python -m sdpa_helpers.lessons.semantic_corners
 
 lint: $(READY)  ## ruff and pyright; eslint where npm is installed
 	@$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m pyright
