@@ -1,12 +1,8 @@
 """Attention to a few of the keys: what one rank of `ring.py` computes of one block, and how such parts add up.
 
-A part of softmax is not softmax: its sum lacks the other keys. So each part comes with lse = log Σ exp(score), one
-number a row, from which the right share of each part follows when all are known:
-
-    output = Σ over parts of exp(lse_part − lse) · output_part,  lse = log Σ exp(lse_part)
-
-Dao et al. 2022, "FlashAttention", §3.1, where the parts are tiles. The backward pass of a part needs the lse and the
-output of the whole, never those of the part: with them it makes its piece of the true weights, exp(score − lse).
+Each part comes with its LSE, by which parts are merged (`attention/merge.py`). The backward pass of a part needs the
+LSE and the output of the whole, never those of the part: with them it makes its piece of the true weights,
+exp(score − lse).
 
 Three kernels, the fastest that fits: torch's CPU kernel; on CUDA, in half precision, torch's FlashAttention (called
 as torch's own context parallel does; written without a GPU at hand, so never run by us); else the tiles of
@@ -44,18 +40,6 @@ def nothing(query: torch.Tensor, d_v: int) -> Part:
     dtype = working_dtype(query.dtype)
     output = query.new_zeros((*query.shape[:-1], d_v), dtype=dtype)
     return Part(output, query.new_full(query.shape[:-1], -torch.inf, dtype=dtype))
-
-
-def merge(into: Part, more: Part) -> None:
-    """Add a part: `into` becomes attention to the keys of both.
-
-    Where neither sees a key both lse are −∞, and −∞ − (−∞) would be NaN: such a row stays empty. torch's CPU
-    kernel gives a row whose keys are all masked lse = 0, not −∞; no block of the ring has such a row.
-    """
-    lse = torch.logaddexp(into.lse, more.lse)
-    share = (more.lse - lse.masked_fill(lse == -torch.inf, 0)).exp_()
-    into.output.lerp_(more.output, share[..., None])
-    into.lse.copy_(lse)
 
 
 def attend(query, key, value, is_causal: bool, scale: float) -> Part:

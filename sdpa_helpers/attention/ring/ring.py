@@ -14,7 +14,7 @@ way to the next rank, and another one on its way here.
     rank 3       keys of 3      keys of 2      keys of 1      keys of 0
 
 After W steps every query has met every key, and a rank never held more than its own rows and two blocks in passing.
-Two things make it whole: parts of a softmax are added up by their log-sum-exp (`blocks.py`), and for causal
+Two things make it whole: parts of a softmax are merged by their log-sum-exp (`merge.py`), and for causal
 attention the rows are dealt out so that all ranks have the same work (`partition.py`).
 
 Backward the blocks go round once more, and the gradient of each follows it: every rank adds what its queries
@@ -37,6 +37,7 @@ import torch.distributed as dist
 
 from sdpa_helpers.attention import arguments, machine
 from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants, four_dimensional, with_dense_rows
+from sdpa_helpers.attention.merge import merge
 from sdpa_helpers.attention.ring import blocks
 from sdpa_helpers.attention.ring.messages import Ring, Tally, meet
 from sdpa_helpers.attention.ring.partition import join_sequence, split_sequence, zigzag_partition
@@ -137,7 +138,10 @@ def _forward(query, key, value, is_causal: bool, scale: float, ring: Ring) -> bl
         if source == ring.rank:  # the first one
             whole = part
         else:
-            blocks.merge(blocks.Part(whole.output[:, :, rows], whole.lse[:, :, rows]), part)
+            output, lse = (x[:, :, rows] for x in whole)
+            merged = merge(output, lse, *part)
+            output.copy_(merged[0])
+            lse.copy_(merged[1])
     return whole
 
 
