@@ -1,0 +1,218 @@
+"""Pieces of one call in several threads: real ones, whatever this machine has."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.attention import threads
+
+DEAR = threads.WORTH_A_THREAD * 4
+
+
+class Blas:
+    """A library as threadpoolctl shows it, whose number of threads is one for the whole process."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+
+    def get_num_threads(self) -> int:
+        return self.threads
+
+    def set_num_threads(self, threads: int) -> None:
+        self.threads = threads
+
+
+@pytest.fixture
+def blas(monkeypatch):
+    """Three threads, on three cores."""
+    library = Blas(3)
+    monkeypatch.setattr(threads, "_libraries", lambda _: [library])
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    return library
+
+
+def for_each(work, pieces, cost=DEAR):
+    threads.for_each(lambda piece, room: work(piece), pieces, lambda piece: cost, lambda: None)
+
+
+def test_several_threads_work_at_a_time_with_blas_on_one(blas):
+    meet = threading.Barrier(3, timeout=20)
+    seen = []
+
+    def work(piece):
+        meet.wait()  # passes only when three are here
+        seen.append((threading.get_ident(), blas.threads))
+
+    for_each(work, range(3))
+    assert len({thread for thread, _ in seen}) == 3
+    assert {number for _, number in seen} == {1}
+    assert blas.threads == 3
+
+
+def test_every_piece_once_the_largest_first_and_a_room_for_each_thread(blas):
+    done, rooms = [], []
+    threads.for_each(
+        lambda piece, room: done.append(piece) or room.append(piece),
+        [1, 5, 2, 4, 3],
+        lambda piece: DEAR * piece,
+        lambda: rooms.append([]) or rooms[-1],
+    )
+    assert sorted(done) == [1, 2, 3, 4, 5]
+    assert sorted(piece for room in rooms for piece in room) == [1, 2, 3, 4, 5]
+    assert all(room == sorted(room, reverse=True) for room in rooms)
+
+
+@pytest.mark.parametrize("limit", ["little work", "BLAS has one thread", "one core", "no threads to be had"])
+def test_stays_in_the_callers_thread(blas, monkeypatch, limit):
+    if limit == "BLAS has one thread":
+        blas.threads = 1
+    if limit == "one core":
+        monkeypatch.setattr(threads, "cores", lambda: 1)
+    if limit == "no threads to be had":
+        monkeypatch.setattr(threads._thread, "start_new_thread", refuse)
+    before, seen = blas.threads, []
+    for_each(
+        lambda piece: seen.append(threading.get_ident()), range(9), 1.0 if limit == "little work" else DEAR
+    )
+    assert seen == [threading.get_ident()] * 9
+    assert blas.threads == before
+
+
+def refuse(*_):
+    raise RuntimeError("can't start new thread")
+
+
+def test_the_callers_settings_hold_in_all_threads(blas):
+    meet, seen = threading.Barrier(3, timeout=20), []
+
+    def work(piece):
+        meet.wait()
+        seen.append(np.geterr()["over"])
+
+    with np.errstate(over="raise"):
+        for_each(work, range(3))
+    assert seen == ["raise"] * 3
+
+
+def test_an_exception_reaches_the_caller_and_ends_the_rest(blas):
+    meet, done = threading.Barrier(3, timeout=20), []
+
+    def work(piece):
+        if piece < 3:
+            meet.wait()
+        if piece == 1:
+            raise ValueError("piece 1")
+        time.sleep(0.01)
+        done.append(piece)
+
+    with pytest.raises(ValueError, match="piece 1"):
+        for_each(work, range(1000))
+    assert len(done) < 999
+    number = len(done)
+    time.sleep(0.05)
+    assert len(done) == number, "something still runs"
+    assert blas.threads == 3
+
+
+def test_ctrl_c_waits_for_what_was_begun_and_leaves_nothing_running(blas):
+    meet, done, begun = threading.Barrier(3, timeout=20), [], []
+
+    def work(piece):
+        begun.append(piece)
+        if piece < 3:
+            meet.wait()
+            if threading.current_thread() is threading.main_thread():
+                signal.raise_signal(signal.SIGINT)
+        time.sleep(0.01)
+        done.append(piece)
+
+    with pytest.raises(KeyboardInterrupt):
+        for_each(work, range(1000))
+    assert len(done) == len(begun) - 1
+    assert len(begun) < 1000
+    assert blas.threads == 3
+
+
+def test_ctrl_c_while_waiting_for_the_others(blas):
+    meet, done = threading.Barrier(2, timeout=20), []
+
+    def work(piece):
+        meet.wait()
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.1)  # until the other one waits
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            time.sleep(0.02)
+        done.append(piece)
+
+    with pytest.raises(KeyboardInterrupt):
+        for_each(work, range(2))
+    assert len(done) == 2
+
+
+def test_overlapping_calls_give_blas_its_threads_back(blas):
+    """The first one in is the first one out, so that the other ends it, in another thread."""
+    first_out, second_in, seen = threading.Event(), threading.Event(), []
+
+    def second():
+        with threads.one_thread_in_blas() as allowed:
+            second_in.set()
+            first_out.wait(20)
+            seen.extend([allowed, blas.threads])
+
+    other = threading.Thread(target=second)
+    with threads.one_thread_in_blas() as allowed:
+        other.start()
+        assert second_in.wait(20)
+    first_out.set()
+    other.join()
+    assert (allowed, seen) == (3, [3, 1])
+    assert blas.threads == 3
+
+
+def test_a_limit_that_somebody_sets_meanwhile_stays(blas):
+    with threads.one_thread_in_blas():
+        blas.threads = 2
+    assert blas.threads == 2
+
+
+def test_the_real_library_gets_its_threads_back():
+    libraries = threads._libraries(False)
+    before = [library.get_num_threads() for library in libraries]
+    other = threading.Thread(target=lambda: [for_each(lambda piece: None, range(5)) for _ in range(50)])
+    other.start()
+    for _ in range(50):
+        for_each(lambda piece: None, range(5))
+    other.join()
+    assert [library.get_num_threads() for library in libraries] == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_child_forked_in_the_middle_of_a_call_has_threads_of_its_own(blas):
+    """The call's other threads are not there, and BLAS is not left on one thread."""
+    meet = threading.Barrier(3, timeout=20)
+
+    def in_the_child(queue):
+        number = blas.threads
+        test_several_threads_work_at_a_time_with_blas_on_one(blas)
+        queue.put(number)
+
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    answers = []
+
+    def work(piece):
+        meet.wait()
+        if threading.current_thread() is threading.main_thread():
+            child = context.Process(target=in_the_child, args=(queue,))
+            child.start()
+            answers.append(queue.get(timeout=20))
+            child.join(20)
+            answers.append(child.exitcode)
+
+    for_each(work, range(3))
+    assert answers == [3, 0]
