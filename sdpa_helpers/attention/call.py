@@ -7,94 +7,53 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from sdpa_helpers.attention import arguments, call_facts, causality, choice, known_backends
-from sdpa_helpers.attention.layout import Head, Rule, Wants
+from sdpa_helpers.attention import arguments, call_facts, causality, checked_mods, choice, known_backends
+from sdpa_helpers.attention.layout import Head, Wants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from jaxtyping import Bool, Float
 
     from sdpa_helpers.attention.arguments import Array
     from sdpa_helpers.attention.causality import Causality
-
-    MaskMod = Callable[[Any, Any, Any, Any], Any]
-    ScoreMod = Callable[[Any, Any, Any, Any, Any], Any]
+    from sdpa_helpers.attention.mods import MaskMod, ScoreMod
 
 
+# fmt: off
+# What comes back depends on what is asked for; the shapes are said once, at the function itself.
 @overload
 def scaled_dot_product_attention(
-    query: Float[Array, "... n_q d_k"],
-    key: Float[Array, "... n_k d_k"],
-    value: Float[Array, "... n_k d_v"],
-    attn_mask: Bool[Array, "... n_q n_k"] | Float[Array, "... n_q n_k"] | None = None,
-    dropout_p: float = 0.0,
-    is_causal: Causality = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    *,
-    backend: str = "auto",
-    return_weights: Literal[False] = False,
-    return_lse: Literal[False] = False,
-    mask_mod: MaskMod | None = None,
-    score_mod: ScoreMod | None = None,
-) -> Float[Array, "... n_q d_v"]: ...
+    query: Array, key: Array, value: Array, attn_mask: Array | None = None, dropout_p: float = 0.0,
+    is_causal: Causality = False, scale: float | None = None, enable_gqa: bool = False, *, backend: str = "auto",
+    return_weights: Literal[False] = False, return_lse: Literal[False] = False,
+    mask_mod: MaskMod | None = None, score_mod: ScoreMod | None = None,
+) -> Array: ...
 @overload
 def scaled_dot_product_attention(
-    query: Float[Array, "... n_q d_k"],
-    key: Float[Array, "... n_k d_k"],
-    value: Float[Array, "... n_k d_v"],
-    attn_mask: Bool[Array, "... n_q n_k"] | Float[Array, "... n_q n_k"] | None = None,
-    dropout_p: float = 0.0,
-    is_causal: Causality = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    *,
-    backend: str = "auto",
-    return_weights: Literal[True],
-    return_lse: Literal[False] = False,
-    mask_mod: MaskMod | None = None,
-    score_mod: ScoreMod | None = None,
-) -> tuple[Float[Array, "... n_q d_v"], Float[Array, "... n_q n_k"]]: ...
+    query: Array, key: Array, value: Array, attn_mask: Array | None = None, dropout_p: float = 0.0,
+    is_causal: Causality = False, scale: float | None = None, enable_gqa: bool = False, *, backend: str = "auto",
+    return_weights: Literal[True], return_lse: Literal[False] = False,
+    mask_mod: MaskMod | None = None, score_mod: ScoreMod | None = None,
+) -> tuple[Array, Array]: ...
 @overload
 def scaled_dot_product_attention(
-    query: Float[Array, "... n_q d_k"],
-    key: Float[Array, "... n_k d_k"],
-    value: Float[Array, "... n_k d_v"],
-    attn_mask: Bool[Array, "... n_q n_k"] | Float[Array, "... n_q n_k"] | None = None,
-    dropout_p: float = 0.0,
-    is_causal: Causality = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    *,
-    backend: str = "auto",
-    return_weights: Literal[False] = False,
-    return_lse: Literal[True],
-    mask_mod: MaskMod | None = None,
-    score_mod: ScoreMod | None = None,
-) -> tuple[Float[Array, "... n_q d_v"], Float[Array, "... n_q"]]: ...
+    query: Array, key: Array, value: Array, attn_mask: Array | None = None, dropout_p: float = 0.0,
+    is_causal: Causality = False, scale: float | None = None, enable_gqa: bool = False, *, backend: str = "auto",
+    return_weights: Literal[False] = False, return_lse: Literal[True],
+    mask_mod: MaskMod | None = None, score_mod: ScoreMod | None = None,
+) -> tuple[Array, Array]: ...
 @overload
 def scaled_dot_product_attention(
-    query: Float[Array, "... n_q d_k"],
-    key: Float[Array, "... n_k d_k"],
-    value: Float[Array, "... n_k d_v"],
-    attn_mask: Bool[Array, "... n_q n_k"] | Float[Array, "... n_q n_k"] | None = None,
-    dropout_p: float = 0.0,
-    is_causal: Causality = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    *,
-    backend: str = "auto",
-    return_weights: Literal[True],
-    return_lse: Literal[True],
-    mask_mod: MaskMod | None = None,
-    score_mod: ScoreMod | None = None,
-) -> tuple[Float[Array, "... n_q d_v"], Float[Array, "... n_q n_k"], Float[Array, "... n_q"]]: ...
+    query: Array, key: Array, value: Array, attn_mask: Array | None = None, dropout_p: float = 0.0,
+    is_causal: Causality = False, scale: float | None = None, enable_gqa: bool = False, *, backend: str = "auto",
+    return_weights: Literal[True], return_lse: Literal[True],
+    mask_mod: MaskMod | None = None, score_mod: ScoreMod | None = None,
+) -> tuple[Array, Array, Array]: ...
+# fmt: on
 def scaled_dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
+    query: Float[Any, "... n_q d_k"],
+    key: Float[Any, "... n_k d_k"],
+    value: Float[Any, "... n_k d_v"],
+    attn_mask: Bool[Any, "... n_q n_k"] | Float[Any, "... n_q n_k"] | None = None,
     dropout_p: float = 0.0,
     is_causal: Causality = False,
     scale: float | None = None,
@@ -158,20 +117,16 @@ def scaled_dot_product_attention(
             would lose.
     """
     wants = Wants(enable_gqa, dropout_p, return_weights, return_lse)
-    call, expected = _checked(
-        query, key, value, Asked(attn_mask, is_causal, scale, mask_mod, score_mod), wants
-    )
+    asked = Asked(attn_mask, is_causal, scale, mask_mod, score_mod)
+    call = _checked(query, key, value, asked, wants)
     chosen = choice.choose(backend, call).backend
-    answer = known_backends.run(
-        chosen,
-        Head(call.query, call.key, call.value),
-        Rule(call.attn_mask, call.is_causal, call.scale, mask_mod, score_mod),
-        Wants(bool(enable_gqa), call.dropout_p, call.return_weights, call.return_lse),
-    )
+    wants = Wants(bool(enable_gqa), call.dropout_p, call.return_weights, call.return_lse)
+    answer = known_backends.run(chosen, Head(call.query, call.key, call.value), call.rule, wants)
     if not (return_weights or return_lse):
         return answer.output
-    weights = (_expand(answer.weights, expected),) if return_weights else ()
-    lse = (_expand(answer.lse, expected[:-1]),) if return_lse else ()
+    rows = (*call.lead, call.n_q)
+    weights = (_expand(answer.weights, (*rows, call.n_k)),) if return_weights else ()
+    lse = (_expand(answer.lse, rows),) if return_lse else ()
     return (answer.output, *weights, *lse)
 
 
@@ -203,8 +158,8 @@ def explain_backend(
         TypeError, ValueError: what scaled_dot_product_attention refuses before it computes.
     """
     wants = Wants(enable_gqa, dropout_p, return_weights, return_lse)
-    call, _ = _checked(query, key, value, Asked(attn_mask, is_causal, scale, mask_mod, score_mod), wants)
-    return choice.choose(backend, call)
+    asked = Asked(attn_mask, is_causal, scale, mask_mod, score_mod)
+    return choice.choose(backend, _checked(query, key, value, asked, wants))
 
 
 class Asked(NamedTuple):
@@ -217,10 +172,8 @@ class Asked(NamedTuple):
     score_mod: Any
 
 
-def _checked(
-    query: Any, key: Any, value: Any, asked: Asked, wants: Wants
-) -> tuple[call_facts.Call, tuple[int, ...]]:
-    """What the call is, and the shape of its weights; an error if it is none."""
+def _checked(query: Any, key: Any, value: Any, asked: Asked, wants: Wants) -> call_facts.Call:
+    """What the call is; an error if it is none."""
     attn_mask, is_causal, scale, mask_mod, score_mod = asked
     kind = arguments.common_kind(query, key, value, attn_mask)
     if kind == "torch" and attn_mask is not None:
@@ -239,21 +192,17 @@ def _checked(
     if kind == "torch":
         arguments.check_devices(query, key, value, attn_mask)
     attn_mask, is_causal = causality.aligned_top_left(attn_mask, is_causal, query, key)
-    call = call_facts.describe(
-        query,
-        key,
-        value,
+    return call_facts.describe(
+        Head(query, key, value),
         attn_mask,
+        checked_mods.checked(mask_mod, score_mod, weights_shape, query, kind),
         lead=lead,
         is_causal=is_causal,
         scale=arguments.checked_scale(scale, query.shape[-1]),
         dropout_p=arguments.checked_dropout(wants.dropout_p),
         return_weights=bool(wants.return_weights),
         return_lse=bool(wants.return_lse),
-        has_mask_mod=mask_mod is not None,
-        has_score_mod=score_mod is not None,
     )
-    return call, weights_shape
 
 
 def _as_autocast_wants(query: Any, *others: Any) -> list[Any]:

@@ -9,9 +9,12 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sdpa_helpers.attention import arguments
+from sdpa_helpers.attention.layout import Rule
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.arguments import Kind, Shape
+    from sdpa_helpers.attention.checked_mods import Mods
+    from sdpa_helpers.attention.layout import Head
 
 
 class Call(NamedTuple):
@@ -26,15 +29,16 @@ class Call(NamedTuple):
     d_k: int
     d_v: int
     mask: str  # "", "bool" or "float"
-    wants_gradient: bool  # of any argument
+    wants_gradient: bool  # of any argument, or of what score_mod was made with
     learned_mask: bool
     is_causal: bool
     scale: float
     dropout_p: float
     return_weights: bool
     return_lse: bool
-    has_mask_mod: bool
-    has_score_mod: bool
+    mask_mod: Any  # or None
+    score_mod: Any
+    learned_mod: bool  # a tensor that score_mod was made with requires a gradient
     query: Any
     key: Any
     value: Any
@@ -45,9 +49,23 @@ class Call(NamedTuple):
         """Of one head."""
         return self.n_q * self.n_k
 
+    @property
+    def has_mask_mod(self) -> bool:
+        return self.mask_mod is not None
 
-def describe(query: Any, key: Any, value: Any, attn_mask: Any, *, lead: Shape, **options: Any) -> Call:
+    @property
+    def has_score_mod(self) -> bool:
+        return self.score_mod is not None
+
+    @property
+    def rule(self) -> Rule:
+        """Which scores count, and how they are changed."""
+        return Rule(self.attn_mask, self.is_causal, self.scale, self.mask_mod, self.score_mod)
+
+
+def describe(arrays: Head, attn_mask: Any, mods: Mods, *, lead: Shape, **options: Any) -> Call:
     """The call of these checked arguments."""
+    query, key, value = arrays
     mask = "" if attn_mask is None else "bool" if arguments.dtype_name(attn_mask) == "bool" else "float"
     kind = arguments.kind_of(query, "query")
     return Call(
@@ -60,12 +78,16 @@ def describe(query: Any, key: Any, value: Any, attn_mask: Any, *, lead: Shape, *
         d_k=query.shape[-1],
         d_v=value.shape[-1],
         mask=mask,
-        wants_gradient=kind == "torch" and _one_requires_gradient(query, key, value, attn_mask),
+        wants_gradient=mods.learned
+        or (kind == "torch" and _one_requires_gradient(query, key, value, attn_mask)),
         learned_mask=bool(getattr(attn_mask, "requires_grad", False)),
         query=query,
         key=key,
         value=value,
         attn_mask=attn_mask,
+        mask_mod=mods.mask_mod,
+        score_mod=mods.score_mod,
+        learned_mod=mods.learned,
         **options,
     )
 

@@ -12,11 +12,13 @@ from __future__ import annotations
 import importlib
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sdpa_helpers.attention import machine
+from sdpa_helpers.attention.block_mask import BlockMask
 from sdpa_helpers.attention.layout import Answer, Head
 
 if TYPE_CHECKING:
@@ -169,6 +171,11 @@ def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> Answer:
     given = Head(*(_convert(array, takes) for array in arrays))
     if rule.mask is not None:
         rule = rule._replace(mask=_convert(rule.mask, takes))
+    if isinstance(query, np.ndarray) != (takes == "numpy"):
+        rule = rule._replace(
+            mask_mod=_mod_between(query, rule.mask_mod, takes),
+            score_mod=_mod_between(query, rule.score_mod, takes),
+        )
     with _no_autocast(query):
         answer = _load(name).attention(given, rule, wants)
     return Answer(
@@ -176,6 +183,15 @@ def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> Answer:
         _like(query, answer.weights) if wants.return_weights else None,
         _like(query, answer.lse, answer.lse.dtype) if wants.return_lse else None,
     )
+
+
+def _mod_between(query: Any, mod: Any, takes: Kind) -> Any:
+    """A mod for the other kind of arrays: it is called with the kind of the query, whatever kind the backend takes."""
+    if mod is None:
+        return None
+    if isinstance(mod, BlockMask):
+        return replace(mod, mask_mod=_mod_between(query, mod.mask_mod, takes))
+    return lambda *arrays: _convert(mod(*(_like(query, x, x.dtype) for x in arrays)), takes)
 
 
 def _no_autocast(query: Any) -> Any:
@@ -245,5 +261,5 @@ def _like(query: Any, array: Any, dtype: Any = None) -> Any:
     if isinstance(array, np.ndarray):
         import torch
 
-        array = torch.from_numpy(np.ascontiguousarray(array))
+        array = torch.from_numpy(np.asarray(array, order="C"))
     return array.to(dtype=array.dtype if dtype else query.dtype, device=query.device)

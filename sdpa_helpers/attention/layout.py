@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sdpa_helpers.attention.block_mask import BlockMask
+from sdpa_helpers.attention.mods import captured
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -58,11 +61,10 @@ class Rule(NamedTuple):
             return self
         mask = None if self.mask is None else matrix_at(index, lead, self.mask)
         b, h = batch_and_head(index, lead)
-        mask_mod, score_mod = self.mask_mod, self.score_mod
         return self._replace(
             mask=mask,
-            mask_mod=mask_mod and (lambda i, j: mask_mod(b, h, i, j)),
-            score_mod=score_mod and (lambda score, i, j: score_mod(score, b, h, i, j)),
+            mask_mod=mask_mod_of_head(self.mask_mod, b, h),
+            score_mod=score_mod_of_head(self.score_mod, b, h),
         )
 
 
@@ -105,10 +107,26 @@ def batch_and_head(index: Shape, lead: Shape) -> tuple[int, int]:
     return b, index[-1] if index else 0
 
 
+def mask_mod_of_head(mask_mod: Any, b: int, h: int) -> Any:
+    """The mask_mod of one head, a function of (i, j); of a block mask it keeps the blocks."""
+    if mask_mod is None:
+        return None
+    if isinstance(mask_mod, BlockMask):
+        return mask_mod.of_head(b, h)
+    return lambda i, j: mask_mod(captured(b, i), captured(h, i), i, j)
+
+
+def score_mod_of_head(score_mod: Any, b: int, h: int) -> Any:
+    """The score_mod of one head, a function of (score, i, j)."""
+    return score_mod and (lambda score, i, j: score_mod(score, captured(b, i), captured(h, i), i, j))
+
+
 def all_batches_and_heads(lead: Shape) -> tuple[np.ndarray, np.ndarray]:
     """b (..., 1, 1, 1) and h (heads, 1, 1) of all heads, as a mod is called with for all of them at once."""
+    if not lead:
+        return np.array(0), np.array(0)
     batches = np.arange(math.prod(lead[:-1])).reshape(*lead[:-1], 1, 1, 1)
-    return batches, np.arange(lead[-1] if lead else 1).reshape(-1, 1, 1) if lead else np.zeros((), int)
+    return batches, np.arange(lead[-1]).reshape(-1, 1, 1)
 
 
 def leading_shape(query: Any, key: Any, value: Any, enable_gqa: bool) -> Shape:

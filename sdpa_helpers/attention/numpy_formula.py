@@ -58,7 +58,8 @@ def change_scores(scores: Any, rule: Rule, lead: Shape) -> Any:
     mask, mask_mod, score_mod = rule.mask, rule.mask_mod, rule.score_mod
     where = (*all_batches_and_heads(lead), np.arange(n_q)[:, None], np.arange(n_k))  # b, h, i, j
     if score_mod is not None:
-        scores = score_mod(scores, *where)
+        changed = score_mod(scores, *where)
+        scores = np.broadcast_to(changed, scores.shape).astype(scores.dtype, copy=False)
     if mask is not None and mask.dtype == bool:
         scores = np.where(mask, scores, -np.inf)  # True = may attend
     elif mask is not None:

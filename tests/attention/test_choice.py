@@ -10,6 +10,7 @@ import pytest
 
 import sdpa_helpers as sdpa
 from sdpa_helpers.attention import call_facts, choice, known_backends
+from sdpa_helpers.attention.checked_mods import Mods
 from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants
 
 from .cases import make
@@ -62,9 +63,9 @@ def test_a_gpus_kernels_are_for_a_gpu_and_for_half_precision(monkeypatch, device
         known_backends, "cannot", lambda name, call: {"torch-fused": "it has a mask"}.get(name, "")
     )
     case = make(2)
-    flags = ("is_causal", "return_weights", "return_lse", "has_mask_mod", "has_score_mod")
+    flags = ("is_causal", "return_weights", "return_lse")
     options = dict.fromkeys(flags, False) | {"scale": 1.0, "dropout_p": 0.0}
-    call = call_facts.describe(*case.arrays, None, lead=(2,), **options)
+    call = call_facts.describe(Head(*case.arrays), None, Mods(None, None, False), lead=(2,), **options)
     chosen = choice.choose("auto", call._replace(kind="torch", device=device, dtype=dtype))
     assert chosen.backend == backend
     assert reason in str(chosen)

@@ -1,0 +1,205 @@
+"""A mask_mod asked once, block by block: which blocks of scores nobody sees, and which are seen in full.
+
+Of most masks little is needed to know where work is to be done. For a window of 4 tokens over 16, in blocks of 4 × 4:
+
+    ▒□□□      □ absent: no query of the block sees a key of it; no scores are made
+    ▒▒□□      ▒ partial: some pairs are seen; the scores are made, then mask_mod hides the others
+    □▒▒□      █ full: all pairs are seen; nothing is asked and nothing hidden
+    □□▒▒
+
+Dong et al. 2024, "Flex Attention", §4.2. Made once, a block mask serves every call, layer after layer.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sdpa_helpers.attention.mods import captured
+
+if TYPE_CHECKING:
+    from jaxtyping import Int8
+
+    from sdpa_helpers.attention.mods import MaskMod
+
+ABSENT, PARTIAL, FULL = 0, 1, 2  # the kinds of blocks
+PICTURE = {ABSENT: "□", PARTIAL: "▒", FULL: "█"}
+WIDEST_PICTURE = 32  # blocks
+
+
+def create_block_mask(
+    mask_mod: MaskMod,
+    B: int | None,
+    H: int | None,
+    Q_LEN: int,
+    KV_LEN: int,
+    device: Any = None,
+    BLOCK_SIZE: int | tuple[int, int] = 128,
+) -> BlockMask:
+    """Which blocks of scores a mask_mod leaves out, as torch.nn.attention.flex_attention.create_block_mask says it.
+
+    It asks mask_mod about all pairs, one row of blocks at a time: Q_LEN × KV_LEN answers are never in memory at once.
+
+    Args:
+        mask_mod: mask_mod(b, h, i, j), see `mods.py`.
+        B: sequences in the batch, or None (or 1) where mask_mod does not depend on b.
+        H: heads of the query, or None (or 1) where mask_mod does not depend on h.
+        Q_LEN: number of queries, n_q.
+        KV_LEN: number of keys, n_k.
+        device: None calls mask_mod with NumPy arrays; a torch device, as "cpu", with tensors there: for a mod made
+            with tensors, or written for torch.
+        BLOCK_SIZE: rows and columns of a block, or one number for both.
+
+    Returns:
+        A BlockMask, to be passed as mask_mod= of scaled_dot_product_attention. Print it to see it.
+
+    Raises:
+        TypeError: mask_mod cannot be called, or gives no booleans.
+        ValueError: a size that is none, or answers that do not broadcast.
+    """
+    if not callable(mask_mod):
+        raise TypeError(f"mask_mod is {mask_mod!r}, but must be a function of (b, h, i, j)")
+    batch, heads = 1 if B is None else B, 1 if H is None else H
+    q_block, k_block = BLOCK_SIZE if isinstance(BLOCK_SIZE, tuple) else (BLOCK_SIZE, BLOCK_SIZE)
+    if min(q_block, k_block) < 1 or min(batch, heads, Q_LEN, KV_LEN) < 0:
+        raise ValueError(
+            f"B, H, Q_LEN, KV_LEN are {batch}, {heads}, {Q_LEN}, {KV_LEN} and BLOCK_SIZE {(q_block, k_block)}: "
+            "the first four must not be negative, the last two at least 1"
+        )
+    kinds = np.zeros((batch, heads, -(-Q_LEN // q_block), -(-KV_LEN // k_block)), np.int8)
+    for row in range(kinds.shape[2] if kinds.size else 0):
+        rows = range(row * q_block, min((row + 1) * q_block, Q_LEN))
+        for b in range(batch):
+            seen = answers(mask_mod, b, heads, rows, KV_LEN, device)  # (H, rows, n_k)
+            kinds[b, :, row] = kinds_of(seen, k_block)
+    return BlockMask(kinds, (Q_LEN, KV_LEN), (q_block, k_block), mask_mod)
+
+
+def answers(mask_mod: MaskMod, b: int, heads: int, rows: range, n_k: int, device: Any) -> np.ndarray:
+    """(H, rows, n_k): what mask_mod says of these queries of one sequence."""
+    indices = [np.array(b), np.arange(heads)[:, None, None], np.array(rows)[:, None], np.arange(n_k)]
+    if device is not None:
+        import torch
+
+        indices = [torch.as_tensor(x, device=device) for x in indices]
+    seen = mask_mod(*indices)
+    seen = np.asarray(seen) if device is None else seen.cpu().numpy()
+    if seen.dtype != bool:
+        raise TypeError(f"mask_mod gave {seen.dtype}, but must give booleans: True = may attend")
+    return np.broadcast_to(seen, (heads, len(rows), n_k))
+
+
+def kinds_of(seen: np.ndarray, width: int) -> np.ndarray:
+    """(H, columns of blocks): the kinds of the blocks in one row of blocks, (H, rows, n_k)."""
+    starts = np.arange(0, seen.shape[-1], width)
+    somebody = np.logical_or.reduceat(seen.any(axis=-2), starts, axis=-1)
+    everybody = np.logical_and.reduceat(seen.all(axis=-2), starts, axis=-1)
+    return somebody.astype(np.int8) + everybody
+
+
+@dataclass(frozen=True, repr=False)
+class BlockMask:
+    """A mask_mod, and the kinds of its blocks. It is a mask_mod itself: hand it over as one.
+
+    A block at the lower or right edge may be smaller than the others; it is full where all its pairs are seen (torch's
+    own counts those beyond the edge as unseen, and calls it partial).
+    """
+
+    kinds: Int8[np.ndarray, "batch heads rows columns"]  # ABSENT, PARTIAL or FULL; batch or heads 1: for all
+    seq_lengths: tuple[int, int]  # n_q and n_k
+    BLOCK_SIZE: tuple[int, int]  # rows and columns of a block
+    mask_mod: MaskMod
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(B, H, n_q, n_k)."""
+        return (*self.kinds.shape[:2], *self.seq_lengths)
+
+    def sparsity(self) -> float:
+        """How many of 100 blocks are absent."""
+        return 100 * float((self.kinds == ABSENT).mean()) if self.kinds.size else 0.0
+
+    def __call__(self, b: Any, h: Any, i: Any, j: Any) -> Any:
+        """As a mask_mod: mask_mod is asked in partial blocks only, which matters where absent ones were set by hand."""
+        batch, heads = self.kinds.shape[:2]
+        kinds = captured(self.kinds, like=i)
+        kind = kinds[b * (batch > 1), h * (heads > 1), i // self.BLOCK_SIZE[0], j // self.BLOCK_SIZE[1]]
+        return (kind == FULL) | ((kind == PARTIAL) & self.mask_mod(b, h, i, j))
+
+    def of_head(self, b: int, h: int) -> HeadBlocks:
+        """The blocks of one head."""
+        batch, heads = self.kinds.shape[:2]
+        return HeadBlocks(self, b, h, self.kinds[b * (batch > 1), h * (heads > 1)])
+
+    def __str__(self) -> str:
+        batch, heads, n_q, n_k = self.shape
+        counts = [int((self.kinds == kind).sum()) for kind in (ABSENT, PARTIAL, FULL)]
+        words = (
+            f"BlockMask of {batch} × {heads} heads, {n_q} queries × {n_k} keys, in blocks of "
+            f"{self.BLOCK_SIZE[0]} × {self.BLOCK_SIZE[1]}: "
+            f"{counts[0]} absent □, {counts[1]} partial ▒, {counts[2]} full █; {self.sparsity():.1f} % absent"
+        )
+        first = "" if batch * heads == 1 else "of b = 0, h = 0:\n"
+        return f"{words}\n{first}{self.picture()}"
+
+    __repr__ = __str__
+
+    def picture(self, b: int = 0, h: int = 0, widest: int = WIDEST_PICTURE) -> str:
+        """One head's blocks as □ ▒ █, a line for each row of blocks; where there are too many, several as one."""
+        kinds = self.kinds[b, h]
+        each = max(1, -(-max(kinds.shape) // widest))
+        return "\n".join(
+            "".join(
+                PICTURE[kind_of_all(kinds[r : r + each, c : c + each])] for c in starts(kinds.shape[1], each)
+            )
+            for r in starts(kinds.shape[0], each)
+        )
+
+
+class HeadBlocks(NamedTuple):
+    """The block mask of one head, a function of (i, j): what `Rule.at` makes of a BlockMask."""
+
+    whole: BlockMask
+    b: int
+    h: int
+    kinds: Any  # (rows, columns)
+
+    def __call__(self, i: Any, j: Any) -> Any:
+        return self.whole(captured(self.b, i), captured(self.h, i), i, j)
+
+
+def starts(n: int, each: int) -> range:
+    return range(0, n, each)
+
+
+def kind_of_all(kinds: np.ndarray) -> int:
+    """Of several blocks as one."""
+    return int(kinds.flat[0]) if (kinds == kinds.flat[0]).all() else PARTIAL
+
+
+# torch's own ------------------------------------------------------------------------------------------------
+
+
+def of_torchs(mask_mod: Any) -> Any:
+    """torch's BlockMask as ours; anything else as it is."""
+    flex = sys.modules.get("torch.nn.attention.flex_attention")
+    if flex is None or not isinstance(mask_mod, flex.BlockMask):
+        return mask_mod
+    width = -(-mask_mod.seq_lengths[1] // mask_mod.BLOCK_SIZE[1])
+    kinds = marked(mask_mod.kv_num_blocks, mask_mod.kv_indices, width) * PARTIAL
+    if mask_mod.full_kv_num_blocks is not None:
+        kinds = kinds + marked(mask_mod.full_kv_num_blocks, mask_mod.full_kv_indices, width) * FULL
+    kinds = kinds.reshape(*(1,) * (4 - kinds.ndim), *kinds.shape).astype(np.int8)
+    return BlockMask(kinds, tuple(mask_mod.seq_lengths), tuple(mask_mod.BLOCK_SIZE), mask_mod.mask_mod)
+
+
+def marked(how_many: Any, listed: Any, width: int) -> np.ndarray:
+    """(…, rows, width): True for the first how_many[row] of the columns that are listed for a row."""
+    how_many, listed = how_many.cpu().numpy(), listed.cpu().numpy()
+    counts = np.arange(listed.shape[-1]) < how_many[..., None]
+    dense = np.zeros((*listed.shape[:-1], width + 1), bool)  # what does not count goes to the last column
+    np.put_along_axis(dense, np.where(counts, listed, width).astype(np.intp), True, axis=-1)
+    return dense[..., :-1]
