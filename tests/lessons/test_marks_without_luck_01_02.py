@@ -10,7 +10,7 @@ from sdpa_helpers.checking.observe import observe
 from sdpa_helpers.lessons.registry import exercises_of
 
 EXERCISES = [e for lesson in ("01_dot_product", "02_variance_proof") for e in exercises_of(lesson)]
-SEEDS = [f"seed {n}" for n in range(20)]
+SEEDS = [f"seed {n}" for n in range(8)]
 
 EVERY_EXERCISE = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
 
@@ -28,7 +28,7 @@ def passes(exercise, function, seed):
 
 
 @EVERY_EXERCISE
-def test_right_answers_pass_and_wrong_ones_fail_for_twenty_seeds(exercise):
+def test_right_answers_pass_and_wrong_ones_fail_for_eight_seeds(exercise):
     right = {"reference": exercise.reference, **dict(enumerate(exercise.also_right))}
     wrong = {w.name: w.function for w in exercise.wrong}
     assert not [(name, s) for name, f in right.items() for s in SEEDS if not passes(exercise, f, s)]
@@ -37,7 +37,7 @@ def test_right_answers_pass_and_wrong_ones_fail_for_twenty_seeds(exercise):
 
 
 @EVERY_EXERCISE
-def test_every_option_is_found_out_alone_for_twenty_seeds(exercise):
+def test_every_option_is_found_out_alone_for_eight_seeds(exercise):
     deviants = list(exercise.mistakes.deviants(1))
     assert not [(d.names, s) for d in deviants for s in SEEDS if passes(exercise, d.function, s)]
 
@@ -63,10 +63,10 @@ def told(exercise, name, listed):
 
 @EVERY_EXERCISE
 def test_a_sample_of_pairs_is_rejected_and_mostly_named(exercise):
-    pairs = random.Random(5).sample(list(exercise.mistakes.deviants(2)), 40)
+    pairs = random.Random(5).sample(list(exercise.mistakes.deviants(2)), 24)
     results = {d: try_out(exercise, d.function) for d in pairs}
     assert not [d.names for d, result in results.items() if result.passed]
     strangers = [
         d.names for d, result in results.items() if not {m.name for m in result.mistakes} <= set(d.names)
     ]
-    assert len(strangers) <= 12
+    assert len(strangers) <= 0.3 * len(pairs)

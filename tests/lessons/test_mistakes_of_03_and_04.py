@@ -11,7 +11,7 @@ from sdpa_helpers.lessons.registry import exercises_of
 
 EXERCISES = [e for lesson in ("03_softmax", "04_gradients") for e in exercises_of(lesson)]
 EVERY_EXERCISE = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
-SEEDS = [f"luck {n}" for n in range(20)]
+SEEDS = [f"luck {n}" for n in range(8)]
 
 
 def passed(exercise, function, seed):
@@ -57,7 +57,7 @@ def test_every_single_deviation_is_rejected_and_named(exercise):
 def test_pairs_are_rejected_and_mostly_named(exercise):
     """Two deviations can come to one, or to another mistake; two that undo each other would be right."""
     pairs = list(exercise.mistakes.deviants(2))
-    chosen = random.Random(1).sample(pairs, min(40, len(pairs)))
+    chosen = random.Random(1).sample(pairs, min(24, len(pairs)))
     results = [(pair.names, try_out(exercise, pair.function)) for pair in chosen]
     assert not [names for names, result in results if result.passed]
     unnamed = [names for names, result in results if not result.mistakes]
