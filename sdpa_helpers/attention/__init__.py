@@ -21,6 +21,7 @@ from sdpa_helpers.attention.mods import (
     sliding_window,
     softcap,
 )
+from sdpa_helpers.attention.sinks import with_sinks
 from sdpa_helpers.attention.softmax import softmax
 
 __all__ = [
@@ -43,4 +44,5 @@ __all__ = [
     "sliding_window",
     "softcap",
     "softmax",
+    "with_sinks",
 ]
