@@ -23,6 +23,7 @@ from sdpa_helpers.attention.mods import (
 )
 from sdpa_helpers.attention.sinks import with_sinks
 from sdpa_helpers.attention.softmax import softmax
+from sdpa_helpers.attention.varlen import varlen_attn
 
 __all__ = [
     "BlockMask",
@@ -44,5 +45,6 @@ __all__ = [
     "sliding_window",
     "softcap",
     "softmax",
+    "varlen_attn",
     "with_sinks",
 ]
