@@ -4,6 +4,8 @@ Read `numpy_formula.py` first: it is the whole algorithm. Then `numpy_tiled.py`:
 scores. Importing this package needs NumPy only; a backend and what it needs load when it is first asked for.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from sdpa_helpers.attention.block_mask import BlockMask, create_block_mask
 from sdpa_helpers.attention.call import explain_backend, scaled_dot_product_attention
 from sdpa_helpers.attention.known_backends import backends
@@ -25,8 +27,12 @@ from sdpa_helpers.attention.sinks import with_sinks
 from sdpa_helpers.attention.softmax import softmax
 from sdpa_helpers.attention.varlen import varlen_attn
 
+if TYPE_CHECKING:
+    from sdpa_helpers.attention.multi_head import MultiHeadAttention
+
 __all__ = [
     "BlockMask",
+    "MultiHeadAttention",
     "alibi",
     "and_masks",
     "backends",
@@ -48,3 +54,12 @@ __all__ = [
     "varlen_attn",
     "with_sinks",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The module of torch, which is imported for it only when it is asked for."""
+    if name != "MultiHeadAttention":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sdpa_helpers.attention.multi_head import MultiHeadAttention
+
+    return MultiHeadAttention
