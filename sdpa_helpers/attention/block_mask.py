@@ -21,6 +21,8 @@ import numpy as np
 from sdpa_helpers.attention.mods import captured
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from jaxtyping import Int8
 
     from sdpa_helpers.attention.mods import MaskMod
@@ -159,6 +161,16 @@ class BlockMask:
         )
 
 
+class Area(NamedTuple):
+    """Some rows and columns of the scores of one head, whose blocks are all full, or all partial."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+    full: bool
+
+
 class HeadBlocks(NamedTuple):
     """The block mask of one head, a function of (i, j): what `Rule.at` makes of a BlockMask."""
 
@@ -169,6 +181,37 @@ class HeadBlocks(NamedTuple):
 
     def __call__(self, i: Any, j: Any) -> Any:
         return self.whole(captured(self.b, i), captured(self.h, i), i, j)
+
+    def inside(self, i: Any, j: Any) -> Any:
+        """As the mask_mod of a partial block: no kinds are looked up."""
+        return self.whole.mask_mod(captured(self.b, i), captured(self.h, i), i, j)
+
+    def areas(self, first: int, last: int, widest: int) -> Iterator[Area]:
+        """What the queries first … last − 1 see of the blocks that are not absent, `widest` columns at a time at most.
+
+        Blocks that are full for all these queries come first, in tall areas, then the others, for rows of blocks that
+        are alike at once.
+        """
+        height = self.whole.BLOCK_SIZE[0]
+        row = first // height
+        rows = self.kinds[row : -(-last // height)]
+        everywhere = (rows == FULL).all(axis=0)
+        yield from self._across(first, last, everywhere, widest, full=True)
+        changes = np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1
+        for start, end in zip([0, *changes], [*changes, len(rows)], strict=True):
+            top, bottom = max(first, (row + start) * height), min(last, (row + end) * height)
+            for kind in (FULL, PARTIAL):
+                columns = (rows[start] == kind) & ~everywhere
+                yield from self._across(int(top), int(bottom), columns, widest, full=kind == FULL)
+
+    def _across(self, top: int, bottom: int, columns: np.ndarray, widest: int, full: bool) -> Iterator[Area]:
+        """The runs of these columns of blocks, cut where they are too wide."""
+        width, n_k = self.whole.BLOCK_SIZE[1], self.whole.seq_lengths[1]
+        edges = np.flatnonzero(np.diff(columns, prepend=False, append=False)).tolist()
+        for start, end in zip(edges[::2], edges[1::2], strict=True):
+            end_of_run = min(end * width, n_k)
+            for left in range(start * width, end_of_run, widest):
+                yield Area(top, bottom, left, min(left + widest, end_of_run), full)
 
 
 def starts(n: int, each: int) -> range:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sdpa_helpers.attention.block_mask import HeadBlocks
 from sdpa_helpers.attention.layout import rectangles
 
 if TYPE_CHECKING:
@@ -36,11 +37,26 @@ def tiles_for(first: int, last: int, key: Any, rule: Rule, tiles: Tiles) -> Iter
     key: (n_k, d_k), of the head. rule: of the head too, its mask in full (`Rule.at`, `Rule.in_full`). A float mask
     hides nothing here: it is added.
     """
-    for top, bottom, left, right in rectangles(first, last, len(key), rule.is_causal, tiles):
-        tile = Tile(top, bottom, left, right, seen_in(top, bottom, left, right, rule, key))
+    for top, bottom, left, right, rule_here in areas(first, last, len(key), rule, tiles):
+        tile = Tile(top, bottom, left, right, seen_in(top, bottom, left, right, rule_here, key))
         tile = tile if tile.seen is None else narrowed(tile)
         if tile.right > tile.left:
             yield tile
+
+
+def areas(
+    first: int, last: int, n_k: int, rule: Rule, tiles: Tiles
+) -> Iterator[tuple[int, int, int, int, Rule]]:
+    """The rectangles to be visited, as far as geometry and a block mask tell, each with what is left to be asked."""
+    if not isinstance(rule.mask_mod, HeadBlocks):
+        for rectangle in rectangles(first, last, n_k, rule.is_causal, tiles):
+            yield *rectangle, rule
+        return
+    of_full, of_partial = rule._replace(mask_mod=None), rule._replace(mask_mod=rule.mask_mod.inside)
+    for top, bottom, left, right, full in rule.mask_mod.areas(first, last, tiles.keys):
+        right = min(right, bottom) if rule.is_causal else right
+        if left < right:
+            yield top, bottom, left, right, of_full if full else of_partial
 
 
 def seen_in(top: int, bottom: int, left: int, right: int, rule: Rule, key: Any) -> Any:
