@@ -58,7 +58,7 @@ def _takes_part(name: str, setting: Setting) -> bool:
 
 def _serves(name: str, setting: Setting) -> bool:
     """Itself, without another in its place."""
-    (query, key, value), mask = _given(setting, BACKENDS[name].kind)
+    (query, key, value), mask = given(setting, BACKENDS[name].kind)
     causal = setting.mask == "causal"
     return explain_backend(query, key, value, mask, is_causal=causal, backend=name).backend == name
 
@@ -70,7 +70,7 @@ def call_of(name: str, setting: Setting) -> Call:
         return _own_backward(name, setting) if is_ours else _by_autograd(name, setting)
     if name == JAX:
         return _jax_call(setting)
-    arrays, mask = _given(setting, "torch" if name == REFERENCE else BACKENDS[name].kind)
+    arrays, mask = given(setting, "torch" if name == REFERENCE else BACKENDS[name].kind)
     return functools.partial(_function(name), *arrays, mask, is_causal=setting.mask == "causal")
 
 
@@ -108,7 +108,8 @@ def mask_of(setting: Setting) -> np.ndarray | None:
     return None
 
 
-def _given(setting: Setting, kind: str) -> tuple[list[Any], Any]:
+def given(setting: Setting, kind: str) -> tuple[list[Any], Any]:
+    """Query, key and value as arrays or tensors, and the mask."""
     arrays, mask = inputs(setting)[:3], mask_of(setting)
     if kind == "numpy":
         return arrays, mask
@@ -145,7 +146,7 @@ def _jax_call(setting: Setting) -> Call:
 def _by_autograd(name: str, setting: Setting) -> Call:
     import torch
 
-    arrays, mask = _given(setting, "torch")
+    arrays, mask = given(setting, "torch")
     leaves = [x.requires_grad_() for x in arrays]
     grad = _tensor(inputs(setting)[3], setting.dtype)
     output = _function(name)(*leaves, mask, is_causal=setting.mask == "causal")
