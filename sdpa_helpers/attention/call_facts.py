@@ -5,6 +5,7 @@ Shapes and dtypes decide nearly all. The arrays are there too, for the few quest
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,8 +47,8 @@ class Call(NamedTuple):
 
     @property
     def scores(self) -> int:
-        """Of one head."""
-        return self.n_q * self.n_k
+        """Of all heads."""
+        return math.prod(self.lead) * self.n_q * self.n_k
 
     @property
     def has_mask_mod(self) -> bool:

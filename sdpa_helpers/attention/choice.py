@@ -7,10 +7,9 @@ first that is installed, can, and is worth its trouble for a call of that size.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from sdpa_helpers.attention import known_backends
+from sdpa_helpers.attention import known_backends, worth
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.call_facts import Call
@@ -78,7 +77,6 @@ def _why_not(name: str, call: Call) -> str:
         return "its products of float32 matrices take three steps each, and more registers than there are"
     if not known_backends.is_usable(name):
         return f"not installed: {backend.install}"
-    if call.scores < backend.from_scores:
-        side = math.isqrt(backend.from_scores)
-        return f"worth it from about {side} × {side} scores a head, here {call.n_q} × {call.n_k}"
+    if too_small := worth.why_not(backend.module, backend.worth, call):
+        return too_small
     return known_backends.cannot(name, call)

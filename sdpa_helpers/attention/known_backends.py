@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention import machine
+from sdpa_helpers.attention import machine, worth
 from sdpa_helpers.attention.block_mask import BlockMask
 from sdpa_helpers.attention.layout import Answer, Head
+from sdpa_helpers.attention.worth import Worth
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.arguments import Kind
@@ -33,7 +34,7 @@ class Backend(NamedTuple):
     needs: tuple[str, ...] = ()  # importable names, besides NumPy
     install: str = ""  # the command that installs them
     formula: str = ""  # the backend for calls that this one cannot serve; "": it serves all, or refuses
-    from_scores: int = 0  # n_q · n_k from which backend="auto" takes it: below, the formula is as fast
+    worth: Worth = Worth()  # the size from which backend="auto" takes it
     needs_gpu: bool = False  # an NVIDIA one
     tiled: bool = (
         False  # one tile of scores at a time, as large as TILES in its file, or in one that it uses, says
@@ -59,7 +60,7 @@ TORCH = {"needs": ("torch",), "install": "pip install torch"}
 BACKENDS = {
     "numpy": Backend("numpy_formula", "numpy"),
     "numpy-tiled": Backend(
-        "numpy_tiled", "numpy", formula="numpy", from_scores=256 * 256, tiled=True, own_passes=True
+        "numpy_tiled", "numpy", formula="numpy", worth=Worth(256 * 256), tiled=True, own_passes=True
     ),
     "numba": Backend(
         "numba_tiled",
@@ -67,7 +68,11 @@ BACKENDS = {
         needs=("numba", "scipy"),
         install='pip install numba scipy, or pip install -e ".[fast]"',
         formula="numpy",
-        from_scores=2048 * 2048,  # the first time it compiles for seconds, and loading it takes a part of one
+        worth=Worth(
+            1_000_000,
+            loading=50_000_000,  # which takes half a second
+            compiling=500_000_000,  # which takes six seconds
+        ),
         tiled=True,
         own_passes=True,
     ),
@@ -77,7 +82,7 @@ BACKENDS = {
         "torch",
         **TORCH,
         formula="torch",
-        from_scores=256 * 256,
+        worth=Worth(256 * 256),
         tiled=True,
         transforms=TRANSFORMS[:4],
     ),
@@ -178,6 +183,8 @@ def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> Answer:
         )
     with _no_autocast(query):
         answer = _load(name).attention(given, rule, wants)
+    if BACKENDS[name].worth.loading:
+        worth.remember(BACKENDS[name].module, query, rule.mask)
     return Answer(
         _like(query, answer.output),
         _like(query, answer.weights) if wants.return_weights else None,

@@ -27,6 +27,16 @@ def is_installed(module: str) -> bool:
         return False
 
 
+@functools.cache
+def is_compiled(module: str) -> bool:
+    """Whether Numba has kept machine code of a file of this folder on disk, in one of the places where it does."""
+    here = Path(__file__).parent
+    places = [here / "__pycache__", Path(os.path.expanduser("~/.cache/numba"))]
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        places = [Path(os.environ["NUMBA_CACHE_DIR"])]
+    return any(next(place.glob(f"**/{module}.*.nbi"), None) is not None for place in places)
+
+
 def has_group() -> bool:
     """Whether this process is one of several that torch.distributed has joined."""
     distributed = getattr(sys.modules.get("torch"), "distributed", None)
@@ -56,4 +66,5 @@ def _torch_sees_a_gpu(it_is_loaded: bool) -> bool:
 def look_again() -> None:
     """Forget what was found."""
     is_installed.cache_clear()
+    is_compiled.cache_clear()
     _torch_sees_a_gpu.cache_clear()

@@ -1,6 +1,5 @@
 """Which backend a call gets, that the reason is told, and that torch's slow path is never taken by accident."""
 
-import math
 import re
 import sys
 from types import ModuleType
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.attention import call_facts, choice, known_backends
+from sdpa_helpers.attention import call_facts, choice, known_backends, machine, worth
 from sdpa_helpers.attention.checked_mods import Mods
 from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants
 
@@ -24,26 +23,82 @@ def explained(case, kind="numpy", torch=None, **options):
 def test_small_arrays_go_to_the_formula():
     chosen = explained(make(2))
     assert chosen.backend == "numpy"
-    assert re.search(r"not numpy-tiled: worth it from about \d+ × \d+ scores a head, here 5 × 6", str(chosen))
+    assert re.search(
+        r"not numpy-tiled: worth it from about [\d ]+ scores in all heads, here 60\b", str(chosen)
+    )
 
 
 def test_large_arrays_go_to_tiles():
     assert explained(make(n_q=300, n_k=300)).backend == "numpy-tiled"
 
 
-def test_very_large_arrays_go_to_compiled_tiles(needs):
-    needs("numba")
-    large = np.broadcast_to(np.float32(1), (3000, 4))  # takes no memory; nothing is computed
-    assert sdpa.explain_backend(large, large, large).backend == "numba"
-
-
 def test_tiles_are_worth_it_from_the_size_that_is_told():
-    least = known_backends.BACKENDS["numpy-tiled"].from_scores
-    row = np.broadcast_to(1.0, (least, 4))
-    assert sdpa.explain_backend(row[:1], row, row).backend == "numpy-tiled"
-    smaller = sdpa.explain_backend(row[:1], row[1:], row[1:])
+    """All heads count."""
+    least = known_backends.BACKENDS["numpy-tiled"].worth.ready
+    row = np.broadcast_to(1.0, (least // 4, 4))
+    heads = np.broadcast_to(1.0, (2, 2, 1, 4))
+    assert sdpa.explain_backend(heads, row, row).backend == "numpy-tiled"
+    smaller = sdpa.explain_backend(heads, row[1:], row[1:])
     assert smaller.backend == "numpy"
-    assert f"{math.isqrt(least)} × {math.isqrt(least)}" in str(smaller)
+    assert f"not numpy-tiled: worth it from about {worth.rounded(least)} scores in all heads" in str(smaller)
+
+
+NUMBA = known_backends.BACKENDS["numba"].worth
+NUMBA_SIZES = {
+    "small": (NUMBA.ready - 1, "worth it from about 1 million scores in all heads, here 999 999"),
+    "for which it is worth to be loaded": (
+        NUMBA.loading,
+        "compiling it takes seconds, worth it from about 500 million",
+    ),
+    "for which it is worth to be used": (
+        NUMBA.ready,
+        "its first such call in a process is worth it from about 50 million scores, here 1 000 000; after it, from 1 ",
+    ),
+    "for which it is worth to be compiled": (NUMBA.compiling, ""),
+}
+
+
+@pytest.mark.parametrize("size", NUMBA_SIZES)
+@pytest.mark.parametrize("state", ["ready", "on disk", "not compiled"])
+def test_compiled_tiles_are_taken_from_the_size_where_their_first_call_is_worth_it(
+    needs, monkeypatch, size, state
+):
+    needs("numba")
+    scores, reason = NUMBA_SIZES[size]
+    row = np.broadcast_to(np.float32(1), (scores, 1))  # takes no memory; nothing is computed
+    monkeypatch.setattr(worth, "COMPUTED", {("numba_tiled", "float32", "")} if state == "ready" else set())
+    monkeypatch.setattr(machine, "is_compiled", lambda module: state == "on disk")
+    least = {"ready": NUMBA.ready, "on disk": NUMBA.loading, "not compiled": NUMBA.compiling}[state]
+    chosen = sdpa.explain_backend(row[:1], row, row)
+    assert chosen.backend == ("numba" if scores >= least else "numpy-tiled")
+    if scores < least:
+        assert f"not numba: {reason}" in str(chosen)
+
+
+def test_what_numba_has_computed_it_is_ready_for(needs, monkeypatch):
+    """Each dtype, and each mask's, is compiled by itself."""
+    needs("numba")
+    computed = set()
+    monkeypatch.setattr(worth, "COMPUTED", computed)
+    small = np.ones((3, 4, 2), np.float32)
+    sdpa.scaled_dot_product_attention(*small, backend="numba")
+    assert computed == {("numba_tiled", "float32", "")}
+    sdpa.scaled_dot_product_attention(*small, np.ones((4, 4), bool), backend="numba")
+    sdpa.scaled_dot_product_attention(*small, backend="numpy-tiled")
+    assert computed == {("numba_tiled", "float32", ""), ("numba_tiled", "float32", "bool")}
+
+
+def test_machine_code_on_disk_is_found(monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    machine.look_again()
+    assert not machine.is_compiled("abacus")
+    folder = tmp_path / "attention_0a1b"
+    folder.mkdir()
+    (folder / "abacus.beads-12.py311.nbi").touch()
+    assert not machine.is_compiled("abacus"), "it is looked for once"
+    machine.look_again()
+    assert machine.is_compiled("abacus")
+    machine.look_again()
 
 
 @pytest.mark.parametrize(
