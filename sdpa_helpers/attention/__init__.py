@@ -7,6 +7,7 @@ scores. Importing this package needs NumPy only; a backend and what it needs loa
 from typing import TYPE_CHECKING, Any
 
 from sdpa_helpers.attention.block_mask import BlockMask, create_block_mask
+from sdpa_helpers.attention.cache import KVCache, decode_split
 from sdpa_helpers.attention.call import explain_backend, scaled_dot_product_attention
 from sdpa_helpers.attention.known_backends import backends
 from sdpa_helpers.attention.masks import causal_mask, padding_mask
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BlockMask",
+    "KVCache",
     "MultiHeadAttention",
     "alibi",
     "and_masks",
@@ -39,6 +41,7 @@ __all__ = [
     "causal",
     "causal_mask",
     "create_block_mask",
+    "decode_split",
     "documents",
     "explain_backend",
     "lower_right",
