@@ -13,6 +13,7 @@ from sdpa_helpers.attention import known_backends, worth
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.call_facts import Call
+    from sdpa_helpers.attention.worth import TooSmall
 
 # Fastest first, by the kind of the arrays; the formula, which serves every call, is the last. On a GPU torch's kernels
 # come before our Triton ones, which nobody has timed there yet, but only for calls that they do right: those with a
@@ -28,7 +29,8 @@ class Choice(NamedTuple):
 
     backend: str
     why: str
-    others: tuple[tuple[str, str], ...]  # faster ones that "auto" passed over, or the one asked for: why not
+    others: tuple[tuple[str, str | TooSmall], ...]
+    """Faster ones that "auto" passed over, or the one asked for: why not."""
 
     def __str__(self) -> str:
         lines = [f"{self.backend}: {self.why}", *(f"not {name}: {why}" for name, why in self.others)]
@@ -55,12 +57,12 @@ def choose(name: str, call: Call) -> Choice:
     return Choice(formula, f"the plain formula, in place of {name}", ((name, reason),))
 
 
-def _refusal(name: str, reason: str) -> ValueError:
+def _refusal(name: str, reason: str | TooSmall) -> ValueError:
     return ValueError(f"backend {name!r} cannot serve this call, nor can another in its place: {reason}")
 
 
 def _automatic(call: Call) -> Choice:
-    others: list[tuple[str, str]] = []
+    others: list[tuple[str, str | TooSmall]] = []
     for name in AUTOMATIC[call.kind]:
         reason = _why_not(name, call)
         if not reason:
@@ -69,7 +71,7 @@ def _automatic(call: Call) -> Choice:
     raise _refusal(*others[-1])  # the formula's
 
 
-def _why_not(name: str, call: Call) -> str:
+def _why_not(name: str, call: Call) -> str | TooSmall:
     backend = known_backends.BACKENDS[name]
     if backend.needs_gpu and call.device != "cuda":
         return f"it is for tensors on an NVIDIA GPU, not on {call.device!r}"

@@ -35,21 +35,39 @@ def _compiled(module: str, query: Any, mask: Any) -> tuple[str, str, str]:
     return module, str(query.dtype), "" if mask is None else str(mask.dtype)
 
 
-def why_not(module: str, worth: Worth, call: Call) -> str:
-    """Why such a call is too small for the backend in that module; "" when it is not."""
-    here = f"here {call.scores:,}".replace(",", " ")
-    if call.scores < worth.ready:
-        return f"worth it from about {rounded(worth.ready)} scores in all heads, {here}"
-    if call.scores >= worth.compiling or _compiled(module, call.query, call.attn_mask) in COMPUTED:
-        return ""
-    if call.scores < worth.loading:
-        first = f"its first such call in a process is worth it from about {rounded(worth.loading)} scores"
-        return f"{first}, {here}; after it, from {rounded(worth.ready)}"
-    if not machine.is_compiled(module):
-        return f"compiling it takes seconds, worth it from about {rounded(worth.compiling)} scores, {here}"
-    return ""
+class TooSmall(NamedTuple):
+    """Why a call is too small for a backend: put into words only for those who ask, because a small call is short."""
+
+    scores: int
+    worth: Worth
+    to_do: str  # "compile" or "load" first; "": neither
+
+    def __str__(self) -> str:
+        here = f"here {_grouped(self.scores)}"
+        if self.to_do == "compile":
+            return f"compiling it takes seconds, worth it from about {rounded(self.worth.compiling)} scores, {here}"
+        if self.to_do == "load":
+            first = f"its first such call in a process is worth it from about {rounded(self.worth.loading)} scores"
+            return f"{first}, {here}; after it, from {rounded(self.worth.ready)}"
+        return f"worth it from about {rounded(self.worth.ready)} scores in all heads, {here}"
+
+
+def why_not(module: str, worth: Worth, call: Call) -> TooSmall | None:
+    """Why such a call is too small for the backend in that module; None when it is not."""
+    scores = call.scores
+    if scores < worth.ready:
+        return TooSmall(scores, worth, "")
+    if scores >= worth.compiling or _compiled(module, call.query, call.attn_mask) in COMPUTED:
+        return None
+    if scores < worth.loading:
+        return TooSmall(scores, worth, "load")
+    return None if machine.is_compiled(module) else TooSmall(scores, worth, "compile")
 
 
 def rounded(scores: int) -> str:
     """In words that can be read: a count is not exact to the last digit."""
-    return f"{scores / 1e6:.3g} million" if scores >= 1e6 else f"{scores:,}".replace(",", " ")
+    return f"{scores / 1e6:.3g} million" if scores >= 1e6 else _grouped(scores)
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}".replace(",", " ")
