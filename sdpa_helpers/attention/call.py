@@ -96,11 +96,13 @@ def scaled_dot_product_attention(
         return_weights: whether to return the weights too: what multiplied the values, so after dropout.
         return_lse: whether to return, after these, each query's LSE too, log Σⱼ exp(scoreⱼ) of the scores that it
             sees: what the outputs of two sets of keys are merged by. −∞ for a query that sees none.
-        mask_mod: mask_mod(b, h, i, j) says whether query i of head h of sequence b may attend to key j. Here and in
-            score_mod the four are arrays of indices that broadcast, of the kind of `query`: write it with &, |, ~
-            and comparisons, without `if` and `and`. All leading dimensions but the last count as b.
-        score_mod: score_mod(score, b, h, i, j) is put in place of the scaled score, before masks. Both are those of
-            torch.nn.attention.flex_attention (Dong et al. 2024, "Flex Attention", §3).
+        mask_mod: mask_mod(b, h, i, j) says whether query i of head h of sequence b may attend to key j; or a BlockMask,
+            ours or torch's. This and score_mod are those of torch.nn.attention.flex_attention (Dong et al. 2024, "Flex
+            Attention", §3), and what is written for it runs here unchanged, but they are called with arrays of
+            indices that broadcast, of the kind of `query`: write &, |, ~ and comparisons, not `if` and `and`. All
+            leading dimensions but the last count as b. Ready-made ones: `sdpa_helpers.attention.mods`.
+        score_mod: score_mod(score, b, h, i, j) is put in place of the scaled score, before masks. A tensor that it
+            was made with, and that requires a gradient, gets one.
 
     Returns:
         output (..., n_q, d_v); if asked for, a tuple of it and weights (..., n_q, n_k), and LSE (..., n_q). They have

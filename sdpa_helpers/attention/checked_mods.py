@@ -6,6 +6,7 @@ That is enough to see what it returns, whether it broadcasts, and whether it can
 from __future__ import annotations
 
 import inspect
+import math
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from sdpa_helpers.attention import block_mask
 from sdpa_helpers.attention.arguments import dtype_name
 from sdpa_helpers.attention.layout import all_batches_and_heads
+from sdpa_helpers.attention.mods import OF_NUMPY
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.arguments import Kind, Shape
@@ -69,7 +71,7 @@ def ask(name: str, mod: Any, arguments: tuple[Any, ...], shape: Shape, kind: Kin
         if (in_words := explained(error, name, mod, len(arguments))) is not None:
             raise in_words from error
         raise
-    if not isinstance(answer, np.ndarray | np.generic if kind == "numpy" else sys.modules["torch"].Tensor):
+    if not isinstance(answer, OF_NUMPY if kind == "numpy" else sys.modules["torch"].Tensor):
         what = "a NumPy array" if kind == "numpy" else "a tensor"
         raise TypeError(
             f"{name} gave {answer!r} of type {type(answer).__name__}, but must give {what}: it is called with arrays "
@@ -121,7 +123,7 @@ def check_lengths(mask: block_mask.BlockMask, weights_shape: Shape) -> None:
             f"mask_mod is a BlockMask made for (n_q, n_k) = {mask.seq_lengths}, but here they are {(n_q, n_k)}: make "
             "one with create_block_mask for these lengths"
         )
-    batch, heads = int(np.prod(lead[:-1])), lead[-1] if lead else 1
+    batch, heads = math.prod(lead[:-1]), lead[-1] if lead else 1
     if mask.shape[0] not in (1, batch) or mask.shape[1] not in (1, heads):
         raise ValueError(
             f"mask_mod is a BlockMask made for B = {mask.shape[0]} and H = {mask.shape[1]}, but here they are {batch} "

@@ -136,10 +136,13 @@ def relative_bias(table: Any) -> ScoreMod:
 # For arrays and tensors ------------------------------------------------------------------------------------
 
 
+OF_NUMPY = (np.ndarray, np.generic)  # said as np.ndarray | np.generic, torch.compile does not follow
+
+
 def captured(array: Any, like: Any) -> Any:
     """An array that a mod was made with, as the kind and on the device of what it meets; floats of its dtype too."""
     torch = sys.modules.get("torch")
-    if isinstance(like, np.ndarray | np.generic):
+    if isinstance(like, OF_NUMPY):
         if torch is not None and isinstance(array, torch.Tensor):
             array = array.detach().cpu().numpy()
         array = np.asarray(array)
@@ -155,7 +158,7 @@ def of_sequence(numbers: Any, b: Any, like: Any) -> Any:
 
 
 def tanh(x: Any) -> Any:
-    return np.tanh(x) if isinstance(x, np.ndarray | np.generic) else x.tanh()
+    return np.tanh(x) if isinstance(x, OF_NUMPY) else x.tanh()
 
 
 def check_callable(mask_mods: tuple[Any, ...]) -> None:

@@ -14,6 +14,7 @@ from sdpa_helpers.attention import (
     alibi,
     and_masks,
     causal,
+    create_block_mask,
     documents,
     explain_backend,
     known_backends,
@@ -269,3 +270,16 @@ def test_explained(torch):
     assert explained.backend == "torch"
     assert "not torch-fused" in str(explained)
     assert "mask_mod" in str(explained)
+
+
+def test_torch_compiles_a_call_with_mods(torch):
+    arrays = [torch.tensor(x) for x in case()]
+    blocks = create_block_mask(documents(IDS), 2, None, N_Q, N_K, BLOCK_SIZE=4)
+
+    def attend(*arrays):
+        return scaled_dot_product_attention(
+            *arrays, enable_gqa=True, mask_mod=blocks, score_mod=alibi(4), backend="torch"
+        )
+
+    compiled = torch.compile(attend, fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(*arrays), attend(*arrays))
