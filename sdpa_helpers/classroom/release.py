@@ -33,7 +33,8 @@ FOLDERS = {
 
 FILES = (
     *("Makefile", "pyproject.toml", "constraints.txt", "environment.yml", ".gitignore"),
-    *("LICENSE", "LICENSE-CONTENT", "CITATION.cff", "CHANGELOG.md", "docs/ledger.md"),
+    *("LICENSE", "LICENSE-CONTENT", "CITATION.cff", "CHANGELOG.md"),
+    *("docs/ledger.md", "docs/semantic-corners.md"),
 )
 """All of these have to be there. README.md is written for learners."""
 

@@ -120,6 +120,14 @@ def test_empty_rows_forward_and_backward(needs):
     assert all(h[1:] == (True, True, True) for h in full.values())
 
 
+def test_a_finite_mask_over_a_whole_row_makes_gradients_too_large(needs):
+    needs("torch")
+    finite = lesson.gradient_of_a_hidden_query(float(np.finfo(np.float32).min))
+    assert finite["F.sdpa"] / finite["float64"] == pytest.approx(64, rel=1e-3)
+    assert finite["this package"] == pytest.approx(finite["float64"], rel=1e-3)
+    assert set(lesson.gradient_of_a_hidden_query(-np.inf).values()) == {0.0}
+
+
 def test_multihead_attention_depends_on_need_weights(needs):
     needs("torch")
     assert lesson.multihead_with_an_empty_sequence(True) == (True, False, False)

@@ -11,6 +11,7 @@ __getattr__, __all__ = offer(
             "detect",
             "fused_against_manual",
             "future_weight",
+            "gradient_of_a_hidden_query",
             "has_leak",
             "health_of_empty_rows",
             "influence_by_moving",

@@ -248,6 +248,36 @@ def multihead_with_an_empty_sequence(need_weights: bool) -> MultiHead:
     return MultiHead(bool(output[1].isnan().any()), bool(output[0].isnan().any()), finite)
 
 
+def gradient_of_a_hidden_query(fill: float, n: int = 64) -> dict[str, float]:
+    """How long the gradient of a query is that gets `fill` added to each of its n scores.
+
+    In torch's plain formula in float64, in torch's fused call in float32, and in this package.
+    """
+    import torch
+    import torch.nn.functional as F
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    rng = np.random.default_rng(0)
+    arrays = [torch.from_numpy(rng.normal(size=(1, 1, n, 8))).float() for _ in "qkv"]
+    mask = torch.zeros(n, n)
+    mask[2] = fill
+
+    def size(attend: Callable[..., Any], dtype: torch.dtype) -> float:
+        query, key, value = (x.to(dtype, copy=True) for x in arrays)
+        query.requires_grad_()
+        attend(query, key, value, mask.to(dtype)).sum().backward()
+        assert query.grad is not None
+        return query.grad[0, 0, 2].norm().item()
+
+    with sdpa_kernel(SDPBackend.MATH):
+        exact = size(F.scaled_dot_product_attention, torch.float64)
+    return {
+        "float64": exact,
+        "F.sdpa": size(F.scaled_dot_product_attention, torch.float32),
+        "this package": size(scaled_dot_product_attention, torch.float32),
+    }
+
+
 # NaN behind a mask ------------------------------------------------------------------------------------------
 
 
