@@ -41,6 +41,28 @@ def test_a_second_call_does_not_look_around(backend, kind, asked, request):
     assert looks_around(sdpa.scaled_dot_product_attention, *arrays, backend=name) == []
 
 
+ARGUMENTS = {
+    "a mask": lambda ones: {"attn_mask": ones((3, 3)) > 0},
+    "a float mask": lambda ones: {"attn_mask": ones((3, 3))},
+    "causal": lambda ones: {"is_causal": True},
+    "causal at the lower right": lambda ones: {"is_causal": "lower_right"},
+    "a scale": lambda ones: {"scale": 0.5},
+    "grouped heads": lambda ones: {"enable_gqa": True},
+    "weights": lambda ones: {"return_weights": True},
+    "the LSE": lambda ones: {"return_lse": True},
+    "mask_mod": lambda ones: {"mask_mod": lambda b, h, i, j: j <= i},
+    "score_mod": lambda ones: {"score_mod": lambda score, b, h, i, j: score + j},
+}
+
+
+@pytest.mark.parametrize("asked", ARGUMENTS)
+def test_no_argument_makes_a_second_call_look_around(kind, asked, request):
+    ones = np.ones if kind == "numpy" else request.getfixturevalue("torch").ones
+    arrays, options = [ones((2, 3, 4)) for _ in "qkv"], ARGUMENTS[asked](ones)
+    sdpa.scaled_dot_product_attention(*arrays, **options)
+    assert looks_around(sdpa.scaled_dot_product_attention, *arrays, **options) == []
+
+
 def test_the_watch_sees_what_it_is_to_see():
     machine.look_again()
     assert "find_spec" in looks_around(known_backends.is_usable, "torch")
