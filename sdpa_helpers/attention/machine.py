@@ -28,13 +28,13 @@ def is_installed(module: str) -> bool:
 
 
 @functools.cache
-def is_compiled(module: str) -> bool:
-    """Whether Numba has kept machine code of a file of this folder on disk, in one of the places where it does."""
+def is_compiled(start: str) -> bool:
+    """Whether Numba has kept machine code on disk, of files whose names start so, in a place where it does."""
     here = Path(__file__).parent
     places = [here / "__pycache__", Path(os.path.expanduser("~/.cache/numba"))]
     if os.environ.get("NUMBA_CACHE_DIR"):
         places = [Path(os.environ["NUMBA_CACHE_DIR"])]
-    return any(next(place.glob(f"**/{module}.*.nbi"), None) is not None for place in places)
+    return any(next(place.glob(f"**/{start}*.nbi"), None) is not None for place in places)
 
 
 def has_group() -> bool:

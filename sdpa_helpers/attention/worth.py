@@ -61,7 +61,7 @@ def why_not(module: str, worth: Worth, call: Call) -> TooSmall | None:
         return None
     if scores < worth.loading:
         return TooSmall(scores, worth, "load")
-    return None if machine.is_compiled(module) else TooSmall(scores, worth, "compile")
+    return None if machine.is_compiled(module.partition("_")[0]) else TooSmall(scores, worth, "compile")
 
 
 def rounded(scores: int) -> str:

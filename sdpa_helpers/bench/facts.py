@@ -9,6 +9,10 @@ import platform
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_info
+
+from sdpa_helpers.attention.threads import cores
+
 PACKAGES = ("numpy", "torch", "scipy", "numba", "jax")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -22,11 +26,6 @@ def processor() -> str:
         return platform.processor() or platform.machine()
     numbers = [told.get(key, "?") for key in ("cpu family", "model", "stepping")]
     return f"{told['model name']} (family {numbers[0]}, model {numbers[1]}, stepping {numbers[2]})"
-
-
-def cores() -> int:
-    """That this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def load() -> list[float]:
@@ -44,17 +43,11 @@ def environment_for(threads: int) -> dict[str, str]:
 
 
 def of_this_process() -> dict[str, Any]:
-    """Threads of each library, asked in the process that measures."""
+    """Threads of torch and of each BLAS that is loaded, asked in the process that measures."""
     import torch
 
-    found: dict[str, Any] = {"torch": torch.get_num_threads()}
-    try:
-        import numba
-
-        found["numba"] = numba.get_num_threads()
-    except ImportError:
-        pass
-    return found
+    blas = {x["prefix"]: x["num_threads"] for x in threadpool_info() if x["user_api"] == "blas"}
+    return {"torch": torch.get_num_threads(), **blas}
 
 
 def of_this_machine() -> dict[str, Any]:

@@ -67,7 +67,7 @@ def test_compiled_tiles_are_taken_from_the_size_where_their_first_call_is_worth_
     scores, reason = NUMBA_SIZES[size]
     row = np.broadcast_to(np.float32(1), (scores, 1))  # takes no memory; nothing is computed
     monkeypatch.setattr(worth, "COMPUTED", {("numba_tiled", "float32", "")} if state == "ready" else set())
-    monkeypatch.setattr(machine, "is_compiled", lambda module: state == "on disk")
+    monkeypatch.setattr(machine, "is_compiled", lambda start: (start, state) == ("numba", "on disk"))
     least = {"ready": NUMBA.ready, "on disk": NUMBA.loading, "not compiled": NUMBA.compiling}[state]
     chosen = sdpa.explain_backend(row[:1], row, row)
     assert chosen.backend == ("numba" if scores >= least else "numpy-tiled")
