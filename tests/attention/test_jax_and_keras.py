@@ -9,7 +9,7 @@ Both take (batch, length, heads, features), ours (batch, heads, length, features
     is_causal                        is_causal         is_causal; at the top left in all three
     fewer heads of key and value     the same          enable_gqa=True
     local_window_size=(left, right)  -                 mask_mod: i − j ≤ left, j − i ≤ right
-    key_value_seq_lengths            -                 mask_mod: j < lengths[b]
+    key_value_seq_lengths            -                 mask_mod: padding(lengths)
     query_seq_lengths                -                 mask_mod: i < lengths[b]; the rows beyond are zeros in both
     return_residual                  -                 return_lse
     implementation                   flash_attention   backend
@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers import scaled_dot_product_attention
+from sdpa_helpers.attention.mods import padding
 
 B, N_Q, N_K, HEADS, HEADS_KV, D = 2, 5, 7, 4, 2, 8
 RNG = np.random.default_rng(0)
@@ -44,16 +45,8 @@ def windows(b, h, i, j):
     return (i - j <= 2) & (j - i <= 1)
 
 
-def shorter(b, h, i, j):
-    if isinstance(j, np.ndarray):
-        return j < LENGTHS[b]
-    import torch
-
-    return j < torch.from_numpy(LENGTHS)[b]
-
-
 def longer_queries(b, h, i, j):
-    return shorter(b, h, j, i)
+    return padding(LENGTHS)(b, h, j, i)
 
 
 CASES = {  # their arguments, and ours
@@ -62,7 +55,7 @@ CASES = {  # their arguments, and ours
     "bias and mask": ({"bias": BIAS, "mask": MASK}, {"attn_mask": np.where(MASK, BIAS, -np.inf)}),
     "mask and is_causal": ({"mask": MASK, "is_causal": True}, {"attn_mask": MASK, "is_causal": True}),
     "local_window_size": ({"local_window_size": (2, 1)}, {"mask_mod": windows}),
-    "key_value_seq_lengths": ({"key_value_seq_lengths": LENGTHS}, {"mask_mod": shorter}),
+    "key_value_seq_lengths": ({"key_value_seq_lengths": LENGTHS}, {"mask_mod": padding(LENGTHS)}),
     "query_seq_lengths": ({"query_seq_lengths": LENGTHS}, {"mask_mod": longer_queries}),
 }
 OF_KERAS = ("scale", "is_causal", "bias and mask", "mask and is_causal")

@@ -5,8 +5,8 @@ All are reached. What the operator calls otherwise, or has and we have not:
     ONNX                          ours
     is_causal with past_key       the past in front of key and value; mask_mod: j ≤ i + past
     left_, right_window_size      mask_mod: i − j ≤ left, j − i ≤ right
-    nonpad_kv_seqlen              mask_mod: j < length of the sequence; is_causal then ends at its last key
-    softcap                       score_mod: softcap · tanh(score / softcap)
+    nonpad_kv_seqlen              mask_mod: padding(lengths); is_causal then ends at the last key of a sequence
+    softcap                       score_mod: softcap(cap)
     q_num_heads, kv_num_heads     (batch, length, heads · features) as (batch, heads, length, features)
     a mask of fewer keys          False, or −∞, for the others
     qk_matmul_output              mode 3: the weights; mode 2: the scores, log weight + LSE; modes 1 and 0: those of the
@@ -20,6 +20,7 @@ from functools import cache
 import numpy as np
 
 from sdpa_helpers import scaled_dot_product_attention
+from sdpa_helpers.attention.mods import and_masks, of_sequence, padding, softcap
 
 from .cases import to_float64
 
@@ -70,38 +71,32 @@ def full_mask(mask, n_k):
     return np.atleast_2d(np.pad(mask, left_out, constant_values=hidden))
 
 
+def ends_elsewhere(inputs):
+    """Whether a causal mask does not start at the top left."""
+    return "past_key" in inputs or "nonpad_kv_seqlen" in inputs
+
+
 def mods(attributes, inputs, n_q):
     """mask_mod and score_mod, where they are needed."""
     lengths = inputs.get("nonpad_kv_seqlen")
     left, right = (attributes.get(f"{side}_window_size", -1) for side in ("left", "right"))
-    cap, past = attributes.get("softcap", 0.0), inputs["past_key"].shape[-2] if "past_key" in inputs else 0
+    past = inputs["past_key"].shape[-2] if "past_key" in inputs else 0
 
-    def mask_mod(b, h, i, j):
-        seen = j == j
-        if lengths is not None:
-            of_this = of_kind(lengths, b)[b]
-            seen = seen & (j < of_this)
-        place = i + (past if lengths is None else of_this - n_q)  # of the query among the keys
-        if attributes.get("is_causal"):
-            seen = seen & (j <= place)
-        seen = seen & (place - j <= left) if left >= 0 else seen
-        return seen & (j - place <= right) if right >= 0 else seen
+    def place(b, i):  # of the query among the keys
+        return i + (past if lengths is None else of_sequence(lengths, b, i) - n_q)
 
-    def score_mod(score, b, h, i, j):
-        tanh = np.tanh if isinstance(score, np.ndarray) else score.__class__.tanh
-        return cap * tanh(score / cap)
-
-    needed = lengths is not None or past or left >= 0 or right >= 0
-    return {"mask_mod": mask_mod if needed else None, "score_mod": score_mod if cap else None}
-
-
-def of_kind(numbers, like):
-    """The numbers as an array or a tensor, whatever the indices of a mod are."""
-    if isinstance(like, np.ndarray):
-        return numbers
-    import torch
-
-    return torch.from_numpy(numbers)
+    is_causal = attributes.get("is_causal") and ends_elsewhere(inputs)
+    rules = [
+        (lengths is not None, padding(lengths)),
+        (is_causal, lambda b, h, i, j: j <= place(b, i)),
+        (left >= 0, lambda b, h, i, j: place(b, i) - j <= left),
+        (right >= 0, lambda b, h, i, j: j - place(b, i) <= right),
+    ]
+    wanted = [rule for holds, rule in rules if holds]
+    return {
+        "mask_mod": and_masks(*wanted) if wanted else None,
+        "score_mod": softcap(attributes["softcap"]) if "softcap" in attributes else None,
+    }
 
 
 def attend(attributes, inputs, expected, backend):
@@ -109,7 +104,7 @@ def attend(attributes, inputs, expected, backend):
     arrays = in_four_dimensions(attributes, inputs)
     mask = full_mask(inputs.get("attn_mask"), arrays[1].shape[-2])
     changes = mods(attributes, inputs, arrays[0].shape[-2])
-    is_causal = bool(attributes.get("is_causal", 0)) and changes["mask_mod"] is None
+    is_causal = bool(attributes.get("is_causal", 0)) and not ends_elsewhere(inputs)
 
     def call(*, masked=True, capped=True, **more):
         kept = {"attn_mask": mask, "is_causal": is_causal, "mask_mod": changes["mask_mod"]} if masked else {}
