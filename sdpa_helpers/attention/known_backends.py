@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention import machine, worth
+from sdpa_helpers.attention import grouped, machine, worth
 from sdpa_helpers.attention.block_mask import BlockMask
 from sdpa_helpers.attention.layout import Answer, Head
 from sdpa_helpers.attention.worth import Worth
@@ -55,12 +55,18 @@ TRANSFORMS = (
     "torch.func.jvp",
 )
 
+FEW_ROWS = 32  # one query takes the formula a third of the tiles' time, 32 queries the same
 TORCH = {"needs": ("torch",), "install": "pip install torch"}
 
 BACKENDS = {
     "numpy": Backend("numpy_formula", "numpy"),
     "numpy-tiled": Backend(
-        "numpy_tiled", "numpy", formula="numpy", worth=Worth(256 * 256), tiled=True, own_passes=True
+        "numpy_tiled",
+        "numpy",
+        formula="numpy",
+        worth=Worth(256 * 256, rows=FEW_ROWS),
+        tiled=True,
+        own_passes=True,
     ),
     "numba": Backend(
         "numba_tiled",
@@ -72,6 +78,7 @@ BACKENDS = {
             1_000_000,
             loading=50_000_000,  # which takes half a second
             compiling=500_000_000,  # which takes six seconds
+            rows=FEW_ROWS,
         ),
         tiled=True,
         own_passes=True,
@@ -82,7 +89,7 @@ BACKENDS = {
         "torch",
         **TORCH,
         formula="torch",
-        worth=Worth(256 * 256),
+        worth=Worth(256 * 256, rows=FEW_ROWS),
         tiled=True,
         transforms=TRANSFORMS[:4],
     ),
@@ -181,8 +188,13 @@ def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> Answer:
             mask_mod=_mod_between(query, rule.mask_mod, takes),
             score_mod=_mod_between(query, rule.score_mod, takes),
         )
+    packs = grouped.can_pack(given, rule, wants) and not BACKENDS[name].needs_group
+    if packs:
+        given, wants = grouped.pack(given), wants._replace(enable_gqa=False)
     with _no_autocast(query):
         answer = _load(name).attention(given, rule, wants)
+    if packs:
+        answer = grouped.unpack(answer, *query.shape[-3:-1])
     if BACKENDS[name].worth.loading:
         worth.remember(BACKENDS[name].module, query, rule.mask)
     return Answer(

@@ -20,6 +20,7 @@ class Worth(NamedTuple):
     ready: int = 0
     loading: int = 0  # where this process has not computed such a call with it; 0: that makes no difference
     compiling: int = 0  # where none of its machine code is on disk either
+    rows: int = 0  # queries to the same keys; with fewer, all scores are no larger than the keys themselves
 
 
 COMPUTED: set[tuple[str, str, str]] = set()
@@ -40,9 +41,11 @@ class TooSmall(NamedTuple):
 
     scores: int
     worth: Worth
-    to_do: str  # "compile" or "load" first; "": neither
+    to_do: str  # "compile" or "load" first; "": neither. "rows": too few of them, however many keys
 
     def __str__(self) -> str:
+        if self.to_do == "rows":
+            return f"its tiles save nothing with fewer than {self.worth.rows} queries to the same keys"
         here = f"here {_grouped(self.scores)}"
         if self.to_do == "compile":
             return f"compiling it takes seconds, worth it from about {rounded(self.worth.compiling)} scores, {here}"
@@ -57,11 +60,19 @@ def why_not(module: str, worth: Worth, call: Call) -> TooSmall | None:
     scores = call.scores
     if scores < worth.ready:
         return TooSmall(scores, worth, "")
+    if call.n_q < worth.rows and call.n_q * _sharing(call) < worth.rows:
+        return TooSmall(scores, worth, "rows")
     if scores >= worth.compiling or _compiled(module, call.query, call.attn_mask) in COMPUTED:
         return None
     if scores < worth.loading:
         return TooSmall(scores, worth, "load")
     return None if machine.is_compiled(module.partition("_")[0]) else TooSmall(scores, worth, "compile")
+
+
+def _sharing(call: Call) -> int:
+    """How many heads of the query share one of the key."""
+    heads = call.key.shape[-3] if call.key.ndim > 2 else 0
+    return call.lead[-1] // heads if heads else 1
 
 
 def rounded(scores: int) -> str:

@@ -35,17 +35,30 @@ def test_large_arrays_go_to_tiles():
 def test_tiles_are_worth_it_from_the_size_that_is_told():
     """All heads count."""
     least = known_backends.BACKENDS["numpy-tiled"].worth.ready
-    row = np.broadcast_to(1.0, (least // 4, 4))
-    heads = np.broadcast_to(1.0, (2, 2, 1, 4))
+    row = np.broadcast_to(1.0, (least // (4 * 32), 4))
+    heads = np.broadcast_to(1.0, (2, 2, 32, 4))
     assert sdpa.explain_backend(heads, row, row).backend == "numpy-tiled"
     smaller = sdpa.explain_backend(heads, row[1:], row[1:])
     assert smaller.backend == "numpy"
     assert f"not numpy-tiled: worth it from about {worth.rounded(least)} scores in all heads" in str(smaller)
 
 
+@pytest.mark.parametrize(
+    ("n_q", "heads", "kv_heads", "backend"),
+    [(1, 8, 8, "numpy"), (31, 8, 8, "numpy"), (32, 8, 8, "numpy-tiled"), (1, 32, 1, "numpy-tiled")],
+)
+def test_few_queries_to_many_keys_go_to_the_formula(n_q, heads, kv_heads, backend):
+    """As in decoding, unless many heads share the keys: there is no large matrix to avoid."""
+    query, key = np.broadcast_to(1.0, (heads, n_q, 4)), np.broadcast_to(1.0, (kv_heads, 2**14, 4))
+    chosen = sdpa.explain_backend(query, key, key, enable_gqa=True)
+    assert chosen.backend == backend
+    few = "not numpy-tiled: its tiles save nothing with fewer than 32 queries to the same keys"
+    assert (few in str(chosen)) == (backend == "numpy")
+
+
 NUMBA = known_backends.BACKENDS["numba"].worth
 NUMBA_SIZES = {
-    "small": (NUMBA.ready - 1, "worth it from about 1 million scores in all heads, here 999 999"),
+    "small": (NUMBA.ready - 40, "worth it from about 1 million scores in all heads, here 999 960"),
     "for which it is worth to be loaded": (
         NUMBA.loading,
         "compiling it takes seconds, worth it from about 500 million",
@@ -65,11 +78,11 @@ def test_compiled_tiles_are_taken_from_the_size_where_their_first_call_is_worth_
 ):
     needs("numba")
     scores, reason = NUMBA_SIZES[size]
-    row = np.broadcast_to(np.float32(1), (scores, 1))  # takes no memory; nothing is computed
+    row = np.broadcast_to(np.float32(1), (scores // 40, 1))  # takes no memory; nothing is computed
     monkeypatch.setattr(worth, "COMPUTED", {("numba_tiled", "float32", "")} if state == "ready" else set())
     monkeypatch.setattr(machine, "is_compiled", lambda start: (start, state) == ("numba", "on disk"))
     least = {"ready": NUMBA.ready, "on disk": NUMBA.loading, "not compiled": NUMBA.compiling}[state]
-    chosen = sdpa.explain_backend(row[:1], row, row)
+    chosen = sdpa.explain_backend(row[:40], row, row)
     assert chosen.backend == ("numba" if scores >= least else "numpy-tiled")
     if scores < least:
         assert f"not numba: {reason}" in str(chosen)

@@ -1,0 +1,51 @@
+"""Few queries whose heads share keys, as in decoding: the queries of a group become the rows of one matrix.
+
+Of 32 heads that share 8, four multiply the same keys. With one new token each these are four products of a row with
+that matrix, each of which reads all of it. Below one another they are one product with four rows, which reads it once,
+and 8 heads are left that share nothing. FlashAttention-3 calls it PackGQA.
+
+It holds where every row is treated alike: without a mask, is_causal or mods.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sdpa_helpers.attention.layout import Answer, Head
+
+if TYPE_CHECKING:
+    from sdpa_helpers.attention.layout import Rule, Wants
+
+FEW_QUERIES = 32  # of one head; with more, a product is worth its reading
+
+
+def can_pack(arrays: Head, rule: Rule, wants: Wants) -> bool:
+    """Whether `pack` serves this call, and is worth it."""
+    query, key, value = arrays
+    return (
+        wants.enable_gqa
+        and query.shape[-2] <= FEW_QUERIES
+        and key.shape[-3] == value.shape[-3] != query.shape[-3]
+        and not (rule.is_causal or wants.dropout_p)
+        and rule.mask is None
+        and rule.mask_mod is None
+        and rule.score_mod is None
+    )
+
+
+def pack(arrays: Head) -> Head:
+    """The query as (..., heads of the key, group · n_q, d_k): a call without enable_gqa."""
+    query, key, value = arrays
+    *lead, heads, n_q, d_k = query.shape
+    groups = key.shape[-3]
+    return Head(query.reshape(*lead, groups, heads // groups * n_q, d_k), key, value)
+
+
+def unpack(answer: Answer, heads: int, n_q: int) -> Answer:
+    """The answer to the call that was packed: dimensions (groups, group · n_q) as (heads, n_q) again."""
+    output, weights, lse = answer
+    return Answer(
+        output.reshape(*output.shape[:-3], heads, n_q, output.shape[-1]),
+        None if weights is None else weights.reshape(*weights.shape[:-3], heads, n_q, weights.shape[-1]),
+        None if lse is None else lse.reshape(*lse.shape[:-2], heads, n_q),
+    )
