@@ -210,7 +210,12 @@ def _mod_between(query: Any, mod: Any, takes: Kind) -> Any:
         return None
     if isinstance(mod, BlockMask):
         return replace(mod, mask_mod=_mod_between(query, mod.mask_mod, takes))
-    return lambda *arrays: _convert(mod(*(_like(query, x, x.dtype) for x in arrays)), takes)
+
+    def between(*arrays: Any) -> Any:
+        answer = mod(*(_like(query, x, x.dtype) for x in arrays))
+        return _convert(np.asarray(answer) if isinstance(answer, np.generic) else answer, takes)
+
+    return between
 
 
 def _no_autocast(query: Any) -> Any:

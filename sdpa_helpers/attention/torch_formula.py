@@ -64,7 +64,8 @@ def change_scores(scores: Any, rule: Rule, lead: Shape) -> Any:
         where = (*heads, *(torch.arange(n, device=scores.device) for n in (n_q, n_k)))
         where = (*where[:2], where[2][:, None], where[3])
     if score_mod is not None:
-        scores = score_mod(scores, *where).to(scores.dtype).expand(scores.shape)
+        changed = score_mod(scores, *where)
+        scores = changed.to(scores.dtype).expand(torch.broadcast_shapes(changed.shape, scores.shape))
     if mask is not None and mask.dtype == torch.bool:
         scores = scores.masked_fill(~mask, -torch.inf)  # True = may attend
     elif mask is not None:
