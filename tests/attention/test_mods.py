@@ -100,7 +100,8 @@ def test_as_flex_attention(backend, torch, name):
             np.testing.assert_allclose(to_float64(got), expected, rtol=tolerance, atol=tolerance)
         if kind == "torch":
             loss = (ours[0] * factors(ours[0])).sum() + ours[1][ours[1] > -torch.inf].sum()
-            for got, expected in zip(torch.autograd.grad(loss, arrays), gradients, strict=True):
+            ours = torch.autograd.grad(loss, arrays)
+            for got, expected in zip(ours, gradients, strict=True):
                 np.testing.assert_allclose(to_float64(got), expected, rtol=tolerance, atol=10 * tolerance)
 
 
@@ -126,6 +127,18 @@ def test_a_mask_and_mods_together(backend):
     np.testing.assert_allclose(together, by_hand, rtol=1e-10, atol=1e-12)
     boolean = attend(backend, kind, bias > 0, mask_mod=sliding_window(3))
     np.testing.assert_allclose(boolean, attend("numpy", "numpy", seen & (bias > 0)), rtol=1e-10, atol=1e-12)
+
+
+def test_what_a_score_mod_gives_need_not_be_of_the_shape_and_dtype_of_the_scores(backend):
+    kind = known_backends.BACKENDS[backend].kind
+    arrays = [to_kind(x, kind, "float32") for x in make(2, n_q=5, n_k=6).arrays]
+    output = scaled_dot_product_attention(
+        *arrays,
+        backend=backend,
+        score_mod=lambda score, b, h, i, j: j.astype(float) if kind == "numpy" else j.double(),
+    )
+    by_mask = scaled_dot_product_attention(*arrays, to_kind(np.arange(6.0), kind, "float32"), scale=0.0)
+    np.testing.assert_allclose(output, by_mask, rtol=1e-5)
 
 
 def test_a_mod_written_for_tensors_is_called_with_tensors(torch):

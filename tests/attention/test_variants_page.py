@@ -1,0 +1,46 @@
+"""docs/variants.md: its code runs, prints what it says, and its lines are those of mods.py."""
+
+import contextlib
+import inspect
+import io
+import re
+
+from sdpa_helpers.attention import mods
+
+
+def page(course) -> str:
+    return (course / "docs" / "variants.md").read_text(encoding="utf-8")
+
+
+def test_the_code_runs_and_prints_what_stands_there(course, torch):
+    names = {}
+    printed = io.StringIO()
+    blocks = re.findall(r"^```(python|text)\n(.*?)^```", page(course), re.MULTILINE | re.DOTALL)
+    assert [language for language, _ in blocks].count("python") == 5
+    with contextlib.redirect_stdout(printed):
+        for language, text in blocks:
+            if language == "python":
+                exec(text, names)
+            else:
+                assert printed.getvalue() == text
+                printed.truncate(printed.seek(0))
+    assert printed.getvalue() == ""
+
+
+def test_every_ready_made_mod_is_there_with_its_line(course):
+    """As far as the line is one: what is looked up is named apart."""
+    rows = re.findall(r"^\| `(\w+)[^|]*\| `(.*?)` \|", page(course), re.MULTILINE)
+    lines = {name: line.replace("\\|", "|") for name, line in rows}
+    assert len(lines) == 9
+    for name, line in lines.items():
+        source = inspect.getsource(getattr(mods, name))
+        looked_up = {"here": "ids", "of_sequence(length, b, j)": "length[b]"}
+        for long, short in {
+            **looked_up,
+            "of_sequence(lengths, b, j)": "lengths[b]",
+            "captured(slopes, like=score)": "slopes",
+            "captured(table, like=score)": "table",
+            "(j - i).clip(-far, far) + far": "clip(j - i)",
+        }.items():
+            source = source.replace(long, short)
+        assert line in source, f"{name}: {line}"
