@@ -13,7 +13,8 @@ Dong et al. 2024, "Flex Attention", §4.2. Made once, a block mask serves every 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -102,7 +103,15 @@ def kinds_of(seen: np.ndarray, width: int) -> np.ndarray:
     return somebody.astype(np.int8) + everybody
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass
+class Walks:
+    """What `walk.py` found out with a block mask, kept for the next call: each layer asks the same."""
+
+    tiles: dict[Any, list[Any]] = field(default_factory=dict)
+    answers: int = 0  # of mask_mod, that are in memory with them: a byte each
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class BlockMask:
     """A mask_mod, and the kinds of its blocks. It is a mask_mod itself: hand it over as one.
 
@@ -114,6 +123,7 @@ class BlockMask:
     seq_lengths: tuple[int, int]  # n_q and n_k
     BLOCK_SIZE: tuple[int, int]  # rows and columns of a block
     mask_mod: MaskMod
+    walks: Walks = field(default_factory=Walks, init=False)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -134,7 +144,7 @@ class BlockMask:
     def of_head(self, b: int, h: int) -> HeadBlocks:
         """The blocks of one head."""
         batch, heads = self.kinds.shape[:2]
-        return HeadBlocks(self, b, h, self.kinds[b * (batch > 1), h * (heads > 1)])
+        return HeadBlocks(self, b * (batch > 1), h * (heads > 1))
 
     def __str__(self) -> str:
         batch, heads, n_q, n_k = self.shape
@@ -162,56 +172,68 @@ class BlockMask:
 
 
 class Area(NamedTuple):
-    """Some rows and columns of the scores of one head, whose blocks are all full, or all partial."""
+    """Some rows and columns of the scores of one head, in which no block is absent."""
 
     top: int
     bottom: int
     left: int
     right: int
-    full: bool
+    full: bool  # all of it
 
 
 class HeadBlocks(NamedTuple):
     """The block mask of one head, a function of (i, j): what `Rule.at` makes of a BlockMask."""
 
     whole: BlockMask
-    b: int
+    b: int  # 0 where it is the same for all
     h: int
-    kinds: Any  # (rows, columns)
+
+    @property
+    def kinds(self) -> np.ndarray:
+        """(rows, columns)."""
+        return self.whole.kinds[self.b, self.h]
 
     def __call__(self, i: Any, j: Any) -> Any:
         return self.whole(captured(self.b, i), captured(self.h, i), i, j)
 
-    def inside(self, i: Any, j: Any) -> Any:
-        """As the mask_mod of a partial block: no kinds are looked up."""
-        return self.whole.mask_mod(captured(self.b, i), captured(self.h, i), i, j)
-
     def areas(self, first: int, last: int, widest: int) -> Iterator[Area]:
         """What the queries first … last − 1 see of the blocks that are not absent, `widest` columns at a time at most.
 
-        Blocks that are full for all these queries come first, in tall areas, then the others, for rows of blocks that
-        are alike at once.
+        Blocks that are full for all these queries come first, in tall areas. Then the others, for rows of blocks that
+        are alike at once: full and partial ones apart where they are too many for one area.
         """
-        height = self.whole.BLOCK_SIZE[0]
+        height, width = self.whole.BLOCK_SIZE
         row = first // height
         rows = self.kinds[row : -(-last // height)]
         everywhere = (rows == FULL).all(axis=0)
-        yield from self._across(first, last, everywhere, widest, full=True)
-        changes = np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1
+        for run in runs(everywhere):
+            yield from self.across(run, first, last, widest, full=True)
+        changes = (np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1).tolist()
         for start, end in zip([0, *changes], [*changes, len(rows)], strict=True):
             top, bottom = max(first, (row + start) * height), min(last, (row + end) * height)
-            for kind in (FULL, PARTIAL):
-                columns = (rows[start] == kind) & ~everywhere
-                yield from self._across(int(top), int(bottom), columns, widest, full=kind == FULL)
+            kinds = np.where(everywhere, ABSENT, rows[start])
+            for run in runs(kinds != ABSENT):
+                alike = (
+                    [kinds == FULL, kinds == PARTIAL] if (run[1] - run[0]) * width > widest else [kinds >= 0]
+                )
+                for these in alike:
+                    for left, right in runs(these[run[0] : run[1]]):
+                        part = run[0] + left, run[0] + right
+                        full = bool((kinds[part[0] : part[1]] == FULL).all())
+                        yield from self.across(part, top, bottom, widest, full)
 
-    def _across(self, top: int, bottom: int, columns: np.ndarray, widest: int, full: bool) -> Iterator[Area]:
-        """The runs of these columns of blocks, cut where they are too wide."""
+    def across(self, run: tuple[int, int], top: int, bottom: int, widest: int, full: bool) -> Iterator[Area]:
+        """These columns of blocks, cut where they are too many."""
         width, n_k = self.whole.BLOCK_SIZE[1], self.whole.seq_lengths[1]
-        edges = np.flatnonzero(np.diff(columns, prepend=False, append=False)).tolist()
-        for start, end in zip(edges[::2], edges[1::2], strict=True):
-            end_of_run = min(end * width, n_k)
-            for left in range(start * width, end_of_run, widest):
-                yield Area(top, bottom, left, min(left + widest, end_of_run), full)
+        end = min(run[1] * width, n_k)
+        for left in range(run[0] * width, end, widest):
+            yield Area(top, bottom, left, min(left + widest, end), full)
+
+
+def runs(flags: np.ndarray) -> list[tuple[int, int]]:
+    """(start, end) of each run of True."""
+    edges = [0, *(np.flatnonzero(flags[1:] != flags[:-1]) + 1).tolist(), len(flags)]
+    return [(start, end) for start, end in pairwise(edges) if start < end and flags[start]]
 
 
 def starts(n: int, each: int) -> range:

@@ -7,6 +7,7 @@ pass for hiding. FlexAttention (Dong et al. 2024, §4.2) calls these kinds of ti
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,9 +17,12 @@ from sdpa_helpers.attention.block_mask import HeadBlocks
 from sdpa_helpers.attention.layout import rectangles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from sdpa_helpers.attention.layout import Rule, Tiles
+
+
+MOST_ANSWERS = 2**26  # of a block mask's mod that are kept, 64 MiB: beyond, it is asked again
 
 
 class Tile(NamedTuple):
@@ -31,32 +35,45 @@ class Tile(NamedTuple):
     seen: Any  # boolean, (rows, columns) or (1, columns): which query may attend to which key; None: each to each
 
 
-def tiles_for(first: int, last: int, key: Any, rule: Rule, tiles: Tiles) -> Iterator[Tile]:
-    """The tiles that the queries first … last − 1 of a head need, from the left to the right.
+def tiles_for(first: int, last: int, key: Any, rule: Rule, tiles: Tiles) -> Iterable[Tile]:
+    """The tiles that the queries first … last − 1 of a head need, each pair of them in one at most.
 
     key: (n_k, d_k), of the head. rule: of the head too, its mask in full (`Rule.at`, `Rule.in_full`). A float mask
     hides nothing here: it is added.
     """
-    for top, bottom, left, right, rule_here in areas(first, last, len(key), rule, tiles):
-        tile = Tile(top, bottom, left, right, seen_in(top, bottom, left, right, rule_here, key))
-        tile = tile if tile.seen is None else narrowed(tile)
-        if tile.right > tile.left:
-            yield tile
+    blocks = rule.mask_mod
+    if not isinstance(blocks, HeadBlocks):
+        return needed(rectangles(first, last, len(key), rule.is_causal, tiles), key, rule)
+    if rule.is_causal or is_boolean(rule.mask):
+        return of_blocks(first, last, key, rule, tiles)
+    # With nothing else that hides, the tiles are those of the mask alone, and the same in the next call.
+    walks = blocks.whole.walks
+    asked = (blocks.b, blocks.h, first, last, tiles, getattr(key, "device", None))
+    if asked not in walks.tiles:
+        found = list(of_blocks(first, last, key, rule, tiles))
+        answers = sum(math.prod(tile.seen.shape) for tile in found if tile.seen is not None)
+        if walks.answers + answers > MOST_ANSWERS:
+            return found
+        walks.tiles[asked] = found
+        walks.answers += answers
+    return walks.tiles[asked]
 
 
-def areas(
-    first: int, last: int, n_k: int, rule: Rule, tiles: Tiles
-) -> Iterator[tuple[int, int, int, int, Rule]]:
-    """The rectangles to be visited, as far as geometry and a block mask tell, each with what is left to be asked."""
-    if not isinstance(rule.mask_mod, HeadBlocks):
-        for rectangle in rectangles(first, last, n_k, rule.is_causal, tiles):
-            yield *rectangle, rule
-        return
-    of_full, of_partial = rule._replace(mask_mod=None), rule._replace(mask_mod=rule.mask_mod.inside)
+def of_blocks(first: int, last: int, key: Any, rule: Rule, tiles: Tiles) -> Iterator[Tile]:
+    """The tiles where a block mask tells beforehand which blocks are absent, and which full."""
     for top, bottom, left, right, full in rule.mask_mod.areas(first, last, tiles.keys):
-        right = min(right, bottom) if rule.is_causal else right
+        rectangle = top, bottom, left, min(right, bottom) if rule.is_causal else right
+        yield from needed([rectangle], key, rule._replace(mask_mod=None) if full else rule)
+
+
+def needed(rectangles: Iterable[tuple[int, int, int, int]], key: Any, rule: Rule) -> Iterator[Tile]:
+    """What of these rectangles (top, bottom, left, right) some query sees."""
+    for top, bottom, left, right in rectangles:
         if left < right:
-            yield top, bottom, left, right, of_full if full else of_partial
+            tile = Tile(top, bottom, left, right, seen_in(top, bottom, left, right, rule, key))
+            tile = tile if tile.seen is None else narrowed(tile)
+            if tile.right > tile.left:
+                yield tile
 
 
 def seen_in(top: int, bottom: int, left: int, right: int, rule: Rule, key: Any) -> Any:

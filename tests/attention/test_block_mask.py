@@ -9,6 +9,7 @@ from sdpa_helpers.attention import (
     causal,
     create_block_mask,
     documents,
+    explain_backend,
     known_backends,
     padding,
     prefix_lm,
@@ -79,7 +80,7 @@ SMALL = Tiles(queries=10, keys=9, diagonal=4)
 
 @pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize("name", MODS)
-def test_the_walk_visits_what_is_seen_and_asks_about_partial_blocks_only(name, is_causal):
+def test_the_walk_visits_what_is_seen_and_asks_about_no_absent_block(name, is_causal):
     """Tiles that are not of the size of the blocks."""
     asked = np.zeros((N, N), int)
 
@@ -102,8 +103,26 @@ def test_the_walk_visits_what_is_seen_and_asks_about_partial_blocks_only(name, i
             found[top:bottom, left:right] = True if seen is None else seen
     np.testing.assert_array_equal(found, whole)
     assert times.max() == 1
-    partial = np.kron(blocks.kinds[1 % len(blocks.kinds), -1] == PARTIAL, np.ones((8, 8)))
-    assert (asked <= partial).all()
+    assert (asked <= np.kron(blocks.kinds[1, 2] != ABSENT, np.ones((8, 8)))).all()
+
+
+def test_a_mask_that_was_asked_once_is_not_asked_again(backend):
+    """Neither for the next layer, nor for the next head where it is the same for all."""
+    asked = []
+
+    def mask_mod(b, h, i, j):
+        asked.append(i)
+        return MODS["a window"](b, h, i, j)
+
+    kind = known_backends.BACKENDS[backend].kind
+    arrays = [to_kind(x, kind, "float64") for x in make(B, H, n_q=N, n_k=N).arrays]
+    blocks = create_block_mask(mask_mod, None, None, N, N, BLOCK_SIZE=8)
+    once = scaled_dot_product_attention(*arrays, backend=backend, mask_mod=blocks)
+    tiled = known_backends.BACKENDS[explain_backend(*arrays, backend=backend, mask_mod=blocks).backend].tiled
+    del asked[:]
+    again = scaled_dot_product_attention(*arrays, backend=backend, mask_mod=blocks)
+    np.testing.assert_array_equal(again, once)
+    assert len(asked) == (1 if tiled else 2)  # the call's check; the formula has no tiles to keep
 
 
 def test_a_call_with_blocks_is_the_call_with_their_mod(backend):
