@@ -167,7 +167,7 @@ def draw_ratios(rows: list[Row], about: dict[str, Any], target: Path) -> None:
     settings = list(dict.fromkeys(row.setting for row in shown))
     threads = list(dict.fromkeys(row.threads for row in shown))
     figure = Figure(figsize=(11.5, 1.9 + 0.27 * len(settings)), layout="constrained")
-    panels = figure.subplots(1, len(threads), sharey=True, squeeze=False)[0]
+    panels = figure.subplots(1, len(threads), sharex=True, sharey=True, squeeze=False)[0]
     for panel, number in zip(panels, threads, strict=True):
         for place, name in enumerate(DOTS):
             mine = [row for row in shown if (row.backend, row.threads) == (name, number)]
@@ -186,13 +186,14 @@ def draw_ratios(rows: list[Row], about: dict[str, Any], target: Path) -> None:
         panel.axvline(1, color="black", linewidth=1)
         panel.set(xscale="log", xlabel="time ÷ F.sdpa's in the same round (left of 1: faster)")
         panel.set_title("one thread" if number == 1 else f"{number} threads")
-        low, high = panel.get_xlim()
-        ticks = [x for x in (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50) if low <= x <= high]
-        panel.set_xticks(ticks, [f"{x:g}" for x in ticks])
-        panel.xaxis.set_minor_locator(NullLocator())
         panel.grid(axis="x", alpha=0.3)
         for border in range(1, len(settings)):
             panel.axhline(border - 0.5, color="0.9", linewidth=0.8, zorder=0)
+    low, high = panels[0].get_xlim()
+    ticks = [x for x in (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100) if low <= x <= high]
+    panels[0].set_xticks(ticks, [f"{x:g}" for x in ticks])
+    panels[0].xaxis.set_minor_locator(NullLocator())
+    panels[0].set_ylabel("(batch, heads, n, features)")
     panels[0].set_yticks(
         range(len(settings)), [_setting_text(row_setting) for row_setting in settings], fontsize=8
     )
@@ -201,8 +202,8 @@ def draw_ratios(rows: list[Row], about: dict[str, Any], target: Path) -> None:
         Line2D([], [], color=look.color, marker=look.marker, linestyle="", label=look.label)
         for look in DOTS.values()
     ]
-    figure.legend(handles=marks, loc="outside upper center", ncols=len(marks), frameon=False)
-    figure.suptitle(f"{about['processor']}, {about['date']}", fontsize=10)
+    title = f"{about['processor']}, {about['date']}"
+    figure.legend(handles=marks, loc="outside upper center", ncols=len(marks), frameon=False, title=title)
     figure.savefig(target, dpi=110)
 
 

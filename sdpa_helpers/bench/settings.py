@@ -13,7 +13,12 @@ from typing import NamedTuple
 Shape = tuple[int, ...]  # batch, heads, length, features
 
 LENGTHS = (16, 64, 256, 512, 1024, 2048, 4096, 8192)
-WEIGHED = (256, 512, 1024, 2048, 4096, 8192)  # below, a page of the allocator is as large as what is measured
+WEIGHED = (
+    256,
+    1024,
+    4096,
+    8192,
+)  # each in a process of its own; below, the allocator takes as much as the call
 SHAPES: list[Shape] = [
     (1, 8, 1024, 64),
     (4, 8, 512, 64),
