@@ -112,10 +112,12 @@ def test_the_attention_functions_import_nothing_else_of_the_course():
         assert not {name for name in imported(path) if name.startswith("sdpa_helpers.")}, path.name
 
 
-def test_every_public_name_is_there(needs):
-    needs("torch")  # of which one of them is a module
+def test_every_public_name_is_there():
+    """But for the one that imports torch, which test_multi_head.py imports as everybody does."""
     code = """
+        import sys
         import sdpa_helpers.attention as attention
-        print(all(callable(getattr(attention, name)) for name in attention.__all__))
+        names = set(attention.__all__) - {"MultiHeadAttention"}
+        print(all(callable(getattr(attention, name)) for name in names), "torch" in sys.modules)
     """
-    assert run(code) == "True"
+    assert run(code) == "True False"

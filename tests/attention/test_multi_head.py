@@ -104,6 +104,7 @@ def test_one_seed_makes_the_same_parameters(torch, ours):
     torch.testing.assert_close(states[1], states[0], rtol=0, atol=0)
 
 
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True", "ignore:The PyTorch API of nested tensors")
 @pytest.mark.parametrize("training", [True, False])
 def test_in_a_transformer(torch, ours, training, monkeypatch):
     """In the place of torch's module, in encoder and decoder, with all masks that these pass on."""
