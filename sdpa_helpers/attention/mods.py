@@ -43,7 +43,7 @@ def lower_right(n_q: int, n_k: int) -> MaskMod:
 def sliding_window(size: int) -> MaskMod:
     """Query i sees itself and the size − 1 keys before it. Beltagy et al. 2020 (Longformer); Jiang et al. 2023 (Mistral
     7B), §2."""
-    return lambda b, h, i, j: (j <= i) & (i - j < size)
+    return lambda b, h, i, j: (j <= i) & (j > i - size)
 
 
 def prefix_lm(length: Any) -> MaskMod:
@@ -107,7 +107,12 @@ def alibi(heads: int) -> ScoreMod:
     Press et al. 2022, "Train Short, Test Long", §3. It says where a token is, in place of position embeddings.
     """
     slopes = alibi_slopes(heads)
-    return lambda score, b, h, i, j: score + captured(slopes, like=score)[h] * (j - i)
+
+    def with_bias(score, b, h, i, j):
+        distance = captured(j, like=score) - captured(i, like=score)  # as floats: whole numbers take twice as long
+        return score + captured(slopes, like=score)[h] * distance
+
+    return with_bias
 
 
 def alibi_slopes(heads: int) -> np.ndarray:
