@@ -40,6 +40,7 @@ def test_every_ready_made_mod_is_there_with_its_line(course):
             "of_sequence(lengths, b, j)": "lengths[b]",
             "captured(slopes, like=score)": "slopes",
             "captured(table, like=score)": "table",
+            "distance": "(j - i)",
             "(j - i).clip(-far, far) + far": "clip(j - i)",
         }.items():
             source = source.replace(long, short)
