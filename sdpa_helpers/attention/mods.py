@@ -108,8 +108,8 @@ def alibi(heads: int) -> ScoreMod:
     """
     slopes = alibi_slopes(heads)
 
-    def with_bias(score, b, h, i, j):
-        distance = captured(j, like=score) - captured(i, like=score)  # as floats: whole numbers take twice as long
+    def with_bias(score, b, h, i, j):  # distances as floats: whole numbers take twice as long
+        distance = captured(j, like=score) - captured(i, like=score)
         return score + captured(slopes, like=score)[h] * distance
 
     return with_bias
