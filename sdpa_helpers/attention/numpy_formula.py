@@ -59,9 +59,8 @@ def change_scores(scores: Any, rule: Rule, lead: Shape) -> Any:
     where = (*all_batches_and_heads(lead), np.arange(n_q)[:, None], np.arange(n_k))  # b, h, i, j
     if score_mod is not None:
         changed = score_mod(scores, *where)
-        shape = np.broadcast_shapes(
-            np.shape(changed), scores.shape
-        )  # heads that only the values have count too
+        # The mod may tell apart heads that only the values have.
+        shape = np.broadcast_shapes(np.shape(changed), scores.shape)
         scores = np.broadcast_to(changed, shape).astype(scores.dtype, copy=False)
     if mask is not None and mask.dtype == bool:
         scores = np.where(mask, scores, -np.inf)  # True = may attend
