@@ -17,6 +17,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention as of_torch
 
 from sdpa_helpers.attention import scaled_dot_product_attention
+from sdpa_helpers.attention.known_backends import BACKENDS
 from sdpa_helpers.lessons.corner_words import gradient_in_words, output_in_words
 from sdpa_helpers.lessons.corners import ROW, Corner, D, N, Right, corners, right, rounded, upstream
 from sdpa_helpers.lessons.places import course_root
@@ -81,18 +82,22 @@ def _math(*arguments: Any, **options: Any) -> Any:
         return of_torch(*arguments, **options)
 
 
-WAYS = {
-    "numpy": _ours("numpy", ARRAYS),
-    "numpy-tiled": _ours("numpy-tiled", ARRAYS),
-    "numba": _ours("numba", ARRAYS),
-    "auto (arrays)": _ours("auto", ARRAYS),
-    "torch": _ours("torch", TENSORS),
-    "torch-tiled": _ours("torch-tiled", TENSORS),
-    "torch-fused": _ours("torch-fused", TENSORS),
-    "auto (tensors)": _ours("auto", TENSORS),
-    "F.sdpa": Way(TENSORS, of_torch),
-    MATH: Way(TENSORS, _math),
-}
+def _ways() -> dict[str, Way]:
+    """Every backend of a CPU, auto, and torch's own function."""
+    here = {name: b for name, b in BACKENDS.items() if not b.needs_gpu and not b.needs_group}
+    arrays = [name for name, backend in here.items() if backend.kind == "numpy"]
+    tensors = [name for name, backend in here.items() if backend.kind == "torch"]
+    return {
+        **{name: _ours(name, ARRAYS) for name in arrays},
+        "auto (arrays)": _ours("auto", ARRAYS),
+        **{name: _ours(name, TENSORS) for name in tensors},
+        "auto (tensors)": _ours("auto", TENSORS),
+        "F.sdpa": Way(TENSORS, of_torch),
+        MATH: Way(TENSORS, _math),
+    }
+
+
+WAYS = _ways()
 """The formula first of each kind: with it the others are compared."""
 
 
