@@ -20,7 +20,7 @@ from sdpa_helpers.attention.block_mask import ABSENT, FULL, PARTIAL, of_torchs
 from sdpa_helpers.attention.layout import Rule, Tiles
 from sdpa_helpers.attention.walk import tiles_for
 
-from .cases import make, to_kind
+from .cases import make, to_float64, to_kind
 
 B, H, N = 2, 3, 48
 IDS = np.array([np.arange(N) // 8, np.arange(N) // 20])
@@ -126,22 +126,27 @@ def test_a_mask_that_was_asked_once_is_not_asked_again(backend):
 
 
 def test_a_call_with_blocks_is_the_call_with_their_mod(backend):
-    """Ours, and torch's own."""
+    """Ours, and torch's own; gradients too where the backend has them."""
     kind = known_backends.BACKENDS[backend].kind
     arrays = [to_kind(x, kind, "float64") for x in make(B, H, n_q=N, n_k=N).arrays]
-    masks = [create_block_mask(MODS["causal documents"], B, None, N, N, BLOCK_SIZE=8)]
+    mod = MODS["causal documents"]
+    masks = [mod, create_block_mask(mod, B, None, N, N, BLOCK_SIZE=8)]
     if kind == "torch":
         from torch.nn.attention import flex_attention
 
-        masks.append(
-            flex_attention.create_block_mask(
-                MODS["causal documents"], B, None, N, N, device="cpu", BLOCK_SIZE=8
-            )
-        )
-    expected = scaled_dot_product_attention(*arrays, backend=backend, mask_mod=MODS["causal documents"])
+        arrays = [x.requires_grad_() for x in arrays]
+        masks.append(flex_attention.create_block_mask(mod, B, None, N, N, device="cpu", BLOCK_SIZE=8))
+    found = []
     for mask in masks:
-        got = scaled_dot_product_attention(*arrays, backend=backend, mask_mod=mask)
-        np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
+        output = scaled_dot_product_attention(*arrays, backend=backend, mask_mod=mask)
+        if kind == "torch":
+            (output * output.detach()).sum().backward()
+        found.append([to_float64(output), *(to_float64(x.grad) for x in arrays if kind == "torch")])
+        for x in arrays if kind == "torch" else ():
+            x.grad = None
+    for one in found[1:]:
+        for got, expected in zip(one, found[0], strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_kinds_hold_also_where_the_mod_says_otherwise(backend):
