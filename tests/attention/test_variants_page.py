@@ -1,11 +1,11 @@
 """docs/variants.md: its code runs, prints what it says, and its lines are those of mods.py."""
 
-import contextlib
 import inspect
-import io
 import re
 
 from sdpa_helpers.attention import mods
+
+from . import pages
 
 
 def page(course) -> str:
@@ -13,18 +13,7 @@ def page(course) -> str:
 
 
 def test_the_code_runs_and_prints_what_stands_there(course, torch):
-    names = {}
-    printed = io.StringIO()
-    blocks = re.findall(r"^```(python|text)\n(.*?)^```", page(course), re.MULTILINE | re.DOTALL)
-    assert [language for language, _ in blocks].count("python") == 5
-    with contextlib.redirect_stdout(printed):
-        for language, text in blocks:
-            if language == "python":
-                exec(text, names)
-            else:
-                assert printed.getvalue() == text
-                printed.truncate(printed.seek(0))
-    assert printed.getvalue() == ""
+    assert pages.run(page(course)) == 5
 
 
 def test_every_ready_made_mod_is_there_with_its_line(course):
