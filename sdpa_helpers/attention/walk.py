@@ -44,11 +44,11 @@ def tiles_for(first: int, last: int, key: Any, rule: Rule, tiles: Tiles) -> Iter
     blocks = rule.mask_mod
     if not isinstance(blocks, HeadBlocks):
         return needed(rectangles(first, last, len(key), rule.is_causal, tiles), key, rule)
-    if rule.is_causal or is_boolean(rule.mask):
+    if is_boolean(rule.mask):
         return of_blocks(first, last, key, rule, tiles)
-    # With nothing else that hides, the tiles are those of the mask alone, and the same in the next call.
+    # With no other mask that hides, the tiles are the same in the next call.
     walks = blocks.whole.walks
-    asked = (blocks.b, blocks.h, first, last, tiles, getattr(key, "device", None))
+    asked = (blocks.b, blocks.h, rule.is_causal, first, last, tiles, getattr(key, "device", None))
     if asked not in walks.tiles:
         found = list(of_blocks(first, last, key, rule, tiles))
         answers = sum(math.prod(tile.seen.shape) for tile in found if tile.seen is not None)
