@@ -13,7 +13,7 @@ from sdpa_helpers.attention import known_backends, worth
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.call_facts import Call
-    from sdpa_helpers.attention.worth import TooSmall
+    from sdpa_helpers.attention.worth import NotWorthIt
 
 # Fastest first, by the kind of the arrays; the formula, which serves every call, is the last. On a GPU torch's kernels
 # come before our Triton ones, which nobody has timed there yet, but only for calls that they do right: those with a
@@ -29,7 +29,7 @@ class Choice(NamedTuple):
 
     backend: str
     why: str
-    others: tuple[tuple[str, str | TooSmall], ...]
+    others: tuple[tuple[str, str | NotWorthIt], ...]
     """Faster ones that "auto" passed over, or the one asked for: why not."""
 
     def __str__(self) -> str:
@@ -57,12 +57,12 @@ def choose(name: str, call: Call) -> Choice:
     return Choice(formula, f"the plain formula, in place of {name}", ((name, reason),))
 
 
-def _refusal(name: str, reason: str | TooSmall) -> ValueError:
+def _refusal(name: str, reason: str | NotWorthIt) -> ValueError:
     return ValueError(f"backend {name!r} cannot serve this call, nor can another in its place: {reason}")
 
 
 def _automatic(call: Call) -> Choice:
-    others: list[tuple[str, str | TooSmall]] = []
+    others: list[tuple[str, str | NotWorthIt]] = []
     for name in AUTOMATIC[call.kind]:
         reason = _why_not(name, call)
         if not reason:
@@ -71,7 +71,7 @@ def _automatic(call: Call) -> Choice:
     raise _refusal(*others[-1])  # the formula's
 
 
-def _why_not(name: str, call: Call) -> str | TooSmall:
+def _why_not(name: str, call: Call) -> str | NotWorthIt:
     backend = known_backends.BACKENDS[name]
     if backend.needs_gpu and call.device != "cuda":
         return f"it is for tensors on an NVIDIA GPU, not on {call.device!r}"
@@ -79,6 +79,6 @@ def _why_not(name: str, call: Call) -> str | TooSmall:
         return "its products of float32 matrices take three steps each, and more registers than there are"
     if not known_backends.is_usable(name):
         return f"not installed: {backend.install}"
-    if too_small := worth.why_not(backend.module, backend.worth, call):
-        return too_small
+    if reason := worth.why_not(backend.module, backend.worth, call):
+        return reason
     return known_backends.cannot(name, call)

@@ -64,7 +64,7 @@ BACKENDS = {
         "numpy_tiled",
         "numpy",
         formula="numpy",
-        worth=Worth(256 * 256, rows=FEW_ROWS),
+        worth=Worth(130_000, rows=FEW_ROWS),
         tiled=True,
         own_passes=True,
     ),
@@ -75,10 +75,11 @@ BACKENDS = {
         install='pip install numba scipy, or pip install -e ".[fast]"',
         formula="numpy",
         worth=Worth(
-            1_000_000,
+            100_000,
             loading=50_000_000,  # which takes half a second
             compiling=500_000_000,  # which takes six seconds
             rows=FEW_ROWS,
+            slow_in="float64",  # its exp2 is NumPy's, called for one number at a time
         ),
         tiled=True,
         own_passes=True,
@@ -89,7 +90,7 @@ BACKENDS = {
         "torch",
         **TORCH,
         formula="torch",
-        worth=Worth(256 * 256, rows=FEW_ROWS),
+        worth=Worth(400_000, rows=FEW_ROWS),
         tiled=True,
         transforms=TRANSFORMS[:4],
     ),

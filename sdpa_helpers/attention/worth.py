@@ -21,6 +21,7 @@ class Worth(NamedTuple):
     loading: int = 0  # where this process has not computed such a call with it; 0: that makes no difference
     compiling: int = 0  # where none of its machine code is on disk either
     rows: int = 0  # queries to the same keys; with fewer, all scores are no larger than the keys themselves
+    slow_in: str = ""  # a dtype in which another backend is faster at any size
 
 
 COMPUTED: set[tuple[str, str, str]] = set()
@@ -36,37 +37,41 @@ def _compiled(module: str, query: Any, mask: Any) -> tuple[str, str, str]:
     return module, str(query.dtype), "" if mask is None else str(mask.dtype)
 
 
-class TooSmall(NamedTuple):
-    """Why a call is too small for a backend: put into words only for those who ask, because a small call is short."""
+class NotWorthIt(NamedTuple):
+    """Why a backend is not worth its trouble: put into words only for those who ask, because a small call is short."""
 
     scores: int
     worth: Worth
-    to_do: str  # "compile" or "load" first; "": neither. "rows": too few of them, however many keys
+    because: str  # of "size"; it has to "load" or "compile" first; of too few "rows"; of its slow "dtype"
 
     def __str__(self) -> str:
-        if self.to_do == "rows":
+        if self.because == "dtype":
+            return f"in {self.worth.slow_in} it is slower than NumPy's own loops"
+        if self.because == "rows":
             return f"its tiles save nothing with fewer than {self.worth.rows} queries to the same keys"
         here = f"here {_grouped(self.scores)}"
-        if self.to_do == "compile":
+        if self.because == "compile":
             return f"compiling it takes seconds, worth it from about {rounded(self.worth.compiling)} scores, {here}"
-        if self.to_do == "load":
+        if self.because == "load":
             first = f"its first such call in a process is worth it from about {rounded(self.worth.loading)} scores"
             return f"{first}, {here}; after it, from {rounded(self.worth.ready)}"
         return f"worth it from about {rounded(self.worth.ready)} scores in all heads, {here}"
 
 
-def why_not(module: str, worth: Worth, call: Call) -> TooSmall | None:
-    """Why such a call is too small for the backend in that module; None when it is not."""
+def why_not(module: str, worth: Worth, call: Call) -> NotWorthIt | None:
+    """Why the backend in that module is not worth its trouble for such a call; None when it is."""
     scores = call.scores
     if scores < worth.ready:
-        return TooSmall(scores, worth, "")
+        return NotWorthIt(scores, worth, "size")
     if call.n_q < worth.rows and call.n_q * _sharing(call) < worth.rows:
-        return TooSmall(scores, worth, "rows")
+        return NotWorthIt(scores, worth, "rows")
+    if call.dtype == worth.slow_in:
+        return NotWorthIt(scores, worth, "dtype")
     if scores >= worth.compiling or _compiled(module, call.query, call.attn_mask) in COMPUTED:
         return None
     if scores < worth.loading:
-        return TooSmall(scores, worth, "load")
-    return None if machine.is_compiled(module.partition("_")[0]) else TooSmall(scores, worth, "compile")
+        return NotWorthIt(scores, worth, "load")
+    return None if machine.is_compiled(module.partition("_")[0]) else NotWorthIt(scores, worth, "compile")
 
 
 def _sharing(call: Call) -> int:
