@@ -1,15 +1,9 @@
-"""FlashAttention's algorithm, compiled: what NumPy does in passes over a tile, here is one loop over its rows.
+"""FlashAttention's algorithm, compiled by Numba: which heads, which queries and which tiles each thread does.
 
-    Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
-
-The algorithm is that of `numpy_tiled.py`; read that first. There, each operation (hide, maximum, subtract, exp, sum)
-reads and writes the whole tile. Numba compiles a loop in which a row is finished while it is in the first cache
-(`exponentials`). Only the matrix products still go to BLAS.
-
-exp is written out (`exp2`), because a call to a library's exp in a loop keeps the compiler from working on 8 or 16
-numbers at once. Everything is to base 2, with log₂ e folded into the scale: 2^x is easier to take apart.
-
-The first call compiles for some seconds; the result is kept on disk.
+The algorithm itself is in `numba_kernels.py`; read that. Here a call is cut into pieces: some heads, and one block of
+their queries. Heads for which the same is hidden share a list of tiles, and a piece is one call of compiled code, so
+that many short sequences cost hardly more than their products. Threads share the pieces (`threads.py`): compiled code
+works without the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -17,14 +11,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numba
-import numba.extending
 import numpy as np
+import scipy.linalg.cython_blas  # noqa: F401  what np.dot calls in compiled code: known to `threads.py` from here on
 
-from sdpa_helpers.attention.layout import Answer, Head, Rule, State, Tiles, Wants, heads_of, leading_shape
-from sdpa_helpers.attention.small_scores import scores_are_small
+from sdpa_helpers.attention import numba_kernels, threads
+from sdpa_helpers.attention.block_mask import BlockMask
+from sdpa_helpers.attention.layout import Answer, Head, Rule, Shape, State, Tiles, Wants, leading_shape
+from sdpa_helpers.attention.numba_kernels import Derivative, Matrices, Task
+from sdpa_helpers.attention.walk import tiles_for
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from jaxtyping import Float
 
     from sdpa_helpers.attention.call_facts import Call
@@ -32,320 +30,251 @@ if TYPE_CHECKING:
 TILES = Tiles(queries=512, keys=512, diagonal=64)
 BACKWARD_TILES = Tiles(queries=512, keys=256, diagonal=128)
 
-LOG2_E = math.log2(math.e)
-
-# What the compiler may do to the loops below: add in any order, and a · b + c in one go. Not assume that there is
-# no infinity and no NaN: −∞ hides a score, and NaN must come through.
-FAST = {"reassoc", "contract", "nsz", "arcp"}
-
-
-def compiled(function: Any = None, **options: Any) -> Any:
-    """Numba's njit; keeps the machine code on disk where there is a place for it."""
-    if function is None:
-        return lambda f: compiled(f, **options)
-    try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-    except RuntimeError:  # neither this folder nor the user's cache can be written to
-        return numba.njit(nogil=True, error_model="numpy", **options)(function)
-
-
-class RowsRule(NamedTuple):
-    """`layout.Rule` for one tile of queries, as compiled functions take it."""
-
-    allowed: np.ndarray  # the boolean mask of these rows; empty where there is none
-    bias: np.ndarray  # the float mask of these rows; empty where there is none
-    first: int  # the number of the first of these queries
-    is_causal: bool
-    scale: float
+PIECES_FOR_A_CORE = (
+    4  # at least, where they are large: who is held up by another process leaves some to the others
+)
 
 
 def cannot(call: Call) -> str:
     """Why this file does not do such a call; "" when it does."""
-    if call.return_weights:
-        return "tiles of weights are overwritten, never returned"
-    if call.has_mask_mod or call.has_score_mod:
-        return "it knows masks as arrays only, no mask_mod and no score_mod"
-    return "it does not return its LSE" if call.return_lse else ""
+    return "tiles of weights are overwritten, never returned" if call.return_weights else ""
 
 
 def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
     """The attended values, in the dtype of the query."""
-    return Answer(attention_forward(arrays, rule, wants.enable_gqa).output)
-
-
-# Forward ---------------------------------------------------------------------------------------------------
+    whole = attention_forward(arrays, rule, wants.enable_gqa)
+    with np.errstate(divide="ignore"):  # −∞ for a row that has seen nothing
+        return Answer(whole.output, lse=whole.largest + np.log(whole.total) if wants.return_lse else None)
 
 
 def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> State:
     """The attended values and, for the backward pass, each query's m and Σⱼ exp(sⱼ − m)."""
-    query, key, value = arrays
-    lead = leading_shape(*arrays, enable_gqa)
-    n_q, n_k = query.shape[-2], key.shape[-2]
-    working = np.result_type(query.dtype, np.float32)
-    output = np.zeros((*lead, n_q, value.shape[-1]), dtype=working)
-    whole = State(output, *np.zeros((2, *lead, n_q), dtype=working))
-    rule = rule.in_full(n_q, n_k)
-    scratch = scratch_for(TILES, n_q, n_k, working)
-    for index in heads_of(lead):
-        head = Head(*(matrix(x, working) for x in arrays.at(index, lead)))
-        rule_here, results = rule.at(index, lead), whole.at(index)
-        small = scores_are_small(head, rule_here, working)
-        if not small:
-            results.largest[:] = np.finfo(working).min
-        for first in range(0, n_q, TILES.queries):
-            rows = slice(first, first + TILES.queries)
-            some = head._replace(query=head.query[rows])
-            of_rows = rule_of_rows(rule_here, rows, working)
-            attend_rows(some, of_rows, small, TILES, scratch, State(*(x[rows] for x in results)))
-    return whole._replace(output=output.astype(query.dtype, copy=False))
+    call = described(arrays, rule, enable_gqa, TILES)
+    heads, n_q, d_v = len(call.matrices.serves), arrays.query.shape[-2], arrays.value.shape[-1]
+    shapes = (heads, n_q, d_v), (heads, n_q), (heads, n_q)
+    whole = State(*(np.zeros(shape, call.matrices.query.dtype) for shape in shapes))
+
+    def work(piece: Piece, room: Room) -> None:
+        for task in room.tasks(piece):
+            if rule.score_mod is None:
+                numba_kernels.attend(call.matrices, task, room.scratch, whole)
+            else:
+                attend_in_steps(call, task, room.scratch, whole)
+
+    blocks = math.ceil(n_q / TILES.queries)
+    pieces = call.pieces([np.array([head]) for head in range(heads)], blocks)
+    threads.for_each(work, pieces, call.cost, call.room)
+    output, *numbers = (x.reshape(*call.lead, *x.shape[1:]) for x in whole)
+    return State(output.astype(arrays.query.dtype, copy=False), *numbers)
 
 
-@compiled
-def attend_rows(head, rule, small, tiles, scratch, results):
-    """One tile of queries against all keys that they see: writes to `results`."""
-    query, key, value = head
-    output, largest, total = results
-    bias = rule.bias
-    # With a float mask the scores stay to base e until their largest is subtracted: the lowest float32 · log₂ e
-    # would overflow.
-    early, late = (1.0, LOG2_E) if bias.size else (LOG2_E, 1.0)
-    scaled_query = query * query.dtype.type(rule.scale * early)
-    late = query.dtype.type(late)
-    for number in range(rectangles(rule, len(query), len(key), tiles)):
-        top, bottom, left, right = rectangle(number, rule, len(query), len(key), tiles)
-        scores = scratch[0, : (bottom - top) * (right - left)].reshape(bottom - top, right - left)
-        np.dot(scaled_query[top:bottom], key[left:right].T, scores)
-        hide(scores, top, left, rule)
-        if not small:
-            subtract_largest(scores, late, output[top:bottom], largest[top:bottom], total[top:bottom])
-        exponentials(scores, total[top:bottom])
-        values = np.dot(scores, value[left:right])
-        add(output[top:bottom], values)
-    for i in range(len(output)):
-        if total[i] != 0:  # a row that has seen nothing keeps its zeros
-            output[i] /= total[i]
-        if bias.size == 0:
-            largest[i] /= LOG2_E
+def attend_in_steps(call: Described, task: Task, scratch: np.ndarray, whole: State) -> None:
+    """`numba_kernels.attend` with a score_mod: what calls the compiled parts, and the mod between them, is Python."""
+    rows = slice(task.first, task.last)
+    for number in task.heads:
+        score_mod = call.rule_of(number).score_mod
 
+        def change(scores: np.ndarray, top: int, left: int, score_mod: Any = score_mod) -> None:
+            i, j = np.arange(top, top + len(scores))[:, None], np.arange(left, left + scores.shape[1])
+            scores[:] = score_mod(scores, i, j)
 
-@compiled
-def subtract_largest(scores, late, values, largest, total):
-    """score − largest, in place; where a row brings a larger score, its sums so far shrink."""
-    for i in range(scores.shape[0]):
-        m = max(largest[i], largest_of(scores, i))
-        shrink = exp2((largest[i] - m) * late)
-        if shrink != 1:
-            total[i] *= shrink
-            for c in range(values.shape[1]):
-                values[i, c] *= shrink
-        largest[i] = m
-        for j in range(scores.shape[1]):
-            scores[i, j] = (scores[i, j] - m) * late
-
-
-@compiled(fastmath=FAST)
-def exponentials(scores, total):
-    """2^score in place; the sums of the rows are added to `total`."""
-    for i in range(scores.shape[0]):
-        subtotal = scores.dtype.type(0)
-        for j in range(scores.shape[1]):
-            weight = exp2(scores[i, j])
-            scores[i, j] = weight
-            subtotal += weight
-        total[i] += subtotal
-
-
-@compiled(fastmath=FAST)
-def largest_of(scores, i):
-    """Of row i. Four maxima side by side: one alone would have to wait for each comparison."""
-    a = b = c = d = scores[i, 0]
-    whole = scores.shape[1] // 4 * 4
-    for j in range(0, whole, 4):
-        a, b = max(a, scores[i, j]), max(b, scores[i, j + 1])
-        c, d = max(c, scores[i, j + 2]), max(d, scores[i, j + 3])
-    for j in range(whole, scores.shape[1]):
-        a = max(a, scores[i, j])
-    return max(max(a, b), max(c, d))
-
-
-@compiled
-def hide(scores, top, left, rule):
-    """−∞ where the query of that row may not attend to the key of that column; add a float mask."""
-    n, width = scores.shape
-    allowed, bias = rule.allowed, rule.bias
-    for i in range(n if allowed.size else 0):
-        for j in range(width):
-            if not allowed[top + i, left + j]:
-                scores[i, j] = -np.inf
-    for i in range(n if bias.size else 0):
-        for j in range(width):
-            scores[i, j] += bias[top + i, left + j]
-    for i in range(n if rule.is_causal else 0):
-        for j in range(max(0, rule.first + top + i + 1 - left), width):
-            scores[i, j] = -np.inf
-
-
-@compiled(fastmath=FAST)
-def add(to, what):
-    """to += what: NumPy's own would go through more general, slower loops here."""
-    for i in range(to.shape[0]):
-        for c in range(to.shape[1]):
-            to[i, c] += what[i, c]
-
-
-# `layout.rectangles` in a form that can be compiled: how many there are, and number so and so.
-
-
-@compiled
-def rectangles(rule, n, n_k, tiles):
-    if not rule.is_causal:
-        return (n_k + tiles.keys - 1) // tiles.keys
-    thin = (n + tiles.diagonal - 1) // tiles.diagonal if rule.first < n_k else 0
-    return (min(rule.first, n_k) + tiles.keys - 1) // tiles.keys + thin
-
-
-@compiled
-def rectangle(number, rule, n, n_k, tiles):
-    """(top, bottom, left, right); rows are counted from `rule.first`."""
-    straight = min(rule.first, n_k) if rule.is_causal else n_k
-    full = (straight + tiles.keys - 1) // tiles.keys
-    if number < full:
-        return 0, n, number * tiles.keys, min((number + 1) * tiles.keys, straight)
-    top = (number - full) * tiles.diagonal
-    bottom = min(top + tiles.diagonal, n)
-    return top, bottom, rule.first, min(rule.first + bottom, n_k)
-
-
-# 2^x -------------------------------------------------------------------------------------------------------
-
-# 2^x = 2^n · 2^f, with n the nearest integer. 2^n is made by putting n into the exponent's bits; 2^f, for
-# −½ ≤ f ≤ ½, is a polynomial of degree 5, whose relative error of 10⁻⁷ is float32's own.
-_OF_2_TO_F = np.polynomial.Chebyshev.interpolate(lambda f: 2**f, 5, domain=[-0.5, 0.5])
-C0, C1, C2, C3, C4, C5 = (np.float32(c) for c in _OF_2_TO_F.convert(kind=np.polynomial.Polynomial).coef)
-HALF = np.float32(0.5)
-LOWEST = np.float32(-127)  # 2^−127 and below become 0
-
-
-def exp2(x: Any) -> Any:
-    """2^x for x < 128; 0 for x ≤ −127. Here for readers; compiled functions get one of the two below."""
-    return np.exp2(x)
-
-
-@numba.extending.overload(exp2)
-def _compiled_exp2(x):
-    return _exp2_float32 if x == numba.float32 else np_exp2
-
-
-def np_exp2(x):
-    return np.exp2(x)  # float64 is for accuracy, not for speed
-
-
-def _exp2_float32(x):
-    x = LOWEST if x < LOWEST else x  # written so that NaN stays NaN
-    n = np.floor(x + HALF)
-    f = x - n
-    bits = np.int32((np.int32(n) + 127) << 23)  # n and the exponent's bias, above the 23 bits of the rest
-    power = bits.view(np.float32)
-    return power * (C0 + f * (C1 + f * (C2 + f * (C3 + f * (C4 + f * C5)))))
-
-
-# Backward --------------------------------------------------------------------------------------------------
+        q, k, v = call.matrices.serves[number]
+        head = Head(call.matrices.query[q, rows], call.matrices.key[k], call.matrices.value[v])
+        numba_kernels.attend_rows.py_func(
+            head, task, scratch, State(*(x[number, rows] for x in whole)), change
+        )
 
 
 def attention_backward(
     arrays: Head, rule: Rule, enable_gqa: bool, whole: State, grad_output: Float[np.ndarray, "... n_q d_v"]
 ) -> Head:
-    """Gradients for query, key and value; the derivation is in `numpy_tiled.attention_backward`."""
+    """Gradients for query, key and value; the derivation is in `numpy_tiled.attention_backward`.
+
+    Heads that share a query, a key or a value add to the same gradient, so that one thread does all of them. Where that
+    leaves too few pieces, blocks of queries are dealt out to several sums of the gradients of keys and values, which
+    are added up at the end, in order: the result does not depend on who was first.
+    """
+    if rule.score_mod is not None:
+        raise ValueError("numba's backward pass knows no derivative of a score_mod")
+    call = described(arrays, rule, enable_gqa, BACKWARD_TILES)
+    matrices, working = call.matrices, call.matrices.query.dtype
+    heads = len(matrices.serves)
+    given = (x.reshape(heads, *x.shape[len(call.lead) :]) for x in (*whole, grad_output))
+    derivative = Derivative(*(compact(x, working) for x in given))
+    groups = groups_of_heads(matrices.serves)
+    large = call.all_costs() > 2 * threads.WORTH_A_THREAD
+    sums = math.ceil(threads.cores() / len(groups)) if large else 1
+    d_query = np.zeros_like(matrices.query)
+    gradients = [
+        Head(d_query, np.zeros_like(matrices.key), np.zeros_like(matrices.value)) for _ in range(sums)
+    ]
+
+    def work(piece: Piece, room: Room) -> None:
+        for task in room.tasks(piece):
+            numba_kernels.attend_backward(matrices, task, room.scratch, derivative, gradients[piece.share])
+
+    threads.for_each(work, call.pieces(groups, sums), call.cost, call.room)
+    for other in gradients[1:]:
+        gradients[0].key[:] += other.key
+        gradients[0].value[:] += other.value
+    dtype = arrays.query.dtype
+    return Head(
+        *(
+            x.reshape(like.shape).astype(dtype, copy=False)
+            for x, like in zip(gradients[0], arrays, strict=True)
+        )
+    )
+
+
+# A call, cut into pieces ------------------------------------------------------------------------------------
+
+
+class Piece(NamedTuple):
+    """What one thread does in one go."""
+
+    heads: np.ndarray  # their numbers
+    blocks: range  # the first queries of its blocks of queries
+    share: int  # of the queries: which of the sums its gradients are added to
+
+
+class Described(NamedTuple):
+    """A call as the pieces need it."""
+
+    matrices: Matrices
+    lead: Shape
+    rule: Rule  # its mask in full
+    rules: np.ndarray  # (heads,): the same number where the same is hidden
+    tiles: Tiles
+
+    def rule_of(self, head: int) -> Rule:
+        return self.rule.at(tuple(map(int, np.unravel_index(head, self.lead))), self.lead)
+
+    def room(self) -> Room:
+        return Room(self)
+
+    def cost(self, piece: Piece) -> float:
+        """Multiply-adds of the forward pass, roughly: as if no mask hid anything."""
+        _, n_q, d_k = self.matrices.query.shape
+        _, n_k, d_v = self.matrices.value.shape
+        scores = 0
+        for first in piece.blocks:
+            last = min(first + self.tiles.queries, n_q)
+            scores += (last - first) * (min(n_k, (first + last) // 2) if self.rule.is_causal else n_k)
+        return float(len(piece.heads) * scores * (d_k + d_v))
+
+    def all_costs(self) -> float:
+        return self.cost(Piece(self.rules, self.blocks(), 0))
+
+    def blocks(self) -> range:
+        return range(0, self.matrices.query.shape[1], self.tiles.queries)
+
+    def pieces(self, groups: list[np.ndarray], shares: int) -> list[Piece]:
+        """Whole groups of heads, and every so manieth block of their queries.
+
+        As many as keep all cores busy, but none so small that to begin it costs more than it does.
+        """
+        wanted = min(PIECES_FOR_A_CORE * threads.cores(), self.all_costs() / (threads.WORTH_A_THREAD / 2))
+        several = min(max(1, math.ceil(wanted / max(1, shares))), len(groups))
+        joined = [
+            np.concatenate(groups[n * len(groups) // several : (n + 1) * len(groups) // several])
+            for n in range(several)
+        ]
+        return [
+            Piece(heads, self.blocks()[share::shares], share) for share in range(shares) for heads in joined
+        ]
+
+
+class Room:
+    """A thread's own memory: the scores of one tile, or of two in the backward pass; and the last list of tiles."""
+
+    def __init__(self, call: Described) -> None:
+        self.call = call
+        tiles, n_q, n_k = call.tiles, call.matrices.query.shape[1], call.matrices.key.shape[1]
+        size = min(tiles.queries * max(tiles.keys, tiles.diagonal), n_q * n_k)
+        self.scratch = np.empty(2 * size, call.matrices.query.dtype)
+        self.last: tuple[tuple[int, int], Task] | None = None
+
+    def tasks(self, piece: Piece) -> Iterator[Task]:
+        """The piece in calls of compiled code: one for each block of queries, and for each rule of its heads."""
+        rules = self.call.rules[piece.heads]
+        borders = np.flatnonzero(np.diff(rules)) + 1
+        for first in piece.blocks:
+            for heads in np.split(piece.heads, borders):
+                which = int(self.call.rules[heads[0]]), first
+                if self.last is None or self.last[0] != which:
+                    self.last = which, task_of(self.call, heads, first)
+                yield self.last[1]._replace(heads=heads)
+
+
+def described(arrays: Head, rule: Rule, enable_gqa: bool, tiles: Tiles) -> Described:
+    """What the pieces need to know."""
     lead = leading_shape(*arrays, enable_gqa)
     n_q, n_k = arrays.query.shape[-2], arrays.key.shape[-2]
     working = np.result_type(arrays.query.dtype, np.float32)
+    serves = np.stack([matrix_numbers(x, lead) for x in arrays], axis=1)
+    stacked = (compact(x, working).reshape(math.prod(x.shape[:-2]), *x.shape[-2:]) for x in arrays)
     rule = rule.in_full(n_q, n_k)
-    gradients = Head(*(np.zeros(x.shape, working) for x in arrays))
-    scratch = scratch_for(BACKWARD_TILES, n_q, n_k, working)
-    for index in heads_of(lead):
-        head = Head(*(matrix(x, working) for x in arrays.at(index, lead)))
-        # Heads that share a key get views of the same matrix here, in which their gradients add up.
-        grads = gradients.at(index, lead)
-        grad = matrix(grad_output[index], working)
-        results = whole.at(index)._replace(output=matrix(whole.output[index], working))
-        for first in range(0, n_q, BACKWARD_TILES.queries):
-            rows = slice(first, first + BACKWARD_TILES.queries)
-            backward_rows(
-                head._replace(query=head.query[rows]),
-                rule_of_rows(rule.at(index, lead), rows, working),
-                State(*(x[rows] for x in results)),
-                grad[rows],
-                BACKWARD_TILES,
-                scratch,
-                grads._replace(query=grads.query[rows]),
-            )
-    return Head(*(x.astype(arrays.query.dtype, copy=False) for x in gradients))
+    mod = rule.mask_mod
+    if mod is not None and not (isinstance(mod, BlockMask) and mod.shape[:2] == (1, 1)):
+        rules = np.arange(len(serves))  # it may ask which head it is
+    else:
+        rules = np.zeros(len(serves), int) if rule.mask is None else matrix_numbers(rule.mask, lead)
+    return Described(Matrices(*stacked, serves), lead, rule, rules, tiles)
 
 
-@compiled
-def backward_rows(head, rule, results, grad_output, tiles, scratch, gradients):
-    """One tile of queries against all keys that they see: adds to `gradients`."""
-    query, key, value = head
-    output, largest, total = results
-    dq, dk, dv = gradients
-    bias = rule.bias
-    scaled_query = query * query.dtype.type(rule.scale)
-    shift, factor = np.empty_like(total), np.empty_like(total)
-    for i in range(len(total)):
-        # Without a float mask the total goes into the exponent too; a row that saw nothing gets 2^−∞.
-        factor[i] = 1 / total[i] if bias.size and total[i] != 0 else 1
-        shift[i] = largest[i] if bias.size else largest[i] + np.log(total[i]) if total[i] != 0 else np.inf
-    dq_unscaled = np.zeros_like(query)
-    less = np.empty_like(total)
-    for i in range(len(total)):
-        less[i] = np.sum(grad_output[i] * output[i])
-
-    for number in range(rectangles(rule, len(query), len(key), tiles)):
-        top, bottom, left, right = rectangle(number, rule, len(query), len(key), tiles)
-        size = (bottom - top) * (right - left)
-        weights = scratch[0, :size].reshape(bottom - top, right - left)
-        dscores = scratch[1, :size].reshape(bottom - top, right - left)
-        np.dot(scaled_query[top:bottom], key[left:right].T, weights)
-        np.dot(grad_output[top:bottom], value[left:right].T, dscores)
-        hide(weights, top, left, rule)
-        differentiate(weights, dscores, shift[top:bottom], factor[top:bottom], less[top:bottom])
-        add(dv[left:right], np.dot(weights.T, grad_output[top:bottom]))
-        add(dq_unscaled[top:bottom], np.dot(dscores, key[left:right]))
-        add(dk[left:right], np.dot(dscores.T, scaled_query[top:bottom]))
-    add(dq, dq_unscaled * query.dtype.type(rule.scale))
+def matrix_numbers(array: np.ndarray, lead: Shape) -> np.ndarray:
+    """Which matrix of `array` serves each head: `layout.matrix_at` for all at once."""
+    own = array.shape[:-2]
+    numbers = np.arange(math.prod(own)).reshape(own)
+    for axis, size in zip(range(-len(own), 0), lead[len(lead) - len(own) :], strict=True):
+        numbers = numbers.repeat(size // max(1, own[axis]), axis)
+    return np.ascontiguousarray(np.broadcast_to(numbers, lead)).reshape(-1)
 
 
-@compiled(fastmath=FAST)
-def differentiate(scores, grad_weights, shift, factor, less):
-    """In place: scores become weights P, and grad_weights dP becomes P ∘ (dP − D)."""
-    log2_e = scores.dtype.type(LOG2_E)
-    for i in range(scores.shape[0]):
-        for j in range(scores.shape[1]):
-            weight = exp2((scores[i, j] - shift[i]) * log2_e) * factor[i]
-            scores[i, j] = weight
-            grad_weights[i, j] = weight * (grad_weights[i, j] - less[i])
+def groups_of_heads(serves: np.ndarray) -> list[np.ndarray]:
+    """The heads in groups, so that those of different groups have no matrix in common."""
+    group = np.arange(len(serves))
+    while True:
+        before = group
+        for numbers in serves.T:  # the least of all heads with the same matrix
+            least = np.full(len(serves), len(serves))
+            np.minimum.at(least, numbers, group)
+            group = least[numbers]
+        if (group == before).all():
+            order = np.argsort(group, kind="stable")
+            return np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
 
 
-# Arrays as the compiled functions take them: of one type each, or all would be compiled again --------------
+# As the compiled functions take it: of one type each, or all would be compiled again -------------------------
 
 
-def matrix(array: np.ndarray, dtype: Any) -> np.ndarray:
+def task_of(call: Described, heads: np.ndarray, first: int) -> Task:
+    """The tiles that one block of queries needs, for heads of the same rule."""
+    last = min(first + call.tiles.queries, call.matrices.query.shape[1])
+    rule = call.rule_of(heads[0])
+    key = call.matrices.key[call.matrices.serves[heads[0], 1]]
+    tiles, parts, start = [], [np.empty(0, bool)], 0
+    for tile in tiles_for(first, last, key, rule, call.tiles):
+        place = tile.top - first, tile.bottom - first, tile.left, tile.right
+        rows = 0 if tile.seen is None else len(tile.seen)
+        tiles.append((*place, start, rows))
+        if tile.seen is not None:
+            parts.append(np.ravel(tile.seen))
+            start += tile.seen.size
+    numbers = np.array(tiles, np.int64).reshape(-1, 6)
+    bias = bias_of(rule.mask, slice(first, last), key.dtype)
+    return Task(heads, first, last, numbers, np.concatenate(parts), bias, float(rule.scale))
+
+
+def bias_of(mask: Any, rows: slice, dtype: Any) -> np.ndarray:
+    """A float mask for these rows, or the one row that holds for all; (0, 0) where there is none."""
+    if mask is None or mask.dtype == bool:
+        return np.empty((0, 0), dtype)
+    with np.errstate(over="ignore"):
+        return compact(mask[:1] if mask.strides[0] == 0 else mask[rows], dtype)
+
+
+def compact(array: np.ndarray, dtype: Any) -> np.ndarray:
     """Of that dtype, rows one after the other, writable: a copy only where the array is not so already."""
     array = np.ascontiguousarray(array, dtype=dtype)
     return array if array.flags.writeable else array.copy()
-
-
-def rule_of_rows(rule: Rule, rows: slice, dtype: Any) -> RowsRule:
-    """A head's rule for these rows."""
-    allowed, bias = np.empty((0, 0), bool), np.empty((0, 0), dtype)
-    if rule.mask is not None and rule.mask.dtype == bool:
-        allowed = matrix(rule.mask[rows], bool)
-    elif rule.mask is not None:
-        with np.errstate(over="ignore"):
-            bias = matrix(rule.mask[rows], dtype)
-    return RowsRule(allowed, bias, rows.start, rule.is_causal, rule.scale)
-
-
-def scratch_for(tiles: Tiles, n_q: int, n_k: int, dtype: Any) -> np.ndarray:
-    """Room for two of the largest tiles, to be used again for every tile."""
-    return np.empty((2, min(tiles.queries, n_q) * min(max(tiles.keys, tiles.queries), n_k)), dtype)
