@@ -31,7 +31,10 @@ TILES = Tiles(queries=512, keys=512, diagonal=64)
 BACKWARD_TILES = Tiles(queries=512, keys=256, diagonal=128)
 
 PIECES_FOR_A_CORE = (
-    4  # at least, where they are large: who is held up by another process leaves some to the others
+    4  # at least, if they are large: who is held up by another process leaves some to the others
+)
+LEAST_COST = (
+    4e7  # multiply-adds of a piece, about a millisecond: to begin one takes Python up to a tenth of that
 )
 
 
@@ -117,13 +120,8 @@ def attention_backward(
     for other in gradients[1:]:
         gradients[0].key[:] += other.key
         gradients[0].value[:] += other.value
-    dtype = arrays.query.dtype
-    return Head(
-        *(
-            x.reshape(like.shape).astype(dtype, copy=False)
-            for x, like in zip(gradients[0], arrays, strict=True)
-        )
-    )
+    shaped = [x.reshape(like.shape) for x, like in zip(gradients[0], arrays, strict=True)]
+    return Head(*(x.astype(arrays.query.dtype, copy=False) for x in shaped))
 
 
 # A call, cut into pieces ------------------------------------------------------------------------------------
@@ -132,7 +130,7 @@ def attention_backward(
 class Piece(NamedTuple):
     """What one thread does in one go."""
 
-    heads: np.ndarray  # their numbers
+    heads: list[np.ndarray]  # their numbers, those of one rule together: they are one call of compiled code
     blocks: range  # the first queries of its blocks of queries
     share: int  # of the queries: which of the sums its gradients are added to
 
@@ -160,10 +158,10 @@ class Described(NamedTuple):
         for first in piece.blocks:
             last = min(first + self.tiles.queries, n_q)
             scores += (last - first) * (min(n_k, (first + last) // 2) if self.rule.is_causal else n_k)
-        return float(len(piece.heads) * scores * (d_k + d_v))
+        return float(sum(map(len, piece.heads)) * scores * (d_k + d_v))
 
     def all_costs(self) -> float:
-        return self.cost(Piece(self.rules, self.blocks(), 0))
+        return self.cost(Piece([self.rules], self.blocks(), 0))
 
     def blocks(self) -> range:
         return range(0, self.matrices.query.shape[1], self.tiles.queries)
@@ -173,15 +171,14 @@ class Described(NamedTuple):
 
         As many as keep all cores busy, but none so small that to begin it costs more than it does.
         """
-        wanted = min(PIECES_FOR_A_CORE * threads.cores(), self.all_costs() / (threads.WORTH_A_THREAD / 2))
+        wanted = min(PIECES_FOR_A_CORE * threads.cores(), self.all_costs() / LEAST_COST)
         several = min(max(1, math.ceil(wanted / max(1, shares))), len(groups))
-        joined = [
-            np.concatenate(groups[n * len(groups) // several : (n + 1) * len(groups) // several])
-            for n in range(several)
-        ]
-        return [
-            Piece(heads, self.blocks()[share::shares], share) for share in range(shares) for heads in joined
-        ]
+        pieces = []
+        for n in range(several):
+            heads = np.concatenate(groups[n * len(groups) // several : (n + 1) * len(groups) // several])
+            parts = np.split(heads, np.flatnonzero(np.diff(self.rules[heads])) + 1)
+            pieces += [Piece(parts, self.blocks()[share::shares], share) for share in range(shares)]
+        return sorted(pieces, key=lambda piece: piece.share)  # those with the same tiles one after the other
 
 
 class Room:
@@ -196,10 +193,8 @@ class Room:
 
     def tasks(self, piece: Piece) -> Iterator[Task]:
         """The piece in calls of compiled code: one for each block of queries, and for each rule of its heads."""
-        rules = self.call.rules[piece.heads]
-        borders = np.flatnonzero(np.diff(rules)) + 1
         for first in piece.blocks:
-            for heads in np.split(piece.heads, borders):
+            for heads in piece.heads:
                 which = int(self.call.rules[heads[0]]), first
                 if self.last is None or self.last[0] != which:
                     self.last = which, task_of(self.call, heads, first)
@@ -219,7 +214,8 @@ def described(arrays: Head, rule: Rule, enable_gqa: bool, tiles: Tiles) -> Descr
         rules = np.arange(len(serves))  # it may ask which head it is
     else:
         rules = np.zeros(len(serves), int) if rule.mask is None else matrix_numbers(rule.mask, lead)
-    return Described(Matrices(*stacked, serves), lead, rule, rules, tiles)
+    query, key, value = stacked
+    return Described(Matrices(query, key, value, serves), lead, rule, rules, tiles)
 
 
 def matrix_numbers(array: np.ndarray, lead: Shape) -> np.ndarray:
