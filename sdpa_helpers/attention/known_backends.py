@@ -232,14 +232,19 @@ LOADED: dict[str, Any] = {}  # the files of backends, by name
 
 
 def _load(name: str) -> Any:
-    module = BACKENDS[name].module
-    _make_sure_of(module)
-    return LOADED[module]
+    _make_sure_of(name)
+    return LOADED[BACKENDS[name].module]
 
 
-def _make_sure_of(module: str) -> bool:
-    if module not in LOADED:
-        LOADED[module] = importlib.import_module(f"sdpa_helpers.attention.{module}")
+def _make_sure_of(name: str) -> bool:
+    """The backend's file; of one for torch those of the others too: torch.compile looks into LOADED only once."""
+    backend = BACKENDS[name]
+    if backend.module not in LOADED:
+        loaded = {backend.module}
+        if backend.kind == "torch":
+            loaded |= {x.module for x in BACKENDS.values() if x.needs == backend.needs and not x.needs_group}
+        for module in sorted(loaded):
+            LOADED[module] = importlib.import_module(f"sdpa_helpers.attention.{module}")
     return True
 
 
