@@ -16,10 +16,10 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention as of_torch
 
-from sdpa_helpers.attention import scaled_dot_product_attention
+from sdpa_helpers.attention import explain_backend, scaled_dot_product_attention
 from sdpa_helpers.attention.known_backends import BACKENDS
 from sdpa_helpers.lessons.corner_words import gradient_in_words, output_in_words
-from sdpa_helpers.lessons.corners import ROW, Corner, D, N, Right, corners, right, rounded, upstream
+from sdpa_helpers.lessons.corners import ROW, Corner, D, N, Right, call, corners, right, rounded, upstream
 from sdpa_helpers.lessons.places import course_root
 
 ARRAYS, TENSORS = "arrays", "tensors"
@@ -57,11 +57,9 @@ INTRODUCTION = (
     "gradients and for calls that NumPy does not have `torch`. *Right* is right to what the dtype holds, *zeros* are "
     "exact, *a number* stands where NaN should, *NaN* is in at least one feature of the row. *F.sdpa* is "
     f"torch.nn.functional.scaled_dot_product_attention, torch {torch.__version__.split('+')[0]}; *{MATH}* the same "
-    "under sdpa_kernel(SDPBackend.MATH). A backend that cannot serve a call leaves it to the formula, and so does what "
-    "that does. *auto* takes what it takes by itself. Not here: `triton`, which needs a GPU, and `ring`, which needs "
-    "many processes; and no gradients of NumPy backends, which the public call does not give.",
-    "",
-    "How often each does something else than the formula, for better or worse:",
+    "under sdpa_kernel(SDPBackend.MATH). A backend that cannot serve a call leaves it to the formula, and then does "
+    "what that does. Not here: `triton`, which needs a GPU, and `ring`, which needs many processes; and no gradients "
+    "of NumPy backends, which the public call does not give.",
     "",
 )
 
@@ -222,8 +220,21 @@ def page(found: dict[str, list[Line]]) -> str:
 
 
 def _counts(lines: list[Line]) -> list[str]:
-    """How often each way does something else than the formula."""
-    rows = ["| | outputs | gradients |", "|:--|--:|--:|"]
+    """What auto chooses, and how often each way does something else than the formula."""
+    plain = call("")
+    query, key, value = plain.query, plain.key, plain.value
+    of_arrays = explain_backend(query, key, value).backend
+    of_tensors = explain_backend(torch.tensor(query), torch.tensor(key), torch.tensor(value)).backend
+    alike = sum(not line.others for line in lines)
+    rows = [
+        f"*auto* takes, where nothing is odd, `{of_arrays}` for arrays of this size and `{of_tensors}` for tensors.",
+        "",
+        f"In {alike} of {len(lines)} lines all do the same. How often each does something else than the formula, for "
+        "better or worse:",
+        "",
+        "| | outputs | gradients |",
+        "|:--|--:|--:|",
+    ]
     for name in WAYS:
         cells = []
         for wanted in (False, True):
