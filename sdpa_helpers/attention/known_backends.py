@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention import grouped, machine, worth
+from sdpa_helpers.attention import few_queries, machine, worth
 from sdpa_helpers.attention.block_mask import BlockMask
 from sdpa_helpers.attention.layout import Answer, Head
 from sdpa_helpers.attention.worth import Worth
@@ -189,13 +189,12 @@ def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> Answer:
             mask_mod=_mod_between(query, rule.mask_mod, takes),
             score_mod=_mod_between(query, rule.score_mod, takes),
         )
-    packs = grouped.can_pack(given, rule, wants) and not BACKENDS[name].needs_group
-    if packs:
-        given, wants = grouped.pack(given), wants._replace(enable_gqa=False)
+    attention = _load(name).attention
     with _no_autocast(query):
-        answer = _load(name).attention(given, rule, wants)
-    if packs:
-        answer = grouped.unpack(answer, *query.shape[-3:-1])
+        if BACKENDS[name].needs_group:  # whose processes must agree on what each passes
+            answer = attention(given, rule, wants)
+        else:
+            answer = few_queries.attend(attention, given, rule, wants)
     if BACKENDS[name].worth.loading:
         worth.remember(BACKENDS[name].module, query, rule.mask)
     return Answer(

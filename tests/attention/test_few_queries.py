@@ -1,11 +1,11 @@
-"""Few queries of grouped heads: laid below one another, with the answer of the call as it was."""
+"""Few queries: those of grouped heads are laid below one another, BLAS has one thread, and the answer is the same."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sdpa_helpers.attention import grouped, scaled_dot_product_attention
+from sdpa_helpers.attention import few_queries, scaled_dot_product_attention, threads
 from sdpa_helpers.attention.layout import Head, Rule, Wants
 
 from .cases import assert_matches, make, to_float64, to_kind
@@ -48,9 +48,7 @@ PLAIN = {"rule": Rule(), "wants": Wants(enable_gqa=True)}
     ("case", "changed", "packs"),
     [
         (grouped_case(), {}, True),
-        (grouped_case(n_q=grouped.FEW_QUERIES), {}, True),
-        (grouped_case(n_q=grouped.FEW_QUERIES + 1), {}, False),
-        (grouped_case(kv_heads=6), {}, False),
+        (grouped_case(kv_heads=6), {}, True),
         (grouped_case(), {"wants": Wants()}, False),
         (grouped_case(), {"wants": Wants(enable_gqa=True, dropout_p=0.5)}, False),
         (grouped_case(), {"rule": Rule(is_causal=True)}, False),
@@ -61,12 +59,36 @@ PLAIN = {"rule": Rule(), "wants": Wants(enable_gqa=True)}
     ],
 )
 def test_only_where_all_rows_are_alike(case, changed, packs):
-    assert grouped.can_pack(Head(*case.arrays), **(PLAIN | changed)) is packs
+    assert few_queries.can_pack(Head(*case.arrays), **(PLAIN | changed)) is packs
 
 
 def test_keys_are_not_copied():
     arrays = Head(*grouped_case().arrays)
-    packed = grouped.pack(arrays)
+    packed = few_queries.pack(arrays)
     assert packed.query.shape == (2, 3, 2 * 2, 3)
     assert packed.key is arrays.key
     assert np.shares_memory(packed.query, arrays.query)
+
+
+@pytest.mark.parametrize(("n_q", "numbers", "threads_"), [(32, 2**20, 1), (33, 2**20, 4), (32, 2**20 - 4, 4)])
+def test_blas_has_one_thread_for_few_rows_and_many_keys(monkeypatch, n_q, numbers, threads_):
+    """And its own number again afterwards."""
+    library = FakeBlas()
+    monkeypatch.setattr(threads, "_libraries", lambda _: [library])
+    query, key = np.broadcast_to(1.0, (n_q, 4)), np.broadcast_to(1.0, (numbers // 4, 4))
+    seen = []
+    few_queries.attend(
+        lambda *_: seen.append(library.get_num_threads()), Head(query, key, key), Rule(), Wants()
+    )
+    assert seen == [threads_]
+    assert library.get_num_threads() == 4
+
+
+class FakeBlas:
+    number = 4
+
+    def get_num_threads(self):
+        return self.number
+
+    def set_num_threads(self, number):
+        self.number = number
