@@ -68,10 +68,11 @@ def of_blocks(first: int, last: int, key: Any, rule: Rule, tiles: Tiles) -> Iter
 
 def needed(rectangles: Iterable[tuple[int, int, int, int]], key: Any, rule: Rule) -> Iterator[Tile]:
     """What of these rectangles (top, bottom, left, right) some query sees."""
+    by_numbers = is_boolean(rule.mask) or rule.mask_mod is not None  # else the rectangle tells what is seen
     for top, bottom, left, right in rectangles:
         if left < right:
             tile = Tile(top, bottom, left, right, seen_in(top, bottom, left, right, rule, key))
-            tile = tile if tile.seen is None else narrowed(tile)
+            tile = narrowed(tile) if by_numbers and tile.seen is not None else tile
             if tile.right > tile.left:
                 yield tile
 
@@ -83,13 +84,11 @@ def seen_in(top: int, bottom: int, left: int, right: int, rule: Rule, key: Any) 
         # A mask for all queries alike, as of padding, is one row again and again: its step from row to row is 0.
         rows = slice(top, top + 1) if is_one_row(rule.mask) else slice(top, bottom)
         seen = rule.mask[rows, left:right]
-    beyond = rule.is_causal and right > top + 1  # some key here is after the first query
-    if beyond or rule.mask_mod is not None:
+    if rule.mask_mod is not None:
         i, j = arange(top, bottom, key)[:, None], arange(left, right, key)
-        if rule.mask_mod is not None:
-            seen = both(seen, in_two_dimensions(rule.mask_mod(i, j), right - left, key))
-        if beyond:
-            seen = both(seen, j <= i)
+        seen = both(seen, in_two_dimensions(rule.mask_mod(i, j), right - left, key))
+    if rule.is_causal and right > top + 1:  # some key here is after the first query
+        seen = both(seen, triangle(bottom - top, right - left, top - left, key))
     return seen
 
 
@@ -127,6 +126,14 @@ def arange(start: int, end: int, like: Any) -> Any:
     if isinstance(like, np.ndarray):
         return np.arange(start, end)
     return sys.modules["torch"].arange(start, end, device=like.device)
+
+
+def triangle(rows: int, columns: int, diagonal: int, like: Any) -> Any:
+    """(rows, columns), True where column ≤ row + diagonal."""
+    if isinstance(like, np.ndarray):
+        return np.tri(rows, columns, diagonal, dtype=bool)
+    torch = sys.modules["torch"]
+    return torch.ones(rows, columns, dtype=torch.bool, device=like.device).tril(diagonal)
 
 
 def in_two_dimensions(seen: Any, width: int, like: Any) -> Any:
