@@ -37,6 +37,10 @@ class Head(NamedTuple):
         """The matrices that serve the head at this index of the answer: views."""
         return Head(*(matrix_at(index, lead, array) for array in self))
 
+    def some_at(self, some: SomeHeads, lead: Shape) -> Head:
+        """The matrices that serve these heads of the answer, (heads or 1, rows, columns) each: views."""
+        return Head(*(matrices_at(some, lead, array) for array in self))
+
 
 class Rule(NamedTuple):
     """Which scores count, and what happens to them: score_mod(scale · q · k) + a float mask, then some are hidden.
@@ -100,6 +104,23 @@ class State(NamedTuple):
         """Of the head at this index: views."""
         return State(*(array[index] for array in self))
 
+    def some_at(self, some: SomeHeads, lead: Shape) -> State:
+        """Of these heads, (heads, n_q, d_v) and twice (heads, n_q, 1): views."""
+        columns = (self.output, self.largest[..., None], self.total[..., None])
+        return State(*(matrices_at(some, lead, array) for array in columns))
+
+    def lse(self) -> np.ndarray:
+        """log Σⱼ exp(scoreⱼ), in NumPy; −∞ for a row that sees nothing."""
+        with np.errstate(divide="ignore"):
+            return self.largest + np.log(self.total)
+
+
+class SomeHeads(NamedTuple):
+    """Neighbouring heads of the answer, which NumPy computes in one call where they are short."""
+
+    start: Shape  # the index of the first, e.g. (batch, head)
+    heads: int  # how many
+
 
 def batch_and_head(index: Shape, lead: Shape) -> tuple[int, int]:
     """The b and h with which a mod is called for the head at this index; 0 where there is no such dimension."""
@@ -143,16 +164,43 @@ def heads_of(lead: Shape) -> Iterator[Shape]:
     return np.ndindex(*lead)
 
 
+def batches_of(lead: Shape, arrays: Head, most: int) -> Iterator[SomeHeads]:
+    """All heads of the answer, at most so many at a time; those that share a matrix with others share it throughout."""
+    heads = lead[-1] if lead else 1
+    own = [array.shape[-3] for array in arrays if array.ndim > 2]
+    together = math.gcd(*(heads // has for has in own if 1 < has < heads)) or heads
+    most = max(1, min(most, together))
+    count = most if together == heads else max(n for n in range(1, most + 1) if together % n == 0)
+    for before in np.ndindex(*lead[:-1]):
+        for head in range(0, heads, count):
+            yield SomeHeads((*before, head) if lead else (), min(count, heads - head))
+
+
+def matrices_at(some: SomeHeads, lead: Shape, array: Any) -> Any:
+    """The matrices that serve these heads, as (heads, rows, columns): a view. (1, rows, columns) if one serves all."""
+    own = array.shape[:-2]
+    if not own:
+        return array[None]
+    last = some.start[-1] * own[-1] // lead[-1]
+    last = slice(last, last + (some.heads if own[-1] == lead[-1] else 1))
+    *before, _ = matrix_index(some.start, lead, own)
+    return array[(*before, last)]
+
+
 def matrix_at(index: Shape, lead: Shape, array: Any) -> Any:
     """The matrix of `array` that serves the head at this index of the answer: a view.
 
     Of 8 heads that share 2, head 5 is served by head 5 · 2 // 8 = 1. Broadcasting is the same rule: a dimension
     of size 1 is shared by all, i · 1 // size = 0, and a full one by none, i · size // size = i.
     """
-    own = array.shape[:-2]
+    return array[matrix_index(index, lead, array.shape[:-2])]
+
+
+def matrix_index(index: Shape, lead: Shape, own: Shape) -> Shape:
+    """Where in an array with these leading dimensions of its own."""
     absent = len(lead) - len(own)
     places = zip(index[absent:], own, lead[absent:], strict=True)
-    return array[tuple(i * has // size for i, has, size in places)]
+    return tuple(i * has // size for i, has, size in places)
 
 
 def full_rows(mask: Any, n_q: int, n_k: int) -> Any:

@@ -13,27 +13,34 @@ if TYPE_CHECKING:
 # exp(±30) ≈ 10^±13: far from the ends of float32 (10^±38), also after adding up a million of them.
 SMALL_SCORE = 30.0
 SMALL_VALUE = 1e18
-_ROWS = 512  # at a time: nothing as large as the matrices is made
 
 
 def scores_are_small(head: Head, rule: Rule, working: Any) -> bool:
-    """Whether exp of every score of a head is so far from overflow and underflow that no maximum need be subtracted.
+    """Whether exp of every score is so far from overflow and underflow that no maximum need be subtracted.
 
-    Cauchy and Schwarz: |q · k| ≤ ‖q‖ ‖k‖. Costs n·d to prove, and saves two passes over n² scores. For normally
-    distributed vectors the bound is about √d_k + 5. A float mask could add anything. NaN makes it false.
+    head: the matrices of one head, or of several. Cauchy and Schwarz: |q · k| ≤ ‖q‖ ‖k‖. Costs n·d to prove, and saves
+    two passes over n² scores. For normally distributed vectors the bound is about √d_k + 5. A float mask or a score_mod
+    could make anything of a score. NaN makes it false.
     """
-    query, key, value = head
-    if (rule.mask is not None and rule.mask.dtype != bool) or not (query.size and key.size and value.size):
+    query, key, value = (array.astype(working, copy=False) for array in head)
+    if not query.size or changes_scores(rule):
         return False
-    bound = abs(rule.scale) * _largest_norm(query, working) * _largest_norm(key, working)
-    return bound < SMALL_SCORE and max(float(value.max()), -float(value.min())) < SMALL_VALUE
+    return abs(rule.scale) * largest_norm(query) * key_bound(key, value) < SMALL_SCORE
 
 
-def _largest_norm(vectors: np.ndarray, working: Any) -> float:
-    """The largest ‖v‖; NaN where there is one, so that nothing compared with it comes out true."""
-    squares = np.zeros((), working)
-    for start in range(0, len(vectors), _ROWS):
-        some = vectors[start : start + _ROWS].astype(working, copy=False)
-        # Not Python's max: max(0.0, nan) is 0.0, and all scores of that head would count as small.
-        squares = np.maximum(squares, np.einsum("nd,nd->n", some, some).max())
-    return math.sqrt(squares)
+def changes_scores(rule: Rule) -> bool:
+    """Whether the rule does more than to hide scores."""
+    return rule.score_mod is not None or (rule.mask is not None and rule.mask.dtype != bool)
+
+
+def key_bound(key: np.ndarray, value: np.ndarray) -> float:
+    """The largest ‖k‖; ∞ where the values are so large that weights times values could overflow."""
+    if not (key.size and value.size):
+        return math.inf
+    largest_value = max(float(value.max()), -float(value.min()))
+    return largest_norm(key) if largest_value < SMALL_VALUE else math.inf
+
+
+def largest_norm(vectors: np.ndarray) -> float:
+    """The largest ‖v‖ of (…, n, d) vectors; NaN where there is one, so that nothing compared with it comes out true."""
+    return math.sqrt(np.einsum("...nd,...nd->...n", vectors, vectors).max())
