@@ -52,11 +52,12 @@ def for_each(
         the first exception of a piece; pieces not yet begun are left out then, and those begun are waited for.
     """
     total = sum(map(cost, pieces))
-    most = min(len(pieces), 1 + int(total / WORTH_A_THREAD), cores())
-    if most > 1:
+    threads = min(len(pieces), 1 + int(total / WORTH_A_THREAD), cores())
+    if threads > 1:
         with one_thread_in_blas() as allowed:
-            if min(most, allowed) > 1:
-                _share(work, sorted(pieces, key=cost, reverse=True), min(most, allowed), make_room)
+            threads = min(threads, allowed)
+            if threads > 1:
+                _share(work, sorted(pieces, key=cost, reverse=True), threads, make_room)
                 return
     if pieces:
         room = make_room()
@@ -114,8 +115,9 @@ def _empty(todo: queue.Queue[Any]) -> None:
         todo.task_done()
 
 
+@functools.cache
 def cores() -> int:
-    """Those that this process may use."""
+    """Those that this process may use, as it was when first asked: BLAS looks once too."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -194,6 +196,7 @@ def _libraries(_with_scipy: bool) -> list[Any]:
 def _begin_anew() -> None:
     """In a forked child: the thread that held something is not there."""
     global _held
+    cores.cache_clear()
     before = _held.before if _held.calls else {}
     _held = _Held()
     for library, threads in before.items():

@@ -1,5 +1,6 @@
 """Pieces of one call in several threads: real ones, whatever this machine has."""
 
+import functools
 import multiprocessing
 import os
 import signal
@@ -32,7 +33,7 @@ def blas(monkeypatch):
     """Three threads, on three cores."""
     library = Blas(3)
     monkeypatch.setattr(threads, "_libraries", lambda _: [library])
-    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(threads, "cores", functools.cache(lambda: 3))
     return library
 
 
