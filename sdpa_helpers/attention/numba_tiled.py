@@ -36,6 +36,7 @@ PIECES_FOR_A_CORE = (
 LEAST_COST = (
     4e7  # multiply-adds of a piece, about a millisecond: to begin one takes Python up to a tenth of that
 )
+MOST_KEPT = 2**24  # bytes of masks of tiles that a thread keeps
 
 
 def cannot(call: Call) -> str:
@@ -55,7 +56,7 @@ def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> Sta
     call = described(arrays, rule, enable_gqa, TILES)
     heads, n_q, d_v = len(call.matrices.serves), arrays.query.shape[-2], arrays.value.shape[-1]
     shapes = (heads, n_q, d_v), (heads, n_q), (heads, n_q)
-    whole = State(*(np.zeros(shape, call.matrices.query.dtype) for shape in shapes))
+    whole = State(*(np.empty(shape, call.matrices.query.dtype) for shape in shapes))
 
     def work(piece: Piece, room: Room) -> None:
         for task in room.tasks(piece):
@@ -176,29 +177,32 @@ class Described(NamedTuple):
         pieces = []
         for n in range(several):
             heads = np.concatenate(groups[n * len(groups) // several : (n + 1) * len(groups) // several])
-            parts = np.split(heads, np.flatnonzero(np.diff(self.rules[heads])) + 1)
+            borders = np.flatnonzero(np.diff(self.rules[heads])) + 1
+            parts = np.split(heads, borders) if len(borders) else [heads]
             pieces += [Piece(parts, self.blocks()[share::shares], share) for share in range(shares)]
         return sorted(pieces, key=lambda piece: piece.share)  # those with the same tiles one after the other
 
 
 class Room:
-    """A thread's own memory: the scores of one tile, or of two in the backward pass; and the last list of tiles."""
+    """A thread's own memory: the scores of a tile, or of two in the backward pass; and tasks, to use again."""
 
     def __init__(self, call: Described) -> None:
         self.call = call
         tiles, n_q, n_k = call.tiles, call.matrices.query.shape[1], call.matrices.key.shape[1]
         size = min(tiles.queries * max(tiles.keys, tiles.diagonal), n_q * n_k)
         self.scratch = np.empty(2 * size, call.matrices.query.dtype)
-        self.last: tuple[tuple[int, int], Task] | None = None
+        self.kept: dict[tuple[int, int], Task] = {}
 
     def tasks(self, piece: Piece) -> Iterator[Task]:
         """The piece in calls of compiled code: one for each block of queries, and for each rule of its heads."""
         for first in piece.blocks:
             for heads in piece.heads:
                 which = int(self.call.rules[heads[0]]), first
-                if self.last is None or self.last[0] != which:
-                    self.last = which, task_of(self.call, heads, first)
-                yield self.last[1]._replace(heads=heads)
+                if which not in self.kept:
+                    if sum(task.seen.nbytes + task.bias.nbytes for task in self.kept.values()) > MOST_KEPT:
+                        self.kept.clear()
+                    self.kept[which] = task_of(self.call, heads, first)
+                yield self.kept[which]._replace(heads=heads)
 
 
 def described(arrays: Head, rule: Rule, enable_gqa: bool, tiles: Tiles) -> Described:
