@@ -171,6 +171,11 @@ class BlockMask:
         )
 
 
+def is_for_all_heads(mask_mod: Any) -> bool:
+    """Whether this is known to hide the same from all heads of all sequences. What a plain mod does is not known."""
+    return isinstance(mask_mod, BlockMask) and mask_mod.shape[:2] == (1, 1)
+
+
 class Area(NamedTuple):
     """Some rows and columns of the scores of one head, in which no block is absent."""
 

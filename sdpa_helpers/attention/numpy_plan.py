@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sdpa_helpers.attention.block_mask import is_for_all_heads
 from sdpa_helpers.attention.layout import Head, Rule, Shape, SomeHeads, Tiles, batches_of, leading_shape
 from sdpa_helpers.attention.walk import is_boolean, tiles_for
 
@@ -70,8 +71,8 @@ def multiply_adds(rows: Rows, plan: Plan) -> float:
 
 
 def same_for_all_heads(rule: Rule) -> bool:
-    """Whether no head has a mask of its own. What a mod does is not known."""
-    if rule.mask_mod is not None or rule.score_mod is not None:
+    """Whether no head has a mask of its own, as far as is known."""
+    if rule.score_mod is not None or not (rule.mask_mod is None or is_for_all_heads(rule.mask_mod)):
         return False
     own = () if rule.mask is None else zip(rule.mask.shape[:-2], rule.mask.strides[:-2], strict=True)
     return all(size == 1 or stride == 0 for size, stride in own)

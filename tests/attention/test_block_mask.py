@@ -122,6 +122,8 @@ def test_a_mask_that_was_asked_once_is_not_asked_again(backend):
     del asked[:]
     again = scaled_dot_product_attention(*arrays, backend=backend, mask_mod=blocks)
     np.testing.assert_array_equal(again, once)
+    plain = scaled_dot_product_attention(*arrays, backend=backend, mask_mod=MODS["a window"])
+    np.testing.assert_allclose(again, plain, rtol=1e-10, atol=1e-12)
     assert len(asked) == (1 if tiled else 2)  # the call's check; the formula has no tiles to keep
 
 
