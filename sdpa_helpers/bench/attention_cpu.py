@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from sdpa_helpers.bench import facts
 from sdpa_helpers.bench.busy import busy
-from sdpa_helpers.bench.contestants import ALL_SCORES, REFERENCE, call_of, names
+from sdpa_helpers.bench.contestants import REFERENCE, call_of, names, slow_ones
 from sdpa_helpers.bench.peak_memory import extra_memory
 from sdpa_helpers.bench.rounds import Call, Pace, Ratio, cpu_clock, interleaved, ratio
 from sdpa_helpers.bench.rows import Row, line
@@ -94,11 +94,11 @@ def measure(
     settings: list[Setting], rounds: int, threads: int, backends: tuple[str, ...]
 ) -> tuple[list[Row], dict[str, Any]]:
     """All rows, and what they depend on in this process."""
-    pace = Pace(rounds, clock=cpu_clock() if threads == 1 else time.perf_counter, brief=ALL_SCORES)
+    pace = Pace(rounds, clock=cpu_clock() if threads == 1 else time.perf_counter)
     rows, speeds = [], {}
     for setting in settings:
         calls = {name: call_of(name, setting) for name in names(setting, backends)}
-        times = interleaved(calls | {GEMM: gemm(setting.dtype)}, pace)
+        times = interleaved(calls | {GEMM: gemm(setting.dtype)}, pace._replace(brief=slow_ones(setting)))
         product = times.pop(GEMM)
         speeds.setdefault(setting.dtype, []).append(GEMM_OPERATIONS / statistics.median(product) / 1e9)
         for name, found in times.items():

@@ -26,8 +26,14 @@ if TYPE_CHECKING:
 
 REFERENCE = "F.sdpa"
 JAX = "jax"
+LARGE_MIB = 8.0  # all scores: more than that leaves a core's cache again and again
 ALL_SCORES = {known.formula for known in BACKENDS.values()} - {""} | {JAX}
 """Those that hold all the scores at once: far slower than the others where that is much."""
+
+
+def slow_ones(setting: Setting) -> set[str]:
+    """Those that are far slower than others in that setting, so that few rounds must do."""
+    return ALL_SCORES if setting.scores_mib > LARGE_MIB else set()
 
 
 def on_a_cpu() -> list[str]:
