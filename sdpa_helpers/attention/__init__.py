@@ -1,7 +1,8 @@
 """Floor 0: the mathematics. One public call, its pieces, and one file per backend.
 
-Read `numpy_formula.py` first: it is the whole algorithm. Then `numpy_tiled.py`: the same without the big matrix of
-scores. Importing this package needs NumPy only; a backend and what it needs load when it is first asked for.
+Read `numpy_formula.py` first: it is the whole algorithm. Then `numpy_flash.py`: the same without the big matrix of
+scores; `numpy_tiled.py` makes that fast. Importing this package needs NumPy only; a backend and what it needs load when
+it is first asked for.
 """
 
 from typing import TYPE_CHECKING, Any
