@@ -21,16 +21,22 @@ def differentiable_gradients(
     return tuple(next(gradients) if x.requires_grad else None for x in arrays)
 
 
-def second_derivatives(arrays: Head, rule: Rule, enable_gqa: bool, grad_output, grad_gradients):
-    """What a loss's derivatives for the gradients of query, key and value are for these three, and for grad_output."""
+def second_derivatives(arrays: Head, rule: Rule, enable_gqa: bool, grads, grad_gradients):
+    """The derivatives of a loss for query, key, value and `grads`, from those for the gradients of the first three.
 
-    def output(*arrays):
-        return torch_formula.attention(Head(*arrays), rule, Wants(enable_gqa)).output
+    grads: those for output and LSE.
+    """
 
-    def gradients(query, key, value, grad_output):
-        return torch.func.vjp(output, query, key, value)[1](grad_output)
+    def results(*arrays):
+        answer = torch_formula.attention(Head(*arrays), rule, Wants(enable_gqa, return_lse=True))
+        return answer.output, answer.lse
 
-    # Of the output as rounded, hence its dtype for grad_output.
-    rounded = grad_output.to(arrays.query.dtype)
-    *of_arrays, of_grad_output = torch.func.vjp(gradients, *arrays, rounded)[1](tuple(grad_gradients))
-    return (*of_arrays, of_grad_output.to(grad_output.dtype))
+    def gradients(query, key, value, *grads):
+        return torch.func.vjp(results, query, key, value)[1](grads)
+
+    # Of the output as rounded, hence its dtype for the gradient.
+    rounded = (grads[0].to(arrays.query.dtype), grads[1])
+    *of_arrays, of_grad_output, of_grad_lse = torch.func.vjp(gradients, *arrays, *rounded)[1](
+        tuple(grad_gradients)
+    )
+    return (*of_arrays, of_grad_output.to(grads[0].dtype), of_grad_lse)

@@ -2,211 +2,276 @@
 
 Dao et al. 2022, "FlashAttention", algorithms 1 and 4. One tile of scores at a time is made, used and overwritten;
 a sum of exponentials that is kept as exp(sⱼ − m), with m the largest score so far, is corrected when a larger one
-comes (`attend_head`).
+comes (`attend`). Which heads and queries go through that together is said in `torch_blocks.py`.
 
 Exponentials are powers of two, with log₂ e folded into the scale: on a CPU torch.exp takes 50 times as long where
-its result underflows, torch.exp2 does not. So `State.largest` and `State.total` are to base 2 here.
+its result underflows, torch.exp2 does not.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import torch
 
-from sdpa_helpers.attention.layout import Head, Rule, State, Tiles, heads_of, leading_shape, rectangles
-from sdpa_helpers.attention.small_scores import SMALL_SCORE, SMALL_VALUE
-
-LOG2_E = math.log2(math.e)
+from sdpa_helpers.attention.layout import Answer, Head, Rule, Shape, Tiles, leading_shape
+from sdpa_helpers.attention.torch_blocks import (
+    LOG2_E,
+    Part,
+    Step,
+    changes_scores,
+    counted_through,
+    is_run,
+    places_of,
+    steps_of,
+)
 
 # On a CPU a tile should stay in a core's own cache; a GPU wants work for thousands of threads at once.
 TILES = Tiles(queries=512, keys=1024, diagonal=256)
 GPU_TILES = Tiles(queries=2048, keys=4096, diagonal=1024)
 
 
+class Attended(NamedTuple):
+    """What the forward pass found, and the backward pass needs."""
+
+    output: Any  # (..., n_q, d_v), in float32 at least: as computed, not as rounded to half precision
+    lse: Any  # (..., n_q): log Σⱼ exp(scoreⱼ); −∞ for a row that sees nothing
+    # What rounding took from the LSE. A float mask or a score_mod may move all scores of a row so far that the
+    # logarithm of their number is lost beside them, and with it the weights. (..., 0) where there is neither.
+    rest: Any  # (..., n_q)
+
+
+def room_for(arrays: Head, rule: Rule, enable_gqa: bool) -> Attended:
+    """Zeros, in place of what the forward pass finds."""
+    query, _, value = arrays
+    lead, n_q = leading_shape(*arrays, enable_gqa), query.shape[-2]
+    working = torch.promote_types(query.dtype, torch.float32)
+    output = query.new_zeros((*lead, n_q, value.shape[-1]), dtype=working)
+    rest = output.new_zeros((*lead, n_q if changes_scores(rule) else 0))
+    return Attended(output, output.new_zeros((*lead, n_q)), rest)
+
+
 # Forward ---------------------------------------------------------------------------------------------------
 
 
-def forward(arrays: Head, rule: Rule, enable_gqa: bool) -> State:
-    """The output, in float32 at least, and what else the backward pass needs, to base 2."""
-    query, key, value = arrays
+class Sums(NamedTuple):
+    """What is added up of some queries, tile by tile."""
+
+    values: torch.Tensor  # (heads, rows, d_v): Σⱼ exp(scoreⱼ − largest) · valueⱼ
+    total: torch.Tensor  # (heads, rows, 1): Σⱼ exp(scoreⱼ − largest)
+    largest: torch.Tensor  # (heads, rows, 1): the largest score so far, or 0 where none need be subtracted
+
+
+def forward(arrays: Head, rule: Rule, enable_gqa: bool) -> Attended:
+    """Output and LSE, in float32 at least."""
     lead = leading_shape(*arrays, enable_gqa)
-    n_q, n_k = query.shape[-2], key.shape[-2]
-    working = torch.promote_types(query.dtype, torch.float32)
-    # As computed, not as rounded to half precision: the backward pass subtracts it from what is near it.
-    output = query.new_empty((*lead, n_q, value.shape[-1]), dtype=working)
-    whole = State(output, output.new_empty((*lead, n_q)), output.new_empty((*lead, n_q)))
-    rule = rule.in_full(n_q, n_k)
-    scratch = scratch_for(query, n_q, n_k, working)
-    for index in heads_of(lead):
-        attend_head(arrays.at(index, lead), rule.at(index, lead), scratch, whole.at(index))
-    return whole
+    whole = room_for(arrays, rule, enable_gqa)
+    total = torch.zeros_like(whole.lse)
+    sums = Sums(*map(counted_through, (whole.output, total[..., None], whole.lse[..., None])))
+    scratch = Scratch(whole.output)
+    for step in steps_of(arrays, rule, lead, tiles_on(arrays.query)):
+        attend(step, Sums(*(x[step.heads.start : step.heads.stop] for x in sums)), scratch)
+    return finished(whole, total)
 
 
-def attend_head(head: Head, rule: Rule, scratch: torch.Tensor, results: State) -> None:
-    """One head: matrices in; `results` written."""
-    query, key, value = head
-    output, largest, total = results
-    working = scratch.dtype
-    small = scores_are_small(head, rule)
-    tiles = tiles_for(query)
-    # Scores to base 2. Not with a float mask, whose lowest numbers × log₂ e would overflow: then it comes later.
-    early, late = (1.0, LOG2_E) if has_float(rule.mask) else (LOG2_E, 1.0)
-    # Not −∞: a row that sees nothing would give −∞ − (−∞), which is NaN. So its exponentials are 0.
-    largest.fill_(0 if small else torch.finfo(working).min)
-    for first in range(0, len(query), tiles.queries):
-        last = min(first + tiles.queries, len(query))
-        scaled_query = query[first:last].to(working) * (rule.scale * early)
-        m, sums = largest[first:last, None], torch.zeros_like(largest[first:last, None])
-        values = scaled_query.new_zeros(last - first, value.shape[1])
-
-        for top, bottom, left, right in rectangles(first, last, len(key), rule.is_causal, tiles):
-            rows = slice(top - first, bottom - first)
-            scores = part(scratch, bottom - top, right - left)
-            torch.mm(scaled_query[rows], key[left:right].to(working).t(), out=scores)
-            if small:  # no maximum is needed; what may not be attended to is hidden as a weight, 0
-                weights = scores.exp2_()
-                hide(weights, 0.0, top, left, rule)
-            else:  # … and here as a score, −∞
-                hide(scores, -torch.inf, top, left, rule)
-                new_m = torch.maximum(m[rows], scores.amax(dim=1, keepdim=True))
-                shrink = torch.exp2((m[rows] - new_m) * late)
-                sums[rows] *= shrink
-                values[rows] *= shrink
-                m[rows] = new_m
-                scores.sub_(new_m)
-                weights = (scores.mul_(late) if late != 1 else scores).exp2_()
-            sums[rows] += weights.sum(dim=1, keepdim=True)
-            values[rows].addmm_(weights, value[left:right].to(working))
-
-        output[first:last] = values / sums.masked_fill(sums == 0, 1)
-        total[first:last] = sums[:, 0]
+def finished(whole: Attended, total: torch.Tensor) -> Attended:
+    """The averages from the sums, and the LSE from the largest scores. A row that saw nothing has a total of 0."""
+    empty = total == 0
+    total.masked_fill_(empty, 1)
+    whole.output.div_(total[..., None])
+    log_total = total.log_()
+    lse = whole.lse + log_total
+    if whole.rest.shape == lse.shape:
+        whole.rest.copy_((whole.lse - lse) + log_total).masked_fill_(empty, 0)
+    return whole._replace(lse=lse.masked_fill_(empty, -torch.inf))
 
 
-def has_float(mask) -> bool:
-    return mask is not None and mask.dtype != torch.bool
+def attend(step: Step, sums: Sums, scratch: Scratch) -> None:
+    """A tile of some heads: its keys are added to the sums of its queries."""
+    part = step.part
+    query, key, value = tile_of(step, sums.values.dtype)
+    query = torch.mul(query, step.scale * step.early, out=scratch("query", *query.shape))
+    if part.begins and not step.is_small:
+        # Not −∞: a row that sees nothing would give −∞ − (−∞), which is NaN. So its exponentials are 0.
+        sums.largest[:, part.begins] = torch.finfo(query.dtype).min / (1 if part.is_far else 2)
+    values, total, largest = (x[:, part.rows] for x in sums)
+    scores = make_scores(query, key, step, scratch)
+    if not step.is_small:
+        new_largest = torch.maximum(largest, scores.amax(dim=2, keepdim=True).div_(step.early))
+        shrink = torch.exp2((largest - new_largest) * LOG2_E)
+        values.mul_(shrink)
+        total.mul_(shrink)
+        largest.copy_(new_largest)
+        scores.sub_(new_largest.mul_(step.early))
+        if part.is_far:
+            scores.mul_(step.late)
+    weights = scores.exp2_()
+    total.add_(weights.sum(dim=2, keepdim=True))
+    add_product(values, weights, value)
 
 
-def hide(tile: torch.Tensor, hidden: float, top: int, left: int, rule: Rule) -> None:
-    """Put `hidden` where the query of that row may not attend to the key of that column; add a float mask."""
-    height, width = tile.shape
-    if rule.mask is not None:
-        here = rule.mask[top : top + height, left : left + width]
-        if here.dtype == torch.bool:
-            tile.masked_fill_(~here, hidden)
-        else:  # scores_are_small refuses these, so that `tile` holds scores
-            tile.add_(here)
-    if rule.is_causal and left + width > top + 1:  # some key here is after the first query
-        start = max(0, top - left)  # from this column on
-        keys = torch.arange(left + start, left + width, device=tile.device)
-        queries = torch.arange(top, top + height, device=tile.device)
-        tile[:, start:].masked_fill_(keys > queries[:, None], hidden)
+def tile_of(step: Step, dtype: torch.dtype) -> Head:
+    """The queries, keys and values of a tile."""
+    (query, key, value), rows, columns = step.arrays, step.part.rows, step.part.columns
+    return Head(*(x.to(dtype) for x in (query[:, rows], key[:, columns], value[:, columns])))
 
 
-def scores_are_small(head: Head, rule: Rule) -> bool:
-    """As `small_scores.scores_are_small`. Never on a GPU, where the answer would have to be waited for."""
-    query, key, value = head
-    if query.device.type != "cpu" or has_float(rule.mask):
-        return False
-    if not (query.numel() and key.numel() and value.numel()):
-        return False
-    working = torch.promote_types(query.dtype, torch.float32)
-    longest = [math.sqrt(float(x.to(working).square().sum(dim=1).amax())) for x in (query, key)]
-    return abs(rule.scale) * longest[0] * longest[1] < SMALL_SCORE and float(value.abs().amax()) < SMALL_VALUE
+def make_scores(query: torch.Tensor, key: torch.Tensor, step: Step, scratch: Scratch) -> torch.Tensor:
+    """(heads, rows, columns) in the scratch memory, with what is added and hidden."""
+    part, scores = step.part, scratch("scores", len(query), query.shape[1], key.shape[1])
+    if part.added is not None and not part.is_far:
+        torch.baddbmm(part.added, query, key.mT, out=scores)  # added on the way
+        return hide(scores, step)
+    torch.bmm(query, key.mT, out=scores)
+    if part.modify is not None:
+        scores.copy_(part.modify(scores))
+    return hide(scores if part.added is None else scores.add_(part.added), step)
+
+
+def hide(scores: torch.Tensor, step: Step) -> torch.Tensor:
+    """−∞ where a key is not seen, also in place of what −∞ was added to in vain: NaN − ∞ is NaN."""
+    if step.part.seen is not None and not step.is_finite:
+        scores.masked_fill_(~step.part.seen, -torch.inf)
+    return scores
+
+
+def add_product(to: torch.Tensor, left: torch.Tensor, right: torch.Tensor, scale: float = 1.0) -> None:
+    """Adds the products of matrices, (heads, …, …). One alone takes less time as a matrix."""
+    if len(to) == 1:
+        to[0].addmm_(left[0], right[0], alpha=scale)
+    else:
+        to.baddbmm_(left, right, alpha=scale)
 
 
 # Backward --------------------------------------------------------------------------------------------------
 
 
-def backward(arrays: Head, rule: Rule, enable_gqa: bool, whole: State, grad_output: torch.Tensor) -> Head:
-    """Gradients for query, key and value.
+def backward(arrays: Head, rule: Rule, enable_gqa: bool, whole: Attended, grads: Answer) -> Head:
+    """Gradients for query, key and value, from those for output and LSE.
 
-    With P the weights and S the scaled scores (Dao et al. 2022, appendix B.4):
+    With P the weights and S the scaled scores (Dao et al. 2022, appendix B.4; dLSE as if it were one more output):
 
-        P = exp(S − largest) / total     dV = Pᵀ dO          dP = dO Vᵀ
-        dS = P ∘ (dP − D), D = rowsum(dO ∘ O)                dQ = dS K · scale          dK = dSᵀ Q · scale
+        P = exp(S − LSE)     dV = Pᵀ dO          dP = dO Vᵀ
+        dS = P ∘ (dP − D), D = rowsum(dO ∘ O) − dLSE         dQ = dS K · scale          dK = dSᵀ Q · scale
     """
     query = arrays.query
     lead = leading_shape(*arrays, enable_gqa)
-    n_q, n_k = query.shape[-2], arrays.key.shape[-2]
     working = torch.promote_types(query.dtype, torch.float32)
     gradients = Head(*(torch.zeros(x.shape, dtype=working, device=x.device) for x in arrays))
-    rule = rule.in_full(n_q, n_k)
-    scratch = [scratch_for(query, n_q, n_k, working) for _ in range(2)]
-    for index in heads_of(lead):
-        head, rule_here, results = arrays.at(index, lead), rule.at(index, lead), whole.at(index)
-        # Heads that share a key get views of the same matrix here, in which their gradients add up.
-        grads = gradients.at(index, lead)
-        backward_head(head, rule_here, results, grad_output[index], scratch, grads)
+    # A row that saw nothing has weights of exp(… − ∞) = 0.
+    lse = whole.lse.masked_fill(whole.lse == -torch.inf, torch.inf)[..., None]
+    less = grads.lse[..., None] - (grads.output * whole.output).sum(dim=-1, keepdim=True)
+    known = Known(*map(counted_through, (grads.output, lse, whole.rest[..., None], less)))
+    scratch = Scratch(gradients.query)
+    for step in steps_of(arrays, rule, lead, tiles_on(query)):
+        of_heads = Known(*(x[step.heads.start : step.heads.stop] for x in known))
+        with gradients_of_heads(gradients, lead, step.heads) as into:
+            add_gradients(step, of_heads, into, scratch)
     return Head(*(x.to(query.dtype) for x in gradients))
 
 
-def backward_head(
-    head: Head,
-    rule: Rule,
-    results: State,
-    grad_output: torch.Tensor,
-    scratch: list[torch.Tensor],
-    gradients: Head,
-) -> None:
-    """One head: adds to its gradients."""
-    working = scratch[0].dtype
-    mask, scale = rule.mask, rule.scale
-    output, largest, total = results
-    query, key, value, grad_output = (x.to(working) for x in (*head, grad_output))
-    # One more column on each side: the products then give dP − D, and S − LSE, in one go.
-    # A row that saw nothing gets −∞ there, so that its weights are 0. Not so with a float mask: it may lift or
-    # sink all scores of a row by so much that what is small beside it would be rounded away.
-    empty = total == 0
-    lse = (largest + total.log2()).masked_fill(empty, torch.inf)  # to base 2
-    if has_float(mask):
-        query_less = with_column(query * scale, torch.zeros_like(total))
-    else:
-        query_less = with_column(query * (scale * LOG2_E), -lse)
-    key_one, value_one = (with_column(x, x.new_ones(len(x))) for x in (key, value))
-    less = -(grad_output * output).sum(dim=1)
-    grad_output_less = with_column(grad_output, less)
+class Known(NamedTuple):
+    """Of the queries of some heads: the gradients for their output, and numbers of a row."""
 
-    tiles = tiles_for(query)
-    for first in range(0, len(query), tiles.queries):
-        last = min(first + tiles.queries, len(query))
-        for top, bottom, left, right in rectangles(first, last, len(key), rule.is_causal, tiles):
-            rows, columns = slice(top, bottom), slice(left, right)
-            weights, dscores = (part(memory, bottom - top, right - left) for memory in scratch)
-            torch.mm(query_less[rows], key_one[columns].t(), out=weights)
-            hide(weights, -torch.inf, top, left, rule)
-            if has_float(mask):
-                weights.sub_(largest[rows, None]).mul_(LOG2_E).exp2_()
-                weights.div_(total.masked_fill(empty, 1)[rows, None])
-            else:
-                weights.exp2_()
-            gradients.value[columns].addmm_(weights.t(), grad_output[rows])
-            torch.mm(grad_output_less[rows], value_one[columns].t(), out=dscores)
-            dscores.mul_(weights)
-            gradients.query[rows].addmm_(dscores, key[columns], alpha=scale)
-            gradients.key[columns].addmm_(dscores.t(), query[rows], alpha=scale)
+    grad_output: torch.Tensor  # (heads, n_q, d_v)
+    lse: torch.Tensor  # (heads, n_q, 1); ∞ where a row saw nothing
+    rest: torch.Tensor  # (heads, n_q or 0, 1)
+    less: torch.Tensor  # (heads, n_q, 1): −D
+
+
+def add_gradients(step: Step, known: Known, into: Head, scratch: Scratch) -> None:
+    """A tile of some heads: what comes from it is added to their gradients."""
+    part, rows, columns, scale = step.part, step.part.rows, step.part.columns, step.scale
+    query, key, value = tile_of(step, into.query.dtype)
+    grad_output = known.grad_output[:, rows].to(query.dtype)
+    # One more column on each side: the products then give dP − D, and S − LSE, in one go.
+    scaled, key_one = query * (scale * step.early), key
+    if not part.is_far:
+        scaled, key_one = with_column(scaled, known.lse[:, rows] * -LOG2_E), with_column(key, 1)
+    before, after = with_graph(scaled, key_one, part)
+    if after is None:
+        weights = make_scores(scaled, key_one, step, scratch)
+    else:
+        weights = after.detach().clone()
+        weights = hide(weights if part.added is None else weights.add_(part.added), step)
+    if part.is_far:
+        weights.sub_(known.lse[:, rows]).sub_(known.rest[:, rows]).mul_(LOG2_E)
+    weights.exp2_()
+    add_product(into.value[:, columns], weights.mT, grad_output)
+    dscores = scratch("dscores", *weights.shape)
+    torch.bmm(with_column(grad_output, known.less[:, rows]), with_column(value, 1).mT, out=dscores)
+    dscores.mul_(weights)
+    if after is not None:
+        dscores = through(before, after, dscores)
+    add_product(into.query[:, rows], dscores, key, scale)
+    add_product(into.key[:, columns], dscores.mT, query, scale)
+
+
+def with_graph(query: torch.Tensor, keys: torch.Tensor, part: Part) -> tuple[Any, Any]:
+    """A tile of scores before and after a score_mod, for autograd; (None, None) where there is none."""
+    if part.modify is None:
+        return None, None
+    before = torch.bmm(query, keys.mT).requires_grad_()
+    with torch.enable_grad():
+        return before, part.modify(before)
+
+
+def through(before: torch.Tensor, after: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
+    """The gradient for the scores before a score_mod, from that for those after."""
+    if not after.requires_grad:  # the new scores do not depend on the old
+        return torch.zeros_like(gradient)
+    (found,) = torch.autograd.grad(after, before, gradient, allow_unused=True)
+    return torch.zeros_like(gradient) if found is None else found
+
+
+@contextmanager
+def gradients_of_heads(gradients: Head, lead: Shape, heads: range) -> Iterator[Head]:
+    """The gradients of the matrices that serve these heads, to be added to.
+
+    Where heads share a matrix each has a gradient of its own until the end, for one product writes all of them.
+    """
+    into, shared = [], []
+    for gradient in gradients:
+        matrices, places = counted_through(gradient), places_of(heads, lead, tuple(gradient.shape[:-2]))
+        if is_run(places):
+            into.append(matrices[places[0] : places[-1] + 1])
+        else:
+            into.append(matrices.new_zeros(len(places), *matrices.shape[1:]))
+            shared.append((matrices, torch.tensor(places, device=matrices.device), into[-1]))
+    yield Head(*into)
+    for matrices, places, own in shared:
+        matrices.index_add_(0, places, own)
 
 
 # Memory ----------------------------------------------------------------------------------------------------
 
 
-def tiles_for(query: torch.Tensor) -> Tiles:
+def tiles_on(query: torch.Tensor) -> Tiles:
     """By the device that computes."""
     return TILES if query.device.type == "cpu" else GPU_TILES
 
 
-def scratch_for(query: torch.Tensor, n_q: int, n_k: int, dtype: torch.dtype) -> torch.Tensor:
-    """Room for the largest tile, to be used again for every tile."""
-    tiles = tiles_for(query)
-    widest = min(max(tiles.keys, tiles.queries), n_k)
-    return query.new_empty(min(tiles.queries, n_q) * widest, dtype=dtype)
+class Scratch:
+    """Memory by name, used again for every tile: it grows to the largest."""
+
+    def __init__(self, like: torch.Tensor) -> None:
+        self.empty = like.new_empty(0)
+        self.memory: dict[str, torch.Tensor] = {}
+
+    def __call__(self, name: str, *shape: int) -> torch.Tensor:
+        size = math.prod(shape)
+        memory = self.memory.get(name, self.empty)
+        if memory.numel() < size:
+            memory = self.memory[name] = memory.new_empty(size)
+        return memory[:size].view(shape)
 
 
-def part(scratch: torch.Tensor, height: int, width: int) -> torch.Tensor:
-    """The first numbers of the scratch memory, as a matrix."""
-    return scratch[: height * width].view(height, width)
-
-
-def with_column(matrix: torch.Tensor, column: torch.Tensor) -> torch.Tensor:
-    """The matrix with one more column at its right."""
-    return torch.cat([matrix, column.to(matrix.dtype)[:, None]], dim=1)
+def with_column(matrices: torch.Tensor, column: torch.Tensor | float) -> torch.Tensor:
+    """Matrices (heads, rows, columns) with one more column at their right."""
+    wider = matrices.new_empty(*matrices.shape[:2], matrices.shape[2] + 1)
+    wider[..., :-1] = matrices
+    wider[..., -1:] = column
+    return wider

@@ -13,13 +13,12 @@ would round anew at each part.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import torch
 
 from sdpa_helpers.attention import torch_passes
-from sdpa_helpers.attention.layout import Head, Rule, State
+from sdpa_helpers.attention.layout import Answer, Head, Rule
 
 aten = torch.ops.aten
 
@@ -120,14 +119,14 @@ def _flash_backward(grad_output, query, key, value, whole, is_causal, scale) -> 
 
 def _tiled_forward(query, key, value, is_causal, scale) -> Part:
     arrays, rule = Head(query, key, value), Rule(None, is_causal, scale)
-    output, largest, total = torch_passes.forward(arrays, rule, enable_gqa=True)
-    return Part(output, (largest + total.log2()) * math.log(2))  # those two are to base 2
+    output, lse, _ = torch_passes.forward(arrays, rule, enable_gqa=True)
+    return Part(output, lse)
 
 
 def _tiled_backward(grad_output, query, key, value, whole, is_causal, scale) -> tuple:
     working = working_dtype(query.dtype)
-    # The lse as if it were the largest score (to base 2), with a sum of exponentials of 1: that is the same lse.
-    results = State(whole.output, whole.lse / math.log(2), torch.ones_like(whole.lse))
     query, key, value, grad_output = (x.to(working) for x in (query, key, value, grad_output))
     arrays, rule = Head(query, key, value), Rule(None, is_causal, scale)
-    return torch_passes.backward(arrays, rule, True, results, grad_output)
+    known = torch_passes.Attended(whole.output, whole.lse, whole.lse[..., :0])
+    grads = Answer(grad_output, lse=torch.zeros_like(whole.lse))
+    return torch_passes.backward(arrays, rule, True, known, grads)
