@@ -23,7 +23,7 @@ class Pace(NamedTuple):
     """How often everybody takes a turn."""
 
     rounds: int = 9
-    seconds: float = 4.0  # for all rounds of a setting; but three rounds are always made
+    seconds: float = 3.0  # for all rounds of a setting; but three rounds are always made
     clock: Callable[[], float] = time.perf_counter  # in seconds
     brief: Collection[str] = ()  # names that need no precision: a few rounds, in a third of the time
 

@@ -108,4 +108,4 @@ def _default() -> Plan:
 def _quick() -> Plan:
     lengths = [Setting(of_length(n), mask) for n in (16, 128, 512, 1024) for mask in MASKS[:2]]
     others = [Setting(of_length(1024), "padding-90"), Setting(of_length(512), direction="backward")]
-    return Plan(lengths + others, [Setting(of_length(1024))])
+    return Plan(lengths + others, [])

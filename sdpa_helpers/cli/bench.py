@@ -40,7 +40,7 @@ def bench(
     busy: Annotated[int, typer.Option(min=0, help="Processes that keep processors busy meanwhile.")] = 0,
     memory: Annotated[bool, typer.Option(help="Measure peak memory too, on Linux.")] = True,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer settings: half a minute, not some minutes.")
+        bool, typer.Option("--quick", help="Fewer settings, no memory: half a minute, not some minutes.")
     ] = False,
     device: Annotated[
         str, typer.Option(help='"cpu"; "cuda": Triton against torch\'s FLASH and cuDNN kernels on this GPU.')
