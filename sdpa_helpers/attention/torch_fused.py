@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 # What torch.nn.functional.scaled_dot_product_attention is before anybody puts another function, ours, in its place.
 OF_TORCH: Any = torch._C._nn.scaled_dot_product_attention  # pyright: ignore[reportAttributeAccessIssue]
+WITH_LSE: Any = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 WHICH: Any = torch._fused_sdp_choice  # pyright: ignore[reportPrivateImportUsage]
 FUSED = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION]
 VECTOR = 16  # numbers at most that a CPU's instruction takes; the kernel's maximum of fewer loses NaN
@@ -49,8 +50,8 @@ def cannot(call: Call) -> str:
         return "the fused kernel never has the weights"
     if call.has_mask_mod or call.has_score_mod:
         return "it knows masks as tensors only, no mask_mod and no score_mod"
-    if call.return_lse:
-        return "it does not return its LSE"
+    if call.return_lse and (reason := _cannot_return_lse(call)):
+        return reason
     if call.dropout_p > 0:
         return "with dropout torch falls back to its slow math path"
     if call.learned_mask:
@@ -64,6 +65,14 @@ def cannot(call: Call) -> str:
     if call.device != "cpu" and (call.mask or call.dtype == "float64" or call.d_k > 256):
         return "on a GPU only calls without a mask, in at most float32, with d ≤ 256 are known to be right"
     return _fault_of_the_cpu_kernel(call) if call.device == "cpu" else ""
+
+
+def _cannot_return_lse(call: Call) -> str:
+    if call.device != "cpu" or is_traced():
+        return "of torch's kernels only that for CPUs is asked for its LSE, and not while torch traces it"
+    if call.wants_gradient:
+        return "torch has no gradient for its kernel's LSE"
+    return "in a row that a mask hides throughout its LSE is 0, not −∞" if call.mask else ""
 
 
 def _fault_of_the_cpu_kernel(call: Call) -> str:
@@ -110,6 +119,9 @@ def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
         with_dense_rows(four_dimensional(key, lead_kv)),
         with_dense_rows(four_dimensional(value, lead_kv)),
     )
+    if wants.return_lse:
+        output, lse = WITH_LSE(*given, 0.0, rule.is_causal, scale=rule.scale)
+        return Answer(output.reshape(*lead, n_q, value.shape[-1]), lse=lse.reshape(*lead, n_q))
     output = in_one_kernel(
         *given, attn_mask=mask, is_causal=rule.is_causal, scale=rule.scale, enable_gqa=grouped
     )

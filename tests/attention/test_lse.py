@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sdpa_helpers.attention import known_backends, scaled_dot_product_attention
+from sdpa_helpers.attention import explain_backend, known_backends, scaled_dot_product_attention
 
 from .cases import make, reference, to_float64, to_kind
 
@@ -60,3 +60,29 @@ def test_it_has_a_gradient(torch):
     )
     lse.sum().backward()
     torch.testing.assert_close(bias.grad, weights)
+
+
+def test_torchs_own_kernel_returns_it_where_it_is_right(torch):
+    """Why it is not asked for it in the other cases: when this fails, torch has mended one of them."""
+    kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    query, key, value = (torch.randn(2, 3, 20, 4) for _ in range(3))
+    hidden = torch.full((20, 20), -np.inf)
+    assert (kernel(query, key, value, attn_mask=hidden)[1] == 0).all()
+    leaf = key.clone().requires_grad_()
+    assert not kernel(query, leaf, value)[1].requires_grad
+    options = {"is_causal": True, "return_lse": True}
+    assert explain_backend(query, key, value, **options).backend == "torch-fused"
+    for arrays in ((query, key, value), (query[:, :, :, :1], key[:, :, :, :1], value[:, :, :, :1])):
+        ours, exact = (
+            scaled_dot_product_attention(*arrays, **options, backend=b) for b in ("torch-fused", "torch")
+        )
+        torch.testing.assert_close(ours, exact)
+    for arguments in ((query, leaf, value), (query, key, value, hidden)):
+        assert explain_backend(*arguments, return_lse=True).backend != "torch-fused"
+    grouped = scaled_dot_product_attention(
+        query, key[:, :1], value[:, :1], enable_gqa=True, return_lse=True, backend="torch-fused"
+    )
+    torch.testing.assert_close(
+        grouped,
+        scaled_dot_product_attention(query, key[:, :1], value[:, :1], return_lse=True, backend="torch"),
+    )
