@@ -41,7 +41,7 @@ def aligned_top_left(attn_mask: Any, is_causal: Causality, query: Any, key: Any)
     if n_q == 1:  # one new token, after all others: it sees everything
         return attn_mask, False
     if isinstance(query, np.ndarray):
-        sees = np.tri(n_q, n_k, n_k - n_q, dtype=bool)
+        sees = _lower_right(n_q, n_k)
         if attn_mask is None or attn_mask.dtype == bool:
             return sees if attn_mask is None else sees & attn_mask, False
         return np.where(sees, attn_mask, np.asarray(-np.inf, attn_mask.dtype)), False
@@ -50,3 +50,11 @@ def aligned_top_left(attn_mask: Any, is_causal: Causality, query: Any, key: Any)
     if attn_mask is None or attn_mask.dtype == torch.bool:
         return sees if attn_mask is None else sees & attn_mask, False
     return torch.where(sees, attn_mask, -torch.inf), False
+
+
+def _lower_right(n_q: int, n_k: int) -> np.ndarray:
+    """(n_q, n_k), True where key j ≤ i + n_k − n_q. Each row is the one above, moved: a view of n_q + n_k numbers."""
+    if not n_q:
+        return np.ones((n_q, n_k), bool)
+    row_of_all = np.arange(n_q + n_k - 1) < n_k
+    return np.lib.stride_tricks.sliding_window_view(row_of_all, n_k)[::-1]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
+from sdpa_helpers.attention.causality import aligned_top_left
 
 from .cases import make, reference, to_float64, to_kind
 
@@ -57,6 +58,15 @@ def test_a_single_new_token_needs_no_mask():
     assert chosen == sdpa.explain_backend(query, key, value)
     output = sdpa.scaled_dot_product_attention(query, key, value, is_causal="lower_right")
     np.testing.assert_array_equal(output, sdpa.scaled_dot_product_attention(query, key, value))
+
+
+def test_of_arrays_it_takes_no_memory_for_all_pairs():
+    """A million queries after as many others."""
+    query, key, _ = make(n_q=2**20, n_k=2**21, d_k=1, d_v=1).arrays
+    mask, is_causal = aligned_top_left(None, "lower_right", query, key)
+    assert mask.strides == (-1, 1)
+    assert not is_causal
+    assert mask[[0, 0, -1, 7, 7], [2**20, 2**20 + 1, -1, 2**20 + 7, 2**20 + 8]].tolist() == [1, 0, 1, 1, 0]
 
 
 def test_a_gradient_of_a_learned_mask_goes_through_it(torch):
