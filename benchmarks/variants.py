@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "variants.md"
 RESULT = HERE / "results" / "variants.json"
 
-N, D, HEADS, ROUNDS = 4096, 64, 2, 9
+N, D, HEADS, ROUNDS = 4096, 64, 2, 7
 BACKENDS = ("numpy-tiled", "torch-tiled")
 IDS = np.repeat(np.arange(8), N // 8)
 VARIANTS = {

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import runpy
 
 from sdpa_helpers.attention import mods
 
@@ -34,3 +35,10 @@ def test_every_ready_made_mod_is_there_with_its_line(course):
         }.items():
             source = source.replace(long, short)
         assert line in source, f"{name}: {line}"
+
+
+def test_the_tables_are_those_of_the_results(course, torch, needs):
+    needs("numba")
+    text = page(course)
+    program = runpy.run_path(str(course / "benchmarks" / "variants.py"))
+    assert text == program["filled"](text), "run: python benchmarks/variants.py --page"
