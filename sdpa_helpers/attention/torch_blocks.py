@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
-from sdpa_helpers.attention.block_mask import BlockMask
+from sdpa_helpers.attention.block_mask import is_for_all_heads
 from sdpa_helpers.attention.layout import Head, Rule, Shape, Tiles, matrix_at
 from sdpa_helpers.attention.small_scores import SMALL_SCORE, SMALL_VALUE
 from sdpa_helpers.attention.walk import arange, is_boolean, is_one_row, tiles_for
@@ -46,10 +46,6 @@ def runs_of_heads(lead: Shape, rule: Rule) -> Iterator[range]:
                 break
             alike *= lead[axis + 2]
     return (range(start, start + alike) for start in range(0, heads, alike or 1))
-
-
-def is_for_all_heads(mask_mod: Any) -> bool:
-    return isinstance(mask_mod, BlockMask) and mask_mod.shape[:2] == (1, 1)
 
 
 def batches_of(run: range, n_q: int, n_k: int, tiles: Tiles) -> list[range]:
