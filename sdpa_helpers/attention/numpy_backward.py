@@ -14,12 +14,13 @@ number of threads: the same numbers come out on every machine with the same NumP
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention.layout import Head, Rule, SomeHeads, State, Tiles, matrices_at
+from sdpa_helpers.attention.layout import Head, Rule, State, Tiles, matrices_at
 from sdpa_helpers.attention.numpy_plan import (
     EXP2_IS_FAST,
     Plan,
@@ -47,13 +48,13 @@ if TYPE_CHECKING:
     from sdpa_helpers.attention.layout import Shape
 
 TILES = Tiles(queries=512, keys=256, diagonal=128)  # two tiles at once in a core's own cache
-RUNS = 8  # at least so many for threads to share out, where there are as many heads or queries
+RUNS = 4  # at least so many for threads to share out, where there are as many heads, or twice as many blocks
 
 
 class Run(NamedTuple):
-    """Queries of neighbouring heads, which one thread goes through one after the other."""
+    """Blocks of queries that one thread goes through one after the other."""
 
-    rows: list[Rows]
+    blocks: list[Rows]
     number: int  # of the gradients that it adds to: no other run adds to the same matrices of these
 
 
@@ -82,7 +83,7 @@ def attention_backward(
     for_each(
         lambda run, rooms: backward_run(run, known, gradients[run.number], rooms),
         runs,
-        lambda run: 2.5 * sum(multiply_adds(rows, plan) for rows in run.rows),
+        lambda run: 2.5 * sum(multiply_adds(rows, plan) for rows in run.blocks),
         lambda: (room_for(plan), room_for(plan)),
     )
     for more in gradients[1:]:
@@ -96,19 +97,16 @@ def runs_of(plan: Plan) -> Iterator[Run]:
 
     That is for calls with few heads. It depends on shapes alone, so that results do too, not on the number of threads.
     """
-    n_q, height = plan.arrays.query.shape[-2], plan.tiles.queries
-    groups: dict[Shape, list[SomeHeads]] = {}
+    n_q = plan.arrays.query.shape[-2]
+    groups: dict[Shape, list[Rows]] = {}
     for some in batches(plan):
-        groups.setdefault(group_of(some.start, plan), []).append(some)
+        groups.setdefault(group_of(some.start, plan), []).extend(blocks(some, 0, n_q, plan))
     own_queries = plan.arrays.query.shape[:-2] == plan.lead  # else heads share the gradients of queries too
     wanted = -(-RUNS // max(1, len(groups))) if own_queries else 1
     for group in groups.values():
-        # Each piece prepares its keys anew, which two tiles of queries are worth.
-        each = max(2, -(-n_q * len(group) // (wanted * height))) * height
-        rows = [Rows(some, top, min(top + each, n_q)) for some in group for top in range(0, n_q, each)]
-        count = min(wanted, len(rows))
+        count = max(1, min(wanted, len(group) // 2))  # each run prepares its keys anew
         for number in range(count):
-            yield Run(rows[number * len(rows) // count : (number + 1) * len(rows) // count], number)
+            yield Run(group[number::count], number)  # with is_causal, later blocks are more work
 
 
 def group_of(index: Shape, plan: Plan) -> Shape:
@@ -121,21 +119,36 @@ def group_of(index: Shape, plan: Plan) -> Shape:
     return tuple(i * math.gcd(*own) // size for i, size, *own in zip(index, plan.lead, *owns, strict=True))
 
 
+class Keys(NamedTuple):
+    """The key and value of some heads, (h or 1, n_k, …), as all their queries need them."""
+
+    scaled_key: np.ndarray
+    key_one: np.ndarray  # one more column, of ones
+    value_one: np.ndarray
+    are_small: bool  # their scores
+
+
 def backward_run(run: Run, known: Known, gradients: Head, rooms: tuple[np.ndarray, np.ndarray]) -> None:
     """Adds to the gradients what comes through the output of these queries."""
-    for rows in run.rows:
-        backward_rows(rows, known, gradients, rooms)
+    for some, of_some in itertools.groupby(run.blocks, lambda rows: rows.some):
+        head, rule = known.plan.arrays.some_at(some, known.plan.lead), known.plan.rule
+        key, value = head.key, head.value  # (h, n_k, d), or (1, n_k, d) for all these heads
+        small = scores_are_small(head, rule, key.dtype)
+        keys = Keys(key * key.dtype.type(rule.scale), with_column(key, 1), with_column(value, 1), small)
+        for rows in of_some:
+            backward_rows(rows, keys, known, gradients.some_at(some, known.plan.lead), rooms)
 
 
-def backward_rows(rows: Rows, known: Known, gradients: Head, rooms: tuple[np.ndarray, np.ndarray]) -> None:
-    """As `backward_run`, for queries of the same heads."""
-    plan, lead, some, these = known.plan, known.plan.lead, rows.some, slice(rows.first, rows.last)
-    query, key, value = plan.arrays.some_at(some, lead)  # (h, n, d) each, or (1, n, d) for all these heads
-    output, largest, total = (array[:, these] for array in known.whole.some_at(some, lead))
-    grad_output = matrices_at(some, lead, known.grad_output)[:, these]  # (h, rows, d_v)
-    query, grads, rule = query[:, these], gradients.some_at(some, lead), plan.rule.at(some.start, lead)
-    small = scores_are_small(Head(query, key, value), rule, query.dtype)
-    power, unit = (np.exp2, math.log(2)) if small and EXP2_IS_FAST else (np.exp, 1.0)
+def backward_rows(
+    rows: Rows, keys: Keys, known: Known, gradients: Head, rooms: tuple[np.ndarray, np.ndarray]
+) -> None:
+    """As `backward_run`, for one block of queries; gradients: of its heads."""
+    plan, some, these = known.plan, rows.some, slice(rows.first, rows.last)
+    rule = plan.rule.at(some.start, plan.lead)
+    power, unit = (np.exp2, math.log(2)) if keys.are_small and EXP2_IS_FAST else (np.exp, 1.0)
+    query = matrices_at(some, plan.lead, plan.arrays.query)[:, these]  # (h, rows, d_k)
+    grad_output = matrices_at(some, plan.lead, known.grad_output)[:, these]  # (h, rows, d_v)
+    output, largest, total = (array[:, these] for array in known.whole.some_at(some, plan.lead))
 
     # One more column on each side: the products then give dP − D, and S − LSE, in one go.
     # A row that saw nothing gets −∞ there, so that its weights are 0. Not so with a float mask: it may lift or
@@ -144,34 +157,31 @@ def backward_rows(rows: Rows, known: Known, gradients: Head, rooms: tuple[np.nda
     with np.errstate(divide="ignore"):  # a total of NaN is not 0, and stays NaN
         lse = np.zeros_like(total) if floating else np.where(total == 0, np.inf, largest + np.log(total))
     total = np.where(total == 0, 1, total)  # (h, rows, 1), as are `lse` and `largest`
-    scaled_query, scaled_key = query * query.dtype.type(rule.scale), key * key.dtype.type(rule.scale)
+    scaled_query = query * query.dtype.type(rule.scale)
     query_less = with_column(scaled_query / query.dtype.type(unit), -lse / unit)
     grad_output_less = with_column(grad_output, -np.einsum("hnd,hnd->hn", grad_output, output)[..., None])
-    key_one, value_one = with_column(key, 1), with_column(value, 1)
 
-    for block in blocks(some, rows.first, rows.last, plan):
-        for tile in tiles_of(block, rule, plan):
-            here = slice(tile.top - rows.first, tile.bottom - rows.first)
-            columns = slice(tile.left, tile.right)
-            shape = some.heads, tile.bottom - tile.top, tile.right - tile.left
-            weights, dscores = (part(room, *shape) for room in rooms)
-            np.matmul(query_less[:, here], key_one[:, columns].swapaxes(1, 2), out=weights)
-            if small:
-                power(weights, out=weights)
-                hide(weights, 0, tile, rule)
-            else:
-                add_mask(weights, tile, rule)
-                hide(weights, -np.inf, tile, rule)
-                if floating:
-                    weights -= largest[:, here]
-                power(weights, out=weights)
-                if floating:
-                    weights /= total[:, here]
-            add_up(grads.value[:, columns], weights.swapaxes(1, 2) @ grad_output[:, here])
-            np.matmul(grad_output_less[:, here], value_one[:, columns].swapaxes(1, 2), out=dscores)
-            dscores *= weights
-            add_up(grads.query[:, tile.top : tile.bottom], dscores @ scaled_key[:, columns])
-            add_up(grads.key[:, columns], dscores.swapaxes(1, 2) @ scaled_query[:, here])
+    for tile in tiles_of(rows, rule, plan):
+        here, columns = slice(tile.top - rows.first, tile.bottom - rows.first), slice(tile.left, tile.right)
+        shape = some.heads, tile.bottom - tile.top, tile.right - tile.left
+        weights, dscores = (part(room, *shape) for room in rooms)
+        np.matmul(query_less[:, here], keys.key_one[:, columns].swapaxes(1, 2), out=weights)
+        if keys.are_small:
+            power(weights, out=weights)
+            hide(weights, 0, tile, rule)
+        else:
+            add_mask(weights, tile, rule)
+            hide(weights, -np.inf, tile, rule)
+            if floating:
+                weights -= largest[:, here]
+            power(weights, out=weights)
+            if floating:
+                weights /= total[:, here]
+        add_up(gradients.value[:, columns], weights.swapaxes(1, 2) @ grad_output[:, here])
+        np.matmul(grad_output_less[:, here], keys.value_one[:, columns].swapaxes(1, 2), out=dscores)
+        dscores *= weights
+        add_up(gradients.query[:, tile.top : tile.bottom], dscores @ keys.scaled_key[:, columns])
+        add_up(gradients.key[:, columns], dscores.swapaxes(1, 2) @ scaled_query[:, here])
 
 
 def add_up(gradient: np.ndarray, more: np.ndarray) -> None:
