@@ -37,10 +37,16 @@ def compiled(function: Any = None, **options: Any) -> Any:
     """Numba's njit; keeps the machine code on disk where there is a place for it."""
     if function is None:
         return lambda f: compiled(f, **options)
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True} | options
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # neither this folder nor the user's cache can be written to
-        return numba.njit(nogil=True, error_model="numpy", **options)(function)
+        return numba.njit(**options)(function)
+
+
+def compiled_part(function: Any = None, **options: Any) -> Any:
+    """For what only compiled functions call: without the entry for Python, which takes long to compile."""
+    return compiled(function, no_cpython_wrapper=True, **options)
 
 
 # What the compiled functions are given ----------------------------------------------------------------------
@@ -96,7 +102,7 @@ def attend(matrices, task, scratch, whole):
         attend_rows(head, task, scratch, state)
 
 
-@compiled
+@compiled_part
 def attend_rows(head, task, scratch, state, change=None):
     """Some queries of one head against all keys that they see: writes to `state`.
 
@@ -112,12 +118,11 @@ def attend_rows(head, task, scratch, state, change=None):
     late = number(1 if is_plain else LOG2_E)
     scaled_query = times(query, number(task.scale * LOG2_E if is_plain else task.scale))  # (n, d_k)
     # Not −∞: a row that sees nothing would give −∞ − (−∞), which is NaN. So its exponentials are 0.
-    largest[:] = 0 if is_small else np.finfo(query.dtype).min
-    total[:] = 0
-    output[:] = 0
+    begin(state, number(0 if is_small else np.finfo(query.dtype).min))
 
     for tile in range(len(task.tiles)):
-        top, bottom, left, right = task.tiles[tile, :4]
+        top, bottom = task.tiles[tile, 0], task.tiles[tile, 1]
+        left, right = task.tiles[tile, 2], task.tiles[tile, 3]
         scores = scratch[: (bottom - top) * (right - left)].reshape(bottom - top, right - left)
         np.dot(scaled_query[top:bottom], key[left:right].T, scores)  # (n, d_k) @ (d_k, width)
         if change is not None:
@@ -127,9 +132,7 @@ def attend_rows(head, task, scratch, state, change=None):
             raise_largest(scores, late, State(output[top:bottom], largest[top:bottom], total[top:bottom]))
         exponentials(scores, largest[top:bottom], late, total[top:bottom])
         add(output[top:bottom], np.dot(scores, value[left:right]))  # (n, width) @ (width, d_v)
-    to_averages(output, total)
-    if is_plain:
-        largest[:] = times(largest, number(1 / LOG2_E))
+    finish(state, number(1 / LOG2_E if is_plain else 1))
 
 
 @compiled(fastmath=FAST)
@@ -180,7 +183,7 @@ def exponentials(scores, largest, late, total):
         total[i] += subtotal
 
 
-@compiled(fastmath=FAST)
+@compiled_part(fastmath=FAST)
 def largest_of(x, i):
     """Of row i. Eight maxima side by side: one alone would have to wait for each comparison."""
     a = b = c = d = e = f = g = h = x[i, 0]
@@ -194,15 +197,26 @@ def largest_of(x, i):
 
 
 @compiled(fastmath=FAST)
-def to_averages(output, total):
+def begin(state, largest):
+    """Rows that have seen nothing yet."""
+    for i in range(len(state.output)):
+        state.largest[i], state.total[i] = largest, 0
+        for c in range(state.output.shape[1]):
+            state.output[i, c] = 0
+
+
+@compiled(fastmath=FAST)
+def finish(state, to_base_e):
     """The sums of the values divided by their weights'; a row that has seen nothing keeps its zeros."""
+    output, largest, total = state
     for i in range(len(output)):
+        largest[i] *= to_base_e
         share = 1 / total[i] if total[i] != 0 else total.dtype.type(1)
         for c in range(output.shape[1]):
             output[i, c] *= share
 
 
-@compiled(fastmath=FAST)
+@compiled_part(fastmath=FAST)
 def scores_are_small(query, key, value, scale):
     """As `small_scores.scores_are_small`, for some queries of one head: |q · k| ≤ ‖q‖ ‖k‖."""
     return (
@@ -211,7 +225,7 @@ def scores_are_small(query, key, value, scale):
     )
 
 
-@compiled(fastmath=FAST)
+@compiled_part(fastmath=FAST)
 def largest_square(vectors):
     """The largest ‖v‖²; ∞ where there is a NaN, so that nothing counts as small."""
     largest = vectors.dtype.type(0)
@@ -236,12 +250,12 @@ def add(to, what):
 
 
 @compiled(fastmath=FAST)
-def times(array, factor):
-    """array · factor, a new one."""
-    product = np.empty_like(array)
-    flat, whole = product.reshape(-1), array.reshape(-1)
-    for i in range(len(flat)):
-        flat[i] = whole[i] * factor
+def times(matrix, factor):
+    """matrix · factor, a new one."""
+    product = np.empty_like(matrix)
+    for i in range(matrix.shape[0]):
+        for c in range(matrix.shape[1]):
+            product[i, c] = matrix[i, c] * factor
     return product
 
 
@@ -298,7 +312,7 @@ def attend_backward(matrices, task, scratch, whole, gradients):
         backward_rows(head, task, scratch, here, grads)
 
 
-@compiled
+@compiled_part
 def backward_rows(head, task, scratch, whole, gradients):
     """Some queries of one head against all keys that they see: adds to `gradients`.
 
@@ -312,7 +326,8 @@ def backward_rows(head, task, scratch, whole, gradients):
     dq_unscaled = times(query, query.dtype.type(0))
 
     for tile in range(len(task.tiles)):
-        top, bottom, left, right = task.tiles[tile, :4]
+        top, bottom = task.tiles[tile, 0], task.tiles[tile, 1]
+        left, right = task.tiles[tile, 2], task.tiles[tile, 3]
         size = (bottom - top) * (right - left)
         weights = scratch[:size].reshape(bottom - top, right - left)
         dscores = scratch[size : 2 * size].reshape(bottom - top, right - left)
@@ -326,7 +341,7 @@ def backward_rows(head, task, scratch, whole, gradients):
     add(dq, times(dq_unscaled, query.dtype.type(task.scale)))
 
 
-@compiled
+@compiled_part
 def row_numbers(whole, has_bias):
     """Of each row: shift and factor, for the weights exp(score − shift) · factor; and D = Σ dO · O."""
     output, largest, total, grad_output = whole
@@ -339,7 +354,7 @@ def row_numbers(whole, has_bias):
     return shift, factor, less
 
 
-@compiled(fastmath=FAST)
+@compiled_part(fastmath=FAST)
 def inner_product(a, b):
     total = a.dtype.type(0)
     for c in range(len(a)):
@@ -347,7 +362,7 @@ def inner_product(a, b):
     return total
 
 
-@compiled(fastmath=FAST)
+@compiled_part(fastmath=FAST)
 def differentiate(scores, grad_weights, shift, factor, less):
     """In place: scores become weights P, and grad_weights dP becomes P ∘ (dP − D)."""
     log2_e = scores.dtype.type(LOG2_E)

@@ -73,7 +73,11 @@ def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> Sta
 
 
 def attend_in_steps(call: Described, task: Task, scratch: np.ndarray, whole: State) -> None:
-    """`numba_kernels.attend` with a score_mod: what calls the compiled parts, and the mod between them, is Python."""
+    """`numba_kernels.attend` with a score_mod: what calls the compiled parts, and the mod between them, is Python.
+
+    Numba could compile the mod too, but would freeze the numbers and arrays that it was made with: who changes one of
+    them, and calls again, would get the old answer.
+    """
     rows = slice(task.first, task.last)
     for number in task.heads:
         score_mod = call.rule_of(number).score_mod
