@@ -194,7 +194,7 @@ def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> Answer:
         if BACKENDS[name].needs_group:  # whose processes must agree on what each passes
             answer = attention(given, rule, wants)
         else:
-            answer = few_queries.attend(attention, given, rule, wants)
+            answer = few_queries.attend(attention, given, rule, wants, by_heads=name == "numpy")
     if BACKENDS[name].worth.loading:
         worth.remember(BACKENDS[name].module, query, rule.mask)
     return Answer(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.attention import few_queries, scaled_dot_product_attention, threads
-from sdpa_helpers.attention.layout import Head, Rule, Wants
+from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants
 
 from .cases import assert_matches, make, to_float64, to_kind
 
@@ -70,18 +70,51 @@ def test_keys_are_not_copied():
     assert np.shares_memory(packed.query, arrays.query)
 
 
-@pytest.mark.parametrize(("n_q", "numbers", "threads_"), [(32, 2**20, 1), (33, 2**20, 4), (32, 2**20 - 4, 4)])
-def test_blas_has_one_thread_for_few_rows_and_many_keys(monkeypatch, n_q, numbers, threads_):
+@pytest.mark.parametrize(("n_q", "numbers", "by_heads", "blas"), [
+    (32, 2**20, True, 1), (33, 2**20, True, 4), (32, 2**20 - 4, True, 4), (32, 2**20, False, 4)])  # fmt: skip
+def test_blas_has_one_thread_for_few_rows_and_many_keys(monkeypatch, n_q, numbers, by_heads, blas):
     """And its own number again afterwards."""
     library = FakeBlas()
     monkeypatch.setattr(threads, "_libraries", lambda _: [library])
     query, key = np.broadcast_to(1.0, (n_q, 4)), np.broadcast_to(1.0, (numbers // 4, 4))
     seen = []
-    few_queries.attend(
-        lambda *_: seen.append(library.get_num_threads()), Head(query, key, key), Rule(), Wants()
-    )
-    assert seen == [threads_]
+
+    def attention(*_):
+        seen.append(library.get_num_threads())
+        return Answer(query)
+
+    few_queries.attend(attention, Head(query, key, key), Rule(), Wants(), by_heads=by_heads)
+    assert seen == [blas]
     assert library.get_num_threads() == 4
+
+
+@pytest.mark.parametrize(
+    "attn_mask", [None, np.arange(5) < 3, np.array([[0.5], [-np.inf]])], ids=["", "bool", "float"]
+)
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("batch", [(2,), ()])
+def test_head_by_head_in_threads(monkeypatch, batch, is_causal, attn_mask):
+    """With heads that share keys, and keys that a batch shares; output, weights and LSE."""
+    monkeypatch.setattr(few_queries, "MANY_NUMBERS", 0)
+    monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+    monkeypatch.setattr(few_queries, "MANY_OF_A_HEAD", 0)
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(threads, "_libraries", lambda _: [FakeBlas()])
+    case = replace(grouped_case(batch=batch), is_causal=is_causal, attn_mask=attn_mask)
+    case = replace(case, key=case.key[:1]) if batch else case
+    assert_matches(case, "numpy", "numpy")
+    options = {"enable_gqa": True, "is_causal": is_causal, "attn_mask": attn_mask, "return_lse": True}
+    ours = scaled_dot_product_attention(*case.arrays, backend="numpy", **options)
+    for mine, tiled in zip(
+        ours, scaled_dot_product_attention(*case.arrays, backend="numpy-tiled", **options), strict=True
+    ):
+        np.testing.assert_allclose(mine, tiled, rtol=1e-12)
+
+
+def test_no_heads(monkeypatch):
+    monkeypatch.setattr(few_queries, "MANY_NUMBERS", 0)
+    none = np.zeros((0, 1, 3))
+    assert scaled_dot_product_attention(none, np.zeros((1, 5, 3)), np.zeros((1, 5, 2))).shape == (0, 1, 2)
 
 
 class FakeBlas:
