@@ -58,6 +58,7 @@ TILES = Tiles(queries=512, keys=512, diagonal=128)
 WORTH_A_PROOF = (
     16  # · d_k keys, from which on to prove that all scores are small costs less than to look at them
 )
+SMALLEST_TOTAL = 1e-20  # beside which weights that underflowed, below 10^−38, do not count
 
 attention_backward = numpy_backward.attention_backward
 
@@ -96,8 +97,11 @@ def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> Sta
     return whole._replace(output=whole.output.astype(arrays.query.dtype, copy=False))
 
 
-def attend(rows: Rows, plan: Plan, room: Room, whole: State) -> None:
-    """Some queries of some heads against all keys that they see: writes to `whole`."""
+def attend(rows: Rows, plan: Plan, room: Room, whole: State, careful: bool = False) -> None:
+    """Some queries of some heads against all keys that they see: writes to `whole`, which is 0.
+
+    careful: subtract the largest score of each row in any case.
+    """
     some, first, last = rows
     all_queries, key, value = plan.arrays.some_at(
         some, plan.lead
@@ -106,7 +110,7 @@ def attend(rows: Rows, plan: Plan, room: Room, whole: State) -> None:
     output, largest, total = (array[:, first:last] for array in whole.some_at(some, plan.lead))
     unit = math.log(2) if EXP2_IS_FAST and not changes_scores(rule) else 1.0  # scores are multiples of it
     query = scaled(all_queries[:, first:last], rule.scale / unit)  # (h, rows, d_k)
-    proved = are_proved_small(rows, plan)
+    proved, changed = are_proved_small(rows, plan), changes_scores(rule)
     subtracting = False  # the largest score of each row, from its other scores
 
     for tile in tiles_of(rows, rule, plan):
@@ -117,7 +121,9 @@ def attend(rows: Rows, plan: Plan, room: Room, whole: State) -> None:
         np.matmul(query[:, here], key[:, columns].swapaxes(1, 2), out=scores)  # (h, rows, keys)
         if not proved:
             change(scores, tile, rule)
-        if not (proved or subtracting or are_small(scores, value[:, columns], SMALL_SCORE / unit)):
+        if not (proved or subtracting) and (
+            careful or not are_small(scores, value[:, columns], unit, changed)
+        ):
             scores *= unit
             query, unit, subtracting = scaled(all_queries[:, first:last], rule.scale), 1.0, True
             # Not −∞: −∞ − (−∞) is NaN, where a row sees nothing.
@@ -130,6 +136,10 @@ def attend(rows: Rows, plan: Plan, room: Room, whole: State) -> None:
             weights = np.exp(scores, out=scores) if unit == 1 else np.exp2(scores, out=scores)
             hide(weights, 0, tile, rule)
         add(weights, value[:, columns], sums_here, room.values if begun else None)
+    if changed and not subtracting and total.min(initial=1) < SMALLEST_TOTAL:
+        output[...] = total[...] = 0
+        attend(rows, plan, room, whole, careful=True)
+        return
     output /= np.where(total == 0, 1, total)
 
 
@@ -150,13 +160,15 @@ def are_proved_small(rows: Rows, plan: Plan) -> bool:
     return abs(plan.rule.scale) * largest * plan.bounds[rows.some] < SMALL_SCORE
 
 
-def are_small(scores: np.ndarray, value: np.ndarray, limit: float) -> bool:
-    """Whether weights may be exp(score), without a maximum that is subtracted first. NaN makes it false."""
-    return within(scores, limit) and within(value, SMALL_VALUE)
+def are_small(scores: np.ndarray, value: np.ndarray, unit: float, changed: bool) -> bool:
+    """Whether weights may be exp(score), without a maximum that is subtracted first. NaN makes it false.
 
-
-def within(array: np.ndarray, limit: float) -> bool:
-    return bool(-limit < array.min(initial=0) and array.max(initial=0) < limit)
+    A mask or a score_mod may make some of them as low as it likes, if only the row's total is not too small in the end.
+    """
+    limit = SMALL_SCORE / unit
+    high = bool(scores.max(initial=0) < limit)
+    low = changed or bool(scores.min(initial=0) > -limit)
+    return high and low and bool(value.min(initial=0) > -SMALL_VALUE and value.max(initial=0) < SMALL_VALUE)
 
 
 def change(scores: np.ndarray, tile: Tile, rule: Rule) -> None:

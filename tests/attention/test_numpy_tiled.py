@@ -118,7 +118,9 @@ def test_scores_that_become_large_in_a_later_tile(monkeypatch, late):
     query, key, value = arrays_of(LEADS["none"], 40, 40, 4, 3)
     key[17] *= late
     allowed = rng.random((40, 40)) < 0.3  # some rows have seen nothing when it comes
-    for mask in (None, allowed, np.where(allowed, 0.0, -np.inf), np.where(allowed, 0.0, -1e9)):
+    sunk = np.where(allowed, 0.0, -1e9)
+    sunk[5] -= 200.0  # a row whose weights would all be 0 if nothing were subtracted
+    for mask in (None, allowed, np.where(allowed, 0.0, -np.inf), sunk):
         for is_causal in (False, True):
             ours, lse = scaled_dot_product_attention(
                 query, key, value, mask, is_causal=is_causal, backend="numpy-tiled", return_lse=True
