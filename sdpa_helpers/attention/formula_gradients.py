@@ -9,15 +9,21 @@ from sdpa_helpers.attention.layout import Head, Rule, Wants
 
 
 def differentiable_gradients(
-    arrays: Head, rule: Rule, enable_gqa: bool, grad_output: torch.Tensor
+    arrays: Head,
+    rule: Rule,
+    enable_gqa: bool,
+    grad_output: torch.Tensor | None,
+    grad_lse: torch.Tensor | None = None,
 ) -> tuple[torch.Tensor | None, ...]:
     """Gradients for query, key and value, in a form that can be differentiated again.
 
-    None for those that require no gradient.
+    None for those that require no gradient. A gradient that is None was not asked for.
     """
-    output = torch_formula.attention(arrays, rule, Wants(enable_gqa)).output
+    answer = torch_formula.attention(arrays, rule, Wants(enable_gqa, return_lse=grad_lse is not None))
+    given = [(x, g) for x, g in ((answer.output, grad_output), (answer.lse, grad_lse)) if g is not None]
     wanted = [x for x in arrays if x.requires_grad]
-    gradients = iter(torch.autograd.grad(output, wanted, grad_output, create_graph=True))
+    outputs, grads = zip(*given, strict=True)
+    gradients = iter(torch.autograd.grad(outputs, wanted, grads, create_graph=True))
     return tuple(next(gradients) if x.requires_grad else None for x in arrays)
 
 
