@@ -1,26 +1,24 @@
-"""The Triton backend without a GPU: its programs in Triton's interpreter, and compiled for an H100 that is not there.
+"""The Triton backend without a GPU: its programs in Triton's interpreter, and compiled for GPUs that are not there.
 
 The interpreter is chosen by an environment variable before Triton is loaded, and the rest of the suite must not see
 it: what runs in it runs in a process of its own.
 """
 
+import csv
+import json
 import os
 import re
 import subprocess
 import sys
-from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.attention.layout import Head, Rule, Wants
 
 HERE = Path(__file__).parent
 LARGEST_REGISTERS = 255  # of a thread; what does not fit spills to slow memory
-# Triton 3.6 puts 40 bytes of key_gradients (causal, d 128) there, outside its main loop; 3.9 nothing.
-SPILLED_BYTES = {(3, 6): 64}
-SHARED_BYTES = 227 * 1024  # of a program on an H100
 
 # Of the suite that every backend is put through, what is not in float64 (that, Triton leaves to the formula).
 CONFORMANCE = "test_dtypes or test_half_precision or test_values_near or (test_scores_small and float32)"
@@ -83,78 +81,209 @@ def test_where_it_cannot_run_it_is_not_listed_and_says_why(triton, torch):
         sdpa.scaled_dot_product_attention(*torch.ones(3, 2, 4), backend="triton")
 
 
-# Compiled for an H100 --------------------------------------------------------------------------------------
+# The lists of tiles ----------------------------------------------------------------------------------------
 
 
-class H100:
-    """As much of Triton's driver as compiling asks."""
+def masks(torch, name: str):
+    """(2, 3, 50, 70), as broadcasting makes them."""
+    shape = (2, 3, 50, 70)
+    i, j = torch.arange(50)[:, None], torch.arange(70)
+    if name == "window":
+        return ((i - j).abs() < 20).expand(shape)
+    if name == "padding":
+        return (j < torch.tensor([40, 0])[:, None, None, None]).expand(shape)
+    if name == "of heads":
+        return (torch.rand(1, 3, 50, 70, generator=torch.Generator().manual_seed(0)) < 0.01).expand(shape)
+    return torch.ones(shape, dtype=torch.bool)
 
-    def get_current_device(self):
-        return 90  # programs are kept by this number: no real device's
 
-    def get_current_stream(self, device):
-        return 0
+@pytest.mark.parametrize("mask", ["window", "padding", "of heads", "all"])
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("of_keys", [False, True])
+def test_lists_of_tiles(torch, mask, is_causal, of_keys):
+    """Against each tile looked at by itself: where it is listed, and the booleans kept of it."""
+    from sdpa_helpers.attention.triton import lists
 
-    def get_current_target(self):
-        from triton.backends.compiler import GPUTarget
+    mask = masks(torch, mask)
+    grid = lists.Grid(50, 70, 16, 32)
+    made = lists.lists_for(mask, lists.seen_in_tiles(mask), grid, is_causal, of_keys=of_keys)
+    assert all(x.is_contiguous() for x in made[:3])  # programs count on it
+    allowed = torch.zeros(2, 3, 64, 96, dtype=torch.bool)
+    allowed[:, :, :50, :70] = mask
+    exact = allowed.tril() if is_causal else allowed
+    lines, places = (3, 4) if of_keys else (4, 3)
+    for batch, head, line, place in np.ndindex(2, 3, lines, places):
+        i, j = (place, line) if of_keys else (line, place)
+        rows, columns = slice(16 * i, min(16 * i + 16, 50)), slice(32 * j, 32 * j + 32)
+        number = batch * made.lines_of_batch + head * made.lines_of_head + line
+        full, some = made.numbers[number].tolist()
+        order = made.order[number].tolist()
+        assert (place in order[:full]) == bool(exact[batch, head, rows, columns].all())
+        hidden = not exact[batch, head, rows, columns].any()
+        # With causality a tile may be visited although mask and diagonal together hide all of it; never missed.
+        assert place not in order[full:some] if hidden and not is_causal else hidden or place in order[:some]
+        shown = batch * made.shown_of_batch + head * made.shown_of_head
+        shown += line * made.shown_of_line + place * made.shown_of_tile
+        kept = made.shown.flatten()[shown : shown + 16 * 32].view((32, 16) if of_keys else (16, 32)).bool()
+        kept = kept.mT if of_keys else kept
+        assert (kept[: rows.stop - rows.start] == allowed[batch, head, rows, columns]).all()
 
-        return GPUTarget("cuda", 90, 32)
+
+def test_lists_are_as_small_as_the_mask(torch):
+    """What all sequences, heads or queries share is kept once."""
+    from sdpa_helpers.attention.triton import lists
+
+    grid = lists.Grid(50, 70, 16, 32)
+    sizes = {}
+    for name in ("window", "padding", "of heads"):
+        mask = masks(torch, name)
+        made = lists.lists_for(mask, lists.seen_in_tiles(mask), grid, False, of_keys=False)
+        sizes[name] = (len(made.numbers), made.shown.numel())
+    assert sizes == {"window": (4, 64 * 96), "padding": (8, 2 * 16 * 96), "of heads": (12, 3 * 64 * 96)}
+
+
+# The fastest tile ------------------------------------------------------------------------------------------
+
+
+def test_autotune_takes_the_fastest_tile_that_runs_and_prints_its_table(triton, monkeypatch, capsys):
+    """With times that are given; a tile that raises is not taken. The second call of a kind tries nothing."""
+    from sdpa_helpers.attention.triton import autotune
+    from sdpa_helpers.attention.triton.blocks import Block
+
+    monkeypatch.setattr(autotune, "KEPT", {})
+    table_s, best, too_large = Block(128, 64, 8, 2), Block(128, 32, 8, 2), Block(128, 128, 8, 2)
+    tried = []
+
+    def time(block):
+        tried.append(block)
+        if block == too_large:
+            raise RuntimeError("out of resource\nand more")
+        return 1.0 if block == best else 2.0
+
+    kind = autotune.Kind("forward", 90, "bfloat16", 128, True, False, 4096, 4096)
+    assert autotune.choose(kind, table_s, time) == best
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "forward, bfloat16, heads of 128, causal, 4096 queries, 4096 keys"
+    assert len(printed) == 2 + len(tried)
+    assert tried[0] == table_s
+    assert printed[2].split() == ["128", "64", "8", "2", "False", "2.000", "the", "table's"]
+    assert [line for line in printed if "fastest" in line] == [printed[2 + tried.index(best)]]
+    assert "RuntimeError: out of resource" in printed[2 + tried.index(too_large)]
+    assert autotune.choose(kind, table_s, time) == best
+    assert len(printed) == 2 + len(tried)
+    assert capsys.readouterr().out == ""
+
+
+def test_neighbours_differ_in_one_thing_and_are_tiles(triton):
+    from sdpa_helpers.attention.triton import autotune
+    from sdpa_helpers.attention.triton.blocks import Block
+
+    block = Block(64, 128, 8, 1)
+    found = autotune.neighbours(block, "key_gradients")
+    assert found[0] == block
+    assert all(sum(a != b for a, b in zip(block, other, strict=True)) == 1 for other in found[1:])
+    # Not: 256 columns, no stages, more stages than the limit.
+    assert {(x.rows, x.columns) for x in found} == {(64, 128), (32, 128), (128, 128), (64, 64)}
+    assert {x.stages for x in found} == {1, 2}
+    assert Block(64, 32, 8, 1) not in autotune.neighbours(Block(64, 64, 8, 1), "key_gradients")
+    assert Block(64, 32, 8, 1) in autotune.neighbours(Block(64, 64, 8, 1), "forward")
+
+
+def test_if_no_tile_runs_the_table_s_is_kept(triton):
+    from sdpa_helpers.attention.triton import autotune
+    from sdpa_helpers.attention.triton.blocks import Block
+
+    def time(block):
+        raise RuntimeError
+
+    trials = autotune.try_all([Block(64, 64, 4, 2), Block(64, 32, 4, 2)], time)
+    assert autotune.fastest(trials) == Block(64, 64, 4, 2)
+
+
+# Compiled for GPUs that are not here ------------------------------------------------------------------------
 
 
 @pytest.fixture
-def compiled(triton, monkeypatch, tmp_path):
-    """The programs that calls of this test compile, by name; none is started."""
-    from triton.runtime import driver
-    from triton.runtime.jit import JITFunction
+def compiled(triton, torch, monkeypatch, tmp_path):
+    """The file that compiles programs for GPUs that are not here; nothing is taken from an earlier run."""
+    from sdpa_helpers.attention.triton import compiled
 
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    real, found = JITFunction.run, {}
-
-    def compile_only(self, *arguments, grid, warmup, **options):
-        found[self.__name__] = real(self, *arguments, grid=grid, warmup=True, **options)
-
-    monkeypatch.setattr(JITFunction, "run", compile_only)
-    monkeypatch.setattr(driver, "_active", H100())
-    return found
+    return compiled
 
 
-def resources(program, folder: Path) -> dict[str, int]:
-    """Registers of a thread, and bytes that it spills: from the machine code, by the tool that Triton carries."""
-    import triton.backends.nvidia as nvidia
+TENSOR_CORES = {
+    80: "mma.sync",
+    86: "mma.sync",
+    89: "mma.sync",
+    90: "wgmma",
+    100: "tcgen05.mma",
+    120: "mma.sync",
+}
 
-    binary = folder / "program.cubin"
-    binary.write_bytes(program.asm["cubin"])
-    tool = Path(nvidia.__path__[0]) / "bin" / "cuobjdump"
-    printed = subprocess.run([tool, "-res-usage", binary], capture_output=True, text=True, check=True).stdout
-    return {name: int(number) for name, number in re.findall(r"(REG|STACK|LOCAL):(\d+)", printed)}
-
-
+# Of each architecture something, of each program something; the rest is in benchmarks/results/triton-compiled.csv.
 SETTINGS = [
-    *product((64, 128), ("float16", "bfloat16"), (False, True), (None,)),
-    (128, "bfloat16", False, "padding"),
+    (80, "float16", 64, "forward", "causal mask"),
+    (86, "bfloat16", 64, "key_gradients", "causal"),
+    (89, "bfloat16", 64, "query_gradient", "full"),
+    (90, "bfloat16", 64, "forward", "causal"),
+    (90, "float16", 128, "forward", "causal mask"),
+    (90, "bfloat16", 128, "query_gradient", "causal"),
+    (90, "float16", 128, "key_gradients", "full"),
+    (89, "float32", 64, "forward", "causal"),
+    (100, "bfloat16", 64, "forward", "causal"),
+    (100, "float16", 128, "key_gradients", "causal"),
+    (120, "bfloat16", 64, "forward", "full"),
 ]
 
 
-@pytest.mark.parametrize(("d", "dtype", "is_causal", "mask"), SETTINGS)
-def test_for_an_h100_no_register_spills(compiled, triton, torch, tmp_path, d, dtype, is_causal, mask):
-    """The very launches of a call and its gradient, with the tiles that they have there."""
-    from sdpa_helpers.attention.triton import launch as triton_flash
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: "-".join(map(str, setting)))
+def test_a_program_fits_its_gpu(compiled, setting):
+    """With the tile that it has there: no register spills, there is enough shared memory, tensor cores are used."""
+    from sdpa_helpers.attention.triton import blocks
 
-    leaves = [torch.zeros(1, 2, 1024, d, dtype=getattr(torch, dtype), requires_grad=True) for _ in range(3)]
-    mask = None if mask is None else torch.ones(1, 1, 1, 1024, dtype=torch.bool)
-    answer = triton_flash.attention(Head(*leaves), Rule(mask, is_causal, 0.1), Wants())
-    answer.output.sum().backward()
-    allowed = SPILLED_BYTES.get(tuple(map(int, triton.__version__.split(".")[:2])), 0)
-    assert set(compiled) == {"forward", "query_gradient", "key_gradients"}
-    for name, program in compiled.items():
-        used = resources(program, tmp_path)
-        assert used["LOCAL"] == 0, (name, used)
-        assert used["STACK"] <= allowed, (name, used)
-        assert 0 < used["REG"] <= LARGEST_REGISTERS, (name, used)
-        assert program.metadata.shared <= SHARED_BYTES, name
-        # The tensor cores of that GPU, and its copy engine, are what they are compiled to.
-        assert "wgmma.mma_async" in program.asm["ptx"], name
-        assert "cp.async.bulk.tensor" in program.asm["ptx"], name
+    setting = compiled.Setting(*setting)
+    program = compiled.compiled(setting)
+    used = compiled.used(program)
+    assert program.metadata.name == setting.program
+    assert 0 < used.registers <= LARGEST_REGISTERS
+    assert compiled.fits(setting._asdict() | used._asdict()), used
+    assert TENSOR_CORES[setting.architecture] in program.asm["ptx"]
+    descriptors = blocks.has_descriptors(setting.architecture, setting.dtype)
+    assert ("cp.async.bulk.tensor" in program.asm["ptx"]) == descriptors
+
+
+def test_all_that_is_promised_was_compiled_from_this_source(compiled):
+    """The table of registers is of these programs and these tiles, and everything in it fits."""
+    folder = HERE.parents[1] / "benchmarks" / "results"
+    about = json.loads((folder / "triton-compiled.json").read_text(encoding="utf-8"))
+    assert about["source"] == compiled.source_hash(), f"another source: run {about['command']}"
+    with (folder / "triton-compiled.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = [tuple(row[name] for name in compiled.Setting._fields) for row in rows]
+    assert found == [tuple(map(str, setting)) for setting in compiled.promised()]
+    assert [row for row in rows if not compiled.fits(row)] == []
+
+
+def test_the_source_that_is_compared_is_without_comments(compiled, monkeypatch, tmp_path):
+    text = Path(compiled.kernels.__file__).read_text(encoding="utf-8")
+    same, other = tmp_path / "same.py", tmp_path / "other.py"
+    same.write_text(text.replace("# −D is", "# D is").replace("One block", "A block"), encoding="utf-8")
+    other.write_text(text.replace("float32)", "float16)", 1), encoding="utf-8")
+    before = compiled.source_hash()
+    monkeypatch.setattr(compiled.kernels, "__file__", str(same))
+    assert compiled.source_hash() == before
+    monkeypatch.setattr(compiled.kernels, "__file__", str(other))
+    assert compiled.source_hash() != before
+
+
+def test_other_gpus_are_refused_by_name(triton, torch):
+    from sdpa_helpers.attention.triton import blocks
+
+    assert blocks.unsupported(90) == ""
+    turing, newest = blocks.unsupported(75), blocks.unsupported(130)
+    assert re.search(r"8\.0 \(A100\), .* 9\.0 \(H100, H200\), .* not 7\.5: .* without tensor cores", turing)
+    assert newest.endswith("not 13.0")
 
 
 # On a GPU --------------------------------------------------------------------------------------------------
