@@ -136,7 +136,7 @@ def attend(rows: Rows, plan: Plan, room: Room, whole: State, careful: bool = Fal
             weights = np.exp(scores, out=scores) if unit == 1 else np.exp2(scores, out=scores)
             hide(weights, 0, tile, rule)
         add(weights, value[:, columns], sums_here, room.values if begun else None)
-    if changed and not subtracting and total.min(initial=1) < SMALLEST_TOTAL:
+    if changed and not (subtracting or careful) and total.min(initial=1) < SMALLEST_TOTAL:
         output[...] = total[...] = 0
         attend(rows, plan, room, whole, careful=True)
         return

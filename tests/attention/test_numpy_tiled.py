@@ -132,6 +132,17 @@ def test_scores_that_become_large_in_a_later_tile(monkeypatch, late):
             np.testing.assert_allclose(lse, its_lse, rtol=1e-12)
 
 
+@pytest.mark.parametrize(("n_k", "is_causal"), [(0, False), (0, True), (4, False), (4, True)])
+def test_a_float_mask_that_hides_all(n_k, is_causal):
+    """No tile, or none with a weight: not done again and again."""
+    arrays, mask = arrays_of(LEADS["alike"], n_k=n_k), np.full((5, n_k), -np.inf)
+    output, lse = scaled_dot_product_attention(
+        *arrays, mask, is_causal=is_causal, backend="numpy-tiled", return_lse=True
+    )
+    assert (output == 0).all()
+    assert (lse == -np.inf).all()
+
+
 def test_no_backward_pass_for_a_score_mod():
     arrays = arrays_of(LEADS["none"])
     rule = Rule(score_mod=lambda score, b, h, i, j: score * 2)
