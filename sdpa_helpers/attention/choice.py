@@ -23,6 +23,10 @@ AUTOMATIC = {
     "torch": ("torch-fused", "triton", "torch-tiled", "torch"),
 }
 
+FASTER_WITH_A_MASK = {
+    "torch-fused": "torch-tiled"
+}  # where it hides much: what `wastes` of the first one's file asks
+
 
 class Choice(NamedTuple):
     """Which backend computes a call. As text it is what `explain_backend` shows."""
@@ -81,4 +85,12 @@ def _why_not(name: str, call: Call) -> str | NotWorthIt:
         return f"not installed: {backend.install}"
     if reason := worth.why_not(backend.module, backend.worth, call):
         return reason
-    return known_backends.cannot(name, call)
+    return known_backends.cannot(name, call) or _wasted_beside(name, call)
+
+
+def _wasted_beside(name: str, call: Call) -> str:
+    """Why another backend is faster for this very call, where that one can do it and is worth it."""
+    faster = FASTER_WITH_A_MASK.get(name)
+    if not faster or call.mask != "bool" or _why_not(faster, call):
+        return ""
+    return known_backends.wastes(name, call)

@@ -160,6 +160,11 @@ def cannot(name: str, call: Call) -> str:
     return of_its_file(call) if of_its_file else ""
 
 
+def wastes(name: str, call: Call) -> str:
+    """Why that backend, though right, is slower than another for such a call; "" when it is not."""
+    return _load(name).wastes(call)
+
+
 def _numpy_cannot(call: Call) -> str:
     """Why no backend that computes in NumPy serves such a call."""
     if call.dropout_p > 0:

@@ -30,7 +30,7 @@ from sdpa_helpers.attention.layout import (
     leading_shape,
     with_dense_rows,
 )
-from sdpa_helpers.attention.torch_numbers import all_finite, has_far_row, is_traced
+from sdpa_helpers.attention.torch_numbers import all_finite, has_far_row, hidden_share, is_traced
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.call_facts import Call
@@ -40,6 +40,8 @@ OF_TORCH: Any = torch._C._nn.scaled_dot_product_attention  # pyright: ignore[rep
 WITH_LSE: Any = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 WHICH: Any = torch._fused_sdp_choice  # pyright: ignore[reportPrivateImportUsage]
 FUSED = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION]
+HIDDEN = 0.45  # share of the tiles that a mask hides from which torch-tiled is faster
+DEAR_LOOK = 4  # with fewer scores for each number of a mask, to look at the mask takes too much of the time
 VECTOR = 16  # numbers at most that a CPU's instruction takes; the kernel's maximum of fewer loses NaN
 FUSED_NUMBERS = {int(kernel.value) for kernel in FUSED}  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -73,6 +75,20 @@ def _cannot_return_lse(call: Call) -> str:
     if call.wants_gradient:
         return "torch has no gradient for its kernel's LSE"
     return "in a row that a mask hides throughout its LSE is 0, not −∞" if call.mask else ""
+
+
+def wastes(call: Call) -> str:
+    """Why tiles are faster, which leave out what a mask hides; "" where it is not known. The kernel computes all."""
+    if call.mask != "bool" or call.device != "cpu" or is_traced():
+        return ""
+    if torch.get_num_threads() > 1:  # on a busy machine the threads of many small steps wait for one another
+        return ""
+    if call.attn_mask.numel() * DEAR_LOOK > call.scores:
+        return ""
+    hidden = hidden_share(call.attn_mask)
+    if hidden < HIDDEN:
+        return ""
+    return f"it computes what a mask hides too, and leaving out tiles saves {hidden:.0%} here"
 
 
 def _fault_of_the_cpu_kernel(call: Call) -> str:

@@ -55,5 +55,17 @@ def has_far_row(mask: torch.Tensor, is_causal: bool, n_q: int) -> bool:
     return _any_far(mask[doubtful].masked_fill(~seen, -torch.inf).amax(dim=-1)) if len(seen) else False
 
 
+def hidden_share(mask: torch.Tensor, side: int = 128) -> float:
+    """The share of the tiles of a boolean mask, of that side, in which no query sees a key.
+
+    One row for all queries is one row of tiles. What does not fill a tile at the right and below is left out.
+    """
+    mask = torch.atleast_2d(mask)
+    for axis in (-1, -2) if mask.shape[-2] > 1 else (-1,):
+        whole = mask.shape[axis] // side * side
+        mask = mask.narrow(axis, 0, whole).unflatten(axis, (-1, side)).any(axis if axis == -1 else -2)
+    return 1.0 - mask.float().mean().item() if mask.numel() else 0.0
+
+
 def _any_far(largest: torch.Tensor) -> bool:
     return bool((largest.isfinite() & (largest.abs() > FAR)).any())

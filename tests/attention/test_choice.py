@@ -208,6 +208,69 @@ def test_otherwise_tensors_go_to_the_fused_kernel(torch):
     assert chosen.backend == "torch-fused"
 
 
+def padding(torch, n, kept):
+    return torch.arange(n) < kept
+
+
+MASKS = {
+    "that hides most keys": (lambda torch: padding(torch, 512, 100), (8,), "torch-tiled"),
+    "that hides few keys": (lambda torch: padding(torch, 512, 400), (8,), "torch-fused"),
+    "of few scores": (lambda torch: padding(torch, 512, 100), (1,), "torch-fused"),
+    "of a window": (
+        lambda torch: torch.ones(512, 512, dtype=torch.bool).tril().triu(-9),
+        (8,),
+        "torch-tiled",
+    ),
+    "that takes long to look at": (
+        lambda torch: padding(torch, 512, 100).expand(8, 512, 512),
+        (8,),
+        "torch-fused",
+    ),
+    "that leaves holes": (
+        lambda torch: torch.arange(512 * 512).reshape(512, 512) % 100 == 0,
+        (8,),
+        "torch-fused",
+    ),
+    "of numbers": (
+        lambda torch: torch.zeros(512).masked_fill(~padding(torch, 512, 9), -9.0),
+        (8,),
+        "torch-fused",
+    ),
+}
+
+
+@pytest.fixture
+def one_thread(torch):
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("name", MASKS)
+def test_a_mask_that_hides_much_sends_tensors_to_tiles(torch, name):
+    make_mask, lead, backend = MASKS[name]
+    query = torch.ones(1, 4).expand(*lead, 512, 4)
+    chosen = sdpa.explain_backend(query, query, query, make_mask(torch))
+    assert chosen.backend == backend
+    told = re.search(r"not torch-fused: it computes what a mask hides too, .* saves (\d+)% here", str(chosen))
+    assert (told is not None and int(told[1]) >= 45) == (backend == "torch-tiled")
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("why", ["traced", "several threads"])
+def test_a_mask_is_not_looked_at_where_it_is_traced_or_tiles_are_not_faster(torch, monkeypatch, why):
+    from sdpa_helpers.attention import torch_fused
+
+    if why == "traced":
+        monkeypatch.setattr(torch_fused, "is_traced", lambda: True)
+    else:
+        torch.set_num_threads(2)
+    query = torch.ones(8, 512, 4)
+    assert sdpa.explain_backend(query, query, query, padding(torch, 512, 9)).backend == "torch-fused"
+
+
 def test_a_learned_mask_keeps_its_gradient(torch):
     arrays = [torch.tensor(x) for x in make(d_v=3).arrays]
     mask = torch.zeros(5, 6, dtype=torch.float64, requires_grad=True)
