@@ -85,7 +85,8 @@ def _why_not(name: str, call: Call) -> str | NotWorthIt:
         return f"not installed: {backend.install}"
     if reason := worth.why_not(backend.module, backend.worth, call):
         return reason
-    return known_backends.cannot(name, call) or _wasted_beside(name, call)
+    # The cheaper question first: what a kernel cannot do may need a look at every number.
+    return _wasted_beside(name, call) or known_backends.cannot(name, call)
 
 
 def _wasted_beside(name: str, call: Call) -> str:

@@ -41,7 +41,7 @@ WITH_LSE: Any = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 WHICH: Any = torch._fused_sdp_choice  # pyright: ignore[reportPrivateImportUsage]
 FUSED = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION]
 HIDDEN = 0.45  # share of the tiles that a mask hides from which torch-tiled is faster
-DEAR_LOOK = 4  # with fewer scores for each number of a mask, to look at the mask takes too much of the time
+DEAR_LOOK = 16  # with fewer scores for each number of a mask, to look at the mask takes too much of the time
 VECTOR = 16  # numbers at most that a CPU's instruction takes; the kernel's maximum of fewer loses NaN
 FUSED_NUMBERS = {int(kernel.value) for kernel in FUSED}  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -218,7 +218,7 @@ MASKS = {
     "of few scores": (lambda torch: padding(torch, 512, 100), (1,), "torch-fused"),
     "of a window": (
         lambda torch: torch.ones(512, 512, dtype=torch.bool).tril().triu(-9),
-        (8,),
+        (16,),
         "torch-tiled",
     ),
     "that takes long to look at": (
@@ -228,7 +228,7 @@ MASKS = {
     ),
     "that leaves holes": (
         lambda torch: torch.arange(512 * 512).reshape(512, 512) % 100 == 0,
-        (8,),
+        (16,),
         "torch-fused",
     ),
     "of numbers": (
