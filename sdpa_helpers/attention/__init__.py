@@ -7,12 +7,14 @@ it is first asked for.
 
 from typing import TYPE_CHECKING, Any
 
-from sdpa_helpers.attention.block_mask import BlockMask, create_block_mask
-from sdpa_helpers.attention.cache import KVCache, decode_split
 from sdpa_helpers.attention.call import explain_backend, scaled_dot_product_attention
+from sdpa_helpers.attention.decoding.cache import KVCache, decode_split
+from sdpa_helpers.attention.decoding.varlen import varlen_attn
 from sdpa_helpers.attention.known_backends import backends
 from sdpa_helpers.attention.masks import causal_mask, padding_mask
-from sdpa_helpers.attention.mods import (
+from sdpa_helpers.attention.softmax import softmax
+from sdpa_helpers.attention.variants.block_mask import BlockMask, create_block_mask
+from sdpa_helpers.attention.variants.mods import (
     alibi,
     and_masks,
     causal,
@@ -25,9 +27,7 @@ from sdpa_helpers.attention.mods import (
     sliding_window,
     softcap,
 )
-from sdpa_helpers.attention.sinks import with_sinks
-from sdpa_helpers.attention.softmax import softmax
-from sdpa_helpers.attention.varlen import varlen_attn
+from sdpa_helpers.attention.variants.sinks import with_sinks
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.multi_head import MultiHeadAttention

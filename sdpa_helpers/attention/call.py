@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
-from sdpa_helpers.attention import arguments, call_facts, causality, checked_mods, choice, known_backends
+from sdpa_helpers.attention import arguments, call_facts, causality, choice, known_backends
 from sdpa_helpers.attention.layout import Head, Wants
+from sdpa_helpers.attention.variants import checked_mods
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
     from sdpa_helpers.attention.arguments import Array
     from sdpa_helpers.attention.causality import Causality
-    from sdpa_helpers.attention.mods import MaskMod, ScoreMod
+    from sdpa_helpers.attention.variants.mods import MaskMod, ScoreMod
 
 
 # fmt: off
@@ -100,7 +101,7 @@ def scaled_dot_product_attention(
             ours or torch's. This and score_mod are those of torch.nn.attention.flex_attention (Dong et al. 2024, "Flex
             Attention", §3), and what is written for it runs here unchanged, but they are called with arrays of
             indices that broadcast, of the kind of `query`: write &, |, ~ and comparisons, not `if` and `and`. All
-            leading dimensions but the last count as b. Ready-made ones: `sdpa_helpers.attention.mods`.
+            leading dimensions but the last count as b. Ready-made ones: `sdpa_helpers.attention.variants.mods`.
         score_mod: score_mod(score, b, h, i, j) is put in place of the scaled score, before masks. A tensor that it
             was made with, and that requires a gradient, gets one.
 

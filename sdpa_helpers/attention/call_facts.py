@@ -14,8 +14,8 @@ from sdpa_helpers.attention.layout import Rule
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.arguments import Kind, Shape
-    from sdpa_helpers.attention.checked_mods import Mods
     from sdpa_helpers.attention.layout import Head
+    from sdpa_helpers.attention.variants.checked_mods import Mods
 
 
 class Call(NamedTuple):

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sdpa_helpers.attention import few_queries, machine, worth
-from sdpa_helpers.attention.block_mask import BlockMask
 from sdpa_helpers.attention.layout import Answer, Head
+from sdpa_helpers.attention.variants.block_mask import BlockMask
 from sdpa_helpers.attention.worth import Worth
 
 if TYPE_CHECKING:

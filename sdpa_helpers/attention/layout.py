@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention.block_mask import BlockMask
-from sdpa_helpers.attention.mods import captured
+from sdpa_helpers.attention.variants.block_mask import BlockMask
+from sdpa_helpers.attention.variants.mods import captured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,9 @@ import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  what np.dot calls in compiled code: known to `threads.py` from here on
 
 from sdpa_helpers.attention import numba_kernels, threads
-from sdpa_helpers.attention.block_mask import BlockMask
 from sdpa_helpers.attention.layout import Answer, Head, Rule, Shape, State, Tiles, Wants, leading_shape
 from sdpa_helpers.attention.numba_kernels import Derivative, Matrices, Task
+from sdpa_helpers.attention.variants.block_mask import BlockMask
 from sdpa_helpers.attention.walk import tiles_for
 
 if TYPE_CHECKING:

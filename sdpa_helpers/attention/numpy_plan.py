@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention.block_mask import is_for_all_heads
 from sdpa_helpers.attention.layout import Head, Rule, Shape, SomeHeads, Tiles, batches_of, leading_shape
+from sdpa_helpers.attention.variants.block_mask import is_for_all_heads
 from sdpa_helpers.attention.walk import is_boolean, tiles_for
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
-from sdpa_helpers.attention.block_mask import is_for_all_heads
 from sdpa_helpers.attention.layout import Head, Rule, Shape, Tiles, matrix_at
 from sdpa_helpers.attention.small_scores import SMALL_SCORE, SMALL_VALUE
+from sdpa_helpers.attention.variants.block_mask import is_for_all_heads
 from sdpa_helpers.attention.walk import arange, is_boolean, is_one_row, tiles_for
 
 if TYPE_CHECKING:

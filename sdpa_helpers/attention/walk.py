@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention.block_mask import HeadBlocks
 from sdpa_helpers.attention.layout import rectangles
+from sdpa_helpers.attention.variants.block_mask import HeadBlocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -16,8 +16,8 @@ from sdpa_helpers.attention import (
     scaled_dot_product_attention,
     sliding_window,
 )
-from sdpa_helpers.attention.block_mask import ABSENT, FULL, PARTIAL, of_torchs
 from sdpa_helpers.attention.layout import Rule, Tiles
+from sdpa_helpers.attention.variants.block_mask import ABSENT, FULL, PARTIAL, of_torchs
 from sdpa_helpers.attention.walk import tiles_for
 
 from .cases import make, to_float64, to_kind

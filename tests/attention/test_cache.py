@@ -59,7 +59,7 @@ def test_a_window(kind, chunks, window):
 
 def test_memory(kind, monkeypatch):
     """A capacity is held from the start; doubling never holds more than twice what is needed; a window ends it."""
-    monkeypatch.setattr("sdpa_helpers.attention.cache.FIRST_ROOM", 4)
+    monkeypatch.setattr("sdpa_helpers.attention.decoding.cache.FIRST_ROOM", 4)
     token = [to_kind(np.zeros((3, 1, d)), kind, "float32") for d in (8, 2)]
     bytes_each = 3 * (8 + 2) * 4
     fixed, doubling, rolling = KVCache(10), KVCache(), KVCache(window=5)

@@ -9,8 +9,8 @@ import pytest
 
 import sdpa_helpers as sdpa
 from sdpa_helpers.attention import call_facts, choice, known_backends, machine, worth
-from sdpa_helpers.attention.checked_mods import Mods
 from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants
+from sdpa_helpers.attention.variants.checked_mods import Mods
 
 from .cases import make
 

@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers import scaled_dot_product_attention
-from sdpa_helpers.attention.mods import padding
+from sdpa_helpers.attention.variants.mods import padding
 
 B, N_Q, N_K, HEADS, HEADS_KV, D = 2, 5, 7, 4, 2, 8
 RNG = np.random.default_rng(0)

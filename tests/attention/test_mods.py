@@ -19,7 +19,6 @@ from sdpa_helpers.attention import (
     explain_backend,
     known_backends,
     lower_right,
-    mods,
     or_masks,
     padding,
     prefix_lm,
@@ -28,6 +27,7 @@ from sdpa_helpers.attention import (
     sliding_window,
     softcap,
 )
+from sdpa_helpers.attention.variants import mods
 
 from .cases import make, to_float64, to_kind
 

@@ -20,7 +20,7 @@ from functools import cache
 import numpy as np
 
 from sdpa_helpers import scaled_dot_product_attention
-from sdpa_helpers.attention.mods import and_masks, of_sequence, padding, softcap
+from sdpa_helpers.attention.variants.mods import and_masks, of_sequence, padding, softcap
 
 from .cases import to_float64
 

@@ -115,7 +115,7 @@ def test_second_derivatives_through_mods_and_of_the_lse(torch):
 def test_no_gradient_of_what_a_score_mod_was_made_with_is_lost(torch):
     table = torch.zeros(3, 5, dtype=torch.float64, requires_grad=True)
     arrays = leaves(torch, 2, 3, n=4)
-    score_mod = sdpa.attention.mods.relative_bias(table)
+    score_mod = sdpa.attention.variants.mods.relative_bias(table)
     chosen = sdpa.explain_backend(*arrays, score_mod=score_mod, backend="torch-tiled")
     assert (chosen.backend, chosen.others[0][0]) == ("torch", "torch-tiled")
     output = sdpa.scaled_dot_product_attention(*arrays, score_mod=score_mod, backend="torch-tiled")

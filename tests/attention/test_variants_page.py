@@ -4,7 +4,7 @@ import inspect
 import re
 import runpy
 
-from sdpa_helpers.attention import mods
+from sdpa_helpers.attention.variants import mods
 
 from . import pages
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.attention import scaled_dot_product_attention, varlen_attn
-from sdpa_helpers.attention.varlen import AuxRequest
+from sdpa_helpers.attention.decoding.varlen import AuxRequest
 
 from .cases import make, reference, to_float64, to_kind
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.attention import mods
+from sdpa_helpers.attention.variants import mods
 
 from .cases import Case, make, to_float64, to_kind
 

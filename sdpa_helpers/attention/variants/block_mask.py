@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention.mods import captured
+from sdpa_helpers.attention.variants.mods import captured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from jaxtyping import Int8
 
-    from sdpa_helpers.attention.mods import MaskMod
+    from sdpa_helpers.attention.variants.mods import MaskMod
 
 ABSENT, PARTIAL, FULL = 0, 1, 2  # the kinds of blocks
 PICTURE = {ABSENT: "□", PARTIAL: "▒", FULL: "█"}

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention import block_mask
 from sdpa_helpers.attention.arguments import dtype_name
 from sdpa_helpers.attention.layout import all_batches_and_heads
-from sdpa_helpers.attention.mods import OF_NUMPY
+from sdpa_helpers.attention.variants import block_mask
+from sdpa_helpers.attention.variants.mods import OF_NUMPY
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.arguments import Kind, Shape
