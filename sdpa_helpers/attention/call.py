@@ -49,6 +49,13 @@ def scaled_dot_product_attention(
     return_weights: Literal[True], return_lse: Literal[True],
     mask_mod: MaskMod | None = None, score_mod: ScoreMod | None = None,
 ) -> tuple[Array, Array, Array]: ...
+@overload
+def scaled_dot_product_attention(
+    query: Array, key: Array, value: Array, attn_mask: Array | None = None, dropout_p: float = 0.0,
+    is_causal: Causality = False, scale: float | None = None, enable_gqa: bool = False, *, backend: str = "auto",
+    return_weights: bool, return_lse: bool = False,
+    mask_mod: MaskMod | None = None, score_mod: ScoreMod | None = None,
+) -> Any: ...
 # fmt: on
 def scaled_dot_product_attention(
     query: Float[Any, "... n_q d_k"],
