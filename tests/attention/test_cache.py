@@ -176,3 +176,13 @@ def test_shared_out_without_keys_and_with_gradients(torch):
     torch.testing.assert_close(ours, torch.autograd.grad(whole.sin().sum(), wanted))
     with pytest.raises(ValueError, match="parts is 0"):
         decode_split(query, key, value, 0)
+
+
+@pytest.mark.parametrize(("n_k", "n_v"), [(9, 16), (16, 9)])
+def test_shared_out_only_what_fits(kind, n_k, n_v):
+    """Cut into parts, keys and values of different number would seem to fit; the message has the shapes passed."""
+    query, key, value = (to_kind(np.ones((2, n, 3)), kind, "float64") for n in (1, n_k, n_v))
+    with pytest.raises(ValueError, match=rf"key has shape \(2, {n_k}, 3\) and value \(2, {n_v}, 3\)"):
+        decode_split(query, key, value, 2)
+    with pytest.raises(TypeError, match="key is of type list"):
+        decode_split(query, [[1.0]], value, 2)

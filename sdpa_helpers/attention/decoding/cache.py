@@ -190,6 +190,10 @@ def decode_split(
         TypeError, ValueError: as scaled_dot_product_attention; parts that is no positive integer.
     """
     parts = _positive(parts, "parts")
+    # of the whole, before it is cut: a part of 9 keys and 16 values would be 9 of both
+    arguments.common_kind(query, key, value, None)
+    arguments.check_flag(enable_gqa, "enable_gqa")
+    arguments.check_shapes(tuple(query.shape), tuple(key.shape), tuple(value.shape), enable_gqa)
     answers = (
         scaled_dot_product_attention(
             query,
