@@ -23,7 +23,7 @@ from sdpa_helpers.bench.busy import busy
 from sdpa_helpers.bench.contestants import REFERENCE, call_of, names, slow_ones
 from sdpa_helpers.bench.peak_memory import extra_memory
 from sdpa_helpers.bench.rounds import Call, Pace, Ratio, cpu_clock, interleaved, ratio
-from sdpa_helpers.bench.rows import Row, line
+from sdpa_helpers.bench.rows import HEADER, Row, line
 from sdpa_helpers.bench.settings import Plan, Setting
 
 GEMM = "GEMM"
@@ -31,7 +31,8 @@ GEMM_SIDE = 768
 GEMM_OPERATIONS = 2 * GEMM_SIDE**3
 MEANING = (
     "ratio: time / F.scaled_dot_product_attention's in the same round, the median of the rounds, with quartiles; one "
-    "thread: CPU time of the process, several: time on the clock; extra_mib: peak memory beyond the inputs"
+    "thread: CPU time of the process, several: time on the clock; percent_of_gemm: speed as a share of a product of "
+    "square matrices in the same round; extra_mib: peak memory beyond the inputs"
 )
 
 
@@ -48,8 +49,9 @@ class How(NamedTuple):
 def run(plan: Plan, how: How, out: Path | None) -> None:
     """Measure in fresh processes, print, and write the files if `out` is given."""
     rows, runs, started = [], [], time.monotonic()
+    print(MEANING.replace("; ", "\n"))
     for threads in dict.fromkeys(min(n, facts.cores()) if n else facts.cores() for n in how.threads):
-        print(f"\n{threads} thread{'s' if threads > 1 else ''}, {how.busy} busy processes beside", flush=True)
+        print(f"\n{_circumstances(threads, how.busy)}\n{HEADER}", flush=True)
         found, about = _in_a_fresh_process(plan.timed, how, threads)
         rows += found
         runs.append(about)
@@ -64,6 +66,16 @@ def run(plan: Plan, how: How, out: Path | None) -> None:
         from sdpa_helpers.bench import report
 
         print("written:", ", ".join(report.write(rows, about, out)), "in", out)
+
+
+def _circumstances(threads: int, busy: int) -> str:
+    """What a reader must know before the numbers."""
+    told = [f"{threads} thread{'s' if threads > 1 else ''}"]
+    if load := facts.load():
+        told.append(f"load {load[0]} on {facts.cores()} cores before")
+    if busy:
+        told.append(f"{busy} busy process{'es' if busy > 1 else ''} beside")
+    return ", ".join(told)
 
 
 def _in_a_fresh_process(settings: list[Setting], how: How, threads: int) -> tuple[list[Row], dict[str, Any]]:

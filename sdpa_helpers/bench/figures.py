@@ -2,7 +2,8 @@
 
 attention.png: time and memory of one call against the length n. Both axes are logarithmic, so that what grows with n
 is a straight line of slope 1, and what grows with n² one of slope 2; two guides show these slopes.
-attention-ratios.png: time over that of F.sdpa, in all other settings.
+Where no memory was measured, there is no panel for it. attention-ratios.png: time over that of F.sdpa, in all other
+settings.
 """
 
 from __future__ import annotations
@@ -68,12 +69,14 @@ def draw_lengths(rows: list[Row], about: dict[str, Any], target: Path) -> None:
     """Time and memory against the length, each on logarithmic axes."""
     lines = lengths_of(rows)
     first = next(row for found in lines.values() for row in found)
-    figure = Figure(figsize=(11.5, 5.2), layout="constrained")
-    time, memory = figure.subplots(1, 2)
+    panels = 2 if _are_weighed(lines) else 1
+    figure = Figure(figsize=(11.5 if panels == 2 else 7, 5.2), layout="constrained")
+    time, *memory = figure.subplots(1, panels, squeeze=False)[0]
     _panel(time, lines, lambda row: row.milliseconds, _time_text)
     time.set_title("time of one call")
-    _panel(memory, lines, lambda row: row.extra_mib, _memory_text)
-    memory.set_title("memory of one call, beyond query, key and value")
+    for panel in memory:
+        _panel(panel, lines, lambda row: row.extra_mib, _memory_text)
+        panel.set_title("memory of one call, beyond query, key and value")
     batch, heads, _, features = first.setting.shape
     threads = "one thread" if first.threads == 1 else f"{first.threads} threads"
     figure.suptitle(
@@ -82,6 +85,10 @@ def draw_lengths(rows: list[Row], about: dict[str, Any], target: Path) -> None:
         fontsize=10,
     )
     figure.savefig(target, dpi=110)
+
+
+def _are_weighed(lines: dict[str, list[Row]]) -> bool:
+    return any(row.extra_mib for found in lines.values() for row in found)
 
 
 def _panel(
@@ -96,10 +103,6 @@ def _panel(
                 *zip(*points, strict=True), color=look.color, marker=look.marker, markersize=6, linewidth=1.6
             )
             ends[name] = points[-1]
-    if not ends:
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, "not measured", ha="center", transform=axes.transAxes)
-        return
     axes.set(xscale="log", yscale="log", xlabel="n, queries and keys")
     lengths = sorted({_length(row) for found in lines.values() for row in found if of(row)})
     axes.set_xticks(lengths, list(map(str, lengths)), fontsize=8)
@@ -155,9 +158,15 @@ def _memory_text(mib: float, _: int = 0) -> str:
 
 
 def ratios_of(rows: list[Row]) -> list[Row]:
-    """What the figure of ratios shows: all settings but those of the figure of lengths."""
+    """What the figure of ratios shows: all settings but those of the figure of lengths, and their causal ones."""
     lengths = {row.setting.shape for found in lengths_of(rows).values() for row in found}
-    others = [row for row in rows if row.setting.shape not in lengths or row.mask not in ("full", "causal")]
+    others = [
+        row
+        for row in rows
+        if row.setting.shape not in lengths
+        or row.mask not in ("full", "causal")
+        or row.direction != "forward"
+    ]
     return [row for row in others or rows if row.backend in DOTS]
 
 
@@ -222,8 +231,14 @@ def lengths_in_words(rows: list[Row]) -> str:
     lines = {name: found for name, found in lengths_of(rows).items() if found}
     first = next(iter(lines.values()))[0]
     batch, heads, _, features = first.setting.shape
+    is_weighed = _are_weighed(lines)
+    shown = (
+        "Two plots with logarithmic axes: time and memory"
+        if is_weighed
+        else "A plot with logarithmic axes: time"
+    )
     told = [
-        "Two plots with logarithmic axes: time and memory of one attention call against the length n "
+        f"{shown} of one attention call against the length n "
         f"(batch {batch}, {heads} heads, {features} features, {first.threads} thread"
         f"{'s' if first.threads > 1 else ''}), with dashed guides for what grows with n and with n²."
     ]
@@ -234,9 +249,8 @@ def lengths_in_words(rows: list[Row]) -> str:
         told.append(
             f"{LINES[name].label}: {_time_text(float(f'{last.milliseconds:.2g}'))} at n = {_length(last)}{memory}."
         )
-    told.append(
-        "In time all grow with n² from some hundred on; in memory only the formula does, the others with n."
-    )
+    told.append("In time all grow with n² from some hundred on")
+    told[-1] += "; in memory only the formula does, the others with n." if is_weighed else "."
     return " ".join(told)
 
 
@@ -249,5 +263,6 @@ def ratios_in_words(rows: list[Row]) -> str:
             found = [row.ratio for row in shown if (row.backend, row.threads) == (name, threads)]
             if found:
                 at = "one thread" if threads == 1 else f"{threads} threads"
-                told.append(f"{look.label}, {at}: {min(found):.2f} to {max(found):.2f}.")
+                ends = dict.fromkeys(f"{ratio:.2f}" for ratio in (min(found), max(found)))
+                told.append(f"{look.label}, {at}: {' to '.join(ends)}.")
     return " ".join(told)

@@ -32,6 +32,13 @@ class Row:
         return Setting(tuple(map(int, self.shape.split(","))), self.mask, self.dtype, self.direction)
 
 
+HEADER = (
+    f"{'shape':<13} {'mask':<10} {'dtype':<8} {'direction':<9}{'backend':<12}{'time':>10}    {'ratio':>7} (quartiles)"
+    "   speed"
+)
+"""Above the lines of `line`."""
+
+
 def line(row: Row) -> str:
     """A row as it is printed."""
     return (

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sdpa_helpers.bench.settings import Shape
 
 Several = list[str] | None
+BACKENDS = "numpy, numpy-tiled, numba, torch, torch-tiled, torch-fused, jax"  # contestants.on_a_cpu()
 
 
 @refuses
@@ -25,7 +26,10 @@ def bench(
         typer.Option(min=1, help="Rounds in which every backend takes its turn. Default: 9; --quick: 5."),
     ] = None,
     shape: Annotated[
-        Several, typer.Option(help="batch,heads,length,features; may be repeated, like the four below.")
+        Several,
+        typer.Option(
+            help="batch,heads,length,features; repeatable, like --mask, --dtype, --direction, --backend, --threads."
+        ),
     ] = None,
     mask: Annotated[
         Several,
@@ -33,14 +37,19 @@ def bench(
     ] = None,
     dtype: Annotated[Several, typer.Option(help="float32, float64 or bfloat16.")] = None,
     direction: Annotated[Several, typer.Option(help="forward or backward.")] = None,
-    backend: Annotated[Several, typer.Option(help="Whom to time beside F.sdpa. Default: all.")] = None,
-    threads: Annotated[
-        Several, typer.Option(help='A number of threads, or "all"; may be repeated. Default: 1 and all.')
+    backend: Annotated[
+        Several, typer.Option(help=f"Timed beside F.sdpa: {BACKENDS}. Default: all installed.")
     ] = None,
-    busy: Annotated[int, typer.Option(min=0, help="Processes that keep processors busy meanwhile.")] = 0,
+    threads: Annotated[
+        Several, typer.Option(help='A number of threads, or "all". Default: 1 and all.')
+    ] = None,
+    busy: Annotated[int, typer.Option(min=0, help="Number of background processes that load the CPU.")] = 0,
     memory: Annotated[bool, typer.Option(help="Measure peak memory too, on Linux.")] = True,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer settings, no memory: half a minute, not some minutes.")
+        bool,
+        typer.Option(
+            "--quick", help="Fewer settings, fewer rounds, no memory: about a minute on a free machine."
+        ),
     ] = False,
     device: Annotated[
         str, typer.Option(help='"cpu"; "cuda": Triton against torch\'s FLASH and cuDNN kernels on this GPU.')
@@ -75,6 +84,11 @@ def bench(
             refuse_unknown(option, value, allowed)
     asked = settings.Asked(shapes, tuple(mask or ()), tuple(dtype or ()), tuple(direction or ()), quick)
     numbers = tuple(map(_threads, threads or ("1", "all")))
+    if quick and any(asked[:4]):
+        raise Refusal(
+            "--quick measures settings of its own. With --shape, --mask, --dtype or --direction say --rounds 5 "
+            "--no-memory instead"
+        )
     how = attention_cpu.How(rounds or (5 if quick else 9), numbers, tuple(backend or ()), memory, busy)
     attention_cpu.run(settings.plan(asked), how, out)
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -227,7 +228,27 @@ def test_the_files(needs, tmp_path):
     assert kept["processor"] == "an abacus"
     assert kept["results"][1]["ratio_high"] == pytest.approx(1.1 * 1.2)
     assert "the formula, in NumPy: 1.3 s at n = 256; 2.56 MiB at n = 256" in kept["figures"]["attention.png"]
-    assert "numba, 2 threads: 0.55 to 0.55" in kept["figures"]["attention-ratios.png"]
+    assert "numba, 2 threads: 0.55." in kept["figures"]["attention-ratios.png"]
+
+
+def test_what_was_not_measured_is_neither_drawn_nor_told(needs, tmp_path, monkeypatch):
+    needs("matplotlib")
+    from sdpa_helpers.bench import figures
+
+    drawn = []
+    monkeypatch.setattr(figures.Figure, "savefig", lambda figure, *_, **__: drawn.append(len(figure.axes)))
+    for rows in (ROWS, [replace(row, extra_mib=None) for row in ROWS]):
+        figures.draw_lengths(rows, ABOUT, tmp_path / "attention.png")
+        drawn.append("memory" in figures.lengths_in_words(rows))
+    assert drawn == [2, True, 1, False]
+
+
+def test_the_ratios_hold_every_backward_row(needs):
+    needs("matplotlib")
+    from sdpa_helpers.bench import figures
+
+    backward = replace(ROWS[1], direction="backward")
+    assert figures.ratios_of([*ROWS, backward]) == [backward]
 
 
 def test_the_figure_of_lengths_is_of_one_shape_at_fewest_threads(needs):
@@ -250,6 +271,7 @@ def test_the_figure_of_lengths_is_of_one_shape_at_fewest_threads(needs):
         (["--threads", "none"], '--threads none: expected a number from 1, or "all"'),
         (["--mask", "lower"], "--mask lower is unknown; expected one of: full, causal"),
         (["--backend", "abacus"], "--backend abacus is unknown; expected one of: numpy"),
+        (["--quick", "--dtype", "float64"], "--quick measures settings of its own. With --shape,"),
         (["--device", "abacus"], "--device abacus is unknown; expected one of: cpu, cuda"),
     ],
 )
@@ -259,6 +281,14 @@ def test_what_the_command_refuses(options, message):
     result = CliRunner().invoke(app, ["bench", *options])
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+
+
+def test_the_help_names_every_backend(needs):
+    needs("torch")
+    from sdpa_helpers.bench import contestants
+    from sdpa_helpers.cli.bench import BACKENDS
+
+    assert BACKENDS.split(", ") == contestants.on_a_cpu()
 
 
 def test_one_setting_from_the_command_to_the_files(needs, tmp_path, capfd):
@@ -280,7 +310,9 @@ def test_one_setting_from_the_command_to_the_files(needs, tmp_path, capfd):
     ]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
-    assert "1,2,16,4" in capfd.readouterr().out
+    assert "1,2,16,4" in capfd.readouterr().out  # the process that measures prints its lines
+    assert result.output.count("percent_of_gemm: ") == result.output.count("(quartiles)") == 1
+    assert "busy process" not in result.output
     kept = json.loads((tmp_path / "attention.json").read_text(encoding="utf-8"))
     assert [(row["backend"], row["threads"], row["rounds"]) for row in kept["results"]] == [
         ("F.sdpa", 1, 3),
