@@ -46,7 +46,7 @@ def tiles_for(first: int, last: int, key: Any, rule: Rule, tiles: Tiles) -> Iter
         return needed(rectangles(first, last, len(key), rule.is_causal, tiles), key, rule)
     if is_boolean(rule.mask):
         return of_blocks(first, last, key, rule, tiles)
-    # With no other mask that hides, the tiles are the same in the next call.
+    # With no other mask that hides, the tiles are the same for the call's next head.
     walks = blocks.whole.walks
     asked = (blocks.b, blocks.h, rule.is_causal, first, last, tiles, getattr(key, "device", None))
     if asked not in walks.tiles:

@@ -45,6 +45,8 @@ def create_block_mask(
     """Which blocks of scores a mask_mod leaves out, as torch.nn.attention.flex_attention.create_block_mask says it.
 
     It asks mask_mod about all pairs, one row of blocks at a time: Q_LEN × KV_LEN answers are never in memory at once.
+    What it finds out is kept: once an array that mask_mod was made with has changed, make a new block mask. Until then
+    absent and full blocks stay as they were; only within partial ones each call asks anew.
 
     Args:
         mask_mod: mask_mod(b, h, i, j), see `mods.py`.
@@ -105,7 +107,7 @@ def kinds_of(seen: np.ndarray, width: int) -> np.ndarray:
 
 @dataclass
 class Walks:
-    """What `walk.py` found out with a block mask, kept for the next call: each layer asks the same."""
+    """What `walk.py` found out with a block mask, kept for a call's other heads, and for its backward pass."""
 
     tiles: dict[Any, list[Any]] = field(default_factory=dict)
     answers: int = 0  # of mask_mod, that are in memory with them: a byte each
@@ -123,12 +125,16 @@ class BlockMask:
     seq_lengths: tuple[int, int]  # n_q and n_k
     BLOCK_SIZE: tuple[int, int]  # rows and columns of a block
     mask_mod: MaskMod
-    walks: Walks = field(default_factory=Walks, init=False)
+    walks: Walks = field(default_factory=Walks)  # one to each call: see for_one_call
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """(B, H, n_q, n_k)."""
         return (*self.kinds.shape[:2], *self.seq_lengths)
+
+    def for_one_call(self) -> BlockMask:
+        """The same with nothing kept: what mask_mod was made with may have changed since the call before."""
+        return BlockMask(self.kinds, self.seq_lengths, self.BLOCK_SIZE, self.mask_mod, Walks())
 
     def sparsity(self) -> float:
         """How many of 100 blocks are absent."""

@@ -41,6 +41,7 @@ def checked(mask_mod: Any, score_mod: Any, weights_shape: Shape, query: Any, kin
     mask_mod = block_mask.of_torchs(mask_mod)
     if isinstance(mask_mod, block_mask.BlockMask):
         check_lengths(mask_mod, weights_shape)
+        mask_mod = mask_mod.for_one_call()
     shape = tuple(min(FEW, n) for n in weights_shape)
     where = first_indices(shape, query, kind)
     learned = False
