@@ -10,12 +10,14 @@ and projected once more.
 from __future__ import annotations
 
 from functools import partial
+from numbers import Integral, Real
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from sdpa_helpers.attention import arguments
 from sdpa_helpers.attention.call import scaled_dot_product_attention
 
 
@@ -24,12 +26,11 @@ class MultiHeadAttention(nn.Module):
 
     So load_state_dict takes the parameters of one into the other, and either may serve in a layer of a transformer.
     What differs: a query that may attend to no key gets zeros from its heads, not NaN; and kdim, vdim, add_bias_kv and
-    add_zero_attn are left out, and refused.
+    add_zero_attn are not supported, and refused.
     """
 
-    _qkv_same_embed_dim = (
-        False  # else nn.TransformerEncoderLayer takes the parameters in eval() and goes its own way
-    )
+    # else nn.TransformerEncoderLayer takes the parameters in eval() and goes its own way
+    _qkv_same_embed_dim = False
 
     def __init__(
         self,
@@ -46,8 +47,9 @@ class MultiHeadAttention(nn.Module):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        check(
-            embed_dim, num_heads, add_bias_kv=add_bias_kv, add_zero_attn=add_zero_attn, kdim=kdim, vdim=vdim
+        check_options(embed_dim, num_heads, dropout)
+        check_unsupported(
+            embed_dim, add_bias_kv=add_bias_kv, add_zero_attn=add_zero_attn, kdim=kdim, vdim=vdim
         )
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.dropout, self.batch_first = dropout, batch_first
@@ -72,6 +74,8 @@ class MultiHeadAttention(nn.Module):
         is_causal: bool = False,  # only says that attn_mask is causal
     ) -> tuple[Tensor, Tensor | None]:
         """The output, of the shape of query; and the weights (batch, n_q, n_k), their mean over the heads, or None."""
+        check_inputs(query, key, value, self.embed_dim, self.batch_first)
+        check_mask_kinds(attn_mask, key_padding_mask)
         tokens_first = query.dim() == 3 and not self.batch_first
         if tokens_first:
             query, key, value = (x.transpose(0, 1) for x in (query, key, value))  # (batch, n, embed_dim)
@@ -83,7 +87,9 @@ class MultiHeadAttention(nn.Module):
             raise ValueError("is_causal only says that attn_mask is causal: pass attn_mask too")
         # nn.MultiheadAttention takes the word for the mask only where it needs neither weights nor a second mask.
         is_causal = is_causal and key_padding_mask is None and not need_weights
-        if attn_mask is not None and attn_mask.dim() == 3:
+        if not is_causal:
+            check_mask_shapes(attn_mask, key_padding_mask, (*heads[0].shape[:-1], key.shape[-2]))
+        if attn_mask is not None and attn_mask.dim() == 3 and not is_causal:
             attn_mask = attn_mask.unflatten(0, heads[0].shape[:-2])  # (batch, heads, n_q, n_k)
         attend = partial(
             scaled_dot_product_attention,
@@ -128,13 +134,105 @@ def may_attend(attn_mask: Tensor | None, key_padding_mask: Tensor | None) -> Ten
     return first + second
 
 
-def check(embed_dim: int, num_heads: int, **left_out: int | bool | None) -> None:
-    """ValueError for what the constructor refuses."""
+def check_options(embed_dim: int, num_heads: int, dropout: float) -> None:
+    """TypeError or ValueError for numbers that the constructor refuses."""
+    for name, number in (("embed_dim", embed_dim), ("num_heads", num_heads)):
+        if not isinstance(number, Integral):
+            raise TypeError(f"{name} is {number!r}, but must be an integer")
     if embed_dim < 1 or num_heads < 1 or embed_dim % num_heads:
         raise ValueError(
             f"embed_dim is {embed_dim} and num_heads {num_heads}: the heads share out the features evenly, so that "
             "num_heads must divide embed_dim"
         )
-    for name, value in left_out.items():
+    if not isinstance(dropout, Real) or not 0 <= dropout <= 1:
+        raise ValueError(f"dropout is {dropout!r}, but must be a probability from 0 to 1")
+
+
+def check_unsupported(embed_dim: int, **options: int | bool | None) -> None:
+    """ValueError for options of nn.MultiheadAttention that would change something."""
+    for name, value in options.items():
         if value is True or value not in (None, False, embed_dim):  # kdim=embed_dim changes nothing
-            raise ValueError(f"{name}={value} is left out here: torch.nn.MultiheadAttention has it")
+            raise ValueError(f"{name}={value} is not supported here; use torch.nn.MultiheadAttention")
+
+
+def check_inputs(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, batch_first: bool) -> None:
+    """TypeError or ValueError, with the shapes that the caller knows, for what nn.MultiheadAttention refuses too."""
+    named = {"query": query, "key": key, "value": value}
+    for name, x in named.items():
+        check_tensor(x, name)
+    layout = "(batch, tokens, embed_dim)" if batch_first else "(tokens, batch, embed_dim)"
+    for name, x in named.items():
+        if x.dim() not in (2, 3):
+            raise ValueError(
+                f"{name} has shape {tuple(x.shape)}, but must be {layout}, or (tokens, embed_dim) of one sequence"
+            )
+        if x.shape[-1] != embed_dim:
+            raise ValueError(
+                f"{name} has shape {tuple(x.shape)}, but its last dimension must be embed_dim = {embed_dim}"
+            )
+        pair = f"query has shape {tuple(query.shape)} and {name} {tuple(x.shape)}"
+        if x.dim() != query.dim():
+            raise ValueError(f"{pair}: all must be {layout}, or all (tokens, embed_dim) of one sequence")
+        batch = 0 if batch_first else 1
+        if x.dim() == 3 and x.shape[batch] != query.shape[batch]:
+            raise ValueError(
+                f"{pair}: they must be {layout} with the same batch, got {query.shape[batch]} and {x.shape[batch]}. "
+                f"batch_first={not batch_first} puts the batch into dimension {1 - batch}"
+            )
+    if key.shape != value.shape:
+        raise ValueError(
+            f"key has shape {tuple(key.shape)} and value {tuple(value.shape)}: each token has one of both"
+        )
+
+
+def check_tensor(x: Any, name: str) -> None:
+    """TypeError unless it is a dense tensor."""
+    if not isinstance(x, Tensor):
+        raise TypeError(
+            f"{name} is of type {type(x).__name__}, but must be a torch tensor: pass torch.as_tensor({name})"
+        )
+    arguments.kind_of(x, name)  # refuses nested and sparse ones
+
+
+def check_mask_kinds(attn_mask: Tensor | None, key_padding_mask: Tensor | None) -> None:
+    """TypeError for integers: 1 mostly means "may attend" where they come from, while True hides here."""
+    advice = {
+        "attn_mask": "(True = may not attend) or floating. Where 1 means 'may attend', pass attn_mask=mask == 0",
+        "key_padding_mask": "(True = ignore this key) or floating. A tokenizer's mask, 1 = real, is "
+        "key_padding_mask=mask == 0",
+    }
+    for name, mask in (("attn_mask", attn_mask), ("key_padding_mask", key_padding_mask)):
+        if mask is None:
+            continue
+        check_tensor(mask, name)
+        if mask.dtype != torch.bool and not mask.is_floating_point():
+            raise TypeError(f"{name} is {arguments.dtype_name(mask)}, but must be bool {advice[name]}")
+
+
+def check_mask_shapes(
+    attn_mask: Tensor | None, key_padding_mask: Tensor | None, weights: tuple[int, ...]
+) -> None:
+    """ValueError unless both fit; `weights` is (batch, heads, n_q, n_k), or without batch."""
+    *batch, heads, n_q, n_k = weights
+    padding = (*batch, n_k)
+    if key_padding_mask is not None and tuple(key_padding_mask.shape) != padding:
+        raise ValueError(
+            f"key_padding_mask has shape {tuple(key_padding_mask.shape)}, but must be "
+            f"{'(batch, n_k)' if batch else '(n_k,)'} = {padding}, also where batch_first=False"
+        )
+    many = (batch[0] * heads if batch else heads, n_q, n_k)
+    if attn_mask is None or tuple(attn_mask.shape) in ((n_q, n_k), many):
+        return
+    hints = {
+        padding: ". If it is a padding mask, pass it as key_padding_mask",
+        (
+            *batch,
+            n_q,
+            n_k,
+        ): ". If it has one for each sequence, pass attn_mask.repeat_interleave(num_heads, 0)",
+        weights: ". If it is (batch, heads, n_q, n_k), pass attn_mask.flatten(0, 1)",
+    }
+    raise ValueError(
+        f"attn_mask has shape {tuple(attn_mask.shape)}, but must be (n_q, n_k) = {(n_q, n_k)} or "
+        f"({'batch * heads' if batch else 'heads'}, n_q, n_k) = {many}{hints.get(tuple(attn_mask.shape), '')}"
+    )

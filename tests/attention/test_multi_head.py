@@ -190,11 +190,99 @@ def test_a_query_without_keys(torch, both):
     "left_out", [{"add_bias_kv": True}, {"add_zero_attn": True}, {"kdim": 7}, {"vdim": 7}]
 )
 def test_what_is_left_out_is_refused_by_name(torch, ours, left_out):
-    with pytest.raises(ValueError, match=f"{next(iter(left_out))}=.*torch.nn.MultiheadAttention has it"):
+    with pytest.raises(
+        ValueError, match=f"{next(iter(left_out))}=.* is not supported here; use torch.nn.Mul"
+    ):
         ours(EMBED_DIM, HEADS, **left_out)
 
 
-def test_heads_that_do_not_divide(torch, ours):
+def test_wrong_numbers_for_the_constructor(torch, ours):
     with pytest.raises(ValueError, match="embed_dim is 12 and num_heads 5"):
         ours(EMBED_DIM, 5)
+    with pytest.raises(TypeError, match=r"embed_dim is 12\.0, but must be an integer"):
+        ours(float(EMBED_DIM), HEADS)
+    for dropout in (2, -0.1, float("nan"), "a"):
+        with pytest.raises(ValueError, match=r"^dropout is .*, but must be a probability"):
+            ours(EMBED_DIM, HEADS, dropout=dropout)
     assert ours(EMBED_DIM, HEADS, kdim=EMBED_DIM).embed_dim == EMBED_DIM
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (
+            "q1 k k",
+            r"query has shape \(4, 12\) and key \(5, 2, 12\): all must be \(tokens, batch, embed_dim\)",
+        ),
+        ("q k1 k1", r"query has shape \(4, 2, 12\) and key \(5, 12\): all must be"),
+        ("q few few", "with the same batch, got 2 and 1. batch_first=True puts the batch into dimension 0"),
+        ("q k few", r"query has shape .* and value \(5, 1, 12\): they must be"),
+        ("q k q", r"key has shape \(5, 2, 12\) and value \(4, 2, 12\): each token has one of both"),
+        ("q4 k k", r"query has shape \(1, 4, 2, 12\), but must be \(tokens, batch, embed_dim\), or"),
+        ("q narrow k", r"key has shape \(5, 2, 6\), but its last dimension must be embed_dim = 12"),
+    ],
+)
+def test_inputs_that_torchs_module_refuses_too(torch, both, names, says):
+    q, k, _ = inputs(torch)
+    arrays = {
+        "q": q,
+        "k": k,
+        "q1": q[:, 0],
+        "k1": k[:, 0],
+        "few": k[:, :1],
+        "q4": q[None],
+        "narrow": k[..., :6],
+    }
+    theirs, own = both()
+    passed = [arrays[name] for name in names.split()]
+    with pytest.raises((AssertionError, RuntimeError)):
+        theirs(*passed)
+    with pytest.raises(ValueError, match=says):
+        own(*passed)
+
+
+def test_arrays_for_tensors(torch, ours):
+    x = torch.zeros(N_Q, BATCH, EMBED_DIM)
+    with pytest.raises(TypeError, match="key is of type ndarray, but must be a torch tensor"):
+        ours(EMBED_DIM, HEADS)(x, x.numpy(), x)
+    with pytest.raises(TypeError, match="key_padding_mask is of type list, but must be a torch tensor"):
+        ours(EMBED_DIM, HEADS)(x, x, x, key_padding_mask=[[False]])
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "dtype", "says"),
+    [
+        ("key_padding_mask", (BATCH, N_K), "int64", "is int64.*True = ignore this key.*key_padding_mask=mask == 0"),
+        ("attn_mask", (N_Q, N_K), "int32", "is int32.*True = may not attend.*attn_mask=mask == 0"),
+        ("key_padding_mask", (N_K, BATCH), "bool", r"has shape \(5, 2\), but must be \(batch, n_k\) = \(2, 5\)"),
+        ("key_padding_mask", (N_K,), "bool", r"has shape \(5,\), but must be"),
+        ("attn_mask", (BATCH, N_K), "bool", r"\(n_q, n_k\) = \(4, 5\) or .* pass it as key_padding_mask"),
+        ("attn_mask", (BATCH, N_Q, N_K), "bool", r"= \(6, 4, 5\).*attn_mask.repeat_interleave\(num_heads, 0\)"),
+        ("attn_mask", (BATCH, HEADS, N_Q, N_K), "bool", r"pass attn_mask.flatten\(0, 1\)"),
+        ("attn_mask", (N_K, N_Q), "bool", r"has shape \(5, 4\)"),
+    ],
+)  # fmt: skip
+def test_masks_that_torchs_module_refuses_too(torch, both, name, shape, dtype, says):
+    theirs, own = both()
+    mask = {name: torch.zeros(shape, dtype=getattr(torch, dtype))}
+    with pytest.raises((AssertionError, RuntimeError)):
+        theirs(*inputs(torch), **mask)
+    with pytest.raises((TypeError, ValueError), match=f"^{name} .*{says}"):
+        own(*inputs(torch), **mask)
+
+
+def test_the_advised_masks_do_what_is_said(torch, both):
+    arrays = inputs(torch)
+    real = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
+    each = torch.rand(BATCH, N_Q, N_K) < 0.4
+    each[..., 0] = False
+    theirs, own = both()
+    outputs = [
+        own(*arrays, key_padding_mask=real == 0, attn_mask=each.repeat_interleave(HEADS, 0))[0],
+        own(
+            *arrays, attn_mask=((real == 0)[:, None] | each)[:, None].expand(-1, HEADS, -1, -1).flatten(0, 1)
+        )[0],
+    ]
+    for output in outputs:
+        expected = theirs(*arrays, key_padding_mask=real == 0, attn_mask=each.repeat_interleave(HEADS, 0))[0]
+        torch.testing.assert_close(output, expected)
