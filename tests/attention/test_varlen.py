@@ -93,11 +93,15 @@ def test_names_are_those_of_torch(torch):
     [
         ([1, 4, T_Q], ValueError, "cu_seq_q starts with 1"),
         ([0, 6, 4, T_Q], ValueError, "decreases from 6 to 4 at sequence 1.*np.cumsum"),
-        ([0, 4, T_Q - 1], ValueError, f"ends with {T_Q - 1}, but there are {T_Q} tokens"),
+        (
+            [0, 4, T_Q - 1],
+            ValueError,
+            rf"ends with {T_Q - 1}, but there are {T_Q} tokens \(query is \(tokens, heads, f",
+        ),
         ([0], ValueError, r"shape \(1,\)"),
         ([[0, T_Q]], ValueError, r"shape \(1, 2\)"),
         ([0.0, T_Q], TypeError, "of dtype float64"),
-        ([0, T_Q], ValueError, "cu_seq_q is of 1 sequences and cu_seq_k of 6"),
+        ([0, T_Q], ValueError, "cu_seq_q is of 1 sequences and cu_seq_k of 6.*some sequences may have none"),
     ],
 )
 def test_wrong_offsets(offsets, error, says):
@@ -113,7 +117,12 @@ def test_other_wrong_arguments():
         attend(4, 6)
     with pytest.raises(ValueError, match=r"window_size is \(-2, 0\)"):
         attend(window_size=(-2, 0))
-    with pytest.raises(ValueError, match="window_size is 3"):
+    with pytest.raises(TypeError, match="max_q is 'a', but must be an integer"):
+        attend("a", 6)
+    for return_aux in (True, {"lse": True}):  # the LSE that is asked for is never left out silently
+        with pytest.raises(TypeError, match=r"return_aux is .*, but must be AuxRequest\(lse=True\)"):
+            attend(return_aux=return_aux)
+    with pytest.raises(ValueError, match=r"window_size is 3.*, -1 for all"):
         attend(window_size=3)
     with pytest.raises(TypeError, match="cu_seq_q is list, but must be an array"):
         varlen_attn(query, key, value, [0, T_Q], offsets[1])

@@ -4,8 +4,9 @@
                      b b b b b        offsets        0     3         8 9
                      c · · · ·
 
-Nothing is computed for padding, because there is none. Names and meanings are those of torch.nn.attention.varlen (torch
-2.12), whose kernels need an NVIDIA GPU; they in turn have theirs from flash-attn's flash_attn_varlen_func.
+Nothing is computed for padding, because there is none. The arguments that it shares with torch.nn.attention.varlen
+(torch 2.13) mean the same; paged caches (seqused_k, block_table) and num_splits are left out. torch's kernels need an
+NVIDIA GPU, and have their names from flash-attn's flash_attn_varlen_func.
 Here each sequence is one call of scaled_dot_product_attention, for NumPy arrays and tensors, on any device.
 """
 
@@ -53,10 +54,10 @@ def varlen_attn(
             first is 0, the last T_q. In torch's kernels of dtype int32.
         cu_seq_k: (N + 1,) likewise for keys and values.
         max_q, max_k: the longest sequence. torch's kernels need them; here they are only compared, if passed.
-        return_aux: AuxRequest(lse=True) to get the LSE too.
+        return_aux: AuxRequest(lse=True), ours or torch's, to get the LSE too.
         scale: factor of the scores; 1/√d_k when left out.
-        window_size: (left, right), how many keys before and after its own place a query sees; −1: all. Its place is
-            counted from the end, j = i + n_k − n_q, as "lower_right" does. So (−1, 0) is causal attention, (W, 0)
+        window_size: (left, right), how many keys before and after its own place a query sees; -1: all. Its place is
+            counted from the end, j = i + n_k − n_q, as "lower_right" does. So (-1, 0) is causal attention, (W, 0)
             causal attention that looks back W keys.
         enable_gqa: whether fewer heads of key and value serve those of query.
         backend: as in scaled_dot_product_attention.
@@ -67,7 +68,8 @@ def varlen_attn(
 
     Raises:
         TypeError, ValueError: as scaled_dot_product_attention; arrays that are not three-dimensional; offsets that do
-            not start with 0, that decrease, or do not end with T; a longest sequence that is not the longest.
+            not start with 0, that decrease, or do not end with T; a longest sequence that is not the longest; a
+            return_aux without `lse`.
     """
     kind = arguments.common_kind(query, key, value, None)
     for name, array in (("query", query), ("key", key), ("value", value)):
@@ -84,10 +86,14 @@ def varlen_attn(
     columns = _slices(cu_seq_k, "cu_seq_k", key.shape[0], max_k)
     if len(rows) != len(columns):
         raise ValueError(
-            f"cu_seq_q is of {len(rows)} sequences and cu_seq_k of {len(columns)}: each has queries and keys, "
-            "though it may be none of them"
+            f"cu_seq_q is of {len(rows)} sequences and cu_seq_k of {len(columns)}: both must list the same "
+            "sequences; some sequences may have none, and then the same offset twice"
         )
-    wants_lse = bool(getattr(return_aux, "lse", False))
+    if return_aux is not None and not hasattr(return_aux, "lse"):
+        raise TypeError(
+            f"return_aux is {return_aux!r}, but must be AuxRequest(lse=True), ours or torch's, or None"
+        )
+    wants_lse = return_aux is not None and bool(return_aux.lse)
     options = {"scale": scale, "enable_gqa": enable_gqa, "backend": backend, "return_lse": wants_lse}
     window = _window_checked(window_size)
     answers = []
@@ -132,10 +138,15 @@ def _slices(offsets: Any, name: str, total: int, longest: int | None) -> list[sl
                 "each starts, and the total at the end; of lengths that is np.cumsum([0, *lengths])"
             )
     if numbers[-1] != total:
-        raise ValueError(f"{name} ends with {numbers[-1]}, but there are {total} tokens in all")
+        array = "query" if name == "cu_seq_q" else "key"
+        raise ValueError(
+            f"{name} ends with {numbers[-1]}, but there are {total} tokens ({array} is (tokens, heads, features))"
+        )
     lengths = [sequence.stop - sequence.start for sequence in slices]
+    which = f"max_{name[-1]}"
+    if longest is not None and not hasattr(longest, "__index__"):
+        raise TypeError(f"{which} is {longest!r}, but must be an integer, the length of the longest sequence")
     if longest is not None and longest < max(lengths):
-        which = f"max_{name[-1]}"
         raise ValueError(
             f"{which} is {longest}, but sequence {lengths.index(max(lengths))} is {max(lengths)} long"
         )
@@ -150,6 +161,6 @@ def _window_checked(window_size: Any) -> tuple[int, int]:
     if min(left, right) < -1:
         raise ValueError(
             f"window_size is {window_size!r}, but must be two integers (left, right), how many keys are seen on "
-            "either side, −1 for all"
+            "either side, -1 for all"
         )
     return left, right
