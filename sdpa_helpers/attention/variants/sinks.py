@@ -14,6 +14,7 @@ exp(LSE) / (exp(sink) + exp(LSE)) = σ(LSE − sink), σ being the logistic func
 from __future__ import annotations
 
 import sys
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,12 @@ def with_sinks(output: Any, lse: Any, sinks: Any) -> tuple[Any, Any]:
 
     Raises:
         TypeError: not arrays of one kind, or not floats.
-        ValueError: shapes that do not fit, e.g. as many sinks as there are not heads.
+        ValueError: shapes that do not fit, e.g. a number of sinks other than the number of heads.
     """
     kind = arguments.kind_of(output, "output")
+    if isinstance(sinks, Real):
+        same = f"np.full(heads, {sinks})" if kind == "numpy" else f"torch.full((heads,), {sinks})"
+        raise TypeError(f"sinks is {sinks}, but must be an array (heads,), one number for each head: {same}")
     for name, array in (("output", output), ("lse", lse), ("sinks", sinks)):
         if arguments.kind_of(array, name) != kind:
             raise TypeError(
@@ -60,9 +64,8 @@ def with_sinks(output: Any, lse: Any, sinks: Any) -> tuple[Any, Any]:
         )
     xp = np if kind == "numpy" else sys.modules["torch"]
     sinks = _as(lse.dtype, sinks[:, None])  # (heads, 1): the same for all queries
-    neither = (lse == -np.inf) & (
-        sinks == -np.inf
-    )  # no key and no sink: −∞ − (−∞) would be NaN, in gradients too
+    # no key and no sink: −∞ − (−∞) would be NaN, in gradients too
+    neither = (lse == -np.inf) & (sinks == -np.inf)
     lse = xp.where(neither, 0, lse)
     whole = xp.logaddexp(lse, sinks)
     share = xp.exp(lse - whole)[..., None]  # σ(LSE − sink)
