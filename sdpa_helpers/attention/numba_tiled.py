@@ -172,7 +172,7 @@ class Described(NamedTuple):
         return range(0, self.matrices.query.shape[1], self.tiles.queries)
 
     def pieces(self, groups: list[np.ndarray], shares: int) -> list[Piece]:
-        """Whole groups of heads, and every so manieth block of their queries.
+        """Whole groups of heads, and every n-th block of their queries.
 
         As many as keep all cores busy, but none so small that to begin it costs more than it does.
         """

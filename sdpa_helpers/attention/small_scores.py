@@ -1,4 +1,4 @@
-"""When no score can be large, softmax needs no maximum: two passes over the scores less."""
+"""When no score can be large, softmax needs no maximum, which saves two passes over the scores."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _empty(todo: queue.Queue[Any]) -> None:
 
 @functools.cache
 def cores() -> int:
-    """Those that this process may use, as it was when first asked: BLAS looks once too."""
+    """Cores this process may use, as of the first call: BLAS looks once too."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -142,7 +142,7 @@ _held = _Held()
 def one_thread_in_blas() -> Iterator[int]:
     """BLAS works on one thread meanwhile; gives the number of threads that it had. 1 where it is not known.
 
-    Calls in several threads may overlap: the last one out gives BLAS its threads back. Costs about 10 µs.
+    Calls in several threads may overlap: the last one out gives BLAS its threads back.
     """
     libraries = _libraries("scipy.linalg" in sys.modules)
     with _held.lock:

@@ -1,6 +1,6 @@
 """The walk over the tiles of a head's scores: which are needed at all, and what in them must be hidden.
 
-All backends on the CPU walk the same way. A tile that no query of it may see is left out; so causal attention does
+All tiled backends walk the same way. A tile in which no query may see any key is left out; so causal attention does
 half the work, and keys that are padding cost nothing. A tile that is seen in full comes without a mask, and needs no
 pass for hiding. FlexAttention (Dong et al. 2024, §4.2) calls these kinds of tiles absent, full and partial.
 """

@@ -150,7 +150,7 @@ def _row(setting: Setting, name: str, times: list[float], compared: Ratio, share
 def memory_line(call: tuple[Setting, str], mib: float) -> str:
     """A peak as it is printed."""
     (shape, mask, dtype, direction), name = call
-    return f"{','.join(map(str, shape)):<13} {mask:<10} {dtype:<8} {direction:<8} {name:<12}{mib:10.1f} MiB"
+    return f"{','.join(map(str, shape)):<13} {mask:<10} {dtype:<8} {direction:<9} {name:<12}{mib:10.1f} MiB"
 
 
 def main(asked: dict[str, Any], target: Path) -> None:

@@ -33,7 +33,7 @@ class Row:
 
 
 HEADER = (
-    f"{'shape':<13} {'mask':<10} {'dtype':<8} {'direction':<9}{'backend':<12}{'time':>10}    {'ratio':>7} (quartiles)"
+    f"{'shape':<13} {'mask':<10} {'dtype':<8} {'direction':<9} {'backend':<12}{'time':>10}    {'ratio':>7} (quartiles)"
     "   speed"
 )
 """Above the lines of `line`."""
@@ -42,7 +42,7 @@ HEADER = (
 def line(row: Row) -> str:
     """A row as it is printed."""
     return (
-        f"{row.shape:<13} {row.mask:<10} {row.dtype:<8} {row.direction:<8} {row.backend:<12}"
+        f"{row.shape:<13} {row.mask:<10} {row.dtype:<8} {row.direction:<9} {row.backend:<12}"
         f"{row.milliseconds:10.3f} ms {row.ratio:7.2f} ({row.ratio_low:.2f} … {row.ratio_high:.2f})"
         f" {row.percent_of_gemm:5.0f} % of GEMM"
     )

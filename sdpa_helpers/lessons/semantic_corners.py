@@ -35,21 +35,21 @@ INTRODUCTION = (
     "",
     "What comes out where the formula says little: NaN and ±∞, rows that may attend to nothing, empty arrays, odd "
     "scales, half precision. Each line below is a call that was made on every CPU backend and on torch's own function, "
-    "and what came out, in words that a program found by comparing with float64. `make corners` makes the page again, "
+    "and what came out, classified by a program that compares with float64. `make corners` makes the page again, "
     "and a test compares.",
     "",
     "**What to do**",
     "",
     "- Put numbers, not NaN, into padding. A weight of 0 does not stop a NaN or an ∞ in a value: 0 · NaN is NaN. "
-    "Which rows that may not attend to it get it is up to the backend.",
+    "Which of the other rows become NaN depends on the backend.",
     "- Hide keys with False or with −∞, not with finfo.min or −10⁹. A query for which a finite number hides every key "
     "gets the mean of all values, padding included, and from torch's own CPU kernel wrong gradients. `auto` and "
     "`torch-fused` do not use that kernel there; `explain_backend` says so.",
     "- A query that may attend to nothing gets zeros, and gradients of zero. Leave it out of the loss all the same.",
     "- With n_q ≠ n_k say which alignment is meant. `is_causal=True` is the one at the top left; for a cache of keys "
     'pass `is_causal="lower_right"`.',
-    "- Where a hidden key may hold NaN, hide it with a boolean mask or is_causal, and take ours: torch's own function "
-    "adds −∞ to the NaN.",
+    "- Where a hidden key may hold NaN, hide it with a boolean mask or is_causal, and use this package: torch's own "
+    "function adds −∞ to the NaN.",
     "",
     f"**How to read it.** Unless the line says otherwise there is one head of {N} queries and {N} keys in float32, of "
     f"{D} features each, and no mask; the odd row is number {ROW}. NaN or ±∞ in a query or key stands in its first "
@@ -58,8 +58,8 @@ INTRODUCTION = (
     "exact, *a number* stands where NaN should, *NaN* is in at least one feature of the row. *F.sdpa* is "
     f"torch.nn.functional.scaled_dot_product_attention, torch {torch.__version__.split('+')[0]}; *{MATH}* the same "
     "under sdpa_kernel(SDPBackend.MATH). A backend that cannot serve a call leaves it to the formula, and then does "
-    "what that does. Not here: `triton`, which needs a GPU, and `ring`, which needs many processes; and no gradients "
-    "of NumPy backends, which the public call does not give.",
+    "what that does. Not covered: `triton`, which needs a GPU, and `ring`, which needs many processes; and no "
+    "gradients of NumPy backends, which the public call does not give.",
     "",
 )
 
@@ -246,7 +246,7 @@ def _counts(lines: list[Line]) -> list[str]:
 
 
 def _table(lines: list[Line]) -> list[str]:
-    rows = ["| corner | the formula | who does otherwise |", "|:--|:--|:--|"]
+    rows = ["| corner | the formula | which differ |", "|:--|:--|:--|"]
     for line in lines:
         others = "<br>".join(f"**{', '.join(names)}**: {words}" for words, names in line.others.items())
         rows.append(f"| {line.corner.says} | {line.formula} | {others} |")
