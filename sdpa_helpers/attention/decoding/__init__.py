@@ -1,1 +1,1 @@
-"""One token after the other, and sequences of different lengths: a cache of keys, and packed sequences."""
+"""One token at a time, and sequences of different lengths: a cache of keys, and packed sequences."""

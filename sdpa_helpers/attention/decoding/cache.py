@@ -1,4 +1,4 @@
-"""Writing one token after the other: keys and values are kept, so that a new token costs one row of attention.
+"""Generating one token at a time: keys and values are kept, so that a new token costs one row of attention.
 
 A causal model never changes the key and value of an earlier token. So they are computed once and kept (Shazeer 2019,
 "Fast Transformer Decoding", §2.4); the new query sees all of them:
