@@ -87,7 +87,7 @@ def test_half_precision_stays_and_its_lse_is_float32(kind):
         (np.zeros((3, 1)), ValueError, r"sinks has shape \(3, 1\)"),
         (np.zeros(3, int), TypeError, "sinks is int64"),
         ([0.0, 0.0, 0.0], TypeError, "sinks is of type list"),
-        (0.0, TypeError, r"sinks is 0.0, but must be an array \(heads,\).*: np.full\(heads, 0.0\)"),
+        (0, TypeError, r"sinks is 0, but must be an array \(heads,\).*: np.full\(heads, 0.0\)"),
     ],
 )
 def test_wrong_sinks(sinks, error, says):

@@ -44,7 +44,9 @@ def with_sinks(output: Any, lse: Any, sinks: Any) -> tuple[Any, Any]:
     """
     kind = arguments.kind_of(output, "output")
     if isinstance(sinks, Real):
-        same = f"np.full(heads, {sinks})" if kind == "numpy" else f"torch.full((heads,), {sinks})"
+        same = (
+            f"np.full(heads, {float(sinks)})" if kind == "numpy" else f"torch.full((heads,), {float(sinks)})"
+        )
         raise TypeError(f"sinks is {sinks}, but must be an array (heads,), one number for each head: {same}")
     for name, array in (("output", output), ("lse", lse), ("sinks", sinks)):
         if arguments.kind_of(array, name) != kind:
