@@ -23,9 +23,8 @@ AUTOMATIC = {
     "torch": ("torch-fused", "triton", "torch-tiled", "torch"),
 }
 
-FASTER_WITH_A_MASK = {
-    "torch-fused": "torch-tiled"
-}  # where it hides much: what `wastes` of the first one's file asks
+# Where it hides much: what `wastes` of the first one's file asks.
+FASTER_WITH_A_MASK = {"torch-fused": "torch-tiled"}
 
 
 class Choice(NamedTuple):
@@ -35,15 +34,16 @@ class Choice(NamedTuple):
     why: str
     others: tuple[tuple[str, str | NotWorthIt], ...]
     """Faster ones that "auto" passed over, or the one asked for: why not."""
+    kind: str = ""  # of the arrays: "numpy" or "torch"
 
     def __str__(self) -> str:
         lines = [f"{self.backend}: {self.why}", *(f"not {name}: {why}" for name, why in self.others)]
         backend = known_backends.BACKENDS[self.backend]
-        if backend.kind == "torch":
+        if "torch" in (backend.kind, self.kind):
             takes = [name for name in known_backends.TRANSFORMS if name in backend.transforms]
             lacks = [name for name in known_backends.TRANSFORMS if name not in backend.transforms]
             lines.append(f"it takes {', '.join(takes) or 'no transform'}")
-            lines[-1] += f"; not {', '.join(lacks)}" if lacks else ""
+            lines[-1] += f"; not {', '.join(lacks)}" if takes and lacks else ""
         return "\n".join(lines)
 
 
@@ -54,15 +54,15 @@ def choose(name: str, call: Call) -> Choice:
     known_backends.check_usable(name)
     reason = known_backends.cannot(name, call)
     if not reason:
-        return Choice(name, "it was asked for, and takes these arguments", ())
+        return Choice(name, "it was asked for, and takes these arguments", (), call.kind)
     formula = known_backends.BACKENDS[name].formula
     if not formula or known_backends.cannot(formula, call):
         raise _refusal(name, reason)
-    return Choice(formula, f"the plain formula, in place of {name}", ((name, reason),))
+    return Choice(formula, f"the plain formula, in place of {name}", ((name, reason),), call.kind)
 
 
 def _refusal(name: str, reason: str | NotWorthIt) -> ValueError:
-    return ValueError(f"backend {name!r} cannot serve this call, nor can another in its place: {reason}")
+    return ValueError(f"backend {name!r} cannot serve this call, and no other backend can stand in: {reason}")
 
 
 def _automatic(call: Call) -> Choice:
@@ -70,7 +70,7 @@ def _automatic(call: Call) -> Choice:
     for name in AUTOMATIC[call.kind]:
         reason = _why_not(name, call)
         if not reason:
-            return Choice(name, "the fastest that is right for these arguments", tuple(others))
+            return Choice(name, "the fastest that is right for these arguments", tuple(others), call.kind)
         others.append((name, reason))
     raise _refusal(*others[-1])  # the formula's
 

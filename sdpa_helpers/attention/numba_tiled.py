@@ -41,7 +41,7 @@ MOST_KEPT = 2**24  # bytes of masks of tiles that a thread keeps
 
 def cannot(call: Call) -> str:
     """Why this file does not do such a call; "" when it does."""
-    return "tiles of weights are overwritten, never returned" if call.return_weights else ""
+    return "it never holds all weights, so it cannot return them" if call.return_weights else ""
 
 
 def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def cannot(call: Call) -> str:
     """Why this file does not do such a call; "" when it does."""
     if call.return_weights:
-        return "tiles of weights are overwritten, never returned"
+        return "it never holds all weights, so it cannot return them"
     if call.dropout_p > 0:
         return "it has no dropout"
     if call.learned_mask:

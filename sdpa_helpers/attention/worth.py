@@ -49,13 +49,15 @@ class NotWorthIt(NamedTuple):
             return f"in {self.worth.slow_in} it is slower than NumPy's own loops"
         if self.because == "rows":
             return f"its tiles save nothing with fewer than {self.worth.rows} queries to the same keys"
-        here = f"here {_grouped(self.scores)}"
+        here = f"this call has {self.scores:,}"
         if self.because == "compile":
-            return f"compiling it takes seconds, worth it from about {rounded(self.worth.compiling)} scores, {here}"
+            return f"compiling it takes seconds: pays off from about {rounded(self.worth.compiling)} scores; {here}"
         if self.because == "load":
-            first = f"its first such call in a process is worth it from about {rounded(self.worth.loading)} scores"
-            return f"{first}, {here}; after it, from {rounded(self.worth.ready)}"
-        return f"worth it from about {rounded(self.worth.ready)} scores in all heads, {here}"
+            first = (
+                f"its first such call in a process pays off from about {rounded(self.worth.loading)} scores"
+            )
+            return f"{first}, later ones from {rounded(self.worth.ready)}; {here}"
+        return f"too small: pays off from about {rounded(self.worth.ready)} scores in all heads; {here}"
 
 
 def why_not(module: str, worth: Worth, call: Call) -> NotWorthIt | None:
@@ -82,8 +84,4 @@ def _sharing(call: Call) -> int:
 
 def rounded(scores: int) -> str:
     """In words that can be read: a count is not exact to the last digit."""
-    return f"{scores / 1e6:.3g} million" if scores >= 1e6 else _grouped(scores)
-
-
-def _grouped(number: int) -> str:
-    return f"{number:,}".replace(",", " ")
+    return f"{scores / 1e6:.3g} million" if scores >= 1e6 else f"{scores:,}"

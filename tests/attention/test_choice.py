@@ -24,7 +24,8 @@ def test_small_arrays_go_to_the_formula():
     chosen = explained(make(2))
     assert chosen.backend == "numpy"
     assert re.search(
-        r"not numpy-tiled: worth it from about [\d ]+ scores in all heads, here 60\b", str(chosen)
+        r"not numpy-tiled: too small: pays off from about [\d,]+ scores in all heads; this call has 60\b",
+        str(chosen),
     )
 
 
@@ -40,7 +41,10 @@ def test_tiles_are_worth_it_from_the_size_that_is_told():
     assert sdpa.explain_backend(heads, row, row).backend == "numpy-tiled"
     smaller = sdpa.explain_backend(heads, row[1:], row[1:])
     assert smaller.backend == "numpy"
-    assert f"not numpy-tiled: worth it from about {worth.rounded(least)} scores in all heads" in str(smaller)
+    assert (
+        f"not numpy-tiled: too small: pays off from about {worth.rounded(least)} scores in all heads"
+        in str(smaller)
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,14 +63,17 @@ def test_few_queries_to_many_keys_go_to_the_formula(monkeypatch, n_q, heads, kv_
 
 NUMBA = known_backends.BACKENDS["numba"].worth
 NUMBA_SIZES = {
-    "small": (NUMBA.ready - 40, "worth it from about 100 000 scores in all heads, here 99 960"),
+    "small": (
+        NUMBA.ready - 40,
+        "too small: pays off from about 100,000 scores in all heads; this call has 99,960",
+    ),
     "for which it is worth to be loaded": (
         NUMBA.loading,
-        "compiling it takes seconds, worth it from about 500 million",
+        "compiling it takes seconds: pays off from about 500 million",
     ),
     "for which it is worth to be used": (
         NUMBA.ready,
-        "its first such call in a process is worth it from about 50 million scores, here 100 000; after it, from 100",
+        "its first such call in a process pays off from about 50 million scores, later ones from 100,000; this call",
     ),
     "for which it is worth to be compiled": (NUMBA.compiling, ""),
 }
@@ -166,7 +173,7 @@ def test_what_is_not_installed_is_named_with_its_command(monkeypatch):
 def test_weights_come_from_the_formula_with_a_reason():
     chosen = explained(make(n_q=400, n_k=400), return_weights=True)
     assert chosen.backend == "numpy"
-    assert "not numpy-tiled: tiles of weights are overwritten, never returned" in str(chosen)
+    assert "not numpy-tiled: it never holds all weights, so it cannot return them" in str(chosen)
     asked = explained(make(), backend="numpy-tiled", return_weights=True)
     assert asked.backend == "numpy"
     assert "in place of numpy-tiled" in asked.why

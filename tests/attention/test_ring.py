@@ -191,7 +191,9 @@ def test_the_public_call_is_the_ring(four):
 
 
 REFUSED = {
-    "mask": "ValueError: backend 'ring' cannot serve this call, nor can another in its place: it takes no attn_mask",
+    "mask": (
+        "ValueError: backend 'ring' cannot serve this call, and no other backend can stand in: it takes no attn_mask"
+    ),
     "dropout": "it has no dropout",
     "weights": "no rank ever has a whole row of weights",
     "arrays": "TypeError: query is a NumPy array, but ring_attention takes tensors: torch.from_numpy(query)",

@@ -64,6 +64,7 @@ def test_explain_backend_says_which(torch, arrays):
         "it takes torch.func.grad, torch.func.vmap, torch.compile(fullgraph=True); not a second deriv" in text
     )
     assert "it takes" not in str(sdpa.explain_backend(*(x.numpy() for x in arrays)))
+    assert str(sdpa.explain_backend(*arrays, backend="numpy-tiled")).endswith("\nit takes no transform")
 
 
 MASKED = {
