@@ -43,12 +43,20 @@ def kind_of(array: Any, name: str) -> Kind:
         if array.layout is not torch.strided or array.is_nested:
             raise TypeError(_not_dense(array, name))
         return "torch"
+    raise TypeError(_no_array(array, name))
+
+
+def _no_array(array: Any, name: str) -> str:
     came = type(array).__name__
-    dtype = "bool" if name == "attn_mask" else "np.float64"
-    raise TypeError(
-        f"{name} is of type {came}, but must be a NumPy array or a torch tensor: "
-        f"np.array({name}, dtype={dtype}) makes an array of nested lists"
-    )
+    if name == "attn_mask" and (callable(array) or came == "BlockMask"):  # torch's own cannot be called
+        return f"attn_mask is of type {came}: a function or BlockMask is passed as mask_mod= (score_mod= for scores)"
+    message = f"{name} is of type {came}, but must be a NumPy array or a torch tensor"
+    if isinstance(array, list | tuple):
+        dtype = "bool" if name == "attn_mask" else "np.float64"
+        return f"{message}: np.array({name}, dtype={dtype}) makes an array of nested lists"
+    if hasattr(array, "__array__"):
+        return f"{message}: np.asarray({name}) makes a NumPy array of it"
+    return message
 
 
 def _not_dense(tensor: Any, name: str) -> str:
@@ -206,13 +214,13 @@ def check_mask(attn_mask: Any, expected: Shape, kind: Kind) -> None:
     """`expected` is (..., n_q, n_k), to which the mask must broadcast."""
     _check_mask_dtype(attn_mask, kind)
     shape = tuple(attn_mask.shape)
-    if _broadcasts_to(shape, expected):
+    if broadcasts_to(shape, expected):
         return
     message = f"attn_mask has shape {shape}, but must broadcast to (..., n_q, n_k) = {expected}"
     if len(shape) == 2 and len(expected) > 2 and shape == (expected[0], expected[-1]):
         nones = "None, " * (len(expected) - 2)
         message += f". For a padding mask (batch, n_k) pass attn_mask[:, {nones}:]"
-    elif len(shape) >= 2 and _broadcasts_to((*shape[:-2], shape[-1], shape[-2]), expected):
+    elif len(shape) >= 2 and broadcasts_to((*shape[:-2], shape[-1], shape[-2]), expected):
         message += ". It would fit transposed: queries are rows, keys are columns"
     raise ValueError(message)
 
@@ -234,7 +242,7 @@ def _check_mask_dtype(attn_mask: Any, kind: Kind) -> None:
     )
 
 
-def _broadcasts_to(shape: Shape, expected: Shape) -> bool:
+def broadcasts_to(shape: Shape, expected: Shape) -> bool:
     try:
         return np.broadcast_shapes(shape, expected) == expected
     except ValueError:

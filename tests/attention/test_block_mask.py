@@ -192,5 +192,16 @@ def test_what_is_refused():
         create_block_mask(lambda b, h, i, j: i - j, None, None, 4, 4)
     with pytest.raises(ValueError, match="at least 1"):
         create_block_mask(causal, None, None, 4, 4, BLOCK_SIZE=0)
-    with pytest.raises(TypeError, match="must be a function"):
-        create_block_mask(np.tri(4), None, None, 4, 4)
+    refused = [
+        (TypeError, r"array of shape \(4, 4\): pass it as attn_mask", (np.tri(4), None, None, 4, 4)),
+        (ValueError, "cannot use if", (lambda b, h, i, j: j if i > 2 else i, None, None, 4, 4)),
+        (TypeError, r"must be a function of \(b, h, i, j\)", (lambda i, j: j <= i, None, None, 4, 4)),
+        (ValueError, r"table\[i, j\]", (lambda b, h, i, j: np.tri(9) > 0, None, None, 9, 9, None, 4)),
+        (TypeError, "all must be integers", (causal, None, None, 4.0, 4)),
+        (ValueError, "made for 2 sequences, but here are 1", (padding([3, 4]), None, None, 4, 4)),
+        (IndexError, "h = 2 in an array of length 2", (lambda b, h, i, j: IDS[h, i] == j, 1, 3, 4, 4)),
+    ]
+    for error, message, given in refused:
+        with pytest.raises(error, match=message):
+            create_block_mask(*given)
+    assert create_block_mask(causal, None, None, 8, 8, BLOCK_SIZE=[4, 4]).BLOCK_SIZE == (4, 4)

@@ -113,6 +113,7 @@ TYPES = {
     "a number": ({"value": 1.0}, ("value", "float", "a NumPy array or a torch tensor")),
     "nothing": ({"key": None}, ("key", "NoneType", "a NumPy array or a torch tensor")),
     "a list as mask": ({"mask": [[True]]}, ("attn_mask", "list", "np.array(attn_mask, dtype=bool)")),
+    "a function as mask": ({"mask": lambda b, h, i, j: j <= i}, ("attn_mask", "passed as mask_mod=")),
     "a masked array": ({"query": np.ma.ones((5, 3))}, ("query", "masked array", "lost")),
     "whole numbers": (
         {"query": np.ones((5, 3), np.int64)},

@@ -228,7 +228,7 @@ REFUSED = {
     "numbers for booleans": (
         TypeError,
         {"mask_mod": lambda b, h, i, j: i - j},
-        ("mask_mod gave int64", "True = this"),
+        ("mask_mod gave int64", "True = this", "(…) != 0"),
     ),
     "booleans for scores": (
         TypeError,
@@ -238,7 +238,28 @@ REFUSED = {
     "a plain True": (
         TypeError,
         {"mask_mod": lambda b, h, i, j: True},
-        ("mask_mod gave True of type bool", "must give"),
+        ("mask_mod gave True of type bool", "must give an array", "j == j"),
+    ),
+    "an array": (
+        TypeError,
+        {"mask_mod": np.ones((5, 6), bool)},
+        ("mask_mod is an array of shape (5, 6): pass it as attn_mask",),
+    ),
+    "not called": (TypeError, {"mask_mod": sliding_window}, ("Did you mean sliding_window(size)?",)),
+    "too few heads": (
+        ValueError,
+        {"score_mod": alibi(3), "shape": (2, 4)},
+        ("score_mod was made for 3 heads, but here are 4",),
+    ),
+    "too many sequences": (
+        ValueError,
+        {"mask_mod": and_masks(causal, padding([1, 2, 3])), "shape": (2, 4)},
+        ("mask_mod was made for 3 sequences, but here are 2",),
+    ),
+    "what is looked up is too short": (
+        IndexError,
+        {"mask_mod": documents([0, 0, 1])},
+        ("mask_mod looked up i = 4 in an array of length 3",),
     ),
     "a whole mask": (
         ValueError,
@@ -262,9 +283,11 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name, kind):
     error, options, parts = REFUSED[name]
+    lead = options.get("shape", ())
+    options = {name: mod for name, mod in options.items() if name != "shape"}
     if name == "a whole mask" and kind == "torch":
         options = {"mask_mod": lambda b, h, i, j: i.new_ones(5, 6) > 0}
-    arrays = [to_kind(x, kind, "float64") for x in make().arrays]
+    arrays = [to_kind(x, kind, "float64") for x in make(*lead).arrays]
     for function in (scaled_dot_product_attention, explain_backend):
         with pytest.raises(error) as caught:
             function(*arrays, **options)
@@ -272,8 +295,38 @@ def test_what_is_refused(name, kind):
 
 
 def test_an_error_of_the_mod_itself_comes_through():
-    with pytest.raises(IndexError, match="out of bounds"):
-        scaled_dot_product_attention(*make().arrays, mask_mod=documents([0]))
+    with pytest.raises(ZeroDivisionError):
+        scaled_dot_product_attention(*make().arrays, mask_mod=lambda b, h, i, j: j <= 1 / 0)
+
+
+@pytest.mark.parametrize(
+    ("make_mod", "message"),
+    [
+        (lambda: sliding_window(0), "size is 0, but must be at least 1"),
+        (lambda: sliding_window(2.5), "size is 2.5, but must be an integer"),
+        (lambda: alibi(0), "heads is 0, but must be at least 1"),
+        (lambda: softcap(0), "cap is 0, but must be a finite number greater than 0"),
+        (lambda: relative_bias(np.ones((4, 6))), r"shape \(4, 6\), but must be \(H, 2 m \+ 1\)"),
+        (lambda: documents(3), r"must be \(n,\) or \(B, n\)"),
+        (lambda: padding([[1]]), r"must be a number or \(B,\)"),
+    ],
+)
+def test_what_no_mod_can_be_made_with(make_mod, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        make_mod()
+
+
+def test_a_mod_for_the_other_kind_of_arrays_is_told_what_to_write(torch):
+    from torch.nn.attention.flex_attention import noop_mask
+
+    arrays = make().arrays
+    for mod in (lambda b, h, i, j: torch.where(i >= j, True, False), noop_mask):
+        with pytest.raises(TypeError, match=r"(?s)is written for tensors.*np\.where for torch\.where"):
+            scaled_dot_product_attention(*arrays, mask_mod=mod)
+    with pytest.raises(TypeError, match=r"gave an array of shape \(2, 2\).*write torch\.where"):
+        scaled_dot_product_attention(
+            *map(torch.tensor, arrays), mask_mod=lambda b, h, i, j: np.where(i >= j, True, False)
+        )
 
 
 def test_explained(torch):

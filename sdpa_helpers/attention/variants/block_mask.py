@@ -4,7 +4,7 @@ Of most masks little is needed to know where work is to be done. For a window of
 
     ▒□□□      □ absent: no query of the block sees a key of it; no scores are made
     ▒▒□□      ▒ partial: some pairs are seen; the scores are made, then mask_mod hides the others
-    □▒▒□      █ full: all pairs are seen; nothing is asked and nothing hidden
+    □▒▒□      █ full: all pairs are seen; nothing needs to be hidden
     □□▒▒
 
 Dong et al. 2024, "Flex Attention", §4.2. Made once, a block mask serves every call, layer after layer.
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention.variants.mods import captured
+from sdpa_helpers.attention.variants.asking import ask_mask, check_function, check_made_for
+from sdpa_helpers.attention.variants.mods import OF_NUMPY, captured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,7 @@ def create_block_mask(
     Q_LEN: int,
     KV_LEN: int,
     device: Any = None,
-    BLOCK_SIZE: int | tuple[int, int] = 128,
+    BLOCK_SIZE: int | tuple[int, int] | list[int] = 128,
 ) -> BlockMask:
     """Which blocks of scores a mask_mod leaves out, as torch.nn.attention.flex_attention.create_block_mask says it.
 
@@ -49,7 +50,7 @@ def create_block_mask(
     absent and full blocks stay as they were; only within partial ones each call asks anew.
 
     Args:
-        mask_mod: mask_mod(b, h, i, j), see `mods.py`.
+        mask_mod: mask_mod(b, h, i, j), as those in mods.py.
         B: sequences in the batch, or None (or 1) where mask_mod does not depend on b.
         H: heads of the query, or None (or 1) where mask_mod does not depend on h.
         Q_LEN: number of queries, n_q.
@@ -65,15 +66,11 @@ def create_block_mask(
         TypeError: mask_mod cannot be called, or gives no booleans.
         ValueError: a size that is none, or answers that do not broadcast.
     """
-    if not callable(mask_mod):
-        raise TypeError(f"mask_mod is {mask_mod!r}, but must be a function of (b, h, i, j)")
+    check_function("mask_mod", mask_mod)
     batch, heads = 1 if B is None else B, 1 if H is None else H
-    q_block, k_block = BLOCK_SIZE if isinstance(BLOCK_SIZE, tuple) else (BLOCK_SIZE, BLOCK_SIZE)
-    if min(q_block, k_block) < 1 or min(batch, heads, Q_LEN, KV_LEN) < 0:
-        raise ValueError(
-            f"B, H, Q_LEN, KV_LEN are {batch}, {heads}, {Q_LEN}, {KV_LEN} and BLOCK_SIZE {(q_block, k_block)}: "
-            "the first four must not be negative, the last two at least 1"
-        )
+    q_block, k_block = BLOCK_SIZE if isinstance(BLOCK_SIZE, tuple | list) else (BLOCK_SIZE, BLOCK_SIZE)
+    check_sizes((batch, heads, Q_LEN, KV_LEN), (q_block, k_block))
+    check_made_for("mask_mod", mask_mod, batch, heads)
     kinds = np.zeros((batch, heads, -(-Q_LEN // q_block), -(-KV_LEN // k_block)), np.int8)
     for row in range(kinds.shape[2] if kinds.size else 0):
         rows = range(row * q_block, min((row + 1) * q_block, Q_LEN))
@@ -83,6 +80,15 @@ def create_block_mask(
     return BlockMask(kinds, (Q_LEN, KV_LEN), (q_block, k_block), mask_mod)
 
 
+def check_sizes(lengths: tuple[int, ...], block: tuple[int, int]) -> None:
+    """Raise TypeError or ValueError unless these can be sizes."""
+    said = f"B, H, Q_LEN, KV_LEN are {', '.join(map(repr, lengths))} and BLOCK_SIZE {block}"
+    if not all(isinstance(n, int | np.integer) for n in (*lengths, *block)):
+        raise TypeError(f"{said}: all must be integers, B and H may be None")
+    if min(block) < 1 or min(lengths) < 0:
+        raise ValueError(f"{said}: the first four must not be negative, the last two at least 1")
+
+
 def answers(mask_mod: MaskMod, b: int, heads: int, rows: range, n_k: int, device: Any) -> np.ndarray:
     """(H, rows, n_k): what mask_mod says of these queries of one sequence."""
     indices = [np.array(b), np.arange(heads)[:, None, None], np.array(rows)[:, None], np.arange(n_k)]
@@ -90,11 +96,9 @@ def answers(mask_mod: MaskMod, b: int, heads: int, rows: range, n_k: int, device
         import torch
 
         indices = [torch.as_tensor(x, device=device) for x in indices]
-    seen = mask_mod(*indices)
-    seen = np.asarray(seen) if device is None else seen.cpu().numpy()
-    if seen.dtype != bool:
-        raise TypeError(f"mask_mod gave {seen.dtype}, but must give booleans: True = may attend")
-    return np.broadcast_to(seen, (heads, len(rows), n_k))
+    shape = heads, len(rows), n_k
+    seen = ask_mask(mask_mod, tuple(indices), shape, None if device is None else "torch")
+    return np.broadcast_to(seen if isinstance(seen, OF_NUMPY) else seen.cpu().numpy(), shape)
 
 
 def kinds_of(seen: np.ndarray, width: int) -> np.ndarray:
@@ -141,7 +145,7 @@ class BlockMask:
         return 100 * float((self.kinds == ABSENT).mean()) if self.kinds.size else 0.0
 
     def __call__(self, b: Any, h: Any, i: Any, j: Any) -> Any:
-        """As a mask_mod: mask_mod is asked in partial blocks only, which matters where absent ones were set by hand."""
+        """As a mask_mod: its answers count in partial blocks only, which matters where kinds were set by hand."""
         batch, heads = self.kinds.shape[:2]
         kinds = captured(self.kinds, like=i)
         kind = kinds[b * (batch > 1), h * (heads > 1), i // self.BLOCK_SIZE[0], j // self.BLOCK_SIZE[1]]

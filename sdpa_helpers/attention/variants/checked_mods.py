@@ -1,11 +1,11 @@
-"""Checks of a mask_mod and a score_mod: each is asked about the first two of everything, before any work is done.
+"""Checks of a mask_mod and a score_mod: each is asked about the first and last of everything, before any work is done.
 
-That is enough to see what it returns, whether it broadcasts, and whether it can be asked about many pairs at once.
+That is enough to see what it returns, whether it broadcasts, whether it can be asked about many pairs at once, and
+whether what it looks up is long enough.
 """
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,7 @@ import numpy as np
 from sdpa_helpers.attention.arguments import dtype_name
 from sdpa_helpers.attention.layout import all_batches_and_heads
 from sdpa_helpers.attention.variants import block_mask
-from sdpa_helpers.attention.variants.mods import OF_NUMPY
+from sdpa_helpers.attention.variants.asking import ask, ask_mask, check_made_for
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.arguments import Kind, Shape
@@ -42,15 +42,14 @@ def checked(mask_mod: Any, score_mod: Any, weights_shape: Shape, query: Any, kin
     if isinstance(mask_mod, block_mask.BlockMask):
         check_lengths(mask_mod, weights_shape)
         mask_mod = mask_mod.for_one_call()
+    lead = weights_shape[:-2]
+    for name, mod in (("mask_mod", mask_mod), ("score_mod", score_mod)):
+        check_made_for(name, mod, math.prod(lead[:-1]) if len(lead) > 1 else None, lead[-1] if lead else None)
     shape = tuple(min(FEW, n) for n in weights_shape)
-    where = first_indices(shape, query, kind)
+    where = first_and_last(weights_shape, query, kind)
     learned = False
     if mask_mod is not None:
-        seen = ask("mask_mod", mask_mod, where, shape, kind)
-        if dtype_name(seen) != "bool":
-            raise TypeError(
-                f"mask_mod gave {dtype_name(seen)}, but must give booleans: True = this query may attend to this key"
-            )
+        ask_mask(mask_mod, where, shape, kind)
     if score_mod is not None:
         score = ask("score_mod", score_mod, (zeros(shape, query, kind), *where), shape, kind)
         if "float" not in dtype_name(score):
@@ -60,60 +59,6 @@ def checked(mask_mod: Any, score_mod: Any, weights_shape: Shape, query: Any, kin
             )
         learned = bool(getattr(score, "requires_grad", False))
     return Mods(mask_mod, score_mod, learned)
-
-
-def ask(name: str, mod: Any, arguments: tuple[Any, ...], shape: Shape, kind: Kind) -> Any:
-    """What the mod answers, which is an array that broadcasts to this shape, or an error that says why it is none."""
-    if not callable(mod):
-        raise TypeError(f"{name} is {mod!r}, but must be a function of {taken_by(name)}")
-    try:
-        answer: Any = mod(*arguments)
-    except (TypeError, ValueError, RuntimeError) as error:
-        if (in_words := explained(error, name, mod, len(arguments))) is not None:
-            raise in_words from error
-        raise
-    if not isinstance(answer, OF_NUMPY if kind == "numpy" else sys.modules["torch"].Tensor):
-        what = "a NumPy array" if kind == "numpy" else "a tensor"
-        raise TypeError(
-            f"{name} gave {answer!r} of type {type(answer).__name__}, but must give {what}: it is called with arrays "
-            f"of {taken_by(name)}, and what it computes from them is one"
-        )
-    came = tuple(answer.shape)
-    if not broadcasts(came, shape):
-        raise ValueError(
-            f"{name} gave shape {came} when asked about {shape[-2]} queries and {shape[-1]} keys, but "
-            f"must give what broadcasts to {shape}: one answer for each i and j that it is called with. An array of "
-            "all answers is looked up, as table[i, j]"
-        )
-    return answer
-
-
-def explained(error: Exception, name: str, mod: Any, count: int) -> Exception | None:
-    """An error that says what to do about the one that a mod raised; None where that is not known."""
-    if "ambiguous" in str(error) or "data-dependent control flow" in str(error):
-        return ValueError(
-            f"{name} asks an array for one truth value: it is called with many i and j at once, so it cannot use if, "
-            "and, or, not, min, max or 0 < i < j. Write & | ~ with brackets around each comparison, and np.where or "
-            "torch.where in place of if"
-        )
-    try:
-        inspect.signature(mod).bind(*range(count))
-    except TypeError as misfit:
-        return TypeError(f"{name} must be a function of {taken_by(name)}: {misfit}")
-    except ValueError:  # what is written in C may have no signature
-        pass
-    return None
-
-
-def taken_by(name: str) -> str:
-    return "(b, h, i, j)" if name == "mask_mod" else "(score, b, h, i, j)"
-
-
-def broadcasts(shape: Shape, expected: Shape) -> bool:
-    try:
-        return np.broadcast_shapes(shape, expected) == expected
-    except ValueError:
-        return False
 
 
 def check_lengths(mask: block_mask.BlockMask, weights_shape: Shape) -> None:
@@ -132,14 +77,23 @@ def check_lengths(mask: block_mask.BlockMask, weights_shape: Shape) -> None:
         )
 
 
-def first_indices(shape: Shape, query: Any, kind: Kind) -> tuple[Any, ...]:
-    """b, h, i and j of so many sequences, heads, queries and keys."""
-    n_q, n_k = shape[-2:]
-    where = (*all_batches_and_heads(shape[:-2]), np.arange(n_q)[:, None], np.arange(n_k))
+def first_and_last(weights_shape: Shape, query: Any, kind: Kind) -> tuple[Any, ...]:
+    """b, h, i and j of the first and the last sequence, head, query and key."""
+    b, h = all_batches_and_heads(weights_shape[:-2])
+    i, j = (np.arange(n) for n in weights_shape[-2:])
+    for axis in range(b.ndim):
+        b = ends(b, axis)
+    where = (b, ends(h, 0) if h.ndim else h, ends(i, 0)[:, None], ends(j, 0))
     if kind == "numpy":
         return where
     torch = sys.modules["torch"]
     return tuple(torch.as_tensor(x, device=query.device) for x in where)
+
+
+def ends(array: np.ndarray, axis: int) -> np.ndarray:
+    """The first and the last along an axis, where there are so many."""
+    n = array.shape[axis]
+    return array.take([0, n - 1][: min(FEW, n)], axis)
 
 
 def zeros(shape: Shape, query: Any, kind: Kind) -> Any:

@@ -15,6 +15,7 @@ All of these serve NumPy arrays and tensors, whatever kind the arrays are that t
 from __future__ import annotations
 
 import math
+import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ def lower_right(n_q: int, n_k: int) -> MaskMod:
 def sliding_window(size: int) -> MaskMod:
     """Query i sees itself and the size − 1 keys before it. Beltagy et al. 2020 (Longformer); Jiang et al. 2023 (Mistral
     7B), §2."""
+    check_count("sliding_window", "size", size)
     return lambda b, h, i, j: (j <= i) & (j > i - size)
 
 
@@ -51,12 +53,14 @@ def prefix_lm(length: Any) -> MaskMod:
 
     length: a number, or (B,), one for each sequence.
     """
-    return lambda b, h, i, j: (j < of_sequence(length, b, j)) | (j <= i)
+    return made_for_sequences(
+        lambda b, h, i, j: (j < of_sequence(length, b, j)) | (j <= i), "prefix_lm", length
+    )
 
 
 def padding(lengths: Any) -> MaskMod:
     """Only the first lengths[b] keys of sequence b are real. lengths: (B,), or one number for all."""
-    return lambda b, h, i, j: j < of_sequence(lengths, b, j)
+    return made_for_sequences(lambda b, h, i, j: j < of_sequence(lengths, b, j), "padding", lengths)
 
 
 def documents(ids: Any) -> MaskMod:
@@ -69,7 +73,10 @@ def documents(ids: Any) -> MaskMod:
         here = captured(ids, like=j)
         return here[i] == here[j] if here.ndim == 1 else here[b, i] == here[b, j]
 
-    return same_document
+    shape = np.shape(ids)
+    if len(shape) not in (1, 2):
+        raise ValueError(f"documents: ids have shape {tuple(shape)}, but must be (n,) or (B, n)")
+    return made_for(same_document, "sequences", shape[0] if len(shape) == 2 else None)
 
 
 def and_masks(*mask_mods: MaskMod) -> MaskMod:
@@ -82,7 +89,7 @@ def and_masks(*mask_mods: MaskMod) -> MaskMod:
             seen = seen & mask_mod(b, h, i, j)
         return seen
 
-    return all_of_them
+    return made_for_as(all_of_them, mask_mods)
 
 
 def or_masks(*mask_mods: MaskMod) -> MaskMod:
@@ -95,10 +102,10 @@ def or_masks(*mask_mods: MaskMod) -> MaskMod:
             seen = seen | mask_mod(b, h, i, j)
         return seen
 
-    return one_of_them
+    return made_for_as(one_of_them, mask_mods)
 
 
-# What becomes of the scores --------------------------------------------------------------------------------
+# How scores are changed ------------------------------------------------------------------------------------
 
 
 def alibi(heads: int) -> ScoreMod:
@@ -106,13 +113,14 @@ def alibi(heads: int) -> ScoreMod:
 
     Press et al. 2022, "Train Short, Test Long", §3. It says where a token is, in place of position embeddings.
     """
+    check_count("alibi", "heads", heads)
     slopes = alibi_slopes(heads)
 
     def with_bias(score, b, h, i, j):  # distances as floats: whole numbers take twice as long
         distance = captured(j, like=score) - captured(i, like=score)
         return score + captured(slopes, like=score)[h] * distance
 
-    return with_bias
+    return made_for(with_bias, "heads", heads)
 
 
 def alibi_slopes(heads: int) -> np.ndarray:
@@ -125,6 +133,8 @@ def alibi_slopes(heads: int) -> np.ndarray:
 
 def softcap(cap: float) -> ScoreMod:
     """Scores bend towards ±cap and never pass it: cap · tanh(score / cap). Gemma Team 2024 (Gemma 2), §2."""
+    if not 0 < cap < math.inf:
+        raise ValueError(f"softcap: cap is {cap}, but must be a finite number greater than 0")
     return lambda score, b, h, i, j: cap * tanh(score / cap)
 
 
@@ -134,8 +144,17 @@ def relative_bias(table: Any) -> ScoreMod:
     table: (H, 2 m + 1), for the distances j − i from −m to m; what is further counts as ±m. A tensor that requires a
     gradient gets one, from backend "torch".
     """
-    far = table.shape[-1] // 2
-    return lambda score, b, h, i, j: score + captured(table, like=score)[h, (j - i).clip(-far, far) + far]
+    shape = tuple(np.shape(table))
+    if len(shape) != 2 or shape[1] % 2 == 0:
+        raise ValueError(
+            f"relative_bias: table has shape {shape}, but must be (H, 2 m + 1): an odd number of distances"
+        )
+    far = shape[1] // 2
+    return made_for(
+        lambda score, b, h, i, j: score + captured(table, like=score)[h, (j - i).clip(-far, far) + far],
+        "heads",
+        shape[0],
+    )
 
 
 # For arrays and tensors ------------------------------------------------------------------------------------
@@ -171,3 +190,35 @@ def check_callable(mask_mods: tuple[Any, ...]) -> None:
     for mask_mod in mask_mods:
         if not callable(mask_mod):
             raise TypeError(f"{mask_mod!r} is no mask_mod: pass functions of (b, h, i, j)")
+
+
+def check_count(maker: str, name: str, count: Any) -> None:
+    """Raise TypeError or ValueError unless it is an integer from 1 on."""
+    try:
+        operator.index(count)
+    except TypeError:
+        raise TypeError(f"{maker}: {name} is {count!r}, but must be an integer") from None
+    if count < 1:
+        raise ValueError(f"{maker}: {name} is {count}, but must be at least 1")
+
+
+def made_for(mod: Any, what: str, count: int | None) -> Any:
+    """The mod, which remembers how many "sequences" or "heads" it looks up: a call with others is refused."""
+    if count is not None:
+        mod.made_for = {what: count}
+    return mod
+
+
+def made_for_sequences(mod: MaskMod, maker: str, numbers: Any) -> MaskMod:
+    """The same for a mod with one number for each sequence, or one for all."""
+    shape = tuple(np.shape(numbers))
+    if len(shape) > 1:
+        raise ValueError(f"{maker}: what it is made with has shape {shape}, but must be a number or (B,)")
+    return made_for(mod, "sequences", shape[0] if shape else None)
+
+
+def made_for_as(mod: Any, parts: tuple[Any, ...]) -> Any:
+    """A mod made of others serves what they serve."""
+    for part in parts:
+        mod.made_for = getattr(mod, "made_for", {}) | getattr(part, "made_for", {})
+    return mod
