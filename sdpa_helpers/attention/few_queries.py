@@ -6,7 +6,7 @@ product with four rows, which reads it once, and 8 heads are left that share not
 PackGQA. It holds where every row is treated alike: without a mask, is_causal or mods.
 
 **Threads take whole heads.** A product of a few rows is soon done. BLAS's own threads would meet after each, head by
-head, and where another process keeps one of them, all wait: ten times as long and more. So they are not used, and the
+head, and where another process keeps one of them, all wait: many times as long. So they are not used, and the
 formula of each head is a piece of work for one thread. Nor are keys that heads share copied for them then.
 """
 

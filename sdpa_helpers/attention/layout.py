@@ -1,8 +1,9 @@
 """How arrays lie: which matrices belong together, and how the matrix of scores is cut into tiles.
 
-The tiled backends know only matrices: one head of one sequence at a time. This file walks through them. Nothing
-is copied for broadcasting or for grouped heads: several heads of the answer look at the same matrix. All of it holds
-for NumPy arrays and for tensors, and imports no torch.
+The tiled backends compute one head of one sequence at a time, or several neighbouring ones where they are short
+(`SomeHeads`); this file finds their matrices, and `walk.py` goes through their tiles. Nothing is copied for
+broadcasting or for grouped heads: several heads of the answer look at the same matrix. All of it holds for NumPy
+arrays and for tensors, and imports no torch.
 """
 
 from __future__ import annotations

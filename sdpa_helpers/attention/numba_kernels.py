@@ -58,9 +58,8 @@ class Matrices(NamedTuple):
     query: np.ndarray  # (·, n_q, d_k)
     key: np.ndarray  # (·, n_k, d_k)
     value: np.ndarray  # (·, n_k, d_v)
-    serves: (
-        np.ndarray
-    )  # (heads, 3): the numbers of the query, the key and the value of each head of the answer
+    # (heads, 3): the numbers of the query, the key and the value of each head of the answer
+    serves: np.ndarray
 
 
 class Task(NamedTuple):
@@ -69,12 +68,10 @@ class Task(NamedTuple):
     heads: np.ndarray  # their numbers
     first: int  # of the queries first … last − 1
     last: int
-    tiles: (
-        np.ndarray
-    )  # (tiles, 6): top, bottom, left, right, start, rows; top and bottom are counted from `first`
-    seen: (
-        np.ndarray
-    )  # what a tile sees, (rows, width), begins at start; rows is 1 if all see the same, 0 if all is seen
+    # (tiles, 6): top, bottom, left, right, start, rows; top and bottom are counted from `first`
+    tiles: np.ndarray
+    # What a tile sees, (rows, width), begins at start; rows is 1 if all see the same, 0 if all is seen.
+    seen: np.ndarray
     bias: np.ndarray  # (rows, n_k), or (1, n_k) for all rows: the float mask; (0, 0): there is none
     scale: float
 
@@ -316,7 +313,7 @@ def attend_backward(matrices, task, scratch, whole, gradients):
 def backward_rows(head, task, scratch, whole, gradients):
     """Some queries of one head against all keys that they see: adds to `gradients`.
 
-    The derivation is in `numpy_tiled.attention_backward`.
+    The derivation is in the docstring of `numpy_backward.py`.
     """
     query, key, value = head  # (n, d_k), (n_k, d_k), (n_k, d_v)
     dq, dk, dv = gradients  # likewise
@@ -347,9 +344,13 @@ def row_numbers(whole, has_bias):
     output, largest, total, grad_output = whole
     shift, factor, less = np.empty_like(total), np.empty_like(total), np.empty_like(total)
     for i in range(len(total)):
-        # Without a float mask the total goes into the exponent too; a row that saw nothing gets 2^−∞.
         factor[i] = 1 / total[i] if has_bias and total[i] != 0 else 1
-        shift[i] = largest[i] if has_bias else largest[i] + np.log(total[i]) if total[i] != 0 else np.inf
+        if has_bias:
+            shift[i] = largest[i]
+        elif total[i] != 0:  # without a float mask the total goes into the exponent too
+            shift[i] = largest[i] + np.log(total[i])
+        else:  # a row that saw nothing gets 2^−∞
+            shift[i] = np.inf
         less[i] = inner_product(grad_output[i], output[i])
     return shift, factor, less
 

@@ -30,12 +30,10 @@ if TYPE_CHECKING:
 TILES = Tiles(queries=512, keys=512, diagonal=64)
 BACKWARD_TILES = Tiles(queries=512, keys=256, diagonal=128)
 
-PIECES_FOR_A_CORE = (
-    4  # at least, if they are large: who is held up by another process leaves some to the others
-)
-LEAST_COST = (
-    4e7  # multiply-adds of a piece, about a millisecond: to begin one takes Python up to a tenth of that
-)
+# At least, if they are large: who is held up by another process leaves some to the others.
+PIECES_FOR_A_CORE = 4
+# Multiply-adds of a piece, about a millisecond: to begin one takes Python up to a tenth of that.
+LEAST_COST = 4e7
 MOST_KEPT = 2**24  # bytes of masks of tiles that a thread keeps
 
 
@@ -45,10 +43,9 @@ def cannot(call: Call) -> str:
 
 
 def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
-    """The attended values, in the dtype of the query."""
+    """The attended values, in the dtype of the query, and each query's LSE."""
     whole = attention_forward(arrays, rule, wants.enable_gqa)
-    with np.errstate(divide="ignore"):  # −∞ for a row that has seen nothing
-        return Answer(whole.output, lse=whole.largest + np.log(whole.total) if wants.return_lse else None)
+    return Answer(whole.output, lse=whole.lse() if wants.return_lse else None)
 
 
 def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> State:
@@ -96,7 +93,7 @@ def attend_in_steps(call: Described, task: Task, scratch: np.ndarray, whole: Sta
 def attention_backward(
     arrays: Head, rule: Rule, enable_gqa: bool, whole: State, grad_output: Float[np.ndarray, "... n_q d_v"]
 ) -> Head:
-    """Gradients for query, key and value; the derivation is in `numpy_tiled.attention_backward`.
+    """Gradients for query, key and value; the derivation is in the docstring of `numpy_backward.py`.
 
     Heads that share a query, a key or a value add to the same gradient, so that one thread does all of them. Where that
     leaves too few pieces, blocks of queries are dealt out to several sums of the gradients of keys and values, which

@@ -142,7 +142,7 @@ def as_blas_takes_it(array: np.ndarray, dtype: Any) -> np.ndarray:
 def exp2_is_fast() -> bool:
     """Whether NumPy has a vector instruction form of exp2 for this processor (AVX-512): else exp is faster.
 
-    Only for scores that are small: where the result underflows, that form takes 100 times as long.
+    Only for scores that are small: where the result underflows, that form takes many times as long.
     """
     try:
         chosen = np.lib.introspect.opt_func_info(func_name="^exp2$", signature="float32")

@@ -55,9 +55,8 @@ if TYPE_CHECKING:
 
 # 512 × 512 float32 are 1 MiB: in a core's own cache, and large enough for the matrix products to be fast.
 TILES = Tiles(queries=512, keys=512, diagonal=128)
-WORTH_A_PROOF = (
-    16  # · d_k keys, from which on to prove that all scores are small costs less than to look at them
-)
+# · d_k keys, from which on to prove that all scores are small costs less than to look at them.
+WORTH_A_PROOF = 16
 SMALLEST_TOTAL = 1e-20  # beside which weights that underflowed, below 10^−38, do not count
 
 attention_backward = numpy_backward.attention_backward
@@ -100,12 +99,15 @@ def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> Sta
 def attend(rows: Rows, plan: Plan, room: Room, whole: State, careful: bool = False) -> None:
     """Some queries of some heads against all keys that they see: writes to `whole`, which is 0.
 
+    It begins without a maximum. Where scores are not `proved` to be small, each tile is looked at; from the first one
+    with a large score on, it is `subtracting`, as `numpy_flash.py` is from the start. If none came, but a float
+    mask or a score_mod has left some row next to no total, all begins again.
+
     careful: subtract the largest score of each row in any case.
     """
     some, first, last = rows
-    all_queries, key, value = plan.arrays.some_at(
-        some, plan.lead
-    )  # (h, n, d), or (1, n, d) for all these heads
+    # (h, n, d), or (1, n, d) for all these heads.
+    all_queries, key, value = plan.arrays.some_at(some, plan.lead)
     rule = plan.rule.at(some.start, plan.lead)
     output, largest, total = (array[:, first:last] for array in whole.some_at(some, plan.lead))
     unit = math.log(2) if EXP2_IS_FAST and not changes_scores(rule) else 1.0  # scores are multiples of it

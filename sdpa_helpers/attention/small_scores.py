@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sdpa_helpers.attention.walk import is_boolean
+
 if TYPE_CHECKING:
     from sdpa_helpers.attention.layout import Head, Rule
 
@@ -30,7 +32,7 @@ def scores_are_small(head: Head, rule: Rule, working: Any) -> bool:
 
 def changes_scores(rule: Rule) -> bool:
     """Whether the rule does more than to hide scores."""
-    return rule.score_mod is not None or (rule.mask is not None and rule.mask.dtype != bool)
+    return rule.score_mod is not None or (rule.mask is not None and not is_boolean(rule.mask))
 
 
 def key_bound(key: np.ndarray, value: np.ndarray) -> float:

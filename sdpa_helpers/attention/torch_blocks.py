@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from sdpa_helpers.attention.layout import Head, Rule, Shape, Tiles, matrix_at
-from sdpa_helpers.attention.small_scores import SMALL_SCORE, SMALL_VALUE
+from sdpa_helpers.attention.small_scores import SMALL_SCORE, SMALL_VALUE, changes_scores
 from sdpa_helpers.attention.variants.block_mask import is_for_all_heads
 from sdpa_helpers.attention.walk import arange, is_boolean, is_one_row, tiles_for
 
@@ -130,9 +130,8 @@ class Step(NamedTuple):
     arrays: Head  # (heads, …, …), of all queries and keys
     part: Part
     scale: float
-    is_small: (
-        bool  # no largest score need be subtracted: no exponential overflows, nor do those of a row vanish
-    )
+    # No largest score need be subtracted: no exponential overflows, nor do those of a row vanish.
+    is_small: bool
     is_finite: bool  # no score is NaN or ±∞, so that adding −∞ hides it
 
     @property
@@ -164,11 +163,6 @@ def steps_of(arrays: Head, rule: Rule, lead: Shape, tiles: Tiles) -> Iterator[St
                 bound = bounds[heads.start : heads.stop]  # NaN is neither small nor finite
                 is_small = not part.is_far and all(x < limit for x in bound)
                 yield Step(heads, batch, part, rule.scale, is_small, all(map(math.isfinite, bound)))
-
-
-def changes_scores(rule: Rule) -> bool:
-    """Whether they are not just hidden."""
-    return rule.score_mod is not None or (rule.mask is not None and not is_boolean(rule.mask))
 
 
 def parts_of(key: torch.Tensor, n_q: int, rule: Rule, tiles: Tiles, dtype: torch.dtype) -> Iterator[Part]:
@@ -216,7 +210,7 @@ def modified(score_mod: Any, i: torch.Tensor, j: torch.Tensor, scores: torch.Ten
 def hidden_as_scores(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """0 where a key is seen, −∞ where not, to be added by the product that makes the scores.
 
-    masked_fill and where decide for each number: where a CPU cannot guess what comes they take 10 times as long.
+    masked_fill and where decide for each number: where a CPU cannot guess what comes they take many times as long.
     """
     lowest = torch.finfo(dtype).min
     return (~seen).view(torch.int8).to(dtype).mul_(lowest).mul_(2)

@@ -54,7 +54,7 @@ def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
 def change_scores(scores: Any, rule: Rule, lead: Shape) -> Any:
     """The scores (..., n_q, n_k) as the rule changes them.
 
-    A score of −∞ becomes a weight of exactly 0; the other weights of the row still add up to 1.
+    A score of −∞ becomes a weight of exactly 0; the other weights of the row still add up to 1, if there are any.
     """
     n_q, n_k = scores.shape[-2:]
     mask, mask_mod, score_mod = rule.mask, rule.mask_mod, rule.score_mod

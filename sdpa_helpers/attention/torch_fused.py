@@ -123,9 +123,7 @@ def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
     mask = None
     if attn_mask is not None:
         working = torch.promote_types(query.dtype, torch.float32)  # half would turn its lowest number into −∞
-        if (
-            attn_mask.dtype == torch.bool
-        ):  # torch would do it too, but for every head, and four times as slowly
+        if attn_mask.dtype == torch.bool:  # torch would do it too, but for every head
             hidden = torch.tensor(-torch.inf, dtype=working, device=query.device)
             attn_mask = torch.where(attn_mask, torch.zeros_like(hidden), hidden)
         mask = four_dimensional(full_rows(attn_mask.to(working), n_q, n_k), lead)

@@ -4,8 +4,8 @@ Dao et al. 2022, "FlashAttention", algorithms 1 and 4. One tile of scores at a t
 a sum of exponentials that is kept as exp(sⱼ − m), with m the largest score so far, is corrected when a larger one
 comes (`attend`). Which heads and queries go through that together is said in `torch_blocks.py`.
 
-Exponentials are powers of two, with log₂ e folded into the scale: on a CPU torch.exp takes 50 times as long where
-its result underflows, torch.exp2 does not.
+Exponentials are powers of two, with log₂ e folded into the scale: on a CPU torch.exp takes many times as long
+where its result underflows, torch.exp2 does not.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import torch
 
 from sdpa_helpers.attention.layout import Answer, Head, Rule, Shape, Tiles, leading_shape
+from sdpa_helpers.attention.small_scores import changes_scores
 from sdpa_helpers.attention.torch_blocks import (
     LOG2_E,
     Part,
     Step,
-    changes_scores,
     counted_through,
     is_run,
     places_of,
@@ -90,12 +90,13 @@ def finished(whole: Attended, total: torch.Tensor) -> Attended:
 
 
 def attend(step: Step, sums: Sums, scratch: Scratch) -> None:
-    """A tile of some heads: its keys are added to the sums of its queries."""
+    """A tile of some heads: adds its keys to the sums of its queries. Read `torch_blocks.Step` and `Part` first."""
     part = step.part
     query, key, value = tile_of(step, sums.values.dtype)
     query = torch.mul(query, step.scale * step.early, out=scratch("query", *query.shape))
     if part.begins and not step.is_small:
-        # Not −∞: a row that sees nothing would give −∞ − (−∞), which is NaN. So its exponentials are 0.
+        # Not −∞: a row that sees nothing would give −∞ − (−∞), which is NaN. So its exponentials are 0. Half of the
+        # lowest number, where it is multiplied by log₂ e below: that would make −∞ of the lowest itself.
         sums.largest[:, part.begins] = torch.finfo(query.dtype).min / (1 if part.is_far else 2)
     values, total, largest = (x[:, part.rows] for x in sums)
     scores = make_scores(query, key, step, scratch)
