@@ -44,5 +44,8 @@ def key_bound(key: np.ndarray, value: np.ndarray) -> float:
 
 
 def largest_norm(vectors: np.ndarray) -> float:
-    """The largest ‖v‖ of (…, n, d) vectors; NaN where there is one, so that nothing compared with it comes out true."""
-    return math.sqrt(np.einsum("...nd,...nd->...n", vectors, vectors).max())
+    """At least the largest ‖v‖ of (…, n, d) vectors; NaN where there is one: what is compared with it is never true."""
+    largest_square = np.einsum("...nd,...nd->...n", vectors, vectors).max()
+    if largest_square < np.finfo(vectors.dtype).tiny:  # squares of small numbers may have become 0
+        return math.sqrt(vectors.shape[-1]) * float(np.abs(vectors).max())
+    return math.sqrt(largest_square)

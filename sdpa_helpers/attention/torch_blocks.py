@@ -99,11 +99,19 @@ def bounds_of_scores(arrays: Head, scale: float, lead: Shape) -> list[float]:
     if query.device.type != "cpu" or not (query.numel() and key.numel() and value.numel()):
         return [math.inf] * math.prod(lead)
     working = torch.promote_types(query.dtype, torch.float32)
-    norms = [torch.linalg.vector_norm(x, dim=-1, dtype=working).amax(-1) for x in (query, key)]
+    norms = [largest_norms(x, working) for x in (query, key)]
     norms.append(torch.maximum(value.amax((-2, -1)), -value.amin((-2, -1))).to(working))
     heads = range(math.prod(lead))
     of_query, of_key, of_value = (x.flatten()[places_of(heads, lead, tuple(x.shape))] for x in norms)
     return torch.where(of_value < SMALL_VALUE, of_query * of_key * abs(scale), math.inf).tolist()
+
+
+def largest_norms(vectors: torch.Tensor, working: torch.dtype) -> torch.Tensor:
+    """Of the vectors (…, n, d) of each head at least the largest ‖v‖."""
+    found = torch.linalg.vector_norm(vectors, dim=-1, dtype=working).amax(-1)
+    if bool((found.square() < torch.finfo(working).tiny).any()):  # squares of small numbers may have become 0
+        return vectors.abs().amax((-2, -1)).to(working) * math.sqrt(vectors.shape[-1])
+    return found
 
 
 # Tiles of scores -------------------------------------------------------------------------------------------

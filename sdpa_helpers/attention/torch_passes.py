@@ -215,9 +215,11 @@ def with_graph(query: torch.Tensor, keys: torch.Tensor, part: Part) -> tuple[Any
     """A tile of scores before and after a score_mod, for autograd; (None, None) where there is none."""
     if part.modify is None:
         return None, None
-    before = torch.bmm(query, keys.mT).requires_grad_()
-    with torch.enable_grad():
-        return before, part.modify(before)
+    # A backward pass inside torch.autocast would round this product, and nothing else here.
+    with torch.autocast(query.device.type, enabled=False):
+        before = torch.bmm(query, keys.mT).requires_grad_()
+        with torch.enable_grad():
+            return before, part.modify(before)
 
 
 def through(before: torch.Tensor, after: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:

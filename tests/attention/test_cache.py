@@ -186,3 +186,10 @@ def test_shared_out_only_what_fits(kind, n_k, n_v):
         decode_split(query, key, value, 2)
     with pytest.raises(TypeError, match="key is of type list"):
         decode_split(query, [[1.0]], value, 2)
+
+
+def test_no_new_tokens_change_nothing():
+    cache, tokens = KVCache(window=4), np.ones((2, 6, 3))
+    cache.append(tokens, tokens)
+    keys, _ = cache.append(tokens[:, :0], tokens[:, :0])
+    assert (len(cache), keys.shape) == (4, (2, 4, 3))

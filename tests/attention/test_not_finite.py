@@ -182,3 +182,12 @@ def test_nan_does_not_go_to_a_kernel_that_loses_or_spreads_it(torch, n, masked, 
     assert output.isfinite().all() if masked else output.isnan().all()
     finite = [torch.tensor(x) for x in spread_out(1.0, n).arrays]
     assert explain_backend(*finite, mask).backend == "torch-fused"
+
+
+def test_numbers_whose_squares_are_0_prove_nothing_small(backend):
+    """‖q‖² is 0 in float32 here, and scale · ‖q‖ ‖k‖ is not."""
+    query, key = np.full((64, 2), 1e-23, np.float32), np.full((64, 2), 1e15, np.float32)
+    key[0] *= 2
+    value = key / key.max()
+    output = scaled_dot_product_attention(query, key, value, scale=1e10, backend=backend)
+    np.testing.assert_allclose(output, 1.0)

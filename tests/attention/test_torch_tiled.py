@@ -131,3 +131,13 @@ def test_mods_under_a_transform_go_to_the_formula(torch):
         )
 
     torch.testing.assert_close(attend("torch-tiled")(query, key, value), attend("torch")(query, key, value))
+
+
+def test_a_score_mod_has_its_gradient_inside_autocast_too(torch):
+    x = torch.randn(6, 8, requires_grad=True)
+    options = {"score_mod": sdpa.attention.softcap(5.0), "backend": "torch-tiled"}
+    (expected,) = torch.autograd.grad(sdpa.scaled_dot_product_attention(x, x, x, **options).sum(), x)
+    output = sdpa.scaled_dot_product_attention(x, x, x, **options).sum()
+    with torch.autocast("cpu", torch.bfloat16):
+        (found,) = torch.autograd.grad(output, x)
+    torch.testing.assert_close(found, expected)

@@ -92,7 +92,7 @@ class KVCache:
         new = key.shape[-2]
         if self._room is None:
             self._room = _room_like(key, self.capacity or 0), _room_like(value, self.capacity or 0)
-        if self.window is not None:
+        if self.window is not None and new:
             self._start = max(self._start, self._end - self.window + 1)
         self._make_room(new)
         for room, array in zip(self._room, (key, value), strict=True):
