@@ -209,7 +209,11 @@ class HeadBlocks(NamedTuple):
         return self.whole.kinds[self.b, self.h]
 
     def __call__(self, i: Any, j: Any) -> Any:
-        return self.whole(captured(self.b, i), captured(self.h, i), i, j)
+        """i: (rows, 1), j: (columns,), as the walk asks. Whole rows of kinds are looked up, which is quick."""
+        seen = self.whole.mask_mod(captured(self.b, i), captured(self.h, i), i, j)
+        kinds = captured(self.kinds, like=i)[:, j // self.whole.BLOCK_SIZE[1]]
+        rows = i[:, 0] // self.whole.BLOCK_SIZE[0]
+        return (kinds == FULL)[rows] | ((kinds == PARTIAL)[rows] & seen)
 
     def areas(self, first: int, last: int, widest: int) -> Iterator[Area]:
         """What the queries first … last − 1 see of the blocks that are not absent, `widest` columns at a time at most.
