@@ -4,17 +4,20 @@ In NumPy each operation is a pass over a tile: the fewer passes, and the less me
 added, and how many times as long it takes without it, for 8 heads of 2048 queries and keys, d = 64, float32, one core,
 unless it says otherwise (Intel Xeon with AVX-512, two cores that others used too; `python benchmarks/tricks.py`):
 
+- 1.35: no maximum is subtracted where no score is large (`small_scores.py`).
+- 1.1: exp2, with log₂ e in the scale, where NumPy has it in vector instructions.
+- 1.04: the memory of a tile is used again.
+- 1.05: row sums are products, with ones; the first tile is no sum: it goes where the output belongs.
 - 2.5: tiles of 512 × 512, not 64 × 64. They still fit into a core's own cache, and products are faster.
-- 1.35: where no score can be large, no maximum is kept and subtracted (`small_scores.py`).
-- 1.3: with is_causal, tiles on the diagonal are thin, so that less of them is computed in vain (512 queries).
-- 1.25: heads so short that the scores of several fit into a tile are done together (32 heads of 128 queries, d = 128).
-- 1.1: exp2, where NumPy has it in vector instructions, with log₂ e in the scale.
-- 1.05: row sums are products with ones, and what a tile adds to the output goes into the same memory each time.
-- 1.04: so do the scores of a tile.
-- 7: keys that nobody sees are left out, of 90 % padding. 1.2: with 10 %, only the tiles that need it are hidden in.
-- 5 to 9: threads take whole pieces, rather than let BLAS divide each product (both cores, busy, by the clock).
+- 1.3: tiles on the diagonal are thin, so that less of them is computed in vain (is_causal, 512 queries).
+- 1.25: several short heads at a time, as many as have the scores of one tile (32 heads of 128 queries, d = 128).
+- 7: keys that nobody sees are left out (90 % padding).
+- 1.2: tiles seen in full have no mask (10 % padding).
+- threads, which take whole pieces, rather than BLAS's own, which divide each product: on a busy machine anything from
+  0.9 to 17 (both cores, by the clock).
 
-The scale is applied to queries, n × d numbers, not to scores. Gradients: `numpy_backward.py`.
+That it begins without a maximum has a price: a float mask or a score_mod may make it begin again (`careful`). The
+scale is applied to queries, n × d numbers, not to scores. Gradients: `numpy_backward.py`.
 """
 
 from __future__ import annotations
