@@ -249,9 +249,17 @@ def lengths_in_words(rows: list[Row]) -> str:
         told.append(
             f"{LINES[name].label}: {_time_text(float(f'{last.milliseconds:.2g}'))} at n = {_length(last)}{memory}."
         )
-    told.append("In time all grow with n² from some hundred on")
-    told[-1] += "; in memory only the formula does, the others with n." if is_weighed else "."
+    # How something grows is seen only where there are several long calls of it.
+    if all(len(_long(found)) > 1 for found in lines.values()):
+        told.append("In time all grow with n² from some hundred on.")
+    weighed = {name: [row for row in _long(found) if row.extra_mib] for name, found in lines.items()}
+    if len(weighed) > 1 and "numpy" in weighed and all(len(found) > 1 for found in weighed.values()):
+        told.append("In memory only the formula grows with n², the others with n.")
     return " ".join(told)
+
+
+def _long(found: list[Row]) -> list[Row]:
+    return [row for row in found if _length(row) >= 256]
 
 
 def ratios_in_words(rows: list[Row]) -> str:

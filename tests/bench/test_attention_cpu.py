@@ -243,6 +243,19 @@ def test_what_was_not_measured_is_neither_drawn_nor_told(needs, tmp_path, monkey
     assert drawn == [2, True, 1, False]
 
 
+def test_how_it_grows_is_told_of_several_long_calls_only(needs):
+    needs("matplotlib")
+    from sdpa_helpers.bench import figures
+
+    assert "grow" not in figures.lengths_in_words(ROWS).partition("1.3 s")[2]
+    longer = [replace(row, shape=row.shape.replace(",64,64", ",1024,64")) for row in ROWS]
+    assert figures.lengths_in_words(longer).endswith(
+        "In memory only the formula grows with n², the others with n."
+    )
+    unweighed = figures.lengths_in_words([replace(row, extra_mib=None) for row in longer])
+    assert unweighed.endswith("In time all grow with n² from some hundred on.")
+
+
 def test_the_ratios_hold_every_backward_row(needs):
     needs("matplotlib")
     from sdpa_helpers.bench import figures
