@@ -48,7 +48,8 @@ def bench(
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Fewer settings, fewer rounds, no memory: about a minute on a free machine."
+            "--quick",
+            help="Fewer settings, fewer rounds, no memory: half a minute; on a busy machine two minutes.",
         ),
     ] = False,
     device: Annotated[
