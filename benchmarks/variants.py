@@ -31,6 +31,10 @@ RESULT = HERE / "results" / "variants.json"
 N, D, HEADS, ROUNDS = 4096, 64, 2, 7
 BACKENDS = ("numpy-tiled", "torch-tiled")
 IDS = np.repeat(np.arange(8), N // 8)
+ELSEWHERE = {
+    "triton": ["yes, asked about all pairs once a call", "left to `torch`"],
+    "ring": ["refused", "refused"],
+}
 VARIANTS = {
     "causal": {"mask_mod": attention.causal},
     "sliding_window(256)": {"mask_mod": attention.sliding_window(256)},
@@ -118,7 +122,8 @@ def served_table() -> str:
     """What each backend does with a call that has a mod, as explain_backend says it, for ordinary arrays."""
     rows = []
     for name, backend in known_backends.BACKENDS.items():
-        if backend.needs_gpu or backend.needs_group:
+        if backend.needs_gpu or backend.needs_group:  # not here: as their files say it in `cannot`
+            rows.append([f"`{name}`", *ELSEWHERE[name]])
             continue
         arrays = np.zeros((3, 1, 1, 4, 4), np.float32)
         row = [f"`{name}`"]
