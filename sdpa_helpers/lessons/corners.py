@@ -77,6 +77,12 @@ def times(corner: Corner, factor: float) -> Corner:
     return replace(corner, query=corner.query * np.float32(factor), key=corner.key * np.float32(factor))
 
 
+def large_values(says: str) -> Corner:
+    """Values of some 10³⁶. A backend that divides by the sum of weights at the end adds up 300 of them before."""
+    corner = call(says)
+    return replace(corner, value=np.abs(corner.value) * np.float32(4e36))
+
+
 def hidden_row(filled_with: float) -> np.ndarray:
     """A mask in which query 130 gets `filled_with` for every key, and the others 0."""
     mask = np.zeros((N, N), np.float32)
@@ -175,6 +181,7 @@ def _sizes() -> list[Corner]:
         call("scale = NaN", scale=nan),
         times(call("scores in the thousands"), 30.0),
         times(call("scores above float32's largest number"), 1e20),
+        large_values("values whose sum is above float32's largest number, 3.4 · 10³⁸"),
     ]
 
 
