@@ -14,16 +14,16 @@ import _thread
 import contextvars
 import functools
 import os
-import queue
 import sys
 import threading
-from contextlib import contextmanager
+from collections import deque
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from types import FrameType
 
 Piece = TypeVar("Piece")
 Room = TypeVar("Room")
@@ -49,26 +49,37 @@ def for_each(
         make_room: makes the memory that a thread uses again for each of its pieces.
 
     Raises:
-        the first exception of a piece; pieces not yet begun are left out then, and those begun are waited for.
+        an exception of a piece; pieces not yet begun are left out then, and those begun are waited for. So with Ctrl-C.
     """
+    _let_go_of_interrupted()
     total = sum(map(cost, pieces))
     threads = min(len(pieces), 1 + int(total / WORTH_A_THREAD), cores())
     if threads > 1:
-        with one_thread_in_blas() as allowed:
-            threads = min(threads, allowed)
-            if threads > 1:
-                _share(work, sorted(pieces, key=cost, reverse=True), threads, make_room)
+        try:
+            if _in_threads(work, sorted(pieces, key=cost, reverse=True), threads, make_room):
                 return
+        except BaseException:
+            _let_go_of_interrupted()
+            raise
     if pieces:
         room = make_room()
         for piece in pieces:
             work(piece, room)
 
 
+def _in_threads(work: Any, pieces: Sequence[Any], threads: int, make_room: Any) -> bool:
+    """Whether BLAS would take more than one: else nothing is done."""
+    with one_thread_in_blas() as allowed:
+        if min(threads, allowed) > 1:
+            _share(work, pieces, min(threads, allowed), make_room)
+            return True
+    return False
+
+
 def _share(work: Any, pieces: Sequence[Any], threads: int, make_room: Any) -> None:
-    todo: queue.Queue[Any] = queue.Queue()
-    for piece in pieces:
-        todo.put(piece)
+    """Ctrl-C reaches the main thread between any two steps: each step here may be the last one, or be done twice."""
+    todo = deque(pieces)
+    helpers = [threading.RLock() for _ in range(threads - 1)]  # a helper has its own while it works
     errors: list[BaseException] = []
 
     def take() -> None:
@@ -76,43 +87,57 @@ def _share(work: Any, pieces: Sequence[Any], threads: int, make_room: Any) -> No
         room = None
         while True:
             try:
-                piece = todo.get_nowait()
-            except queue.Empty:
+                piece = todo.popleft()
+            except IndexError:
                 return
-            try:
-                room = make_room() if room is None else room
-                work(piece, room)
-            except BaseException as error:  # KeyboardInterrupt too
-                errors.append(error)
-                _empty(todo)
-            finally:
-                todo.task_done()
+            room = make_room() if room is None else room
+            work(piece, room)
 
-    for _ in range(threads - 1):
-        # With the settings of this one, such as np.errstate. Not threading.Thread, whose start waits for the other
-        # thread to run: on a busy machine, milliseconds. Nor is a thread waited for that comes too late for a piece.
+    def help_out(busy: Any) -> None:
+        if not busy.acquire(blocking=False):  # too late: the call is over
+            return
         try:
-            _thread.start_new_thread(_help, (take, contextvars.copy_context()))
-        except RuntimeError:  # the system gives no more, or, as in a browser, none
-            break
+            take()
+        except BaseException as error:  # a KeyboardInterrupt that a piece raises too
+            errors.append(error)
+            todo.clear()
+        finally:
+            busy.release()
+
     try:
+        try:
+            for busy in helpers:
+                # With the settings of this one, such as np.errstate. Not threading.Thread, whose start waits for the
+                # other thread to run: on a busy machine, milliseconds.
+                _thread.start_new_thread(_with_blas_on_one, (contextvars.copy_context(), help_out, busy))
+        except RuntimeError:  # the system gives no more, or, as in a browser, none
+            pass
         take()
-        todo.join()
-    except BaseException:  # Ctrl-C between two pieces, or while waiting for the others' last ones
-        _empty(todo)
-        todo.join()
+        _finish(todo, helpers)
+    except BaseException:  # a piece's own, or Ctrl-C anywhere above
+        _finish(todo, helpers)
         raise
     if errors:
         raise errors[0]
 
 
-def _empty(todo: queue.Queue[Any]) -> None:
+def _finish(todo: deque[Any], helpers: Sequence[Any]) -> None:
+    """Begin nothing more, and wait for what was begun, through any number of Ctrl-C, the last of which is raised then.
+
+    Who has a lock already can take it again, so that this may be broken off anywhere and done once more. A helper that
+    comes later finds its lock taken.
+    """
+    interrupt = None
     while True:
         try:
-            todo.get_nowait()
-        except queue.Empty:
-            return
-        todo.task_done()
+            todo.clear()
+            for busy in helpers:
+                busy.acquire()
+            break
+        except BaseException as error:
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
 
 
 @functools.cache
@@ -127,46 +152,96 @@ def cores() -> int:
 
 
 class _Held:
-    """How many calls hold BLAS at one thread, and how many threads each library had before the first of them."""
+    """Which calls hold BLAS at one thread, and how many threads each library had before the first of them."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.calls = 0
+        self.lock = threading.RLock()
+        self.calls: set[one_thread_in_blas] = set()
         self.before: dict[Any, int] = {}
 
 
 _held = _Held()
 
 
-@contextmanager
-def one_thread_in_blas() -> Iterator[int]:
+class one_thread_in_blas:
     """BLAS works on one thread meanwhile; gives the number of threads that it had. 1 where it is not known.
 
-    Calls in several threads may overlap: the last one out gives BLAS its threads back.
+    For a `with` statement. Calls in several threads may overlap: the last one out gives BLAS its threads back. Where
+    Ctrl-C breaks that off, it is done again; and where a second one breaks that off, this thread's next call does it.
     """
-    libraries = _libraries("scipy.linalg" in sys.modules)
-    with _held.lock:
-        if _held.calls == 0:
-            _held.before = {library: library.get_num_threads() or 1 for library in libraries}
-        _held.calls += 1
-        for library in libraries:
-            _set(library, 1)
-        allowed = min(_held.before.values(), default=1)
-    try:
-        yield allowed
-    finally:
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+        self.frame: FrameType | None = None  # that of the `with`: while it runs, so does the call
+
+    def __enter__(self) -> int:
+        self.frame = sys._getframe(1)
+        _let_go_of_interrupted()
+        try:
+            return self._take()
+        except BaseException:
+            _unlock()
+            self.let_go()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.let_go()
+        except BaseException:
+            _unlock()
+            self.let_go()
+            raise
+
+    def _take(self) -> int:
+        libraries = _libraries("scipy.linalg" in sys.modules)
         with _held.lock:
-            _held.calls -= 1
-            for library, threads in _held.before.items():
-                if _held.calls == 0 or _is_for_each_thread(library):
-                    _give_back(library, threads)
+            if not _held.calls:
+                _held.before = {library: library.get_num_threads() or 1 for library in libraries}
+            _held.calls.add(self)  # from here on `let_go` has something to do
+            for library in _held.before:
+                _set(library, 1)
+            return min(_held.before.values(), default=1)
+
+    def let_go(self) -> None:
+        """May be broken off anywhere, and done again."""
+        with _held.lock:
+            if self in _held.calls:  # else it is done, or this is a forked child
+                for library, threads in _held.before.items():
+                    if len(_held.calls) == 1 or _is_for_each_thread(library):
+                        _give_back(library, threads)
+                _held.calls.discard(self)
+        self.frame = None
 
 
-def _help(take: Callable[[], None], context: contextvars.Context) -> None:
-    for library in _held.before:
+def _let_go_of_interrupted() -> None:
+    """What Ctrl-C left behind in this thread: calls that hold BLAS but are not under way any more."""
+    if not _held.calls:
+        return
+    mine = [call for call in tuple(_held.calls) if call.thread == threading.get_ident()]
+    running, frame = set(), sys._getframe(1)
+    while mine and frame is not None:
+        running.add(frame)
+        frame = frame.f_back
+    for call in mine:
+        if call.frame not in running:
+            _unlock()
+            call.let_go()
+
+
+def _unlock() -> None:
+    """Ctrl-C may have come between the last step under the lock and its release."""
+    try:
+        while True:
+            _held.lock.release()
+    except RuntimeError:  # this thread does not have it
+        pass
+
+
+def _with_blas_on_one(context: contextvars.Context, work: Callable[[Any], None], busy: Any) -> None:
+    for library in tuple(_held.before):
         if _is_for_each_thread(library):
             _set(library, 1)
-    context.run(take)
+    context.run(work, busy)
 
 
 def _give_back(library: Any, threads: int) -> None:

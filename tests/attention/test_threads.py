@@ -1,9 +1,13 @@
 """Pieces of one call in several threads: real ones, whatever this machine has."""
 
+import contextlib
 import functools
+import itertools
 import multiprocessing
 import os
+import random
 import signal
+import sys
 import threading
 import time
 
@@ -139,20 +143,135 @@ def test_ctrl_c_waits_for_what_was_begun_and_leaves_nothing_running(blas):
     assert blas.threads == 3
 
 
-def test_ctrl_c_while_waiting_for_the_others(blas):
+@pytest.mark.parametrize("times", [1, 3])
+def test_ctrl_c_while_waiting_for_the_others(blas, times):
     meet, done = threading.Barrier(2, timeout=20), []
 
     def work(piece):
         meet.wait()
         if threading.current_thread() is not threading.main_thread():
             time.sleep(0.1)  # until the other one waits
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-            time.sleep(0.02)
+            for _ in range(times):
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                time.sleep(0.02)
         done.append(piece)
 
     with pytest.raises(KeyboardInterrupt):
         for_each(work, range(2))
     assert len(done) == 2
+
+
+class Interrupted:
+    """A call of which each line in threads.py, and each return there, is a place where Ctrl-C may come."""
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+        self.where = ""
+        self.begun, self.done = [], []
+
+    def work(self, piece):
+        self.begun.append(piece)
+        time.sleep(0.0005)
+        self.done.append(piece)
+
+    def run(self):
+        sys.settrace(self.trace)
+        try:
+            for_each(self.work, range(5))
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+
+    def trace(self, frame, event, _):
+        if frame.f_code.co_filename != threads.__file__:
+            return None
+        if event in ("line", "return"):
+            self.place -= 1
+            if self.place < 0 and not self.where:
+                self.where = f"{event} of line {frame.f_lineno}, in {frame.f_code.co_name}"
+                raise KeyboardInterrupt
+        return self.trace
+
+
+def is_all_let_go(blas):
+    free = threads._held.lock.acquire(blocking=False)
+    if free:
+        threads._held.lock.release()
+    return free and not threads._held.calls and blas.threads == 3
+
+
+def test_ctrl_c_at_any_line_leaves_nothing_behind(blas):
+    for place in itertools.count():
+        call = Interrupted(place)
+        thread = threading.Thread(
+            target=call.run, daemon=True
+        )  # so that a call that hangs fails, and no more
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive(), f"hangs: {call.where}"
+        if not call.where:
+            break
+        assert sorted(call.done) == sorted(call.begun), f"something still runs: {call.where}"
+        assert is_all_let_go(blas), call.where
+    assert place > 50
+    assert sorted(call.done) == [0, 1, 2, 3, 4]
+
+
+def test_what_ctrl_c_left_behind_the_next_call_lets_go(blas):
+    def is_broken_off():
+        threads.one_thread_in_blas().__enter__()
+
+    is_broken_off()
+    assert blas.threads == 1
+    for_each(lambda piece: None, range(2), cost=1.0)
+    assert is_all_let_go(blas)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_signals_one_after_the_other_at_any_time(blas):
+    """In a child, which can be ended should it hang."""
+    child = multiprocessing.get_context("fork").Process(
+        target=in_a_hail_of_signals, args=(blas,), daemon=True
+    )
+    child.start()
+    child.join(30)
+    if child.exitcode is None:
+        child.kill()
+    assert child.exitcode == 0
+
+
+def in_a_hail_of_signals(blas):
+    left, struck, chance = 0, 0, random.Random(0)
+
+    def strike(_, frame):
+        nonlocal left, struck
+        while frame is not None and frame.f_code is not threads.for_each.__code__:
+            frame = frame.f_back
+        if frame is not None and left:
+            left, struck = left - 1, struck + 1
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGALRM, strike)
+    for _ in range(200):
+        left = hits = chance.choice([1, 1, 2, 3])
+        begun, done = [], []
+
+        def work(piece, begun=begun, done=done):
+            is_helper = threading.current_thread() is not threading.main_thread()
+            begun.extend([piece] * is_helper)
+            time.sleep(0.0002)
+            done.extend([piece] * is_helper)
+
+        signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, 1e-3), 5e-5)
+        with contextlib.suppress(KeyboardInterrupt):
+            for_each(work, range(6))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for_each(lambda piece: None, range(2), cost=1.0)
+        assert is_all_let_go(blas)
+        # A second within microseconds of the first may find a gap in which the helpers are not waited for.
+        assert hits > 1 or len(begun) == len(done)
+    assert struck > 100
 
 
 def test_overlapping_calls_give_blas_its_threads_back(blas):
