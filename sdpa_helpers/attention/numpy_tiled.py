@@ -16,7 +16,7 @@ unless it says otherwise (Intel Xeon with AVX-512, two cores that others used to
 - threads, which take whole pieces, rather than BLAS's own, which divide each product: on a busy machine anything from
   0.9 to 17 (both cores, by the clock).
 
-That it begins without a maximum has a price: a float mask or a score_mod may make it begin again (`careful`). The
+That it begins without a maximum has a price: a float mask may make it begin again (`careful`). The
 scale is applied to queries, n × d numbers, not to scores. Gradients: `numpy_backward.py`.
 """
 
@@ -104,14 +104,16 @@ def attend(rows: Rows, plan: Plan, room: Room, whole: State, careful: bool = Fal
 
     It begins without a maximum. Where scores are not `proved` to be small, each tile is looked at; from the first one
     with a large score on, it is `subtracting`, as `numpy_flash.py` is from the start. If none came, but a float
-    mask or a score_mod has left some row next to no total, all begins again.
+    mask has left some row next to no total, all begins again.
 
-    careful: subtract the largest score of each row in any case.
+    careful: subtract the largest score of each row in any case. So it is with a score_mod: many, like ALiBi, lower the
+    scores of a row so far that all would have to begin again.
     """
     some, first, last = rows
     # (h, n, d), or (1, n, d) for all these heads.
     all_queries, key, value = plan.arrays.some_at(some, plan.lead)
     rule = plan.rule.at(some.start, plan.lead)
+    careful = careful or rule.score_mod is not None
     output, largest, total = (array[:, first:last] for array in whole.some_at(some, plan.lead))
     unit = math.log(2) if EXP2_IS_FAST and not changes_scores(rule) else 1.0  # scores are multiples of it
     query = scaled(all_queries[:, first:last], rule.scale / unit)  # (h, rows, d_k)
