@@ -124,7 +124,15 @@ def test_an_exception_reaches_the_caller_and_ends_the_rest(blas):
     assert blas.threads == 3
 
 
-def test_ctrl_c_waits_for_what_was_begun_and_leaves_nothing_running(blas):
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C raises KeyboardInterrupt, also where whoever started these tests has it ignored, as `nohup … &` does."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_waits_for_what_was_begun_and_leaves_nothing_running(blas, ctrl_c):
     meet, done, begun = threading.Barrier(3, timeout=20), [], []
 
     def work(piece):
@@ -144,7 +152,7 @@ def test_ctrl_c_waits_for_what_was_begun_and_leaves_nothing_running(blas):
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_ctrl_c_while_waiting_for_the_others(blas, times):
+def test_ctrl_c_while_waiting_for_the_others(blas, ctrl_c, times):
     meet, done = threading.Barrier(2, timeout=20), []
 
     def work(piece):
