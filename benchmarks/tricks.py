@@ -89,6 +89,7 @@ def instead(names):
 
 
 def ratio(shape, rule, names, clock) -> float:
+    """Time with these names replaced over time as it is: the median of the rounds' ratios."""
     rng = np.random.default_rng(0)
     arrays = Head(*(rng.standard_normal(shape).astype(np.float32) for _ in range(3)))
 

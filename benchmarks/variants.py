@@ -139,6 +139,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def facts(result: dict) -> str:
+    """What the figures depend on, as a sentence of the page."""
     setting = result["setting"]
     return (
         f"{setting['n']} tokens, {setting['d']} features, {setting['heads']} heads, {setting['dtype']}, one thread, "

@@ -243,6 +243,7 @@ def _check_mask_dtype(attn_mask: Any, kind: Kind) -> None:
 
 
 def broadcasts_to(shape: Shape, expected: Shape) -> bool:
+    """Whether an array of this shape serves where `expected` is wanted, without making that any larger."""
     try:
         return np.broadcast_shapes(shape, expected) == expected
     except ValueError:

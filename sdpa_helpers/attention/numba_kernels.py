@@ -357,6 +357,7 @@ def row_numbers(whole, has_bias):
 
 @compiled_part(fastmath=FAST)
 def inner_product(a, b):
+    """Σ a · b of two vectors (d,)."""
     total = a.dtype.type(0)
     for c in range(len(a)):
         total += a[c] * b[c]

@@ -35,6 +35,7 @@ class Forward(NamedTuple):
 
 
 def start_forward(arrays: Head, rule: Rule, seen: torch.Tensor | None) -> Forward:
+    """Starts the forward program, a copy for each block of queries. seen: `lists.seen_in_tiles` of a mask, or None."""
     query, key, value = arrays
     done = Forward(
         query.new_empty((*query.shape[:3], value.shape[3])),
