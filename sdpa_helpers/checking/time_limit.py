@@ -110,12 +110,20 @@ class _Result:
 
 
 class _Guarded:
-    """A function whose calls may be stopped; what `observe` does before and after may not."""
+    """A function whose calls may be stopped; what `observe` does before and after may not.
 
-    def __init__(self, function: Callable) -> None:
+    Its time begins with the first call: what a slow machine takes to get there is not the learner's.
+    """
+
+    def __init__(self, function: Callable, begin: Callable[[], None]) -> None:
         self.function = function
+        self.begin = begin
+        self.begun = False
 
     def __call__(self, *arguments: Any) -> Any:
+        if not self.begun:
+            self.begun = True
+            self.begin()
         return self.function(*arguments)
 
     def __getattr__(self, name: str) -> Any:
@@ -132,11 +140,14 @@ def _by_signal(
         if _is_in_call(frame):
             raise Stopped
 
+    def begin() -> None:
+        signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+
+    theirs = signal.setitimer(signal.ITIMER_REAL, 0)  # somebody else's alarm
     before = signal.signal(signal.SIGALRM, ring)
-    theirs = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)  # somebody else's alarm
     started = time.monotonic()
     try:
-        result.answer = look(_Guarded(function), arguments)
+        result.answer = look(_Guarded(function, begin), arguments)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -157,10 +168,12 @@ def _is_in_call(frame: FrameType | None) -> bool:
 def _from_a_thread(
     look: Callable[..., Answer], function: Callable, arguments: tuple, seconds: float, result: _Result
 ) -> None:
-    caller, over = ctypes.c_ulong(threading.get_ident()), threading.Event()
+    caller = ctypes.c_ulong(threading.get_ident())
+    begun, over = threading.Event(), threading.Event()
     send = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
     def nag() -> None:
+        begun.wait()
         if not over.wait(seconds):
             while not over.wait(1e-3):
                 send(caller, ctypes.py_object(_StoppedAgain))
@@ -169,7 +182,7 @@ def _from_a_thread(
     watch.start()
     traced = sys.gettrace()  # a debugger's
     try:
-        result.answer = look(_Guarded(function), arguments)
+        result.answer = look(_Guarded(function, begun.set), arguments)
     except (Stopped, KeyboardInterrupt) as error:
         result.end = error
     finally:
@@ -177,6 +190,7 @@ def _from_a_thread(
         while True:
             try:  # the last one may arrive here
                 over.set()
+                begun.set()
                 watch.join()
                 send(caller, None)
                 break
