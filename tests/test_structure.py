@@ -22,6 +22,7 @@ FLOOR = {
     "show": 1,
     "lessons": 2,
     "grading": 3,
+    "desk": 3,
     "classroom": 4,
     "bench": 4,
     "cli": 5,

@@ -1,0 +1,119 @@
+"""The course as one learner sees it: lessons, points, predictions, what comes next. What passes to the front end."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sdpa_helpers.desk.outline import Outline, outline_of
+from sdpa_helpers.desk.where import beside, notebooks_in, work_of
+from sdpa_helpers.lessons import saved
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+
+
+@dataclass(frozen=True)
+class ExerciseState:
+    """One exercise that a program checks."""
+
+    name: str
+    points: float
+    """The best so far; 0 when it was not tried."""
+    max_points: float
+    done: bool
+
+
+@dataclass(frozen=True)
+class PredictionsState:
+    """The predictions of a lesson."""
+
+    asked: int = 0
+    """How many it asks."""
+    answered: int = 0
+    right: int = 0
+
+
+@dataclass(frozen=True)
+class LessonState:
+    """One lesson with its exercises."""
+
+    name: str
+    title: str
+    minutes: int
+    lesson: str
+    """The learner's copy, from the course's root."""
+    exercise: str | None
+    """The learner's copy of its exercises; None where a lesson has none."""
+    points: float
+    max_points: float
+    predictions: PredictionsState
+    exercises: tuple[ExerciseState, ...]
+    changed_beside: bool
+    """Whether a new version lies beside the learner's own lesson or exercises."""
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """Where to go on."""
+
+    lesson: str
+    exercise: str | None
+    """None: begin with the lesson."""
+
+
+@dataclass(frozen=True)
+class CourseState:
+    """All of it, in the order of the course."""
+
+    lessons: tuple[LessonState, ...]
+    next: NextStep | None
+    """None when every exercise is solved."""
+
+
+def course_state(root: Path) -> CourseState:
+    """How far the learner is, in the course that lies in `root`."""
+    points, predicted = saved.load(), _predictions_by_lesson()
+    lessons = tuple(
+        _lesson(root, outline_of(path), points, predicted.get(path.stem, {}))
+        for path in notebooks_in(root, "notebooks")
+    )
+    return CourseState(lessons, _next(lessons, begun=bool(points or predicted)))
+
+
+def _lesson(
+    root: Path, outline: Outline, points: dict[str, float], predicted: dict[str, bool]
+) -> LessonState:
+    exercises = tuple(
+        ExerciseState(e.name, best := points.get(e.name, 0.0), e.max_points, best >= e.max_points)
+        for e in (exercises_of(outline.name) if outline.name in LESSONS else ())
+    )
+    has_exercises = (root / "exercises" / f"{outline.name}.ipynb").is_file()
+    copies = [f"{folder}/{outline.name}.ipynb" for folder in ("notebooks", "exercises")]
+    work = work_of(root)
+    answers = [right for name, right in predicted.items() if name in outline.predictions]
+    return LessonState(
+        name=outline.name,
+        title=outline.title,
+        minutes=outline.minutes,
+        lesson=f"{work.name}/{copies[0]}",
+        exercise=f"{work.name}/{copies[1]}" if has_exercises else None,
+        points=sum(e.points for e in exercises),
+        max_points=sum(e.max_points for e in exercises),
+        predictions=PredictionsState(len(outline.predictions), len(answers), sum(answers)),
+        exercises=exercises,
+        changed_beside=any(beside(work / copy).is_file() for copy in copies),
+    )
+
+
+def _next(lessons: tuple[LessonState, ...], *, begun: bool) -> NextStep | None:
+    if lessons and not begun:
+        return NextStep(lessons[0].name, None)
+    open_ones = ((lesson, e) for lesson in lessons for e in lesson.exercises if not e.done)
+    lesson, exercise = next(open_ones, (None, None))
+    if lesson is None or exercise is None:
+        return None
+    untouched = not lesson.points and not lesson.predictions.answered
+    return NextStep(lesson.name, None if untouched else exercise.name)
+
+
+def _predictions_by_lesson() -> dict[str, dict[str, bool]]:
+    """Lesson → prediction → whether the first answer was right."""
+    found: dict[str, dict[str, bool]] = {}
+    return found

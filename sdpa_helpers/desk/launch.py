@@ -1,0 +1,31 @@
+"""Start JupyterLab with the course's settings, extension and first lesson."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from sdpa_helpers.desk.where import FIRST, work_of
+
+FRONT = Path(__file__).parent / "front"
+"""Jupyter looks for the front end in its labextensions/."""
+
+
+def settings(root: Path, outside: Mapping[str, str]) -> dict[str, str]:
+    """Environment variables that name the course's settings and front end to Jupyter, before the user's own ones."""
+    ours = {"JUPYTER_CONFIG_PATH": root / ".jupyter", "JUPYTER_PATH": FRONT}
+    return {
+        name: os.pathsep.join(filter(None, [str(place), outside.get(name, "")]))
+        for name, place in ours.items()
+    }
+
+
+def command(root: Path, flags: list[str]) -> list[str]:
+    """What starts JupyterLab in the course's root. flags: the user's own, which have the last word."""
+    first = (work_of(root) / "notebooks" / f"{FIRST}.ipynb").relative_to(root).as_posix()
+    # Jupyter refuses to run as root unless told; in a container one often is.
+    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    return [
+        sys.executable, "-m", "jupyter", "lab", f"--LabApp.default_url=/lab/tree/{first}",
+        f"--ServerApp.root_dir={root}", *as_root, *flags,
+    ]  # fmt: skip

@@ -1,0 +1,50 @@
+"""What a lesson's own notebook says of it: title, minutes, which predictions it asks."""
+
+import functools
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_MINUTES = re.compile(r"\*\*(\d+) minutes\*\*")
+_ASKED = re.compile(r"^[^#\n]*\bpredict\(\s*[\"'](\w+)[\"']", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The head of a lesson."""
+
+    name: str
+    """The notebook, e.g. "03_softmax"."""
+    title: str
+    """Without its number, e.g. "Softmax"."""
+    minutes: int
+    """0 where the notebook does not say."""
+    predictions: frozenset[str]
+    """Their names."""
+
+
+def outline_of(notebook: Path) -> Outline:
+    """Read a lesson's head; OSError or ValueError when it is no notebook."""
+    about = notebook.stat()
+    return _read(notebook, about.st_mtime_ns, about.st_size)
+
+
+@functools.lru_cache(maxsize=64)
+def _read(notebook: Path, _time: int, _size: int) -> Outline:
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    first = next((text_of(cell) for cell in cells if cell["cell_type"] == "markdown"), "")
+    heading = first.partition("\n")[0].lstrip("# ").strip()
+    number, dot, title = heading.partition(" · ")
+    minutes = _MINUTES.search(first)
+    asked = {name for cell in cells if cell["cell_type"] == "code" for name in _ASKED.findall(text_of(cell))}
+    return Outline(
+        notebook.stem, title if dot else number, int(minutes[1]) if minutes else 0, frozenset(asked)
+    )
+
+
+def text_of(cell: dict[str, Any]) -> str:
+    """A cell's source, which files hold as lines."""
+    source = cell["source"]
+    return source if isinstance(source, str) else "".join(source)
