@@ -1,6 +1,6 @@
 // The body of a lesson's panel: controls, and a picture that Python draws for every position of them.
 
-/* global bodies, kinds, make, tell */
+/* global bodies, kinds, make, tell, narrator */
 
 const DRAWN_STYLE = `
 :host { max-width: 1080px; }
@@ -8,13 +8,12 @@ const DRAWN_STYLE = `
 .title { grid-column: 1 / -1; margin: 0 0 6px; font-weight: 600; font-size: 16px; }
 .controls { display: grid; gap: 9px; } .one { display: grid; grid-template-columns: 1fr auto; gap: 0 8px; align-items: center; }
 .one output { grid-area: 1 / 2; text-align: right; font-weight: 600; white-space: nowrap; }
-input[type=range] { grid-area: 2 / 1 / 3 / -1; width: 100%; margin: 2px 0 0; }
-input[type=checkbox] { width: 17px; height: 17px; margin: 0; }
-.buttons { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 3px; }
+input[type=range] { grid-area: 2 / 1 / 3 / -1; width: 100%; }
+.buttons { display: flex; flex-wrap: wrap; align-items: start; gap: 8px; margin-top: 3px; }
 .picture { overflow-x: auto; } .picture svg { display: block; width: 100%; min-width: 460px; height: auto; }
 .say { grid-column: 1 / -1; min-height: 2.9em; margin: 8px 0 0; }
 .notice { grid-column: 1 / -1; margin: 6px 0 0; } .notice:empty { display: none; }
-@container (max-width: 720px) { .drawn { grid-template-columns: 1fr; padding: 10px; } .controls { grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); } }`;
+@container (max-width: 720px) { .drawn { grid-template-columns: 1fr; padding: 10px; } .controls { grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 9px 22px; } .buttons { grid-column: 1 / -1; } }`;
 
 const BUSY = "Python has not answered yet: it is busy, or its kernel is gone. If this stays, run the cell again.";
 const GONE = "The kernel of this picture is gone: run the cell again.";
@@ -35,7 +34,7 @@ function positionsAhead({ name, kind, shown }, at, known) {
 /** Controls and picture, kept in step with the model. */
 function fillDrawn(panel, given, model) {
   const picture = make("div", { className: "picture" }), say = make("p", { className: "say" }), notice = make("p", { className: "notice" });
-  say.setAttribute("aria-live", "polite");
+  const { element: spoken, speak } = narrator();
   notice.setAttribute("role", "status");
   // Pictures that Python has drawn, by the positions of all controls: those are shown at once.
   const frames = new Map(), keyOf = at => given.controls.map(({ name }) => at[name]).join();
@@ -49,6 +48,7 @@ function fillDrawn(panel, given, model) {
     displayed = number;
     picture.innerHTML = svg;
     tell(say, text);
+    speak(text);
     if (number < model.get("asked").number) return; // a newer one is on its way
     clearTimeout(timer);
     timer = null;
@@ -83,7 +83,7 @@ function fillDrawn(panel, given, model) {
   const elements = areButtons => controls.filter(([one]) => (one.kind === "button") === areButtons).map(([, { element }]) => element);
   panel.append(make("p", { className: "title", textContent: given.title }),
     make("div", { className: "controls" }, ...elements(false), make("div", { className: "buttons" }, ...elements(true), reset)),
-    picture, say, notice);
+    picture, say, spoken, notice);
 
   const showControls = () => controls.forEach(([one, made]) => made.show(model.get("asked").at[one.name]));
   function showAnswer() {

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 SCAFFOLD = Path(__file__).with_suffix(".js")
 DRAWN = Path(__file__).with_name("drawn.js")
+TOUCH = Path(__file__).with_name("touch.js")
+"""Strokes, motion, handles and moving numbers, for panels that the page draws by itself."""
 
 State = Mapping[str, Any]
 

@@ -5,8 +5,8 @@ import { test } from "node:test";
 
 import { load } from "./scripts.mjs";
 
-const { kinds, bodies, modelFor, positionsAhead, keepKeys } = load(["show/panels.js", "show/drawn.js"],
-  "kinds, bodies, modelFor, positionsAhead, keepKeys");
+const { kinds, bodies, modelFor, positionsAhead, isForTheNotebook, isDark } = load(["show/panels.js", "show/drawn.js"],
+  "kinds, bodies, modelFor, positionsAhead, isForTheNotebook, isDark");
 
 test("a place gets the youngest model of its own that has no place", () => {
   const [old, young, other, settled] = [["a", 1], ["a", 2], ["b", 9], ["a", 3]].map(([key, born]) => ({ key, born, home: null }));
@@ -31,9 +31,15 @@ test("pictures are asked for ahead: the nearest first, no more than a batch, non
 });
 
 test("keys of the notebook go through, others stay", () => {
-  const stays = event => { let stopped = false; keepKeys({ ...event, stopPropagation() { stopped = true; } }); return stopped; };
-  assert.ok(stays({ key: "ArrowDown" }) && stays({ key: "d" }) && stays({ key: "Enter" }));
-  assert.ok(!stays({ key: "Escape" }) && !stays({ key: "s", ctrlKey: true }) && !stays({ key: "Enter", shiftKey: true }));
+  for (const key of ["ArrowDown", "d", "Enter"]) assert.ok(!isForTheNotebook({ key }, false));
+  for (const event of [{ key: "Escape" }, { key: "s", ctrlKey: true }, { key: "Enter", shiftKey: true }]) assert.ok(isForTheNotebook(event, true));
+  const undo = { key: "z", ctrlKey: true };
+  assert.ok(isForTheNotebook(undo, false) && !isForTheNotebook(undo, true)); // in a text field it is the field's
+});
+
+test("a colour is dark or light in every way that browsers write one", () => {
+  assert.deepEqual(["rgb(17, 17, 17)", "rgb(255, 255, 255)", "rgba(30, 30, 30, 0.9)", "color(srgb 0.1 0.1 0.12)", "color(srgb 1 1 .9)"].map(isDark),
+    [true, false, true, true, false]);
 });
 
 test("what is registered", () => {

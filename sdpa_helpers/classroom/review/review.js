@@ -234,16 +234,26 @@ function mount(host, model) {
   function tell(text) { notice.textContent = text; notice.hidden = false; }
   function gone() { closed = true; clearTimeout(timer); waiting.length = 0; tell(GONE); }
 
+  const isTyping = event => event.composedPath()[0].matches?.("textarea, select, input:not([type=checkbox])");
+  const isForTheNotebook = event => event.ctrlKey || event.metaKey || event.altKey || (event.key === "Enter" && event.shiftKey)
+    || (event.key === "Escape" && !isTyping(event) && help.hidden); // leaving
+  // Notebook 7 takes keys before they arrive here, but leaves those alone whose target has this attribute.
+  const beforeAll = event => {
+    if (!event.composedPath().includes(host)) return;
+    if (isForTheNotebook(event)) delete host.dataset.lmSuppressShortcuts;
+    else host.dataset.lmSuppressShortcuts = "true";
+  };
   const onKey = event => {
-    const typingIn = event.composedPath()[0].matches?.("textarea, select, input:not([type=checkbox])");
-    if (event.ctrlKey || event.metaKey || event.altKey || (event.key === "Enter" && event.shiftKey)) return; // the notebook's
-    if (event.key === "Escape" && !typingIn && help.hidden) return; // and so is leaving
+    const typingIn = isTyping(event);
+    if (isForTheNotebook(event)) return;
     event.stopPropagation(); // JupyterLab takes letters as commands for the notebook unless they stop here
     if (event.key === "Escape") { help.hidden = true; panel.focus(); event.preventDefault(); return; }
     if (typingIn) return;
     const found = keys.find(([, names]) => names.includes(event.key));
     if (found) { event.preventDefault(); inTurn(() => found[3](event.key)); }
   };
+  host.dataset.lmSuppressShortcuts = "true";
+  window.addEventListener("keydown", beforeAll, true);
   host.addEventListener("keydown", onKey);
   panel.addEventListener("click", event => { if (event.target === panel || event.target.closest(".columns") && !event.target.closest("button, input, textarea, label, summary, .answer")) panel.focus(); });
   model.on("change:view", show);
@@ -254,6 +264,7 @@ function mount(host, model) {
   return () => {
     clearTimeout(timer);
     clearTimeout(typing);
+    window.removeEventListener("keydown", beforeAll, true);
     host.removeEventListener("keydown", onKey);
     model.off("change:view", show);
     model.off("destroy", gone);

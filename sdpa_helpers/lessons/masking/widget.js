@@ -4,7 +4,7 @@
 
 const GRID_STYLE = `
 .panel:has(.grid) { grid-template-columns: 396px minmax(0, 1fr); }
-@container (max-width: 820px) { .panel:has(.grid) { grid-template-columns: 1fr; } }
+@container (max-width: 820px) { .panel:has(.grid) { grid-template-columns: 1fr; } .grid { grid-column: 1 / -1; } }
 .grid table { border-collapse: collapse; touch-action: none; user-select: none; }
 .grid caption { text-align: left; padding: 4px 0; font-weight: 600; } .grid caption small { font-weight: 400; font-size: 12px; }
 .grid th { font-weight: 400; font-size: 12px; padding: 0 5px 3px 0; text-align: center; } .grid tbody th { text-align: left; padding: 0 7px 0 0; }
