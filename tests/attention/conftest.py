@@ -53,7 +53,10 @@ def constants(module):
 
 
 def usable(request, needs):
-    """The name of the backend in the parameter of a fixture, while its tiles are those asked for."""
+    """The name of the backend in the parameter of a fixture, while its tiles are those asked for.
+
+    For one file at most: a fixture that stays for longer gives its small tiles to tests that never asked for them.
+    """
     name, tiles = request.param
     for module in BACKENDS[name].needs:
         needs(module)
@@ -67,12 +70,12 @@ def usable(request, needs):
         yield name
 
 
-@pytest.fixture(scope="session", params=with_tiles(ALONE))
+@pytest.fixture(scope="module", params=with_tiles(ALONE))
 def backend(request, needs):
     yield from usable(request, needs)
 
 
-@pytest.fixture(scope="session", params=[pytest.param((name, None), id=name) for name in ALONE])
+@pytest.fixture(scope="module", params=[pytest.param((name, None), id=name) for name in ALONE])
 def own_tiles(request, needs):
     """Like `backend`, with the tiles that each has: for matrices larger than those."""
     yield from usable(request, needs)
