@@ -55,6 +55,15 @@ def inlined(still: "Picture", note: str, given: Mapping[str, Any], *files: Path)
     )
 
 
+def place_for(key: str, still: str) -> str:
+    """HTML of a still, and the line of script that offers its place to the living panel with this key."""
+    return (
+        f'<div data-key="{key}">{still}</div>\n'
+        "<script>(() => { const desk = (window.sdpaPanels ??= { places: [], models: [] });\n"
+        "desk.places.push(document.currentScript.previousElementSibling); desk.meet?.(); })()</script>"
+    )
+
+
 def _joined(files: Iterable[Path]) -> str:
     return "\n".join(file.read_text(encoding="utf-8") for file in (SCAFFOLD, *files))
 
@@ -211,11 +220,7 @@ class Panel:
     def html(self) -> str:
         """The still, and the line of script that offers its place to the living panel."""
         note = "In JupyterLab, run this cell: then it moves."
-        return (
-            f'<div data-key="{self.given()["key"]}">{_html_of(self.still)}<p><em>{note}</em></p></div>\n'
-            "<script>(() => { const desk = (window.sdpaPanels ??= { places: [], models: [] });\n"
-            "desk.places.push(document.currentScript.previousElementSibling); desk.meet?.(); })()</script>"
-        )
+        return place_for(self.given()["key"], f"{_html_of(self.still)}<p><em>{note}</em></p>")
 
     def __repr__(self) -> str:
         return f"{self.title} {self.draw(self.start).text}"

@@ -1,7 +1,7 @@
 """The part of a panel that lives in the kernel: anywidgets that know of no panel, only of what it hands them."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import anywidget
@@ -66,3 +66,28 @@ class SettingsModel(anywidget.AnyWidget):
             **{name: _TRAITS[type(value)](value).tag(sync=True) for name, value in settings.items()}
         )
         super().__init__(_esm=module, given=dict(given))
+
+
+class QuestionModel(anywidget.AnyWidget):
+    """A question of `predict.py`. The page tells what the reader chose."""
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    given = traitlets.Dict().tag(sync=True)  # what the module needs to begin; never changes
+    chosen = traitlets.List().tag(sync=True)  # [option, sure], or [] before the reader has chosen
+
+    def __init__(
+        self,
+        module: str,
+        given: Mapping[str, Any],
+        before: Sequence[int | bool | None],
+        keep: Callable[[int, bool | None], None],
+    ) -> None:
+        """`before`: what was chosen some other day, as in `chosen`. `keep` is told each choice."""
+        self.keep = keep
+        super().__init__(_esm=module, given={**given, "born": time.time()}, chosen=list(before))
+        self.observe(self._tell, "chosen")
+
+    def _tell(self, change: dict) -> None:
+        if change["new"]:
+            option, sure = change["new"]
+            self.keep(int(option), sure)
