@@ -30,12 +30,8 @@ $(VENV)/.with-%: pyproject.toml constraints.txt $(ELSEWHERE)
 	@$(BIN)/python -c "import matplotlib.font_manager"
 	@touch $(VENV)/.with-lab $@
 
-# Jupyter refuses to run as root unless told; in a container one often is.
-AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
-
-lab: $(VENV)/.with-lab  ## open the course in JupyterLab (LAB_FLAGS="--no-browser --port 8899" passes flags on)
-	@JUPYTER_CONFIG_PATH="$(CURDIR)/.jupyter" $(BIN)/python -m jupyter lab \
-	  --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb --ServerApp.root_dir="$(CURDIR)" $(AS_ROOT) $(LAB_FLAGS)
+lab: $(VENV)/.with-lab  ## open your copies of the lessons, in work/ (LAB_FLAGS="--no-browser --port 8899" passes flags on)
+	@$(BIN)/python -m sdpa_helpers lab $(LAB_FLAGS)
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) build dist

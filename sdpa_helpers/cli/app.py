@@ -9,11 +9,13 @@ HELP = "The course on scaled dot-product attention: check your notebooks; for th
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=HELP, rich_markup_mode=None)
 
+app.command(context_settings=learners.PASSES_FLAGS_ON)(learners.lab)
 app.command()(learners.doctor)
 app.command()(learners.check)
+app.command()(learners.reset)
 app.command()(teachers.grade)
 app.command()(teachers.report)
-app.command(context_settings=teachers.PASSES_FLAGS_ON)(teachers.review)
+app.command(context_settings=learners.PASSES_FLAGS_ON)(teachers.review)
 app.command()(teachers.export)
 app.command()(teachers.release)
 app.command()(teachers.mutants)

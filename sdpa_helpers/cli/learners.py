@@ -1,4 +1,4 @@
-"""The commands that every learner needs: `sdpa doctor`, `sdpa check`."""
+"""The commands that every learner needs: `sdpa lab`, `sdpa reset`, `sdpa doctor`, `sdpa check`."""
 
 import json
 import os
@@ -11,6 +11,53 @@ from sdpa_helpers.cli.options import Memory, Seconds, limits
 from sdpa_helpers.cli.printing import complain_of, say_uncut
 from sdpa_helpers.cli.refuse import refuses
 from sdpa_helpers.cli.startup import quick_imports
+
+PASSES_FLAGS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""What a command does not know is for JupyterLab."""
+
+
+@refuses
+def lab(flags: typer.Context) -> None:
+    """Lay your own copies of the notebooks into work/, and open them in JupyterLab. Flags go on to it.
+
+    What you have changed there is never overwritten.
+    """
+    from sdpa_helpers.desk import launch
+    from sdpa_helpers.desk.laying import lay, lines_on
+    from sdpa_helpers.desk.running import open_in_work
+    from sdpa_helpers.desk.where import work_of
+    from sdpa_helpers.lessons.places import course_root
+
+    root = course_root()
+    for line in lines_on(lay(root, open_in_work(work_of(root)))):
+        say_uncut(line)
+    launch.start(root, flags.args)
+
+
+@refuses
+def reset(
+    exercises: Annotated[
+        list[str], typer.Argument(help="Names of exercises, e.g. softmax", metavar="NAME...")
+    ],
+) -> None:
+    """Give exercises in work/ their stub back. Your answer is kept, in work/answers-put-aside.md."""
+    from sdpa_helpers.desk.putting_aside import reset_saved, stub_of
+    from sdpa_helpers.desk.running import open_in_work
+    from sdpa_helpers.desk.where import DeskProblem, work_of
+    from sdpa_helpers.lessons.places import course_root
+
+    root = course_root()
+    is_open = open_in_work(work_of(root))
+    for name in exercises:
+        notebook = f"exercises/{stub_of(root, name).notebook}"
+        if notebook in is_open:
+            raise DeskProblem(
+                f"work/{notebook} is open in JupyterLab: reset {name} there, with the button at its cell. Or close the "
+                "notebook and shut its kernel down, and do this again"
+            )
+        done = reset_saved(root, name)
+        kept = f"Your answer is kept in {done.kept}." if done.kept else "There was no answer to keep."
+        say_uncut(f"{name} has its stub again, in {done.notebook}. {kept}")
 
 
 def doctor(

@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from sdpa_helpers.cli.printing import complain_of
+from sdpa_helpers.desk.where import DeskProblem
 from sdpa_helpers.grading.refusal import Refusal
 
 STUDENT_EDITION = "this is the student edition: it checks your own notebooks, with `sdpa check`"
@@ -19,7 +20,7 @@ def refuses(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arguments: Any, **options: Any) -> Any:
         try:
             return command(*arguments, **options)
-        except (Refusal, FileNotFoundError) as error:
+        except (Refusal, DeskProblem, FileNotFoundError) as error:
             complain_of(str(error))
         except ModuleNotFoundError as error:
             complain_of(_what_is_missing(error))

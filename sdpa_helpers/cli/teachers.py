@@ -172,10 +172,6 @@ def report(
     say(f"written: {graded.class_page}, {graded.similar_page}")
 
 
-PASSES_FLAGS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
-"""For `review`: what it does not know is for JupyterLab."""
-
-
 @refuses
 def review(
     lab: typer.Context,

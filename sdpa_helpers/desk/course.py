@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sdpa_helpers.desk.deciding import beside
 from sdpa_helpers.desk.outline import Outline, outline_of
-from sdpa_helpers.desk.where import beside, notebooks_in, work_of
+from sdpa_helpers.desk.where import notebooks_in, work_of
 from sdpa_helpers.lessons import saved
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
@@ -98,7 +99,7 @@ def _lesson(
         max_points=sum(e.max_points for e in exercises),
         predictions=PredictionsState(len(outline.predictions), len(answers), sum(answers)),
         exercises=exercises,
-        changed_beside=any(beside(work / copy).is_file() for copy in copies),
+        changed_beside=any((work / beside(copy)).is_file() for copy in copies),
     )
 
 

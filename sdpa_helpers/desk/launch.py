@@ -1,9 +1,11 @@
 """Start JupyterLab with the course's settings, extension and first lesson."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
 
 from sdpa_helpers.desk.where import FIRST, work_of
 
@@ -29,3 +31,12 @@ def command(root: Path, flags: list[str]) -> list[str]:
         sys.executable, "-m", "jupyter", "lab", f"--LabApp.default_url=/lab/tree/{first}",
         f"--ServerApp.root_dir={root}", *as_root, *flags,
     ]  # fmt: skip
+
+
+def start(root: Path, flags: list[str]) -> NoReturn:
+    """Become JupyterLab; Ctrl-C and the exit status are then its own."""
+    environment = os.environ | settings(root, os.environ)
+    if os.name == "nt":  # there, who becomes another program leaves the terminal
+        raise SystemExit(subprocess.call(command(root, flags), env=environment))
+    sys.stdout.flush()
+    os.execve(sys.executable, command(root, flags), environment)

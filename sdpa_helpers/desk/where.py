@@ -25,8 +25,3 @@ def is_course(root: Path) -> bool:
 def notebooks_in(root: Path, folder: str) -> list[Path]:
     """The course's own notebooks of a folder, in their order."""
     return sorted(path for path in (root / folder).glob("*.ipynb") if not path.name.startswith("."))
-
-
-def beside(copy: Path) -> Path:
-    """Where a new version of a copy goes when the learner has changed theirs: 03_softmax.new.ipynb."""
-    return copy.with_suffix(f".new{copy.suffix}")

@@ -2,11 +2,16 @@
 
 from pathlib import Path
 
+LAID = ".laid.json"
+"""A folder with this file holds a learner's working copies."""
+
 
 def course_root() -> Path:
     """The folder that holds notebooks/, exercises/ and solutions/; FileNotFoundError says how to get there."""
     candidates = [Path(__file__).parents[2], Path.cwd(), *Path.cwd().parents]
     for folder in candidates:
+        if (folder / LAID).exists():
+            continue
         if (folder / "exercises").is_dir() and (folder / "notebooks" / "00_start_here.ipynb").is_file():
             return folder
     raise FileNotFoundError(

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -17,6 +18,12 @@ from typing import Any
 import pytest
 
 from sdpa_helpers.desk.launch import settings
+from sdpa_helpers.desk.laying import lay
+from sdpa_helpers.desk.running import open_in_work
+from sdpa_helpers.lessons.exercise_notebook import answer_cell
+from sdpa_helpers.lessons.registry import find
+
+OWN = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "SDPA_HOME")
 
 
 @dataclass
@@ -46,7 +53,7 @@ def jupyter_server(course: Path, root: Path, folder: Path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     token = secrets.token_hex(8)
-    own = {name: str(folder / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "SDPA_HOME")}
+    own = {name: str(folder / name) for name in OWN}
     command = [
         sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
         f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}", "--ServerApp.port_retries=0",
@@ -69,8 +76,19 @@ def jupyter_server(course: Path, root: Path, folder: Path):
 
 
 @pytest.fixture(scope="module")
-def server(course, tmp_path_factory):
-    with jupyter_server(course, course, tmp_path_factory.mktemp("server")) as running:
+def root(course, tmp_path_factory):
+    """The course's notebooks, and the copies of them."""
+    root = tmp_path_factory.mktemp("course")
+    for name in ("notebooks", "exercises"):
+        shutil.copytree(course / name, root / name)
+    lay(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def server(course, root, tmp_path_factory):
+    """One server for all tests of this file."""
+    with jupyter_server(course, root, tmp_path_factory.mktemp("server")) as running:
         yield running
 
 
@@ -101,3 +119,31 @@ def test_nobody_else_is_told(server):
 def test_what_makes_no_sense_is_refused(server):
     assert server.ask("sdpa/reset", {"exercise": 3})[0] == 400
     assert server.ask("sdpa/reset", {})[0] == 400
+
+
+def test_a_reset_gives_the_stub_and_keeps_the_answer(server, root):
+    status, told = server.ask("sdpa/reset", {"exercise": "softmax", "answer": "# exercise: softmax\nmine"})
+    assert status == 200
+    assert told.pop("source") == answer_cell(find("softmax"))
+    assert told == {"kept": "work/answers-put-aside.md", "notebook": "work/exercises/03_softmax.ipynb"}
+    assert "mine" in (root / told["kept"]).read_text()
+    status, told = server.ask("sdpa/reset", {"exercise": "sofmax"})
+    assert status == 404
+    assert "did you mean softmax" in told["message"]
+
+
+def test_a_notebook_with_a_kernel_counts_as_open(server, root, monkeypatch):
+    kernel = {"kernel": {"name": "python3"}, "name": "", "path": "work/exercises/03_softmax.ipynb"}
+    assert server.ask("api/sessions", kernel | {"type": "notebook"})[0] == 201
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(server.home.parent / "JUPYTER_RUNTIME_DIR"))
+    assert open_in_work(root / "work") == {"exercises/03_softmax.ipynb"}
+
+
+def test_a_folder_that_is_no_course_has_no_desk(server, root):
+    first = root / "notebooks/00_start_here.ipynb"
+    text = first.read_bytes()
+    first.unlink()
+    try:
+        assert server.ask("sdpa/course")[0] == server.ask("sdpa/reset", {"exercise": "softmax"})[0] == 404
+    finally:
+        first.write_bytes(text)

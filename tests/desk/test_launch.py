@@ -1,0 +1,114 @@
+"""`sdpa lab` and `sdpa reset`, as they are typed; JupyterLab itself is a program that only says what it got."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sdpa_helpers.cli.app import app
+from sdpa_helpers.desk import launch, running
+
+from .course_folder import edit, make_course
+from .test_laying import annotate, new_version
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    make_course(tmp_path)
+    monkeypatch.setattr("sdpa_helpers.lessons.places.course_root", lambda: tmp_path)
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
+    return tmp_path
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What JupyterLab was started with."""
+    found = []
+    monkeypatch.setattr(launch, "start", lambda root, flags: found.append((root, flags)))
+    return found
+
+
+def test_lab_lays_the_copies_and_passes_flags_on(root, started):
+    ran = CliRunner().invoke(app, ["lab", "--no-browser", "--port", "8899", "--LabApp.x=1"])
+    assert ran.exit_code == 0
+    assert ran.stdout == "work/: 2 lessons and 1 exercise notebook laid out.\n"
+    assert started == [(root, ["--no-browser", "--port", "8899", "--LabApp.x=1"])]
+    assert (root / "work/notebooks/00_start_here.ipynb").is_file()
+    annotate(root / "work/notebooks/03_softmax.ipynb")
+    new_version(root)
+    assert "you changed 1 lesson that has a new version" in CliRunner().invoke(app, ["lab"]).stdout
+
+
+def test_lab_does_not_start_where_it_cannot_lay(root, started):
+    (root / "work").write_text("")
+    ran = CliRunner().invoke(app, ["lab"])
+    assert ran.exit_code == 2
+    assert "move away what is in its place" in " ".join(ran.stderr.split())
+    assert not started
+
+
+def test_jupyterlab_gets_the_courses_settings_before_the_users_own(root):
+    theirs = {"JUPYTER_PATH": "/mine", "JUPYTER_CONFIG_PATH": ""}
+    given = launch.settings(root, theirs)
+    assert given["JUPYTER_CONFIG_PATH"] == str(root / ".jupyter")
+    assert given["JUPYTER_PATH"].split(os.pathsep) == [str(launch.FRONT), "/mine"]
+    line = launch.command(root, ["--port", "1"])
+    assert line[:4] == [sys.executable, "-m", "jupyter", "lab"]
+    assert "--LabApp.default_url=/lab/tree/work/notebooks/00_start_here.ipynb" in line
+    assert f"--ServerApp.root_dir={root}" in line
+    assert line[-2:] == ["--port", "1"]
+
+
+def test_starting_becomes_jupyterlab(root, tmp_path):
+    """Its exit status is ours, and so is its place in the terminal."""
+    folder = tmp_path / "fake" / "jupyter"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "__main__.py").write_text("import os, sys; print(os.getpid(), sys.argv[1]); sys.exit(7)")
+    program = f"from pathlib import Path; from sdpa_helpers.desk import launch; launch.start(Path({str(root)!r}), [])"
+    paths = os.pathsep.join([str(folder.parent), str(Path(launch.__file__).parents[2])])
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True,
+                          env=os.environ | {"PYTHONPATH": paths}) as started:  # fmt: skip
+        out, _ = started.communicate(timeout=30)
+    assert out.split() == [str(started.pid), "lab"]
+    assert started.returncode == 7
+
+
+def test_reset_says_where_the_answer_is(root, started):
+    CliRunner().invoke(app, ["lab"])
+    place = root / "work/exercises/03_softmax.ipynb"
+    edit(place, lambda cells: cells[1].update(source="# exercise: softmax\nmine"))
+    ran = CliRunner().invoke(app, ["reset", "softmax"])
+    assert ran.stdout == (
+        "softmax has its stub again, in work/exercises/03_softmax.ipynb. "
+        "Your answer is kept in work/answers-put-aside.md.\n"
+    )
+    ran = CliRunner().invoke(app, ["reset", "softmacks"])
+    assert ran.exit_code == 2
+    assert "did you mean softmax?" in ran.stderr
+
+
+def test_reset_leaves_an_open_notebook_to_the_button(root, started, monkeypatch):
+    CliRunner().invoke(app, ["lab"])
+    place = root / "work/exercises/03_softmax.ipynb"
+    edit(place, lambda cells: cells[1].update(source="# exercise: softmax\nmine"))
+    before = place.read_bytes()
+    monkeypatch.setattr(running, "open_in_work", lambda work: frozenset({"exercises/03_softmax.ipynb"}))
+    ran = CliRunner().invoke(app, ["reset", "softmax"])
+    assert ran.exit_code == 2
+    assert "is open in JupyterLab" in ran.stderr
+    assert place.read_bytes() == before
+
+
+def test_what_is_no_server_has_nothing_open(root):
+    runtime = root / "runtime"
+    runtime.mkdir()
+    (runtime / "jpserver-1.json").write_text("{")
+    (runtime / "jpserver-2.json").write_text("[]")
+    gone = {"url": "http://127.0.0.1:9/", "root_dir": str(root), "token": "a"}
+    (runtime / "jpserver-3.json").write_text(json.dumps(gone))
+    assert running.open_in_work(root / "work") == frozenset()

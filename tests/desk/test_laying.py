@@ -1,0 +1,421 @@
+"""Working copies: laid, updated, and never overwritten."""
+
+import json
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote
+
+import nbformat
+import pytest
+
+from sdpa_helpers.desk import laying, write
+from sdpa_helpers.desk.copy_text import copy_of, kernel_metadata
+from sdpa_helpers.desk.deciding import Done
+from sdpa_helpers.desk.laying import lay, lines_on
+from sdpa_helpers.desk.where import FOLDERS, DeskProblem, notebooks_in
+from sdpa_helpers.lessons.places import LAID, course_root
+
+from .course_folder import edit, make_course, new_version, sources
+
+LESSON = "notebooks/03_softmax.ipynb"
+NEW_LESSON = "notebooks/03_softmax.new.ipynb"
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A course whose copies are laid."""
+    make_course(tmp_path)
+    lay(tmp_path)
+    return tmp_path
+
+
+def run(path: Path) -> None:
+    """Run its cells, as far as the file shows that."""
+    edit(path, lambda cells: cells[-1].update(execution_count=1, outputs=[{"output_type": "stream"}]))
+
+
+def annotate(path: Path) -> None:
+    """A learner's note."""
+    edit(path, lambda cells: cells[0]["source"].append("\n\nmy note"))
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def done(steps) -> dict[str, Done]:
+    return {step.copy.name: step.done for step in steps}
+
+
+# ---- the copies ---------------------------------------------------------------------------------------------
+
+
+def test_the_first_start_lays_all_and_the_second_nothing(tmp_path):
+    make_course(tmp_path)
+    assert lines_on(lay(tmp_path)) == ["work/: 2 lessons and 1 exercise notebook laid out."]
+    before = everything(tmp_path)
+    assert set(before) >= {f"work/{name}" for name in ("notebooks/00_start_here.ipynb", LESSON)}
+    assert lines_on(lay(tmp_path)) == []
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_copy_is_what_jupyter_would_save(course, folder):
+    for path in notebooks_in(course, folder):
+        text = copy_of(path, course)
+        notebook = nbformat.reads(text, as_version=4)
+        nbformat.validate(notebook)
+        assert nbformat.writes(notebook) + "\n" == text, path.name
+        assert notebook.metadata.keys() >= kernel_metadata().keys()
+        assert notebook.metadata["language_info"]["version"] == sys.version.split()[0]
+        assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
+
+
+LINK = re.compile(r"""(?:\]\(|(?:href|src)=["'])([^)\s"'#?]+)""")
+
+
+def test_every_link_of_every_copy_leads_somewhere(course):
+    """Work/ is not there in a checkout: what is copied stands for the copy."""
+    followed = 0
+    for path in [path for folder in FOLDERS for path in notebooks_in(course, folder)]:
+        for cell in json.loads(copy_of(path, course))["cells"]:
+            if cell["cell_type"] != "markdown":
+                continue
+            for link in LINK.findall("".join(cell["source"])):
+                if ":" in link:
+                    continue
+                place = os.path.normpath(course / "work" / path.parent.name / unquote(link))
+                target = Path(place.replace(f"{course}/work/", f"{course}/"))
+                assert target.exists(), f"{path}: {link}"
+                followed += 1
+    assert followed > 30
+
+
+def test_links_of_all_kinds_are_followed_from_work(tmp_path):
+    make_course(tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("")
+    text = (
+        "[a](../docs/a.md#part) ![b](../docs/a.md 'title') <a href='../docs/a.md'>c</a>\n[d]: ../docs/a.md\n"
+        "[e](../exercises/03_softmax.ipynb#x) [f](03_softmax.ipynb) [g](https://a.org/../docs/a.md) `h[0](1)` [i](#j)"
+    )
+    from sdpa_helpers.desk.copy_text import relinked
+
+    moved = relinked(text, "notebooks", tmp_path)
+    assert moved == text.replace("(../docs", "(../../docs").replace("'../docs", "'../../docs").replace(
+        ": ../docs", ": ../../docs"
+    )
+
+
+# ---- what a learner has done, and a new version ---------------------------------------------------------------
+
+
+def test_what_nobody_touched_is_updated(root):
+    says = new_version(root)
+    run(root / "work" / LESSON)  # running is not touching
+    steps = lay(root)
+    assert lines_on(steps) == ["work/: 1 lesson updated."]
+    assert sources(root / "work" / LESSON)[-1] == says
+    assert lines_on(lay(root)) == []
+
+
+def test_outputs_stay_while_there_is_no_new_version(root):
+    run(root / "work" / LESSON)
+    before = (root / "work" / LESSON).read_bytes()
+    lay(root)
+    assert (root / "work" / LESSON).read_bytes() == before
+
+
+def test_another_kernel_is_written_into_copies_that_have_not_run(root, monkeypatch):
+    other = {"language_info": {"name": "python", "version": "3.99"}}
+    monkeypatch.setattr("sdpa_helpers.desk.copy_text.kernel_metadata", lambda: other)
+    ran = root / "work/exercises/03_softmax.ipynb"
+    edit(ran, lambda cells: cells[1].update(execution_count=1))
+    assert lines_on(lay(root)) == []
+    assert "3.99" in (root / "work" / LESSON).read_text()
+    assert "3.99" not in ran.read_text()
+
+
+TOUCHES = {
+    "a source": annotate,
+    "a cell more": lambda path: edit(path, lambda cells: cells.append(dict(cells[0], id="mine"))),
+    "a cell less": lambda path: edit(path, lambda cells: cells.pop()),
+    "another order": lambda path: edit(path, lambda cells: cells.reverse()),
+    "another kind": lambda path: edit(path, lambda cells: cells[0].update(cell_type="raw")),
+}
+
+
+@pytest.mark.parametrize("touch", TOUCHES)
+def test_what_a_learner_changed_is_never_overwritten(root, touch):
+    mine = root / "work" / LESSON
+    TOUCHES[touch](mine)
+    before = mine.read_bytes()
+    assert lines_on(lay(root)) == []  # there is nothing new
+    says = new_version(root)
+    (line,) = lines_on(lay(root))
+    assert line == (
+        "work/: you changed 1 lesson that has a new version: it lies beside yours as notebooks/03_softmax.new.ipynb. "
+        "Take over what you want, then delete it."
+    )
+    assert mine.read_bytes() == before
+    assert sources(root / "work" / NEW_LESSON)[-1] == says
+
+
+def test_the_version_beside_is_brought_up_to_date_until_it_is_deleted(root):
+    annotate(root / "work" / LESSON)
+    new_version(root)
+    lay(root)
+    says = new_version(root, says="Newer still.")
+    assert done(lay(root))[LESSON] is Done.BESIDE
+    assert sources(root / "work" / NEW_LESSON)[-1] == says
+    assert len(lines_on(lay(root))) == 1  # it is said as long as it lies there
+    (root / "work" / NEW_LESSON).unlink()
+    assert lines_on(lay(root)) == []
+    assert not (root / "work" / NEW_LESSON).exists()
+    new_version(root, says="And again.")
+    assert done(lay(root))[LESSON] is Done.BESIDE
+
+
+def test_a_version_beside_that_the_learner_changed_is_theirs_too(root):
+    annotate(root / "work" / LESSON)
+    new_version(root)
+    lay(root)
+    annotate(root / "work" / NEW_LESSON)
+    before = (root / "work" / NEW_LESSON).read_bytes()
+    new_version(root)
+    (line,) = lines_on(lay(root))
+    assert "work/notebooks/03_softmax.new.ipynb is yours too" in line
+    assert (root / "work" / NEW_LESSON).read_bytes() == before
+
+
+def test_who_takes_the_new_version_over_is_not_bothered_again(root):
+    annotate(root / "work" / LESSON)
+    new_version(root)
+    lay(root)
+    (root / "work" / LESSON).write_bytes((root / "work" / NEW_LESSON).read_bytes())
+    assert lines_on(lay(root)) == []
+    assert not (root / "work" / NEW_LESSON).exists()
+    new_version(root)
+    assert lines_on(lay(root)) == ["work/: 1 lesson updated."]
+
+
+def test_files_of_the_learners_own_are_not_touched(root):
+    own = [root / "work/notebooks/mine.ipynb", root / "work/notes.md", root / "work/exercises/data/a.csv"]
+    for path in own:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    new_version(root)
+    lay(root)
+    assert [path.read_text() for path in own] == ["mine"] * 3
+
+
+def test_a_deleted_copy_is_laid_again(root):
+    annotate(root / "work" / LESSON)
+    (root / "work" / LESSON).unlink()
+    assert lines_on(lay(root)) == ["work/: 1 lesson laid out."]
+
+
+def test_what_is_open_in_jupyterlab_waits(root):
+    new_version(root)
+    before = (root / "work" / LESSON).read_bytes()
+    (line,) = lines_on(lay(root, frozenset({LESSON})))
+    assert line.startswith(
+        "work/notebooks/03_softmax.ipynb: there is a new version, and it is open in JupyterLab."
+    )
+    assert (root / "work" / LESSON).read_bytes() == before
+    assert done(lay(root))[LESSON] is Done.UPDATED
+
+
+# ---- hostile and broken states ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "{", "[]", '{"laid": {"a": 3}, "offered": {}}', '{"laid": []}', "\x00"]
+)
+def test_without_a_record_every_notebook_is_the_learners(root, text):
+    annotate(root / "work" / LESSON)
+    before = (root / "work" / LESSON).read_bytes()
+    (root / "work" / LAID).unlink()
+    if text is not None:
+        (root / "work" / LAID).write_text(text)
+    assert done(lay(root))[LESSON] is Done.BESIDE
+    assert (root / "work" / LESSON).read_bytes() == before
+    assert done(lay(root))["notebooks/00_start_here.ipynb"] is Done.KEPT
+    new_version(root, "notebooks/00_start_here.ipynb")
+    assert done(lay(root))["notebooks/00_start_here.ipynb"] is Done.UPDATED  # it was known again
+
+
+DAMAGES = {
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:100]),
+    "empty": lambda path: path.write_text(""),
+    "no notebook": lambda path: path.write_text('{"worksheets": []}'),
+    "no text": lambda path: path.write_bytes(b"\xff\xfe\x00"),
+    "a list": lambda path: path.write_text("[1]"),
+    "cells of another kind": lambda path: path.write_text('{"cells": [3]}'),
+    "nested without end": lambda path: path.write_text("[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_cannot_be_read_is_left_alone(root, damage):
+    mine = root / "work" / LESSON
+    DAMAGES[damage](mine)
+    before = mine.read_bytes()
+    new_version(root)
+    (line,) = lines_on(lay(root))
+    assert line == (
+        "work/notebooks/03_softmax.ipynb: this cannot be read as a notebook, so it was left alone. "
+        "Rename or delete it, and the next start lays a fresh copy."
+    )
+    assert mine.read_bytes() == before
+
+
+def test_a_folder_a_link_or_a_pipe_in_the_place_of_a_copy(root):
+    names = ["notebooks/00_start_here.ipynb", LESSON, "exercises/03_softmax.ipynb"]
+    folder, link, pipe = (root / "work" / name for name in names)
+    for path in (folder, link, pipe):
+        path.unlink()
+    folder.mkdir()
+    link.symlink_to(root / "nowhere")
+    os.mkfifo(pipe)
+    assert [line.split(":")[1].split(",")[0].strip() for line in lines_on(lay(root))] == [
+        "this is no file"
+    ] * 3
+    assert folder.is_dir()
+    assert link.is_symlink()
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused_with_a_sentence(tmp_path):
+    make_course(tmp_path)
+    (tmp_path / "work").write_text("mine")
+    with pytest.raises(DeskProblem, match="move away what is in its place"):
+        lay(tmp_path)
+    assert (tmp_path / "work").read_text() == "mine"
+
+
+def test_no_right_to_write_is_said_in_a_sentence(root, monkeypatch):
+    """Tests may run as root, who has every right: so the error is made here."""
+
+    def refused(*_):
+        raise PermissionError(13, "Permission denied")
+
+    new_version(root)
+    monkeypatch.setattr(laying, "replace_file", refused)
+    (line,) = lines_on(lay(root))
+    assert line.endswith("there is a new version, and it cannot be written: Permission denied.")
+    new_version(root)
+    monkeypatch.setattr("sdpa_helpers.desk.record.replace_file", refused)
+    with pytest.raises(DeskProblem, match="cannot be written: Permission denied"):
+        lay(root)
+
+
+def test_what_is_saved_while_we_look_is_not_overwritten(root, monkeypatch):
+    new_version(root)
+    really = laying.write_record
+
+    def save_just_then(*given):
+        annotate(root / "work" / LESSON)
+        really(*given)
+
+    monkeypatch.setattr(laying, "write_record", save_just_then)
+    (line,) = lines_on(lay(root))
+    assert "it was being saved" in line
+    assert sources(root / "work" / LESSON)[0].endswith("my note")
+
+
+class Killed(BaseException):
+    """Nothing catches it."""
+
+
+def test_stopped_at_any_moment_nothing_is_lost_and_the_next_start_goes_on(tmp_path, monkeypatch):
+    """Every file operation of a start in turn is the last one; also the newest version is not taken for a learner's."""
+    operations = [(Path, "write_bytes"), (Path, "replace"), (Path, "unlink")]
+    for stop_at in range(40):
+        root = make_course(tmp_path / str(stop_at))
+        lay(root)
+        annotate(root / "work/exercises/03_softmax.ipynb")
+        mine = (root / "work/exercises/03_softmax.ipynb").read_bytes()
+        new_version(root)
+        new_version(root, "exercises/03_softmax.ipynb")
+        left = [stop_at]
+
+        def counting(real, left=left):
+            def operation(*given, **named):
+                left[0] -= 1
+                if left[0] < 0:
+                    raise Killed
+                return real(*given, **named)
+
+            return operation
+
+        with monkeypatch.context() as patched:
+            for owner, name in operations:
+                patched.setattr(owner, name, counting(getattr(owner, name)))
+            try:
+                lay(root)
+            except Killed:
+                ended = False
+            else:
+                ended = True
+        newest = new_version(root, says="The version after that.")
+        new_version(root, "exercises/03_softmax.ipynb")
+        lay(root)
+        assert (root / "work/exercises/03_softmax.ipynb").read_bytes() == mine
+        assert sources(root / "work" / LESSON)[-1] == newest, stop_at
+        assert (root / "work/exercises/03_softmax.new.ipynb").is_file(), stop_at
+        assert not list((root / "work").rglob(f"{write.DRAFT}*"))
+        if ended:
+            break
+    assert ended
+    assert stop_at > 6
+
+
+def _start(root: Path, barrier) -> None:
+    barrier.wait()
+    lay(root)
+
+
+def test_starts_at_the_same_time_do_not_disturb_each_other(tmp_path):
+    root = make_course(tmp_path)
+    fork = multiprocessing.get_context("fork")
+    barrier = fork.Barrier(4)
+    starts = [fork.Process(target=_start, args=(root, barrier)) for _ in range(4)]
+    for start in starts:
+        start.start()
+    for start in starts:
+        start.join(30)
+    assert [start.exitcode for start in starts] == [0] * 4
+    assert lines_on(lay(root)) == []
+    assert not list((root / "work").rglob(f"{write.DRAFT}*"))
+
+
+def test_a_start_waits_for_another_and_then_says_so(root, monkeypatch):
+    import fcntl
+
+    monkeypatch.setattr(laying, "PATIENCE", 0.05)
+    with (root / "work" / laying.LOCK).open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(DeskProblem, match="another start of the course is at work"):
+            lay(root)
+
+
+def test_the_learners_copies_are_not_taken_for_the_course(root, monkeypatch):
+    """As where the package is installed, and does not lie in the course."""
+    monkeypatch.chdir(root / "work/notebooks")
+    monkeypatch.setattr(
+        "sdpa_helpers.lessons.places.__file__", str(root / "site/packages/sdpa_helpers/lessons/places.py")
+    )
+    assert course_root() == root
+
+
+def test_laying_needs_neither_torch_nor_matplotlib(root):
+    program = (
+        "import sys; from pathlib import Path; from sdpa_helpers.desk.laying import lay; "
+        f"lay(Path({str(root)!r})); print(sorted({{'torch', 'matplotlib', 'nbformat'}} & set(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
