@@ -3,7 +3,8 @@
 /* global bodies, make, tell */
 
 const PREDICT_STYLE = `
-:host { max-width: 46rem; } :host(.open) { max-width: 67rem; }
+:host { max-width: 46rem; } :host(.open) { container-type: normal; width: fit-content; min-width: min(100%, 46rem); max-width: min(100%, 67rem); }
+.predict:focus { outline: none; }
 .predict { border-left: 5px solid var(--query); padding: 14px 18px 16px; font-size: 15px; line-height: 1.5; }
 .predict p { margin: 0 0 8px; max-width: 44rem; } .predict .label { font-size: 12px; font-weight: 700; letter-spacing: .08em; text-transform: uppercase; color: var(--soft); margin-bottom: 4px; }
 .question { font-size: 16px; } .answers { display: flex; flex-wrap: wrap; gap: 8px; margin: 10px 0 0; padding: 0; list-style: none; max-width: 44rem; }
@@ -112,12 +113,25 @@ function fillPredict(panel, given, model) {
     event.preventDefault();
     choose(number);
   }
+  const goOn = event => {
+    if (event.key === "Enter" && event.shiftKey && event.composedPath().includes(host)) cellAfter(host)?.focus();
+  };
   panel.tabIndex = -1;
   panel.addEventListener("keydown", press);
+  window.addEventListener("keydown", goOn, true); // before the notebook takes it
   const before = model ? model.get("chosen") : [];
   if (before.length) settle(before[0], before[1], false);
   else focusFresh(ask(), model);
-  return () => panel.removeEventListener("keydown", press);
+  return () => {
+    panel.removeEventListener("keydown", press);
+    window.removeEventListener("keydown", goOn, true);
+  };
+}
+
+/** The cell below: Shift+Enter goes on from a question, as it would had the question not taken the focus. */
+function cellAfter(host) {
+  const next = host.closest(".jp-Cell")?.nextElementSibling;
+  return next?.matches(".jp-Cell") ? next : null;
 }
 
 /** The keys 1 to 4 answer at once where somebody has just run this one cell and is not writing in another. */

@@ -1,0 +1,81 @@
+"""A prediction in JupyterLab: keys and mouse, nothing given away, the answer kept, Shift+Enter goes on."""
+
+import pytest
+
+CELL = """
+from sdpa_helpers.lessons.predicting import asker
+from sdpa_helpers.show.predict import Option, Prediction
+from IPython.display import HTML
+ask = asker("03_softmax", tuple(Prediction(name, "What is *q*?", (
+    Option("1", "Tempting: the first."), Option("5", "Five it is."), Option("exactly 5.1", "Near is not right.")),
+    after="So it goes.", how_sure=name == "b") for name in "ab"))
+ask("{}", 5, HTML("<table class=shown-table><tr><td>after</td></tr></table>"), "a line")"""
+
+FOCUS = """() => { let at = document.activeElement;
+    while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement; return at.textContent }"""
+
+
+@pytest.fixture(scope="module")
+def asked(lab, lab_server):
+    """Three cells, open and not run: question a, question b, a sum."""
+    lab.open(lab_server.write("predict.ipynb", CELL.format("a"), CELL.format("b"), "1 + 1"))
+    lab.page.evaluate(
+        "() => { const at = jupyterapp.shell.currentWidget.content; at.activeCellIndex = 0; at.activate() }"
+    )
+    lab.page.keyboard.press("Escape")
+    return lab
+
+
+def panel(lab, number):
+    return lab.output(number).locator(".panel.predict")
+
+
+def test_by_keys_alone_and_then_by_mouse(asked, axe):
+    page = asked.page
+    page.keyboard.press("Shift+Enter")
+    first = panel(asked, 0)
+    first.get_by_role("button", name="5", exact=True).wait_for()
+    for given_away in ("Tempting", "Five it is", "So it goes", "after", "a line", "Measured"):
+        assert given_away not in first.inner_text()
+    page.wait_for_function(f"() => ({FOCUS})().includes('1')")
+    assert not axe(page, ".jp-Cell-outputArea")
+    page.keyboard.press("1")
+    first.get_by_text("your answer").wait_for()
+    said = " ".join(first.inner_text().split())
+    assert "Measured: 5." in said
+    assert "YOUR ANSWER 1: Tempting: the first. ✓ MEASURED 5: Five it is." in said.replace("✗ ", "")
+    assert first.locator(".shown-table").is_visible()
+    assert asked.page.locator(".jp-Cell").count() == 3
+    assert not axe(page, ".jp-Cell-outputArea")
+
+    page.keyboard.press("Shift+Enter")  # goes on to the second question, does not ask the first again
+    second = panel(asked, 1)
+    second.get_by_role("button", name="Show me").wait_for()
+    assert asked.cell(0).locator(".jp-InputPrompt").inner_text() == "[1]:"
+    second.get_by_role("button", name="exactly 5.1").click()
+    assert "Measured" not in second.inner_text()
+    second.get_by_role("button", name="I am sure").click()
+    second.get_by_text("You were sure.").wait_for()
+    page.keyboard.press("Shift+Enter")
+    asked.output(2).locator(".jp-OutputArea-output", has_text="2").wait_for()
+
+
+def test_what_was_chosen_is_there_again_and_can_be_asked_again(asked, lab_server):
+    asked.run_cell(0)
+    again = panel(asked, 0)
+    again.get_by_text("your answer").wait_for()
+    again.get_by_role("button", name="Ask me again").click()
+    again.get_by_role("button", name="Show me").click()
+    again.get_by_text("Measured").first.wait_for()
+    assert "your answer" not in again.inner_text().lower()
+    kept = (lab_server.folder / "progress" / "predictions.json").read_text()
+    assert '"03_softmax/a": [\n  0,\n  false,\n  null\n ]' in kept
+    assert '"03_softmax/b": [\n  2,\n  false,\n  true\n ]' in kept
+
+
+def test_it_fits_a_telephone(asked):
+    asked.page.set_viewport_size({"width": 390, "height": 800})
+    for number in (0, 1):
+        box, room = panel(asked, number).bounding_box(), asked.output(number).bounding_box()
+        assert box["x"] + box["width"] <= room["x"] + room["width"] + 1
+    assert not asked.page.log.ours()
