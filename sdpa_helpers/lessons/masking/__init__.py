@@ -12,7 +12,6 @@ __getattr__, __all__ = offer(
             "fused_against_manual",
             "future_weight",
             "gradient_of_a_hidden_query",
-            "has_leak",
             "health_of_empty_rows",
             "influence_by_moving",
             "left_padding_mask",
@@ -34,6 +33,7 @@ __getattr__, __all__ = offer(
             "plot_scores_and_weights",
         ),
         "lessons.masking.widget": ("paint_mask",),
-        "show.predict": ("compare",),
+        "lessons.masking.predictions": ("predict",),
+        "lessons.masking.tables": ("draws_table", "dtype_table", "first_that_fails", "health_table"),
     },
 )

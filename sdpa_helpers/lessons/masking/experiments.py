@@ -172,6 +172,13 @@ class Health(NamedTuple):
     grad_k: bool
     grad_v: bool
 
+    @property
+    def spoiled(self) -> str:
+        """Which gradients are not finite, in words."""
+        bad = (not self.grad_q, not self.grad_k, not self.grad_v)
+        known = {(0, 0, 0): "none", (1, 1, 0): "those of Q and K", (0, 0, 1): "those of V"}
+        return known.get(bad, "all of them")
+
 
 def left_padding_mask(n: int, padding: int) -> Bool[Array, "n n"]:
     """Causal, and the first `padding` tokens are padding: their rows see nothing."""
