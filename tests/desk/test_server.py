@@ -111,6 +111,12 @@ def test_the_course_is_told_in_json(server):
     assert told["next"] == {"lesson": "01_dot_product", "exercise": "attention_scores"}
 
 
+def test_jupyterlab_has_the_courses_settings(server):
+    status, told = server.ask("lab/api/settings/@jupyterlab/notebook-extension:tracker")
+    assert status == 200
+    assert told["schema"]["properties"]["windowingMode"]["default"] == "none"  # pictures do not jump
+
+
 def test_nobody_else_is_told(server):
     assert server.ask("sdpa/course", token=False)[0] == 403
     assert server.ask("sdpa/reset", {"exercise": "softmax"}, token=False)[0] == 403
