@@ -5,38 +5,75 @@
     return show(fig, "Bar chart: the key cat scores 1, the key the scores 0.")
 
 Figures are plain `matplotlib.figure.Figure` objects: no pyplot, so no global state and none is shown twice.
-`show` makes them HTML images, the one form in which every viewer keeps the alt text.
+`show` makes them pictures that follow the page's theme: SVG in the page's ink (`page_svg`), and beside it an image for
+viewers that take SVG out of a page (GitHub, a notebook that is not trusted) and for PDF.
+
+Words and numbers are in ink. A colour says a role, and nothing else: what has no role is ink or grey, and a second
+series is told by its dash or its shape first.
 """
 
 import base64
 import html
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, LinearSegmentedColormap, to_rgb
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from matplotlib.text import Text
 from numpy.typing import ArrayLike
 from PIL import Image
+
+from sdpa_helpers.show.page_svg import Paint, page_svg
 
 Pair = tuple[float, float]
 
 # Okabe and Ito's palette: its colours stay apart for every common kind of colour blindness.
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, VERMILION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
-CYCLE = (BLUE, ORANGE, GREEN, PURPLE, VERMILION, SKY, BLACK, YELLOW)
 
-# One role, one colour, in all lessons.
-QUERY, KEY, VALUE, OUTPUT = BLUE, ORANGE, GREEN, VERMILION
+# One role, one colour, in all lessons, panels, formulas and cards.
+QUERY, KEY, VALUE, WEIGHT, OUTPUT = BLUE, ORANGE, GREEN, PURPLE, VERMILION
 
-INK, FAINT, GRID, CARD = "#1F2933", "#5B6770", "#DDE3E8", "#FBFCFD"
-SEQUENTIAL = LinearSegmentedColormap.from_list("sdpa-sequential", [CARD, SKY, BLUE, "#00304D"])
-DIVERGING = LinearSegmentedColormap.from_list("sdpa-diverging", ["#7A3300", VERMILION, CARD, BLUE, "#00304D"])
+# Ink in four strengths: words and lines; lines that help; areas without a role; grids. And the paper.
+INK, FAINT, SHADE, GRID, PAPER = "#1F2933", "#5B6770", "#9CA3A9", "#DDE3E8", "#FFFFFF"
+CARD = PAPER
+_PAINTS: Mapping[str, Paint | None] = {
+    INK.lower(): Paint("currentColor", 1.0),
+    BLACK: Paint("currentColor", 1.0),
+    FAINT.lower(): Paint("currentColor", 0.72),
+    SHADE.lower(): Paint("currentColor", 0.45),
+    GRID.lower(): Paint("currentColor", 0.15),
+    PAPER.lower(): None,
+}
 
-PIXELS_PER_INCH = 100  # on the page; the image itself has twice as many
+THEMES = (("#212121", "#FFFFFF"), ("#FFFFFF", "#212121"))
+"""Ink and paper of JupyterLab, light and dark."""
+
+SERIES = (SHADE, SKY, INK, YELLOW)
+"""Bars without a role, in this order."""
+
+LINES = ((INK, "-"), (SKY, "--"), (FAINT, "-."), (SKY, ":"))
+"""Colour and dash of lines without a role, in this order."""
+
+_SUBSCRIPTS = {"k": "ₖ", "v": "ᵥ", "n": "ₙ", "i": "ᵢ", "j": "ⱼ"}
+_SIZES = re.compile(r"\b([a-zA-Z])_([kvnij])\b")
+
+PIXELS_PER_INCH = 100  # on the page
+
+_STYLE = (
+    "<style>.sdpa-figure{color:var(--jp-content-font-color1,var(--vscode-foreground,var(--pst-color-text-base,"
+    "light-dark(#1f2933,#e8ecef))))}.sdpa-figure>div:has(svg){display:block!important}"
+    ".sdpa-figure:has(svg)>img{display:none}.sdpa-figure svg{display:block;max-width:100%;height:auto;"
+    "font-family:var(--jp-content-font-family,system-ui,sans-serif);font-variant-numeric:tabular-nums}</style>"
+)
 
 
 def figure(title: str, *, x: str = "", y: str = "", size: Pair = (6.4, 3.6)) -> tuple[Figure, Axes]:
@@ -49,11 +86,11 @@ def panels(
     titles: Sequence[str], *, x: str = "", y: str = "", size: Pair = (8.4, 3.6), **subplots: Any
 ) -> tuple[Figure, list[Axes]]:
     """A figure with one pair of axes per title, side by side. `subplots` goes to `Figure.subplots`."""
-    fig = Figure(figsize=size, facecolor=CARD, layout="constrained")
-    fig.get_layout_engine().set(w_pad=0.12, h_pad=0.1)  # type: ignore[union-attr]
+    fig = Figure(figsize=size, facecolor=PAPER, layout="constrained", dpi=PIXELS_PER_INCH)
+    fig.get_layout_engine().set(w_pad=0.06, h_pad=0.06)  # type: ignore[union-attr]
     axes = list(fig.subplots(1, len(titles), squeeze=False, **subplots)[0])
     for ax, title in zip(axes, titles, strict=True):
-        ax.set_facecolor(CARD)
+        ax.set_facecolor("none")
         ax.set_title(title, color=INK, fontsize=12, loc="left", pad=10)
         ax.set_xlabel(x, color=INK, fontsize=10.5)
         ax.set_ylabel(y, color=INK, fontsize=10.5)
@@ -73,24 +110,54 @@ class Picture:
     alt: str
 
     def png(self) -> bytes:
+        """The figure on white paper, for viewers without SVG and for print."""
+        self._lay_out()
         raw, small = io.BytesIO(), io.BytesIO()
-        self.figure.savefig(raw, format="png", dpi=2 * PIXELS_PER_INCH, metadata={"Software": None})
-        # Few colours are in use: a palette of 128 makes the file three times smaller and looks the same.
-        Image.open(raw).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(
-            small, "png", optimize=True
+        self.figure.savefig(raw, format="png", dpi=1.5 * PIXELS_PER_INCH, pil_kwargs={"compress_level": 0})
+        # Few colours are in use: a palette makes the file three times smaller and looks the same.
+        flat = (
+            Image.open(raw).convert("RGB").quantize(32, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
         )
+        flat.save(small, "png", optimize=True)
         return small.getvalue()
 
+    def svg(self) -> str:
+        """The figure as an SVG element in the page's ink, with its words as its name."""
+        self._lay_out()
+        return page_svg(self.figure, _PAINTS, self.alt)
+
+    def _lay_out(self) -> None:
+        """Find places for everything, once: matplotlib would do it again for each format."""
+        engine = self.figure.get_layout_engine()
+        if engine is not None:
+            for text in self.figure.findobj(Text):
+                text.set_text(with_symbols(text.get_text()))
+            engine.execute(self.figure)
+            self.figure.set_layout_engine(None)
+
+    @cached_property
+    def _image(self) -> str:
+        return base64.b64encode(self.png()).decode()
+
     def _repr_html_(self) -> str:
+        """The SVG, hidden until a style that goes away together with it says otherwise, and an image in its place."""
         width = round(self.figure.get_figwidth() * PIXELS_PER_INCH)
         return (
-            f'<img alt="{html.escape(self.alt)}" width="{width}" '
-            'style="max-width:100%;height:auto;border-radius:8px" '
-            f'src="data:image/png;base64,{base64.b64encode(self.png()).decode()}">'
+            f'<div class="sdpa-figure">{_STYLE}<div hidden>{self.svg()}</div>'
+            f'<img alt="{html.escape(self.alt)}" width="{width}" style="max-width:100%;height:auto" '
+            f'src="data:image/png;base64,{self._image}"></div>'
         )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_(), "image/png": self._image}
 
     def __repr__(self) -> str:
         return f"Figure: {self.alt}"
+
+
+def with_symbols(text: str) -> str:
+    """Names of sizes as the field prints them: d_k as dₖ. (`page_svg` sets any subscript, also that of d_model.)"""
+    return _SIZES.sub(lambda found: found[1] + _SUBSCRIPTS[found[2]], text)
 
 
 def show(fig: Figure, alt: str) -> Picture:
@@ -101,34 +168,53 @@ def show(fig: Figure, alt: str) -> Picture:
 
 
 def heat_map(
-    ax: Axes, values: ArrayLike, rows: Sequence[str], columns: Sequence[str], *, digits: int = 2
+    ax: Axes,
+    values: ArrayLike,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    digits: int = 2,
+    colour: str = INK,
+    limit: float | None = None,
 ) -> None:
-    """A matrix as coloured cells with its numbers in them. Negative entries make the scale two-sided; entries
-    that are not finite (a masked score is −∞) stay grey."""
+    """A matrix as coloured cells with its numbers in them: the larger, the more of `colour`, and zero is the paper.
+    Negative entries are SKY; entries that are not finite (a masked score is −∞) are struck out. `limit` is the
+    number that is coloured most, the largest if it is not given."""
     matrix = np.asarray(values, dtype=float)
     finite = matrix[np.isfinite(matrix)]
-    limit = float(np.abs(finite).max(initial=0.0)) or 1.0
-    two_sided = bool((finite < 0).any())
-    colours: Colormap = (DIVERGING if two_sided else SEQUENTIAL).with_extremes(bad=GRID)
-    picture = ax.imshow(
-        np.ma.masked_invalid(matrix),
-        cmap=colours,
-        vmin=-limit if two_sided else 0.0,
-        vmax=limit,
-        aspect="auto",
-    )
+    limit = limit or float(np.abs(finite).max(initial=0.0)) or 1.0
+    cells(ax, rows, columns)
+    for (i, j), number in np.ndenumerate(matrix):
+        if np.isfinite(number):
+            cell(ax, i, j, colour if number > 0 else SKY, min(1.0, abs(number) / limit))
+        else:
+            ax.plot([j - 0.42, j + 0.42], [i + 0.42, i - 0.42], color=GRID, linewidth=1)
+        ax.text(j, i, write(number, digits), color=INK, fontsize=11, ha="center", va="center")
+
+
+def cells(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
+    """Axes for a table of cells: an outline for each, names at the sides, the first row on top."""
+    ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)
     ax.grid(visible=False)
-    ax.set_xticks(np.arange(len(columns) - 1) + 0.5, minor=True)
-    ax.set_yticks(np.arange(len(rows) - 1) + 0.5, minor=True)
-    ax.grid(which="minor", color=GRID, linewidth=1.2)
-    ax.set_axisbelow(False)
     ax.tick_params(which="both", length=0)
     ax.spines[:].set_visible(False)
-    for (i, j), number in np.ndenumerate(matrix):
-        ink = readable_on(picture.to_rgba(number)[:3]) if np.isfinite(number) else INK
-        ax.text(j, i, write(number, digits), color=ink, fontsize=11, ha="center", va="center")
+    outlines = [_square(i, j) for i in range(len(rows)) for j in range(len(columns))]
+    whole = Path.make_compound_path(*outlines)
+    ax.add_patch(PathPatch(whole, fill=False, edgecolor=GRID, linewidth=0.8, zorder=1.5))
+
+
+def cell(ax: Axes, i: int, j: int, colour: str, share: float = 1.0) -> None:
+    """Fill the cell in row i and column j with a share of the most of a colour that ink can be read on."""
+    alpha = share * fullest(colour)
+    if alpha >= 0.005:
+        ax.add_patch(PathPatch(_square(i, j), facecolor=(colour, alpha), linewidth=0))
+
+
+def _square(i: int, j: int) -> Path:
+    left, right, top, bottom = j - 0.47, j + 0.47, i - 0.47, i + 0.47
+    return Path([(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], closed=True)
 
 
 def bars(
@@ -136,20 +222,23 @@ def bars(
     names: Sequence[str],
     series: ArrayLike | Mapping[str, ArrayLike],
     *,
-    colours: Sequence[str] = CYCLE,
+    colours: Sequence[Any] = SERIES,
     digits: int = 2,
 ) -> None:
     """Bars with their numbers on top; several named series stand side by side, with a legend."""
     named = series if isinstance(series, Mapping) else {"": series}
     width = 0.8 / len(named)
-    for i, (label, heights) in enumerate(named.items()):
+    for i, (label, given) in enumerate(named.items()):
+        heights = np.asarray(given, dtype=float)
         places = np.arange(len(names)) + (i - (len(named) - 1) / 2) * width
-        drawn = ax.bar(places, np.asarray(heights, dtype=float), 0.92 * width, color=colours[i], label=label)
-        texts = [write(height, digits) for height in np.asarray(heights, dtype=float)]
-        ax.bar_label(drawn, texts, color=INK, fontsize=9.5, padding=2)
+        look = {"color": colours[i], "edgecolor": INK, "linewidth": 0.7}
+        drawn = ax.bar(places, heights, 0.9 * width, label=label, **look)
+        texts = [write(height, digits) for height in heights]
+        ax.bar_label(drawn, texts, color=INK, fontsize=10, padding=2)
     ax.set_xticks(range(len(names)), names)
+    ax.tick_params(axis="x", length=0)
     ax.grid(visible=False, axis="x")
-    ax.axhline(0, color=FAINT, linewidth=0.8)
+    ax.axhline(0, color=INK, linewidth=0.8)
     ax.margins(y=0.14)
     if len(named) > 1:
         legend(ax)
@@ -174,19 +263,73 @@ def plane(ax: Axes) -> None:
 
 
 def legend(ax: Axes, **where: Any) -> None:
+    """The names of bars or points, in ink and without a frame. Lines have theirs at their ends: `name_lines`."""
     ax.legend(frameon=False, labelcolor=INK, fontsize=10, **where)
 
 
-def readable_on(background: Any) -> str:
-    """The ink, light or dark, that has more contrast on a colour (WCAG's relative luminance)."""
+def name_lines(ax: Axes, gap: float = 15) -> None:
+    """Write each line's label at its right end, `gap` points apart where ends meet. Call it when the limits are set."""
+    height = 72 * 0.7 * float(ax.get_figure(root=True).get_figheight())  # type: ignore[union-attr]  # points, about
+    lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
+    low, high = ax.transScale.transform([(1, y) for y in ax.get_ylim()])[:, 1]
+    ends = [np.asarray(line.get_xydata())[np.isfinite(line.get_ydata())][-1] for line in lines]
+    places = [height * (ax.transScale.transform((1, y))[1] - low) / (high - low) for _, y in ends]
+    free = spread(places, gap)
+    crowded = max(abs(now - then) for now, then in zip(free, places, strict=True)) > 4
+    for line, end, place, now in zip(lines, ends, places, free, strict=True):
+        # Where ends meet, a piece of the line itself leads to its name.
+        lead = {
+            "arrowstyle": "-",
+            "color": line.get_color(),
+            "linestyle": line.get_linestyle(),
+            "linewidth": 1.6,
+        }
+        ax.annotate(
+            str(line.get_label()), tuple(end), (30 if crowded else 7, now - place), textcoords="offset points",
+            color=INK, fontsize=10, va="center", annotation_clip=False,
+            arrowprops=lead | {"shrinkA": 1, "shrinkB": 3} if crowded else None,
+        )  # fmt: skip
 
-    def luminance(colour: Any) -> float:
-        channels = np.asarray(to_rgb(colour))
-        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-        return float(linear @ (0.2126, 0.7152, 0.0722))
 
-    light, dark, there = luminance(CARD) + 0.05, luminance(INK) + 0.05, luminance(background) + 0.05
-    return INK if there / dark > light / there else CARD
+def spread(places: Sequence[float], gap: float) -> list[float]:
+    """The same places, moved as little as needed to be `gap` apart."""
+    order = np.argsort(places, kind="stable")
+    free = np.asarray(places, dtype=float)[order]
+    for _ in range(60):
+        short = gap - np.diff(free)
+        if (short <= 1e-6).all():
+            break
+        push = np.maximum(short, 0) / 2
+        free[:-1] -= push
+        free[1:] += push
+    found = np.empty_like(free)
+    found[order] = free
+    return found.tolist()
+
+
+@lru_cache(maxsize=16)
+def fullest(colour: str) -> float:
+    """How far an area may be filled with a colour so that the page's ink can be read on it: contrast 4.5, WCAG's AA,
+    in both of JupyterLab's themes."""
+    shares = [round(share, 2) for share in np.arange(0.85, 0.05, -0.05)]
+    return next(share for share in shares if all(_is_readable(colour, share, *theme) for theme in THEMES))
+
+
+def _is_readable(colour: str, share: float, ink: Any, paper: Any) -> bool:
+    fill = np.asarray(to_rgb(ink if colour == INK else colour))
+    return contrast(ink, share * fill + (1 - share) * np.asarray(to_rgb(paper))) >= 4.5
+
+
+def contrast(one: Any, other: Any) -> float:
+    """The contrast of two colours as WCAG defines it, from 1 to 21."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: Any) -> float:
+    channels = np.asarray(to_rgb(colour))
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ (0.2126, 0.7152, 0.0722))
 
 
 def write(number: float, digits: int) -> str:

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 import torch
+from matplotlib.colors import to_hex, to_rgba
 
 from sdpa_helpers.lessons import gradients as lesson
 from sdpa_helpers.lessons.gradients import experiments as experiments
-from sdpa_helpers.show.figures import Picture
+from sdpa_helpers.show.figures import INK, SKY, Picture, fullest
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
 QUESTIONS = ["alive", "small and alive", "action", "big"]
@@ -256,9 +257,10 @@ def test_alt_texts_carry_the_numbers():
 
 
 def test_ratio_maps_are_two_sided_around_one():
-    """Blue above 1 and orange below, in every panel: also where all ratios lie on one side."""
+    """Ink above 1 and SKY below, equally strong in every panel: also where all ratios lie on one side."""
     for picture in (DRAWN["ratios"], lesson.plot_ratios(small_grid(), "queries")):
         for ax in picture.figure.axes:
-            assert ax.images[0].get_clim() == (-2, 2)
-            red, _, blue, _ = ax.images[0].to_rgba(1.0)
-            assert blue > red
+            fills = [to_rgba(patch.get_facecolor()) for patch in ax.patches if patch.get_fill()]
+            assert {to_hex(fill).upper() for fill in fills} <= {INK.upper(), SKY.upper()}
+            for fill in fills:
+                assert fill[3] <= fullest(INK if to_hex(fill).upper() == INK.upper() else SKY)

@@ -1,6 +1,7 @@
 """The shared look of figures, and the reader's predictions."""
 
 import base64
+import io
 import re
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 from IPython.core.formatters import DisplayFormatter
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
 from sdpa_helpers.show import figures as style
@@ -21,26 +22,37 @@ def bar_chart() -> style.Picture:
     return style.show(fig, 'Bars: "a" is 1 &\n  b is −0.5.')
 
 
-def test_a_picture_is_an_image_with_alt_text_at_twice_the_resolution():
+def test_a_picture_is_svg_with_an_image_beside_it_and_both_say_what_it_shows():
     data, _ = DisplayFormatter().format(bar_chart())
-    assert set(data) == {"text/html", "text/plain"}
+    assert set(data) == {"text/html", "text/plain", "image/png"}
     assert data["text/plain"] == 'Figure: Bars: "a" is 1 & b is −0.5.'
-    assert 'alt="Bars: &quot;a&quot; is 1 &amp; b is −0.5."' in data["text/html"]
-    assert 'width="400"' in data["text/html"]
-    assert "max-width:100%" in data["text/html"]
-    png = base64.b64decode(re.search(r"base64,([^\"]+)\"", data["text/html"])[1])
+    said = "Bars: &quot;a&quot; is 1 &amp; b is −0.5."
+    assert re.search(rf'<svg [^>]*role="img" aria-label="{said}"', data["text/html"])
+    assert f'<img alt="{said}" width="400"' in data["text/html"]
+    assert re.search(r"base64,([^\"]+)\"", data["text/html"])[1] == data["image/png"]
+    png = base64.b64decode(data["image/png"])
     assert png.startswith(b"\x89PNG")
-    assert len(png) < 60_000
+    assert len(png) < 20_000
+
+
+def test_only_the_style_shows_the_svg_and_hides_the_image():
+    """Who takes out style or SVG must find the image alone, and no litter of the SVG's words."""
+    html = bar_chart()._repr_html_()
+    assert re.search(r"<div hidden><svg .*</svg></div><img ", html)
+    style_sheet = re.search("<style>(.*)</style>", html)[1]
+    assert ".sdpa-figure>div:has(svg){display:block!important}" in style_sheet
+    assert ".sdpa-figure:has(svg)>img{display:none}" in style_sheet
 
 
 def test_the_same_figure_gives_the_same_bytes():
-    assert bar_chart().png() == bar_chart().png()
+    one, other = bar_chart(), bar_chart()
+    assert one.png() == other.png()
+    assert one.svg() == other.svg() == one.svg()
 
 
-def test_the_image_is_an_opaque_light_card(tmp_path):
-    (tmp_path / "a.png").write_bytes(bar_chart().png())
-    image = Image.open(tmp_path / "a.png")
-    assert image.size == (800, 600)
+def test_the_image_is_an_opaque_light_card():
+    image = Image.open(io.BytesIO(bar_chart().png()))
+    assert image.size == (600, 450)
     assert "transparency" not in image.info
     assert min(image.convert("RGB").getpixel((3, 3))) > 245
 
@@ -59,47 +71,77 @@ def test_no_pyplot_and_no_torch_are_imported():
     assert ran.stdout.strip() == "[]"
 
 
-def contrast(one, other) -> float:
-    def luminance(colour):
-        channels = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
-        return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
+COLOURS = (style.INK, style.QUERY, style.KEY, style.VALUE, style.WEIGHT, style.OUTPUT, style.SKY)
 
 
-@pytest.mark.parametrize("colours", [style.SEQUENTIAL, style.DIVERGING])
-def test_numbers_in_cells_are_readable_on_every_colour_of_the_maps(colours):
-    for place in np.linspace(0, 1, 101):
-        background = colours(place)[:3]
-        ink = style.readable_on(background)
-        # Between the two inks lies a colour on which both have contrast √(their ratio): nothing can do better.
-        assert contrast(ink, background) > 3.6
-        assert (
-            contrast(ink, background) >= max(contrast(i, background) for i in (style.INK, style.CARD)) - 1e-9
-        )
+@pytest.mark.parametrize("colour", COLOURS)
+@pytest.mark.parametrize(("ink", "paper"), style.THEMES)
+def test_numbers_in_cells_are_readable_on_every_shade_in_both_themes(colour, ink, paper):
+    fill = np.array(to_rgb(ink if colour == style.INK else colour))
+    for share in np.linspace(0, style.fullest(colour), 21):
+        assert style.contrast(ink, share * fill + (1 - share) * np.array(to_rgb(paper))) >= 4.5
+    assert style.fullest(colour) >= 0.3  # or the cells would all look alike
 
 
-def test_text_on_the_card_has_contrast():
-    assert contrast(style.INK, style.CARD) > 7
-    assert contrast(style.FAINT, style.CARD) > 4.5
+def test_contrast_is_that_of_wcag():
+    assert style.contrast("#000", "#fff") == pytest.approx(21)
+    assert style.contrast("#767676", "#fff") == pytest.approx(4.54, abs=0.01)
 
 
-def test_heat_map_writes_every_number_and_marks_masked_scores():
+def test_fainter_words_can_be_read_in_both_themes():
+    strength = style._PAINTS[style.FAINT.lower()].opacity
+    for ink, paper in style.THEMES:
+        seen = strength * np.array(to_rgb(ink)) + (1 - strength) * np.array(to_rgb(paper))
+        assert style.contrast(seen, paper) > 4.5
+    assert style.contrast(style.FAINT, style.PAPER) > 4.5
+
+
+def test_heat_map_writes_every_number_and_strikes_masked_scores_out():
     fig, ax = style.figure("Scores", x="key", y="query")
     style.heat_map(ax, [[0.5, -np.inf, -2.0], [np.nan, 1.0, -0.001]], ["q0", "q1"], ["k0", "k1", "k2"])
     assert [t.get_text() for t in ax.texts] == ["0.50", "−∞", "−2.00", "nan", "1.00", "0.00"]
     assert [t.get_text() for t in ax.get_xticklabels()] == ["k0", "k1", "k2"]
-    image = ax.images[0]
-    assert image.get_clim() == (-2.0, 2.0)  # two-sided, so that zero is the neutral colour
-    assert style.show(fig, "scores").png()
+    assert len(ax.lines) == 2
+    fills = [(to_hex(p.get_facecolor()).upper(), p.get_facecolor()[3]) for p in ax.patches if p.get_fill()]
+    half, whole = style.fullest(style.INK) / 4, style.fullest(style.SKY)
+    assert fills[:2] == [(style.INK.upper(), pytest.approx(half)), (style.SKY.upper(), pytest.approx(whole))]
+    assert style.show(fig, "scores").svg()
 
 
 @pytest.mark.parametrize("matrix", [[[0.0, 0.0]], [[-np.inf, -np.inf]]])
 def test_heat_map_without_any_range(matrix):
     fig, ax = style.figure("Weights")
     style.heat_map(ax, matrix, ["q"], ["a", "b"])
-    assert style.show(fig, "weights").png()
+    assert style.show(fig, "weights").svg()
+
+
+def test_lines_carry_their_names_at_their_ends_apart_from_each_other():
+    fig, ax = style.figure("Lines", y="value")
+    for label, end in (("low", 0.0), ("a", 1.0), ("b", 1.01), ("_not named", 0.5)):
+        ax.plot([0, 1], [0, end], label=label)
+    style.name_lines(ax, gap=15)
+    picture = style.show(fig, "three lines")
+    heights = {
+        text: float(y)
+        for y, text in re.findall(r'<text x="[^"]*" y="([^"]*)"[^>]*>(low|a|b)</text>', picture.svg())
+    }
+    assert heights["low"] > heights["a"] > heights["b"]
+    assert heights["a"] - heights["b"] == pytest.approx(15 * 100 / 72, abs=0.5)
+
+
+@pytest.mark.parametrize("places", [[5.0, 5.0, 5.0], [0.0, 40.0], [30.0, 1.0, 2.0, 29.0]])
+def test_spread_moves_no_more_than_needed(places):
+    found = style.spread(places, 10)
+    assert min(np.diff(np.sort(found))) >= 10 - 1e-6
+    assert np.mean(found) == pytest.approx(np.mean(places))
+    assert [found[i] for i in np.argsort(places, kind="stable")] == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"), [("d_k = 4", "dₖ = 4"), ("1/√d_k", "1/√dₖ"), ("is_causal", "is_causal")]
+)
+def test_names_of_sizes_have_subscripts(text, printed):
+    assert style.with_symbols(text) == printed
 
 
 def test_several_series_have_a_legend_and_one_has_none():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,19 +11,16 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 from numpy import ndarray as Array
 
 from sdpa_helpers.show.figures import (
-    BLACK,
-    BLUE,
     FAINT,
-    GREEN,
     INK,
-    ORANGE,
-    PURPLE,
+    LINES,
+    PAPER,
+    SHADE,
     SKY,
-    VERMILION,
     Picture,
     bars,
     figure,
-    legend,
+    name_lines,
     panels,
     show,
     write,
@@ -40,7 +37,21 @@ if TYPE_CHECKING:
         Timings,
     )
 
-WAYS = {"step by step": ORANGE, "textbook": ORANGE, "in chunks": BLUE, "fused": GREEN}
+
+class Look(NamedTuple):
+    """How a way to compute attention is drawn in every figure."""
+
+    colour: str
+    dash: str
+    marker: str
+
+
+WAYS = {
+    "step by step": Look(SKY, "--", "s"),
+    "textbook": Look(SKY, "--", "s"),
+    "in chunks": Look(FAINT, "-.", "D"),
+    "fused": Look(INK, "-", "o"),
+}
 
 
 def plot_operations(tally: Mapping[str, Mapping[str, int]]) -> Picture:
@@ -48,7 +59,7 @@ def plot_operations(tally: Mapping[str, Mapping[str, int]]) -> Picture:
     fig, ax = figure("What attention does, counted", x="operation", y="how often", size=(7.6, 3.8))
     names = ["multiply", "add", "exp", "divide", "compare"]
     series = {step: [counts.get(name, 0) for name in names] for step, counts in tally.items()}
-    bars(ax, names, series, colours=(BLUE, ORANGE, GREEN), digits=0)
+    bars(ax, names, series, colours=(SHADE, SKY, PAPER), digits=0)
     facts = "; ".join(
         f"{step}: " + ", ".join(f"{name} {count}" for name, count in zip(names, counts, strict=True))
         for step, counts in series.items()
@@ -72,14 +83,16 @@ def plot_exponents(
         _powers_of_two(ax, x)
         ax.set_yscale("log")
         runs = timings.seconds.ravel() * 1e3
-        ax.plot(np.repeat(x, timings.seconds.shape[1]), runs, ".", color=SKY, markersize=5)
-        ax.plot(x, line * 1e3, color=WAYS[way], linewidth=2, label=f"{way}: slope {slope.value:.2f}")
-        ax.plot(x, timings.medians * 1e3, "o", color=WAYS[way], markersize=6)
+        look = WAYS[way]
+        ax.plot(np.repeat(x, timings.seconds.shape[1]), runs, ".", color=SHADE, markersize=4)
+        name = f"{way}:\nslope {slope.value:.2f}"
+        ax.plot(x, line * 1e3, look.dash, color=look.colour, linewidth=2, label=name)
+        ax.plot(x, timings.medians * 1e3, look.marker, color=look.colour, markersize=6)
         variable = "the number of tokens" if ax is axes[0] else "the width of a head"
         facts.append(f"{way}, against {variable}: slope {slope.value:.2f}")
     for ax in axes:
         _plain_numbers(ax)
-        legend(ax)
+        name_lines(ax, gap=30)
     return show(
         fig, "Two charts with logarithmic axes, measured times and fitted straight lines. " + "; ".join(facts)
     )
@@ -94,9 +107,9 @@ def plot_layer(sizes: Array, shares: Mapping[int, LayerFlops]) -> Picture:
         size=(7.4, 4.0),
     )
     facts = []
-    for (d_model, flops), colour in zip(shares.items(), (BLUE, GREEN, ORANGE), strict=False):
-        ax.plot(sizes, 100 * flops.share, color=colour, linewidth=2.2, label=f"d_model = {d_model}")
-        ax.plot(6 * d_model, 50, "o", color=colour, markersize=7)
+    for (d_model, flops), (colour, dash) in zip(shares.items(), LINES, strict=False):
+        ax.plot(sizes, 100 * flops.share, dash, color=colour, linewidth=2.2, label=f"d_model = {d_model}")
+        ax.plot(6 * d_model, 50, "o", color=INK, markersize=6)
         ax.annotate(
             f"{6 * d_model:,}".replace(",", " "),
             (6 * d_model, 50),
@@ -110,7 +123,7 @@ def plot_layer(sizes: Array, shares: Mapping[int, LayerFlops]) -> Picture:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1024:g} Ki" if x >= 1024 else f"{x:g}"))
     ax.axhline(50, color=FAINT, linewidth=1, linestyle=":")
     ax.set_ylim(0, 100)
-    legend(ax, loc="upper left")
+    name_lines(ax)
     return show(fig, "Rising S-shaped curves, wider models further to the right: " + ", ".join(facts) + ".")
 
 
@@ -125,12 +138,13 @@ def plot_layer_race(race: LayerRace, d_model: int) -> Picture:
     ax.set_yscale("log")
     _powers_of_two(ax, race.sizes)
     lines = {
-        "projections and MLP": (race.rest, BLACK),
-        "attention, step by step": (race.step_by_step, ORANGE),
-        "attention, fused": (race.fused, GREEN),
+        "projections and MLP": (race.rest, Look(FAINT, ":", "D")),
+        "attention, step by step": (race.step_by_step, WAYS["step by step"]),
+        "attention, fused": (race.fused, WAYS["fused"]),
     }
-    for label, (timings, colour) in lines.items():
-        ax.plot(timings.sizes, timings.medians * 1e3, "o-", color=colour, linewidth=2, label=label)
+    for label, (timings, (colour, dash, marker)) in lines.items():
+        look = {"color": colour, "linestyle": dash, "marker": marker, "linewidth": 2}
+        ax.plot(timings.sizes, timings.medians * 1e3, label=label, **look)
     ax.axvline(6 * d_model, color=FAINT, linewidth=1.2, linestyle=":")
     ax.annotate(
         f"counted: 6·d_model = {6 * d_model}",
@@ -142,7 +156,7 @@ def plot_layer_race(race: LayerRace, d_model: int) -> Picture:
         fontsize=10,
     )
     _plain_numbers(ax)
-    legend(ax)
+    name_lines(ax)
     facts = ", ".join(
         f"{way.replace('_', ' ')} "
         + ("does not cross it" if np.isnan(x := race.crossover(way)) else f"crosses it near {x:.0f} tokens")
@@ -166,7 +180,7 @@ def plot_readings(bytes_held: Mapping[str, float]) -> Picture:
     )
     names, gigabytes = list(bytes_held), np.array(list(bytes_held.values())) / 1e9
     rows = np.arange(len(names))[::-1]
-    ax.barh(rows, gigabytes, 0.66, left=0, color=[BLUE, BLUE, BLUE, GREEN, GREEN, GREEN][: len(names)])
+    ax.barh(rows, gigabytes, 0.66, left=0, color=[SHADE, SHADE, SHADE, SKY, SKY, SKY][: len(names)])
     ax.set_xscale("log")
     ax.set_xlim(1e-3, 8e3)
     for row, size in zip(rows, gigabytes, strict=True):
@@ -195,12 +209,13 @@ def plot_peaks(sizes: Sequence[int], peaks: Mapping[str, Array]) -> Picture:
     )
     ax.set_yscale("log")
     _powers_of_two(ax, np.asarray(sizes))
-    for (way, mib), marker in zip(peaks.items(), "osD", strict=False):
-        ax.plot(sizes, mib, f"{marker}-", color=WAYS[way], linewidth=2, markersize=7, label=way)
+    for way, mib in peaks.items():
+        colour, dash, marker = WAYS[way]
+        ax.plot(sizes, mib, color=colour, linestyle=dash, marker=marker, linewidth=2, label=way)
     one = np.array(sizes, dtype=float) ** 2 * 4 / 2**20
     ax.plot(sizes, one, ":", color=FAINT, linewidth=1.6, label="one n × n matrix")
     _plain_numbers(ax)
-    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    name_lines(ax)
     facts = ", ".join(f"{way} {mib[-1]:.3g} MiB" for way, mib in peaks.items())
     return show(
         fig,
@@ -220,12 +235,11 @@ def plot_roofline(machine: Machine, placed: Mapping[str, tuple[float, float]]) -
     reach = np.geomspace(0.2, 2000, 200)
     roof = np.minimum(machine.peak, reach * machine.bandwidth) / 1e9
     ax.plot(reach, roof, color=INK, linewidth=2.2)
-    ax.fill_between(reach, roof, roof.min() / 30, color=SKY, alpha=0.10)
+    ax.fill_between(reach, roof, roof.min() / 30, color=SHADE, alpha=0.25, linewidth=0)
     ax.axvline(machine.ridge, color=FAINT, linewidth=1, linestyle=":")
-    colours = (BLUE, PURPLE, SKY, ORANGE, GREEN, VERMILION)
     shifts = {"QKᵀ": (-32, -5), "A·V": (9, 2), "softmax": (10, -2), "decoding": (-4, -19)}
-    for (name, (intensity, speed)), colour in zip(placed.items(), colours, strict=False):
-        ax.plot(intensity, speed / 1e9, "o", color=colour, markersize=9, zorder=4)
+    for name, (intensity, speed) in placed.items():
+        ax.plot(intensity, speed / 1e9, "o", color=INK, markersize=8, zorder=4)
         ax.annotate(
             name,
             (intensity, speed / 1e9),
@@ -255,7 +269,7 @@ def plot_race(race: Race, peak: float) -> Picture:
     percent = [100 * speed / peak for speed in speeds.values()]
     bars(ax, list(speeds), percent, digits=0)
     for patch, way in zip(ax.patches, speeds, strict=True):
-        patch.set_facecolor(WAYS[way])
+        patch.set_facecolor(SKY if way == "step by step" else SHADE)
     ax.set_ylim(0, max(110, 1.1 * max(percent)))
     ax.axhline(100, color=FAINT, linewidth=1, linestyle=":")
     facts = ", ".join(f"{way} {write(p, 0)} %" for way, p in zip(speeds, percent, strict=True))
@@ -275,8 +289,6 @@ def plot_additive(race: AdditiveRace) -> Picture:
     }
     ratios = [float(np.median(seconds)) / base for seconds in times.values()]
     bars(ax, list(times), ratios, digits=0)
-    for patch, colour in zip(ax.patches, (BLUE, GREEN, ORANGE), strict=True):
-        patch.set_facecolor(colour)
     facts = ", ".join(f"{' '.join(n.split())} {write(r, 0)}" for n, r in zip(times, ratios, strict=True))
     return show(fig, f"Bars of time relative to the dot product: {facts}.")
 
@@ -288,10 +300,10 @@ def plot_additive_memory(sizes: Sequence[int], peaks: Mapping[str, Sequence[floa
     )
     ax.set_yscale("log")
     _powers_of_two(ax, np.asarray(sizes))
-    for (way, peak), colour in zip(peaks.items(), (ORANGE, GREEN, BLUE), strict=True):
-        ax.plot(sizes, np.array(peak) / 2**20, "o-", color=colour, linewidth=2, label=way)
+    for (way, peak), (colour, dash) in zip(peaks.items(), LINES[2::-1], strict=False):
+        ax.plot(sizes, np.array(peak) / 2**20, f"o{dash}", color=colour, linewidth=2, label=way)
     _plain_numbers(ax)
-    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    name_lines(ax)
     facts = "; ".join(f"{way} {peak[-1] / 2**20:.1f} MiB" for way, peak in peaks.items())
     return show(fig, f"Line chart with logarithmic axes. At {sizes[-1]} tokens: {facts}.")
 

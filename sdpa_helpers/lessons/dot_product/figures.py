@@ -19,31 +19,28 @@ from sdpa_helpers.lessons.dot_product.experiments import (
     view_from,
 )
 from sdpa_helpers.show.figures import (
-    BLUE,
     FAINT,
     INK,
     KEY,
+    LINES,
     OUTPUT,
-    PURPLE,
+    PAPER,
     QUERY,
-    SKY,
+    SHADE,
     VALUE,
+    WEIGHT,
     Picture,
     arrow,
     bars,
     figure,
     heat_map,
     legend,
+    name_lines,
     panels,
     plane,
     show,
     write,
 )
-
-# Experiments ------------------------------------------------------------------------------------------------
-
-
-# Figures ----------------------------------------------------------------------------------------------------
 
 
 def plot_products(
@@ -51,12 +48,10 @@ def plot_products(
 ) -> Picture:
     """The terms of one dot product, and their sum."""
     products = q * k
-    fig, ax = figure(
-        f"{names}: one product per coordinate, then the sum", x="coordinate", y="product q[i]·k[i]"
-    )
+    fig, ax = figure(f"{names}: one product per coordinate, then the sum", x="coordinate", y="product qᵢ·kᵢ")
     heights = [*products, products.sum()]
     bars(ax, [*features, "sum = score"], heights)
-    ax.patches[-1].set_facecolor(OUTPUT)
+    ax.patches[-1].set_facecolor(FAINT)
     terms = ", ".join(f"{name} {write(value, 2)}" for name, value in zip(features, products, strict=True))
     return show(
         fig, f"Bar chart for {names}. Products: {terms}. Their sum, the score, is {write(heights[-1], 2)}."
@@ -91,9 +86,9 @@ def plot_view(
                 ax.plot([along, along], [0, off], ":", color=FAINT, linewidth=1.2)
             facts.append(f"from {query}: {label} {write(along, 2)} along and {write(off, 2)} off")
         arrow(ax, (float(np.linalg.norm(q)), 0.0), "query", colour=QUERY, shift=(4, -13))
-        ax.axvspan(-20, 0, color="#F3E3D8", alpha=0.6, zorder=0)
+        ax.axvspan(-20, 0, color=SHADE, alpha=0.25, linewidth=0, zorder=0)
         ax.set(xlim=(-2.2, 3.0), ylim=(-0.55, 3.3))
-        ax.text(-2.1, -0.42, "score below 0", color=FAINT, fontsize=9.5)
+        ax.text(-2.1, -0.42, "score below 0", color=FAINT, fontsize=10)
         ax.set_aspect("equal")
         ax.axhline(0, color=FAINT, linewidth=0.8, zorder=0)
     return show(fig, "Keys as arrows in the plane of query and key; " + "; ".join(facts) + ".")
@@ -108,14 +103,9 @@ def plot_angle_curve(lengths: Sequence[float], marks: Sequence[tuple[float, floa
         size=(7.2, 3.8),
     )
     degrees = np.linspace(0, 180, 361)
-    for length, colour in zip(lengths, (BLUE, OUTPUT, PURPLE), strict=False):
-        ax.plot(
-            degrees,
-            score_at(degrees, 1.0, length),
-            color=colour,
-            linewidth=2.2,
-            label=f"key of length {length:g}",
-        )
+    for length, (colour, dash) in zip(lengths, LINES, strict=False):
+        scores = score_at(degrees, 1.0, length)
+        ax.plot(degrees, scores, dash, color=colour, linewidth=2.2, label=f"key of length {length:g}")
     facts = []
     for angle, length in marks:
         score = float(score_at(angle, 1.0, length))
@@ -130,8 +120,8 @@ def plot_angle_curve(lengths: Sequence[float], marks: Sequence[tuple[float, floa
         )
         facts.append(f"a key of length {length:g} at {angle:g} degrees scores {write(score, 2)}")
     ax.axhline(0, color=FAINT, linewidth=0.8)
-    ax.set_xticks(range(0, 181, 30))
-    legend(ax)
+    ax.set(xticks=range(0, 181, 30), xlim=(0, 180))
+    name_lines(ax)
     return show(
         fig,
         "Cosine curves of score against angle, positive below 90 degrees and negative above; "
@@ -145,7 +135,7 @@ def plot_dot_and_cosine(
 ) -> Picture:
     """Two rankings of the same keys."""
     fig, ax = figure("The same keys, ranked by two measures", x="key", y="value", size=(7.2, 3.6))
-    bars(ax, keys, {"dot product": dots, "cosine": cosines}, colours=(BLUE, SKY))
+    bars(ax, keys, {"dot product": dots, "cosine": cosines})
     first = f"By dot product {keys[int(dots.argmax())]} comes first with {write(float(dots.max()), 2)}"
     return show(
         fig, f"{first}; by cosine {keys[int(cosines.argmax())]} with {write(float(cosines.max()), 2)}."
@@ -157,7 +147,8 @@ def plot_matrix(
 ) -> Picture:
     """Scores or weights: one row per query, one column per key."""
     fig, ax = figure(title, x="key", y="query", size=(6.4, 3.2))
-    heat_map(ax, matrix, rows, columns)
+    rows_are_weights = (matrix >= 0).all() and np.allclose(matrix.sum(axis=-1), 1)
+    heat_map(ax, matrix, rows, columns, colour=WEIGHT if rows_are_weights else INK)
     facts = "; ".join(
         f"{row}: " + ", ".join(f"{key} {write(v, 2)}" for key, v in zip(columns, line, strict=True))
         for row, line in zip(rows, matrix, strict=True)
@@ -174,7 +165,7 @@ def plot_rules(scores: Float[Array, "n_k"], keys: Sequence[str], query: str) -> 
         f"Three rules for “{query}”: only one is attention", x="key", y="weight", size=(8.0, 3.8)
     )
     labels = [f"{key}\nscore {write(score, 1)}" for key, score in zip(keys, scores, strict=True)]
-    bars(ax, labels, rules, colours=(FAINT, PURPLE, BLUE))
+    bars(ax, labels, rules, colours=(SHADE, PAPER, WEIGHT))
     facts = "; ".join(f"{name}: " + ", ".join(write(v, 2) for v in rule) for name, rule in rules.items())
     return show(fig, f"Weights of the keys {', '.join(keys)} under three rules. {facts}.")
 
@@ -197,7 +188,7 @@ def plot_hull(
     ax.fill(*corners.T, color=VALUE, alpha=0.10, zorder=1)
     ax.plot(*np.vstack([corners, corners[:1]]).T, color=VALUE, linewidth=1.2, zorder=1)
     ax.plot(
-        *cloud.T, ".", color=SKY, markersize=3.5, alpha=0.7, zorder=2, label=f"{len(cloud)} random queries"
+        *cloud.T, ".", color=OUTPUT, markersize=4, alpha=0.5, zorder=2, label=f"{len(cloud)} random queries"
     )
     ax.plot(*V.T, "s", color=VALUE, markersize=9, zorder=3, label="values")
     ax.plot(*outputs.T, "o", color=OUTPUT, markersize=8, zorder=4, label="our four outputs")
@@ -227,15 +218,11 @@ def plot_turn(path: Turn, start: str, end: str) -> Picture:
     )
     jump = int(np.abs(np.diff(path.hard[:, 1])).argmax())
     for piece in (slice(None, jump + 1), slice(jump + 1, None)):
-        ax.plot(
-            path.share[piece],
-            path.hard[piece, 1],
-            color=FAINT,
-            linewidth=2.2,
-            label="argmax" if piece.start is None else None,
-        )
+        name = "argmax" if piece.start is not None else None
+        ax.plot(path.share[piece], path.hard[piece, 1], "--", color=OUTPUT, linewidth=2.2, label=name)
     ax.plot(path.share, path.soft[:, 1], color=OUTPUT, linewidth=2.2, label="softmax")
-    legend(ax)
+    ax.set_xlim(0, 1)
+    name_lines(ax)
     before, after, first, last = (
         write(v, 2) for v in (path.hard[jump, 1], path.hard[jump + 1, 1], path.soft[0, 1], path.soft[-1, 1])
     )

@@ -23,29 +23,30 @@ from sdpa_helpers.lessons.gradients.experiments import (
     two_key_slope,
 )
 from sdpa_helpers.show.figures import (
-    BLUE,
-    DIVERGING,
     FAINT,
     INK,
-    ORANGE,
     OUTPUT,
-    PURPLE,
+    PAPER,
     SKY,
+    VALUE,
+    WEIGHT,
     Picture,
     arrow,
     bars,
     figure,
     heat_map,
     legend,
+    name_lines,
     panels,
     plane,
-    readable_on,
     show,
     write,
 )
 
-UNSCALED, SCALED = OUTPUT, BLUE
+UNSCALED, SCALED = SKY, INK
 Place = Literal["scores", "queries"]
+_RUNS = ((UNSCALED, "-"), (SCALED, "-"), (FAINT, "-."))
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NAMES = {"scores": "‖dS‖, at the scores", "queries": "‖dQ‖, at the queries"}
 
 
@@ -54,7 +55,7 @@ def plot_push(
 ) -> Picture:
     """Weights before and after one score was raised."""
     fig, ax = figure(f"One score is raised, that of “{pushed}”: every weight moves", x="key", y="weight")
-    bars(ax, words, {"before": before, "after": after}, colours=(SKY, BLUE), digits=3)
+    bars(ax, words, {"before": before, "after": after}, colours=((WEIGHT, 0.3), WEIGHT), digits=3)
     facts = "; ".join(
         f"{word} from {write(b, 3)} to {write(a, 3)}" for word, b, a in zip(words, before, after, strict=True)
     )
@@ -91,13 +92,16 @@ def plot_difference_errors(
         size=(7.2, 3.8),
     )
     facts = []
-    for (name, error), colour in zip(errors.items(), (BLUE, ORANGE), strict=True):
+    for (name, error), colour in zip(errors.items(), (INK, SKY), strict=True):
         ax.loglog(steps, error, color=colour, linewidth=2.2, label=name)
         best = int(np.argmin(error))
         ax.plot(steps[best], error[best], "o", color=colour, markersize=8)
         facts.append(f"{name} is best at h about 1e{np.log10(steps[best]):.0f}")
-    ax.axhline(wanted, color=FAINT, linewidth=1.2, linestyle="--", label=f"tolerance {wanted:g}")
-    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    exponent = f"{np.log10(wanted):.0f}".translate(_RAISED)
+    ax.plot(
+        steps, np.full(len(steps), wanted), "--", color=FAINT, linewidth=1.2, label=f"tolerance 10{exponent}"
+    )
+    name_lines(ax)
     return show(
         fig,
         "V-shaped curves on logarithmic axes: for large steps the error falls with h², for small steps rounding "
@@ -125,7 +129,8 @@ def plot_pull(
     ax.plot(*np.stack([output - 2.6 * across, output + 2.6 * across]).T, "--", color=FAINT, linewidth=1.2)
     for place, slope, word in zip(V, scores_grad, words, strict=True):
         rises = slope < 0
-        ax.plot(*place, "^" if rises else "v", color=BLUE if rises else OUTPUT, markersize=13, zorder=3)
+        look = {"markerfacecolor": VALUE if rises else PAPER, "markeredgewidth": 2, "zorder": 3}
+        ax.plot(*place, "^" if rises else "v", color=VALUE, markersize=12, **look)
         change = f"{word}: {'rises' if rises else 'falls'}, {write(abs(slope), 2)}"
         place_of_text = (11, -4) if place @ unit > output @ unit or word == words[0] else (-11, -4)
         side = "left" if place_of_text[0] > 0 else "right"
@@ -139,13 +144,12 @@ def plot_pull(
             ha=side,
         )
         facts.append(change)
-    ax.plot(*output, "o", color=INK, markersize=8, zorder=4)
+    ax.plot(*output, "o", color=OUTPUT, markersize=9, zorder=4)
     tip = (float(output[0] + 1.2 * unit[0]), float(output[1] + 1.2 * unit[1]))
     arrow(
         ax,
         tip,
         "wished for",
-        colour=PURPLE,
         start=(float(output[0]), float(output[1])),
         shift=(-4, -16),
     )
@@ -163,12 +167,11 @@ def plot_backward(back: Backward, rows: Sequence[str], columns: Sequence[str]) -
     """The three matrices of softmax's way back."""
     matrices = (back.weights_grad, back.weights, back.scores_grad)
     fig, axes = panels(
-        ["dA, at the weights", "A, the weights", "dS, at the scores"], x="key", size=(11.4, 3.4)
+        ["dA, at the weights", "A, the weights", "dS, at the scores"], x="key", size=(9.8, 3.2)
     )
     axes[0].set_ylabel("query", color=INK, fontsize=10.5)
-    for ax, matrix in zip(axes, matrices, strict=True):
-        heat_map(ax, matrix, rows if ax is axes[0] else [""] * len(rows), columns)
-        ax.tick_params(axis="x", labelsize=9)
+    for ax, matrix, colour in zip(axes, matrices, (INK, WEIGHT, INK), strict=True):
+        heat_map(ax, matrix, rows if ax is axes[0] else [""] * len(rows), columns, colour=colour)
     facts = "; ".join(
         f"{row}: " + ", ".join(f"{key} {write(v, 2)}" for key, v in zip(columns, line, strict=True))
         for row, line in zip(rows, back.scores_grad, strict=True)
@@ -189,8 +192,8 @@ def plot_slopes(gaps: Float[Array, "k"]) -> Picture:
     )
     curves = {
         "exact": (losers_slope(gaps), FAINT, "-"),
-        "loser, float32": (losers_slope(gaps, np.float32), BLUE, "-"),
-        "winner, float32": (two_key_slope(gaps, np.float32), ORANGE, "--"),
+        "loser, float32": (losers_slope(gaps, np.float32), INK, "-"),
+        "winner, float32": (two_key_slope(gaps, np.float32), SKY, "--"),
     }
     facts = []
     for name, (slope, colour, style) in curves.items():
@@ -221,22 +224,19 @@ def plot_ratios(grid: Mapping[tuple[int, int], Cell], place: Place) -> Picture:
     """Median and mean of a norm, unscaled divided by scaled, for every pair (d_k, n_k)."""
     fig, axes = panels(
         [f"median {_NAMES[place]}", f"mean {_NAMES[place]}"],
-        x="d_k",
-        y="n_k",
-        size=(10.6, 3.8),
+        x="dₖ",
+        y="nₖ",
+        size=(9.6, 3.6),
     )
     keys, dimensions = sorted({n for _, n in grid}), sorted({d for d, _ in grid})
     facts = []
     for ax, statistic, name in zip(axes, (np.median, np.mean), ("median", "mean"), strict=True):
         table = ratios(dict(grid), place, statistic)
         colours = np.clip(np.log10(table.ratio), -2, 2)
-        heat_map(ax, colours, [str(n) for n in keys], [str(d) for d in dimensions])
-        ax.images[0].set(cmap=DIVERGING, clim=(-2, 2))
+        heat_map(ax, colours, [str(n) for n in keys], [str(d) for d in dimensions], limit=2)
         for text, ratio, sure in zip(ax.texts, table.ratio.flat, table.sure.flat, strict=True):
             text.set_text(_short(ratio) if sure else f"≈ {_short(ratio)}")
             text.set_fontsize(10)
-        for text, colour in zip(ax.texts, colours.flat, strict=True):
-            text.set_color(readable_on(ax.images[0].to_rgba(colour)[:3]))
         facts.append(
             f"the {name} is smaller without the scale in {(table.ratio < 1).sum()} of {table.ratio.size} cells, "
             f"down to {table.ratio.min():.0e}, and larger in {(table.ratio > 1).sum()}, up to {table.ratio.max():.1f}"
@@ -253,7 +253,7 @@ def plot_ratios(grid: Mapping[tuple[int, int], Cell], place: Place) -> Picture:
 def plot_norms(cell: Cell, d_k: int, n_k: int) -> Picture:
     """How the gradients of single queries are distributed, with median and mean."""
     fig, ax = figure(
-        f"d_k = {d_k}, n_k = {n_k}: few rows carry the mean",
+        f"dₖ = {d_k}, nₖ = {n_k}: few rows carry the mean",
         x="‖dQ‖ of one query (logarithmic)",
         y="share of queries (%)",
         size=(7.6, 3.9),
@@ -262,7 +262,7 @@ def plot_norms(cell: Cell, d_k: int, n_k: int) -> Picture:
     facts = []
     for name, norms, colour in (
         ("without scale", cell.unscaled.queries, UNSCALED),
-        ("with 1/√d_k", cell.scaled.queries, SCALED),
+        ("with 1/√dₖ", cell.scaled.queries, SCALED),
     ):
         logs = np.clip(np.log10(np.maximum(norms.ravel(), 1e-300)), -11.9, 1.9)
         ax.hist(
@@ -286,7 +286,7 @@ def plot_norms(cell: Cell, d_k: int, n_k: int) -> Picture:
 
 def plot_growth(grid: Mapping[tuple[int, int], Cell], keys: Sequence[int]) -> Picture:
     """Means with 95 % bands against d_k, at the scores and at the queries."""
-    fig, axes = panels([f"mean {_NAMES[p]}" for p in ("scores", "queries")], x="d_k", size=(10.0, 3.9))
+    fig, axes = panels([f"mean {_NAMES[p]}" for p in ("scores", "queries")], x="dₖ", size=(9.6, 3.8))
     axes[0].set_ylabel("mean norm of a row", color=INK, fontsize=10.5)
     dimensions = sorted({d for d, _ in grid})
     facts = []
@@ -295,14 +295,14 @@ def plot_growth(grid: Mapping[tuple[int, int], Cell], keys: Sequence[int]) -> Pi
             for scaled, colour in ((False, UNSCALED), (True, SCALED)):
                 cells = [grid[d, n].scaled if scaled else grid[d, n].unscaled for d in dimensions]
                 found = np.array([interval(getattr(cell, place)) for cell in cells])
-                name = f"n_k = {n}, {'1/√d_k' if scaled else 'no scale'}"
+                name = f"nₖ = {n}, {'1/√dₖ' if scaled else 'no scale'}"
                 ax.loglog(dimensions, found[:, 0], style, color=colour, linewidth=2, label=name)
                 ax.fill_between(dimensions, found[:, 1], found[:, 2], color=colour, alpha=0.25, linewidth=0)
                 facts.append(f"{place}, {name}: from {write(found[0, 0], 2)} to {write(found[-1, 0], 2)}")
         _dimension_ticks(ax, dimensions)
     axes[0].set_yticks([0.02, 0.05, 0.1, 0.2, 0.4], ["0.02", "0.05", "0.1", "0.2", "0.4"])
     axes[1].set_yticks([0.05, 0.1, 0.25, 0.5, 1, 2], ["0.05", "0.1", "0.25", "0.5", "1", "2"])
-    legend(axes[1], loc="center left", bbox_to_anchor=(1.0, 0.5))
+    name_lines(axes[1])
     return show(
         fig, f"Line charts of mean gradients for d_k from 4 to 4096, with 95 % bands. {'; '.join(facts)}."
     )
@@ -318,7 +318,7 @@ def plot_dead(grid: Mapping[tuple[int, int], Cell]) -> Picture:
     keys, dimensions = sorted({n for _, n in grid}), sorted({d for d, _ in grid})
     shares = np.array([[dead_share(grid[d, n].unscaled.scores) for d in dimensions] for n in keys])
     with_scale = max(float(dead_share(cell.scaled.scores)) for cell in grid.values())
-    fig, ax = figure("Dead rows without the scale, in %", x="d_k", y="n_k", size=(6.8, 3.5))
+    fig, ax = figure("Dead rows without the scale, in %", x="dₖ", y="nₖ", size=(6.8, 3.5))
     heat_map(ax, 100 * shares, [str(n) for n in keys], [str(d) for d in dimensions], digits=0)
     return show(
         fig,
@@ -337,11 +337,12 @@ def plot_training(runs: Mapping[str, Sequence[Training]]) -> Picture:
         size=(7.6, 3.9),
     )
     facts = []
-    for (name, several), colour in zip(runs.items(), (UNSCALED, SCALED, PURPLE), strict=True):
+    for (name, several), (colour, dash) in zip(runs.items(), _RUNS, strict=True):
         curves = 100 * np.array([np.convolve(run.accuracy, np.ones(10) / 10, "valid") for run in several])
         ax.plot(curves.T, color=colour, linewidth=0.8, alpha=0.35)
-        ax.plot(curves.mean(axis=0), color=colour, linewidth=2.4, label=name)
+        ax.plot(curves.mean(axis=0), dash, color=colour, linewidth=2.4, label=name)
         facts.append(f"{name} ends {'above' if curves[:, -1].mean() > 90 else 'below'} 90 %")
-    ax.axhline(100 / 16, color=FAINT, linewidth=1.2, linestyle="--", label="guessing")
-    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    steps = len(next(iter(runs.values()))[0].accuracy)
+    ax.plot([0, steps - 10], [100 / 16] * 2, ":", color=FAINT, linewidth=1.6, label="guessing")
+    name_lines(ax)
     return show(fig, f"Line chart of accuracy over 150 steps: {'; '.join(facts)}.")

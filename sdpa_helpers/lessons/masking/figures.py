@@ -10,19 +10,17 @@ from numpy import ndarray as Array
 
 from sdpa_helpers.lessons.masking.experiments import future_weight
 from sdpa_helpers.show.figures import (
-    BLUE,
-    CARD,
-    GRID,
     INK,
-    ORANGE,
-    SKY,
-    VERMILION,
+    PAPER,
+    WEIGHT,
     Picture,
     bars,
+    cell,
+    cells,
     figure,
     heat_map,
+    legend,
     panels,
-    readable_on,
     show,
     write,
 )
@@ -35,8 +33,8 @@ def plot_scores_and_weights(
     fig, axes = panels(
         ["masked scores", "weights: each row adds up to 1"], x="key", y="query", size=(9.2, 3.4)
     )
-    for ax, matrix in zip(axes, (scores, weights), strict=True):
-        heat_map(ax, matrix, words, words)
+    for ax, matrix, colour in zip(axes, (scores, weights), (INK, WEIGHT), strict=True):
+        heat_map(ax, matrix, words, words, colour=colour)
     facts = "; ".join(
         f"{word}: " + ", ".join(write(w, 2) for w in row) for word, row in zip(words, weights, strict=True)
     )
@@ -45,25 +43,13 @@ def plot_scores_and_weights(
     )
 
 
-def _cells(ax: Axes, shade: Array, texts: list[list[str]], size: float = 10) -> None:
-    """A table of coloured cells. `shade` holds a colour name for each."""
-    n_q, n_k = len(texts), len(texts[0])
-    for (i, j), colour in np.ndenumerate(shade):
-        ax.fill_between([j - 0.5, j + 0.5], i - 0.5, i + 0.5, color=colour, linewidth=0)
-        ax.text(j, i, texts[i][j], color=readable_on(colour), fontsize=size, ha="center", va="center")
-    ax.set(xlim=(-0.5, n_k - 0.5), ylim=(n_q - 0.5, -0.5), xticks=range(n_k), yticks=range(n_q))
-    ax.set_xticks(np.arange(n_k - 1) + 0.5, minor=True)
-    ax.set_yticks(np.arange(n_q - 1) + 0.5, minor=True)
-    ax.grid(visible=False)
-    ax.grid(which="minor", color=CARD, linewidth=2)
-    ax.set_axisbelow(False)
-    ax.tick_params(which="both", length=0)
-    ax.spines[:].set_visible(False)
+def _table(ax: Axes, share: Array, texts: list[list[str]], size: float = 11) -> None:
+    """A table of cells, filled with these shares of ink, with texts in them; its sides are numbered."""
+    cells(ax, *(list(map(str, range(n))) for n in share.shape))
+    for (i, j), filled in np.ndenumerate(share):
+        cell(ax, i, j, INK, float(filled))
+        ax.text(j, i, texts[i][j], color=INK, fontsize=size, ha="center", va="center")
     ax.set_aspect("equal")
-
-
-def _colours(mask: Bool[Array, "n_q n_k"]) -> Array:
-    return np.where(mask, BLUE, GRID)
 
 
 def _rows(mask: Bool[Array, "n_q n_k"]) -> str:
@@ -71,10 +57,10 @@ def _rows(mask: Bool[Array, "n_q n_k"]) -> str:
 
 
 def plot_masks(masks: Mapping[str, Bool[Array, "n_q n_k"]]) -> Picture:
-    """Boolean masks side by side: dark with a dot where the query may attend."""
+    """Boolean masks side by side: filled, with a dot, where the query may attend."""
     fig, axes = panels(list(masks), x="key", y="query", size=(9.6, 2.7))
     for ax, (name, mask) in zip(axes, masks.items(), strict=True):
-        _cells(ax, _colours(mask), np.where(mask, "●", "").tolist(), 9)
+        _table(ax, mask, np.where(mask, "●", "").tolist(), 10)
         ax.set_title(name, color=INK, fontsize=10.5, loc="left", pad=8)
     facts = "; ".join(f"{name.replace(chr(10), ' ')} {_rows(mask)}" for name, mask in masks.items())
     return show(fig, f"Masks, one row for each query, x where it may attend, - where not: {facts}.")
@@ -89,7 +75,7 @@ def plot_alignment(top_left: Bool[Array, "n_q n_k"], bottom_right: Bool[Array, "
         size=(8.6, 2.5),
     )
     for ax, mask in zip(axes, (top_left, bottom_right), strict=True):
-        _cells(ax, _colours(mask), np.where(mask, "●", "").tolist())
+        _table(ax, mask, np.where(mask, "●", "").tolist())
     return show(
         fig,
         f"Two masks for {len(top_left)} queries and {len(top_left[0])} keys, x where a query may attend. "
@@ -103,8 +89,8 @@ def plot_conventions(written: Mapping[str, Array]) -> Picture:
     fig, axes = panels([""] * len(written), x="key", y="query", size=(9.8, 2.9))
     for ax, (name, mask) in zip(axes, written.items(), strict=True):
         texts = [[_short(entry) for entry in row] for row in mask]
-        _cells(ax, _colours(may), texts, 8.5)
-        ax.set_title("\n".join(name.split(", ")), color=INK, fontsize=9.5, loc="left", pad=8)
+        _table(ax, may, texts, 10)
+        ax.set_title("\n".join(name.split(", ")), color=INK, fontsize=10, loc="left", pad=8)
     facts = "; ".join(
         f"{name}: a visible key is {_short(mask[0, 0])}, a hidden one {_short(mask[0, -1])}"
         for name, mask in written.items()
@@ -133,9 +119,9 @@ def plot_future_weight(weights: Mapping[str, Float[Array, "n n"]], word: str) ->
         ax,
         [name.replace(" ", "\n", 1) for name in weights],
         {"on the future": future, "in all": total},
-        colours=(VERMILION, SKY),
+        colours=(WEIGHT, PAPER),
     )
-    ax.legend(frameon=False, labelcolor=INK, fontsize=10, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
     facts = "; ".join(
         f"{name}: {write(f, 2)} of {write(t, 2)}" for name, f, t in zip(weights, future, total, strict=True)
     )
@@ -155,7 +141,7 @@ def plot_decoding(
         size=(8.0, 3.4),
     )
     distances = {name: np.abs(output - whole).max(axis=-1) for name, output in others.items()}
-    bars(ax, words, distances, colours=(BLUE, ORANGE))
+    bars(ax, words, distances)
     facts = "; ".join(
         f"{name}: " + ", ".join(write(d, 2) for d in distance) for name, distance in distances.items()
     )
@@ -169,8 +155,7 @@ def plot_influence(influences: Mapping[str, Float[Array, "n n"]], moved: str) ->
     for ax, (name, influence) in zip(axes, influences.items(), strict=True):
         future = np.triu(np.ones(influence.shape, dtype=bool), k=1)
         leak, allowed = future & (influence != 0), ~future & (influence != 0)
-        shade = np.where(leak, VERMILION, np.where(allowed, SKY, GRID))
-        _cells(ax, shade, np.where(leak, "×", np.where(allowed, "·", "")).tolist())
+        _table(ax, leak + 0.3 * allowed, np.where(leak, "×", np.where(allowed, "·", "")).tolist(), 13)
         ax.set_title(_in_lines(name), color=INK, fontsize=10, loc="left", pad=8)
         counts.append(f"{name}: {int(leak.sum())} of {int(future.sum())}")
     return show(

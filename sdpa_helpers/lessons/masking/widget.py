@@ -196,8 +196,7 @@ def still_reach(words: Sequence[str]) -> Picture:
     for ax, layers in zip(axes, (1, 2), strict=True):
         needed = layers_needed(mask, layers)
         wrong = leaks(needed)
-        style.heat_map(ax, np.where(needed == NEVER, np.inf, needed), words, words, digits=0)
-        ax.images[0].set_clim(0, 3)
+        style.heat_map(ax, np.where(needed == NEVER, np.inf, needed), words, words, digits=0, limit=3)
         for text, (i, j) in zip(ax.texts, np.ndindex(wrong.shape), strict=True):
             shown = "·" if needed[i, j] == NEVER else f"{needed[i, j]}{'!' * bool(wrong[i, j])}"
             text.set(text=shown, color=style.INK, weight="bold" if wrong[i, j] else "normal")

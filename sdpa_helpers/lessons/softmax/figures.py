@@ -9,26 +9,21 @@ from numpy import ndarray as Array
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.lessons.softmax.experiments import FailureMap, Sweep, where_it_shows, with_temperature
 from sdpa_helpers.show.figures import (
-    BLACK,
-    BLUE,
     FAINT,
-    GREEN,
     INK,
-    ORANGE,
-    OUTPUT,
-    PURPLE,
-    SKY,
-    VERMILION,
+    LINES,
+    SHADE,
+    WEIGHT,
     Picture,
     bars,
     figure,
     legend,
+    name_lines,
     panels,
     show,
     write,
 )
 
-_LINES = (BLUE, ORANGE, GREEN, PURPLE, VERMILION)
 _DASHES = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)))
 
 
@@ -41,8 +36,8 @@ def plot_steps(scores: Float[Array, "n"], words: Sequence[str]) -> Picture:
     }
     fig, axes = panels(list(steps), x="key", size=(9.0, 3.3))
     facts = []
-    for ax, (title, heights), unit in zip(axes, steps.items(), ("score", "e^score", "weight"), strict=True):
-        bars(ax, words, heights, colours=(OUTPUT if unit == "weight" else BLUE,))
+    for ax, (title, heights), unit in zip(axes, steps.items(), ("score", "eˢᶜᵒʳᵉ", "weight"), strict=True):
+        bars(ax, words, heights, colours=(WEIGHT if unit == "weight" else SHADE,))
         ax.set_ylabel(unit, color=INK, fontsize=10.5)
         facts.append(f"{title[4:]}: " + ", ".join(write(h, 2) for h in heights))
     return show(fig, f"Three bar charts for the keys {', '.join(words)}. " + "; ".join(facts) + ".")
@@ -65,9 +60,10 @@ def plot_one_score_moves(
     groups: dict[float, list[int]] = {}
     for i in range(len(scores)):
         groups.setdefault(np.nan if i == moving else float(scores[i]), []).append(i)
-    for (_, members), colour, dash in zip(groups.items(), (BLUE, ORANGE, OUTPUT), _DASHES, strict=False):
+    ranked = sorted(groups.values(), key=lambda members: moving not in members)
+    for members, dash in zip(ranked, _DASHES, strict=False):
         names = ", ".join(words[i] for i in members)
-        ax.plot(values, weights[:, members[0]], color=colour, linestyle=dash, linewidth=2.2, label=names)
+        ax.plot(values, weights[:, members[0]], color=WEIGHT, linestyle=dash, linewidth=2.4, label=names)
     ax.axvline(scores[moving], color=FAINT, linewidth=1)
     ax.annotate(
         "where it was",
@@ -78,7 +74,8 @@ def plot_one_score_moves(
         fontsize=10,
         va="top",
     )
-    legend(ax, loc="upper left")
+    ax.set_xlim(low, high)
+    name_lines(ax)
     ends = [
         f"{words[i]} from {write(weights[0, i], 2)} to {write(weights[-1, i], 2)}" for i in range(len(words))
     ]
@@ -101,7 +98,7 @@ def plot_ranges(ranges: dict[str, tuple[float, float]]) -> Picture:
     names = list(ranges)[::-1]
     for place, name in enumerate(names):
         low, high = ranges[name]
-        ax.barh(place, high - low, left=low, height=0.46, color=SKY)
+        ax.barh(place, high - low, left=low, height=0.46, color=SHADE)
         style = {"color": INK, "fontsize": 10.5, "va": "center"}
         ax.text(low * 1.12, place, write(low, 1), ha="right", **style)
         ax.text(high * 1.12, place, write(high, 2), ha="left", **style)
@@ -125,13 +122,11 @@ def plot_failure_map(found: FailureMap, dtype: str = "float32") -> Picture:
         [f"subtract: {name}" for name in found.works],
         x="larger score of the row",
         y="",
-        size=(10.4, 3.4),
+        size=(9.6, 3.3),
         sharey=True,
     )
     for ax, works in zip(axes, found.works.values(), strict=True):
-        ax.contourf(
-            found.level, found.gap, works.astype(float), levels=[-0.5, 0.5, 1.5], colors=[VERMILION, SKY]
-        )
+        ax.contourf(found.level, found.gap, works.astype(float), levels=[-0.5, 0.5], colors=[SHADE])
         ax.grid(visible=False)
         for value, text in ((True, "right"), (False, "fails")):
             where = np.argwhere(works == value)
@@ -141,7 +136,7 @@ def plot_failure_map(found: FailureMap, dtype: str = "float32") -> Picture:
                     found.level[j],
                     found.gap[i],
                     text,
-                    color=BLACK,
+                    color=INK,
                     fontsize=10.5,
                     ha="center",
                     va="center",
@@ -181,11 +176,10 @@ def plot_temperature(scores: Float[Array, "n"], words: Sequence[str]) -> Picture
     for i, score in enumerate(scores):
         groups.setdefault(float(score), []).append(i)
     ranked = sorted(groups.items(), reverse=True)
-    for (score, members), colour, dash in zip(ranked, (OUTPUT, BLUE, ORANGE), _DASHES, strict=False):
-        names = ", ".join(words[i] for i in members)
-        label = f"{names} (score {write(score, 0)})"
+    for (score, members), dash in zip(ranked, _DASHES, strict=False):
+        label = f"{', '.join(words[i] for i in members)} (score {write(score, 0)})"
         ax.plot(
-            temperatures, weights[:, members[0]], color=colour, linestyle=dash, linewidth=2.2, label=label
+            temperatures, weights[:, members[0]], color=WEIGHT, linestyle=dash, linewidth=2.4, label=label
         )
     ax.axhline(1 / len(scores), color=FAINT, linewidth=1)
     ax.annotate(
@@ -223,15 +217,10 @@ def plot_fixed_temperatures(scores: Float[Array, "n"], printed: Float[Array, "n"
         size=(7.6, 4.0),
     )
     facts = []
-    for i, colour in enumerate((BLUE, ORANGE, OUTPUT, PURPLE)):
-        ax.plot(inverse, weights[:, i], color=colour, linewidth=1.6)
-        ax.plot(
-            inverse,
-            np.where(shows[:, i], weights[:, i], np.nan),
-            color=colour,
-            linewidth=7,
-            solid_capstyle="butt",
-        )
+    for i in range(len(scores)):
+        ax.plot(inverse, weights[:, i], color=WEIGHT, linewidth=1.6)
+        here = np.where(shows[:, i], weights[:, i], np.nan)
+        ax.plot(inverse, here, color=WEIGHT, linewidth=7, solid_capstyle="butt")
         name = f"page {i + 1}, printed {100 * printed[i]:.0f} %"
         ax.annotate(
             name,
@@ -257,7 +246,7 @@ def plot_fixed_temperatures(scores: Float[Array, "n"], printed: Float[Array, "n"
                 fontsize=10,
                 arrowprops={"arrowstyle": "-", "color": FAINT},
             )
-    ax.plot([], [], color=FAINT, linewidth=7, label="rounds to the printed number")
+    ax.plot([], [], color=WEIGHT, linewidth=7, label="rounds to the printed number")
     legend(ax, loc="upper left")
     ax.set_xlim(0, 8)
     return show(
@@ -270,7 +259,7 @@ def plot_sweep(found: Sweep) -> Picture:
     """Largest weight and entropy against d_k, scaled and not, with bootstrap bands."""
     fig, axes = panels(
         ["largest weight of a row", "entropy of a row ÷ ln n"],
-        x="d_k (logarithmic axis)",
+        x="dₖ (logarithmic axis)",
         y="median over rows",
         size=(8.8, 3.7),
         sharey=True,
@@ -280,7 +269,7 @@ def plot_sweep(found: Sweep) -> Picture:
         axes, (found.largest, found.entropy_share), ("largest weight", "entropy"), strict=True
     ):
         ax.set_xscale("log", base=2)
-        for (name, line), colour, dash in zip(by_name.items(), (VERMILION, BLUE), ("--", "-"), strict=True):
+        for (name, line), (colour, dash) in zip(by_name.items(), LINES[:2][::-1], strict=True):
             values, low, high = np.array(line).T
             ax.fill_between(found.d_k, low, high, color=colour, alpha=0.25, linewidth=0)
             ax.plot(found.d_k, values, color=colour, linestyle=dash, marker="o", markersize=4, label=name)
@@ -303,9 +292,9 @@ def plot_largest_weights(samples: dict[str, Float[Array, "rows"]]) -> Picture:
     )
     edges = np.linspace(0, 1, 21)
     facts = []
-    for ax, (name, sample), colour in zip(axes, samples.items(), (VERMILION, VERMILION, BLUE), strict=False):
+    for ax, (name, sample) in zip(axes, samples.items(), strict=True):
         counts = 100 * np.histogram(sample, edges)[0] / len(sample)
-        ax.bar(edges[:-1], counts, 0.046, align="edge", color=colour)
+        ax.bar(edges[:-1], counts, 0.046, align="edge", color=SHADE)
         ax.set_xlim(0, 1)
         above = 100 * (sample > 0.99).mean()
         facts.append(

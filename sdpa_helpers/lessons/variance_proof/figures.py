@@ -1,5 +1,6 @@
 """Lesson 02, the variance of a score: the figures. They draw the data that they are given."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -17,27 +18,27 @@ from sdpa_helpers.lessons.variance_proof.experiments import (
     weights_by_maximum,
 )
 from sdpa_helpers.show.figures import (
-    BLUE,
     FAINT,
-    GREEN,
     GRID,
     INK,
-    ORANGE,
-    PURPLE,
+    LINES,
+    PAPER,
+    SHADE,
     SKY,
-    VERMILION,
+    WEIGHT,
     Picture,
     bars,
     figure,
     legend,
+    name_lines,
     panels,
     show,
     write,
 )
 
-SCALE_COLOURS = {"1": VERMILION, "1/√d": BLUE, "1/d": ORANGE}
-KIND_COLOURS = {"normal": BLUE, "uniform": GREEN, "coins": ORANGE}
-_D_K = "number of coordinates d_k"
+SCALE_LINES = {"1": (FAINT, "-."), "1/√d": (INK, "-"), "1/d": (SKY, "--")}
+KIND_LINES = {"normal": (INK, "-", "o"), "uniform": (SKY, "-", "s"), "coins": (FAINT, "-", "^")}
+_D_K = "number of coordinates dₖ"
 
 
 def plot_walks(paths: Float[Array, "count steps"]) -> Picture:
@@ -46,15 +47,20 @@ def plot_walks(paths: Float[Array, "count steps"]) -> Picture:
         "A score is a random walk", x="coordinates added so far", y="sum so far", size=(7.2, 3.8)
     )
     steps = np.arange(1, paths.shape[-1] + 1)
-    ax.plot(steps, paths.T, color=SKY, linewidth=1.0)
+    ax.plot(steps, paths.T, color=SHADE, linewidth=0.9)
     for sign in (1, -1):
-        ax.plot(steps, sign * np.sqrt(steps), color=BLUE, linewidth=2.2, label="±√d" if sign > 0 else None)
+        ax.plot(steps, sign * np.sqrt(steps), color=SKY, linewidth=2.6, label="√d" if sign > 0 else "−√d")
         straight = sign * steps
-        ax.plot(steps, straight, color=FAINT, linewidth=1.4, linestyle=":", label="±d" if sign > 0 else None)
+        ax.plot(steps, straight, color=INK, linewidth=1.6, linestyle=":")
     limit = 3.6 * np.sqrt(steps[-1])
     ax.set(ylim=(-limit, limit), xlim=(0, steps[-1]))
     ax.axhline(0, color=FAINT, linewidth=0.8)
-    legend(ax, loc="upper left")
+    for sign, name in ((1, "d"), (-1, "−d")):
+        at = (limit, sign * limit)
+        ax.annotate(
+            name, at, (8, -12 * sign), textcoords="offset points", color=INK, fontsize=10, va="center"
+        )
+    name_lines(ax)
     inside = float(np.mean(np.abs(paths[:, -1]) <= np.sqrt(steps[-1])))
     return show(
         fig,
@@ -67,19 +73,18 @@ def plot_walks(paths: Float[Array, "count steps"]) -> Picture:
 def plot_growth(dims: Sequence[int], found: Sequence[Interval]) -> Picture:
     """The measured standard deviation against √d_k: both on logarithmic axes, and their ratio with its interval."""
     fig, (left, right) = panels(
-        ["The standard deviation of q·k", "Measured, divided by √d_k"], x=_D_K, size=(9.2, 3.8)
+        ["The standard deviation of q·k", "Measured, divided by √dₖ"], x=_D_K, size=(9.2, 3.8)
     )
     values, low, high = (np.array(column) for column in zip(*found, strict=True))
     roots = np.sqrt(dims)
-    left.loglog(dims, roots, color=BLUE, linewidth=2.2, label="√d_k, from the proof")
-    left.loglog(dims, values, "o", color=VERMILION, markersize=7, label="measured")
+    left.loglog(dims, roots, color=SKY, linewidth=2.6, label="√dₖ, from the proof")
+    left.loglog(dims, values, "o", color=INK, markersize=6, label="measured")
     left.set_ylabel("standard deviation", color=INK)
     legend(left)
-    right.axhline(1, color=BLUE, linewidth=2.2, label="the proof")
-    right.fill_between(dims, low / roots, high / roots, color=VERMILION, alpha=0.16, linewidth=0)
+    right.axhline(1, color=SKY, linewidth=2.6, label="the proof")
     right.errorbar(
         dims, values / roots, [(values - low) / roots, (high - values) / roots],
-        fmt="o", color=VERMILION, capsize=4, label="measured, 95 % interval",
+        fmt="o", color=INK, markersize=6, capsize=4, label="measured, 95 % interval",
     )  # fmt: skip
     right.set(xscale="log", ylim=(0.93, 1.07), ylabel="ratio")
     legend(right, loc="lower left")
@@ -102,20 +107,21 @@ def plot_shapes(
     expected: Mapping[str, Sequence[float]],
 ) -> Picture:
     """Left: scores at d_k = 1, three shapes with one variance. Right: what is left of the shape as d_k grows."""
-    fig, (left, right) = panels(["d_k = 1: three shapes, one variance", "The shape fades"], size=(9.2, 3.8))
+    fig, (left, right) = panels(["dₖ = 1: three shapes, one variance", "The shape fades"], size=(9.2, 3.8))
     for name, samples in one.items():
         if name == "coins":
             for value in (-1, 1):
                 share = float(np.mean(samples == value))
-                left.plot([value, value], [0, share], color=KIND_COLOURS[name], linewidth=4,
+                left.plot([value, value], [0, share], color=KIND_LINES[name][0], linewidth=5,
                           label="coins (share of pairs)" if value > 0 else None)  # fmt: skip
         else:
             left.hist(samples, bins=60, range=(-3.2, 3.2), density=True, histtype="step", linewidth=2,
-                      color=KIND_COLOURS[name], label=name)  # fmt: skip
+                      color=KIND_LINES[name][0], label=name)  # fmt: skip
     left.set(xlabel="score q·k", ylabel="density", ylim=(0, 1.55), xlim=(-3.3, 3.3))
     for name, found in kurtosis.items():
-        right.plot(dims, found, "o", color=KIND_COLOURS[name], markersize=6.5, label=name)
-        right.plot(dims, expected[name], color=KIND_COLOURS[name], linewidth=1.6)
+        colour, dash, marker = KIND_LINES[name]
+        right.plot(dims, found, marker, color=colour, markersize=6.5, label=name)
+        right.plot(dims, expected[name], dash, color=colour, linewidth=1.6)
     right.axhline(0, color=FAINT, linewidth=0.8)
     right.set(xscale="log", xlabel=_D_K, ylabel="excess kurtosis (bell curve: 0)")
     _powers(right, dims)
@@ -135,7 +141,7 @@ def plot_shapes(
 def plot_broken(d: int, scores: Mapping[str, Float[Array, "n"]]) -> Picture:
     """The score divided by √d_k, for each broken assumption: a box from −1 to +1 is what the proof promises."""
     fig, ax = figure(
-        f"Divided by √d_k, at d_k = {d}: only some survive", x="scaled score q·k / √d_k", y="assumption that is broken",
+        f"Divided by √dₖ, at dₖ = {d}: only some survive", x="scaled score q·k / √dₖ", y="assumption that is broken",
         size=(8.2, 4.2),
     )  # fmt: skip
     facts = []
@@ -145,8 +151,10 @@ def plot_broken(d: int, scores: Mapping[str, Float[Array, "n"]]) -> Picture:
         mean, sd = float(scaled.mean()), float(scaled.std())
         kept = abs(mean) < 0.1 and abs(sd - 1) < 0.1
         few = scaled[:: max(1, scaled.size // 400)]
-        ax.plot(few, place + np.linspace(-0.22, 0.22, few.size), ".", color=SKY, markersize=2.5, alpha=0.6)
-        ax.plot([mean - sd, mean + sd], [place, place], color=BLUE if kept else VERMILION, linewidth=5)
+        ax.plot(few, place + np.linspace(-0.22, 0.22, few.size), ".", color=SHADE, markersize=2.5)
+        ax.plot(
+            [mean - sd, mean + sd], [place, place], color=INK if kept else SKY, linewidth=5 if kept else 3
+        )
         ax.plot(mean, place, "o", color=INK, markersize=6)
         ax.annotate(
             f"mean {write(mean, 1)}, sd {write(sd, 1)}", (1.0, place), (-4, 0), xycoords=("axes fraction", "data"),
@@ -170,10 +178,11 @@ def plot_side_by_side(dims: Sequence[int], found: Mapping[str, Mapping[str, Sequ
         ["Independent keys: how even?", "One key matches (correlation 0.5)"], x=_D_K, size=(9.2, 3.9)
     )
     facts = []
-    for name, colour in SCALE_COLOURS.items():
+    for name, (colour, dash) in SCALE_LINES.items():
         even, score = found[name]["evenness"], found[name]["match score"]
-        left.plot(dims, even, "o-", color=colour, linewidth=2, label=f"scale {name}")
-        right.plot(dims, score, "o-", color=colour, linewidth=2, label=f"scale {name}")
+        look = {"color": colour, "linestyle": dash, "linewidth": 2, "label": f"scale {name}"}
+        left.plot(dims, even, "o", **look)
+        right.plot(dims, score, "o", **look)
         facts.append(
             f"scale {name}: evenness from {write(even[0], 2)} to {write(even[-1], 2)}, "
             f"score of the match from {write(score[0], 1)} to {write(score[-1], 1)}"
@@ -182,8 +191,7 @@ def plot_side_by_side(dims: Sequence[int], found: Mapping[str, Mapping[str, Sequ
     right.set(xscale="log", yscale="log", ylabel="mean scaled score of the match")
     for ax in (left, right):
         _powers(ax, dims)
-    legend(left, loc="center left", bbox_to_anchor=(0.0, 0.52))
-    legend(right, loc="upper left")
+        name_lines(ax)
     return show(fig, f"Two line charts for d_k from {dims[0]} to {dims[-1]}. " + "; ".join(facts) + ".")
 
 
@@ -191,16 +199,16 @@ def plot_learned(dims: Sequence[int], learned: Mapping[str, Sequence[float]]) ->
     """The learned scale in two worlds, between the lines 1/√d and 1/d."""
     fig, ax = figure("The data choose the exponent", x=_D_K, y="scale", size=(7.4, 4.0))
     for name in SCALES:
-        ax.loglog(dims, [SCALES[name](d) for d in dims], color=SCALE_COLOURS[name], linewidth=1.4, linestyle="--",
+        ax.loglog(dims, [SCALES[name](d) for d in dims], color=FAINT, linewidth=1.4, linestyle="--",
                   label=f"fixed: {name}")  # fmt: skip
     facts = []
-    for (name, values), colour, marker in zip(learned.items(), (GREEN, PURPLE), ("o", "s"), strict=True):
+    for (name, values), colour, marker in zip(learned.items(), (INK, SKY), ("o", "s"), strict=True):
         power = exponent(dims, values)
         ax.loglog(dims, values, marker + "-", color=colour, linewidth=2, markersize=7,
                   label=f"learned: {name}, slope {write(power, 2)}")  # fmt: skip
         facts.append(f"with {name} it falls like d to the power {write(power, 2)}")
     _powers(ax, dims)
-    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    name_lines(ax)
     return show(fig, "Learned scale against d_k on logarithmic axes: " + "; ".join(facts) + ".")
 
 
@@ -216,7 +224,7 @@ def plot_maximum(cases: Sequence[Sequence[float]]) -> Picture:
         soft, divided = softmax(scores), weights_by_maximum(scores)
         broken = not np.isfinite(divided).all()
         rules = {"softmax": soft} | ({} if broken else {"divided by the maximum first": divided})
-        bars(ax, [f"{i}" for i in range(len(case))], rules, colours=(BLUE, VERMILION))
+        bars(ax, [f"{i}" for i in range(len(case))], rules, colours=(WEIGHT, PAPER))
         if broken:
             ax.text(0.97, 0.8, "divided by 0:\nno weights at all", transform=ax.transAxes, color=INK, fontsize=10.5,
                     ha="right", va="top")  # fmt: skip
@@ -237,16 +245,17 @@ def plot_probe(dims: Sequence[int] = (4, 16, 64, 256)) -> Picture:
         "The probe: which scale did the code use?", x=_D_K, y="scale that the probe reads", size=(7.6, 4.0)
     )
     markers = dict(zip(SUSPECTS, "osv^Dx", strict=True))
-    colours = dict(zip(SUSPECTS, (BLUE, FAINT, VERMILION, ORANGE, PURPLE, INK), strict=True))
+    looks = dict(zip(SUSPECTS, itertools.cycle(LINES), strict=False))
     facts = []
     for name, attention in SUSPECTS.items():
         read = [scale_probe(attention, d) for d in dims]
         size = 14 if name == "divides by √d" else 8  # another line lies on top of it
-        look = {"marker": markers[name], "color": colours[name], "linewidth": 1.8, "markersize": size}
-        ax.loglog(dims, read, label=name, **look)
+        colour, dash = looks[name]
+        look = {"marker": markers[name], "color": colour, "linewidth": 1.8, "markersize": size}
+        ax.loglog(dims, read, linestyle=dash, label=name.replace("d^¼", "⁴√d"), **look)
         facts.append(f"{name}: " + ", ".join(f"{value:.3g}" for value in read))
     _powers(ax, dims)
-    legend(ax, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    name_lines(ax)
     return show(
         fig, f"Scale read by the probe at d_k = {', '.join(map(str, dims))}. " + "; ".join(facts) + "."
     )
