@@ -229,7 +229,7 @@ def test_a_page_of_nbconvert_is_alive_without_kernel_and_network(page, course, t
 
     silent = page(java_script_enabled=False)
     silent.goto((tmp_path / "lesson.html").as_uri(), wait_until="domcontentloaded")
-    still = silent.locator("img[alt^='Weights of every query']")
+    still = silent.locator("svg[aria-label^='Weights of every query']")
     assert still.is_visible()
     assert still.bounding_box()["height"] > 200
     assert silent.locator(".walk").count() == 0
