@@ -2,6 +2,7 @@
 
 import ast
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -90,6 +91,7 @@ EXTRAS = {
     "show": ("lab",),
     "lessons": ("lab",),
     "grading": ("lab",),
+    "desk": ("lab",),
     "bench": ("lab",),
     "classroom": ("dev",),
     "cli": ("lab",),
@@ -223,3 +225,29 @@ def test_a_notebook_is_checked_without_a_checkout(made, hand_in, pristine, tmp_p
     done = made("lab").run("-m", "sdpa_helpers", "check", str(untouched), cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "NotImplemented" in done.stdout
+
+
+DESK = """
+from pathlib import Path
+from sdpa_helpers.desk import launch, server
+from sdpa_helpers.desk.course import course_state
+from sdpa_helpers.desk.laying import lay
+from sdpa_helpers.lessons.places import course_root
+
+root = course_root()
+lay(root)
+state = course_state(root)
+print(root, server._jupyter_server_extension_points()[0]["module"], state.next.lesson, launch.settings(root, {}))
+"""
+
+
+def test_beside_a_course_in_another_folder_it_lays_copies_and_serves_them(made, course, tmp_path):
+    root = tmp_path / "course"
+    for name in ("notebooks", "exercises"):
+        shutil.copytree(course / name, root / name)
+    shown = out_of(made("lab"), DESK, root)
+    assert shown.startswith(f"{root} sdpa_helpers.desk.server 00_start_here")
+    assert str(made("lab").python.parents[1]) in shown  # where the front end is
+    again = made("lab").run("-m", "sdpa_helpers", "reset", "softmax", cwd=root / "work" / "notebooks")
+    assert again.returncode == 0, again.stderr
+    assert "work/exercises/03_softmax.ipynb" in again.stdout

@@ -25,7 +25,7 @@ from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 FOLDERS = {
     "notebooks": (".ipynb",),
     "exercises": (".ipynb",),
-    "sdpa_helpers": (".py", ".js", ".html", ".css", ".typed"),
+    "sdpa_helpers": (".py", ".js", ".json", ".html", ".css", ".typed"),
     "benchmarks/results": (".csv", ".json", ".png"),
     ".jupyter": (".json",),
 }
@@ -162,8 +162,11 @@ _README = """\
 You need Python 3.11 or newer, pip and make.
 
 ```sh
-make lab     # makes .venv the first time (a minute or two), then opens JupyterLab at the first notebook
+make lab     # makes .venv the first time (a minute or two), then opens JupyterLab at the first lesson
 ```
+
+You work in copies, in the folder `work/`. When you start again with a newer edition, copies that you have not changed
+are brought up to date. What you have changed is never overwritten: the new version lies beside it.
 
 Without make, also on Windows (there: `py -3.11 -m venv .venv`, then `.venv\\Scripts\\Activate.ps1`):
 
@@ -171,7 +174,7 @@ Without make, also on Windows (there: `py -3.11 -m venv .venv`, then `.venv\\Scr
 python3 -m venv .venv
 . .venv/bin/activate
 pip install -c constraints.txt -e ".[lab]"
-jupyter lab notebooks/00_start_here.ipynb
+sdpa lab
 ```
 
 ## The lessons
@@ -179,12 +182,13 @@ jupyter lab notebooks/00_start_here.ipynb
 {lessons}
 
 Each lesson from 01 on has an exercise notebook of the same name in `exercises/`. Write a function, run its cell, run
-the check below it. `hint(f)` gives the next hint, `progress()` your points so far.
+the check below it. `hint(f)` gives the next hint, `progress()` your points so far. `sdpa reset softmax` gives one
+exercise its empty cell back, and keeps your answer in `work/answers-put-aside.md`.
 {homework}
 Before you hand in, check the file itself, as the grader will read it:
 
 ```sh
-sdpa check exercises/01_dot_product.ipynb
+sdpa check work/exercises/01_dot_product.ipynb
 ```
 
 (`sdpa` is in `.venv/bin`; activate the environment first.) Hand in the `.ipynb` file under its own name.

@@ -79,7 +79,7 @@ def doctor(
 @refuses
 def check(
     notebooks: Annotated[
-        list[Path], typer.Argument(help="Your exercise notebooks, e.g. exercises/01_dot_product.ipynb")
+        list[Path], typer.Argument(help="Your exercise notebooks, e.g. work/exercises/01_dot_product.ipynb")
     ],
     timeout: Seconds = 60.0,
     memory: Memory = 4096,

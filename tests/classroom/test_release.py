@@ -224,3 +224,20 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path, course):
     with pytest.raises(CannotRelease, match="inside"):
         release(course / "notebooks" / "student")
     assert not (course / "notebooks" / "student").exists()
+
+
+def test_a_learner_works_in_copies_and_resets_an_exercise(edition):
+    laid = run(
+        edition,
+        "-c",
+        "from pathlib import Path; from sdpa_helpers.desk.laying import lay; "
+        "print(len(lay(Path.cwd())), Path('work/.laid.json').exists())",
+    )
+    count = len([*edition.glob("notebooks/*.ipynb"), *edition.glob("exercises/*.ipynb")])
+    assert laid.stdout.split() == [str(count), "True"], laid.stderr
+    copy = edition / "work" / "exercises" / f"{NAME}.ipynb"
+    copy.write_text(copy.read_text().replace("return NotImplemented", "return 0"))
+    reset = run(edition, "-m", "sdpa_helpers", "reset", "dot_product")
+    assert "Your answer is kept in work/answers-put-aside.md." in reset.stdout, reset.stderr
+    assert "return 0" in (edition / "work" / "answers-put-aside.md").read_text()
+    shutil.rmtree(edition / "work")
