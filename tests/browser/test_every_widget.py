@@ -39,7 +39,7 @@ def widgets(untouched):
 
 def test_a_stored_output_shows_the_still_and_running_it_shows_the_panel_alone(untouched):
     output = untouched.output("dot_product")
-    assert output.locator("svg[aria-label^='A query and key A']").is_visible()
+    assert output.locator("img[alt^='A query and key A']").is_visible()
     assert "In JupyterLab, run this cell" in output.inner_text()
     assert output.locator(".panel").count() == 0
     untouched.run_panels()
