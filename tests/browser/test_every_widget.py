@@ -153,10 +153,10 @@ def test_a_page_of_nbconvert_shows_the_still(page, course, tmp_path, lesson):
     opened = page(width=900)
     opened.context.set_offline(True)
     opened.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
-    still = opened.locator("[data-key] img")
+    still = opened.locator("[data-key] [role=img]:visible, [data-key] img:visible")
     assert still.count() == 1
     assert still.bounding_box()["height"] > 150
-    assert len(still.get_attribute("alt")) > 100
+    assert len(still.get_attribute("aria-label") or still.get_attribute("alt")) > 100
     assert [error for error in opened.log.thrown if "MathJax" not in error and "require" not in error] == []
 
 
