@@ -21,7 +21,7 @@ from tests.browser.harness import Lab, LabServer, chromium, open_page, time_pres
 
 PRESSES = 60
 SENTENCES = {"5 words": "the cat fears big dogs", "12 words": "a b c d e f g h i j k l"}
-CONTROLS = ("step", "d_k", "temperature")
+CONTROLS = ("step", "dₖ", "temperature")
 
 
 def spread(times: Sequence[float]) -> dict[str, float]:

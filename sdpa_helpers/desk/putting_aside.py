@@ -89,12 +89,7 @@ def reset_saved(root: Path, exercise: str) -> Reset:
     else:
         ids = [cell.get("id") for cell in cells]
         cells.insert(ids.index(stub.following) if stub.following in ids else len(cells), stub.cell)
-    try:
-        replace_file(place, as_saved(notebook))
-    except OSError as error:
-        raise DeskProblem(
-            f"{place} cannot be written, so it stays as it is: {error.strerror or error}"
-        ) from error
+    replace_file(work_of(root), place, as_saved(notebook))
     return reset
 
 

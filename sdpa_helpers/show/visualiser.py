@@ -20,14 +20,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpa_helpers.attention import scaled_dot_product_attention
-from sdpa_helpers.show.panels import inlined, module
+from sdpa_helpers.show.panels import TOUCH, inlined, module
 
 if TYPE_CHECKING:
     from sdpa_helpers.show.figures import Picture
     from sdpa_helpers.show.panels_model import SettingsModel
 
 NUMBERS = Path(__file__).with_name("visualiser_numbers.js")
-SCRIPTS = (NUMBERS, Path(__file__).with_suffix(".js"))
+_PARTS = ("words", "marks", "flow", "values", "look")
+SCRIPTS = (
+    TOUCH,
+    NUMBERS,
+    *(Path(__file__).with_name(f"visualiser_{part}.js") for part in _PARTS),
+    Path(__file__).with_suffix(".js"),
+)
 TITLE = "Walk through attention, one query at a time"
 WIDTH, VALUE_WIDTH, MOST_TOKENS = 64, 3, 12  # as in the module
 

@@ -1,7 +1,7 @@
 // The numbers and words of the walk-through, without a page: the mathematics, vectors from words and from what somebody
-// types, settings within their limits, sentences, and how long a bar is. Pure functions; "tests/show" runs them in node.
+// types, and settings within their limits. Pure functions; "tests/show" runs them in node.
 
-/* exported attention, mayAttend, asNumber, vectorsOf, parseMatrix, misfit, matched, tidied, moved, sentenceFor, write, largest, extent, safe */
+/* exported attention, exponentials, partialScores, planeOf, mayAttend, asNumber, vectorsOf, parseMatrix, misfit, matched, tidied, moved, largest, extent */
 /* exported MASKS, MOST_TOKENS, SCALES, STEPS */
 
 // ---- the mathematics: the same numbers as sdpa_helpers.scaled_dot_product_attention ------------------------
@@ -28,6 +28,41 @@ function softmax(row) {
   const exponentials = row.map(x => Math.exp(x - shift));
   const total = exponentials.reduce((sum, e) => sum + e, 0);
   return exponentials.map(e => e / (total === 0 ? 1 : total));
+}
+
+/** eˣ of each score; where one would be too large for a number all are divided by that of the largest, `shift`. */
+function exponentials(row) {
+  const highest = Math.max(...row), shift = highest > 700 && highest < Infinity ? highest : 0;
+  return { powers: row.map(x => Math.exp(x - shift)), shift };
+}
+
+/** Partial sums of the products of two vectors: after 0, 1, … d coordinates. */
+function partialScores(q, k, d) {
+  const sums = [0];
+  for (let c = 0; c < d; c++) sums.push(sums[c] + q[c] * k[c]);
+  return sums;
+}
+
+/** The plane in which vectors lie flattest, as two rows of length 1: coordinates 1 and 2 for pairs, for more the two
+ *  directions in which they reach furthest. Where they are added, their shadows in it are added too. */
+function planeOf(V) {
+  const width = V[0].length, unit = c => range(width).map(i => Number(i === c));
+  if (width === 2) return [unit(0), unit(1)];
+  const finite = V.filter(v => v.every(Number.isFinite));
+  const dot = (a, b) => a.reduce((sum, x, c) => sum + x * b[c], 0);
+  const furthest = others => { // power iteration; the start is no eigenvector of anything likely
+    let axis = range(width).map(c => 1 + 0.37 * c);
+    for (let turn = 0; turn < 200; turn++) {
+      const pulled = range(width).map(c => finite.reduce((sum, v) => sum + dot(v, axis) * v[c], 0) + 1e-9 * axis[c]);
+      const free = others.reduce((v, o) => { const along = dot(v, o); return v.map((x, c) => x - along * o[c]); }, pulled);
+      const length = Math.hypot(...free);
+      if (!(length > 0 && length < Infinity)) break;
+      axis = free.map(x => x / length);
+    }
+    return axis;
+  };
+  const first = furthest([]);
+  return [first, furthest([first])];
 }
 
 /** All steps for all queries: matrices `scores`, `scaled`, `masked`, `weights` (n_q × n_k), `output` (n_q × d_v). */
@@ -99,45 +134,16 @@ function misfit(Q, K, V) {
     if (!M.length || !M[0].length) return `${name} is empty.`;
     if (M.length > MOST_TOKENS) return `${name} has ${M.length} rows; the picture has room for ${MOST_TOKENS}.`;
   }
-  if (Q[0].length !== K[0].length) return `A row of Q has ${Q[0].length} numbers and a row of K has ${K[0].length}: both need d_k of them.`;
+  if (Q[0].length !== K[0].length) return `A row of Q has ${Q[0].length} numbers and a row of K has ${K[0].length}: both need dₖ of them.`;
   if (K.length !== V.length) return `K has ${K.length} rows and V has ${V.length}: every key needs one value.`;
   return "";
 }
 
-// ---- words about numbers -----------------------------------------------------------------------------------
-
-function write(x, digits = 2) {
-  if (Number.isNaN(x)) return "NaN";
-  if (!Number.isFinite(x)) return x > 0 ? "∞" : "−∞";
-  const text = Math.abs(x) >= 1e5 ? x.toExponential(1).replace("e+", "e") : x.toFixed(digits);
-  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
-}
-const writeVector = (v, most = 4) => `(${v.slice(0, most).map(x => write(x)).join(", ")}${v.length > most ? ", …" : ""})`;
-const safe = text => String(text).replace(/[&<>"']/g, c => `&#${c.charCodeAt(0)};`);
+// ---- names -------------------------------------------------------------------------------------------------
 
 const STEPS = ["scores", "scale", "mask", "softmax", "weighted sum"];
-const SCALES = { none: "none", "1/√d": "1/√d_k", "1/d": "1/d_k" };
+const SCALES = { none: "none", "1/√d": "1/√dₖ", "1/d": "1/dₖ" };
 const MASKS = ["none", "causal", "padding", "window"];
-
-function sentenceFor(s, r) {
-  const i = s.query, name = `“${s.queries[i]}”`, weights = r.weights[i], n = s.tokens.length;
-  const seen = r.scores[i].map((x, j) => [x, j]).filter(([, j]) => mayAttend(s.mask, s.size, i, j));
-  const best = (seen.length ? seen : [[0, 0]]).reduce((a, b) => (b[0] > a[0] ? b : a))[1];
-  const key = `“${s.tokens[best]}”`, hidden = n - seen.length, T = s.temperature === 1 ? "" : ` and by the temperature ${write(s.temperature, 1)}`;
-  const divisor = { none: "1", "1/√d": `√d_k = √${r.d} = ${write(Math.sqrt(r.d))}`, "1/d": `d_k = ${r.d}` }[s.scale];
-  if (s.step === 1) {
-    const terms = range(Math.min(r.d, 3)).map(c => `${write(s.Q[i][c])} × ${write(s.K[best][c])}`);
-    return `The query ${name} meets every key: multiply coordinate by coordinate, add up. With ${key}: ${terms.join(" + ")}${r.d > 3 ? " + …" : ""} = ${write(r.scores[i][best])}.`;
-  }
-  if (s.step === 2 && s.scale === "none" && !T) return `Nothing is divided. The more coordinates there are, the larger scores get: try d_k.`;
-  if (s.step === 2) return `Every score is divided by ${divisor}${T}. For ${key}: ${write(r.scores[i][best])} becomes ${write(r.scaled[i][best])}.`;
-  if (s.step === 3 && s.mask === "none") return `No mask is chosen, M = 0: ${name} may see every key.`;
-  if (s.step === 3) return `Mask “${s.mask}”: ${name} may see ${n - hidden} of ${n} keys. ${hidden ? "The others get −∞ instead of their score." : ""}`;
-  if (weights.some(w => Number.isNaN(w))) return "Some scores are no finite numbers. ∞ − ∞ has no answer, so the weights are NaN.";
-  if (s.step === 4 && hidden === n) return `Every key is hidden from ${name}. Its weights are all 0: there is nothing to attend to.`;
-  if (s.step === 4) return `e to the power of each score, divided by the sum of all of them: positive weights that add up to 1. The largest, ${write(Math.max(...weights))}, goes to “${s.tokens[weights.indexOf(Math.max(...weights))]}”.`;
-  return `Each value counts as much as its weight says. Added up they are the output of ${name}: ${writeVector(r.output[i])}.`;
-}
 
 // ---- the state: {Q, K, V, tokens, queries, query, step, dk, temperature, scale, mask, size} -----------------
 

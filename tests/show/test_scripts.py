@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sdpa_helpers.lessons.masking.widget import GRID
-from sdpa_helpers.show.panels import DRAWN, TOUCH, module
+from sdpa_helpers.show.panels import DRAWN, module
 from sdpa_helpers.show.visualiser import SCRIPTS
 
 TESTS = sorted(Path(__file__).parents[1].rglob("*.test.mjs"))
@@ -19,9 +19,7 @@ def test_in_node(needs_program, path):
     assert "# pass 0" not in ran.stdout
 
 
-@pytest.mark.parametrize(
-    "files", [(DRAWN,), (GRID, DRAWN), (TOUCH, *SCRIPTS)], ids=["drawn", "with a grid", "walk"]
-)
+@pytest.mark.parametrize("files", [(DRAWN,), (GRID, DRAWN), SCRIPTS], ids=["drawn", "with a grid", "walk"])
 def test_a_module_joined_for_a_panel_is_sound(needs_program, files, tmp_path):
     """No name is declared twice, and nothing of a page is needed until a panel is mounted."""
     (tmp_path / "module.mjs").write_text(f"globalThis.window = {{}};\n{module(*files)}")

@@ -6,8 +6,8 @@ import { test } from "node:test";
 
 import { load } from "./scripts.mjs";
 
-const viz = load(["show/visualiser_numbers.js"],
-  "softmax, attention, parseMatrix, misfit, vectorsOf, write, safe, matched, tidied, moved, largest, extent, sentenceFor");
+const viz = load(["show/visualiser_numbers.js", "show/visualiser_words.js"],
+  "softmax, attention, exponentials, partialScores, planeOf, parseMatrix, misfit, vectorsOf, write, safe, fitted, matched, tidied, moved, largest, extent, sentenceFor, plainly");
 
 test("a softmax by hand", () => {
   viz.softmax([Math.log(1), Math.log(3)]).forEach((w, i) => assert.ok(Math.abs(w - [0.25, 0.75][i]) < 1e-15));
@@ -94,13 +94,38 @@ test("bars: a signed one begins in the middle, none is longer than its track", (
   assert.equal(viz.largest([]), 0);
 });
 
-test("each step says in a sentence what it does", () => {
-  const s = { ...viz.matched({}, { Q: [[2, 0]], K: [[1, 0], [3, 0]], V: [[1], [2]], tokens: ["a", "b"] }),
+test("each step says in a sentence what it does, with brackets around a negative factor", () => {
+  const s = { ...viz.matched({}, { Q: [[2, -1]], K: [[1, 0], [3, -2]], V: [[1], [2]], tokens: ["a", "b"] }),
     query: 0, dk: 2, scale: "1/√d", temperature: 1, mask: "padding", size: 1 };
-  const said = step => viz.sentenceFor({ ...s, step }, viz.attention(s.Q, s.K, s.V, s));
-  assert.match(said(1), /With “a”: 2\.00 × 1\.00 \+ 0\.00 × 0\.00 = 2\.00\.$/);
-  assert.match(said(2), /divided by √d_k = √2 = 1\.41\. For “a”: 2\.00 becomes 1\.41\.$/);
+  const said = step => viz.plainly(viz.sentenceFor({ ...s, step }, viz.attention(s.Q, s.K, s.V, s)));
+  assert.match(said(1), /With “a”: 2\.00\s×\s1\.00 \+ \(−1\.00\)\s×\s0\.00 = 2\.00\.$/);
+  assert.match(said(2), /divided by √dₖ = √2 = 1\.41\. For “a”: 2\.00 becomes 1\.41\.$/);
   assert.match(said(3), /“q1” may see 1 of 2 keys\. The others get −∞/);
   assert.match(said(4), /The largest, 1\.00, goes to “a”\.$/);
   assert.match(said(5), /the output of “q1”: \(1\.00\)\.$/);
+  s.mask = "none";
+  assert.match(said(1), /With “b”: 2\.00\s×\s3\.00 \+ \(−1\.00\)\s×\s\(−2\.00\) = 8\.00\.$/);
+});
+
+test("exponentials, divided by the largest where they would be too large", () => {
+  assert.deepEqual(viz.exponentials([0, -Infinity]), { powers: [1, 0], shift: 0 });
+  assert.deepEqual(viz.exponentials([1000, -Infinity, 1000]), { powers: [1, 0, 1], shift: 1000 });
+});
+
+test("products add up to the score", () => {
+  assert.deepEqual(viz.partialScores([1, 2, 3], [1, -1, 5], 2), [0, 1, -1]);
+});
+
+test("the plane of vectors: their own for pairs, else where they reach furthest, at right angles", () => {
+  assert.deepEqual(viz.planeOf([[3, 4]]), [[1, 0], [0, 1]]);
+  const [first, second] = viz.planeOf([[0, 5, 0], [0, -4, 1], [0.1, 0, 2], [NaN, 0, 0]]);
+  const dot = (a, b) => a.reduce((sum, x, c) => sum + x * b[c], 0);
+  for (const [found, wanted] of [[dot(first, first), 1], [dot(second, second), 1], [dot(first, second), 0]]) assert.ok(Math.abs(found - wanted) < 1e-9);
+  assert.ok(Math.abs(first[1]) > 0.98 && Math.abs(second[2]) > 0.98);
+  assert.ok(viz.planeOf([[0, 0, 0]]).flat().every(Number.isFinite));
+});
+
+test("a name is cut to fit", () => {
+  assert.equal(viz.fitted("cat", 60), "cat");
+  assert.equal(viz.fitted("small and alive", 60), "small a…");
 });

@@ -31,6 +31,6 @@ __getattr__, __all__ = offer(
             "explore_keys",
             "length_that_wins",
         ),
-        "lessons.dot_product.predictions": ("predict",),
+        "show.predict": ("compare",),
     },
 )
