@@ -23,13 +23,20 @@ def lab(flags: typer.Context) -> None:
     What you have changed there is never overwritten.
     """
     from sdpa_helpers.desk import launch
+    from sdpa_helpers.desk.deciding import Done
     from sdpa_helpers.desk.laying import lay, lines_on
     from sdpa_helpers.desk.running import open_in_work
+    from sdpa_helpers.desk.trusting import trust
     from sdpa_helpers.desk.where import work_of
     from sdpa_helpers.lessons.places import course_root
 
     root = course_root()
-    for line in lines_on(lay(root, open_in_work(work_of(root)))):
+    steps = lay(root, open_in_work(work_of(root)))
+    if written := [
+        work_of(root) / step.write for step in steps if step.write and step.done is not Done.SKIPPED
+    ]:
+        trust(written)
+    for line in lines_on(steps):
         say_uncut(line)
     launch.start(root, flags.args)
 
@@ -43,6 +50,7 @@ def reset(
     """Give exercises in work/ their stub back. Your answer is kept, in work/answers-put-aside.md."""
     from sdpa_helpers.desk.putting_aside import reset_saved, stub_of
     from sdpa_helpers.desk.running import open_in_work
+    from sdpa_helpers.desk.trusting import staying_trusted
     from sdpa_helpers.desk.where import DeskProblem, work_of
     from sdpa_helpers.lessons.places import course_root
 
@@ -55,7 +63,8 @@ def reset(
                 f"work/{notebook} is open in JupyterLab: reset {name} there, with the button at its cell. Or close the "
                 "notebook and shut its kernel down, and do this again"
             )
-        done = reset_saved(root, name)
+        with staying_trusted(work_of(root) / notebook):
+            done = reset_saved(root, name)
         kept = f"Your answer is kept in {done.kept}." if done.kept else "There was no answer to keep."
         say_uncut(f"{name} has its stub again, in {done.notebook}. {kept}")
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.desk import launch, running
+from sdpa_helpers.desk.trusting import is_trusted
 
 from .course_folder import edit, make_course
 from .test_laying import annotate, new_version
@@ -21,6 +22,7 @@ def root(tmp_path, monkeypatch):
     make_course(tmp_path)
     monkeypatch.setattr("sdpa_helpers.lessons.places.course_root", lambda: tmp_path)
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     return tmp_path
 
 
@@ -38,9 +40,20 @@ def test_lab_lays_the_copies_and_passes_flags_on(root, started):
     assert ran.stdout == "work/: 2 lessons and 1 exercise notebook laid out.\n"
     assert started == [(root, ["--no-browser", "--port", "8899", "--LabApp.x=1"])]
     assert (root / "work/notebooks/00_start_here.ipynb").is_file()
-    annotate(root / "work/notebooks/03_softmax.ipynb")
+    copies = [root / "work" / name for name in ("notebooks/03_softmax.ipynb", "exercises/03_softmax.ipynb")]
+    assert all(map(is_trusted, copies))  # Jupyter does not call them "Not Trusted"
+    annotate(copies[0])
+    assert not is_trusted(copies[0])
+    assert CliRunner().invoke(app, ["reset", "softmax"]).exit_code == 0
+    assert is_trusted(copies[1])
     new_version(root)
     assert "you changed 1 lesson that has a new version" in CliRunner().invoke(app, ["lab"]).stdout
+
+
+def test_without_jupyters_list_of_trusted_notebooks_it_starts_all_the_same(root, started, monkeypatch):
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(root / "exercises/03_softmax.ipynb"))  # no folder
+    assert CliRunner().invoke(app, ["lab"]).exit_code == 0
+    assert started
 
 
 def test_lab_does_not_start_where_it_cannot_lay(root, started):
