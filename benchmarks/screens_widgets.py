@@ -7,7 +7,8 @@ writes benchmarks/results/screens_widgets.json. Needs Chromium and Playwright. W
 picture is in the page that nobody was ready for (a jump of a control that is not in use), and "draw" is Python's share
 of that. Each with its median and 90th percentile. "held" counts the moves of a slider while a key is held down, and
 the pictures that they made. "painted_cell" presses the space bar on one new cell of lesson 05's grid after another:
-that mask was never shown before, so its picture comes from the kernel every time.
+that mask was never shown before, so its picture comes from the kernel every time. The pictures of lessons 01 and 03
+are drawn by the page: of those only key presses are measured.
 """
 
 import time
@@ -20,13 +21,15 @@ from tests.browser.lesson_widgets import WidgetsNotebook
 from tests.lessons.pictures import PANELS
 
 SLIDERS = {  # lesson -> the sliders to measure, and their names on screen
-    "dot_product": {"angle": "angle of key B", "length_k": "length of key B"},
+    "dot_product": {"b": "tip of key B", "q": "tip of the query"},
     "variance_proof": {"d_k": "d_k", "rho": "correlation ρ of qᵢ with kᵢ"},
-    "softmax": {"temperature": "temperature T", "d_k": "d_k"},
+    "softmax": {"temperature": "temperature T", "n": "number of keys n"},
     "gradients": {"factor": "all scores times", "add_4": "add to “dogs”"},
     "masking": {"layers": "layers"},
     "complexity": {"n": "tokens n"},
 }
+
+PICTURES = {"dot_product": ".plane", "softmax": ".bars"}  # what the page draws by itself
 
 JUMP = """([slider, picture, to]) => new Promise(done => {
     const pressed = performance.now();
@@ -104,13 +107,16 @@ def measure(browser: Any, folder: Path) -> dict[str, Any]:
         for lesson, controls in SLIDERS.items():
             found[lesson] = {}
             for control, label in controls.items():
-                times = {"from_kernel": jumps(widgets, widgets.output(lesson), label)}
-                times["held"] = held(widgets, widgets.output(lesson), label)
+                times: dict[str, Any] = {}
+                if lesson not in PICTURES:
+                    times = {"from_kernel": jumps(widgets, widgets.output(lesson), label)}
+                    times["held"] = held(widgets, widgets.output(lesson), label)
+                    times["draw"] = drawing(lesson, control)
                 output = widgets.fresh(lesson)  # far from the slider's ends every key moves it
-                times |= press(
-                    widgets.page, output.get_by_label(label, exact=True), output.locator(".picture")
+                picture = output.locator(PICTURES.get(lesson, ".picture"))
+                found[lesson][control] = times | press(
+                    widgets.page, output.get_by_label(label, exact=True), picture
                 )
-                found[lesson][control] = times | {"draw": drawing(lesson, control)}
         found["masking"]["painted_cell"] = painted_cells(widgets, widgets.fresh("masking"))
         lab.close()
         return found

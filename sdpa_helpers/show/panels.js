@@ -27,6 +27,8 @@ input[type=range] { appearance: none; height: 24px; margin: 0; background: none;
 input[type=range]::-webkit-slider-runnable-track { height: 4px; border-radius: 2px; background: var(--track); }
 input[type=range]::-moz-range-track { height: 4px; border-radius: 2px; background: var(--track); }
 input[type=range]::-webkit-slider-thumb { appearance: none; width: 16px; height: 16px; margin-top: -6px; border-radius: 50%; background: var(--mark); border: 2px solid var(--paper); box-shadow: 0 0 0 1px var(--mark); }
+input[type=range]:focus-visible { outline: none; } input[type=range]:focus-visible::-webkit-slider-thumb { outline: 3px solid color-mix(in srgb, var(--mark) 70%, var(--ink)); outline-offset: 2px; }
+input[type=range]:focus-visible::-moz-range-thumb { outline: 3px solid color-mix(in srgb, var(--mark) 70%, var(--ink)); outline-offset: 2px; }
 input[type=range]::-moz-range-thumb { box-sizing: border-box; width: 16px; height: 16px; border-radius: 50%; background: var(--mark); border: 2px solid var(--paper); box-shadow: 0 0 0 1px var(--mark); }
 input[type=checkbox], input[type=radio] { appearance: none; flex: none; display: inline-grid; place-content: center; width: 24px; height: 24px; margin: 0; cursor: pointer; }
 input[type=checkbox]::before, input[type=radio]::before { content: ""; width: 16px; height: 16px; border: 1.5px solid var(--edge); border-radius: 4px; background: var(--paper); }

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sdpa_helpers.show.figures import Picture
-    from sdpa_helpers.show.panels_model import DrawnModel
+    from sdpa_helpers.show.panels_model import DrawnModel, SettingsModel
 
 SCAFFOLD = Path(__file__).with_suffix(".js")
 DRAWN = Path(__file__).with_name("drawn.js")
@@ -227,6 +227,45 @@ class Panel:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         self.widget()
+        return {"text/plain": repr(self), "text/html": self.html()}
+
+
+class PagePanel:
+    """A widget of a lesson that the page draws by itself: it moves wherever scripts run, with a kernel or without."""
+
+    NOTE = "Run this cell, and the picture moves."
+
+    def __init__(
+        self,
+        given: Mapping[str, Any],
+        settings: Mapping[str, int | float | str],
+        text: str,
+        still: "Callable[[], Picture]",
+        *files: Path,
+    ) -> None:
+        """`given` names its body and title, `settings` are what the reader moves, `text` is their start in words."""
+        self.settings, self.text, self.still, self.files = settings, text, still, files
+        self.given = {**given, **settings}
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return self.given["title"]
+
+    def widget(self) -> "SettingsModel":
+        """The same as an anywidget: Python can read and set the settings while it is shown."""
+        from sdpa_helpers.show.panels_model import SettingsModel
+
+        return SettingsModel(module(*self.files), self.given, self.settings)
+
+    def html(self) -> str:
+        """The still, and a script that puts the living picture in its place. Needs no network and no kernel."""
+        return inlined(self.still(), self.NOTE, self.given, *self.files)
+
+    def __repr__(self) -> str:
+        return f"{self.title} {self.text}"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.html()}
 
 

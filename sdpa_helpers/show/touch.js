@@ -1,7 +1,7 @@
 // For panels that the page draws by itself: strokes of SVG, motion, handles to drag, and sentences whose numbers move.
 
 /* global make, narrator */
-/* exported shape, glide, handle, reactive, TOUCH_STYLE */
+/* exported shape, glide, handle, reactive, shared, choose, TOUCH_STYLE */
 
 const TOUCH_STYLE = `
 .handle { cursor: grab; touch-action: none; outline: none; } .handle:active { cursor: grabbing; }
@@ -39,14 +39,14 @@ function glide(draw) {
 
 // ---- handles -----------------------------------------------------------------------------------------------
 
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const FURTHER = 5; // times as far with Shift
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** A place in an SVG that the reader drags with a pointer or moves with arrow keys.
- *  `at()` is its place [x, y] in units of the picture, `move([x, y])` is called with where the reader wants it, `step`
- *  is how far an arrow key goes. `speak()` gives {now, low, high, text}: one number of it, and what is read aloud.
+ *  `at()` is its place [x, y] in units of the picture, `move([x, y])` is called with where the pointer wants it, and
+ *  `nudge(right, up, further)` with where an arrow key does: 1, 0 or −1 each, `further` with Shift. `speak()` gives
+ *  {now, low, high, text}: one number of it, and what is read aloud. `held(is)` tells of the pointer's grip.
  *  Call `show()` after every move. */
-function handle({ label, at, move, step, speak, radius = 16 }, ...look) {
+function handle({ label, at, move, nudge, speak, held = () => {}, radius = 16 }, ...look) {
   const element = shape("g", { class: "handle", role: "slider", tabindex: 0, "aria-label": label },
     shape("circle", { class: "halo", r: radius }), ...look);
   let grip = null; // from the pointer to the place
@@ -58,6 +58,7 @@ function handle({ label, at, move, step, speak, radius = 16 }, ...look) {
     if (event.button !== 0) return;
     const [x, y] = under(event), [ownX, ownY] = at();
     grip = [ownX - x, ownY - y];
+    held(true);
     element.setPointerCapture(event.pointerId);
     element.focus({ focusVisible: false, preventScroll: true });
     event.preventDefault(); // no words of the page get selected
@@ -67,13 +68,15 @@ function handle({ label, at, move, step, speak, radius = 16 }, ...look) {
     const [x, y] = under(event);
     move([x + grip[0], y + grip[1]]);
   });
-  for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) element.addEventListener(end, () => { grip = null; });
+  element.addEventListener("lostpointercapture", () => { // after every drag, however it ends
+    grip = null;
+    held(false);
+  });
   element.addEventListener("keydown", event => {
     const arrow = ARROWS[event.key];
     if (!arrow || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    const [x, y] = at(), far = event.shiftKey ? FURTHER * step : step;
-    move([x + far * arrow[0], y + far * arrow[1]]);
+    nudge(...arrow, event.shiftKey);
   });
   const show = () => {
     const [x, y] = at(), { now, low, high, text } = speak();
@@ -85,15 +88,16 @@ function handle({ label, at, move, step, speak, radius = 16 }, ...look) {
 
 // ---- sentences ---------------------------------------------------------------------------------------------
 
-/** A sentence whose numbers move: "Key A scores {dot:key}." has a place named dot, underlined in the colour of keys.
+/** A sentence whose numbers move: "Key A scores {dot:key}." has a place named dot, underlined in the
+ *  colour of keys; {verb:text} is one for words, which look like those around them.
  *  `write({ dot: "1.50" })` shows them at once, and reads the sentence aloud when the reader pauses. */
 function reactive(...paragraphs) {
   const { element: spoken, speak } = narrator(), places = [];
   const filled = text => text.split(/[{}]/).map((part, i) => {
     if (i % 2 === 0) return part;
-    const [name, role] = part.split(":"), place = make("span", { className: role ? "moving role" : "moving" });
+    const [name, role] = part.split(":"), isText = role === "text", place = make("span", { className: isText ? "" : role ? "moving role" : "moving" });
     place.dataset.name = name;
-    if (role) place.style.setProperty("--role", `var(--${role})`);
+    if (role && !isText) place.style.setProperty("--role", `var(--${role})`);
     places.push(place);
     return place;
   });
@@ -103,4 +107,31 @@ function reactive(...paragraphs) {
     speak([...said.children].map(p => p.textContent).filter(Boolean).join(" "));
   };
   return { element: make("div", {}, said, spoken), write };
+}
+
+// ---- settings ----------------------------------------------------------------------------------------------
+
+/** The settings of a panel, those of `names`: in the page alone, or shared with Python where there is a model.
+ *  `state` has them, `set(change)` moves some, `follow(state)` is called when Python has moved one. */
+function shared(given, model, names, follow) {
+  const state = Object.fromEntries(names.map(name => [name, model ? model.get(name) : given[name]]));
+  const followers = model ? names.map(name => [`change:${name}`, () => {
+    if (model.get(name) === state[name]) return; // it was us
+    state[name] = model.get(name);
+    follow(state);
+  }]) : [];
+  for (const [event, act] of followers) model.on(event, act);
+  const set = change => {
+    Object.assign(state, change);
+    for (const [name, value] of Object.entries(change)) model?.set(name, value);
+    model?.save_changes();
+  };
+  return { state, set, end: () => followers.forEach(([event, act]) => model.off(event, act)) };
+}
+
+/** A button. */
+function choose(text, act) {
+  const button = make("button", { type: "button", textContent: text });
+  button.addEventListener("click", act);
+  return button;
 }

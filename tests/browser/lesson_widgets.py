@@ -7,7 +7,7 @@ from tests.lessons.pictures import ARRIVED, KEYS, SCORES, TOKENS
 from .harness import Lab, LabServer
 
 CELLS = {
-    "dot_product": "from sdpa_helpers.lessons.dot_product import explore_keys\nkeys = explore_keys()\nkeys",
+    "dot_product": "from sdpa_helpers.lessons.dot_product import explore_keys\nexplore_keys()",
     "variance_proof": "from sdpa_helpers.lessons.variance_proof import explore_scores\nexplore_scores()",
     "softmax": "from sdpa_helpers.lessons.softmax import explore_temperature\nexplore_temperature()",
     "gradients": "from sdpa_helpers.lessons.gradients import explore_way_back\n"
@@ -54,8 +54,8 @@ class WidgetsNotebook:
         """Run the panels' cells, and wait until they live."""
         for lesson in CELLS:
             self.lab.run_cell(self.cell(lesson))
-            self.output(lesson).locator(".picture svg").wait_for()
-            self.begins[lesson] = self.output(lesson).locator(".say").inner_text()
+            self.output(lesson).locator(".panel svg").wait_for()
+            self.begins[lesson] = self.output(lesson).locator(".say").inner_text().split("\n")[0]
 
     def fresh(self, lesson: str) -> Any:
         """Set a panel back to its start; the output that it is in."""

@@ -6,13 +6,14 @@ import nbformat
 import numpy as np
 import pytest
 
-from sdpa_helpers.lessons.dot_product.widget import explore_keys
+from sdpa_helpers.lessons.variance_proof.widget import explore_scores
+from tests.lessons.pictures import DRAWN
 
 from .harness import time_presses
 from .lesson_widgets import CELLS, WidgetsNotebook, wait_for
 
 CONTROLS = {
-    "dot_product": 4,
+    "dot_product": 8,
     "variance_proof": 8,
     "softmax": 6,
     "gradients": 9,
@@ -20,14 +21,16 @@ CONTROLS = {
     "complexity": 6,
 }
 SHOWN_BY = {"gradients": "explore_way_back", "masking": "paint_mask"}  # else lesson.explore_…
+LETTERS = ".plane .name, .bars .inside, .picture svg text"
+EVERY_DRAWN = pytest.mark.parametrize("lesson", DRAWN)
 EVERY_LESSON = pytest.mark.parametrize("lesson", CELLS)
 
 
 @pytest.fixture(scope="module")
 def untouched(lab, lab_server):
-    """The panels of all lessons in one notebook, the first with an output that somebody else stored; not yet run."""
-    stored = {"text/plain": "still", "text/html": explore_keys().html()}
-    return WidgetsNotebook(lab, lab_server, outputs={0: stored})
+    """The panels of all lessons in one notebook, the second with an output that somebody else stored; not yet run."""
+    stored = {"text/plain": "still", "text/html": explore_scores().html()}
+    return WidgetsNotebook(lab, lab_server, outputs={1: stored})
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +41,8 @@ def widgets(untouched):
 
 
 def test_a_stored_output_shows_the_still_and_running_it_shows_the_panel_alone(untouched):
-    output = untouched.output("dot_product")
-    assert output.locator("svg[aria-label^='A query and key A']").is_visible()
+    output = untouched.output("variance_proof")
+    assert output.locator("img[alt^='Histograms of 2000 scores']").is_visible()
     assert "In JupyterLab, run this cell" in output.inner_text()
     assert output.locator(".panel").count() == 0
     untouched.run_panels()
@@ -47,9 +50,9 @@ def test_a_stored_output_shows_the_still_and_running_it_shows_the_panel_alone(un
         output = untouched.output(lesson)
         assert output.locator(".jp-OutputArea-output").count() == 1
         assert output.locator("img").count() == 0
-    for lesson in ("dot_product", "masking"):  # run twice, shown once
+    for lesson in ("dot_product", "variance_proof", "masking"):  # run twice, shown once
         untouched.lab.run_cell(untouched.cell(lesson))
-        untouched.output(lesson).locator(".picture svg").wait_for()
+        untouched.output(lesson).locator(".panel svg").wait_for()
     page = untouched.page
     assert page.locator(".panel").count() == len(CELLS)
     assert page.locator(".panel:has(.grid)").count() == 1
@@ -64,7 +67,10 @@ def test_axe_finds_nothing_serious_and_letters_can_be_read(widgets, axe, dark):
         assert axe(widgets.page, f".jp-Cell:nth-child({widgets.cell(lesson) + 1}) .jp-Cell-outputArea") == []
         letters, paper = (
             output.locator(where).first.evaluate(f"e => getComputedStyle(e).{what}")
-            for where, what in (("svg text", "fill"), (".panel", "backgroundColor"))
+            for where, what in (
+                (LETTERS, "fill"),
+                (".panel", "backgroundColor"),
+            )
         )
         ink, ground = (min(map(int, re.findall(r"\d+", colour)[:3])) for colour in (letters, paper))
         assert (ink > 200 and ground < 60) if dark else (ink < 60 and ground > 200)
@@ -72,13 +78,18 @@ def test_axe_finds_nothing_serious_and_letters_can_be_read(widgets, axe, dark):
 
 
 @EVERY_LESSON
-def test_every_control_has_a_name_and_stays_in_its_column(widgets, lesson):
+def test_every_control_has_a_name(widgets, lesson):
     panel = widgets.fresh(lesson).locator(".panel")
-    assert panel.locator("input, select, button").count() == CONTROLS[lesson]
+    assert panel.locator("input, select, button, [role=slider]").count() == CONTROLS[lesson]
     tree = panel.aria_snapshot()
     roles = re.findall(r"- (slider|combobox|button|checkbox)( \"[^\"]+\")?", tree)
     assert len(roles) == CONTROLS[lesson]
     assert all(name for _, name in roles), tree
+
+
+@EVERY_DRAWN
+def test_every_control_stays_in_its_column(widgets, lesson):
+    panel = widgets.fresh(lesson).locator(".panel")
     column, picture = (panel.locator(part).bounding_box() for part in (".controls", ".picture"))
     for control in panel.locator("input, select, table").all():
         box = control.bounding_box()
@@ -87,7 +98,7 @@ def test_every_control_has_a_name_and_stays_in_its_column(widgets, lesson):
 
 def test_in_a_narrow_window_nothing_lies_on_top_of_anything(widgets):
     widgets.page.set_viewport_size({"width": 640, "height": 1000})
-    for lesson in CELLS:
+    for lesson in DRAWN:
         panel = widgets.fresh(lesson).locator(".panel")
         controls, picture = (panel.locator(part).bounding_box() for part in (".controls", ".picture"))
         assert controls["y"] + controls["height"] <= picture["y"] + 1
@@ -95,10 +106,10 @@ def test_in_a_narrow_window_nothing_lies_on_top_of_anything(widgets):
 
 
 def test_the_panels_of_two_cells_move_apart(widgets):
-    first, other = widgets.fresh("dot_product"), widgets.fresh("softmax").locator(".say")
+    first, other = widgets.fresh("masking"), widgets.fresh("complexity").locator(".say")
     before = other.inner_text()
-    first.get_by_label("length of key B").press("End")
-    wait_for(first, "length 4.0")
+    first.get_by_role("button", name="window", exact=True).click()
+    wait_for(first, "The mask allows 13 of 49 pairs")
     assert other.inner_text() == before
 
 
@@ -125,7 +136,7 @@ def test_a_key_held_down_leaves_no_gap_and_ends_where_it_should(widgets):
 @pytest.mark.parametrize(
     ("lesson", "role", "name", "keys"),
     [
-        ("dot_product", "slider", "angle of key B", ["ArrowRight", "ArrowLeft"] * 5),
+        ("dot_product", "slider", "tip of key B", ["ArrowRight", "ArrowLeft"] * 5),
         ("masking", "button", "the may attend to the", [" "] * 8),
     ],
     ids=["dot_product", "masking"],
@@ -134,12 +145,12 @@ def test_a_key_press_is_soon_on_screen(widgets, lesson, role, name, keys):
     """Only a generous bound: real measurements are in benchmarks/screens_widgets.py."""
     output = widgets.fresh(lesson)
     control = output.get_by_role(role, name=name, exact=True)
-    took = np.median(time_presses(widgets.page, control, output.locator(".picture"), keys)["in_page"])
+    took = np.median(time_presses(widgets.page, control, output.locator(".picture, .plane"), keys)["in_page"])
     print(f"{lesson}: key press to the new picture: median {took:.1f} ms")
     assert took < 500
 
 
-@EVERY_LESSON
+@EVERY_DRAWN
 def test_a_page_of_nbconvert_shows_the_still(page, course, tmp_path, lesson):
     from nbconvert import HTMLExporter
 
@@ -153,19 +164,19 @@ def test_a_page_of_nbconvert_shows_the_still(page, course, tmp_path, lesson):
     opened = page(width=900)
     opened.context.set_offline(True)
     opened.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
-    still = opened.locator("[data-key] img")
+    still = opened.locator("[data-key] [role=img]:visible, [data-key] img:visible")
     assert still.count() == 1
     assert still.bounding_box()["height"] > 150
-    assert len(still.get_attribute("alt")) > 100
+    assert len(still.get_attribute("aria-label") or still.get_attribute("alt")) > 100
     assert [error for error in opened.log.thrown if "MathJax" not in error and "require" not in error] == []
 
 
 def test_when_the_kernel_is_gone_it_says_so(widgets):
     """The last test: it takes the kernel away."""
-    output = widgets.fresh("softmax")
+    output = widgets.fresh("complexity")
     assert output.locator(".notice").is_hidden()
     widgets.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.shutdown().then(() => null)")
-    output.get_by_label("number of keys").press("End")
+    output.get_by_label("tokens n").press("End")
     output.locator(".notice", has_text="run the cell again").wait_for()
     assert output.locator(".picture svg").count() == 1
     assert widgets.page.log.thrown == []

@@ -5,13 +5,11 @@ import pytest
 
 import sdpa_helpers as sdpa
 from sdpa_helpers.lessons.complexity.widget import PUBLISHED, bound
-from sdpa_helpers.lessons.softmax.widget import unit_scores
 from sdpa_helpers.lessons.variance_proof.widget import correlated_scores
 from tests.lessons.pictures import ARRIVED, SCORES
 
 from .lesson_widgets import WidgetsNotebook, number, shown, wait_for
 
-KEYS_STATE, SET_KEYS = "print(keys.state)", "keys.set(angle=180, length_k=4.0)"
 MASK_STATE = "print(masks.state['mask'].astype(int).tolist(), masks.state['layers'])"
 SET_LAYERS = "masks.set(layers=6)"
 FOCUSED = """() => { let element = document.activeElement;
@@ -22,7 +20,7 @@ FOCUSED = """() => { let element = document.activeElement;
 @pytest.fixture(scope="module")
 def widgets(lab, lab_server):
     """The panels of all lessons in one notebook, run."""
-    notebook = WidgetsNotebook(lab, lab_server, KEYS_STATE, SET_KEYS, MASK_STATE, SET_LAYERS)
+    notebook = WidgetsNotebook(lab, lab_server, MASK_STATE, SET_LAYERS)
     notebook.run_panels()
     return notebook
 
@@ -36,54 +34,6 @@ def click_on(page, slider, share: float) -> None:
 def cell(output, query: str, key: str):
     """A cell of the grid."""
     return output.get_by_role("button", name=f"{query} may attend to {key}", exact=True)
-
-
-# dot_product ------------------------------------------------------------------------------------------
-
-
-def test_keys_by_keyboard(widgets):
-    output, page = widgets.fresh("dot_product"), widgets.page
-    angle = output.get_by_label("angle of key B")
-    angle.focus()
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
-    wait_for(output, "63° off")
-    assert angle.get_attribute("aria-valuetext") == "63°"
-    page.keyboard.press("Tab")  # on to the next control
-    page.keyboard.press("End")
-    wait_for(output, "length 4.0")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    wait_for(output, "Query of length 0.1")
-    q, k = 0.1 * np.array([1, 0]), 4 * np.array([np.cos(np.radians(63)), np.sin(np.radians(63))])
-    assert number(output, "dot-B") == pytest.approx(q @ k, abs=0.00501)
-    assert number(output, "cosine-B") == pytest.approx(np.cos(np.radians(63)), abs=0.00501)
-    assert widgets.active_cell() == widgets.cell("dot_product")
-    said = widgets.run(KEYS_STATE).inner_text()  # Python knows where the controls are
-    assert "{'angle': 63, 'length_k': 4.0, 'length_q': 0.1}" in said
-
-
-def test_keys_by_mouse(widgets):
-    output = widgets.fresh("dot_product")
-    click_on(widgets.page, output.get_by_label("angle of key B"), 0.5)
-    wait_for(output, "90° off")
-    assert number(output, "dot-B") == 0
-    click_on(widgets.page, output.get_by_label("length of the query"), 1.0)
-    wait_for(output, "Query of length 2.0")
-    assert number(output, "dot-A") == 2
-    click_on(widgets.page, output.get_by_label("length of key B"), 0.0)
-    wait_for(output, "Key B, length 0.0")
-    output.get_by_role("button", name="Start again").click()
-    wait_for(output, "Key B, length 1.5, 60° off")
-
-
-def test_python_moves_the_controls(widgets):
-    output = widgets.fresh("dot_product")
-    widgets.run(SET_KEYS)
-    wait_for(output, "Key B, length 4.0, 180° off")
-    assert output.get_by_label("angle of key B").input_value() == "180"
-    assert number(output, "dot-B") == -4
 
 
 # variance_proof ------------------------------------------------------------------------------------------
@@ -118,34 +68,6 @@ def test_scores_by_keyboard_and_mouse(widgets):
         right = correlated_scores(128, "coins", mean=2.0, draw=times) / np.sqrt(128)
         output.locator("[data-name=mean]", has_text=f"{right.mean():.1f}").wait_for()
     assert page.log.thrown == []
-
-
-# softmax ------------------------------------------------------------------------------------------
-
-
-def test_temperature_by_keyboard_and_mouse(widgets):
-    output = widgets.fresh("softmax")
-    temperature = output.get_by_label("temperature T")
-    temperature.press("Home")
-    wait_for(output, "temperature 0: the largest weight is 1.000")
-    assert number(output, "entropy") == 0
-    temperature.press("End")
-    wait_for(output, "temperature ∞")
-    assert number(output, "effective") == 16
-    temperature.press("ArrowLeft")
-    wait_for(output, "temperature 100:")
-    output.get_by_label("divide by √d_k").press("Space")
-    wait_for(output, "not scaled")
-    click_on(widgets.page, output.get_by_label("d_k", exact=True), 1.0)
-    wait_for(output, "d_k = 4096")
-    output.get_by_label("number of keys").press("End")
-    wait_for(output, "64 keys")
-    weights = sdpa.softmax(unit_scores(64) * 64 / 100)
-    assert number(output, "largest") == pytest.approx(weights.max(), abs=0.000501)
-    assert number(output, "entropy") == pytest.approx(-(weights * np.log(weights)).sum(), abs=0.00501)
-    output.get_by_role("button", name="Other keys").click()
-    others = sdpa.softmax(unit_scores(64, 1) * 64 / 100)
-    output.locator("[data-name=largest]", has_text=f"{others.max():.3f}").wait_for()
 
 
 # gradients ------------------------------------------------------------------------------------------

@@ -27,6 +27,9 @@ PANELS = {
 }
 """A panel of each lesson that has one, by lesson."""
 
+DRAWN = {lesson: make for lesson, make in PANELS.items() if lesson not in ("dot_product", "softmax")}
+"""Those whose pictures Python draws; the page draws the others by itself."""
+
 
 def shown(panel: Panel, **state: Any) -> dict[str, str]:
     """What the picture of a state writes, by name."""

@@ -1,26 +1,32 @@
-"""Lesson 01's widget: dot products, cosines, and who wins."""
+"""Lesson 01's panel: dot products, cosines, and who wins, in the page as in Python."""
+
+import itertools
 
 import numpy as np
 import pytest
 
 from sdpa_helpers.lessons.dot_product import widget
-from tests.lessons.pictures import numbers
+from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
+
+SCRIPTS = (SCAFFOLD, TOUCH, widget.SCRIPT)
+IN_THE_PAGE = """(data.map(([angle, a, b, turn]) => wordsFor({
+    q: { angle: turn, length: a }, a: { angle: turn, length: 1 }, b: { angle: turn + angle, length: b } }, "b")))"""
 
 
-@pytest.mark.parametrize("angle", [0, 30, 60, 90, 135, 180])
-@pytest.mark.parametrize("length_k", [0.0, 0.1, 2.0, 4.0])
-@pytest.mark.parametrize("length_q", [0.0, 1.0, 2.0])
-def test_dot_products_and_cosines(angle, length_q, length_k):
-    panel = widget.explore_keys()
-    shown = numbers(panel, angle=angle, length_q=length_q, length_k=length_k)
-    cosine = np.cos(np.radians(angle))
-    right = {
-        "dot-A": length_q,
-        "dot-B": length_q * length_k * cosine,
-        "cosine-A": float(length_q > 0),
-        "cosine-B": cosine if length_q * length_k > 0 else 0.0,
-    }
-    assert shown == pytest.approx(right, abs=0.00501)
+def test_the_page_measures_as_python_does(in_node):
+    scenes = list(itertools.product([0, 30, 60, 90, 135, 180], [0, 1, 2], [0, 0.1, 2, 4], [0, 77, 300]))
+    for (angle, length_q, length_k, _), words in zip(
+        scenes, in_node(SCRIPTS, IN_THE_PAGE, scenes), strict=True
+    ):
+        found = widget.duel(angle, length_q, length_k)
+        page = np.array([[words[key]["dot"], words[key]["cosine"]] for key in "AB"])
+        np.testing.assert_allclose(page, np.stack([found.dots, found.cosines], axis=1), atol=1e-12)
+        assert (words["byDot"] or "neither", words["byCosine"] or "neither") == (
+            found.winner(found.dots),
+            found.winner(found.cosines),
+        )
+        assert words["B"]["shadow"] * length_q == pytest.approx(words["B"]["dot"])
+        assert words["score"] == words["score"].replace("-", "")  # a real minus sign
 
 
 @pytest.mark.parametrize(
@@ -35,8 +41,7 @@ def test_dot_products_and_cosines(angle, length_q, length_k):
     ],
 )
 def test_who_wins(angle, length_k, length_q, by_dot, by_cosine):
-    state = {"angle": angle, "length_k": length_k, "length_q": length_q}
-    text = widget.explore_keys().draw(state).text
+    text = widget.sentence(widget.duel(angle, length_q, length_k))
     assert text.endswith(f"By dot product {by_dot}, by cosine {by_cosine}.")
 
 

@@ -13,9 +13,10 @@ from matplotlib.colors import to_rgb
 
 from sdpa_helpers.lessons.masking.widget import presets
 from sdpa_helpers.show.figures import BLUE, VERMILION
-from tests.lessons.pictures import PANELS, SVG, TOKENS
+from tests.lessons.pictures import DRAWN, PANELS, SVG, TOKENS
 
 EVERY_PANEL = pytest.mark.parametrize("make", PANELS.values(), ids=PANELS)
+EVERY_DRAWN = pytest.mark.parametrize("make", DRAWN.values(), ids=DRAWN)
 MASKS = [*presets(len(TOKENS)).values(), np.eye(7, dtype=bool)[::-1], np.ones((7, 7), dtype=bool)]
 
 
@@ -31,7 +32,7 @@ def positions(panel):
         yield panel.start | dict(zip(stops, corner, strict=True))
 
 
-@EVERY_PANEL
+@EVERY_DRAWN
 def test_every_picture_is_sound(make):
     panel, seen = make(), set()
     for state in positions(panel):
@@ -55,13 +56,13 @@ def test_every_picture_is_sound(make):
     assert len(seen) > 15
 
 
-@EVERY_PANEL
+@EVERY_DRAWN
 def test_the_same_state_gives_the_same_picture(make):
     for state in itertools.islice(positions(make()), 0, None, 17):
         assert make().draw(state) == make().draw(state)
 
 
-@EVERY_PANEL
+@EVERY_DRAWN
 def test_letters_have_the_colour_of_the_page(make):
     """So they can be read in light and in dark."""
     picture = ElementTree.fromstring(make().draw(make().start).svg)
@@ -79,7 +80,7 @@ def test_a_cell_stores_a_still_with_alt_text_and_no_widget(make):
     assert data["text/html"] == make().html() == panel.html()
 
 
-@EVERY_PANEL
+@EVERY_DRAWN
 def test_every_control_has_a_name_and_starts_at_a_stop(make):
     panel = make()
     labels = [control.label for control in panel.controls.values()]
@@ -90,9 +91,9 @@ def test_every_control_has_a_name_and_starts_at_a_stop(make):
 
 
 def test_the_key_tells_panels_apart_and_stays():
-    keys = [make().given()["key"] for make in PANELS.values()]
+    keys = [make().given()["key"] for make in DRAWN.values()]
     assert len({*keys}) == len(keys)
-    assert keys == [make().given()["key"] for make in PANELS.values()]
+    assert keys == [make().given()["key"] for make in DRAWN.values()]
 
 
 def test_numbers_on_colour_keep_their_contrast_in_light_and_dark():

@@ -16,6 +16,7 @@ def in_node(needs_program) -> Callable[[Iterable[Path], str, Any], Any]:
 
     def evaluate(files: Iterable[Path], expression: str, data: Any = None) -> Any:
         script = [
+            "globalThis.window = {};",
             *(file.read_text(encoding="utf-8") for file in files),
             f"const data = {json.dumps(data)};",  # Python writes NaN and Infinity as JavaScript does
             f"const found = {expression};",

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from sdpa_helpers.lessons.dot_product import widget as keys
 from sdpa_helpers.lessons.masking.widget import GRID
-from sdpa_helpers.show.panels import DRAWN, module
+from sdpa_helpers.lessons.softmax import widget as temperature
+from sdpa_helpers.show import figures
+from sdpa_helpers.show.panels import DRAWN, TOUCH, inlined, module
 from sdpa_helpers.show.visualiser import SCRIPTS
 
 TESTS = sorted(Path(__file__).parents[1].rglob("*.test.mjs"))
@@ -19,8 +22,17 @@ def test_in_node(needs_program, path):
     assert "# pass 0" not in ran.stdout
 
 
-@pytest.mark.parametrize("files", [(DRAWN,), (GRID, DRAWN), SCRIPTS], ids=["drawn", "with a grid", "walk"])
-def test_a_module_joined_for_a_panel_is_sound(needs_program, files, tmp_path):
+JOINED = {
+    "drawn": (DRAWN,),
+    "with a grid": (GRID, DRAWN),
+    "walk": SCRIPTS,
+    "keys": (TOUCH, keys.SCRIPT),
+    "temperature": (TOUCH, temperature.SCRIPT),
+}
+
+
+@pytest.mark.parametrize("files", JOINED.values(), ids=JOINED)
+def test_scripts_joined_for_a_panel_are_sound(needs_program, files, tmp_path):
     """No name is declared twice, and nothing of a page is needed until a panel is mounted."""
     (tmp_path / "module.mjs").write_text(f"globalThis.window = {{}};\n{module(*files)}")
     code = "import('./module.mjs').then(({default: it}) => console.log(Object.keys(it).join()))"
@@ -28,3 +40,15 @@ def test_a_module_joined_for_a_panel_is_sound(needs_program, files, tmp_path):
         [needs_program("node"), "-e", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert ran.stdout.strip() == "initialize,render", ran.stderr
+    script = inlined(figures.show(figures.figure("Still")[0], "A still."), "", {}, *files).split("<script>")[
+        1
+    ]
+    (tmp_path / "inlined.js").write_text(script.removesuffix("</script>"))
+    ran = subprocess.run(
+        [needs_program("node"), "--check", "inlined.js"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr

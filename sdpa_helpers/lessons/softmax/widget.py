@@ -1,5 +1,6 @@
 """Lesson 03's widget: temperature and d_k against the weights of a row, and how sharp they are."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -9,11 +10,13 @@ from numpy import ndarray as Array
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.lessons.softmax.experiments import entropy
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.figures import BLUE, GREEN, ORANGE, Picture, write
-from sdpa_helpers.show.panels import Drawing, Panel, State, button, slider, switch
-from sdpa_helpers.show.svg import Canvas, Scale, plain
+from sdpa_helpers.show.figures import PURPLE, Picture, write
+from sdpa_helpers.show.panels import TOUCH, PagePanel
 
-MOST_KEYS = 64
+SCRIPT = Path(__file__).with_suffix(".js")
+
+MOST_KEYS, DRAWS = 64, 8
+WIDTHS = [2**i for i in range(13)]
 _DIGITS = (1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
 TEMPERATURES = [0.0, *(d * p / 100 for p in (1, 10, 100, 1000) for d in _DIGITS), 100.0, np.inf]
 
@@ -29,7 +32,12 @@ class Sharp(NamedTuple):
 
 def unit_scores(n: int, draw: int = 0) -> Float[Array, "n"]:
     """Scores of spread 1: standard normal numbers, the same ones for the same draw, the largest first."""
-    return np.sort(np.random.default_rng([8, draw]).standard_normal(MOST_KEYS)[:n])[::-1]
+    return np.sort(normal_numbers(draw)[:n])[::-1]
+
+
+def normal_numbers(draw: int) -> Float[Array, "n"]:
+    """What the scores of a draw are made of: more keys keep the keys that were there."""
+    return np.random.default_rng([8, draw]).standard_normal(MOST_KEYS)
 
 
 def row_scores(n: int, d_k: int, scaled: bool, draw: int = 0) -> Float[Array, "n"]:
@@ -51,79 +59,17 @@ def sharp(weights: Float[Array, "n"]) -> Sharp:
     return Sharp(weights, nats, float(np.exp(nats)), float(weights.max()))
 
 
-def draw_row(state: State) -> Drawing:
-    """The weights as bars, over the outlines of the scaled row at T = 1; largest weight and entropy beside them."""
-    n, T, d_k = state["keys"], state["temperature"], state["d_k"]
-    scores = row_scores(n, d_k, state["scaled"], state["again"])
-    found = sharp(weights_at(scores, T))
-    reference = weights_at(unit_scores(n, state["again"]), 1.0)
-    canvas = Canvas(780, 350)
-    _weights(canvas, found.weights, reference)
-    _gauges(canvas, found, n)
-    over = f"{_degrees(T)} × √{d_k}" if state["scaled"] else _degrees(T)
-    divisor = T * np.sqrt(d_k) if state["scaled"] else T
-    canvas.text((520, 44), "softmax(q·k ÷ divisor)", bold=True)
-    canvas.text(
-        (520, 66), f"divisor = {over} = {plain(divisor)}" if state["scaled"] else f"divisor = T = {plain(T)}"
-    )
-    return canvas.finish("Weights of one row", sentence(state, found))
-
-
-def sentence(state: State, found: Sharp) -> str:
-    """What the picture shows."""
-    n, scaled = state["keys"], "scaled" if state["scaled"] else "not scaled"
+def sentence(found: Sharp, n: int) -> str:
+    """What the panel shows at the start."""
     return (
-        f"{n} keys, d_k = {state['d_k']}, {scaled}, temperature {_degrees(state['temperature'])}: "
-        f"the largest weight is {write(found.largest, 3)}, the entropy {write(found.entropy, 2)} "
-        f"of at most {write(np.log(n), 2)} nats, as if {write(found.effective, 1)} of the {n} keys shared everything."
+        f"{n} keys, scaled, temperature 1: the largest weight is {write(found.largest, 3)}, the entropy "
+        f"{write(found.entropy, 2)} of at most {write(np.log(n), 2)} nats, "
+        f"as if {write(found.effective, 1)} of the {n} keys shared everything."
     )
 
 
 def _degrees(temperature: float) -> str:
     return "∞" if np.isinf(temperature) else f"{temperature:g}"
-
-
-def _weights(canvas: Canvas, weights: Float[Array, "n"], reference: Float[Array, "n"]) -> None:
-    x, y = Scale((0, len(weights)), (48, 488)), Scale((0, 1), (294, 24))
-    for tick in (0, 0.25, 0.5, 0.75, 1):
-        canvas.line((48, y(tick)), (488, y(tick)), opacity=0.22)
-        canvas.text((42, y(tick) + 4), f"{tick:g}", anchor="end", size=12)
-    wide = x(1) - x(0)
-    for i, (weight, other) in enumerate(zip(weights, reference, strict=True)):
-        canvas.box((x(i) + 0.1 * wide, y(0)), 0.8 * wide, y(weight) - y(0), BLUE, outline=len(weights) < 33)
-        canvas.line((x(i) + 0.02 * wide, y(other)), (x(i) + 0.98 * wide, y(other)), ORANGE, 3)
-    even = y(1 / len(weights))
-    canvas.line((48, even), (488, even), dash="5 4")
-    canvas.text((488, even - 5), f"1/n = {plain(1 / len(weights))}", anchor="end", size=12)
-    canvas.line((48, y(0)), (488, y(0)))
-    canvas.text((268, 316), "keys, the best score first", anchor="middle", size=13)
-    canvas.text((48, 14), "weight", size=13)
-    canvas.line((296, 38), (322, 38), ORANGE, 3)
-    canvas.text((328, 42), "the same, scaled, T = 1", size=12)
-
-
-def _gauges(canvas: Canvas, found: Sharp, n: int) -> None:
-    gauges = (
-        ("largest weight", "largest", found.largest, 1.0, 3, BLUE, "of 1"),
-        (
-            "entropy",
-            "entropy",
-            found.entropy,
-            float(np.log(n)),
-            2,
-            GREEN,
-            f"of ln {n} = {write(np.log(n), 2)} nats",
-        ),
-        ("keys that count, e^entropy", "effective", found.effective, float(n), 1, GREEN, f"of {n}"),
-    )
-    for row, (label, name, value, most, digits, colour, of) in enumerate(gauges):
-        top = 112.0 + 76 * row
-        scale = Scale((0, most), (520, 764))
-        canvas.text((520, top), label, bold=True)
-        canvas.box((520, top + 9), 244, 18, "none")
-        canvas.box((520, top + 9), scale(value) - 520, 18, colour)
-        canvas.text((520, top + 46), write(value, digits), name=name)
-        canvas.text((764, top + 46), of, anchor="end", size=12)
 
 
 def still_row() -> Picture:
@@ -139,7 +85,7 @@ def still_row() -> Picture:
     facts = []
     for ax, T in zip(axes, temperatures, strict=True):
         found = sharp(weights_at(unit_scores(16), T))
-        ax.bar(range(16), found.weights, color=BLUE)
+        ax.bar(range(16), found.weights, color=PURPLE)
         ax.axhline(1 / 16, color=style.FAINT, linestyle="--", linewidth=1)
         ax.set(ylim=(0, 1), xticks=[])
         measures = f"largest {write(found.largest, 2)}\nentropy {write(found.entropy, 2)} nats"
@@ -152,18 +98,15 @@ def still_row() -> Picture:
     )
 
 
-def explore_temperature() -> Panel:
+def explore_temperature() -> PagePanel:
     """Move temperature, d_k, the scale and the number of keys: how sharp is the row?"""
-    return Panel(
-        "softmax",
-        "How sharp is a row?",
-        [
-            slider("temperature", "temperature T", TEMPERATURES, 1.0, _degrees),
-            slider("d_k", "d_k", [2**i for i in range(13)], 64, str),
-            switch("scaled", "divide by √d_k", start=True),
-            slider("keys", "number of keys n", range(2, MOST_KEYS + 1), 16, str),
-            button("again", "Other keys"),
-        ],
-        draw_row,
-        still_row,
-    )
+    given = {
+        "body": "temperature",
+        "title": "How sharp is a row?",
+        "temperatures": [_degrees(T) for T in TEMPERATURES],
+        "widths": WIDTHS,
+        "rows": [normal_numbers(draw).round(7).tolist() for draw in range(DRAWS)],
+    }
+    start = {"stop": TEMPERATURES.index(1), "width": WIDTHS.index(64), "scaled": 1, "n": 16, "again": 0}
+    found = sharp(weights_at(unit_scores(start["n"]), 1.0))
+    return PagePanel(given, start, sentence(found, start["n"]), still_row, TOUCH, SCRIPT)

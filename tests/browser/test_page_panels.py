@@ -1,0 +1,147 @@
+"""Panels that the page draws by itself, in a plain page without kernel and network: what is dragged is what is said."""
+
+import math
+
+import pytest
+
+import sdpa_helpers as sdpa
+from sdpa_helpers.lessons.softmax.widget import TEMPERATURES, unit_scores
+from tests.lessons.pictures import PANELS
+
+from .lesson_widgets import number, shown
+
+
+@pytest.fixture
+def opened(page, tmp_path):
+    """A page with one of these panels."""
+
+    def show(lesson: str, **context):
+        file = tmp_path / f"{lesson}.html"
+        file.write_text(f"<!doctype html><meta charset='utf-8'>{PANELS[lesson]().html()}", encoding="utf-8")
+        made = page(width=900, **context)
+        made.goto(file.as_uri())
+        made.locator(".panel svg").wait_for()
+        return made
+
+    return show
+
+
+def middle(element) -> tuple[float, float]:
+    """Of an element, in the window."""
+    box = element.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def drag(page, tip, right: float, down: float, beside: float = 0) -> None:
+    """Take a tip with the pointer, so far beside its middle, and let it go elsewhere."""
+    x, y = middle(tip.locator(".grip"))
+    y += beside
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + right, y + down, steps=5)
+    page.mouse.up()
+
+
+def test_tips_are_dragged_and_the_shadow_is_the_score(opened):
+    page = opened("dot_product", reduced_motion="reduce")
+    query, a, b = (
+        page.get_by_role("slider", name=f"tip of {name}") for name in ("the query", "key A", "key B")
+    )
+    assert (number(page, "dot-A"), number(page, "dot-B")) == (1, 0.75)
+    # How long one is on the screen, from A's tip to B's, whose places are known.
+    (ax, ay), (bx, by) = middle(a.locator(".grip")), middle(b.locator(".grip"))
+    unit = (ay - by) / (1.5 * math.sin(math.radians(60)))
+    zero = (ax - unit, ay)
+    assert bx - zero[0] == pytest.approx(0.75 * unit, abs=1)
+    drag(page, b, -1.2 * unit, 40)
+    x, _ = middle(b.locator(".grip"))
+    assert number(page, "shadow-B") == pytest.approx((x - zero[0]) / unit, abs=0.03)
+    assert shown(page, "dot-B") == shown(page, "shadow-B") == shown(page, "score")
+    assert shown(page, "score").startswith("−")
+    long = page.locator("[data-name=bar-B]").evaluate("bar => bar.getBBox().width")
+    assert long == pytest.approx(-number(page, "score") * unit, abs=3)
+    drag(page, query, 0.5 * unit, 0, beside=16)  # its ring is around A's
+    assert shown(page, "length") == "1.5"
+    assert number(page, "dot-B") == pytest.approx(1.5 * number(page, "shadow-B"), abs=0.011)
+    assert (number(page, "dot-A"), number(page, "cosine-A")) == (1.5, 1)
+    page.get_by_role("button", name="Start again").click()
+    page.mouse.click(
+        *(round(place) for place in (zero[0] + 2 * unit, zero[1] - 0.5 * unit))
+    )  # beside all tips
+    assert number(page, "shadow-B") == pytest.approx(2, abs=0.05)
+    assert "By score key B wins, by cosine key A wins" in page.locator(".say").inner_text()
+    assert page.log.thrown == page.log.console == page.log.refused == []
+
+
+def test_tips_move_by_keyboard_and_speak_when_the_reader_pauses(opened):
+    page = opened("dot_product", reduced_motion="reduce")
+    b = page.get_by_role("slider", name="tip of key B")
+    assert page.locator(".spoken").inner_text() == ""
+    b.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowUp")
+    page.keyboard.press("Shift+ArrowUp")
+    page.keyboard.press("ArrowDown")
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+    assert b.get_attribute("aria-valuetext") == "length 2, 60° from the query, score 1.00"
+    assert "By score neither key wins, by cosine key A wins." in page.locator(".say").inner_text()
+    assert page.locator(".spoken").inner_text() == ""  # not yet
+    page.locator(".spoken", has_text="By score neither key wins").wait_for(state="attached")
+    page.keyboard.press("Shift+ArrowLeft")
+    page.keyboard.press("Shift+ArrowLeft")
+    assert b.get_attribute("aria-valuetext") == "length 2, 90° from the query, score 0.00"
+    for _ in range(9):
+        page.keyboard.press("Shift+ArrowUp")
+    assert b.get_attribute("aria-valuenow") == b.get_attribute("aria-valuemax") == "4"
+    box, plane = b.locator(".grip").bounding_box(), page.locator(".plane").bounding_box()
+    assert box["y"] > plane["y"]  # the picture has made room
+    query = page.get_by_role("slider", name="tip of the query")
+    query.focus()
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowDown")
+    assert shown(page, "length") == "0"
+    assert "By score neither key wins, by cosine neither key wins." in page.locator(".say").inner_text()
+    assert page.log.thrown == []
+
+
+def test_the_temperature_cuts_the_bar(opened):
+    page = opened("softmax", reduced_motion="reduce")
+    widths = "all => all.map(piece => piece.getBoundingClientRect().width)"
+
+    def pieces() -> list[float]:
+        lengths = page.locator(".piece").evaluate_all(widths)
+        return [length / sum(lengths) for length in lengths]
+
+    temperature = page.get_by_label("temperature T")
+    assert pieces() == pytest.approx(list(sdpa.softmax(unit_scores(16))), abs=2e-3)
+    temperature.press("Home")
+    assert pieces()[0] == pytest.approx(1, abs=1e-3)
+    assert [shown(page, name) for name in ("largest", "entropy", "effective")] == ["1.000", "0.00", "1.0"]
+    temperature.press("End")
+    assert pieces() == pytest.approx([1 / 16] * 16, abs=1e-3)
+    assert temperature.get_attribute("aria-valuetext") == "∞"
+    temperature.press("ArrowLeft")
+    page.get_by_label("divide by √dₖ").press("Space")
+    assert shown(page, "scaled") == "not scaled"
+    page.get_by_label("number of keys").press("End")
+    page.get_by_label("dₖ", exact=True).press("End")
+    weights = sdpa.softmax(unit_scores(64) * 64 / TEMPERATURES[-2])
+    assert number(page, "largest") == pytest.approx(weights.max(), abs=6e-4)
+    page.get_by_role("button", name="Other keys").click()
+    assert number(page, "largest") == pytest.approx(sdpa.softmax(unit_scores(64, 1) * 0.64).max(), abs=6e-4)
+    page.get_by_role("button", name="Start again").click()
+    assert pieces() == pytest.approx(list(sdpa.softmax(unit_scores(16))), abs=2e-3)
+    assert page.log.thrown == page.log.console == page.log.refused == []
+
+
+def test_what_is_not_dragged_glides_for_a_moment(opened):
+    page = opened("dot_product")
+    page.evaluate(
+        """() => { const tip = document.querySelector("div").shadowRoot.querySelector("[aria-label='tip of key B']");
+            window.stops = new Set(); new MutationObserver(() => window.stops.add(tip.getAttribute("transform")))
+                .observe(tip, {attributes: true}) }"""
+    )
+    page.get_by_role("button", name="120°, length 2").click()
+    page.locator("[data-name=score]", has_text="−1.00").wait_for()
+    assert page.evaluate("window.stops.size") > 2
