@@ -1,6 +1,7 @@
 """What every notebook of the course has to look like, apart from running (which nbval checks)."""
 
 import ast
+import importlib
 import itertools
 import re
 import shutil
@@ -114,13 +115,48 @@ def test_code_cells_are_short(path):
 
 @EVERY_EXECUTED
 def test_notebooks_import_their_own_lesson_and_public_names_only(path):
-    own = path.stem.partition("_")[2] if path.stem in LESSONS else ""
+    own = path.stem.partition("_")[2]
     for cell in code_cells(path):
         for node in ast.walk(ast.parse(cell.source)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sdpa_helpers."):
                 modules = [f"{node.module}.{alias.name}" for alias in node.names]
-                allowed = ("sdpa_helpers.show.predict", *([f"sdpa_helpers.lessons.{own}"] if own else []))
+                allowed = ("sdpa_helpers.show.predict", f"sdpa_helpers.lessons.{own}")
                 assert all(module.startswith(allowed) for module in modules), modules
+
+
+# ---- questions --------------------------------------------------------------------------------------------
+
+
+LESSON_FOLDERS = COURSE / "sdpa_helpers" / "lessons"
+ASKING = [
+    lesson
+    for lesson in ("00_start_here", *LESSONS)
+    if (LESSON_FOLDERS / lesson[3:] / "predictions.py").exists()
+]
+ASKED = re.compile(r'lesson\.predict\(\s*"(\w+)"')
+EVERY_ASKING = pytest.mark.parametrize("lesson", ASKING)
+
+
+@EVERY_ASKING
+def test_every_prediction_of_a_lesson_is_asked_once(lesson):
+    code = "\n".join(cell.source for cell in code_cells(COURSE / "notebooks" / f"{lesson}.ipynb"))
+    known = importlib.import_module(f"sdpa_helpers.lessons.{lesson[3:]}.predictions").PREDICTIONS
+    assert sorted(ASKED.findall(code)) == sorted(prediction.name for prediction in known)
+    assert "PREDICTION" not in code
+
+
+@EVERY_ASKING
+def test_a_stored_question_folds_its_answer(lesson):
+    """One answer is right, and it, its reasons, figures and tables are folded; the cell shows nothing else."""
+    for cell in code_cells(COURSE / "notebooks" / f"{lesson}.ipynb"):
+        if ASKED.search(cell.source):
+            (output,) = cell.outputs
+            before, _, folded = output.data["text/html"].partition("<details>")
+            assert before.count("<li>") in (2, 3, 4), cell.id
+            assert not re.search("[✓✗]|Measured|<(svg|img|pre|table)", before), cell.id
+            assert folded.count("<li>✓ ") == 1, cell.id
+            assert set(output.data) == {"text/html", "text/plain"}, cell.id
+            assert output.data["text/plain"].startswith("Predict. "), cell.id
 
 
 # ---- exercises and solutions ------------------------------------------------------------------------------

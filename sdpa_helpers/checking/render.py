@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from sdpa_helpers.checking import side_by_side, wording
 from sdpa_helpers.checking.diagnose import Result
+from sdpa_helpers.checking.highlight import code_html
 from sdpa_helpers.checking.markup import code_spans
 from sdpa_helpers.checking.shrink import Small
 from sdpa_helpers.checking.wording import Finding, Seen, shortened
 
 _MARK = {"passed": "✓", "failed": "✗", "forbidden": "⚠", "not-attempted": "○"}
-_EDGE = {"passed": "#009e73", "failed": "#d55e00", "forbidden": "#e69f00", "not-attempted": "#808080"}
 _OPEN = "Write your answer in the cell above, run it, then check again."
 _BY_YOURSELF = "Write these steps yourself: they are what the exercise is about."
 
@@ -29,7 +29,7 @@ class Shown(ABC):
 
     @abstractmethod
     def html(self) -> str:
-        """HTML that needs no style sheet."""
+        """HTML that brings its own style sheet, and reads well without one."""
 
     def __repr__(self) -> str:
         return self.text()
@@ -45,6 +45,30 @@ class Hint:
     number: int
     of: int
     text: str
+
+
+@dataclass(frozen=True)
+class Onward:
+    """The way on, after a success."""
+
+    text: str
+    """E.g. "next: attention_scores"."""
+    href: str
+    """From the folder of any notebook of the course."""
+
+
+@dataclass(frozen=True)
+class Helps:
+    """What a card offers beside its verdict. Where marks are given there is none of it."""
+
+    hints: tuple[Hint, ...] = ()
+    """Those still to come, in their order."""
+    solution: str = ""
+    """One right answer; "" where this edition has none."""
+    onward: Onward | None = None
+
+
+NO_HELPS = Helps()
 
 
 def report_text(
@@ -79,15 +103,13 @@ def report_text(
 def card(
     result: Result,
     forbidden: Sequence[str] = (),
-    next_hint: "Hint | None" = None,
+    helps: Helps = NO_HELPS,
     small: Small | None = None,
     remarks: Sequence[str] = (),
 ) -> str:
-    """The verdict on one exercise as an HTML card: readable in light and dark, and without its styles too."""
-    exercise, state = result.exercise, wording.state_of(result, forbidden)
-    about = f"difficulty {exercise.difficulty} of 5, about {exercise.minutes} minutes"
-    title = f"<strong>{_MARK[state]} {html.escape(wording.headline(result, forbidden))}</strong>"
-    parts = [_paragraph(f"{title} · {about}")]
+    """The verdict on one exercise as an HTML card, without `card_style.styled`: it reads well so, too."""
+    state = wording.state_of(result, forbidden)
+    parts = [_head(result, forbidden)]
     parts += [
         _paragraph(f"<strong>Note</strong>: {code_spans(shortened(r))}") for r in remarks[: wording.MOST]
     ]
@@ -98,12 +120,33 @@ def card(
         parts += [_findings(wording.findings(result))]
         parts += [_example(result, small)] if small is not None else []
         parts += [_cases(result)]
-    if next_hint and not result.passed:
-        more = f"More hints, one at a time: <code>hint({html.escape(exercise.name)})</code>"
-        fold = f"{_paragraph(code_spans(next_hint.text))}{_paragraph(more)}"
-        parts.append(_fold(f"Stuck? Open hint {next_hint.number} of {next_hint.of}", fold))
-    style = f"border-left:6px solid {_EDGE[state]};padding:4px 14px;margin:4px 0;max-width:46rem"
-    return f"<div style='{style}'>{''.join(parts)}</div>"
+    parts.append(_ways(helps, is_done=state == "passed"))
+    return framed("".join(parts), state)
+
+
+def framed(inside: str, state: wording.State = "not-attempted") -> str:
+    """The frame of every card, with the colour of a state."""
+    return f"<div class='sdpa-card sdpa-{state}'>{inside}</div>"
+
+
+def heading(sign: str, text: str) -> str:
+    """A card's first line: a sign, and what it is about."""
+    shown = f"<span class='sign'><span class='tick'>{sign}</span></span> <span>{html.escape(text)}</span>"
+    return f"<p class='head'><strong>{shown}</strong></p>"
+
+
+def hint_buttons(hints: Sequence[Hint]) -> str:
+    """Buttons that need no script and no kernel: each opens one hint, and with it the next hint's button."""
+    if not hints:
+        return ""
+    first, rest = hints[0], hints[1:]
+    after = f"<div class='ways'>{hint_buttons(rest)}</div>" if rest else ""
+    return button(f"Hint {first.number} of {first.of}", _paragraph(code_spans(first.text)) + after)
+
+
+def button(label: str, inside: str) -> str:
+    """A button that opens `inside` below it. label: HTML."""
+    return f"<details class='way'><summary>{label}</summary><div>{inside}</div></details>"
 
 
 def bar(part: float, whole: float, width: int = 10) -> str:
@@ -132,24 +175,53 @@ def _mark(seen: Seen) -> str:
 
 _OPEN_ROWS = 4
 """Failed cases that are seen without opening a fold; one more where it would hide only that one."""
-_LIST = "margin:4px 0;padding-left:1.2em"
-_PLAIN_LIST = "margin:4px 0;list-style:none;padding-left:0"
+
+
+def _head(result: Result, forbidden: Sequence[str]) -> str:
+    """What came of it; how hard it is and how long it takes only while there is something to do."""
+    exercise, state = result.exercise, wording.state_of(result, forbidden)
+    about = f"Difficulty {exercise.difficulty} of 5, about {exercise.minutes} minutes"
+    more = ("" if forbidden else _pips(result, state)) + ("" if state == "passed" else about)
+    return f"{heading(_MARK[state], wording.headline(result, forbidden))}<p class='about'>{more}</p>"
+
+
+def _pips(result: Result, state: wording.State) -> str:
+    """A dot for each case, full where it passed: the same as the words say, at a glance."""
+    tried = state != "not-attempted"
+    kinds = (("right" if c.verdict.passed else "wrong") if tried else "open" for c in result.cases)
+    dots = "".join(f"<i class='{kind}'></i>" for kind in kinds)
+    return f"<span class='pips' aria-hidden='true'>{dots}</span>"
+
+
+def _ways(helps: Helps, *, is_done: bool) -> str:
+    """What to do next: a hint or a right answer, or after a success the way on."""
+    ways = [] if is_done else [hint_buttons(helps.hints)]
+    if is_done and helps.onward:
+        onward = helps.onward
+        ways.append(f"<a class='next' href='{html.escape(onward.href)}'>{html.escape(onward.text)} →</a>")
+    if helps.solution:
+        label = "Compare with one right answer" if is_done else _COSTS
+        ways.append(button(label, code_html(helps.solution)))
+    return f"<div class='ways'>{''.join(ways)}</div>" if any(ways) else ""
+
+
+_COSTS = "Solution <span class='quiet'>reading it before you try costs you the exercise</span>"
 
 
 def _paragraph(inside: str) -> str:
-    return f"<p style='margin:5px 0'>{inside}</p>"
+    return f"<p>{inside}</p>"
 
 
 def _fold(summary: str, inside: str) -> str:
-    return f"<details style='margin:6px 0'><summary>{html.escape(summary)}</summary>{inside}</details>"
+    return f"<details><summary>{html.escape(summary)}</summary>{inside}</details>"
 
 
 def _findings(found: list[Finding]) -> str:
     items = [_finding_html(finding) for finding in found]
     if len(items) < 2:
         return "".join(map(_paragraph, items))
-    listed = "".join(f"<li style='margin:3px 0'>{item}</li>" for item in items)
-    return f"{_paragraph('<strong>Two things:</strong>')}<ol style='{_LIST}'>{listed}</ol>"
+    listed = "".join(f"<li>{item}</li>" for item in items)
+    return f"{_paragraph('<strong>Two things:</strong>')}<ol>{listed}</ol>"
 
 
 def _finding_html(finding: Finding) -> str:
@@ -161,31 +233,25 @@ def _finding_html(finding: Finding) -> str:
 
 def _example(result: Result, small: Small) -> str:
     shown = side_by_side.as_html(result.exercise, small)
-    return (
-        f"{_paragraph('<strong>For example</strong>')}<div style='margin:0 0 8px'>{shown}</div>"
-        if shown
-        else ""
-    )
+    return f"<div class='example'><strong>For example</strong>{shown}</div>" if shown else ""
 
 
 def _cases(result: Result) -> str:
     rows = [_row(seen) for seen in wording.seen_in_cases(result)]
     shown = rows if len(rows) <= _OPEN_ROWS + 1 else rows[:_OPEN_ROWS]
-    parts = [f"<ul style='{_PLAIN_LIST}'>{''.join(shown)}</ul>"] if rows else []
+    parts = [f"<ul class='plain'>{''.join(shown)}</ul>"] if rows else []
     if len(shown) < len(rows):
-        rest = f"<ul style='{_PLAIN_LIST}'>{''.join(rows[len(shown) :])}</ul>"
+        rest = f"<ul class='plain'>{''.join(rows[len(shown) :])}</ul>"
         parts.append(_fold(f"and {len(rows) - len(shown)} more that failed", rest))
     passed = wording.passed_cases(result)
     listed = "".join(f"<li>{html.escape(name)}</li>" for name in passed)
     if passed:
         summary = f"{len(passed)} of {len(result.cases)} cases passed"
-        parts.append(_fold(summary, f"<ul style='{_LIST};list-style:none'>{listed}</ul>"))
+        parts.append(_fold(summary, f"<ul class='plain'>{listed}</ul>"))
     return "".join(parts)
 
 
 def _row(seen: Seen) -> str:
-    mark = f"<span style='display:inline-block;width:1.3em;margin-left:-1.3em'>{_mark(seen)}</span>"
-    label = f"{mark}<strong>{seen.cases}</strong>{seen.names and f' ({html.escape(seen.names)})'}"
+    label = f"<strong>{seen.cases}</strong>{seen.names and f' ({html.escape(seen.names)})'}"
     more = "".join(f"<div>{code_spans(text)}</div>" for text in _explaining(seen))
-    style = "margin:3px 0;padding-left:1.3em;overflow-wrap:anywhere"
-    return f"<li style='{style}'>{label}: {code_spans(seen.text)}{more}</li>"
+    return f"<li><span class='mark'>{_mark(seen)}</span>{label}: {code_spans(seen.text)}{more}</li>"

@@ -1,7 +1,8 @@
 """A failing example for a person to read: the call, and beside each other what came back and what was expected.
 
-Matrices are small heat maps in HTML (blue is above 0, yellow below; a wrong number is bold and has a frame), and
-aligned columns as text (a wrong number has a *). Only for a learner's own check: it shows what is expected.
+Matrices are small heat maps in HTML (the larger a number, the deeper its grey: colours belong to queries, keys and
+values; a wrong number is bold and has a frame), and aligned columns as text (a wrong number has a *). Only for a
+learner's own check: it shows what is expected.
 """
 
 import html
@@ -19,8 +20,8 @@ from sdpa_helpers.checking.shrink import Small
 WIDTH = 90
 """Of the text: two sides that need more stand below each other."""
 
-ABOVE, BELOW, NEITHER = "0,114,178", "230,159,0", "128,128,128"
-"""Red, green and blue of the tints: told apart without seeing colours, and thin enough for light and dark paper."""
+TINT = "128,128,128"
+"""Red, green and blue of the tint: thin enough for light and dark paper."""
 FRAME = "#d55e00"
 
 
@@ -158,10 +159,9 @@ def _table(grid: Grid, title: str) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    colour = NEITHER if math.isnan(cell.tint) else ABOVE if cell.tint >= 0 else BELOW
-    depth = 0.25 if math.isnan(cell.tint) else 0.06 + 0.42 * abs(cell.tint)
+    depth = 0.25 if math.isnan(cell.tint) else 0.06 + 0.44 * abs(cell.tint)
     align = "center" if cell.text.isalpha() else "right"
-    style = f"text-align:{align};padding:2px 8px;border:none;border-radius:3px;background:rgba({colour},{depth:.2f})"
+    style = f"text-align:{align};padding:2px 8px;border:none;border-radius:3px;background:rgba({TINT},{depth:.2f})"
     if cell.is_wrong:
         frame = f"outline:2px solid {FRAME};outline-offset:-1px"
         return f"<td style='{style};{frame}'><strong>{cell.text}</strong></td>"

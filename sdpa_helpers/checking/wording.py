@@ -106,7 +106,8 @@ def seen_in_cases(result: Result) -> list[Seen]:
 
 def _seen(result: Result, cases: list[Explained], means: str, about: str) -> Seen:
     names, texts = [c.verdict.case for c in cases], [_observed(c) for c in cases]
-    text = texts[0] if len({*texts}) == 1 else f"{texts[0]}. Likewise in the others"
+    others = "in the others" if len(texts) > 2 else "in the other"
+    text = texts[0] if len({*texts}) == 1 else f"{texts[0]}. Likewise {others}"
     was_run = cases[0].verdict.status != "not-run"
     if len(cases) == len(result.cases):
         return Seen(f"all {len(cases)} cases", "", text, means, about, was_run)
@@ -114,11 +115,23 @@ def _seen(result: Result, cases: list[Explained], means: str, about: str) -> See
 
 
 def _alike(case: Explained) -> str:
-    """The same for two cases that are told as one: errors, kinds and shapes, with other sizes in them."""
+    """The same for two cases that are told as one: the same fault, with other numbers and sizes in it."""
     text = _observed(case)
-    if case.verdict.fault not in ("raised-error", "wrong-kind", "wrong-shape"):
-        return text
-    return re.sub(r"\(0(, 0)*,?\)", "(0)", re.sub(r"\d+", "0", text))
+    if how_many := _HOW_MANY.match(text):
+        _, every, rule = case.verdict.compare.partition("; every number")
+        return f"{_without_numbers(how_many[0])}{every}{rule}"
+    if case.verdict.fault in ("raised-error", "wrong-kind", "wrong-shape"):
+        return _without_numbers(text)
+    return text
+
+
+_HOW_MANY = re.compile(r"(part \d+ of the tuple: )?\d+ of \d+ (numbers|entries) [^;:,]+")
+"""The beginning of what is said of numbers: how many are wrong and in which way; which ones comes after it."""
+
+
+def _without_numbers(text: str) -> str:
+    text = re.sub(r"\(0(, 0)*,?\)", "(0)", re.sub(r"\d+", "0", text))
+    return re.sub(r"\b(differs|is)\b", lambda one: {"is": "are"}.get(one[0], "differ"), text)  # of one number
 
 
 def passed_cases(result: Result) -> list[str]:

@@ -34,6 +34,8 @@ def _what_is_missing(error: ModuleNotFoundError) -> str:
         return STUDENT_EDITION
     if error.name is None or error.name.startswith("sdpa_helpers"):
         raise error  # a mistake of ours
+    if error.name.startswith(("jupyter", "ipykernel")):
+        return f'{error.name} is not installed; JupyterLab comes with: pip install -e ".[lab]"'
     return f'{error.name} is not installed; grading needs: pip install -e ".[grade]"'
 
 

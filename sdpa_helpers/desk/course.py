@@ -115,6 +115,9 @@ def _next(lessons: tuple[LessonState, ...], *, begun: bool) -> NextStep | None:
 
 
 def _predictions_by_lesson() -> dict[str, dict[str, bool]]:
-    """Lesson → prediction → whether the first answer was right."""
+    """Lesson → prediction → whether the first answer was right. Who only asked to be shown has not answered."""
     found: dict[str, dict[str, bool]] = {}
+    for (lesson, name), first in saved.load_predictions().items():
+        if first.option >= 0:
+            found.setdefault(lesson, {})[name] = first.right
     return found

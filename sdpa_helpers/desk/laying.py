@@ -22,6 +22,10 @@ LOCK = ".lock"
 PATIENCE = 10.0
 """Seconds to wait for another start that is laying copies, which takes one."""
 
+_NO_NOTEBOOK = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What reading something else as a notebook raises."""
+_DAMAGED = "cannot be read as a notebook. Get it again, for example with `git checkout`"
+
 
 def lay(root: Path, is_open: frozenset[str] = frozenset()) -> tuple[Step, ...]:
     """Bring work/ up to date; returns what became of each copy.
@@ -46,19 +50,25 @@ def _lay(root: Path, work: Path, is_open: frozenset[str]) -> tuple[Step, ...]:
     record = read_record(work)
     seen: dict[str, Lying] = {}
     steps = []
-    for copy in _copies(root):
+    for path in (path for folder in FOLDERS for path in notebooks_in(root, folder)):
+        name = f"{path.parent.name}/{path.name}"
+        try:
+            copy = _copy(name, copy_of(path, root))
+        except _NO_NOTEBOOK:
+            steps.append(Step(Copy(name, "", ""), Done.SKIPPED, f"the course's own {path} {_DAMAGED}"))
+            continue
         seen |= {name: look(work / name) for name in (copy.name, copy.beside)}
         steps.append(decide(copy, seen[copy.name], seen[copy.beside], record, is_open))
     before = record
     for step in steps:
-        lying = seen[step.copy.name]
+        lying = seen.get(step.copy.name)
         if step.write:
             record = record.laying(step.write, step.copy.version)
         elif isinstance(lying, Found) and lying.version == step.copy.version:
             record = record.laying(step.copy.name, step.copy.version)
     if record != before:
         write_record(work, record)
-    sweep(work)
+    sweep(work, *(work / folder for folder in FOLDERS))
     steps = [_do(work, step, seen) for step in steps]
     offering = record.offering({s.copy.name: s.copy.version for s in steps if s.done is Done.BESIDE})
     if offering != record:
@@ -66,11 +76,8 @@ def _lay(root: Path, work: Path, is_open: frozenset[str]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _copies(root: Path) -> Iterator[Copy]:
-    for folder in FOLDERS:
-        for path in notebooks_in(root, folder):
-            text = copy_of(path, root)
-            yield Copy(f"{folder}/{path.name}", text, fingerprint(json.loads(text)))
+def _copy(name: str, text: str) -> Copy:
+    return Copy(name, text, fingerprint(json.loads(text)))
 
 
 def look(place: Path) -> Lying:
@@ -84,7 +91,7 @@ def look(place: Path) -> Lying:
         return Found(data, fingerprint(notebook), has_run(notebook))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except _NO_NOTEBOOK:
         return NotOurs(f"this cannot be read as a notebook, so it was left alone. {again}")
 
 
@@ -95,7 +102,7 @@ def _do(work: Path, step: Step, seen: dict[str, Lying]) -> Step:
             lying = seen[step.write]
             if not _is_still(work / step.write, lying):
                 return dataclasses.replace(step, done=Done.SKIPPED, why="it was being saved. Start again")
-            replace_file(work, work / step.write, step.copy.text)
+            replace_file(work / step.write, step.copy.text)
         if step.remove and _is_still(work / step.remove, seen[step.remove]):
             (work / step.remove).unlink()
     except OSError as error:

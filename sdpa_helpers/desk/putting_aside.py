@@ -89,7 +89,12 @@ def reset_saved(root: Path, exercise: str) -> Reset:
     else:
         ids = [cell.get("id") for cell in cells]
         cells.insert(ids.index(stub.following) if stub.following in ids else len(cells), stub.cell)
-    replace_file(work_of(root), place, as_saved(notebook))
+    try:
+        replace_file(place, as_saved(notebook))
+    except OSError as error:
+        raise DeskProblem(
+            f"{place} cannot be written, so it stays as it is: {error.strerror or error}"
+        ) from error
     return reset
 
 

@@ -45,4 +45,4 @@ def read_record(work: Path) -> Record:
 def write_record(work: Path, record: Record) -> None:
     """Write it down; OSError where that cannot be."""
     data = {"laid": record.laid, "offered": record.offered}
-    replace_file(work, work / LAID, json.dumps(data, indent=1, sort_keys=True) + "\n")
+    replace_file(work / LAID, json.dumps(data, indent=1, sort_keys=True) + "\n")

@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 DRAFT = ".draft-"
-"""The beginning of a file's name in work/ while it is written."""
+"""The beginning of a file's name while it is written."""
 
 
-def replace_file(work: Path, place: Path, text: str) -> None:
-    """Write a file of work/ and move it into its place; OSError where that cannot be."""
-    draft = work / f"{DRAFT}{os.getpid()}"
+def replace_file(place: Path, text: str) -> None:
+    """Write a file beside its place and move it there; OSError where that cannot be."""
+    draft = place.with_name(f"{DRAFT}{os.getpid()}")
     try:
         draft.write_bytes(text.encode())
         draft.replace(place)
@@ -17,7 +17,8 @@ def replace_file(work: Path, place: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
-def sweep(work: Path) -> None:
+def sweep(*folders: Path) -> None:
     """Remove drafts of a start that was stopped. Call it only when nobody else writes there."""
-    for left in work.glob(f"{DRAFT}*"):
-        left.unlink(missing_ok=True)
+    for folder in folders:
+        for left in folder.glob(f"{DRAFT}*"):
+            left.unlink(missing_ok=True)

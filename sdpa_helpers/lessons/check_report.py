@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+from sdpa_helpers.checking.card_style import styled
 from sdpa_helpers.checking.diagnose import Explained, Result
-from sdpa_helpers.checking.render import Hint, Shown, card, code_spans, report_text
+from sdpa_helpers.checking.render import NO_HELPS, Helps, Shown, card, code_spans, framed, report_text
 from sdpa_helpers.checking.rules import not_allowed
 from sdpa_helpers.checking.shrink import Small
 
@@ -37,7 +38,8 @@ class CheckReport(Shown):
     """Why it earns less in a grader, or ""."""
     notices: tuple[str, ...] = ()
     """What is said above the verdict: that it is not about what the learner sees."""
-    next_hint: Hint | None = None
+    helps: Helps = NO_HELPS
+    """The buttons of its card."""
     small: Small | None = None
     """An example of what is wrong."""
 
@@ -92,10 +94,9 @@ class CheckReport(Shown):
 
     def html(self) -> str:
         """The report as a card."""
-        verdict = (
-            [card(self._shown(), self.forbidden, self.next_hint, self.small)] if self._has_verdict else []
-        )
-        return "".join([*(_AMBER.format(code_spans(f"⚠ {told}")) for told in self._told), *verdict])
+        told = [framed(f"<strong>{code_spans(f'⚠ {told}')}</strong>", "forbidden") for told in self._told]
+        verdict = [card(self._shown(), self.forbidden, self.helps, self.small)] if self._has_verdict else []
+        return styled(*told, *verdict)
 
     @property
     def _told(self) -> list[str]:
@@ -117,6 +118,3 @@ class CheckReport(Shown):
             replace(c, verdict=replace(c.verdict, points=earned[c.verdict.case])) for c in self.result.cases
         )
         return replace(self.result, cases=tuple(cases))
-
-
-_AMBER = "<div style='border-left:6px solid #e69f00;padding:4px 14px;margin:4px 0'><strong>{}</strong></div>"

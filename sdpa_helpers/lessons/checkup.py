@@ -1,11 +1,16 @@
 """What is installed here, and whether the course can run: `sdpa doctor` and `sdpa_helpers.doctor()`."""
 
+import html
 import importlib.metadata
 import importlib.util
 import os
 import platform
 import sys
+import textwrap
 from dataclasses import dataclass, replace
+
+from sdpa_helpers.checking.card_style import styled
+from sdpa_helpers.checking.render import Shown, framed, heading
 
 NEEDED = ("numpy", "matplotlib", "ipywidgets", "jupyterlab", "ipykernel", "nbval", "torch")
 """Without these a lesson or a check cannot run. Lessons 01-03 run without torch."""
@@ -45,8 +50,16 @@ def can_run(found: list[Fact]) -> bool:
     return all(fact.ok is not False for fact in found)
 
 
-class Doctor:
-    """The report: prints as text, shows as a table in a notebook."""
+_FIRST = ("Python", "numpy", "torch", "jupyterlab", "kernel", "backends")
+"""What a learner looks for."""
+_FASTER = ("GPU", "triton", "numba")
+"""What makes some calls faster, and no lesson needs."""
+_TEACHERS = ("nbval", "sqlalchemy", "nbgrader", "sandbox")
+"""What those who teach and grade use."""
+
+
+class Doctor(Shown):
+    """The report: what a learner has to know comes first, in text and in a notebook."""
 
     def __init__(self) -> None:
         self.facts = facts()
@@ -56,18 +69,61 @@ class Doctor:
         """Whether the course can run here."""
         return can_run(self.facts)
 
-    def __repr__(self) -> str:
-        mark = {True: "ok", False: "MISSING", None: "-"}
-        lines = [
-            f"{mark[f.ok]:<8} {f.name:<12} {f.value}" + (f"\n{'':<21} {f.help}" if f.help else "")
-            for f in self.facts
-        ]
-        verdict = (
-            "The course can run here."
-            if self.can_run
-            else "Something is missing: see the lines marked MISSING."
-        )
-        return "\n".join([*lines, "", verdict])
+    def text(self) -> str:
+        """The report as plain text."""
+        lines = [self._verdict]
+        for title, found in self._groups():
+            lines += ["", *([f"{title}:"] if title else []), *(line for f in found for line in _lines(f))]
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """The report as a card; what no lesson needs is folded."""
+        parts = [heading("✓" if self.can_run else "✗", self._verdict)]
+        for title, found in self._groups():
+            listed = f"<ul class='plain'>{''.join(map(_item, found))}</ul>"
+            parts.append(f"<details><summary>{title}</summary>{listed}</details>" if title else listed)
+        return styled(framed("".join(parts), "passed" if self.can_run else "failed"))
+
+    @property
+    def _verdict(self) -> str:
+        if self.can_run:
+            return "The course can run here."
+        return "Something is missing: see the lines marked MISSING."
+
+    def _groups(self) -> list[tuple[str, list[Fact]]]:
+        """(heading, facts): first, without one, what the course needs, and of that first what is missing."""
+        missing = [f for f in self.facts if f.ok is False]
+        here = [f for f in self.facts if f.ok is not False]
+        named = {
+            "faster, and not needed": [f for f in here if f.name in _FASTER],
+            "for teachers and graders": [f for f in here if f.name in _TEACHERS],
+        }
+        rest = [f for f in here if f.name not in (*_FASTER, *_TEACHERS)]
+        rest.sort(key=lambda f: _FIRST.index(f.name) if f.name in _FIRST else len(_FIRST))
+        return [("", missing + rest), *((title, found) for title, found in named.items() if found)]
+
+
+_MARK = {True: "ok", False: "MISSING", None: "-"}
+_WIDTH = 100
+"""Of the report as text."""
+
+
+def _lines(fact: Fact) -> list[str]:
+    """A fact as text; a long one goes on in its own column and breaks between words."""
+    wrapped = textwrap.TextWrapper(_WIDTH - 22, break_long_words=False, break_on_hyphens=False)
+    told = [line for text in (fact.value, *fact.help.split("\n")) for line in wrapped.wrap(text)]
+    first, *rest = told or [""]
+    return [f"{_MARK[fact.ok]:<8} {fact.name:<12} {first}", *(f"{'':<22}{line}" for line in rest)]
+
+
+def _item(fact: Fact) -> str:
+    sign = {True: "✓", False: "✗", None: "–"}[fact.ok]
+    missing = "<strong>MISSING</strong> " if fact.ok is False else ""
+    more = f"<div class='quiet'>{html.escape(fact.help)}</div>" if fact.help else ""
+    name = f"<strong>{html.escape(fact.name)}</strong>"
+    words = ", ".join(f"<span class='word'>{html.escape(word)}</span>" for word in fact.value.split(", "))
+    value = words if "," in fact.value else html.escape(fact.value)
+    return f"<li><span class='mark'>{sign}</span>{missing}{name} {value}{more}</li>"
 
 
 def doctor() -> Doctor:

@@ -4,20 +4,24 @@ import html
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from sdpa_helpers.checking.card_style import styled
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.render import Shown, bar
+from sdpa_helpers.checking.render import Shown, bar, framed
 from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.lessons.onward import lesson_at, place_of
+from sdpa_helpers.lessons.registry import sheet_of
+
+Row = tuple[str, Exercise, float | None]
+"""(lesson, exercise, best points, or None when it was not tried)."""
 
 READ = "read by a person"
-_LEFT = "style='text-align:left;vertical-align:top'"
 
 
 @dataclass(frozen=True, repr=False)
 class ProgressTable(Shown):
     """Points per exercise, in the order of the course."""
 
-    rows: list[tuple[str, Exercise, float | None]]
-    """(lesson, exercise, best points, or None when it was not tried)."""
+    rows: list[Row]
     written: dict[str, tuple[WrittenExercise, ...]] = field(default_factory=dict)
     """Lesson → what is answered in words there; a person reads it, so it has no points here."""
 
@@ -32,42 +36,59 @@ class ProgressTable(Shown):
         return "\n".join([*lines, "", self._total(), self._next()])
 
     def html(self) -> str:
-        """The table as HTML: a row per lesson, its exercises behind a fold. Links lead from all three folders."""
+        """The same as a card: how far you are, what is next, a row per lesson with its exercises behind a fold."""
         coming = self._coming()
-        body = ""
-        for lesson, rows in self._lessons():
-            earned, total = _sum(rows)
-            cells = (
-                _link("notebooks", lesson, lesson),
-                f"<span aria-hidden='true'>{bar(earned, total)}</span> {earned:g} of {total:g} points",
-                _exercises(
-                    lesson, rows, self.written.get(lesson, ()), is_open=bool(coming) and coming[0] == lesson
-                ),
-            )
-            body += f"<tr>{''.join(f'<td {_LEFT}>{cell}</td>' for cell in cells)}</tr>"
-        head = "".join(
-            f"<th scope='col' {_LEFT}>{name}</th>" for name in ("lesson", "your best", "exercises")
+        is_next = coming[0] if coming else ""
+        rows = "".join(
+            self._lesson(lesson, rows, is_open=lesson == is_next) for lesson, rows in self._lessons()
         )
-        following = html.escape(self._next())
-        if coming:
-            place = f"exercises/{coming[0]}.ipynb"
-            following = following.replace(place, _link("exercises", coming[0], place))
-        return (
-            f"<table style='margin:4px 0'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{self._total()}<br><strong>{following}</strong></p>"
+        earned, total = _sum(self.rows)
+        top = f"<div class='top'>{_ring(earned, total)}<div>{self._total()}</div>{self._way_on()}</div>"
+        return styled(
+            framed(f"{top}<ul class='plain lessons'>{rows}</ul>", "not-attempted" if coming else "passed")
         )
 
-    def _lessons(self) -> list[tuple[str, list[tuple[str, Exercise, float | None]]]]:
+    def _lesson(self, lesson: str, rows: list[Row], *, is_open: bool) -> str:
+        """One lesson: its name, how much of it is done as a bar and in words, its exercises."""
+        written = self.written.get(lesson, ())
+        earned, total = _sum(rows)
+        solved = sum(_is_done(e, points) for _, e, points in rows)
+        summary = f"{solved} of {len(rows)} solved, {earned:g} of {total:g} points"
+        listed = "".join(
+            f"<li><span class='mark'>{_mark(e, points)}</span>{_link(place_of(lesson, e.name), e.name)} "
+            f"<span class='quiet'>{_state(e, points)}{_minutes(e, points)}</span></li>"
+            for _, e, points in rows
+        ) + "".join(
+            f"<li><span class='mark'>✎</span>{_link(place_of(lesson, w.name), w.name)} "
+            f"<span class='quiet'>{READ}, about {w.minutes} minutes</span></li>"
+            for w in written
+        )
+        start = "<details open>" if is_open else "<details>"
+        folded = f"{start}<summary>{summary}</summary><ul class='plain'>{listed}</ul></details>"
+        name = (
+            f"<div class='lesson'>{_link(lesson_at(lesson), f'{lesson[:2]} {sheet_of(lesson).title}')}</div>"
+        )
+        return f"<li class='row'>{name}{_bar(earned, total)}{folded}</li>"
+
+    def _way_on(self) -> str:
+        coming = self._coming()
+        if coming is None:
+            return "<strong>Every exercise is solved.</strong>"
+        lesson, exercise = coming
+        told = f"next: {exercise.name} <span class='quiet'>about {exercise.minutes} minutes</span> →"
+        return f"<a class='next' href='{place_of(lesson, exercise.name)}'>{told}</a>"
+
+    def _lessons(self) -> list[tuple[str, list[Row]]]:
         return [(lesson, list(rows)) for lesson, rows in groupby(self.rows, key=lambda row: row[0])]
 
     def _total(self) -> str:
         earned, total = _sum(self.rows)
-        minutes = sum(e.minutes for _, e, points in self.rows if (points or 0) < e.max_points)
+        minutes = sum(e.minutes for _, e, points in self.rows if not _is_done(e, points))
         left = f" About {minutes} minutes of exercises are left." if minutes else ""
         return f"{earned:g} of {total:g} points.{left}"
 
     def _coming(self) -> tuple[str, Exercise] | None:
-        return next(((lesson, e) for lesson, e, points in self.rows if (points or 0) < e.max_points), None)
+        return next(((lesson, e) for lesson, e, points in self.rows if not _is_done(e, points)), None)
 
     def _next(self) -> str:
         coming = self._coming()
@@ -77,25 +98,7 @@ class ProgressTable(Shown):
         return f"Next: {exercise.name}, about {exercise.minutes} minutes, in exercises/{lesson}.ipynb"
 
 
-def _exercises(
-    lesson: str,
-    rows: list[tuple[str, Exercise, float | None]],
-    written: tuple[WrittenExercise, ...],
-    is_open: bool,
-) -> str:
-    done = sum((points or 0) >= e.max_points for _, e, points in rows)
-    listed = "".join(
-        f"<li>{_mark(e, points)} <code>{e.name}</code>: {_state(e, points)}, about {e.minutes} minutes</li>"
-        for _, e, points in rows
-    ) + "".join(f"<li>✎ <code>{w.name}</code>: {READ}, about {w.minutes} minutes</li>" for w in written)
-    return (
-        f"<details{' open' if is_open else ''}><summary>{done} of {len(rows)} solved</summary>"
-        f"<ul style='list-style:none;padding-left:4px;margin:4px 0'>{listed}</ul></details>"
-        f"{_link('exercises', lesson, 'open the exercises')}"
-    )
-
-
-def _sum(rows: list[tuple[str, Exercise, float | None]]) -> tuple[float, float]:
+def _sum(rows: list[Row]) -> tuple[float, float]:
     return sum(points or 0 for *_, points in rows), sum(e.max_points for _, e, _ in rows)
 
 
@@ -104,8 +107,32 @@ def _state(exercise: Exercise, points: float | None) -> str:
 
 
 def _mark(exercise: Exercise, points: float | None) -> str:
-    return "○" if points is None else "✓" if points >= exercise.max_points else "◐"
+    return "○" if points is None else "✓" if _is_done(exercise, points) else "◐"
 
 
-def _link(folder: str, lesson: str, text: str) -> str:
-    return f"<a href='../{folder}/{lesson}.ipynb'>{html.escape(text)}</a>"
+def _is_done(exercise: Exercise, points: float | None) -> bool:
+    return (points or 0) >= exercise.max_points
+
+
+def _minutes(exercise: Exercise, points: float | None) -> str:
+    """How long it takes, while it is not done."""
+    return "" if _is_done(exercise, points) else f", about {exercise.minutes} minutes"
+
+
+def _percent(earned: float, total: float) -> int:
+    """Drawn length: full only when all is done, empty only when nothing is."""
+    return 0 if earned <= 0 else min(max(round(100 * earned / total), 3), 100 if earned >= total else 97)
+
+
+def _bar(earned: float, total: float) -> str:
+    part = _percent(earned, total)
+    return f"<div class='bar' aria-hidden='true'><div style='width:{part}%'></div></div>"
+
+
+def _ring(earned: float, total: float) -> str:
+    part = _percent(earned, total)
+    return f"<div class='ring' aria-hidden='true' style='--part:{part}%'></div>"
+
+
+def _link(href: str, text: str) -> str:
+    return f"<a href='{href}'>{html.escape(text)}</a>"

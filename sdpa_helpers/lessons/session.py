@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS
+from sdpa_helpers.checking.card_style import styled
 from sdpa_helpers.checking.diagnose import Result, assess, source_of
 from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.highlight import code_html
 from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.observe import Answer
-from sdpa_helpers.checking.render import Hint, Shown, code_spans
+from sdpa_helpers.checking.render import NO_HELPS, Helps, Hint, Shown, code_spans, framed, hint_buttons
 from sdpa_helpers.checking.rules import forbidden_in, hidden_in, ran_forbidden
 from sdpa_helpers.checking.shrink import Small, example_of
 from sdpa_helpers.checking.time_limit import observe_all, observe_within
@@ -24,11 +26,12 @@ from sdpa_helpers.checking.watch_use import watching
 from sdpa_helpers.lessons import notebook_cells, saved
 from sdpa_helpers.lessons.check_report import CheckReport
 from sdpa_helpers.lessons.notebook_cells import Cell, Elsewhere, Notebook, this_notebook
+from sdpa_helpers.lessons.onward import onward_from
 from sdpa_helpers.lessons.progress import ProgressTable
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, all_written, exercises_of, find, written_of
 
 _mistakes: dict[str, str] = {}  # exercise -> the mistake that its last check found
-_hints_shown: dict[str, int] = {}
+_hints_given: dict[str, set[str]] = {}  # exercise -> those that `hint` told
 
 notebook_cells.watch()
 
@@ -64,11 +67,9 @@ def check(function: Callable | str, *, exercise: str | None = None, keep: bool =
 def hint(function: Callable | str) -> Shown:
     """The next hint: first those for the mistake that `check` found, then the exercise's own three."""
     exercise = _exercise_of(function, None, _namespace(sys._getframe(1).f_globals))
-    given = _next_hint(exercise)
-    _hints_shown[exercise.name] = given.number
-    left = given.of - given.number
-    more = f"{left} more: run this cell again" if left else "the last one"
-    return Note(f"{exercise.name}: hint {given.number} of {given.of} ({more})", given.text, folds=True)
+    given, *coming = _hints_to_come(exercise)
+    _hints_given.setdefault(exercise.name, set()).add(given.text)
+    return HintNote(exercise.name, given, tuple(coming))
 
 
 def solution(function: Callable | str) -> Shown:
@@ -78,7 +79,7 @@ def solution(function: Callable | str) -> Shown:
         return Note(
             f"{exercise.name}: homework", "The answer is not in this edition: your instructor has kept it."
         )
-    return Note(f"{exercise.name}: one right answer", inspect.getsource(exercise.reference), is_code=True)
+    return Note(f"{exercise.name}: one right answer", _right_answer(exercise), is_code=True)
 
 
 def progress() -> Shown:
@@ -88,12 +89,26 @@ def progress() -> Shown:
     return ProgressTable(rows, {lesson: written_of(lesson) for lesson in LESSONS})
 
 
-def _next_hint(exercise: Exercise) -> Hint:
+def _hints_to_come(exercise: Exercise) -> list[Hint]:
+    """Those that `hint` has not told yet, first those for the mistake that was found; at the end the last one again."""
     mistake = _mistakes.get(exercise.name, "")
     special = next((w.hints for w in exercise.wrong if w.name == mistake), ())
-    hints = (*special, *exercise.hints)
-    shown = min(_hints_shown.get(exercise.name, 0), len(hints) - 1)
-    return Hint(shown + 1, len(hints), hints[shown])
+    texts = (*special, *exercise.hints)
+    hints = [Hint(number, len(texts), text) for number, text in enumerate(texts, 1)]
+    given = _hints_given.get(exercise.name, set())
+    return [hint for hint in hints if hint.text not in given] or hints[-1:]
+
+
+def _right_answer(exercise: Exercise) -> str:
+    return "" if exercise.sealed else inspect.getsource(exercise.reference)
+
+
+def _helps(result: Result, exercise: Exercise) -> Helps:
+    """What the card offers: hints for the mistake that was just found, a right answer, the way on."""
+    _mistakes[exercise.name] = result.mistake
+    if os.environ.get("NBGRADER_EXECUTION"):
+        return NO_HELPS  # what is kept there is handed back with marks
+    return Helps(tuple(_hints_to_come(exercise)), _right_answer(exercise), onward_from(exercise))
 
 
 # ---- which exercise, which function -----------------------------------------------------------------------
@@ -163,19 +178,19 @@ def _report(exercise: Exercise, function: Callable, notebook: Notebook | None) -
     if notebook is None or cell is None:
         forbidden = _forbidden_in_script(exercise, function, result)
         small = _example(result, function, forbidden)
-        return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)
+        return CheckReport(result, result, forbidden, helps=_helps(result, exercise), small=small)
     named = forbidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell), name)
     forbidden = named or ran_forbidden(exercise, result.used)
     if not forbidden and result.points:
         forbidden = hidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell), name)
     if not is_the_answer:  # tried under another name: no grader looks at it
         small = _example(result, function, forbidden)
-        return CheckReport(result, result, forbidden, next_hint=_after(result, exercise), small=small)
+        return CheckReport(result, result, forbidden, helps=_helps(result, exercise), small=small)
     notices = [notebook_cells.out_of_date(notebook, exercise.name, cell)]
     graded, why = _as_graded(exercise, function, result, notebook, cell)
     small = _example(result, function, forbidden)
     told = tuple(filter(None, notices))
-    return CheckReport(result, graded, forbidden, why, told, _after(result, exercise), small)
+    return CheckReport(result, graded, forbidden, why, told, _helps(result, exercise), small)
 
 
 def _example(result: Result, function: Callable, forbidden: tuple[str, ...]) -> Small | None:
@@ -187,12 +202,6 @@ def _example(result: Result, function: Callable, forbidden: tuple[str, ...]) -> 
 
 EXAMPLE_SECONDS = 0.1
 """What one call in the search for an example may take."""
-
-
-def _after(result: Result, exercise: Exercise) -> Hint:
-    """The hint that the card offers: for the mistake that was just found."""
-    _mistakes[exercise.name] = result.mistake
-    return _next_hint(exercise)
 
 
 def _try_out(exercise: Exercise, function: Callable) -> Result:
@@ -284,16 +293,37 @@ class Note(Shown):
     heading: str
     body: str
     is_code: bool = False
-    folds: bool = False
 
     def text(self) -> str:
         """The note as plain text."""
         return f"{self.heading}\n\n{self.body}"
 
     def html(self) -> str:
-        """The note as HTML."""
-        body = f"<pre>{html.escape(self.body)}</pre>" if self.is_code else f"<p>{code_spans(self.body)}</p>"
-        heading = f"<strong>{html.escape(self.heading)}</strong>"
-        if self.folds:
-            return f"<details open><summary>{heading}</summary>{body}</details>"
-        return f"<p>{heading}</p>{body}"
+        """The note as a card."""
+        body = code_html(self.body) if self.is_code else f"<p>{code_spans(self.body)}</p>"
+        return styled(framed(f"<strong>{html.escape(self.heading)}</strong>{body}"))
+
+
+@dataclass(frozen=True, repr=False)
+class HintNote(Shown):
+    """One hint, and behind buttons those that come after it."""
+
+    exercise: str
+    hint: Hint
+    coming: tuple[Hint, ...]
+
+    def text(self) -> str:
+        """The hint as plain text."""
+        left = self.hint.of - self.hint.number
+        more = f"{left} more: run this cell again" if left else "the last one"
+        return f"{self._heading} ({more})\n\n{self.hint.text}"
+
+    def html(self) -> str:
+        """The hint as a card."""
+        ways = f"<div class='ways'>{hint_buttons(self.coming)}</div>" if self.coming else ""
+        heading = f"<strong>{html.escape(self._heading)}</strong>"
+        return styled(framed(f"{heading}<p>{code_spans(self.hint.text)}</p>{ways}"))
+
+    @property
+    def _heading(self) -> str:
+        return f"{self.exercise}: hint {self.hint.number} of {self.hint.of}"

@@ -140,11 +140,15 @@ class Picture:
         return base64.b64encode(self.png()).decode()
 
     def _repr_html_(self) -> str:
-        """The SVG, hidden until a style that goes away together with it says otherwise, and an image in its place."""
+        """The SVG, hidden until a style that goes away together with it says otherwise, and an image in its place.
+
+        JupyterLab takes SVG and style out of what it does not trust, and leaves their words, and `hidden` if it has
+        a value.
+        """
         width = round(self.figure.get_figwidth() * PIXELS_PER_INCH)
         return (
-            f'<div class="sdpa-figure">{_STYLE}<div hidden>{self.svg()}</div>'
-            f'<img alt="{html.escape(self.alt)}" width="{width}" style="max-width:100%;height:auto" '
+            f'<div class="sdpa-figure">{_STYLE}<div hidden="hidden">{self.svg()}</div>'
+            f'<img alt="{html.escape(self.alt)}" width="{width}" style="max-width:100%;height:auto;border-radius:6px" '
             f'src="data:image/png;base64,{self._image}"></div>'
         )
 

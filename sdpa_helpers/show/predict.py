@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
@@ -121,6 +122,11 @@ class Question:
 
     def given(self) -> dict[str, Any]:
         """What the module needs to begin. The key is the same for the same question: stored outputs stay the same."""
+        return self._given
+
+    @cached_property
+    def _given(self) -> dict[str, Any]:
+        # Once: figures take their time, and a picture drawn a second time may differ in a byte, and so in the key.
         asked = self.prediction
         data = {
             "body": "predict",
@@ -161,7 +167,8 @@ class Question:
         return "".join([*said, "</ul>", f"<p>{given['after']}</p>" if given["after"] else ""])
 
     def _written(self) -> str:
-        return self.prediction.measured.format(self.measured)
+        written = self.prediction.measured.format(self.measured)
+        return written if isinstance(self.measured, str) else written.replace("-", "−")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         self.widget()

@@ -12,7 +12,7 @@ from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.judge import CaseStatus, Verdict
 from sdpa_helpers.checking.name_mistakes import Mistake
 from sdpa_helpers.checking.observe import describe
-from sdpa_helpers.checking.render import Hint, card, report_text
+from sdpa_helpers.checking.render import Helps, Hint, Onward, card, report_text
 from sdpa_helpers.checking.shrink import Small
 
 SMALL = Small((np.array([1.0]),), describe(2.0), describe(1.0))
@@ -62,9 +62,9 @@ def in_order(text: str, *parts: str) -> bool:
 def test_what_is_wrong_comes_first_then_the_example_then_the_cases():
     one = Mistake("not-doubled", "You forgot the factor.", cases=("name 2",), line="line 3: `return x`")
     failed = result([right(1), wrong(2, diagnosis="not-doubled", means=one.says)], one)
-    hint = Hint(1, 4, "How many times?")
+    helps = Helps((Hint(1, 4, "How many times?"),))
     for text in (
-        words_of(card(failed, (), hint, SMALL, ["the cell was edited"])),
+        words_of(card(failed, (), helps, SMALL, ["the cell was edited"])),
         report_text(failed, (), SMALL),
     ):
         assert in_order(
@@ -82,8 +82,10 @@ def test_what_is_wrong_comes_first_then_the_example_then_the_cases():
         )
         assert text.count("You forgot the factor.") == 1
         assert ", in case" not in text
-    shown = words_of(card(failed, (), hint, SMALL, ["the cell was edited"]))
-    assert in_order(shown, "✗ doubled", "Note : the cell was edited", "Diagnosis", "Stuck? Open hint 1 of 4")
+    shown = words_of(card(failed, (), helps, SMALL, ["the cell was edited"]))
+    assert in_order(
+        shown, "✗ doubled", "Note : the cell was edited", "Diagnosis", "Hint 1 of 4 How many times?"
+    )
 
 
 def test_two_things_each_with_its_cases():
@@ -126,9 +128,33 @@ def test_equal_texts_are_said_once():
     assert "✗ cases 1–3, 5 (name 1; name 2; name 3; name 5): returned a list (expected 8)" in told
     assert told.count("Look at the prompt.") == 1
     sizes = [wrong(n, f"returned a list of {n}", fault="wrong-kind") for n in (1, 2)]
-    assert "✗ all 2 cases: returned a list of 1 (expected 8). Likewise in the others" in report_text(
+    assert "✗ all 2 cases: returned a list of 1 (expected 8). Likewise in the other" in report_text(
         result(sizes)
     )
+
+
+def test_faults_that_differ_only_in_their_numbers_are_told_once():
+    seen = "{} of {} numbers {} NaN and should not be; the first: nan at {}"
+    nans = [
+        wrong(1, seen.format(3, 9, "are", [0, 1]), fault="not-finite"),
+        wrong(2, seen.format(1, 4, "is", [3]), fault="not-finite"),
+        wrong(3, "2 of 4 numbers differ; the largest difference: returned 1 at [0], off by 2"),
+    ]
+    told = report_text(result(nans))
+    assert "✗ cases 1, 2 (name 1; name 2): 3 of 9 numbers are NaN" in told
+    assert "at [0, 1] (expected 8). Likewise in the other\n" in told
+    assert "✗ case 3 (name 3): 2 of 4 numbers differ" in told
+
+
+def test_what_holds_of_one_case_only_is_not_said_of_others():
+    """Every number is twice the right one in the first, three times in the second: these are two faults."""
+    seen = "4 of 4 numbers differ; the largest difference: returned 1 at [0], off by 2"
+    cases = [wrong(1, seen), wrong(2, seen)]
+    cases = [
+        replace(c, verdict=replace(c.verdict, compare=f"expected 1; every number is {n} times the right one"))
+        for n, c in enumerate(cases, 2)
+    ]
+    assert report_text(result(cases)).count("✗ case") == 2
 
 
 def test_what_a_case_is_about_is_said_as_that_and_not_of_everything_that_failed():
@@ -143,7 +169,7 @@ def test_many_failed_cases_fold_and_none_is_lost():
     assert re.search(
         r"case 4</strong>.*<summary>and 4 more that failed</summary>.*case 5</strong>.*case 8<", shown
     )
-    assert "<summary>" not in card(result([wrong(n) for n in range(1, 6)]))
+    assert "more that failed" not in card(result([wrong(n) for n in range(1, 6)]))
 
 
 def test_right_and_not_allowed():
@@ -151,7 +177,7 @@ def test_right_and_not_allowed():
     allowed = result([right(1), right(2)])
     for text in (words_of(card(allowed, forbidden)), report_text(allowed, forbidden)):
         assert "doubled: 2 of 2 cases right, 0 points: torch.nn.functional.softmax isn't allowed here" in text
-    assert "#e69f00" in card(allowed, forbidden)
+    assert "<div class='sdpa-card sdpa-forbidden'>" in card(allowed, forbidden)
     assert "a, b and c aren't allowed here" in report_text(allowed, ["a", "b", "c"])
     assert len(report_text(allowed, ["<" + "x" * 10**6] * 10**4)) < 2000
 
@@ -170,16 +196,54 @@ def test_open_and_passed():
     assert report_text(result([stub])).startswith(
         "doubled: not attempted yet (worth 1 points)\n  Write your answer"
     )
-    told = words_of(card(result([right(1), right(2)]), (), Hint(1, 4, "never shown")))
-    assert told.startswith("✓ doubled: all cases passed, 2 of 2 points · difficulty 1 of 5, about 5 minutes")
-    assert "never shown" not in told
-    assert told.endswith("2 of 2 cases passed 1 name 1 2 name 2")
+    opened = words_of(card(result([stub]), (), HELPS))
+    assert opened.startswith(
+        "○ doubled: not attempted yet (worth 1 points) Difficulty 1 of 5, about 5 minutes"
+    )
+    assert in_order(
+        opened, "Hint 1 of 2", "Solution", "before you try costs you the exercise", "return 2 * x"
+    )
+
+
+HELPS = Helps(
+    (Hint(1, 2, "Look at `x`."), Hint(2, 2, "Twice.")),
+    "return 2 * x",
+    Onward("next: halved", "../exercises/01_dot_product.ipynb#halved"),
+)
+
+
+def test_after_a_success_there_is_the_way_on_and_no_hint():
+    passed = card(result([right(1), right(2)]), (), HELPS)
+    told = words_of(passed)
+    assert told.startswith("✓ doubled: all cases passed, 2 of 2 points 2 of 2 cases passed 1 name 1 2 name 2")
+    assert in_order(told, "next: halved →", "Compare with one right answer", "return 2 * x")
+    assert "href='../exercises/01_dot_product.ipynb#halved'" in passed
+    assert not re.search("Difficulty|Twice|costs", told)
+    assert "next:" not in words_of(card(result([right(1), wrong(2)]), (), HELPS))
+    assert "next:" not in words_of(card(result([right(1), right(2)]), ["np.double"], HELPS))
+
+
+def test_a_hint_s_button_is_inside_of_the_hint_before():
+    shown = card(result([wrong(1)]), (), HELPS)
+    buttons = re.findall(r"<details class='way'>|</details>|Hint \d|Twice|Solution", shown)
+    opened = "<details class='way'>"
+    assert buttons == [
+        *(opened, "Hint 1", opened, "Hint 2", "Twice", "</details>", "</details>"),
+        *(opened, "Solution", "</details>"),
+    ]
+    assert "<code>x</code>" in shown
+    assert "Solution" not in card(result([wrong(1)]), (), Helps(HELPS.hints))
+
+
+def test_a_card_without_helps_offers_nothing():
+    for cases in ([right(1)], [wrong(1)]):
+        assert "ways" not in card(result(cases))
 
 
 def test_what_a_learner_wrote_is_escaped_and_bounded():
     evil = "<script>alert(1)</script>" + "x" * 10**6
     hostile = result([wrong(1, evil, fault="raised-error", status="error")])
-    shown = card(hostile, [], None, None, [evil] * 100)
+    shown = card(hostile, remarks=[evil] * 100)
     assert "<script" not in shown
     assert len(shown) < 8000
     assert len(report_text(hostile, [], None, [evil] * 100)) < 4000

@@ -163,8 +163,8 @@ def test_a_heat_map_is_a_table_with_its_numbers_a_name_and_wrong_ones_in_bold():
     shown = as_html(exercise(), small((np.eye(2),), np.array([[1.0, -2.0], [np.nan, 1]]), np.eye(2)))
     assert "aria-label='yours: 2 rows of 2, wrong at [0, 1], [1, 0]'" in shown
     assert re.findall(r"<strong>([^<]+)</strong></td>", shown) == ["-2", "nan"]
-    assert re.search(r"rgba\(0,114,178,0.27\)'>1<", shown), "half of the largest size"
-    assert re.search(r"rgba\(230,159,0,0.48\);outline:[^']+'><strong>-2<", shown)
+    assert re.search(r"rgba\(128,128,128,0.28\)'>1<", shown), "half of the largest size"
+    assert re.search(r"rgba\(128,128,128,0.50\);outline:[^']+'><strong>-2<", shown)
     assert re.search(r"rgba\(128,128,128,0.25\);outline:[^']+'><strong>nan<", shown)
     assert "2 of 4 numbers are wrong, in a frame" in shown
 

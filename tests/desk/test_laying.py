@@ -1,5 +1,6 @@
 """Working copies: laid, updated, and never overwritten."""
 
+import fcntl
 import json
 import multiprocessing
 import os
@@ -13,7 +14,7 @@ import nbformat
 import pytest
 
 from sdpa_helpers.desk import laying, write
-from sdpa_helpers.desk.copy_text import copy_of, kernel_metadata
+from sdpa_helpers.desk.copy_text import copy_of, kernel_metadata, relinked
 from sdpa_helpers.desk.deciding import Done
 from sdpa_helpers.desk.laying import lay, lines_on
 from sdpa_helpers.desk.where import FOLDERS, DeskProblem, notebooks_in
@@ -103,8 +104,6 @@ def test_links_of_all_kinds_are_followed_from_work(tmp_path):
         "[a](../docs/a.md#part) ![b](../docs/a.md 'title') <a href='../docs/a.md'>c</a>\n[d]: ../docs/a.md\n"
         "[e](../exercises/03_softmax.ipynb#x) [f](03_softmax.ipynb) [g](https://a.org/../docs/a.md) `h[0](1)` [i](#j)"
     )
-    from sdpa_helpers.desk.copy_text import relinked
-
     moved = relinked(text, "notebooks", tmp_path)
     assert moved == text.replace("(../docs", "(../../docs").replace("'../docs", "'../../docs").replace(
         ": ../docs", ": ../../docs"
@@ -289,6 +288,15 @@ def test_a_folder_a_link_or_a_pipe_in_the_place_of_a_copy(root):
     assert link.is_symlink()
 
 
+def test_a_damaged_notebook_of_the_course_does_not_keep_the_others_away(root):
+    (root / "notebooks/00_start_here.ipynb").write_text("<<<<<<< HEAD")
+    new_version(root)
+    updated, damaged = lines_on(lay(root))
+    assert updated == "work/: 1 lesson updated."
+    assert damaged.startswith("work/notebooks/00_start_here.ipynb: the course's own")
+    assert sources(root / "work/notebooks/00_start_here.ipynb") == ["# 00 · Start here"]
+
+
 def test_a_file_in_the_place_of_the_folder_is_refused_with_a_sentence(tmp_path):
     make_course(tmp_path)
     (tmp_path / "work").write_text("mine")
@@ -394,8 +402,6 @@ def test_starts_at_the_same_time_do_not_disturb_each_other(tmp_path):
 
 
 def test_a_start_waits_for_another_and_then_says_so(root, monkeypatch):
-    import fcntl
-
     monkeypatch.setattr(laying, "PATIENCE", 0.05)
     with (root / "work" / laying.LOCK).open("a") as held:
         fcntl.flock(held, fcntl.LOCK_EX)

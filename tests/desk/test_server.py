@@ -95,6 +95,10 @@ def server(course, root, tmp_path_factory):
 def test_the_course_is_told_in_json(server):
     server.home.mkdir(exist_ok=True)
     (server.home / "progress.json").write_text(json.dumps({"dot_product": 7.0, "attention_scores": 1.5}))
+    answers = {"pairs_that_may_attend": [0, True], "moving_a_key": [1, False], "gone_since": [1, True]}
+    shown = {"one_query_is_causal": [-1, False]}
+    predicted = {f"05_masking/{name}": first for name, first in (answers | shown).items()}
+    (server.home / "predictions.json").write_text(json.dumps(predicted))
     status, told = server.ask("sdpa/course")
     assert status == 200
     assert [lesson["name"][:2] for lesson in told["lessons"][:3]] == ["00", "01", "02"]
@@ -108,6 +112,9 @@ def test_the_course_is_told_in_json(server):
     assert first["max_points"] > 20
     assert first["exercises"][0] == {"name": "dot_product", "points": 7.0, "max_points": 7.0, "done": True}
     assert not first["exercises"][1]["done"]
+    masking = next(lesson for lesson in told["lessons"] if lesson["name"] == "05_masking")["predictions"]
+    assert masking["asked"] > 5
+    assert (masking["answered"], masking["right"]) == (2, 1)
     assert told["next"] == {"lesson": "01_dot_product", "exercise": "attention_scores"}
 
 

@@ -204,7 +204,7 @@ def test_what_a_grader_does_not_have_earns_nothing(told, scenario, says):
     report = told[scenario]
     assert says.format(n=len(find("dot_product").cases)) in report["text"]
     assert (report["passed"], report["points"], report["kept"]) == (False, 0, {})
-    assert "#e69f00" in report["html"]
+    assert "<div class='sdpa-card sdpa-forbidden'>" in report["html"]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_what_is_forbidden_earns_nothing_and_is_not_kept(told, scenario):
     assert report["text"].split("\n")[0] == f"softmax: {cases} of {cases} cases right, {says}"
     assert (report["passed"], report["points"], report["kept"]) == (False, 0, {})
     assert report["forbidden"] == ["scipy.special.softmax"]
-    assert "#e69f00" in report["html"]
+    assert "<div class='sdpa-card sdpa-forbidden'>" in report["html"]
     assert "✓ softmax" not in report["html"]
 
 

@@ -1,12 +1,17 @@
 """What a learner sees of a check, a hint and the progress: as text, and as HTML that works without styles."""
 
+import inspect
 import re
+from html import unescape
 
 import pytest
 
-from sdpa_helpers.checking.render import bar
-from sdpa_helpers.lessons import session
+from sdpa_helpers.checking.highlight import code_html
+from sdpa_helpers.checking.render import Onward, bar
+from sdpa_helpers.lessons import checkup, session
+from sdpa_helpers.lessons.onward import onward_from
 from sdpa_helpers.lessons.progress import ProgressTable
+from sdpa_helpers.lessons.registry import all_exercises, find
 from tests.handing_in import POINTS, TOTAL
 
 WORTH = f"{POINTS['dot_product']:g}"
@@ -16,12 +21,12 @@ WORTH = f"{POINTS['dot_product']:g}"
 @pytest.fixture(autouse=True)
 def from_the_start(monkeypatch, tmp_path):
     monkeypatch.setattr(session, "_mistakes", {})
-    monkeypatch.setattr(session, "_hints_shown", {})
+    monkeypatch.setattr(session, "_hints_given", {})
     monkeypatch.setenv("SDPA_HOME", str(tmp_path))
 
 
 def words_of(html: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+    return " ".join(re.sub(r"<style>.*?</style>|<[^>]+>", " ", html).split())
 
 
 def stub(q, k):
@@ -43,29 +48,77 @@ for function in (stub, wrong, right):
 def test_a_failed_check_names_the_mistake_the_cases_and_a_hint_behind_a_fold():
     card = session.check(wrong).html()
     told = words_of(card)
-    assert f"✗ dot_product: 0 of {WORTH} points · difficulty 1 of 5, about 5 minutes" in told
+    assert f"✗ dot_product: 0 of {WORTH} points Difficulty 1 of 5, about 5 minutes" in told
     assert "Diagnosis (not-summed) : You multiplied" in told
     assert (
         "For example q = [1, 0, -1] k = [1, 0, -0.5] yours, shape (3,) [1.0, 0.0, 0.5] expected, one number 1.5"
         in told
     )
     assert f"✗ all {WORTH} cases : returned an array of shape (3,); expected one number" in told
-    assert re.search(
-        r"<details[^>]*><summary>Stuck\? Open hint 1 of 4</summary><p[^>]*>How many numbers", card
-    )
+    assert re.search(r"<details class='way'><summary>Hint 1 of 4</summary><div><p>How many numbers", card)
     assert "<details open" not in card
 
 
-def test_the_fold_goes_on_where_hint_stopped_and_does_not_use_one_up():
+def test_the_buttons_go_on_where_hint_stopped_and_do_not_use_one_up():
     for _ in range(2):
-        assert "Open hint 1 of 4" in session.check(wrong).html()
+        assert "Hint 1 of 4" in session.check(wrong).html()
     first = session.hint(wrong)
     assert first.text().startswith("dot_product: hint 1 of 4 (3 more: run this cell again)\n\n")
-    assert first.html().startswith("<details open><summary>")
-    assert "Open hint 2 of 4" in session.check(wrong).html()
+    assert words_of(first.html()).startswith("dot_product: hint 1 of 4 How many numbers")
+    for shown in (first.html(), session.check(wrong).html()):
+        assert re.findall(r"<summary>Hint (\d)", shown) == ["2", "3", "4"]
     for _ in range(5):
         last = session.hint(wrong)
     assert last.text().startswith("dot_product: hint 4 of 4 (the last one)")
+    assert "<summary>" not in last.html()
+
+
+def test_a_new_mistake_has_its_own_hints_and_those_that_were_told_are_not_told_again():
+    session.check(stub)
+    told = [session.hint(stub).text().split("\n\n")[1] for _ in range(3)]
+    session.check(wrong)
+    assert session.hint(wrong).text().startswith("dot_product: hint 1 of 4 (3 more")
+    assert session.hint(wrong).text().split("\n\n")[1] == told[-1]
+
+
+def test_what_is_marked_by_others_offers_no_hint_and_no_solution(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    shown = words_of(session.check(right).html())
+    assert "all cases passed" in shown
+    assert not re.search("next:|Compare|return", shown)
+
+
+def test_the_way_on_leads_to_the_next_exercise_then_to_the_next_lesson():
+    dot = session.check(right).html()
+    assert "<a class='next' href='../exercises/01_dot_product.ipynb#attention_scores'>next: att" in dot
+    last = onward_from(find("weighted_sum"))
+    assert last == Onward(
+        "next: lesson 02, Why the scores are scaled", "../notebooks/02_variance_proof.ipynb"
+    )
+    assert onward_from(find("chunked_attention")) is None
+    asked_in_words = onward_from(find("order_survives"))
+    assert asked_in_words is not None
+    assert asked_in_words.href.endswith("#proof_in_words")
+
+
+def test_a_solution_has_colours_and_all_its_text():
+    source = 'def f(x):\n    """Says <b>."""\n    if x:  # or not\n\n        return sum(x) + 1.5\n'
+    shown = code_html(source)
+    assert unescape(re.sub(r"<[^>]+>", "", shown)) == source
+    assert re.findall(r"<span class='(\w)'>([^<]+)</span>", shown) == [
+        ("k", "def"),
+        ("d", "f"),
+        ("s", "&quot;&quot;&quot;Says &lt;b&gt;.&quot;&quot;&quot;"),
+        ("k", "if"),
+        ("c", "# or not"),
+        ("k", "return"),
+        ("b", "sum"),
+        ("n", "1.5"),
+    ]
+    assert code_html("a = (<") == "<pre class='code'><code>a = (&lt;</code></pre>"
+    for name, exercise in all_exercises().items():
+        written = inspect.getsource(exercise.reference)
+        assert unescape(re.sub(r"<[^>]+>", "", code_html(written))) == written, name
 
 
 def test_open_and_passed_cards():
@@ -75,7 +128,7 @@ def test_open_and_passed_cards():
     passed = session.check(right).html()
     assert words_of(passed).startswith(f"✓ dot_product: all cases passed, {WORTH} of {WORTH} points")
     assert f"{WORTH} of {WORTH} cases passed 1 two short vectors 2 longer vectors" in words_of(passed)
-    assert "Stuck" not in passed
+    assert "Hint" not in passed
 
 
 def test_what_a_learner_wrote_is_escaped():
@@ -92,8 +145,12 @@ def test_progress_says_what_is_next_and_links_to_it():
     assert re.search(rf"^▰+▱+  01_dot_product +{WORTH} of {TOTAL:g} points$", shown.text(), re.MULTILINE)
     assert re.search(rf"✓ dot_product +{WORTH} of {WORTH}$", shown.text(), re.MULTILINE)
     assert "Next: attention_scores, about 10 minutes, in exercises/01_dot_product.ipynb" in shown.text()
-    assert "<a href='../exercises/01_dot_product.ipynb'>exercises/01_dot_product.ipynb</a>" in shown.html()
+    on = "<a class='next' href='../exercises/01_dot_product.ipynb#attention_scores'>next: attention_scores"
+    assert on in shown.html()
     assert shown.html().count("<details open>") == 1
+    assert "▰" not in shown.html()
+    assert re.search(r"width:13%.*1 of 5 solved, 7 of 54 points.*width:0%.*0 of 8 solved", shown.html())
+    assert "✓ dot_product 7 of 7 ○ attention_scores not tried yet, about 10 minutes" in words_of(shown.html())
 
 
 def test_progress_when_all_is_solved():
@@ -107,7 +164,7 @@ def test_progress_when_all_is_solved():
 def test_what_a_person_reads_is_listed_and_never_missing():
     shown = session.progress()
     assert re.search(r"✎ proof_in_words +read by a person$", shown.text(), re.MULTILINE)
-    assert "✎ <code>proof_in_words</code>: read by a person, about 10 minutes" in shown.html()
+    assert "✎ proof_in_words read by a person, about 10 minutes" in words_of(shown.html())
     rows = [(lesson, exercise, exercise.max_points) for lesson, exercise, _ in shown.rows]
     assert ProgressTable(rows, shown.written).text().endswith("Every exercise is solved.")
     with pytest.raises(LookupError, match="a person reads it"):
@@ -120,3 +177,32 @@ def test_bars():
     assert bar(9.99, 10) == "▰" * 9 + "▱"
     assert bar(10, 10) == "▰" * 10
     assert bar(0, 0) == "▱" * 10
+
+
+FACTS = [
+    checkup.Fact("numpy", "2.4", True),
+    checkup.Fact("nbval", "0.11", True),
+    checkup.Fact("torch", "not installed", False, "run: pip install <it>"),
+    checkup.Fact("GPU", "none"),
+    checkup.Fact("backends", "numpy, torch-fused", True, "a note of words " * 9 + "torch-fused"),
+    checkup.Fact("sandbox", "warm"),
+    checkup.Fact("Python", "3.11", True),
+]
+
+
+def test_the_doctor_says_first_what_matters_to_a_learner(monkeypatch):
+    monkeypatch.setattr(checkup, "facts", lambda: FACTS)
+    report = checkup.doctor()
+    lines = report.text().split("\n")
+    assert lines[0] == "Something is missing: see the lines marked MISSING."
+    assert lines[2:4] == ["MISSING  torch        not installed", f"{'':<22}run: pip install <it>"]
+    named = [line.split()[1] for line in lines[1:] if line[:1] not in (" ", "") and line[-1] != ":"]
+    assert named == ["torch", "Python", "numpy", "backends", "GPU", "nbval", "sandbox"]
+    assert max(map(len, lines)) <= 100
+    assert report.text().count("torch-fused") == 2, "no line breaks within a word"
+    shown = report.html()
+    assert "sdpa-failed" in shown
+    assert "<strong>MISSING</strong> <strong>torch</strong>" in shown
+    assert "&lt;it&gt;" in shown
+    assert "<details><summary>for teachers and graders</summary><ul class='plain'><li>" in shown
+    assert "<span class='word'>torch-fused</span>" in shown

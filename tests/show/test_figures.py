@@ -38,7 +38,7 @@ def test_a_picture_is_svg_with_an_image_beside_it_and_both_say_what_it_shows():
 def test_only_the_style_shows_the_svg_and_hides_the_image():
     """Who takes out style or SVG must find the image alone, and no litter of the SVG's words."""
     html = bar_chart()._repr_html_()
-    assert re.search(r"<div hidden><svg .*</svg></div><img ", html)
+    assert re.search('<div hidden="hidden"><svg .*</svg></div><img ', html)
     style_sheet = re.search("<style>(.*)</style>", html)[1]
     assert ".sdpa-figure>div:has(svg){display:block!important}" in style_sheet
     assert ".sdpa-figure:has(svg)>img{display:none}" in style_sheet

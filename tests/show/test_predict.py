@@ -53,6 +53,11 @@ def test_what_an_author_may_not_forget():
         Prediction("n", "?", (Option("a", "x"), Option("b", " ")))
 
 
+def test_a_measured_number_has_a_minus_and_a_measured_word_its_hyphen():
+    assert Question("03", asked((0, 1), (2, 3), measured="{:.1f}"), -2.345).given()["measured"] == "−2.3"
+    assert Question("03", asked("a-b", "c"), "a-b").given()["measured"] == "a-b"
+
+
 def test_marks():
     assert rich("*q* · `k<2>` is d_{k}, **not** x^{2}\n\nnew") == (
         "<em>q</em> · <code>k&lt;2&gt;</code> is d<sub>k</sub>, <strong>not</strong> x<sup>2</sup></p><p>new"
@@ -63,6 +68,22 @@ def test_marks():
 class Shown:
     def _repr_html_(self):
         return "<svg></svg>"
+
+
+def test_what_belongs_to_the_answer_is_drawn_once():
+    """A picture drawn again may differ in a byte: its place in the page and its living panel would never meet."""
+
+    class Counted:
+        drawn = 0
+
+        def _repr_html_(self):
+            self.drawn += 1
+            return f"<b>{self.drawn}</b>"
+
+    figure = Counted()
+    question = Question("03", asked((0, 1), (2, 3)), 2.5, [figure])
+    assert question.widget().given["key"] in question._repr_mimebundle_()["text/html"]
+    assert figure.drawn == 1
 
 
 def test_a_stored_output_folds_the_answer_and_what_belongs_to_it():

@@ -48,6 +48,6 @@ __getattr__, __all__ = offer(
             "plot_roofline",
         ),
         "lessons.complexity.widget": ("explore_roofline",),
-        "show.predict": ("compare",),
+        "lessons.complexity.predictions": ("predict",),
     },
 )

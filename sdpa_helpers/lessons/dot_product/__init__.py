@@ -31,6 +31,6 @@ __getattr__, __all__ = offer(
             "explore_keys",
             "length_that_wins",
         ),
-        "show.predict": ("compare",),
+        "lessons.dot_product.predictions": ("predict",),
     },
 )

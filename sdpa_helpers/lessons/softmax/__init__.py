@@ -35,10 +35,10 @@ __getattr__, __all__ = offer(
             "plot_sweep",
             "plot_temperature",
         ),
+        "lessons.softmax.predictions": ("predict",),
         "lessons.softmax.widget": (
             "explore_temperature",
             "row_scores",
         ),
-        "show.predict": ("compare",),
     },
 )

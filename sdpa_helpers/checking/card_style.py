@@ -1,0 +1,22 @@
+"""The style sheet that every card brings along: `card.css`, for light and dark pages alike.
+
+Ink is the page's own colour, lines and washes are that ink made thin: no theme has to be known. Only what says right
+or wrong has a colour of its own, and always a sign or a word beside it. Nothing of it is needed to read a card.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+
+def styled(*parts: str) -> str:
+    """Cards with the style sheet, once for all of them."""
+    return f"<style>{_style()}</style>{''.join(parts)}"
+
+
+@cache
+def _style() -> str:
+    return re.sub(r"\s*([{};,>])\s*|\s+", lambda m: m[1] or " ", _SHEET.read_text("utf-8")).strip()
+
+
+_SHEET = Path(__file__).with_name("card.css")

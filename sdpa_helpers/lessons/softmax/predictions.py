@@ -1,0 +1,412 @@
+"""Lesson 03's predictions: what is asked before each experiment, and why each answer is tempting or right."""
+
+from sdpa_helpers.lessons.predicting import asker
+from sdpa_helpers.show.predict import Option, Prediction
+
+PREDICTIONS = (
+    Prediction(
+        "one_score_rises",
+        "The score of *dogs* rises from 2 to 3, the others stay. How many of the five weights change?",
+        (
+            Option(
+                "1, that of *dogs*",
+                "Its numerator is the only one that changes. But every weight is divided by the same sum, "
+                "and that sum changes too.",
+                right=1,
+            ),
+            Option(
+                "2, those of *dogs* and *cat*",
+                "*cat* is the strongest rival, and it does lose the most. The three small weights lose "
+                "the same share of what they had.",
+                right=2,
+            ),
+            Option(
+                "4, all but *dogs*",
+                "The others have to make room. But *dogs* is what they make room for: it changes most of all.",
+                right=4,
+            ),
+            Option(
+                "all 5",
+                "All weights share one sum. What *dogs* gains, the four others lose.",
+                right=5,
+            ),
+        ),
+        after="So the slopes of softmax form a whole matrix, with entries off the diagonal too. Lesson 04 needs them.",
+    ),
+    Prediction(
+        "proof_breaks",
+        "For which of these rows of five scores does the last step of the proof break down?",
+        (
+            Option(
+                "all 0",
+                "Scores of 0 look like dividing by 0. But e^{0} is 1: the sum is 5, and each weight is 1/5.",
+                right="zeros",
+            ),
+            Option(
+                "all −1 000 000",
+                "Such an exponential looks like 0. As a real number it is not: it is positive, however small, "
+                "and 5 of them divided by their sum still give 1/5 each.",
+                right="minus a million",
+            ),
+            Option(
+                "all −∞",
+                "Now every exponential is exactly 0, the sum Z is 0, and the weights are 0/0.",
+                right="minus infinity",
+            ),
+            Option(
+                "none of them",
+                "The proof looks as if it held for any input. It divides by Z, so it needs Z > 0.",
+                right="none",
+            ),
+        ),
+        after="With one score at +∞ it breaks as well: Z = ∞, and ∞/∞. So “for any input” is too much to claim: "
+        "**for any finite input**. Section 8 says what is done about the rest.\n\n"
+        "All this is about real numbers. Section 4 is about computers.",
+    ),
+    Prediction(
+        "add_a_hundred",
+        "Add 100 to all five scores. What becomes of the weight of *dogs*, 0.56 until now?",
+        (
+            Option(
+                "it grows, towards 1",
+                "e^{102} is enormous. So are the four others: each exponential grew by the same factor, e^{100}.",
+                right="larger",
+            ),
+            Option(
+                "it falls, towards 0.2",
+                "102 and 100 are nearly equal if you compare them by division. Softmax compares by "
+                "*difference*, and 102 − 100 is still 2.",
+                right="smaller",
+            ),
+            Option(
+                "it stays what it was",
+                "Every exponential grows by the factor e^{100}, and so does their sum: the factor cancels.",
+                right="the same",
+            ),
+            Option(
+                "it is no longer a number",
+                "e^{102} is more than float32 can hold, and the plain formula in float32 does give NaN. These are "
+                "float64 numbers, and `sdpa.softmax` has a cure that section 5 explains.",
+                right="NaN",
+            ),
+        ),
+        after="Only gaps count, and a shift leaves every gap as it is. A factor does not: it goes into each of them.",
+    ),
+    Prediction(
+        "gap_of_ten",
+        "Now one score is far ahead. What is the largest weight of softmax([0, 0, 10])?",
+        (
+            Option(
+                "0.83",
+                "That is 10/12: e^{0} = 1 for both zeros, but the 10 taken as it is, without its exponential.",
+                right=(0.825, 0.835),
+            ),
+            Option(
+                "0.91",
+                "That is 10/11, one rival and again no exponential. A gap of 10 is not a ratio of 10.",
+                right=(0.905, 0.915),
+            ),
+            Option(
+                "0.9999",
+                "A gap of 10 is a ratio of e^{10}, about 22 000 to 1. Each of the two others keeps 0.000045.",
+                right=(0.99985, 0.99995),
+            ),
+            Option(
+                "exactly 1",
+                "Rounded to three digits it prints as 1. But the exponential of a finite score is never 0, "
+                "so on paper the others never get exactly nothing.",
+                right=1.0,
+            ),
+        ),
+        measured="{:.6f}",
+        after="In the table, compare the last rows with the first: the larger the gaps, the nearer to all or nothing. "
+        "Equal scores stay equal.",
+        how_sure=True,
+    ),
+    Prediction(
+        "positive_in_float32",
+        "The row (0, 200), in float32. How many of its two weights are greater than 0?",
+        (
+            Option(
+                "0",
+                "By the plain formula e^{200} is infinite in float32, and ∞/∞ is NaN, which is not greater than 0. "
+                "The package subtracts the row's maximum first (section 5), and then nothing overflows.",
+                right=0,
+            ),
+            Option(
+                "1",
+                "e^{−200} is about 10^{−87}. The smallest float32 is about 10^{−45}, so the weight is stored as 0.",
+                right=1,
+            ),
+            Option(
+                "2",
+                "On paper e^{x} > 0 for every x. A float has an end: what is smaller than its smallest "
+                "number becomes 0.",
+                right=2,
+            ),
+        ),
+        after="So *positive* becomes *not negative*.",
+    ),
+    Prediction(
+        "sum_of_ones",
+        "A softmax over 4096 equal scores needs the sum of 4096 ones. Add them one after the other into a "
+        "**bfloat16** number. What comes out?",
+        (
+            Option(
+                "4096",
+                "4096 is a bfloat16 number, a power of two. But the sum has to get there in steps of one.",
+                right=4096,
+            ),
+            Option(
+                "2048",
+                "That is where **float16** stands still: it keeps 11 significant bits. bfloat16 keeps fewer.",
+                right=2048,
+            ),
+            Option(
+                "256",
+                "bfloat16 keeps 8 significant bits. After 256 its next number is 258; 256 + 1 rounds back to 256, "
+                "and the sum stands still.",
+                right=256,
+            ),
+            Option(
+                "∞",
+                "Half precision is known for overflow. But bfloat16 has the range of float32; it lacks digits.",
+                right=float("inf"),
+            ),
+        ),
+        measured="{:.0f}",
+        after="The 4096 weights would be 1/256 each, and add up to 16. This is why good softmax code "
+        "**keeps the sum in float32** even when scores and weights are 16-bit. (The package does.)",
+        how_sure=True,
+    ),
+    Prediction(
+        "plain_formula_fails",
+        "Compute the plain formula for [100, 200, 300] in the four dtypes of section 4. In how many does it fail?",
+        (
+            Option(
+                "in none",
+                "A library's softmax gets through such a row, because it does not compute the formula as it "
+                "stands. The plain formula asks for e^{300}.",
+                right=0,
+            ),
+            Option(
+                "in 2: float16, bfloat16",
+                "Both have 16 bits. But the limit of bfloat16 is that of float32, 88.72, and 300 is far "
+                "beyond it.",
+                right=2,
+            ),
+            Option(
+                "in 3: all but float64",
+                "300 is beyond 11.09 and beyond 88.72. float64 goes to 709.78: e^{300} is about 2 · 10^{130}, "
+                "and fits.",
+                right=3,
+            ),
+            Option(
+                "in all 4",
+                "So the article says: “overflows”, for any dtype. float64 ends only at scores of 709.78.",
+                right=4,
+            ),
+        ),
+        after="So whether it overflows depends on the dtype. And rows far *below* zero fail as well: in the last line "
+        "of the table all exponentials are 0.",
+    ),
+    Prediction(
+        "global_maximum",
+        "Two rows, (0, 1) and (200, 201), in float32. Somebody subtracts 201, the largest score of all, from both. "
+        "What are the weights of the first row?",
+        (
+            Option(
+                "`[0.269 0.731]`, as they should be",
+                "On paper every shift is as good as any other. In float32 this one moves the row to (−201, −200), "
+                "where exponentials are 0.",
+                right="[0.269 0.731]",
+            ),
+            Option(
+                "`[0. 0.]`",
+                "Both exponentials do underflow to 0. So does their sum, and dividing 0 by 0 does not give 0.",
+                right="[0. 0.]",
+            ),
+            Option(
+                "`[0.5 0.5]`",
+                "Both exponentials end at 0, a tie. But to share equally, there has to be something to share.",
+                right="[0.5 0.5]",
+            ),
+            Option(
+                "`[nan nan]`",
+                "Both exponentials underflow to 0, their sum is 0, and 0/0 is not a number.",
+                right="[nan nan]",
+            ),
+        ),
+        measured="`{}`",
+        after="One row of *another* query, far away, has destroyed this one. In float64 the same two rows come out "
+        "right, since e^{−201} is still a number there; it takes a distance of about 745. "
+        "So a test with small scores, or in float64, does not find this mistake. "
+        "(We know of published checks that let it pass.)",
+        how_sure=True,
+    ),
+    Prediction(
+        "tie_when_cold",
+        "The row (2, 2, 0) at a temperature of 0.01. What is the first weight?",
+        (
+            Option(
+                "0.33",
+                "Equal shares for all three keys: that is the other end, a very *high* temperature.",
+                right=(0.33, 0.34),
+            ),
+            Option(
+                "0.5",
+                "The two largest scores are tied: their gap is 0, and 0/T stays 0 however small T is. "
+                "They share everything.",
+                right=0.5,
+            ),
+            Option(
+                "1",
+                "Cold softmax is called argmax, and `argmax` picks the first of two equals. Softmax keeps ties.",
+                right=1,
+            ),
+            Option(
+                "0",
+                "There can be only one winner, so one of the two has to lose? Equal scores have equal weights, always.",
+                right=0,
+            ),
+        ),
+        after="So softmax at T → 0 is argmax only when there is a **single** largest score. "
+        "If several are largest, they share equally, even a tie of giants.",
+    ),
+    Prediction(
+        "larger_divisor",
+        "Take ten times our scores and divide them by √16, then by √64. With the larger divisor, is the largest weight",
+        (
+            Option(
+                "larger",
+                "That is article B's sentence, if scaling means dividing by more. But a larger divisor closes "
+                "every gap.",
+            ),
+            Option(
+                "smaller",
+                "√dₖ is what the scores are divided by, so √dₖ **is** the temperature, and 1/√dₖ is the inverse "
+                "temperature. Hotter is flatter.",
+            ),
+            Option(
+                "the same",
+                "The order stays the same, and so would all weights under a *shift*. A factor changes every gap.",
+            ),
+        ),
+        after="“Lower temperature is sharper” is right. “More scaling is sharper” turns it around.",
+        how_sure=True,
+    ),
+    Prediction(
+        "second_page",
+        "What is the most that page 3 can get, at any temperature?",
+        (
+            Option(
+                "29 %",
+                "That is what it gets at T = 1. Cool a little: at first pages 2 and 4 lose more than page 1 takes "
+                "away.",
+                right=(28.5, 29.49),
+            ),
+            Option(
+                "33 %",
+                "It rises while the two weak pages lose, and falls once page 1 takes everything. "
+                "The top of that curve is 32.8 %.",
+                right=(32.5, 33.49),
+            ),
+            Option(
+                "35 %, as printed",
+                "The four numbers look like softmax: positive, in the right order, adding up to 100 %. "
+                "That is not enough to be one.",
+                right=(34.5, 35.49),
+            ),
+            Option(
+                "50 %",
+                "Half is what second place gets in a tie for first. Page 1 is 0.14 ahead, and by the time pages 2 and "
+                "4 are gone this gap has been stretched too.",
+                right=(49.5, 50.49),
+            ),
+        ),
+        measured="{:.1f} %",
+    ),
+    Prediction(
+        "rows_near_one_hot",
+        "In which share of the 20 000 rows is the largest weight above 0.99?",
+        (
+            Option(
+                "about 16 %",
+                "One row in six. In most rows some rival lies close enough to the best key to keep a share.",
+                right=(14, 18),
+            ),
+            Option(
+                "about 57 %",
+                "That is about what comes out at dₖ = 512, where scores spread almost three times as far.",
+                right=(55, 59),
+            ),
+            Option(
+                "about 90 %",
+                "Scores have a standard deviation of 8, and a lead of 5 over the second best is enough. "
+                "But in half of the rows the best of 128 scores leads by 2 or less.",
+                right=(88, 92),
+            ),
+            Option(
+                "100 %",
+                "That is what the article says: everywhere. Rows differ a lot, and many have two keys near the top.",
+                right=100,
+            ),
+        ),
+        measured="{:.1f} %",
+        how_sure=True,
+    ),
+    Prediction(
+        "three_times_larger",
+        "Components of queries and keys three times as large, dₖ = 64, n = 128, **scaled**. "
+        "What is the median of the largest weight?",
+        (
+            Option(
+                "about 0.06, as before",
+                "The scale is on, and the scaled line was flat. It was flat over dₖ; for the size of the components "
+                "the scale does nothing.",
+                right=(0.05, 0.07),
+            ),
+            Option(
+                "about 0.37",
+                "That is what three times larger *scores* give. Here queries and keys grow both, and scores are "
+                "their products.",
+                right=(0.33, 0.41),
+            ),
+            Option(
+                "about 0.86",
+                "Scores are products: three times as large on both sides is nine times in the score. "
+                "That is sharper than dₖ = 64 with no scale at all, where the factor is 8.",
+                right=(0.85, 0.87),
+            ),
+        ),
+        measured="{:.2f}",
+        after="A model that needs to look at one key can still do it. The scale only sets where training *starts*.",
+    ),
+    Prediction(
+        "temperature_for_scale",
+        "dₖ = 64, *not* scaled. Which temperature gives exactly the weights of the scaled row?",
+        (
+            Option(
+                "1/8",
+                "The scale *multiplies* by 1/√dₖ = 1/8. A temperature *divides*, so 1/8 sharpens the row further.",
+                right=0.125,
+            ),
+            Option(
+                "8", "Dividing by T = 8 is dividing by √64: the same product, under another name.", right=8
+            ),
+            Option(
+                "64",
+                "64 is the *variance* of the raw scores. Their spread is its root, and the spread is what one divides "
+                "by.",
+                right=64,
+            ),
+            Option(
+                "none",
+                "The one is a design rule, the other a dial. In the formula both are one number that divides all "
+                "scores.",
+            ),
+        ),
+    ),
+)
+
+predict = asker("03_softmax", PREDICTIONS)
