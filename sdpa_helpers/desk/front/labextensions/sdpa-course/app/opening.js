@@ -1,0 +1,39 @@
+// How notebooks open: a lesson with its exercises beside it, and the first code cell ready to run.
+
+const ROOM_FOR_TWO = 900; // px; in a narrower window the exercises open as a tab
+
+/** Lesson left, exercises right. What is open is shown, not opened again; a place that a lesson had is used again. */
+export async function openPair({ app, tracker, labShell }, course, { lesson, exercise }) {
+  const left = await openAt(app, lesson, neighbour(tracker, course, "lesson"), "tab-after");
+  if (!exercise) return;
+  const right = neighbour(tracker, course, "exercise");
+  const beside = left.node.closest("#jp-main-dock-panel")?.clientWidth >= ROOM_FOR_TWO;
+  await openAt(app, exercise, right ?? left, right || !beside ? "tab-after" : "split-right");
+  labShell.activateById(left.id);
+}
+
+async function openAt(app, path, ref, mode) {
+  const options = { activate: true, ...(ref && { ref: ref.id, mode }) };
+  return app.commands.execute("docmanager:open", { path, options });
+}
+
+/** An open notebook of the same kind: beside it is the place for the next one. */
+function neighbour(tracker, course, kind) {
+  const paths = new Set(course.state.lessons.map(one => one[kind]));
+  return tracker.find(panel => paths.has(panel.context.path) && panel.isAttached);
+}
+
+/** In a notebook where nothing has run yet: select the first code cell, the page staying where it is. */
+export async function beginAtCode(panel) {
+  await Promise.all([panel.context.ready, panel.revealed]);
+  const { content } = panel, scroller = content.outerNode ?? content.node;
+  const isCode = cell => cell.model.type === "code";
+  const untouched = content.activeCellIndex <= 0 && scroller.scrollTop === 0;
+  const fresh = content.widgets.every(cell => !isCode(cell) || cell.model.executionCount === null);
+  const first = content.widgets.findIndex(isCode);
+  if (!untouched || !fresh || first < 0) return;
+  content.activeCellIndex = first;
+  const stay = () => { scroller.scrollTop = 0; };
+  stay();
+  requestAnimationFrame(stay);
+}

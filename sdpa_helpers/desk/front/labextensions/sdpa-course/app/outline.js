@@ -1,0 +1,106 @@
+// The list of lessons: numbers in, elements out. Links are real links, so keys, middle click and Notebook 7 just work.
+
+function make(tag, properties = {}, ...children) {
+  const { className, ...attributes } = properties, element = document.createElement(tag);
+  if (className) element.className = className;
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.filter(child => child !== null));
+  return element;
+}
+
+/** The elements of the side bar. `before`: what is shown now; unfolded lessons stay so, and focus stays where it is. */
+export function outline(state, path, ways, before) {
+  return keeping(before, [
+    make("header", {}, make("h2", {}, "Course"), make("p", {}, summary(state.lessons))),
+    make("nav", { "aria-label": "Lessons" }, make("ol", {}, ...state.lessons.map(
+      lesson => lessonItem(lesson, state.next, path, ways)))),
+  ]);
+}
+
+function keeping(before, elements) {
+  const unfolded = new Map([...before.querySelectorAll("details")].map(one => [one.dataset.lesson, one.open]));
+  const focused = before.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  for (const element of elements) {
+    for (const one of element.querySelectorAll("details")) one.open = unfolded.get(one.dataset.lesson) ?? one.open;
+    const again = focused && element.querySelector(`[data-key="${focused}"]`);
+    if (again) queueMicrotask(() => again.focus());
+  }
+  return elements;
+}
+
+const sum = (lessons, pick) => lessons.reduce((total, one) => total + pick(one), 0);
+
+function summary(lessons) {
+  const points = `${sum(lessons, one => one.points)} of ${sum(lessons, one => one.max_points)} points`;
+  const answered = sum(lessons, one => one.predictions.answered);
+  const right = sum(lessons, one => one.predictions.right);
+  return answered ? `${points} · ${right} of ${answered} predictions right` : points;
+}
+
+function lessonItem(lesson, next, path, ways) {
+  const { name, title, minutes, points, max_points: most, exercises } = lesson;
+  const isNext = next?.lesson === name, here = path === lesson.lesson || path === lesson.exercise;
+  const link = make("a", {
+    className: "lesson", href: ways.address(lesson.lesson), "data-key": name,
+    "aria-current": here && "page", target: ways.openLesson ? null : `sdpa ${lesson.lesson}`,
+    title: lesson.changed_beside && "A new version lies beside yours, as .new.ipynb",
+  },
+  ring(name, most ? points / most : 0),
+  make("span", { className: "words" },
+    make("span", { className: "title" }, title, isNext ? make("span", { className: "next" }, "next") : null),
+    make("span", { className: "facts" }, facts(lesson))));
+  onPlainClick(link, ways.openLesson && (() => ways.openLesson(lesson)));
+  const more = exercises.length ? exerciseList(lesson, isNext ? next.exercise : null, here || isNext, ways) : null;
+  return make("li", { className: isNext ? "is-next" : "" }, link, more);
+}
+
+function facts({ minutes, predictions: { asked, right }, changed_beside: beside }) {
+  const parts = [`${minutes} min`];
+  if (asked) parts.push(`predictions ${right}/${asked}`);
+  if (beside) parts.push("new version");
+  return parts.join(" · ");
+}
+
+function exerciseList(lesson, next, open, ways) {
+  const done = lesson.exercises.filter(one => one.done).length;
+  const head = make("summary", { "data-key": `${lesson.name} exercises` },
+    `Exercises ${done}/${lesson.exercises.length}`,
+    make("span", { className: "points" }, `${lesson.points} of ${lesson.max_points} points`));
+  const items = lesson.exercises.map(one => exerciseItem(lesson, one, one.name === next, ways));
+  return make("details", { "data-lesson": lesson.name, open }, head, make("ul", {}, ...items));
+}
+
+function exerciseItem(lesson, { name, points, max_points: most, done }, isNext, ways) {
+  const state = done ? "done" : points ? `${points} of ${most} points` : "open";
+  const link = make("a", {
+    href: ways.address(lesson.exercise), "data-key": `${lesson.name} ${name}`,
+    target: ways.openExercise ? null : `sdpa ${lesson.exercise}`, className: done ? "done" : points ? "begun" : "",
+  },
+  make("span", { className: "tick", "aria-hidden": "true" }, done ? "✓" : points ? "◐" : "○"),
+  make("span", { className: "name" }, name), make("span", { className: "sdpa-unseen" }, `, ${state}`),
+  isNext ? make("span", { className: "next" }, "next") : null);
+  onPlainClick(link, ways.openExercise && (() => ways.openExercise(lesson, name)));
+  return make("li", {}, link);
+}
+
+/** A click without a modifier does this; any other click is the browser's, as for every link. */
+function onPlainClick(link, act) {
+  if (!act) return;
+  link.addEventListener("click", event => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+/** The lesson's number in a ring that fills with its points. */
+function ring(name, share) {
+  const number = name.match(/^\d+/)?.[0] ?? "·", holder = make("span", { className: "ring", "aria-hidden": "true" });
+  holder.innerHTML = `<svg viewBox="0 0 36 36"><circle cx="18" cy="18" r="16"/><circle class="part" cx="18" cy="18" r="16"
+    pathLength="100" stroke-dasharray="${100 * share} 100" transform="rotate(-90 18 18)"/></svg>`;
+  holder.append(number);
+  if (share >= 1) holder.classList.add("full");
+  return holder;
+}

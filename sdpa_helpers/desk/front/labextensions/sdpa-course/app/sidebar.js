@@ -1,0 +1,52 @@
+// The side bar "Course": its place in JupyterLab and in Notebook 7, and when its numbers are asked for again.
+
+import { outline } from "./outline.js";
+
+const ID = "sdpa-course";
+const ROOM_FOR_A_SIDE_BAR = 760; // px of the window
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><g class="jp-icon3" fill="#616161">
+<path d="M4 4h5a3 3 0 0 1 3 3 3 3 0 0 1 3-3h5a1 1 0 0 1 1 1v13a1 1 0 0 1-1 1h-5.500a2 2 0 0 0-2 1.500h-1a2 2 0 0 0-2-1.500H4a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1zm1 2v11h4.500c.6 0 1.100.1 1.500.300V7.500A1.500 1.500 0 0 0 9.500 6zm9.500 0A1.500 1.500 0 0 0 13 7.500v9.800c.4-.2.9-.3 1.500-.3H19V6z"/></g></svg>`;
+
+/** Add it; `openPair(lesson)` opens a lesson with its exercises. */
+export function sideBar(host, course, openPair) {
+  const { app, labShell, tracker, packages: { lumino, ui, coreutils } } = host;
+  const widget = new lumino.Widget();
+  widget.id = ID;
+  widget.addClass("sdpa-course");
+  widget.title.icon = new ui.LabIcon({ name: "sdpa-course:course", svgstr: ICON });
+  widget.title.caption = "Course";
+  widget.title.label = labShell ? "" : "Course";
+  const pages = coreutils.URLExt.join(coreutils.PageConfig.getBaseUrl(), labShell ? "lab/tree" : "notebooks");
+  const ways = {
+    address: path => coreutils.URLExt.join(pages, coreutils.URLExt.encodeParts(path)),
+    openLesson: labShell && openPair,
+    openExercise: labShell && ((lesson, name) => openPair(lesson).then(() => showExercise(tracker, lesson, name))),
+  };
+  const draw = () => widget.node.replaceChildren(
+    ...outline(course.state, tracker.currentWidget?.context.path ?? "", ways, widget.node));
+  draw();
+  course.onChange(draw);
+  tracker.currentChanged.connect(draw);
+  tracker.currentChanged.connect(() => showOnce(host, course, widget));
+  window.addEventListener("focus", () => course.refreshSoon());
+  app.shell.add(widget, "left", { rank: 50 });
+  app.restored.then(() => showOnce(host, course, widget));
+}
+
+/** Shown by itself with the first notebook of the course; afterwards as the learner leaves it. */
+function showOnce({ app, labShell, tracker }, course, widget) {
+  const key = `${ID}:shown`, path = tracker.currentWidget?.context.path ?? "";
+  if (labShell?.mode === "single-document" || localStorage.getItem(key) || !course.owns(path)) return;
+  localStorage.setItem(key, "yes");
+  if (window.innerWidth >= ROOM_FOR_A_SIDE_BAR) app.shell.activateById(widget.id);
+  else labShell?.collapseLeft();
+}
+
+/** Bring an exercise of an open notebook into view, its answer cell active. */
+function showExercise(tracker, lesson, name) {
+  const panel = tracker.find(one => one.context.path === lesson.exercise), cells = panel.content.widgets;
+  const answer = cells.findIndex(cell => cell.model.sharedModel.getSource().startsWith(`# exercise: ${name}\n`));
+  if (answer < 0) return;
+  panel.content.activeCellIndex = answer;
+  panel.content.scrollToItem(Math.max(answer - 1, 0), "start");
+}
