@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from jupyter_server.base.handlers import APIHandler
+from jupyter_server.base.handlers import APIHandler, FileFindHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
@@ -33,6 +33,17 @@ def _load_jupyter_server_extension(server: Any) -> None:
     addresses = {"course": CourseHandler, "reset": ResetHandler}
     routes = [(url_path_join(base, "sdpa", name), handler, given) for name, handler in addresses.items()]
     server.web_app.add_handlers(".*$", routes)
+    if is_course(given["root"]):  # so that the front end need not ask where there is none
+        server.web_app.settings.setdefault("page_config_data", {})["sdpaCourse"] = True
+    FileFindHandler._static_paths = _Forgetful()
+
+
+class _Forgetful(dict[str, str]):
+    """Keeps nothing. Jupyter Server remembers by its name alone where a static file lies: once JupyterLab has loaded
+    a font of formulas, Notebook 7, whose font of the same name lies elsewhere, is refused its own (403)."""
+
+    def __setitem__(self, name: str, place: str) -> None:
+        pass
 
 
 class _CourseHandler(APIHandler):

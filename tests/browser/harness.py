@@ -22,6 +22,9 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from sdpa_helpers.desk.launch import settings
+from sdpa_helpers.desk.laying import lay
+
 COURSE = Path(__file__).parents[2]
 
 FLAGS = [
@@ -94,7 +97,7 @@ def open_page(browser: Any, home: str = "", *, width: int = 1280, height: int = 
 
 
 class LabServer:
-    """JupyterLab with a configuration of its own over the course's .jupyter, serving copies of the notebooks."""
+    """What `sdpa lab` starts, with a configuration of its own over the course's, serving copies of the course."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.root = folder, folder / "course"
@@ -106,11 +109,11 @@ class LabServer:
             shutil.copytree(
                 COURSE / name, self.root / name, ignore=shutil.ignore_patterns(".ipynb_checkpoints")
             )
+        lay(self.root)
         (folder / "config" / "labconfig").mkdir(parents=True)
         (folder / "config" / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(SETTINGS))
         bin_ = Path(sys.executable).parent
         own = {
-            "JUPYTER_CONFIG_PATH": str(COURSE / ".jupyter"),
             "JUPYTER_CONFIG_DIR": str(folder / "config"),
             "JUPYTER_DATA_DIR": str(folder / "data"),
             "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
@@ -132,7 +135,11 @@ class LabServer:
         ]  # fmt: skip
         self.log = (folder / "server.log").open("w")
         self.process = subprocess.Popen(
-            command, cwd=self.root, env=os.environ | own, stdout=self.log, stderr=self.log
+            command,
+            cwd=self.root,
+            env=os.environ | settings(COURSE, {}) | own,
+            stdout=self.log,
+            stderr=self.log,
         )
         self._wait()
 
@@ -172,16 +179,23 @@ class LabServer:
         return name
 
 
-class Lab:
-    """One notebook, open in JupyterLab's single-document mode."""
+HOSTS = {
+    "document": "doc/tree/{}?reset&",  # JupyterLab's single-document mode
+    "desk": "lab/tree/{}?reset&",  # JupyterLab with side bars and tabs
+    "notebook7": "notebooks/{}?",
+}
 
-    def __init__(self, browser: Any, server: LabServer, **context: Any) -> None:
-        self.server = server
+
+class Lab:
+    """One notebook, open in one of the hosts."""
+
+    def __init__(self, browser: Any, server: LabServer, host: str = "document", **context: Any) -> None:
+        self.server, self.address = server, HOSTS[host]
         self.page = open_page(browser, server.url, **context)
 
     def open(self, path: str, *, kernel: bool = True) -> "Lab":
         """Open a notebook and wait for it, and for its kernel."""
-        self.page.goto(f"{self.server.url}/doc/tree/{path}?reset&token={self.server.token}")
+        self.page.goto(f"{self.server.url}/{self.address.format(path)}token={self.server.token}")
         self.page.wait_for_function("window.jupyterapp && window.jupyterapp.shell.currentWidget")
         self.page.evaluate("() => window.jupyterapp.restored.then(() => null)")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")

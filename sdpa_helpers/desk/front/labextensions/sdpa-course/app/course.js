@@ -8,6 +8,7 @@ export class Course {
     this.state = null;
     this.settings = settings;
     this.address = name => coreutils.URLExt.join(settings.baseUrl, "sdpa", name);
+    this.isServed = coreutils.PageConfig.getOption("sdpaCourse") === "true"; // said by the server's own extension
     this.request = services.ServerConnection.makeRequest;
     this.listeners = [];
     this.timer = null;
@@ -15,6 +16,7 @@ export class Course {
 
   /** Ask the server; whether there is a course. A server without the desk, or another folder, is no error. */
   async load() {
+    if (!this.isServed) return false;
     const answer = await this.request(this.address("course"), {}, this.settings).catch(() => null);
     if (!answer?.ok) return false;
     const state = await answer.json(), changed = JSON.stringify(state) !== JSON.stringify(this.state);

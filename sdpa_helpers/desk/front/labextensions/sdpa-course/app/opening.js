@@ -2,8 +2,15 @@
 
 const ROOM_FOR_TWO = 900; // px; in a narrower window the exercises open as a tab
 
+let before = Promise.resolve(); // one pair at a time: who clicks twice means one
+
 /** Lesson left, exercises right. What is open is shown, not opened again; a place that a lesson had is used again. */
-export async function openPair({ app, tracker, labShell }, course, { lesson, exercise }) {
+export function openPair(host, course, lesson) {
+  before = before.catch(() => null).then(() => openNow(host, course, lesson));
+  return before;
+}
+
+async function openNow({ app, tracker, labShell }, course, { lesson, exercise }) {
   const left = await openAt(app, lesson, neighbour(tracker, course, "lesson"), "tab-after");
   if (!exercise) return;
   const right = neighbour(tracker, course, "exercise");
@@ -36,4 +43,30 @@ export async function beginAtCode(panel) {
   const stay = () => { scroller.scrollTop = 0; };
   stay();
   requestAnimationFrame(stay);
+}
+
+const SETTLING = 1500; // ms in which what a cell shows may still grow
+
+/** After Shift+Enter the next cell comes into view, however tall the picture above it is. Show the picture instead:
+ *  as much of it as fits, and its code when that is short. */
+export function keepOutputInView({ content }, cell) {
+  const at = content.widgets.indexOf(cell), output = cell.outputArea?.node;
+  if (!output || ![at, at + 1].includes(content.activeCellIndex)) return; // many cells run at once
+  const scroller = content.outerNode ?? content.node, input = cell.node.querySelector(".jp-Cell-inputWrapper");
+  const show = () => {
+    const window = scroller.getBoundingClientRect(), shown = output.getBoundingClientRect();
+    if (!shown.height) return;
+    const first = input.offsetHeight < window.height / 4 ? input : output;
+    const above = first.getBoundingClientRect().top - window.top - 12, below = shown.bottom - window.bottom + 12;
+    scroller.scrollTop += above < 0 ? above : Math.max(0, Math.min(above, below));
+  };
+  const growing = new ResizeObserver(show), acts = ["wheel", "pointerdown", "keydown"];
+  const stop = () => {
+    growing.disconnect();
+    acts.forEach(act => scroller.removeEventListener(act, stop, true));
+  };
+  growing.observe(output);
+  acts.forEach(act => scroller.addEventListener(act, stop, true));
+  setTimeout(show, 80); // when the notebook has moved on to the next cell
+  setTimeout(stop, SETTLING);
 }

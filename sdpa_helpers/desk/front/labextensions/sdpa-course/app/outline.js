@@ -10,7 +10,7 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** The elements of the side bar. `before`: what is shown now; unfolded lessons stay so, and focus stays where it is. */
+/** The elements of the side bar. `before`: what is shown now; what was folded by hand stays so, and focus where it is. */
 export function outline(state, path, ways, before) {
   return keeping(before, [
     make("header", {}, make("h2", {}, "Course"), make("p", {}, summary(state.lessons))),
@@ -20,10 +20,12 @@ export function outline(state, path, ways, before) {
 }
 
 function keeping(before, elements) {
-  const unfolded = new Map([...before.querySelectorAll("details")].map(one => [one.dataset.lesson, one.open]));
+  const byHand = new Map([...before.querySelectorAll("details[data-by-hand]")].map(one => [one.dataset.lesson, one.open]));
   const focused = before.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   for (const element of elements) {
-    for (const one of element.querySelectorAll("details")) one.open = unfolded.get(one.dataset.lesson) ?? one.open;
+    for (const one of element.querySelectorAll("details")) {
+      if (byHand.has(one.dataset.lesson)) Object.assign(one, { open: byHand.get(one.dataset.lesson) }).dataset.byHand = "";
+    }
     const again = focused && element.querySelector(`[data-key="${focused}"]`);
     if (again) queueMicrotask(() => again.focus());
   }
@@ -66,10 +68,12 @@ function facts({ minutes, predictions: { asked, right }, changed_beside: beside 
 function exerciseList(lesson, next, open, ways) {
   const done = lesson.exercises.filter(one => one.done).length;
   const head = make("summary", { "data-key": `${lesson.name} exercises` },
-    `Exercises ${done}/${lesson.exercises.length}`,
-    make("span", { className: "points" }, `${lesson.points} of ${lesson.max_points} points`));
+    make("span", {}, `Exercises ${done}/${lesson.exercises.length}`),
+    make("span", { className: "points" }, `${lesson.points}/${lesson.max_points} points`));
   const items = lesson.exercises.map(one => exerciseItem(lesson, one, one.name === next, ways));
-  return make("details", { "data-lesson": lesson.name, open }, head, make("ul", {}, ...items));
+  const fold = make("details", { "data-lesson": lesson.name, open }, head, make("ul", {}, ...items));
+  head.addEventListener("click", () => { fold.dataset.byHand = ""; });
+  return fold;
 }
 
 function exerciseItem(lesson, { name, points, max_points: most, done }, isNext, ways) {

@@ -20,7 +20,7 @@ export function sideBar(host, course, openPair) {
   const ways = {
     address: path => coreutils.URLExt.join(pages, coreutils.URLExt.encodeParts(path)),
     openLesson: labShell && openPair,
-    openExercise: labShell && ((lesson, name) => openPair(lesson).then(() => showExercise(tracker, lesson, name))),
+    openExercise: labShell && ((lesson, name) => openPair(lesson).then(() => showExercise(host, lesson, name))),
   };
   const draw = () => widget.node.replaceChildren(
     ...outline(course.state, tracker.currentWidget?.context.path ?? "", ways, widget.node));
@@ -30,7 +30,23 @@ export function sideBar(host, course, openPair) {
   tracker.currentChanged.connect(() => showOnce(host, course, widget));
   window.addEventListener("focus", () => course.refreshSoon());
   app.shell.add(widget, "left", { rank: 50 });
+  if (!labShell) addToolbarButton(host, widget);
   app.restored.then(() => showOnce(host, course, widget));
+}
+
+/** Notebook 7 shows no tabs of side bars: a button in the toolbar opens and closes this one. */
+function addToolbarButton({ app, tracker, packages: { apputils } }, widget) {
+  const onClick = () => {
+    if (!widget.isVisible) return app.shell.expandLeft(widget.id);
+    app.shell.collapseLeft();
+    tracker.currentWidget?.activate(); // the keys are the notebook's again
+  };
+  const add = async panel => {
+    await panel.revealed; // by then the toolbar has its own buttons
+    panel.toolbar.insertItem(0, ID, new apputils.ToolbarButton({ label: "Course", tooltip: "Lessons and exercises", onClick }));
+  };
+  tracker.forEach(add);
+  tracker.widgetAdded.connect((_, panel) => add(panel));
 }
 
 /** Shown by itself with the first notebook of the course; afterwards as the learner leaves it. */
@@ -40,11 +56,13 @@ function showOnce({ app, labShell, tracker }, course, widget) {
   localStorage.setItem(key, "yes");
   if (window.innerWidth >= ROOM_FOR_A_SIDE_BAR) app.shell.activateById(widget.id);
   else labShell?.collapseLeft();
+  tracker.currentWidget.activate(); // the keys stay the notebook's
 }
 
 /** Bring an exercise of an open notebook into view, its answer cell active. */
-function showExercise(tracker, lesson, name) {
+function showExercise({ app, tracker }, lesson, name) {
   const panel = tracker.find(one => one.context.path === lesson.exercise), cells = panel.content.widgets;
+  app.shell.activateById(panel.id);
   const answer = cells.findIndex(cell => cell.model.sharedModel.getSource().startsWith(`# exercise: ${name}\n`));
   if (answer < 0) return;
   panel.content.activeCellIndex = answer;

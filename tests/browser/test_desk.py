@@ -1,0 +1,104 @@
+"""The desk in JupyterLab: the course's side bar, a lesson beside its exercises, the look of an article, reset."""
+
+import pytest
+
+from .harness import Lab
+
+READY = ".sdpa-article .jp-CodeCell .jp-InputArea-editor"
+
+ARTICLE = """() => {
+  const page = document.querySelector('.sdpa-article:not(.lm-mod-hidden) .jp-Notebook'), edge = page.getBoundingClientRect();
+  const left = selector => [...page.querySelectorAll(selector)].filter(one => one.offsetWidth)
+    .map(one => Math.round(one.getBoundingClientRect().left - edge.left));
+  const scroller = page.querySelector('.jp-WindowedPanel-outer') ?? page;
+  return {
+    text: Math.max(...[...page.querySelectorAll('.jp-RenderedMarkdown p')].map(one => one.getBoundingClientRect().width)),
+    lefts: Object.fromEntries(Object.entries({
+      title: '.jp-RenderedMarkdown h1', text: '.jp-RenderedMarkdown > p', table: '.jp-RenderedMarkdown table',
+      formula: '.jp-RenderedMarkdown mjx-container[display="true"]', code: '.jp-CodeCell .jp-InputArea-editor',
+      output: '.jp-OutputArea-output', figure: '.jp-OutputArea-output > :is(img, figure, svg)',
+    }).map(([name, selector]) => [name, left(selector)])),
+    overflows: scroller.scrollWidth - scroller.clientWidth,
+  }; }"""
+
+
+@pytest.fixture(scope="module")
+def desk(browser, lab_server):
+    """JupyterLab with its side bars, as `sdpa lab` opens it."""
+    opened = Lab(browser, lab_server, "desk")
+    opened.open("work/notebooks/00_start_here.ipynb")
+    opened.page.wait_for_selector(".sdpa-course .lesson")
+    yield opened
+    opened.close()
+
+
+def test_the_first_start_needs_one_key_and_changes_nothing(desk, axe):
+    state = desk.page.evaluate("""() => { const panel = jupyterapp.shell.currentWidget, notebook = panel.content;
+        return [notebook.activeCell.model.type, notebook.widgets.slice(0, notebook.activeCellIndex).map(c => c.model.type),
+                notebook.mode, notebook.node.contains(document.activeElement), notebook.outerNode.scrollTop,
+                panel.context.model.dirty] }""")
+    kind, before, mode, focused, scrolled, dirty = state
+    assert (kind, mode, focused, scrolled, dirty) == ("code", "command", True, 0, False)
+    assert set(before) == {"markdown"}
+    assert desk.page.locator(".sdpa-course").is_visible()
+    assert not axe(desk.page, ".sdpa-course")
+    desk.page.keyboard.press("Shift+Enter")
+    desk.wait_idle()
+    desk.page.locator(".jp-CodeCell .jp-OutputArea-output .panel").first.wait_for()
+    desk.page.wait_for_function("""() => { const shown = document.querySelector('.jp-CodeCell .jp-OutputArea-output');
+        const { top, bottom } = shown.getBoundingClientRect();
+        return top > 0 && (bottom < innerHeight || top < innerHeight / 3) }""")  # though the next cell is active
+
+
+def test_the_side_bar_lists_the_lessons_and_opens_one_beside_its_exercises(desk):
+    lessons = desk.page.locator(".sdpa-course .lesson")
+    stored = sorted(path.stem for path in (desk.server.root / "notebooks").glob("*.ipynb"))
+    assert lessons.count() == len(stored)
+    texts = lessons.all_inner_texts()
+    assert all(name[:2] in text and " min" in text for name, text in zip(stored, texts, strict=True))
+    assert desk.page.locator(".sdpa-course .lesson .next").count() == 1
+    tabs = "[...jupyterapp.shell.widgets('main')].filter(w => w.isVisible).map(w => w.context.path)"
+    pair = ["work/notebooks/01_dot_product.ipynb", "work/exercises/01_dot_product.ipynb"]
+    for _ in range(2):  # the second time what is open is shown, not opened again
+        lessons.nth(1).focus()
+        desk.page.keyboard.press("Enter")
+        desk.page.wait_for_function(
+            f"{tabs}.length === 2 && jupyterapp.shell.currentWidget.context.path === '{pair[0]}'"
+        )
+        assert desk.page.evaluate(tabs) == pair
+    opened = desk.page.evaluate("[...jupyterapp.shell.widgets('main')].map(w => w.context?.path ?? w.title.label)")
+    assert sorted(opened) == sorted(["work/notebooks/00_start_here.ipynb", *pair])
+
+
+def test_reset_gives_the_stub_back_and_keeps_the_answer(desk):
+    page = desk.page
+    page.locator(".sdpa-course li li a", has_text="dot_product").first.click()
+    page.wait_for_function("jupyterapp.shell.currentWidget.context.path.includes('exercises/01')")
+    cell = "jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel"
+    page.wait_for_function(f"{cell}.getSource().startsWith('# exercise: dot_product\\n')")
+    stub = page.evaluate(f"{cell}.getSource()")
+    answer = stub.replace("return NotImplemented", "return 'not this, but mine'")
+    page.evaluate(f"source => {cell}.setSource(source)", answer)
+    page.locator(".sdpa-reset[aria-label='Reset the exercise dot_product']").click()
+    page.locator(".jp-Dialog .jp-mod-warn").click()
+    page.wait_for_function(f"stub => {cell}.getSource() === stub", arg=stub)
+    assert "not this, but mine" in (desk.server.root / "work" / "answers-put-aside.md").read_text()
+
+
+def test_a_lesson_is_an_article_and_other_notebooks_are_not(browser, lab_server):
+    lab = Lab(browser, lab_server).open("notebooks/03_softmax.ipynb", kernel=False)
+    lab.page.wait_for_selector(READY)
+    wide = lab.page.evaluate(ARTICLE)
+    assert wide["text"] <= 48 * 16
+    starts = wide["lefts"]
+    assert all(starts[name] for name in ("title", "text", "formula", "code", "output"))
+    everything = [left for lefts in starts.values() for left in lefts]
+    assert max(everything) - min(everything) <= 2
+    lab.page.set_viewport_size({"width": 390, "height": 800})
+    assert lab.page.evaluate(ARTICLE)["overflows"] <= 0
+    lab_server.write("mine.ipynb", "1")
+    lab.open("mine.ipynb", kernel=False)
+    lab.page.wait_for_selector(".sdpa-course", state="attached")
+    assert lab.page.locator(".sdpa-article").count() == 0
+    assert lab.page.log.ours() == []
+    lab.close()
