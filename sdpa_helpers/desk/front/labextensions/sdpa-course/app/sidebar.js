@@ -56,7 +56,8 @@ function showOnce({ app, labShell, tracker }, course, widget) {
   localStorage.setItem(key, "yes");
   if (window.innerWidth >= ROOM_FOR_A_SIDE_BAR) app.shell.activateById(widget.id);
   else labShell?.collapseLeft();
-  tracker.currentWidget.activate(); // the keys stay the notebook's
+  const panel = tracker.currentWidget;
+  panel.revealed.then(() => panel.activate()); // the keys stay the notebook's
 }
 
 /** Bring an exercise of an open notebook into view, its answer cell active. */
