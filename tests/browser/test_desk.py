@@ -7,12 +7,13 @@ from .harness import Lab
 READY = ".sdpa-article .jp-CodeCell .jp-InputArea-editor"
 
 ARTICLE = """() => {
-  const page = document.querySelector('.sdpa-article:not(.lm-mod-hidden) .jp-Notebook'), edge = page.getBoundingClientRect();
+  const page = document.querySelector('.sdpa-article:not(.lm-mod-hidden) .jp-Notebook');
+  const edge = page.getBoundingClientRect(), paragraphs = [...page.querySelectorAll('.jp-RenderedMarkdown p')];
   const left = selector => [...page.querySelectorAll(selector)].filter(one => one.offsetWidth)
     .map(one => Math.round(one.getBoundingClientRect().left - edge.left));
   const scroller = page.querySelector('.jp-WindowedPanel-outer') ?? page;
   return {
-    text: Math.max(...[...page.querySelectorAll('.jp-RenderedMarkdown p')].map(one => one.getBoundingClientRect().width)),
+    text: Math.max(...paragraphs.map(one => one.getBoundingClientRect().width)),
     lefts: Object.fromEntries(Object.entries({
       title: '.jp-RenderedMarkdown h1', text: '.jp-RenderedMarkdown > p', table: '.jp-RenderedMarkdown table',
       formula: '.jp-RenderedMarkdown mjx-container[display="true"]', code: '.jp-CodeCell .jp-InputArea-editor',
@@ -34,9 +35,9 @@ def desk(browser, lab_server):
 
 def test_the_first_start_needs_one_key_and_changes_nothing(desk, axe):
     state = desk.page.evaluate("""() => { const panel = jupyterapp.shell.currentWidget, notebook = panel.content;
-        return [notebook.activeCell.model.type, notebook.widgets.slice(0, notebook.activeCellIndex).map(c => c.model.type),
-                notebook.mode, notebook.node.contains(document.activeElement), notebook.outerNode.scrollTop,
-                panel.context.model.dirty] }""")
+        const before = notebook.widgets.slice(0, notebook.activeCellIndex).map(cell => cell.model.type);
+        return [notebook.activeCell.model.type, before, notebook.mode, notebook.node.contains(document.activeElement),
+                notebook.outerNode.scrollTop, panel.context.model.dirty] }""")
     kind, before, mode, focused, scrolled, dirty = state
     assert (kind, mode, focused, scrolled, dirty) == ("code", "command", True, 0, False)
     assert set(before) == {"markdown"}
@@ -66,7 +67,9 @@ def test_the_side_bar_lists_the_lessons_and_opens_one_beside_its_exercises(desk)
             f"{tabs}.length === 2 && jupyterapp.shell.currentWidget.context.path === '{pair[0]}'"
         )
         assert desk.page.evaluate(tabs) == pair
-    opened = desk.page.evaluate("[...jupyterapp.shell.widgets('main')].map(w => w.context?.path ?? w.title.label)")
+    opened = desk.page.evaluate(
+        "[...jupyterapp.shell.widgets('main')].map(w => w.context?.path ?? w.title.label)"
+    )
     assert sorted(opened) == sorted(["work/notebooks/00_start_here.ipynb", *pair])
 
 
