@@ -1,8 +1,12 @@
 """Where a card's links lead: to the next exercise, and from the last one of a lesson to the next lesson.
 
 Working copies, exercises, lessons and solutions lie in folders beside each other, so one path fits all of them.
-JupyterLab and Notebook 7 go to the heading that a link names.
+JupyterLab and Notebook 7 go to the heading that a link names; within a notebook the link is that name alone, because
+with a path Notebook 7 opens the same notebook once more.
 """
+
+import os
+from pathlib import PurePath
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.render import Onward
@@ -11,7 +15,14 @@ from sdpa_helpers.lessons.registry import LESSONS, sheet_of
 
 def place_of(lesson: str, exercise: str = "") -> str:
     """The link to a lesson's exercises, or to one of them."""
-    return f"../exercises/{lesson}.ipynb{exercise and f'#{exercise}'}"
+    heading = exercise and f"#{exercise}"
+    return heading if heading and _is_open(lesson) else f"../exercises/{lesson}.ipynb{heading}"
+
+
+def _is_open(lesson: str) -> bool:
+    """Whether this runs in the lesson's exercises, as Jupyter tells; elsewhere nobody knows."""
+    path = PurePath(os.environ.get("JPY_SESSION_NAME", ""))
+    return path.name == f"{lesson}.ipynb" and path.parent.name != "notebooks"
 
 
 def lesson_at(lesson: str) -> str:

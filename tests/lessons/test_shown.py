@@ -23,6 +23,7 @@ def from_the_start(monkeypatch, tmp_path):
     monkeypatch.setattr(session, "_mistakes", {})
     monkeypatch.setattr(session, "_hints_given", {})
     monkeypatch.setenv("SDPA_HOME", str(tmp_path))
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
 
 
 def words_of(html: str) -> str:
@@ -99,6 +100,20 @@ def test_the_way_on_leads_to_the_next_exercise_then_to_the_next_lesson():
     asked_in_words = onward_from(find("order_survives"))
     assert asked_in_words is not None
     assert asked_in_words.href.endswith("#proof_in_words")
+
+
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("/work/exercises/01_dot_product.ipynb", "#attention_scores"),
+        ("/work/notebooks/01_dot_product.ipynb", "../exercises/01_dot_product.ipynb#attention_scores"),
+        ("/work/exercises/02_variance_proof.ipynb", "../exercises/01_dot_product.ipynb#attention_scores"),
+    ],
+)
+def test_within_a_notebook_a_link_names_only_the_heading(monkeypatch, path, leads_to):
+    monkeypatch.setenv("JPY_SESSION_NAME", path)
+    assert f"<a class='next' href='{leads_to}'>" in session.check(right).html()
+    assert f"<a class='next' href='{leads_to}'>" in session.progress().html()
 
 
 def test_a_solution_has_colours_and_all_its_text():
