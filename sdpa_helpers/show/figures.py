@@ -94,7 +94,8 @@ def panels(
         ax.set_title(title, color=INK, fontsize=12, loc="left", pad=10)
         ax.set_xlabel(x, color=INK, fontsize=10.5)
         ax.set_ylabel(y, color=INK, fontsize=10.5)
-        ax.tick_params(colors=FAINT, labelcolor=INK, labelsize=10, length=3)
+        ax.tick_params(which="both", color=FAINT, labelcolor=INK, labelsize=10, length=3)
+        ax.tick_params(which="minor", length=2)
         ax.spines[["top", "right"]].set_visible(False)
         ax.spines[["left", "bottom"]].set_color(FAINT)
         ax.grid(color=GRID, linewidth=0.8)
@@ -241,7 +242,7 @@ def bars(
         ax.bar_label(drawn, texts, color=INK, fontsize=10, padding=2)
     ax.set_xticks(range(len(names)), names)
     ax.tick_params(axis="x", length=0)
-    ax.grid(visible=False, axis="x")
+    ax.grid(visible=False)  # each bar has its number
     ax.axhline(0, color=INK, linewidth=0.8)
     ax.margins(y=0.14)
     if len(named) > 1:

@@ -33,7 +33,7 @@ _LETTERS = {
     int(Path.CURVE4): ("C", 3),
 }
 _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
-_HIGH = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵃᵇᶜᵈᵉⁱᵏᵐⁿᵒʳˢᵗˣᵀ", "0123456789−+abcdeikmnorstxT", strict=True))
+_HIGH = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵃᵇᶜᵈᵉᵍⁱᵏᵐⁿᵒᵖʳˢᵗˣᵀ", "0123456789−+abcdegikmnoprstxT", strict=True))
 _LOW = dict(zip("₀₁₂₃₄₅₆₇₈₉ₖᵥₙᵢⱼₘₐₓ", "0123456789kvnijmax", strict=True))
 _RAISED = str.maketrans({plain: high for high, plain in _HIGH.items()} | {"-": "⁻"})
 _SMALL = re.compile(f"([{''.join(_HIGH)}]+)|([{''.join(_LOW)}]+)|(?<=\\b[a-zA-Z])_([a-z]+)\\b")

@@ -194,7 +194,7 @@ def plot_readings(bytes_held: Mapping[str, float]) -> Picture:
             fontsize=10.5,
         )
     ax.set_yticks(rows, names)
-    ax.grid(visible=False, axis="y")
+    ax.grid(visible=False)
     facts = "; ".join(f"{name}: {_gigabytes(size)}" for name, size in zip(names, gigabytes, strict=True))
     return show(fig, f"Horizontal bars, logarithmic. {facts}.")
 

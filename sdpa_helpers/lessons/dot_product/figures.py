@@ -113,10 +113,11 @@ def plot_angle_curve(lengths: Sequence[float], marks: Sequence[tuple[float, floa
         ax.annotate(
             f"{angle:g}°: {write(score, 2)}",
             (angle, score),
-            (8, 7),
+            (-8 if angle > 150 else 8, 7),
             textcoords="offset points",
             color=INK,
             fontsize=10.5,
+            ha="right" if angle > 150 else "left",
         )
         facts.append(f"a key of length {length:g} at {angle:g} degrees scores {write(score, 2)}")
     ax.axhline(0, color=FAINT, linewidth=0.8)

@@ -172,6 +172,8 @@ def plot_backward(back: Backward, rows: Sequence[str], columns: Sequence[str]) -
     axes[0].set_ylabel("query", color=INK, fontsize=10.5)
     for ax, matrix, colour in zip(axes, matrices, (INK, WEIGHT, INK), strict=True):
         heat_map(ax, matrix, rows if ax is axes[0] else [""] * len(rows), columns, colour=colour)
+        for text in ax.texts:
+            text.set_fontsize(10)
     facts = "; ".join(
         f"{row}: " + ", ".join(f"{key} {write(v, 2)}" for key, v in zip(columns, line, strict=True))
         for row, line in zip(rows, back.scores_grad, strict=True)
@@ -185,7 +187,7 @@ def plot_backward(back: Backward, rows: Sequence[str], columns: Sequence[str]) -
 def plot_slopes(gaps: Float[Array, "k"]) -> Picture:
     """s(1 − s) against the gap of two scores, as float64 and float32 compute it."""
     fig, ax = figure(
-        "The slope falls like e to the minus gap, and then to exactly 0",
+        "The slope falls like e⁻ᵍᵃᵖ, and then to exactly 0",
         x="gap between two scores",
         y="slope s(1 − s)",
         size=(7.6, 3.9),
@@ -217,7 +219,8 @@ def _short(ratio: float) -> str:
         return f"{ratio:.1f}"
     if ratio >= 0.00995:
         return f"{ratio:.2f}"
-    return f"{ratio:.0e}".replace("e-0", "e−").replace("e-", "e−")
+    digit, power = f"{ratio:.0e}".split("e")
+    return f"{digit}·10{str(int(power)).translate(_RAISED)}"
 
 
 def plot_ratios(grid: Mapping[tuple[int, int], Cell], place: Place) -> Picture:
@@ -242,7 +245,11 @@ def plot_ratios(grid: Mapping[tuple[int, int], Cell], place: Place) -> Picture:
             f"down to {table.ratio.min():.0e}, and larger in {(table.ratio > 1).sum()}, up to {table.ratio.max():.1f}"
         )
     fig.suptitle(
-        "Gradient without the scale ÷ gradient with it (≈: the interval holds 1)", color=INK, fontsize=11
+        "Gradient without the scale ÷ gradient with it (≈: the interval holds 1)",
+        color=INK,
+        fontsize=11,
+        x=0.01,
+        ha="left",
     )
     return show(
         fig,

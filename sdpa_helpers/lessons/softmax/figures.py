@@ -109,6 +109,7 @@ def plot_ranges(ranges: dict[str, tuple[float, float]]) -> Picture:
     ax.set_xticks(ticks, [write(t, 0) for t in ticks])
     ax.set_xticks([], minor=True)
     ax.set_yticks(range(len(names)), names)
+    ax.grid(visible=False)
     ax.axvline(0, color=FAINT, linewidth=0.8)
     facts = "; ".join(f"{name} from {write(a, 1)} to {write(b, 2)}" for name, (a, b) in ranges.items())
     return show(
@@ -119,10 +120,10 @@ def plot_ranges(ranges: dict[str, tuple[float, float]]) -> Picture:
 def plot_failure_map(found: FailureMap, dtype: str = "float32") -> Picture:
     """One panel per choice of what to subtract: where softmax of two scores is right, and where it is not."""
     fig, axes = panels(
-        [f"subtract: {name}" for name in found.works],
+        [f"subtract:\n{name}" for name in found.works],
         x="larger score of the row",
         y="",
-        size=(9.6, 3.3),
+        size=(9.6, 3.5),
         sharey=True,
     )
     for ax, works in zip(axes, found.works.values(), strict=True):
@@ -296,6 +297,7 @@ def plot_largest_weights(samples: dict[str, Float[Array, "rows"]]) -> Picture:
         counts = 100 * np.histogram(sample, edges)[0] / len(sample)
         ax.bar(edges[:-1], counts, 0.046, align="edge", color=SHADE)
         ax.set_xlim(0, 1)
+        ax.grid(visible=False, axis="x")
         above = 100 * (sample > 0.99).mean()
         facts.append(
             f"{name}: median {write(float(np.median(sample)), 2)}, above 0.99 in {above:.0f} % of rows"
