@@ -67,11 +67,13 @@ _SUBSCRIPTS = {"k": "ₖ", "v": "ᵥ", "n": "ₙ", "i": "ᵢ", "j": "ⱼ"}
 _SIZES = re.compile(r"\b([a-zA-Z])_([kvnij])\b")
 
 PIXELS_PER_INCH = 100  # on the page
+LEAST = 0.56  # of its width: where a screen is narrower still, a figure can be pushed to the side instead
 
 _STYLE = (
     "<style>.sdpa-figure{color:var(--jp-content-font-color1,var(--vscode-foreground,var(--pst-color-text-base,"
     "light-dark(#1f2933,#e8ecef))))}.sdpa-figure>div:has(svg){display:block!important}"
-    ".sdpa-figure:has(svg)>img{display:none}.sdpa-figure svg{display:block;max-width:100%;height:auto;"
+    ".sdpa-figure:has(svg)>img{display:none}.sdpa-figure>div{overflow-x:auto}"
+    ".sdpa-figure svg{display:block;max-width:100%;min-width:var(--least);height:auto;"
     "font-family:var(--jp-content-font-family,system-ui,sans-serif);font-variant-numeric:tabular-nums}</style>"
 )
 
@@ -148,7 +150,8 @@ class Picture:
         """
         width = round(self.figure.get_figwidth() * PIXELS_PER_INCH)
         return (
-            f'<div class="sdpa-figure">{_STYLE}<div hidden="hidden">{self.svg()}</div>'
+            f'<div class="sdpa-figure" style="--least:{round(LEAST * width)}px">{_STYLE}'
+            f'<div hidden="hidden">{self.svg()}</div>'
             f'<img alt="{html.escape(self.alt)}" width="{width}" style="max-width:100%;height:auto;border-radius:6px" '
             f'src="data:image/png;base64,{self._image}"></div>'
         )

@@ -10,6 +10,7 @@ from html import escape
 import numpy as np
 
 from sdpa_helpers.show.figures import write
+from sdpa_helpers.show.page_svg import marked_up
 from sdpa_helpers.show.panels import Drawing
 
 Point = tuple[float, float]
@@ -127,9 +128,10 @@ class Canvas:
         bold: bool = False,
         name: str | None = None,
     ) -> None:
-        """Words or a number. `name` marks a number that is to be found again (tests read it)."""
+        """Words or a number; dₖ, QKᵀ and 10⁻³ get real sub- and superscripts. `name` marks a number that is to be
+        found again (tests read it)."""
         self._add(
-            "text", escape(content), x=place[0], y=place[1], text_anchor=None if anchor == "start" else anchor,
+            "text", marked_up(content), x=place[0], y=place[1], text_anchor=None if anchor == "start" else anchor,
             font_size=None if size == 14 else size, font_weight=600 if bold else None, data_name=name,
         )  # fmt: skip
 

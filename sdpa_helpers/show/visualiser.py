@@ -178,9 +178,9 @@ class Walk:
             width_ratios=[1.25, 1],
         )
         keys = [_short(token) for token in self.tokens]
-        style.heat_map(grid, self.weights, [_short(name) for name in self.queries], keys)
+        style.heat_map(grid, self.weights, [_short(name) for name in self.queries], keys, colour=style.WEIGHT)
         grid.set(xlabel="key", ylabel="query")
-        style.bars(row, keys, self.weights[i], colours=[style.QUERY])
+        style.bars(row, keys, self.weights[i], colours=[style.WEIGHT])
         row.set(xlabel="key", ylabel="weight")
         for ax in (grid, row) if many else ():
             ax.tick_params(axis="x", labelrotation=60)

@@ -201,7 +201,7 @@ def still_reach(words: Sequence[str]) -> Picture:
             shown = "·" if needed[i, j] == NEVER else f"{needed[i, j]}{'!' * bool(wrong[i, j])}"
             text.set(text=shown, color=style.INK, weight="bold" if wrong[i, j] else "normal")
             if wrong[i, j]:
-                ax.fill_between([j - 0.5, j + 0.5], i - 0.5, i + 0.5, color=style.ORANGE, linewidth=0)
+                style.cell(ax, i, j, style.VERMILION)
         facts.append(
             f"after {_several(layers, 'layer', 'layers')} {_several(int(wrong.sum()), 'leak', 'leaks')}"
         )
