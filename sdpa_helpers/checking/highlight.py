@@ -23,7 +23,7 @@ def code_html(source: str) -> str:
         inside = "".join(_pieces(source))
     except (tokenize.TokenError, SyntaxError):
         inside = html.escape(source)
-    return f"<pre class='code'><code>{inside}</code></pre>"
+    return f"<pre class='code' tabindex='0'><code>{inside}</code></pre>"
 
 
 def _pieces(source: str) -> Iterator[str]:

@@ -198,7 +198,9 @@ def _ways(helps: Helps, *, is_done: bool) -> str:
     ways = [] if is_done else [hint_buttons(helps.hints)]
     if is_done and helps.onward:
         onward = helps.onward
-        ways.append(f"<a class='next' href='{html.escape(onward.href)}'>{html.escape(onward.text)} →</a>")
+        ways.append(
+            f"<a class='next' href='{html.escape(onward.href)}'>{html.escape(onward.text)}&nbsp;→</a>"
+        )
     if helps.solution:
         label = "Compare with one right answer" if is_done else _COSTS
         ways.append(button(label, code_html(helps.solution)))

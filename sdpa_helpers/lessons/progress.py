@@ -75,7 +75,7 @@ class ProgressTable(Shown):
         if coming is None:
             return "<strong>Every exercise is solved.</strong>"
         lesson, exercise = coming
-        told = f"next: {exercise.name} <span class='quiet'>about {exercise.minutes} minutes</span> →"
+        told = f"next: {exercise.name} <span class='quiet'>about {exercise.minutes} minutes</span>&nbsp;→"
         return f"<a class='next' href='{place_of(lesson, exercise.name)}'>{told}</a>"
 
     def _lessons(self) -> list[tuple[str, list[Row]]]:

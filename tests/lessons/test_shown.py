@@ -130,7 +130,7 @@ def test_a_solution_has_colours_and_all_its_text():
         ("b", "sum"),
         ("n", "1.5"),
     ]
-    assert code_html("a = (<") == "<pre class='code'><code>a = (&lt;</code></pre>"
+    assert code_html("a = (<") == "<pre class='code' tabindex='0'><code>a = (&lt;</code></pre>"
     for name, exercise in all_exercises().items():
         written = inspect.getsource(exercise.reference)
         assert unescape(re.sub(r"<[^>]+>", "", code_html(written))) == written, name
