@@ -144,9 +144,13 @@ def hint_buttons(hints: Sequence[Hint]) -> str:
     return button(f"Hint {first.number} of {first.of}", _paragraph(code_spans(first.text)) + after)
 
 
+BUTTON = "<details class='way'>"
+"""By this an edition without answers knows stored cards that hold some."""
+
+
 def button(label: str, inside: str) -> str:
     """A button that opens `inside` below it. label: HTML."""
-    return f"<details class='way'><summary>{label}</summary><div>{inside}</div></details>"
+    return f"{BUTTON}<summary>{label}</summary><div>{inside}</div></details>"
 
 
 def bar(part: float, whole: float, width: int = 10) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import nbformat
 
+from sdpa_helpers.checking.render import BUTTON
 from sdpa_helpers.classroom.homework import Homework
 from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.lessons.exercise_notebook import KEPT, SHOWN
@@ -67,6 +68,8 @@ def release(target: Path, graded: Homework | None = None) -> list[str]:
     texts = {"README.md": student_readme(root, graded)}
     if graded:
         files = [name for name in files if name not in graded.left_out]
+        lessons = [name for name in files if name.startswith("notebooks/")]
+        texts |= {name: without_buttons((root / name).read_text(encoding="utf-8")) for name in lessons}
         texts |= graded.texts | _notebooks_without_solution(root, graded)
     for name in files:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -106,6 +109,19 @@ def _notebooks_without_solution(root: Path, graded: Homework) -> dict[str, str]:
                 raise CannotRelease(f"{lesson}.ipynb is out of date: run `make notebooks` first")
             texts[f"exercises/{lesson}.ipynb"] = text.replace(shown, KEPT)
     return texts
+
+
+def without_buttons(notebook: str) -> str:
+    """A notebook's file without stored cards that have hints and answers behind buttons: their text stays."""
+    if BUTTON not in notebook:
+        return notebook
+    opened = nbformat.reads(notebook, as_version=4)
+    for cell in opened.cells:
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if BUTTON in data.get("text/html", ""):
+                del data["text/html"]
+    return nbformat.writes(opened) + "\n"
 
 
 def edition_files(root: Path) -> list[str]:

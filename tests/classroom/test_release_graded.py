@@ -9,7 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from typer.testing import CliRunner
 
 from sdpa_helpers.checking import sealed
@@ -17,10 +19,11 @@ from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.checking.observe import observe
 from sdpa_helpers.classroom.copies import copies_in
 from sdpa_helpers.classroom.homework import chosen, homework
-from sdpa_helpers.classroom.release import release, zip_edition
+from sdpa_helpers.classroom.release import release, without_buttons, zip_edition
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.lessons.exercise_notebook import answer_cell
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of
+from sdpa_helpers.lessons.session import check
 from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
 from tests.corpus import entries, function_of
 
@@ -155,6 +158,23 @@ def test_no_file_holds_the_code_of_an_answer(edition, kept_back):
     found = dict(copies_in(edition, [all_exercises()[name] for name in kept_back.names]))
     assert not [path for path in found if "/exercises/" in path or path.startswith("exercises/")]
     assert set(found) == IN_LESSONS
+
+
+def test_stored_cards_do_not_bring_hints_and_answers_along():
+    def dot_product(q, k):
+        return q * k
+
+    card = check(dot_product, keep=False)._repr_mimebundle_()
+    picture = {"text/plain": "still", "text/html": "<svg></svg>"}
+    stored = [new_output("display_data", dict(data)) for data in (card, picture)]
+    notebook = new_notebook(cells=[new_markdown_cell("text"), new_code_cell("check(f)", outputs=stored)])
+    text = nbformat.writes(notebook)
+    assert "(q * k).sum()" in text
+    left = without_buttons(text)
+    kept = nbformat.reads(left, as_version=4).cells[1].outputs
+    assert [dict(output.data) for output in kept] == [{"text/plain": card["text/plain"]}, picture]
+    assert "(q * k).sum()" not in left
+    assert without_buttons(left) == left
 
 
 def test_what_is_looked_for_is_found(course):
