@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -125,6 +125,14 @@ def vector_of(word: str, kind: str, width: int) -> list[float]:
     return [coordinate() for _ in range(width)]
 
 
+class Numbers(NamedTuple):
+    """What each step before the weights computes: matrices of queries × keys."""
+
+    scores: np.ndarray
+    scaled: np.ndarray
+    masked: np.ndarray
+
+
 @dataclass(frozen=True)
 class Walk:
     """Attention for a few tokens, shown one query at a time."""
@@ -144,15 +152,43 @@ class Walk:
         masks = {"causal": j <= i, "padding": j < size, "window": abs(i - j) <= size}
         return masks.get(self.settings["mask"], np.ones(i.shape, dtype=bool))
 
+    @property
+    def divisor(self) -> float:
+        """What the scores are divided by."""
+        d = self.settings["dk"]
+        return {"none": 1.0, "1/√d": d**0.5, "1/d": float(d)}[self.settings["scale"]] * self.settings[
+            "temperature"
+        ]
+
+    @property
+    def divisor_name(self) -> str:
+        """The divisor as the picture writes it: "√d_k", "2.0 √d_k", "1"."""
+        root = {"none": "", "1/√d": "√d_k", "1/d": "d_k"}[self.settings["scale"]]
+        warm = "" if self.settings["temperature"] == 1 else f"{self.settings['temperature']:.1f}"
+        return f"{warm} {root}".strip() or "1"
+
     @cached_property
     def weights(self) -> np.ndarray:
         """The weights of all queries, with the settings at the start: what the package computes."""
-        d, factor = self.settings["dk"], {"none": 1.0, "1/√d": self.settings["dk"] ** 0.5}
-        divisor = factor.get(self.settings["scale"], float(d)) * self.settings["temperature"]
+        d = self.settings["dk"]
         with np.errstate(all="ignore"):  # NaN and ∞ are shown, not warned about
             return scaled_dot_product_attention(
-                self.Q[:, :d], self.K[:, :d], self.V, self.allowed(), scale=1 / divisor, return_weights=True
+                self.Q[:, :d],
+                self.K[:, :d],
+                self.V,
+                self.allowed(),
+                scale=1 / self.divisor,
+                return_weights=True,
             )[1]
+
+    @cached_property
+    def numbers(self) -> "Numbers":
+        """What the steps before the weights compute, for all queries."""
+        d = self.settings["dk"]
+        with np.errstate(all="ignore"):
+            scores = np.array([[sum(q * k) for k in self.K[:, :d]] for q in self.Q[:, :d]])
+            scaled = scores / self.divisor
+        return Numbers(scores, scaled, np.where(self.allowed(), scaled, -np.inf))
 
     def given(self) -> dict[str, Any]:
         """What the module needs to begin."""
@@ -169,29 +205,25 @@ class Walk:
 
     def still(self) -> "Picture":
         """The picture that stays where scripts do not run."""
-        from sdpa_helpers.show import figures as style
+        from sdpa_helpers.show.visualiser_still import draw
 
-        i, many = self.settings["query"], len(self.tokens) > 6
-        fig, (grid, row) = style.panels(
-            ["Weights: who attends to whom", f"The weights of “{_short(self.queries[i])}”"],
-            size=(11 if many else 9.6, 1.6 + 0.42 * max(4, len(self.queries))),
-            width_ratios=[1.25, 1],
-        )
-        keys = [_short(token) for token in self.tokens]
-        style.heat_map(grid, self.weights, [_short(name) for name in self.queries], keys, colour=style.WEIGHT)
-        grid.set(xlabel="key", ylabel="query")
-        style.bars(row, keys, self.weights[i], colours=[style.WEIGHT])
-        row.set(xlabel="key", ylabel="weight")
-        for ax in (grid, row) if many else ():
-            ax.tick_params(axis="x", labelrotation=60)
-        fig.suptitle("softmax( Q Kᵀ / √d_k ) V, one query at a time", x=0.01, ha="left", color=style.INK)
-        return style.show(fig, f"Weights of every query on every key. {self.text()}")
+        return draw(self)
 
     def text(self) -> str:
         """What is shown first, in a sentence."""
-        i = self.settings["query"]
-        told = ", ".join(f"{token} {w:.2f}" for token, w in zip(self.tokens, self.weights[i], strict=True))
-        return f"The query “{self.queries[i]}” gives these weights: {told}."
+        i, step, numbers = self.settings["query"], self.settings["step"], self.numbers
+        values = (numbers.scores, numbers.scaled, numbers.masked, self.weights, self.weights)[step - 1][i]
+        told = ", ".join(f"{token} {written(x)}" for token, x in zip(self.tokens, values, strict=True))
+        query, seen = f"The query “{self.queries[i]}”", int(self.allowed()[i].sum())
+        with np.errstate(all="ignore"):
+            output = ", ".join(written(x) for x in self.weights[i] @ self.V)
+        return {
+            1: f"{query} meets every key: products, coordinate by coordinate, add up to scores: {told}.",
+            2: f"{query} divides its scores by {self.divisor_name} = {self.divisor:.2f}: {told}.",
+            3: f"{query} may see {seen} of {len(self.tokens)} keys; the others get −∞. Scores: {told}.",
+            4: f"{query} gives these weights, pieces of one bar of length 1: {told}.",
+            5: f"{query} gives these weights: {told}. The values, weighted, add up to the output ({output}).",
+        }[step]
 
     def html(self) -> str:
         """The still, and a script that puts the living picture in its place. Needs no network and no kernel."""
@@ -238,8 +270,12 @@ def _names(
     return keys, asked
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= 12 else name[:11] + "…"
+def written(x: float) -> str:
+    """A number as the picture writes it."""
+    if np.isinf(x):
+        return "∞" if x > 0 else "−∞"
+    text = "NaN" if np.isnan(x) else f"{x:.2f}"
+    return text.lstrip("-") if text == "-0.00" else text.replace("-", "−")
 
 
 def _within(name: str, value: float, low: float, high: float) -> float:

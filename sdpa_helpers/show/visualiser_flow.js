@@ -22,7 +22,7 @@ function flowLayout(s, width) {
     return { s, n, width, height, narrow, rows, name: [0, name], key: [key, spark], product: [product, spark], bar: [bar, width - bar], number: null, query, queryTop: HEAD + 2, plane };
   }
   const ask = Math.min(112, 0.17 * width), names = ask + 34, key = names + name + 4, spark = Math.min(92, 0.135 * width);
-  const product = key + spark + 20, bar = product + spark + 22, number = 92;
+  const product = key + spark + 20, bar = product + spark + 22, number = 106;
   return { s, n, width, height, narrow, rows, query: [0, ask], queryTop: null, name: [names, name], key: [key, spark], product: [product, spark], bar: [bar, width - bar - number], number: [width - number + 8, number - 8], plane };
 }
 
@@ -42,7 +42,7 @@ function keyScene(layout, r, phase) {
   const { s, n } = layout, upto = s.step === 1 ? Math.min(Math.ceil((phase * r.d) / PHASES), r.d) : r.d;
   const last = s.step === 1 && phase > PHASES - 1 ? r.d : upto;
   return [
-    ...columnHeads(layout), ...(last < r.d ? beams(layout, r, last) : []), ...queryMarks(layout, r),
+    ...columnHeads(layout), ...queryMarks(layout, r), ...(last < r.d ? beams(layout, r, last) : []),
     ...range(n).flatMap(j => keyRow(layout, r, j, last)),
     ...(s.step === 4 && phase > 0 ? unitBar(layout, r) : []),
   ];
@@ -52,7 +52,7 @@ function columnHeads({ s, query, key, product, bar, narrow, queryTop }) {
   const y = narrow ? queryTop + 62 : 13, divided = s.scale === "none" && s.temperature === 1 ? "undivided" : `÷ ${nameOfScale(s)}`;
   const score = ["Σ = score qᵢ·kⱼ", `score ${divided}`, "score + mask", ["e", "^score"]][s.step - 1];
   return [
-    ...(narrow ? [] : [heading("query", query[0], "query qᵢ", "Q"), heading("key", key[0] - 14, "× keys kⱼ", "K")]),
+    ...(narrow ? [] : [heading("query", query[0], "query qᵢ", "Q")]), heading("key", key[0] - 14, narrow ? "× keys" : "× keys kⱼ", "K", y),
     heading("product", product[0] - 14, "= products", "Q K", y),
     heading("score", bar[0], score, ["Q K", "scale", "mask", "softmax"][s.step - 1], y),
   ];
@@ -131,10 +131,10 @@ function signedBar(value, most, x, w) {
 /** All exponentials end to end, squeezed to the length 1: each piece is a weight. */
 function unitBar(layout, r) {
   const { s, n, width, height, plane, bar, rows } = layout, weights = r.weights[s.query], y = height - plane - 38, part = "softmax";
-  const w = width - 2, sure = weights.every(Number.isFinite), starts = weights.map((_, j) => weights.slice(0, j).reduce((a, b) => a + b, 0));
+  const w = width - 2, sure = weights.every(Number.isFinite), most = largest(weights), starts = weights.map((_, j) => weights.slice(0, j).reduce((a, b) => a + b, 0));
   const pieces = range(sure ? n : 0).filter(j => weights[j] > 0).map(j => ({
     id: `piece:${j}`, kind: "bar", tone: "fill-weight cut", part, x: 1 + starts[j] * w, y, w: weights[j] * w, h: 22, rx: 1,
-    from: { x: bar[0], y: rows.at(j) - 6, w: weights[j] * bar[1], h: 12, opacity: 1 },
+    from: { x: bar[0], y: rows.at(j) - 6, w: (weights[j] / most) * bar[1], h: 12, opacity: 1 }, // where its exponential is
   }));
   const labels = pieces.flatMap(({ id, x, w: wide }) => {
     const j = Number(id.split(":")[1]), number = write(weights[j]), middle = x + wide / 2, name = fitted(s.tokens[j], Math.max(wide - 4, 20));

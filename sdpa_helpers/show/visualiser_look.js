@@ -27,8 +27,8 @@ input[type=range] { width: 104px; min-width: 80px; margin: 0 4px; vertical-align
 .matrix caption b { color: var(--ink); font-weight: 600; }
 .matrix th { font-weight: 400; font-size: 13px; padding: 0 4px; white-space: nowrap; max-width: 74px; overflow: hidden; text-overflow: ellipsis; } .matrix tbody th { text-align: right; max-width: 96px; }
 .matrix td { position: relative; width: 44px; min-width: 44px; height: var(--cell, 33px); padding: 0; text-align: center; font-size: 12.5px; cursor: pointer; background: var(--wash); border-radius: 3px; overflow: hidden; }
-.matrix.many td { width: 41px; min-width: 41px; font-size: 12px; }
-.matrix td i { position: absolute; bottom: 0; height: 5px; background: var(--tint); transition: left .3s, width .3s, height .3s, opacity .3s, background-color .3s; } .matrix td span { position: relative; }
+.matrix.many td { width: 41px; min-width: 41px; font-size: 12px; } .matrix.many thead th { max-width: 41px; padding: 0 1px; }
+.matrix thead td { height: 22px; } .matrix td i { position: absolute; bottom: 0; height: 5px; background: var(--tint); transition: left .3s, width .3s, height .3s, opacity .3s, background-color .3s; } .matrix td span { position: relative; }
 .matrix td.hidden { background-image: repeating-linear-gradient(135deg, var(--line) 0 1px, transparent 1px 6px); color: var(--soft); }
 .matrix tr.on { outline: 2px solid var(--query); border-radius: 4px; } .matrix tr.on th { font-weight: 650; }
 .mark, .matrix table { transition: opacity .15s; } .dimmed .mark:not(.lit), .dimmed .matrix table:not(.lit) { opacity: .16; }

@@ -25,9 +25,9 @@ function mayAttend(mask, size, i, j) {
 function softmax(row) {
   const highest = Math.max(...row); // −∞ for an empty row, NaN when there is one
   const shift = highest === -Infinity ? 0 : highest;
-  const exponentials = row.map(x => Math.exp(x - shift));
-  const total = exponentials.reduce((sum, e) => sum + e, 0);
-  return exponentials.map(e => e / (total === 0 ? 1 : total));
+  const powers = row.map(x => Math.exp(x - shift));
+  const total = powers.reduce((sum, e) => sum + e, 0);
+  return powers.map(e => e / (total === 0 ? 1 : total));
 }
 
 /** eˣ of each score; where one would be too large for a number all are divided by that of the largest, `shift`. */

@@ -1,14 +1,14 @@
 // The last step of the walk-through: every value shrinks to its weight, and laid tip to tip they lead to the output.
 // Vectors of two or three numbers are arrows in a plane; for all others each coordinate is a line of its own.
 
-/* global range, planeOf, largest, write, flowLayout, text, heading, nameMark, keyScene, PHASES */
+/* global range, planeOf, write, fitted, flowLayout, text, heading, nameMark, keyScene, PHASES */
 /* exported flowOf */
 
 const DIGITS = 45, WEIGHT = 64, MOST_SHOWN = 3; // pixels of a number and of a weight of 1; coordinates that are written
 
 /** The lists of marks that lead to a step, the last of them its picture; `alone` gives that one only. */
 function flowOf(s, r, width, alone) {
-  const layout = flowLayout(s, width), phases = { 1: range(PHASES).map(p => p + 1), 4: [0, 1], 5: [0, 1] }[s.step] || [1];
+  const layout = flowLayout(s, width), phases = { 1: range(PHASES).map(p => p + 1), 4: [0, 1], 5: [0, 1, 2] }[s.step] || [1];
   const list = phase => (s.step === 5 ? valueMarks(layout, r, phase) : keyScene(layout, r, phase));
   return { height: layout.height, lists: (alone ? phases.slice(-1) : phases).map(list) };
 }
@@ -74,7 +74,7 @@ function arrows(s, r, box, phase) {
   const axes = planeOf(s.V), flat = v => axes.map(axis => axis.reduce((sum, x, c) => sum + x * v[c], 0)), side = box.w > 1.4 * box.h;
   const values = s.V.map(flat), parts = values.map((v, j) => v.map(x => r.weights[s.query][j] * x)), ends = chain(parts);
   const upper = side ? { ...box, w: 0.46 * box.w } : { ...box, h: 0.42 * box.h }, lower = side ? { ...box, x: box.x + 0.5 * box.w, w: 0.5 * box.w } : { ...box, y: box.y + upper.h, h: box.h - upper.h };
-  return [...fan(s, values, parts, axes, upper), ...(phase ? tipToTip(s, parts, ends, axes, lower, fit([[0, 0], ...values], upper)) : [])];
+  return [...fan(s, values, parts, axes, upper), ...(phase ? tipToTip(s, parts, ends, axes, lower, fit([[0, 0], ...values], upper)).filter(({ part }) => phase > 1 || part !== "out") : [])];
 }
 
 function arrow(id, from, to, more) {
@@ -130,7 +130,7 @@ function placedNames(arrowsToName, { x, y, w, h }, others) {
   const taken = others.filter(({ kind }) => kind === "text").map(mark => [mark.x, mark.y - 4, 10]), free = box => taken.every(other => Math.abs(box[0] - other[0]) > (box[2] + other[2]) / 2 || Math.abs(box[1] - other[1]) > 14);
   const inside = ([px, py, wide]) => px - wide / 2 >= x && px + wide / 2 <= x + w && py > y + 24 && py < y + h - 6;
   return arrowsToName.flatMap(({ id, words, base, tip, atTip, tone = "", part = "V" }) => {
-    const [dx, dy] = [tip[0] - base[0], tip[1] - base[1]], long = Math.hypot(dx, dy), name = words.slice(0, 12), wide = name.length * 7 + 4;
+    const [dx, dy] = [tip[0] - base[0], tip[1] - base[1]], long = Math.hypot(dx, dy), name = fitted(words, 84), wide = [...name].length * 7 + 4;
     if (long < 14) return [];
     const [ux, uy] = [dx / long, dy / long], middle = [(tip[0] + base[0]) / 2, (tip[1] + base[1]) / 2], aside = 9 + Math.abs(uy) * (wide / 2);
     const beside = [[middle[0] - uy * aside, middle[1] + ux * 13], [middle[0] + uy * aside, middle[1] - ux * 13]];

@@ -1,6 +1,6 @@
 // What the walk-through says: numbers as the course writes them, names cut to fit, and a sentence for each step.
 
-/* global range, mayAttend, SCALES, STEPS */
+/* global range, mayAttend */
 /* exported write, safe, fitted, sentenceFor, plainly, nameOfScale */
 
 function write(x, digits = 2) {
@@ -40,7 +40,7 @@ function spokenKey(s, r) {
 
 function sentenceFor(s, r) {
   const i = s.query, j = spokenKey(s, r), row = { s, r, i, j, name: `“${s.queries[i]}”`, key: `“${s.tokens[j]}”` };
-  return [, ofScores, ofScale, ofMask, ofSoftmax, ofValues][s.step](row);
+  return [ofScores, ofScale, ofMask, ofSoftmax, ofValues][s.step - 1](row);
 }
 
 function ofScores({ s, r, i, j, name, key }) {

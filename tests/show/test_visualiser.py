@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.show.visualiser import NUMBERS, vector_of, walk_through
+from sdpa_helpers.show.visualiser import NUMBERS, vector_of, walk_through, written
+from sdpa_helpers.show.visualiser_still import plane_of
 
 SHAPES = [(5, 5, 3, 2), (4, 5, 3, 2), (1, 1, 1, 1), (12, 12, 64, 3), (7, 3, 2, 5)]  # n_q, n_k, d_k, d_v
 SCALES, MASKS, TEMPERATURES = (
@@ -139,10 +140,45 @@ def test_what_a_cell_gets_is_text_and_html_only():
     bundle = walk_through(mask="causal", query=1)._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
     assert bundle["text/plain"].startswith("Walk through attention, one query at a time. The query “cat”")
-    assert 'alt="Weights of every query' in bundle["text/html"]
+    assert 'aria-label="The query “cat” meets every key' in bundle["text/html"]
 
 
-def test_the_still_of_extreme_vectors_is_drawn_without_a_warning(recwarn):
-    walk = walk_through(Q=[[np.nan, 1], [1e308, 1e308]], K=[[1e308, np.inf], [1, 2]], V=[[1], [np.nan]])
+def shown(walk) -> list[str]:
+    """The texts of the still, without the sentence above it."""
+    texts = re.findall(r"<text[^>]*>(.*?)</text>", walk.still().svg())
+    return [re.sub(r"<[^>]*>", "", text) for text in texts]
+
+
+def test_the_still_shows_the_numbers_of_its_step_and_of_none_later():
+    walk = walk_through(query=1, mask="causal")
+    steps = [walk_through(query=1, mask="causal", step=step) for step in range(1, 6)]
+    numbers = [*walk.numbers, walk.weights, walk.weights]
+    for step, (one, right) in enumerate(zip(steps, numbers, strict=True), start=1):
+        there = shown(one)
+        for value in right.ravel():
+            assert written(value) in there
+        if step <= 3:
+            later = {written(w) for w in walk.weights[1]} - {written(x) for x in right.ravel()}
+            assert later
+            assert not later & set(there)
+        assert ("−∞" in there) == (step in (3, 4))  # at 4 as an exponent
+        assert ("weights: one bar of length 1" in there) == (step == 4)
+        assert ("output" in there[6:]) == (step == 5)  # the formula, which comes first, has the word as well
+    np.testing.assert_allclose(numbers[1], numbers[0] / 2)
+
+
+def test_the_plane_of_the_still_is_that_of_the_living_picture(in_node):
+    rng = np.random.default_rng(2)
+    given = [rng.normal(size=shape) * [3, 1, 0.5][: shape[1]] for shape in [(5, 3), (2, 3), (12, 3), (4, 2)]]
+    found = in_node([NUMBERS], "data.map(planeOf)", [V.tolist() for V in given])
+    for V, plane in zip(given, found, strict=True):
+        np.testing.assert_allclose(plane, plane_of(V), atol=1e-6)
+
+
+@pytest.mark.parametrize("step", range(1, 6))
+def test_the_still_of_extreme_vectors_is_drawn_without_a_warning(recwarn, step):
+    walk = walk_through(
+        Q=[[np.nan, 1], [1e308, 1e308]], K=[[1e308, np.inf], [1, 2]], V=[[1], [np.nan]], step=step
+    )
     assert "NaN" in walk.html()
     assert [str(w.message) for w in recwarn] == []
