@@ -34,7 +34,9 @@ export function sideBar(host, course, openPair) {
   app.restored.then(() => showOnce(host, course, widget));
 }
 
-/** Notebook 7 shows no tabs of side bars: a button in the toolbar opens and closes this one. */
+const nextFrame = () => new Promise(requestAnimationFrame);
+
+/** Notebook 7 shows no tabs of side bars: a button before the toolbar's own opens and closes this one. */
 function addToolbarButton({ app, tracker, packages: { apputils } }, widget) {
   const onClick = () => {
     if (!widget.isVisible) return app.shell.expandLeft(widget.id);
@@ -42,7 +44,8 @@ function addToolbarButton({ app, tracker, packages: { apputils } }, widget) {
     tracker.currentWidget?.activate(); // the keys are the notebook's again
   };
   const add = async panel => {
-    await panel.revealed; // by then the toolbar has its own buttons
+    await panel.revealed;
+    for (let frames = 0; frames < 120 && ![...panel.toolbar.names()].includes("save"); frames += 1) await nextFrame();
     panel.toolbar.insertItem(0, ID, new apputils.ToolbarButton({ label: "Course", tooltip: "Lessons and exercises", onClick }));
   };
   tracker.forEach(add);
