@@ -42,7 +42,7 @@ function summary(lessons) {
 }
 
 function lessonItem(lesson, next, path, ways) {
-  const { name, title, minutes, points, max_points: most, exercises } = lesson;
+  const { name, title, points, max_points: most, exercises } = lesson;
   const isNext = next?.lesson === name, here = path === lesson.lesson || path === lesson.exercise;
   const link = make("a", {
     className: "lesson", href: ways.address(lesson.lesson), "data-key": name,
