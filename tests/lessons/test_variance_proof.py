@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+from fractions import Fraction
 from functools import cache
 
 import nbformat
@@ -14,6 +15,7 @@ from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.lessons import variance_proof as lesson
 from sdpa_helpers.lessons.variance_proof import experiments
 from sdpa_helpers.lessons.variance_proof.proof import expectation
+from sdpa_helpers.lessons.variance_proof.typed import as_expression, written
 from sdpa_helpers.show.figures import Picture
 
 
@@ -84,8 +86,9 @@ def test_every_answer_that_the_notebook_gives_is_right(proof, course, capsys):
     assert set(answers) == set(proof.steps)
     names = dict(zip(["mq", "vq", "mk", "vk", "d"], proof.symbols, strict=True))
     for number, text in answers.items():
-        proof.check(number, eval(text, {}, names))
-        assert capsys.readouterr().out.startswith(f"Step {number} is right")
+        for answer in (eval(text, {}, names), text):
+            proof.check(number, answer)
+            assert capsys.readouterr().out.startswith(f"Step {number} is right")
 
 
 def test_an_open_step_gives_nothing_away(proof, capsys):
@@ -109,7 +112,7 @@ def test_another_wrong_step_is_refuted_by_numbers(proof, capsys):
     proof.check(4, 17)
     assert "yours gives 17, the truth is 124" in capsys.readouterr().out
     proof.check(1, sympy.Symbol("z"))
-    assert "['z']" in capsys.readouterr().out
+    assert capsys.readouterr().out.endswith("yours has z.\n")
 
 
 def test_a_right_step_may_be_written_in_any_form(proof, capsys):
@@ -117,6 +120,104 @@ def test_a_right_step_may_be_written_in_any_form(proof, capsys):
     proof.check(6, d * ((vq + mq**2) * (vk + mk**2) - (mq * mk) ** 2))
     proof.check(5, 0)
     assert capsys.readouterr().out.count("is right") == 2
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1, "v_q + μ_q²"), (1, "v_q+µ_q^2"), (1, " vq + mq ** 2 "), (1, r"\mu_{q}^{2} + v_q"), (1, r"$v_q + \mu_q^2$"),
+        (1, "σ_q² + μ_q²"), (1, "v_q\n− −μ_q²"), (1, "vq + mq·mq"), (1, "v_q + μ_q ^ ( 2 )"), (1, "½(2 vq + 2 mq²)"),
+        (2, "μ_k μ_q"), (2, "mq × mk"), (2, "mqmk"), (2, "(mq)(mk)"), (2, "[mu_q]*{mu_k}"), (2, r"\mu_q \cdot \mu_k"),
+        (3, "(v_q + μ_q²)(v_k + μ_k²)"), (3, "v_k v_q + v_k μ_q² + v_q μ_k² + μ_k² μ_q²"),
+        (4, "VQ VK + VK MQ^2 + VQ MK^2"), (5, "0"), (5, "0.0"), (5, "mq − mq"), (7, "d_k"), (7, "dₖ"), (7, "D"),
+        (6, "d_k (v_k v_q + v_k μ_q² + v_q μ_k²)"), (6, "dₖ·((vq+mq²)(vk+mk²) − (mq mk)²)"),
+        (6, "d_kv_qv_k + d_kv_kμ_q²+d_kv_qμ_k²"), (6, "d vq vk (1 + mk²/vk + mq²/vq)"),
+    ],
+)  # fmt: skip
+def test_a_string_is_read_as_the_page_prints_it(proof, capsys, number, text):
+    proof.check(number, text)
+    assert capsys.readouterr().out.startswith(f"Step {number} is right")
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_what_a_step_prints_is_a_right_answer(proof, capsys, number):
+    proof.check(number, written(proof.steps[number].truth))
+    printed = re.search(r" = (.*)\. SymPy", capsys.readouterr().out)
+    assert printed
+    assert as_expression(printed[1], proof.symbols) == sympy.expand(proof.steps[number].truth)
+
+
+ELSEWHERE = "is no name that belongs here. The names are μ_q, v_q, μ_k, v_k and d_k"
+NO_SIGN = "is no sign that belongs here. The names are μ_q"
+TOO_HIGH = "a power in it that is far too high"
+TOO_LARGE = "a power or a number in it that is far too large, or a division by 0"
+A_POWER = "A power here is a whole number from 0 to 8"
+NO_SUM = "Only sums, products and powers"
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (None, "None is no answer yet"),
+        ("", "The string is empty"), (" \n", "The string is empty"), ("$$", "The string is empty"),
+        (True, "Write the expression alone, without == or <"), (sympy.Symbol("a") < 3, "without == or <"),
+        ((1, 2), "not several"), ([], "not several"), ({"a": 1}, "not several"), ("1, 2", "A decimal has a point"),
+        (len, "That is a function"), (lambda q: q, "That is a function"), (int, "That is a function"),
+        (object(), "type object is no expression"), (b"mq", "type bytes"),
+        (np.ones(2), "type ndarray"), (1j, "type complex"),
+        (sympy.Matrix([1]), "type MutableDenseMatrix"),
+        (math.nan, "not finite, or far too large"), (-math.inf, "not finite"), (10**400, "far too large"),
+        (sympy.zoo, TOO_LARGE), (sympy.nan, TOO_LARGE), (sympy.oo, TOO_LARGE), (sympy.Symbol("μ_q") ** 99, TOO_LARGE),
+        (sympy.Integer(10) ** 5000, TOO_LARGE), (sympy.exp(1 + sympy.Symbol("a")), NO_SUM), (sympy.I, NO_SUM),
+        (sympy.Lambda(sympy.Symbol("a"), 1), NO_SUM),
+        ("__import__('os').mkdir('harm')", f"'__import__' {ELSEWHERE}"),
+        ("exec('1')", f"'exec' {ELSEWHERE}"),
+        ("().__class__", NO_SIGN), ("lambda: 0", f"'lambda' {ELSEWHERE}"),
+        ("mq.__class__", NO_SIGN), ("E[q²]", f"'e' {ELSEWHERE}"), ("mean", f"'mean' {ELSEWHERE}"),
+        ("λ", f"'λ' {ELSEWHERE}"),
+        ("ln(mq)", f"'ln' {ELSEWHERE}"), ("mq!", f"'!' {NO_SIGN}"), ("mq # square", f"'#' {NO_SIGN}"), ("🎉", NO_SIGN),
+        ("٣", NO_SIGN), ("mq\x00", NO_SIGN), ("'vq'", NO_SIGN), (".", NO_SIGN),
+        ("x = 3", f"'x' {ELSEWHERE}"), ("vq = 3", "on the right of the equals sign"), ("mq == 2", "on the right"),
+        ("mq +", "Something is missing at the end"), ("*mq", "Something is missing before '*'"), ("mq^", "at the end"),
+        ("()", "missing before ')'"), ("(mq", "opened and never closed"), ("mq)", "never opened"), ("-", "at the end"),
+        ("mq2", "mq^2 is the square"), ("2 3", "A number behind a name"), ("1.2.3", "A number behind"),
+        ("mq^mk", A_POWER), ("mq^0.5", A_POWER), ("mq**2**2", A_POWER), ("9**9**9", A_POWER), ("mq²²²", A_POWER),
+        ("mq^-1", "Something is missing before '-'"),
+        ("((((mq+vq)^8)^8)^8)^8", TOO_HIGH), ("9" + "*9" * 20, TOO_HIGH), ("(mq vq mk)^4", TOO_HIGH),
+        ("1" * 60, "a number in it that is far too large"), ("x" * 201, "longer than 200 characters"),
+        ("(" * 60 + "mq" + ")" * 60, "too many brackets"),
+        ("vq/0", "a division by 0"), ("vq/(mq-mq)", "a division by 0"),
+    ],
+)  # fmt: skip
+def test_what_is_no_expression_gets_a_sentence(proof, capsys, answer, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    proof.check(1, answer)
+    said = capsys.readouterr().out
+    assert said.startswith("Step 1, E[q₁²]: ")
+    assert says in said
+    assert said.count("\n") == 1
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("number", [0, 8, -1, "1", None, [1], 1.5])
+def test_a_step_that_there_is_not(proof, capsys, number):
+    proof.check(number, "mq")
+    assert capsys.readouterr().out == "There are the steps 1 to 7.\n"
+
+
+@pytest.mark.parametrize("answer", [0, 0.0, np.float32(0), np.int64(0), Fraction(0), sympy.Integer(0), "0"])
+def test_a_number_of_any_kind_is_a_number(proof, capsys, answer):
+    proof.check(5, answer)
+    assert capsys.readouterr().out.startswith("Step 5 is right")
+
+
+def test_the_whole_proof_is_folded(proof):
+    page, lines = proof.whole()._repr_html_(), proof.whole().text.split("\n")
+    assert re.fullmatch("<details><summary>[^<]*</summary><pre>.*</pre></details>", page, re.DOTALL)
+    assert repr(proof.whole()) == proof.whole().title
+    assert lines[0].split(" = ")[1] == "v_q + μ_q²"
+    assert lines[5].split(" = ")[1] == "d_k (v_k v_q + v_k μ_q² + v_q μ_k²)"
+    assert sum(line.endswith("differs from step 6 by 0") for line in lines) == 4
 
 
 # Experiments ----------------------------------------------------------------------------------------------

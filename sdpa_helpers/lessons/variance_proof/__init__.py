@@ -15,6 +15,7 @@ __getattr__, __all__ = offer(
             "excess_kurtosis",
             "expected_kurtosis",
             "exponent",
+            "exponents_again",
             "interval",
             "largest",
             "learn_scale",
@@ -43,6 +44,6 @@ __getattr__, __all__ = offer(
             "explore_scores",
             "promised",
         ),
-        "show.predict": ("compare",),
+        "lessons.variance_proof.predictions": ("predict",),
     },
 )

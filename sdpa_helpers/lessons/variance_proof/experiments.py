@@ -233,6 +233,13 @@ def exponent(dims: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(np.log(dims), np.log(values), 1)[0])
 
 
+def exponents_again(seed: int) -> str:
+    """The exponents of `learned_scales` once more, from a fresh draw of three sizes."""
+    fresh = {d: draw_row(d, n_q=300, seed=seed) for d in (64, 256, 1024)}
+    found = {world: exponent(list(fresh), scales) for world, scales in learned_scales(fresh).items()}
+    return ",   ".join(f"{world}: {p:.1f}" for world, p in found.items()).replace("-", "−")
+
+
 # Dividing by the maximum, and reading the scale off a function --------------------------------------------
 
 

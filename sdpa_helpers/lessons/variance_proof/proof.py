@@ -4,9 +4,11 @@ SymPy knows nothing here about normal curves: a random variable is a list of its
 rule that the mean of a product of powers is the product of their means.
 """
 
+import html
 from collections.abc import Mapping
-from types import EllipsisType
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sdpa_helpers.lessons.variance_proof.typed import UnreadableError, as_expression, written
 
 if TYPE_CHECKING:
     import sympy
@@ -144,25 +146,33 @@ class Proof:
 
         return sympy.Integer(0)
 
-    def check(self, number: int, answer: "sympy.Expr | float | EllipsisType") -> None:
-        """Say whether an answer equals what SymPy derived for a step, and if not, why."""
+    def check(self, number: int, answer: object) -> None:
+        """Say whether an answer equals what SymPy derived for a step, and if not, why.
+
+        The answer is an expression, a number, or a string as the page prints it; `...` is an open answer.
+        """
         import sympy
 
+        if not isinstance(number, int) or number not in self.steps:
+            print(f"There are the steps 1 to {len(self.steps)}.")
+            return
         step = self.steps[number]
         if answer is ...:
             print(
                 f"Step {number}, {step.claim}: no answer yet. Put an expression in place of the three dots."
             )
             return
-        given = sympy.sympify(answer)
+        try:
+            given = as_expression(answer, self.symbols)
+        except UnreadableError as sentence:
+            print(f"Step {number}, {step.claim}: {sentence}")
+            return
         if unknown := given.free_symbols - set(self.symbols):
-            print(
-                f"Step {number} has only μ_q, v_q, μ_k, v_k and d_k in it; yours has {sorted(map(str, unknown))}."
-            )
+            names = ", ".join(sorted(map(str, unknown)))
+            print(f"Step {number} has only μ_q, v_q, μ_k, v_k and d_k in it; yours has {names}.")
         elif sympy.expand(given - step.truth) == 0:
-            print(
-                f"Step {number} is right: {step.claim} = {sympy.expand(given)}. SymPy finds the difference 0."
-            )
+            right = written(sympy.expand(given))
+            print(f"Step {number} is right: {step.claim} = {right}. SymPy finds the difference 0.")
         else:
             print(f"Step {number} is not right yet. {self._why(step, given)}")
 
@@ -175,19 +185,34 @@ class Proof:
         for values in ((2, 3, 5, 7, 4), (0, 3, 5, 7, 4), (2, 3, 0, 1, 6)):
             point = dict(zip(self.symbols, values, strict=True))
             yours, right = given.subs(point), step.truth.subs(point)
-            if yours != right:
+            if yours != right and yours.is_finite is not False:
                 where = ", ".join(f"{symbol} = {value}" for symbol, value in point.items())
                 return f"Take {where}: yours gives {yours}, the truth is {right}."
         return "It differs somewhere: compare it term by term."
 
-    def whole(self) -> None:
-        """Print every line as SymPy derived it, and the last one again by brute force for small d_k."""
+    def whole(self) -> "Lines":
+        """Every line as SymPy derived it, and the last one again by brute force for small d_k."""
         import sympy
 
-        for number, step in self.steps.items():
-            print(f"{number}.  {step.claim:<31} = {step.truth}")
-        print("\nThe long way, every product expanded:")
+        lines = [
+            f"{number}.  {step.claim:<31} = {written(step.truth)}" for number, step in self.steps.items()
+        ]
+        lines += ["", "The long way, every product expanded:"]
         formula, d = self.steps[6].truth, self.symbols[4]
         for size in (1, 2, 3, 4):
             difference = sympy.expand(self.variance_expanded(size) - formula.subs(d, size))
-            print(f"    d_k = {size}: differs from step 6 by {difference}")
+            lines.append(f"    d_k = {size}: differs from step 6 by {difference}")
+        return Lines("All seven lines, as SymPy derives them", "\n".join(lines))
+
+
+class Lines(NamedTuple):
+    """A text that a page shows when the reader opens it: the steps above it are theirs to find."""
+
+    title: str
+    text: str
+
+    def _repr_html_(self) -> str:
+        return f"<details><summary>{self.title}</summary><pre>{html.escape(self.text)}</pre></details>"
+
+    def __repr__(self) -> str:
+        return self.title
