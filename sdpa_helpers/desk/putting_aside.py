@@ -57,8 +57,9 @@ def stub_of(root: Path, exercise: str) -> Stub:
             for name in _answered(cell):
                 known[name] = Stub(path.name, cell, following.get("id", ""))
     if exercise not in known:
-        near = difflib.get_close_matches(exercise, known, n=3) or list(known)
-        raise DeskProblem(f"there is no exercise called {exercise!r}; did you mean {', '.join(near)}?")
+        near = difflib.get_close_matches(exercise, known, n=3)
+        others = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
+        raise DeskProblem(f"there is no exercise called {exercise!r}; {others}")
     return known[exercise]
 
 

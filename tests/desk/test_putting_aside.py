@@ -92,6 +92,8 @@ def test_for_an_open_document_no_notebook_is_written(root):
 def test_unknown_names_are_told_with_near_ones(root):
     with pytest.raises(DeskProblem, match="no exercise called 'sofmax'; did you mean softmax"):
         reset_saved(root, "sofmax")
+    with pytest.raises(DeskProblem, match="there are: softmax, why_scale"):
+        reset_saved(root, "zebra")
 
 
 def test_an_answer_that_cannot_be_kept_stays_where_it_is(root):
