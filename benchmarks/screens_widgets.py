@@ -22,7 +22,7 @@ from tests.lessons.pictures import PANELS
 
 SLIDERS = {  # lesson -> the sliders to measure, and their names on screen
     "dot_product": {"b": "tip of key B", "q": "tip of the query"},
-    "variance_proof": {"d_k": "d_k", "rho": "correlation ρ of qᵢ with kᵢ"},
+    "variance_proof": {"d_k": "dₖ", "rho": "correlation ρ(qᵢ, kᵢ)"},
     "softmax": {"temperature": "temperature T", "n": "number of keys n"},
     "gradients": {"factor": "all scores times", "add_4": "add to “dogs”"},
     "masking": {"layers": "layers"},

@@ -3,17 +3,19 @@
 /* global bodies, kinds, make, tell, narrator */
 
 const DRAWN_STYLE = `
-:host { max-width: 1080px; }
-.drawn { display: grid; grid-template-columns: 232px minmax(0, 1fr); gap: 4px 22px; align-items: start; }
+:host { max-width: 960px; }
+.drawn { display: grid; grid-template-columns: 256px minmax(0, 1fr); gap: 4px 26px; align-items: start; }
 .title { grid-column: 1 / -1; margin: 0 0 6px; font-weight: 600; font-size: 16px; }
 .controls { display: grid; gap: 9px; } .one { display: grid; grid-template-columns: 1fr auto; gap: 0 8px; align-items: center; }
 .one output { grid-area: 1 / 2; text-align: right; font-weight: 600; white-space: nowrap; }
 input[type=range] { grid-area: 2 / 1 / 3 / -1; width: 100%; }
 .buttons { display: flex; flex-wrap: wrap; align-items: start; gap: 8px; margin-top: 3px; }
-.picture { overflow-x: auto; } .picture svg { display: block; width: 100%; min-width: 460px; height: auto; }
+.picture { overflow-x: auto; } .picture svg { display: block; width: 100%; min-width: 460px; max-width: 660px; height: auto; }
 .say { grid-column: 1 / -1; min-height: 2.9em; margin: 8px 0 0; }
 .notice { grid-column: 1 / -1; margin: 6px 0 0; } .notice:empty { display: none; }
-@container (max-width: 720px) { .drawn { grid-template-columns: 1fr; padding: 10px; } .controls { grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 9px 22px; } .buttons { grid-column: 1 / -1; } }`;
+@container (max-width: 850px) { .drawn { grid-template-columns: 1fr; } .picture { margin-top: 8px; }
+  .controls { grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 9px 22px; } .buttons { grid-column: 1 / -1; } }
+@container (max-width: 720px) { .drawn { padding: 10px; } }`;
 
 const BUSY = "Python has not answered yet: it is busy, or its kernel is gone. If this stays, run the cell again.";
 const GONE = "The kernel of this picture is gone: run the cell again.";

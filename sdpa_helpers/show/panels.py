@@ -36,6 +36,9 @@ DRAWN = Path(__file__).with_name("drawn.js")
 TOUCH = Path(__file__).with_name("touch.js")
 """Strokes, motion, handles and moving numbers, for panels that the page draws by itself."""
 
+DRAWN_WIDTH = 536
+"""A picture of Python's is no wider: then letters of 12 and more are as large in a panel of 560 pixels."""
+
 State = Mapping[str, Any]
 
 

@@ -5,7 +5,7 @@
 
 const TOUCH_STYLE = `
 .handle { cursor: grab; touch-action: none; outline: none; } .handle:active { cursor: grabbing; }
-.handle .halo { fill: transparent; } .handle:hover .halo { fill: color-mix(in srgb, var(--ink) 8%, transparent); }
+.handle text { pointer-events: none; } .handle .halo { fill: transparent; } .handle:hover .halo { fill: color-mix(in srgb, var(--ink) 8%, transparent); }
 .handle:focus-visible .halo { fill: color-mix(in srgb, var(--mark) 12%, transparent); stroke: color-mix(in srgb, var(--mark) 70%, var(--ink)); stroke-width: 3; }
 .moving { display: inline-block; font-weight: 600; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .moving.role { border-bottom: 3px solid var(--role); line-height: 1.15; }`;

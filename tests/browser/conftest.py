@@ -45,17 +45,18 @@ def page(browser):
 
 @pytest.fixture(scope="session")
 def axe(needs):
-    """`axe(page, ".selector")` lists the serious and critical findings of axe-core within that part of the page."""
+    """`axe(page, ".selector")` lists the serious and critical findings of axe-core within that part of the page;
+    `every=True` lists all of them."""
     needs("axe_playwright_python")
     from axe_playwright_python.sync_playwright import Axe
 
-    def findings(page, part):
+    def findings(page, part, *, every=False):
         result = Axe().run(page, context={"include": [part]}, options={"resultTypes": ["violations"]})
         found = result.response["violations"]
         return [
             (v["id"], v["impact"], [n["html"][:120] for n in v["nodes"][:3]])
             for v in found
-            if v["impact"] in ("serious", "critical")
+            if every or v["impact"] in ("serious", "critical")
         ]
 
     return findings

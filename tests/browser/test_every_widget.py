@@ -22,6 +22,17 @@ CONTROLS = {
 }
 SHOWN_BY = {"gradients": "explore_way_back", "masking": "paint_mask"}  # else lesson.explore_…
 LETTERS = ".plane .name, .bars .inside, .picture svg text"
+CANNOT_BE_HIT = """panel => [...panel.querySelectorAll("input, select, button, [role=slider]")].flatMap(control => {
+    control.scrollIntoView({block: "center"});
+    const grip = control.querySelector(".grip"), {x, y, width, height} = (grip ?? control).getBoundingClientRect();
+    const hit = panel.getRootNode().elementFromPoint(x + width / 2, grip ? y + height - 2 : y + height / 2);
+    const fits = control.contains(hit) && Math.min(width, height) >= 24;
+    const name = control.ariaLabel || control.id || control.textContent;
+    return fits ? [] : [[name, width, height, hit?.outerHTML.slice(0, 80)]] })"""
+SMALLEST_WORDS = """panel => [...panel.querySelectorAll("svg text, label, output, p, th, td, button, select, small")]
+    .filter(e => e.textContent.trim() && e.getClientRects().length)
+    .map(e => [parseFloat(getComputedStyle(e).fontSize) * (e.ownerSVGElement?.getScreenCTM().a ?? 1), e.textContent])
+    .reduce((least, one) => (one[0] < least[0] ? one : least))"""
 EVERY_DRAWN = pytest.mark.parametrize("lesson", DRAWN)
 EVERY_LESSON = pytest.mark.parametrize("lesson", CELLS)
 
@@ -60,11 +71,12 @@ def test_a_stored_output_shows_the_still_and_running_it_shows_the_panel_alone(un
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_nothing_serious_and_letters_can_be_read(widgets, axe, dark):
+def test_axe_finds_nothing_and_letters_can_be_read(widgets, axe, dark):
     widgets.lab.theme(dark)
     for lesson in CELLS:
         output = widgets.fresh(lesson)
-        assert axe(widgets.page, f".jp-Cell:nth-child({widgets.cell(lesson) + 1}) .jp-Cell-outputArea") == []
+        part = f".jp-Cell:nth-child({widgets.cell(lesson) + 1}) .jp-Cell-outputArea"
+        assert axe(widgets.page, part, every=True) == []
         letters, paper = (
             output.locator(where).first.evaluate(f"e => getComputedStyle(e).{what}")
             for where, what in (
@@ -96,13 +108,23 @@ def test_every_control_stays_in_its_column(widgets, lesson):
         assert box["x"] + box["width"] <= column["x"] + column["width"] + 1 < picture["x"] + 1
 
 
-def test_in_a_narrow_window_nothing_lies_on_top_of_anything(widgets):
-    widgets.page.set_viewport_size({"width": 640, "height": 1000})
-    for lesson in DRAWN:
-        panel = widgets.fresh(lesson).locator(".panel")
-        controls, picture = (panel.locator(part).bounding_box() for part in (".controls", ".picture"))
-        assert controls["y"] + controls["height"] <= picture["y"] + 1
-    widgets.page.set_viewport_size({"width": 1280, "height": 1000})
+def test_at_every_width_controls_are_hit_where_they_stand_and_words_are_large_enough(widgets):
+    """With the mouse, and with a finger: a control is 24 px, and nothing lies on it."""
+    page = widgets.page
+    page.set_viewport_size({"width": 700, "height": 1000})
+    beside = 700 - widgets.output("complexity").locator(".panel").bounding_box()["width"]
+    for width in (560, 720, 1000, 1280):  # of a panel, if it did not end at 960
+        page.set_viewport_size({"width": round(width + beside), "height": 1000})
+        for lesson in CELLS:
+            panel = widgets.fresh(lesson).locator(".panel")
+            assert panel.evaluate(CANNOT_BE_HIT) == [], (lesson, width)
+            size, words = panel.evaluate(SMALLEST_WORDS)
+            assert size >= 12, (lesson, width, words)
+            if lesson in DRAWN:
+                controls, picture = (panel.locator(part).bounding_box() for part in (".controls", ".picture"))
+                below = controls["y"] + controls["height"] <= picture["y"] + 1
+                assert below or controls["x"] + controls["width"] < picture["x"] + 1
+    page.set_viewport_size({"width": 1280, "height": 1000})
 
 
 def test_the_panels_of_two_cells_move_apart(widgets):

@@ -41,10 +41,10 @@ def cell(output, query: str, key: str):
 
 def test_scores_by_keyboard_and_mouse(widgets):
     output, page = widgets.fresh("variance_proof"), widgets.page
-    d_k = output.get_by_label("d_k", exact=True)
+    d_k = output.get_by_label("dₖ", exact=True)
     d_k.press("ArrowRight")
     d_k.press("ArrowRight")
-    wait_for(output, "d_k = 128, scale 1")
+    wait_for(output, "dₖ = 128, scale 1")
     assert number(output, "variance") == pytest.approx(correlated_scores(128).var(), rel=0.006)
     assert number(output, "variance-exact") == 128
     output.get_by_label("correlation").press("End")

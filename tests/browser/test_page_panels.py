@@ -145,3 +145,21 @@ def test_what_is_not_dragged_glides_for_a_moment(opened):
     page.get_by_role("button", name="120°, length 2").click()
     page.locator("[data-name=score]", has_text="−1.00").wait_for()
     assert page.evaluate("window.stops.size") > 2
+
+
+def test_a_panel_is_light_or_dark_as_its_page_is_whatever_the_system_prefers(opened):
+    page = opened("softmax", color_scheme="dark", reduced_motion="reduce")
+    scheme = "e => [getComputedStyle(e).colorScheme, getComputedStyle(e).backgroundColor]"
+    panel = page.locator(".panel")
+    dark_paper, light_paper = "rgb(20, 24, 28)", "rgb(255, 255, 255)"
+    assert panel.evaluate(scheme) == ["light", light_paper]  # a page without colours is light
+    for system, theirs, expected in (
+        ("light", "background: #111", ["dark", dark_paper]),
+        ("dark", "background: #fff", ["light", light_paper]),
+        ("light", "--jp-layout-color1: #111", ["dark", "rgb(17, 17, 17)"]),
+        ("dark", "--jp-layout-color1: #fff", ["light", light_paper]),
+    ):
+        page.emulate_media(color_scheme=system)
+        page.evaluate("style => { document.body.style = style }", theirs)
+        page.wait_for_timeout(50)
+        assert panel.evaluate(scheme) == expected, (system, theirs)

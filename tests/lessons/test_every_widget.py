@@ -1,6 +1,5 @@
 """What holds for the panel of each lesson: sound pictures, stills, names, and a key of its own."""
 
-import importlib
 import itertools
 import json
 import re
@@ -9,10 +8,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from IPython.core.formatters import DisplayFormatter
-from matplotlib.colors import to_rgb
 
 from sdpa_helpers.lessons.masking.widget import presets
-from sdpa_helpers.show.figures import BLUE, VERMILION
 from tests.lessons.pictures import DRAWN, PANELS, SVG, TOKENS
 
 EVERY_PANEL = pytest.mark.parametrize("make", PANELS.values(), ids=PANELS)
@@ -94,20 +91,3 @@ def test_the_key_tells_panels_apart_and_stays():
     keys = [make().given()["key"] for make in DRAWN.values()]
     assert len({*keys}) == len(keys)
     assert keys == [make().given()["key"] for make in DRAWN.values()]
-
-
-def test_numbers_on_colour_keep_their_contrast_in_light_and_dark():
-    """The strongest colours behind numbers, over JupyterLab's papers, with its inks: WCAG wants 4.5."""
-
-    def luminance(colour):
-        linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
-        return float(linear @ (0.2126, 0.7152, 0.0722))
-
-    light, dark = (np.array(to_rgb(paper)) for paper in ("#ffffff", "#212121"))
-    for colour in (BLUE, VERMILION):
-        for paper, ink in ((light, np.full(3, 0.13)), (dark, np.ones(3))):
-            ground = 0.72 * np.array(to_rgb(colour)) + 0.28 * paper
-            bright, dim = sorted((luminance(ground) + 0.05, luminance(ink) + 0.05), reverse=True)
-            assert bright / dim > 4.5, (colour, paper)
-    for lesson in ("gradients", "masking"):
-        assert importlib.import_module(f"sdpa_helpers.lessons.{lesson}.widget").COVER == 0.72

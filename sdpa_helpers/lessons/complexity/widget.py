@@ -7,15 +7,15 @@ import numpy as np
 
 from sdpa_helpers.lessons.complexity.experiments import Machine
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.figures import GREEN, INK, ORANGE, SKY, Picture
-from sdpa_helpers.show.panels import Drawing, Panel, State, choice, slider
+from sdpa_helpers.show.figures import FAINT, INK, SKY, YELLOW, Picture
+from sdpa_helpers.show.panels import DRAWN_WIDTH, Drawing, Panel, State, choice, slider
 from sdpa_helpers.show.svg import Canvas, Scale, plain
 
 LENGTHS = [2**i for i in range(5, 21)]
 WIDTHS = [16, 32, 64, 128, 256]
 BYTES = {"float16": 2, "float32": 4}
 WAYS = ("step by step", "fused")
-COLOURS = {"step by step": ORANGE, "fused": GREEN}  # as in the lesson's other figures
+COLOURS = {"step by step": YELLOW, "fused": SKY}
 
 
 class Hardware(NamedTuple):
@@ -149,12 +149,12 @@ def sentence(hardware: Hardware, n: int, d: int, way: str, precision: str) -> st
 
 # The picture ------------------------------------------------------------------------------------------------
 
-X, Y = Scale((0.3, 2e6), (66, 500), log=True), Scale((1e9, 3e15), (352, 30), log=True)
+X, Y = Scale((0.3, 2e6), (54, DRAWN_WIDTH - 12), log=True), Scale((1e9, 3e15), (300, 28), log=True)
 
 
 def draw_roofline(hardware: Hardware, n: int, d: int, way: str, precision: str) -> Drawing:
     """The roof, both ways on it, and the numbers of the chosen one."""
-    canvas = Canvas(780, 412)
+    canvas = Canvas(DRAWN_WIDTH, 536)
     _axes(canvas)
     ways = {w: bound(hardware, n, d, w, precision) for w in WAYS}
     here = ways[way]
@@ -199,7 +199,7 @@ def _axes(canvas: Canvas) -> None:
         anchor="middle",
         size=13,
     )
-    canvas.text((X(0.3) - 52, 16), "speed at most (FLOP/s)", size=13)
+    canvas.text((0, 14), "speed at most (FLOP/s)", size=13)
 
 
 def _numbers(canvas: Canvas, hardware: Hardware, here: Bound, n: int, way: str, precision: str) -> None:
@@ -213,19 +213,17 @@ def _numbers(canvas: Canvas, hardware: Hardware, here: Bound, n: int, way: str, 
         ("time, at least", "time", duration(here.seconds)),
         ("score matrix n²", "matrix", with_unit(matrix, "B")),
     )
-    canvas.text((528, 34), hardware.name, bold=True)
-    canvas.text(
-        (528, 54),
-        f"{with_unit(hardware.peak_at(precision), 'FLOP/s')}, {with_unit(hardware.bandwidth, 'B/s')}",
-        size=13,
-    )
-    canvas.text((528, 74), hardware.source[0], size=12)
-    canvas.text((528, 90), hardware.source[1], size=12)
+    top = Y(1e9) + 74
+    canvas.text((0, top), hardware.name, bold=True)
+    speeds = f"{with_unit(hardware.peak_at(precision), 'FLOP/s')}, {with_unit(hardware.bandwidth, 'B/s')}"
+    canvas.text((DRAWN_WIDTH, top), speeds, anchor="end")
+    canvas.text((0, top + 20), " ".join(hardware.source), size=12)
     for k, (label, key, value) in enumerate(rows):
-        y = 126 + 29 * k
-        canvas.text((528, y), label, size=13)
-        canvas.text((772, y), value, anchor="end", bold=key in ("limit", "time"), name=key)
-        canvas.line((528, y + 9), (772, y + 9), opacity=0.2)
+        left, y = (DRAWN_WIDTH + 28) / 2 * (k % 2), top + 52 + 28 * (k // 2)
+        right = left + (DRAWN_WIDTH - 28) / 2
+        canvas.text((left, y), label, size=13)
+        canvas.text((right, y), value, anchor="end", bold=key in ("limit", "time"), name=key)
+        canvas.line((left, y + 9), (right, y + 9), opacity=0.2)
     fits = hardware.memory is None or matrix <= hardware.memory
     held = (
         "never in memory"
@@ -234,7 +232,7 @@ def _numbers(canvas: Canvas, hardware: Hardware, here: Bound, n: int, way: str, 
         if fits
         else f"more than its {with_unit(hardware.memory or 0, 'B')}"
     )
-    canvas.text((772, 126 + 29 * len(rows) - 4), held, anchor="end", size=12, name="held")
+    canvas.text((DRAWN_WIDTH, top + 52 + 28 * 3), held, anchor="end", name="held")
 
 
 def still_roofline(hardware: Hardware) -> Picture:
@@ -259,6 +257,7 @@ def still_roofline(hardware: Hardware) -> Picture:
             color=COLOURS[way],
             label=way,
             markersize=8,
+            markeredgecolor=INK,
         )
         last = path[-1]
         ax.annotate(
@@ -271,7 +270,7 @@ def still_roofline(hardware: Hardware) -> Picture:
         )
         facts.append(f"{way} comes to {count(last.intensity)} FLOPs per byte")
     ridge = hardware.peak_at("float16") / hardware.bandwidth
-    ax.axvline(ridge, color=SKY, linewidth=1.2, linestyle=":")
+    ax.axvline(ridge, color=FAINT, linewidth=1.2, linestyle=":")
     ax.annotate(
         f"ridge {ridge:.0f}",
         (ridge, 0.04),

@@ -10,24 +10,23 @@ from numpy.typing import ArrayLike
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.figures import BLUE, VERMILION, Picture
-from sdpa_helpers.show.panels import Drawing, Panel, State, choice, slider
+from sdpa_helpers.show.figures import SERIES, SKY, Picture
+from sdpa_helpers.show.figures import WEIGHT as WEIGHT_COLOUR
+from sdpa_helpers.show.panels import DRAWN_WIDTH, Drawing, Panel, State, choice, slider
 from sdpa_helpers.show.svg import Canvas
 
 STEEPEST = 0.25  # no slope of softmax is larger: s(1 − s) at s = ½
-COVER = 0.72  # a colour that covered more would make the numbers on it hard to read, in light or in dark
 FACTORS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 MOST_KEYS = 5
 
-TOP, ROW, CELL = 84, 36, 51
-WIDTH, SCORE, WEIGHT, MATRIX, COLUMNS, COLUMN = (
-    864,
-    96,
-    106,
-    186,
-    456,
-    138,
-)  # where the parts begin, from left to right
+TOP, ROW, CELL = 80, 34, 62
+SCORE, WEIGHT, BAR, MATRIX = (
+    108,
+    166,
+    172,
+    226,
+)  # where the parts of the upper half end or begin, from left to right
+LOWER, COLUMN = 92, 152  # the lower half: from the sums above to its first row, and from column to column
 
 
 class WayBack(NamedTuple):
@@ -122,62 +121,69 @@ def _draw(
 ) -> Drawing:
     scaled = scores * factor
     found = way_back(scaled, upstream)
-    canvas = Canvas(WIDTH, TOP + ROW * len(words) + 54)
-    _left(canvas, words, scaled, factor, found.weights)
+    sums = TOP + ROW * len(words) + 25
+    top = sums + LOWER
+    bottom = top + ROW * len(words)
+    canvas = Canvas(DRAWN_WIDTH, bottom + 60)
+    _row(canvas, words, scaled, factor, found.weights)
     _heat_map(canvas, words, found.jacobian)
+    canvas.text((0, sums), "sum")
+    canvas.line((0, sums + 20), (DRAWN_WIDTH, sums + 20), opacity=0.35)
     reach = float(np.abs(upstream).max(initial=0)) or 1.0
     parts = (  # no entry of dS is larger than half of the largest dA
         ("dA", "arrives at A", "dA", found.upstream, reach),
-        ("diagonal only", "A(1−A)∘dA: wrong", "diagonal", found.diagonal, reach / 2),
-        ("dS", "A∘(dA − average)", "dS", found.right, reach / 2),
+        ("diagonal: wrong", "A(1 − A) ∘ dA", "diagonal", found.diagonal, reach / 2),
+        ("dS", "A ∘ (dA − average)", "dS", found.right, reach / 2),
     )
     for i, (title, formula, name, numbers, limit) in enumerate(parts):
-        left = COLUMNS + COLUMN * i
-        canvas.text((left + 9, 34), title, bold=True)
-        canvas.text((left + 9, 52), formula, size=12)
-        _bars(canvas, left, name, numbers, limit, wrong=name == "diagonal")
-    bottom = TOP + ROW * len(words)
-    canvas.line((0, bottom + 4), (WIDTH, bottom + 4), opacity=0.5)
+        left = 76 + COLUMN * i
+        canvas.text((left, top - 28), title, bold=True)
+        canvas.text((left, top - 10), formula, size=13)
+        _bars(canvas, left, top, name, numbers, limit, wrong=name == "diagonal")
+    for i, word in enumerate(words):
+        canvas.text((0, top + ROW * i + 22), word, bold=True)
+    canvas.line((0, bottom + 4), (DRAWN_WIDTH, bottom + 4), opacity=0.5)
     canvas.text((0, bottom + 25), "sum")
     ends = f"bars end at ±{short(reach)} for dA, at ±{short(reach / 2)} for the two others"
-    canvas.text((WIDTH, bottom + 47), ends, anchor="end", size=12)
+    canvas.text((DRAWN_WIDTH, bottom + 51), ends, anchor="end", size=12)
     return canvas.finish("A gradient on its way back through softmax", sentence(found))
 
 
-def _left(
+def _row(
     canvas: Canvas, words: Sequence[str], scores: Float[Array, "n"], factor: float, weights: Float[Array, "n"]
 ) -> None:
-    canvas.text((SCORE, 34), "score", anchor="end", bold=True)
-    canvas.text((SCORE, 52), f"× {factor:g}", anchor="end", size=12)
-    canvas.text((WEIGHT, 34), "A", bold=True)
-    canvas.text((WEIGHT, 52), "weight", size=12)
+    canvas.text((SCORE, TOP - 28), "score", anchor="end", bold=True)
+    canvas.text((SCORE, TOP - 10), f"× {factor:g}", anchor="end", size=13)
+    canvas.text((WEIGHT, TOP - 28), "A", anchor="end", bold=True)
+    canvas.text((BAR + 44, TOP - 10), "weight", anchor="end", size=13)
     for i, (word, score, weight) in enumerate(zip(words, scores, weights, strict=True)):
         y = TOP + ROW * i
-        canvas.text((0, y + 23), word, bold=True)
-        canvas.text((SCORE, y + 23), short(float(score)), anchor="end", size=13, name=f"score-{i}")
-        canvas.box((WEIGHT, y + 5), 66 * float(weight), ROW - 10, BLUE, outline=False, opacity=0.35)
-        canvas.text((WEIGHT + 3, y + 23), short(float(weight)), size=13, name=f"A-{i}")
-    canvas.text((WEIGHT + 3, TOP + ROW * len(words) + 25), total(weights), size=13, name="A-sum")
+        canvas.text((0, y + 22), word, bold=True)
+        canvas.text((SCORE, y + 22), short(float(score)), anchor="end", size=13, name=f"score-{i}")
+        canvas.text((WEIGHT, y + 22), short(float(weight)), anchor="end", size=13, name=f"A-{i}")
+        canvas.box((BAR, y + 8), 44 * float(weight), ROW - 16, WEIGHT_COLOUR, outline=weight > 0.02)
+    canvas.text((WEIGHT, TOP + ROW * len(words) + 25), total(weights), anchor="end", size=13, name="A-sum")
 
 
 def _heat_map(canvas: Canvas, words: Sequence[str], jacobian: Float[Array, "n n"]) -> None:
     n = len(words)
-    canvas.text((MATRIX, 16), "J = diag(A) − A Aᵀ", bold=True)
-    canvas.text((MATRIX, 34), "row: the weight that answers", size=12)
-    canvas.text((MATRIX, 50), "column: the score that moves", size=12)
+    canvas.text((MATRIX, 16), "J = diag(A) − AAᵀ", bold=True)
+    canvas.text((MATRIX, 35), "row: the weight that answers", size=13)
+    canvas.text((MATRIX, 52), "column: the score that moves", size=13)
     for j, word in enumerate(words):
         middle = MATRIX + CELL * (j + 0.5)
-        canvas.text((middle, TOP - 8), word, anchor="middle", size=12)
+        canvas.text((middle, TOP - 8), word, anchor="middle", size=13)
         canvas.text((middle, TOP + ROW * n + 25), total(jacobian[:, j]), anchor="middle", size=13)
     for (i, j), slope in np.ndenumerate(jacobian):
         corner = (MATRIX + CELL * j, TOP + ROW * i)
-        cover = COVER * min(abs(float(slope)) / STEEPEST, 1.0)
-        canvas.box(corner, CELL, ROW, BLUE if slope > 0 else VERMILION, outline=False, opacity=cover)
+        share = min(abs(float(slope)) / STEEPEST, 1.0)
+        colour, cover = ("currentColor", style.fullest(style.INK)) if slope > 0 else (SKY, style.fullest(SKY))
+        canvas.box(corner, CELL, ROW, colour, outline=False, opacity=cover * share)
         canvas.text(
-            (corner[0] + CELL / 2, corner[1] + 23),
+            (corner[0] + CELL / 2, corner[1] + 22),
             short(float(slope)),
             anchor="middle",
-            size=12,
+            size=13,
             name=f"J-{i}-{j}",
         )
     for k in range(n + 1):
@@ -186,36 +192,48 @@ def _heat_map(canvas: Canvas, words: Sequence[str], jacobian: Float[Array, "n n"
 
 
 def _bars(
-    canvas: Canvas, left: float, name: str, numbers: Float[Array, "n"], limit: float, *, wrong: bool
+    canvas: Canvas,
+    left: float,
+    top: float,
+    name: str,
+    numbers: Float[Array, "n"],
+    limit: float,
+    *,
+    wrong: bool,
 ) -> None:
-    middle, bottom = left + 91, TOP + ROW * len(numbers)
+    """Numbers, and bars to the right of them; those of the wrong answer are hollow."""
+    middle, bottom = left + 100, top + ROW * len(numbers)
     for i, number in enumerate(numbers):
-        y = TOP + ROW * i
-        canvas.text((left + 50, y + 23), short(float(number)), anchor="end", size=13, name=f"{name}-{i}")
-        length = 36 * float(np.clip(number / limit, -1, 1))
-        colour = VERMILION if wrong else BLUE
+        y = top + ROW * i
+        canvas.text((left + 50, y + 22), short(float(number)), anchor="end", size=13, name=f"{name}-{i}")
+        length = 42 * float(np.clip(number / limit, -1, 1))
         canvas.box(
-            (middle, y + 8), length, ROW - 16, colour, outline=abs(length) > 1, opacity=0.4 if wrong else 0.85
+            (middle, y + 8),
+            length,
+            ROW - 16,
+            "none" if wrong else "currentColor",
+            outline=abs(length) > 1,
+            opacity=None if wrong else 0.45,
         )
-    canvas.line((middle, TOP), (middle, bottom), opacity=0.6)
+    canvas.line((middle, top), (middle, bottom), opacity=0.6)
     canvas.text(
         (left + 50, bottom + 25), total(numbers), anchor="end", size=13, bold=True, name=f"{name}-sum"
     )
     if name == "dS":
-        canvas.text((left + 58, bottom + 25), "always", size=12)
+        canvas.text((left + 58, bottom + 25), "always", size=13)
 
 
 def still_way_back(words: Sequence[str], scores: Float[Array, "n"], upstream: Float[Array, "n"]) -> Picture:
     """The Jacobian, and both answers."""
     found = way_back(scores, upstream)
     fig, (grid, ax) = style.panels(
-        ["J = diag(A) − A Aᵀ", "At the scores"], size=(9.6, 3.7), width_ratios=[5, 5]
+        ["J = diag(A) − AAᵀ", "At the scores"], size=(9.6, 3.7), width_ratios=[5, 5]
     )
     style.heat_map(grid, found.jacobian, words, words, digits=3)
     grid.set_xlabel("score that moves", color=style.INK)
     grid.set_ylabel("weight that answers", color=style.INK)
     answers = {"diagonal only, wrong": found.diagonal, "dS": found.right}
-    style.bars(ax, words, answers, colours=[VERMILION, BLUE])
+    style.bars(ax, words, answers, colours=SERIES[1:3])
     ax.set_xlabel("key", color=style.INK)
     ax.set_ylabel("gradient of the score", color=style.INK)
     rows = "; ".join(

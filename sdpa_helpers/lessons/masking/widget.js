@@ -3,16 +3,16 @@
 /* global kinds, make */
 
 const GRID_STYLE = `
-.panel:has(.grid) { grid-template-columns: 396px minmax(0, 1fr); }
-@container (max-width: 820px) { .panel:has(.grid) { grid-template-columns: 1fr; } .grid { grid-column: 1 / -1; } }
+.panel:has(.grid) { grid-template-columns: 348px minmax(0, 1fr); }
+@container (max-width: 940px) { .panel:has(.grid) { grid-template-columns: 1fr; } .panel:has(.grid) .controls { grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 9px 22px; } .panel:has(.grid) :is(.grid, .buttons) { grid-column: 1 / -1; } }
 .grid table { border-collapse: collapse; touch-action: none; user-select: none; }
 .grid caption { text-align: left; padding: 4px 0; font-weight: 600; } .grid caption small { font-weight: 400; font-size: 12px; }
 .grid th { font-weight: 400; font-size: 12px; padding: 0 5px 3px 0; text-align: center; } .grid tbody th { text-align: left; padding: 0 7px 0 0; }
 .grid tbody td { padding: 0; border: 1px solid var(--edge); }
-.grid td button { display: block; width: 44px; height: 34px; min-height: 0; padding: 0; border: 0; border-radius: 0; background: var(--paper); font-size: 15px; line-height: 1; }
+.grid td button { display: block; width: 40px; height: 36px; min-height: 0; padding: 0; border: 0; border-radius: 0; background: var(--paper); font-size: 15px; line-height: 1; }
 .grid td button::before { content: ""; } .grid td button:hover { background: var(--lit); } .grid td button:focus-visible { position: relative; z-index: 1; outline-offset: -3px; }
-.grid td button[aria-pressed=true] { background: color-mix(in srgb, #0072B2 55%, var(--paper)); } .grid td button[aria-pressed=true]::before { content: "●"; }
-.grid td.future button[aria-pressed=true] { background: color-mix(in srgb, #D55E00 60%, var(--paper)); } .grid td.future button[aria-pressed=true]::before { content: "●!"; }
+.grid td button[aria-pressed=true] { background: color-mix(in srgb, var(--ink) 30%, var(--paper)); } .grid td button[aria-pressed=true]::before { content: "●"; }
+.grid td.future button[aria-pressed=true] { background: color-mix(in srgb, #56B4E9 55%, var(--paper)); } .grid td.future button[aria-pressed=true]::before { content: "●!"; }
 .grid .buttons { margin: 0 0 6px; gap: 6px; } .grid .buttons button { padding: 2px 8px; font-size: 13px; }`;
 
 // A mask is one number: the rows' bits one after the other.

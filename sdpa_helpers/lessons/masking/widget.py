@@ -12,18 +12,18 @@ from numpy import ndarray as Array
 
 from sdpa_helpers.attention import causal_mask
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.figures import BLUE, VERMILION, Picture
-from sdpa_helpers.show.panels import Control, Drawing, Panel, State, slider, switch
+from sdpa_helpers.show.figures import SKY, Picture
+from sdpa_helpers.show.panels import DRAWN_WIDTH, Control, Drawing, Panel, State, slider, switch
 from sdpa_helpers.show.svg import Canvas
 
 GRID = Path(__file__).with_suffix(".js")
 
 NEVER = -1
+MOST = style.fullest(style.INK)  # how dark a cell may be
 MOST_TOKENS, MOST_LAYERS = 7, 8  # 7 × 7 cells are 49 bits, which a number of JavaScript still holds exactly
 WINDOW, PADDINGS = 2, 2
-COVER = 0.72  # a colour that covered more would make the numbers on it hard to read, in light or in dark
 
-LEFT, TOP, CELL = 62, 78, 44
+LEFT, TOP, CELL = 62, 74, 48
 
 
 def presets(n: int) -> dict[str, Bool[Array, "n n"]]:
@@ -119,20 +119,22 @@ def draw_reach(words: Sequence[str], mask: Bool[Array, "n n"], layers: int, *, d
     """Who knows of whom after some layers, with the number of layers that it takes."""
     n, needed = len(words), layers_needed(mask, layers)
     leaking = leaks(needed) & decoder
-    canvas = Canvas(560, TOP + CELL * n + 66)
+    canvas = Canvas(DRAWN_WIDTH, TOP + CELL * n + 58)
     canvas.text((0, 18), f"After {layers} layer{'s' * (layers > 1)}: who knows of whom", bold=True)
-    canvas.text((0, 38), "row: the token that knows; column: the token it knows of", size=12)
+    canvas.text((0, 38), "row: the token that knows; column: the token it knows of", size=13)
     for j, word in enumerate(words):
-        canvas.text((LEFT + CELL * (j + 0.5), TOP - 8), word, anchor="middle", size=12)
+        canvas.text((LEFT + CELL * (j + 0.5), TOP - 8), word, anchor="middle", size=13)
     for (i, j), layer in np.ndenumerate(needed):
         x, y = LEFT + CELL * j, TOP + CELL * i
         shown = "" if layer == NEVER else f"{layer}!" if leaking[i, j] else str(layer)
         if shown:
-            colour = VERMILION if leaking[i, j] else BLUE
-            fade = 1 if leaking[i, j] else (0.35 if layer == 0 else max(1.0 - 0.13 * (layer - 1), 0.25))
-            canvas.box((x, y), CELL, CELL, colour, outline=False, opacity=COVER * fade)
+            if leaking[i, j]:
+                canvas.box((x, y), CELL, CELL, SKY, outline=False, opacity=style.fullest(SKY))
+            else:
+                fade = 0.3 if layer == 0 else max(1.0 - 0.13 * (layer - 1), 0.25)
+                canvas.box((x, y), CELL, CELL, "currentColor", outline=False, opacity=MOST * fade)
         canvas.text(
-            (x + CELL / 2, y + 28),
+            (x + CELL / 2, y + 29),
             shown or "·",
             anchor="middle",
             bold=bool(leaking[i, j]),
@@ -142,23 +144,23 @@ def draw_reach(words: Sequence[str], mask: Bool[Array, "n n"], layers: int, *, d
         canvas.line((LEFT, TOP + CELL * k), (LEFT + CELL * n, TOP + CELL * k), opacity=0.3)
         canvas.line((LEFT + CELL * k, TOP), (LEFT + CELL * k, TOP + CELL * n), opacity=0.3)
     for i, word in enumerate(words):
-        y = TOP + CELL * i + 28
+        y = TOP + CELL * i + 29
         canvas.text((0, y), word, bold=True)
         canvas.text(
-            (LEFT + CELL * n + 12, y),
+            (LEFT + CELL * n + 10, y),
             f"knows {int((needed[i] != NEVER).sum())} of {n}",
             size=13,
             name=f"knows-{i}",
         )
         if not mask[i].any():
             canvas.text(
-                (LEFT + CELL * n + 12, y + 14), "∅ its row is empty", size=11.5, bold=True, name=f"empty-{i}"
+                (LEFT + CELL * n + 10, y + 15), "∅ row is empty", size=12, bold=True, name=f"empty-{i}"
             )
     bottom = TOP + CELL * n
     canvas.text(
-        (0, bottom + 26), "number: layers it takes; 0: itself, by the residual path; dot: never", size=12
+        (0, bottom + 26), "number: layers it takes; 0: itself, by the residual path; dot: never", size=13
     )
-    canvas.text((0, bottom + 44), "orange with “!”: a leak, it knows of a later token", size=12)
+    canvas.text((0, bottom + 46), "blue with “!”: a leak, it knows of a later token", size=13)
     return canvas.finish("Who knows of whom over layers", sentence(words, mask, needed, leaking))
 
 
@@ -201,7 +203,7 @@ def still_reach(words: Sequence[str]) -> Picture:
             shown = "·" if needed[i, j] == NEVER else f"{needed[i, j]}{'!' * bool(wrong[i, j])}"
             text.set(text=shown, color=style.INK, weight="bold" if wrong[i, j] else "normal")
             if wrong[i, j]:
-                style.cell(ax, i, j, style.VERMILION)
+                style.cell(ax, i, j, style.SKY)
         facts.append(
             f"after {_several(layers, 'layer', 'layers')} {_several(int(wrong.sum()), 'leak', 'leaks')}"
         )

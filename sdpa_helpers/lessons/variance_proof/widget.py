@@ -14,8 +14,8 @@ from numpy import ndarray as Array
 
 from sdpa_helpers.lessons.variance_proof.experiments import SCALES, Interval
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.figures import BLUE, VERMILION, Picture
-from sdpa_helpers.show.panels import Drawing, Panel, State, button, choice, slider
+from sdpa_helpers.show.figures import INK, SHADE, Picture
+from sdpa_helpers.show.panels import DRAWN_WIDTH, Drawing, Panel, State, button, choice, slider
 from sdpa_helpers.show.svg import Canvas, Scale, plain, ticks
 
 COUNT = 2000  # scores in a histogram
@@ -48,7 +48,7 @@ STOPS = [
     4096,
 ]
 _FIXED = {"−4 to 4": 4.0, "−100 to 100": 100.0}
-_UNITS = {"1": "score q·k", "1/√d": "score q·k ÷ √d_k", "1/d": "score q·k ÷ d_k"}
+_UNITS = {"1": "score q·k", "1/√d": "score q·k ÷ √dₖ", "1/d": "score q·k ÷ dₖ"}
 _LEVELS = {
     "coins": np.array([-1.0, 1.0]),
     "dice": np.array([-5.0, -3.0, -1.0, 1.0, 3.0, 5.0]) / np.sqrt(35 / 3),
@@ -127,7 +127,7 @@ def draw_histogram(state: State) -> Drawing:
     sample = scale * correlated_scores(d, kind, rho, mean, state["again"])
     exact, (centre, variance) = promised(d, kind, rho, mean, scale), measured(sample)
     bell = np.sqrt(d) * scale
-    canvas = Canvas(780, 430)
+    canvas = Canvas(DRAWN_WIDTH, 470)
     outside = _histogram(canvas, sample, bell, exact, state)
     _numbers(canvas, centre, variance, exact, bell)
     _ruler(canvas, np.sqrt(max(variance.value, 0.0)), bell)
@@ -139,7 +139,7 @@ def sentence(state: State, centre: Interval, variance: Interval, exact: Moments,
     share = f"{100 * outside:.0f} %" if outside >= 0.01 else "Fewer than 1 %"
     beyond = f" {share} of the scores lie beyond the axis." if outside else ""
     return (
-        f"{COUNT} scores, components: {state['kind']}, d_k = {state['d_k']}, scale {state['scale']}. "
+        f"{COUNT} scores, components: {state['kind']}, dₖ = {state['d_k']}, scale {state['scale']}. "
         f"Mean {plain(centre.value)}, exactly {plain(exact.mean)}; "
         f"variance {plain(variance.value)} ({plain(variance.low)} to {plain(variance.high)}), "
         f"exactly {plain(exact.variance)}.{beyond}"
@@ -171,84 +171,83 @@ def _histogram(canvas: Canvas, sample: Float[Array, "n"], bell: float, exact: Mo
     edges = bins_of(low, high, state, SCALES[state["scale"]](state["d_k"]))
     heights = np.histogram(sample, edges)[0] / (len(sample) * np.diff(edges))
     peak = 1 / (bell * np.sqrt(2 * np.pi))
-    x, y = Scale((low, high), (16, 510)), Scale((0, 1.06 * max(peak, heights.max())), (250, 26))
+    x, y = Scale((low, high), (12, DRAWN_WIDTH - 12)), Scale((0, 1.06 * max(peak, heights.max())), (236, 30))
     for left, right, height in zip(edges[:-1], edges[1:], heights, strict=True):
         if height:
-            canvas.box((x(left), 250), x(right) - x(left), y(height) - 250, BLUE)
+            canvas.box((x(left), 236), x(right) - x(left), y(height) - 236, "currentColor", opacity=0.4)
     places = np.union1d(np.linspace(low, high, 101), bell * np.linspace(-4.5, 4.5, 91))
     places = places[(places >= low) & (places <= high)]
     curve = peak * np.exp(-0.5 * (places / bell) ** 2)
-    canvas.curve([(x(p), y(c)) for p, c in zip(places, curve, strict=True)], VERMILION, 3)
-    canvas.axis(x, 250, ticks(low, high), _UNITS[state["scale"]])
-    canvas.box((16, 6), 14, 11, BLUE)
-    canvas.text((36, 16), f"{len(sample)} scores", size=13)
-    canvas.line((130, 12), (156, 12), VERMILION, 3)
-    name = {"1": "N(0, d_k)", "1/√d": "N(0, d_k) ÷ √d_k = N(0, 1)", "1/d": "N(0, d_k) ÷ d_k"}[state["scale"]]
-    canvas.text((162, 16), f"the bell {name}", size=13)
+    canvas.curve([(x(p), y(c)) for p, c in zip(places, curve, strict=True)], "currentColor", 2.5)
+    canvas.axis(x, 236, ticks(low, high), _UNITS[state["scale"]])
+    canvas.box((12, 6), 14, 11, "currentColor", opacity=0.4)
+    canvas.text((32, 16), f"{len(sample)} scores", size=13)
+    canvas.line((126, 12), (152, 12), width=2.5)
+    name = {"1": "N(0, dₖ)", "1/√d": "N(0, dₖ) ÷ √dₖ = N(0, 1)", "1/d": "N(0, dₖ) ÷ dₖ"}[state["scale"]]
+    canvas.text((158, 16), f"the bell {name}", size=13)
     return float(np.mean((sample < low) | (sample > high)))
 
 
 def _numbers(canvas: Canvas, centre: Interval, variance: Interval, exact: Moments, bell: float) -> None:
-    for top, name, found, formula, of_bell in (
-        (44, "mean", centre, exact.mean, 0.0),
-        (154, "variance", variance, exact.variance, bell**2),
+    """A table: mean and variance, measured, by formula, and of the bell."""
+    columns = (160, 326, 436, DRAWN_WIDTH)  # where they end
+    for end, title in zip(
+        columns, ("measured", "95 % interval", "exact, formula", "of the bell"), strict=True
     ):
-        canvas.text((540, top), name, bold=True)
-        for row, (label, value, mark) in enumerate(
-            (
-                ("measured", found.value, name),
-                ("95 % interval", None, None),
-                ("exact, by formula", formula, f"{name}-exact"),
-                ("of the bell", of_bell, f"{name}-bell"),
-            )
-        ):
-            place = top + 22 + 20 * row
-            canvas.text((540, place), label, size=13)
-            shown = f"{plain(found.low)} to {plain(found.high)}" if value is None else plain(value)
-            canvas.text((764, place), shown, anchor="end", bold=row == 0, name=mark)
+        canvas.text((end, 298), title, anchor="end", size=13)
+    for row, (name, found, formula, of_bell) in enumerate(
+        (("mean", centre, exact.mean, 0.0), ("variance", variance, exact.variance, bell**2))
+    ):
+        y = 322 + 24 * row
+        canvas.line((0, y - 17), (DRAWN_WIDTH, y - 17), opacity=0.25)
+        canvas.text((0, y), name, bold=True)
+        canvas.text((columns[0], y), plain(found.value), anchor="end", bold=True, name=name)
+        canvas.text((columns[1], y), f"{plain(found.low)} to {plain(found.high)}", anchor="end", size=13)
+        canvas.text((columns[2], y), plain(formula), anchor="end", name=f"{name}-exact")
+        canvas.text((columns[3], y), plain(of_bell), anchor="end", name=f"{name}-bell")
 
 
 def _ruler(canvas: Canvas, spread: float, bell: float) -> None:
     """The standard deviation on a logarithmic axis from 1/64 to 512."""
-    scale = Scale((1 / 64, 512), (96, 764), log=True)
-    canvas.text((16, 352), "standard", bold=True, size=13)
-    canvas.text((16, 368), "deviation", bold=True, size=13)
-    marks = [2.0**i for i in range(-6, 10)]
+    scale = Scale((1 / 64, 512), (92, DRAWN_WIDTH - 12), log=True)
+    canvas.text((0, 398), "standard", bold=True)
+    canvas.text((0, 415), "deviation", bold=True)
+    marks = [2.0**i for i in range(-6, 10, 2)]
     shown = [f"1/{round(1 / m)}" if m < 1 else f"{m:.0f}" for m in marks]
-    canvas.axis(scale, 370, marks, "logarithmic axis: one step doubles it", shown)
-    canvas.line((scale(1), 330), (scale(1), 370), dash="5 4")
-    canvas.line((scale(bell), 338), (scale(bell), 370), VERMILION, 4)
-    canvas.dot((scale(spread), 354), 8, BLUE)
-    canvas.text((scale(spread), 332), plain(spread), anchor="middle", bold=True, name="spread")
+    canvas.axis(scale, 416, marks, "logarithmic: from mark to mark four times as much", shown)
+    canvas.line((scale(1), 378), (scale(1), 416), dash="5 4")
+    canvas.line((scale(bell), 384), (scale(bell), 416), width=3)
+    canvas.dot((scale(spread), 400), 8, SHADE)
+    canvas.text((scale(spread), 378), plain(spread), anchor="middle", bold=True, name="spread")
 
 
 def still_histograms() -> Picture:
     """Three sizes on one axis, not scaled."""
     sizes = (4, 64, 1024)
     fig, axes = style.panels(
-        [f"d_k = {d}" for d in sizes], x="score q·k", y="share of scores, % per bin", size=(9.6, 3.4)
+        [f"dₖ = {d}" for d in sizes], x="score q·k", y="share of scores, % per bin", size=(9.6, 3.4)
     )
     facts = []
     for ax, d in zip(axes, sizes, strict=True):
         sample = correlated_scores(d)
         edges = np.linspace(-100, 100, 51)
-        ax.bar(edges[:-1], 100 * np.histogram(sample, edges)[0] / len(sample), 4, align="edge", color=BLUE)
+        ax.bar(edges[:-1], 100 * np.histogram(sample, edges)[0] / len(sample), 4, align="edge", color=SHADE)
         places = np.linspace(-100, 100, 401)
         ax.plot(
             places,
             400 / np.sqrt(2 * np.pi * d) * np.exp(-0.5 * places**2 / d),
-            color=VERMILION,
+            color=INK,
             linewidth=2,
-            label="N(0, d_k)",
+            label="N(0, dₖ)",
         )
         found = measured(sample)[1]
         ax.text(-98, 0.93 * ax.get_ylim()[1], f"variance {plain(found.value)}", color=style.INK)
-        facts.append(f"d_k = {d}: variance {plain(found.value)} ({plain(found.low)} to {plain(found.high)})")
+        facts.append(f"dₖ = {d}: variance {plain(found.value)} ({plain(found.low)} to {plain(found.high)})")
     style.legend(axes[0], loc="center left")
     return style.show(
         fig,
         f"Histograms of {COUNT} scores of normal components on one axis, wider and wider, "
-        f"each under the bell N(0, d_k). {'; '.join(facts)}.",
+        f"each under the bell N(0, dₖ). {'; '.join(facts)}.",
     )
 
 
@@ -257,13 +256,13 @@ def explore_scores() -> Panel:
     two = "{:.2f}".format
     return Panel(
         "variance_proof",
-        "Does the bell N(0, d_k) fit?",
+        "Does the bell N(0, dₖ) fit?",
         [
-            slider("d_k", "d_k", STOPS, 64, str),
+            slider("d_k", "dₖ", STOPS, 64, str),
             choice("kind", "components", KINDS, "normal"),
             slider(
                 "rho",
-                "correlation ρ of qᵢ with kᵢ",
+                "correlation ρ(qᵢ, kᵢ)",
                 [i / 20 for i in range(-20, 21)],
                 0.0,
                 lambda x: two(x).replace("-", "−"),
