@@ -1,4 +1,4 @@
-"""The whole course at a glance: points per lesson and exercise, and where to go next."""
+"""The whole course at a glance: points per lesson and exercise, predictions, and where to go next."""
 
 import html
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from sdpa_helpers.checking.card_style import styled
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.render import Shown, bar, framed
 from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.lessons.foresight import Foresight, in_words
 from sdpa_helpers.lessons.onward import lesson_at, place_of
 from sdpa_helpers.lessons.registry import sheet_of
 
@@ -24,16 +25,20 @@ class ProgressTable(Shown):
     rows: list[Row]
     written: dict[str, tuple[WrittenExercise, ...]] = field(default_factory=dict)
     """Lesson → what is answered in words there; a person reads it, so it has no points here."""
+    foresight: dict[str, Foresight] = field(default_factory=dict)
+    """Lesson → what came of the learner's predictions there."""
 
     def text(self) -> str:
         """The table as plain text."""
         lines = []
         for lesson, rows in self._lessons():
             earned, total = _sum(rows)
-            lines.append(f"{bar(earned, total)}  {lesson:<20} {earned:g} of {total:g} points")
+            foreseen = f", {self.foresight[lesson]}" if lesson in self.foresight else ""
+            lines.append(f"{bar(earned, total)}  {lesson:<20} {earned:g} of {total:g} points{foreseen}")
             lines += [f"{_mark(e, points):>14} {e.name:<28} {_state(e, points)}" for _, e, points in rows]
             lines += [f"{'✎':>14} {w.name:<28} {READ}" for w in self.written.get(lesson, ())]
-        return "\n".join([*lines, "", self._total(), self._next()])
+        told = in_words(self.foresight)
+        return "\n".join([*lines, "", self._total(), *([told] if told else []), self._next()])
 
     def html(self) -> str:
         """The same as a card: how far you are, what is next, a row per lesson with its exercises behind a fold."""
@@ -43,7 +48,8 @@ class ProgressTable(Shown):
             self._lesson(lesson, rows, is_open=lesson == is_next) for lesson, rows in self._lessons()
         )
         earned, total = _sum(self.rows)
-        top = f"<div class='top'>{_ring(earned, total)}<div>{self._total()}</div>{self._way_on()}</div>"
+        told = " ".join(filter(None, (self._total(), in_words(self.foresight))))
+        top = f"<div class='top'>{_ring(earned, total)}<div>{told}</div>{self._way_on()}</div>"
         return styled(
             framed(f"{top}<ul class='plain lessons'>{rows}</ul>", "not-attempted" if coming else "passed")
         )
@@ -53,7 +59,8 @@ class ProgressTable(Shown):
         written = self.written.get(lesson, ())
         earned, total = _sum(rows)
         solved = sum(_is_done(e, points) for _, e, points in rows)
-        summary = f"{solved} of {len(rows)} solved, {earned:g} of {total:g} points"
+        foreseen = f" · {self.foresight[lesson]}" if lesson in self.foresight else ""
+        summary = f"{solved} of {len(rows)} solved, {earned:g} of {total:g} points{foreseen}"
         listed = "".join(
             f"<li><span class='mark'>{_mark(e, points)}</span>{_link(place_of(lesson, e.name), e.name)} "
             f"<span class='quiet'>{_state(e, points)}{_minutes(e, points)}</span></li>"

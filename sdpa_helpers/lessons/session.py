@@ -25,6 +25,7 @@ from sdpa_helpers.checking.time_limit import observe_all, observe_within
 from sdpa_helpers.checking.watch_use import watching
 from sdpa_helpers.lessons import notebook_cells, saved
 from sdpa_helpers.lessons.check_report import CheckReport
+from sdpa_helpers.lessons.foresight import foresight_of
 from sdpa_helpers.lessons.notebook_cells import Cell, Elsewhere, Notebook, this_notebook
 from sdpa_helpers.lessons.onward import onward_from
 from sdpa_helpers.lessons.progress import ProgressTable
@@ -83,10 +84,11 @@ def solution(function: Callable | str) -> Shown:
 
 
 def progress() -> Shown:
-    """The whole course: points per exercise, kept across sessions, and where to go next."""
+    """The whole course: points per exercise, how often you predicted rightly, and where to go next."""
     points = saved.load()
     rows = [(lesson, e, points.get(e.name)) for lesson in LESSONS for e in exercises_of(lesson)]
-    return ProgressTable(rows, {lesson: written_of(lesson) for lesson in LESSONS})
+    written = {lesson: written_of(lesson) for lesson in LESSONS}
+    return ProgressTable(rows, written, foresight_of(saved.load_predictions()))
 
 
 def _hints_to_come(exercise: Exercise) -> list[Hint]:
