@@ -205,18 +205,25 @@ class Walk:
 
     def still(self) -> "Picture":
         """The picture that stays where scripts do not run."""
-        from sdpa_helpers.show.visualiser_still import draw
+        from sdpa_helpers.show.visualiser_still import Shown, draw
 
-        return draw(self)
+        scores, scaled, masked = self.numbers
+        return draw(
+            Shown(
+                tokens=self.tokens, queries=self.queries, Q=self.Q, K=self.K, V=self.V, settings=self.settings,
+                seen=self.allowed(), scores=scores, scaled=scaled, masked=masked, weights=self.weights,
+                divisor=self.divisor_name, told=self.text(),
+            )
+        )  # fmt: skip
 
     def text(self) -> str:
         """What is shown first, in a sentence."""
         i, step, numbers = self.settings["query"], self.settings["step"], self.numbers
         values = (numbers.scores, numbers.scaled, numbers.masked, self.weights, self.weights)[step - 1][i]
-        told = ", ".join(f"{token} {written(x)}" for token, x in zip(self.tokens, values, strict=True))
+        told = ", ".join(f"{token} {_written(x)}" for token, x in zip(self.tokens, values, strict=True))
         query, seen = f"The query “{self.queries[i]}”", int(self.allowed()[i].sum())
         with np.errstate(all="ignore"):
-            output = ", ".join(written(x) for x in self.weights[i] @ self.V)
+            output = ", ".join(_written(x) for x in self.weights[i] @ self.V)
         return {
             1: f"{query} meets every key: products, coordinate by coordinate, add up to scores: {told}.",
             2: f"{query} divides its scores by {self.divisor_name} = {self.divisor:.2f}: {told}.",
@@ -270,8 +277,7 @@ def _names(
     return keys, asked
 
 
-def written(x: float) -> str:
-    """A number as the picture writes it."""
+def _written(x: float) -> str:
     if np.isinf(x):
         return "∞" if x > 0 else "−∞"
     text = "NaN" if np.isnan(x) else f"{x:.2f}"

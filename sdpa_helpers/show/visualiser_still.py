@@ -8,16 +8,12 @@ than the one that is chosen.
 from collections.abc import Callable
 from itertools import pairwise
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sdpa_helpers.show import figures as style
 from sdpa_helpers.show.sheet import Pen
-from sdpa_helpers.show.visualiser import written
-
-if TYPE_CHECKING:
-    from sdpa_helpers.show.visualiser import Walk
 
 WIDTH, LEFT, TOP = 1000, 17, 192  # of the panel; where the flow begins in it
 HEAD, UNIT_ZONE, CELL = 26, 92, 46
@@ -25,11 +21,29 @@ MOST_WITH_MATRIX = 6  # keys; beside the matrix of more the flow has no room
 STEPS = ("scores", "scale", "mask", "softmax", "weighted sum")
 
 
-def draw(walk: "Walk") -> style.Picture:
+class Shown(NamedTuple):
+    """What there is to draw: a `Walk` at its settings, and the numbers of all steps."""
+
+    tokens: list[str]
+    queries: list[str]
+    Q: np.ndarray
+    K: np.ndarray
+    V: np.ndarray
+    settings: dict[str, Any]
+    seen: np.ndarray
+    scores: np.ndarray
+    scaled: np.ndarray
+    masked: np.ndarray
+    weights: np.ndarray
+    divisor: str
+    told: str
+
+
+def draw(walk: Shown) -> style.Picture:
     """The picture of the query and the step that the settings name."""
     n, step = len(walk.tokens), walk.settings["step"]
     flow = HEAD + max(n * (30 if n > 8 else 37), 185) + UNIT_ZONE
-    pen, numbers = Pen(WIDTH, TOP + flow + 8), walk.numbers
+    pen = Pen(WIDTH, TOP + flow + 8)
     matrix = CELL * n + 64 if n <= MOST_WITH_MATRIX else 0
     _above(pen, walk)
     place = _places(walk, WIDTH - 2 * LEFT - (matrix + 30 if matrix else 0), flow)
@@ -40,8 +54,8 @@ def draw(walk: "Walk") -> style.Picture:
     if step == 4:
         _unit_bar(pen, walk, place, TOP + flow - 38)
     if matrix:
-        _matrix(pen, walk, (numbers.scores, numbers.scaled, numbers.masked, *[walk.weights] * 2)[step - 1])
-    return style.show(pen.figure, walk.text())
+        _matrix(pen, walk, (walk.scores, walk.scaled, walk.masked, *[walk.weights] * 2)[step - 1])
+    return style.show(pen.figure, walk.told)
 
 
 # Where the formula's symbols stand, how large, and the step and role of each; below the line stands the divisor.
@@ -75,7 +89,7 @@ class Place(NamedTuple):
         return self.top + (j + 0.5) * self.high
 
 
-def _places(walk: "Walk", width: float, flow: float) -> Place:
+def _places(walk: Shown, width: float, flow: float) -> Place:
     n, step = len(walk.tokens), walk.settings["step"]
     letters = max(len(token) for token in walk.tokens)
     ask, name = min(112, 0.17 * width), min(max(letters * 7.4 + 6, 54), 92)
@@ -88,7 +102,7 @@ def _places(walk: "Walk", width: float, flow: float) -> Place:
     return Place(width, ask, names, name, key, spark, product, bar, width - bar - 106, top, bottom, high)
 
 
-def _above(pen: Pen, walk: "Walk") -> None:
+def _above(pen: Pen, walk: Shown) -> None:
     """The formula, what this step does, and the queries with the chosen one framed."""
     step, under = walk.settings["step"], {"none": "1", "1/√d": "√d_k", "1/d": "d_k"}[walk.settings["scale"]]
     for x, y, text, size, at, role in FORMULA:
@@ -96,7 +110,7 @@ def _above(pen: Pen, walk: "Walk") -> None:
         if step == at:
             pen.box(x - 2, y + 8, 4 + 0.58 * size * len(text or "√d"), 3, role)
     pen.line(244, 45, 306, 45, style.INK)
-    for number, line in enumerate(wrap(f"{step} of 5, {STEPS[step - 1]}. {walk.text()}", 128)[:2]):
+    for number, line in enumerate(wrap(f"{step} of 5, {STEPS[step - 1]}. {walk.told}", 128)[:2]):
         pen.words(LEFT + 16, 109 + 20 * number, line)
     pen.box(LEFT, 88, 4, 54, style.QUERY)
     pen.words(LEFT, 173, "query", color=style.FAINT)
@@ -124,7 +138,7 @@ def _spark(
     pen.boxes(boxes, fill)
 
 
-def _keys(pen: Pen, walk: "Walk", place: Place) -> None:
+def _keys(pen: Pen, walk: Shown, place: Place) -> None:
     """Steps 1 to 4: the query meets the keys, products, and what has become of their sum."""
     i, step, d = walk.settings["query"], walk.settings["step"], walk.settings["dk"]
     q, keys, tall = walk.Q[i, :d], walk.K[:, :d], min(place.high - 5, 46)
@@ -132,7 +146,7 @@ def _keys(pen: Pen, walk: "Walk", place: Place) -> None:
         products = q * keys
     limit, most = _largest(walk.Q[:, :d], walk.K[:, :d]), _largest(products)
     middle, x = (place.top + place.bottom) / 2, LEFT + place.ask
-    score = ("Σ = score qᵢ·kⱼ", f"score ÷ {walk.divisor_name}", "score + mask", "eˢᶜᵒʳᵉ")[step - 1]
+    score = ("Σ = score qᵢ·kⱼ", f"score ÷ {walk.divisor}", "score + mask", "eˢᶜᵒʳᵉ")[step - 1]
     for at, text in (
         (0, "query qᵢ"),
         (place.key - 14, "× keys kⱼ"),
@@ -154,24 +168,24 @@ def _keys(pen: Pen, walk: "Walk", place: Place) -> None:
         _score(pen, walk, place, j)
 
 
-def _score(pen: Pen, walk: "Walk", place: Place, j: int) -> None:
+def _score(pen: Pen, walk: Shown, place: Place, j: int) -> None:
     """The bar of one row at the chosen step, and its number."""
-    i, step, numbers = walk.settings["query"], walk.settings["step"], walk.numbers
+    i, step = walk.settings["query"], walk.settings["step"]
     x, y, thick = LEFT + place.bar, place.row(j), min(0.42 * place.high, 20)
-    value = (numbers.scores, numbers.scaled, numbers.masked, numbers.masked)[step - 1][i, j]
-    zero, unit = x + place.long / 2, place.long / 2 / _largest(numbers.scores[i], numbers.scaled[i])
-    said, at = written(value), LEFT + place.width - 98
+    value = (walk.scores, walk.scaled, walk.masked, walk.masked)[step - 1][i, j]
+    zero, unit = x + place.long / 2, place.long / 2 / _largest(walk.scores[i], walk.scaled[i])
+    said, at = two_digits(value), LEFT + place.width - 98
     if step == 4:
-        powers, shift = exponentials(numbers.masked[i])
-        exponent = written(value - shift)
+        powers, shift = exponentials(walk.masked[i])
+        exponent = two_digits(value - shift)
         pen.words(at, y + 4.5, "e")
         pen.words(at + 8, y, exponent, 12)
         zero, unit, value, at = x, place.long / _largest(powers), powers[j], at + 12 + 7 * len(exponent)
-        said = f"= {written(value)}"
+        said = f"= {two_digits(value)}"
     elif step == 3 and np.isneginf(value):
         pen.hatch(x, y - thick / 2, place.long, thick)
     if step == 2:
-        before = float(np.nan_to_num(numbers.scores[i, j])) * unit
+        before = float(np.nan_to_num(walk.scores[i, j])) * unit
         pen.outline(zero, y - thick / 2, before, thick)
     long = value * unit if np.isfinite(value) else 0.0
     pen.box(zero, y - thick / 2, long, thick, style.SHADE)
@@ -187,7 +201,7 @@ def exponentials(row: np.ndarray) -> tuple[np.ndarray, float]:
         return np.exp(row - shift), shift
 
 
-def _unit_bar(pen: Pen, walk: "Walk", place: Place, y: float) -> None:
+def _unit_bar(pen: Pen, walk: Shown, place: Place, y: float) -> None:
     """The weights end to end: one bar of length 1."""
     weights = walk.weights[walk.settings["query"]]
     wide = place.width - 2
@@ -197,7 +211,7 @@ def _unit_bar(pen: Pen, walk: "Walk", place: Place, y: float) -> None:
         pen.box(start + 0.75, y, max(end - start - 1.5, 0), 22, style.WEIGHT)
         if end - start > 30:
             pen.words((start + end) / 2, y - 20, _short(token, int((end - start) / 7)), 12, ha="center")
-            pen.words((start + end) / 2, y - 6, written(weight), 12, ha="center", fontweight="bold")
+            pen.words((start + end) / 2, y - 6, two_digits(weight), 12, ha="center", fontweight="bold")
     for x, text, align in (
         (0, "0", "left"),
         (wide / 2, "weights: one bar of length 1", "center"),
@@ -206,7 +220,7 @@ def _unit_bar(pen: Pen, walk: "Walk", place: Place, y: float) -> None:
         pen.words(LEFT + 1 + x, y + 36, text, **SOFT, ha=align)
 
 
-def _values(pen: Pen, walk: "Walk", place: Place) -> None:
+def _values(pen: Pen, walk: Shown, place: Place) -> None:
     """Step 5: weight × value for every key, and tip to tip in the plane where that can be drawn."""
     i, shown = walk.settings["query"], min(walk.V.shape[1], 3)
     weights, value, digits = walk.weights[i], place.name + 78, 45
@@ -220,7 +234,7 @@ def _values(pen: Pen, walk: "Walk", place: Place) -> None:
     for j, token in enumerate(walk.tokens):
         y = place.row(j) + 4.5
         pen.words(LEFT, y, _short(token))
-        pen.words(LEFT + place.name + 2, y, written(weights[j]), fontweight="bold")
+        pen.words(LEFT + place.name + 2, y, two_digits(weights[j]), fontweight="bold")
         pen.box(LEFT + place.name + 2, y + 4, 64 * float(np.nan_to_num(weights[j])), 5, style.WEIGHT)
         for x, numbers in ((value, walk.V[j]), (part, parts[j])):
             _row(pen, LEFT + x, y, numbers[:shown])
@@ -234,11 +248,11 @@ def _values(pen: Pen, walk: "Walk", place: Place) -> None:
 
 
 def _row(pen: Pen, x: float, y: float, numbers: np.ndarray, **look: Any) -> None:
-    for c, number in enumerate(numbers):
-        pen.words(x + 45 * (c + 1) - 2, y, written(number), 12.5, ha="right", **look)
+    for c, value in enumerate(numbers):
+        pen.words(x + 45 * (c + 1) - 2, y, two_digits(value), 12.5, ha="right", **look)
 
 
-def _tip_to_tip(pen: Pen, walk: "Walk", parts: np.ndarray, box: tuple[float, float, float]) -> None:
+def _tip_to_tip(pen: Pen, walk: Shown, parts: np.ndarray, box: tuple[float, float, float]) -> None:
     """Above the values and their shares, below the shares tip to tip."""
     (left, wide, high), axes = box, plane_of(walk.V)
     values, flat = walk.V @ axes.T, parts @ axes.T
@@ -278,14 +292,14 @@ def _fit(points: np.ndarray, box: tuple[float, float, float, float]) -> Callable
     return lambda point: np.array([x + w / 2, y + 10 + h / 2]) + unit * (point - middle) * (1, -1)
 
 
-def _matrix(pen: Pen, walk: "Walk", values: np.ndarray) -> None:
+def _matrix(pen: Pen, walk: Shown, values: np.ndarray) -> None:
     """All queries and keys after the chosen step."""
-    n, step, seen = len(walk.tokens), walk.settings["step"], walk.allowed()
+    n, step = len(walk.tokens), walk.settings["step"]
     x, high = WIDTH - LEFT - CELL * n, min(max(240 / len(walk.queries), 26), 44) + 2
-    name = ("scores QKᵀ", f"scores ÷ {walk.divisor_name}", "scores + mask", "weights", "weights")[step - 1]
+    name = ("scores QKᵀ", f"scores ÷ {walk.divisor}", "scores + mask", "weights", "weights")[step - 1]
     pen.words(x - 60, 173, "all queries: ", color=style.FAINT)
     pen.words(x + 20, 173, name, fontweight="bold")
-    most, top = _largest(walk.numbers.scores, walk.numbers.scaled), TOP + 24
+    most, top = _largest(walk.scores, walk.scaled), TOP + 24
     for j, token in enumerate(walk.tokens):
         pen.words(x + (j + 0.5) * CELL, TOP + 14, _short(token, 6), ha="center")
     for i, query in enumerate(walk.queries):
@@ -300,11 +314,11 @@ def _matrix(pen: Pen, walk: "Walk", values: np.ndarray) -> None:
             pen.box(left + 1, y + 1, CELL - 2, high - 2, style.GRID, 0.4)
             if step >= 4:
                 pen.box(left + 1, y + 1, CELL - 2, high - 2, style.WEIGHT, 0.62 * share)
-            elif seen[i, j] or step < 3:
+            elif walk.seen[i, j] or step < 3:
                 pen.box(left + CELL / 2, y + high - 6, share / most * (CELL - 2) / 2, 5, style.SHADE)
-            if step >= 3 and not seen[i, j]:
+            if step >= 3 and not walk.seen[i, j]:
                 pen.hatch(left + 1, y + 1, CELL - 2, high - 2)
-            pen.words(left + CELL / 2, y + high / 2 + 4, written(value), 12.5, ha="center")
+            pen.words(left + CELL / 2, y + high / 2 + 4, two_digits(value), 12.5, ha="center")
         if chosen:
             pen.frame(x - 62, y, CELL * n + 63, high, style.QUERY)
 
@@ -313,6 +327,11 @@ def _largest(*arrays: np.ndarray) -> float:
     """The largest finite size among them, or 1."""
     sizes = np.abs(np.concatenate([array.ravel() for array in arrays]))
     return float(sizes[np.isfinite(sizes)].max(initial=0.0)) or 1.0
+
+
+def two_digits(x: float) -> str:
+    """A number as the living picture writes it."""
+    return "NaN" if np.isnan(x) else style.write(x, 2)
 
 
 def _short(name: str, room: int = 12) -> str:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.show.visualiser import NUMBERS, vector_of, walk_through, written
-from sdpa_helpers.show.visualiser_still import plane_of
+from sdpa_helpers.show.visualiser import NUMBERS, vector_of, walk_through
+from sdpa_helpers.show.visualiser_still import plane_of, two_digits
 
 SHAPES = [(5, 5, 3, 2), (4, 5, 3, 2), (1, 1, 1, 1), (12, 12, 64, 3), (7, 3, 2, 5)]  # n_q, n_k, d_k, d_v
 SCALES, MASKS, TEMPERATURES = (
@@ -156,9 +156,9 @@ def test_the_still_shows_the_numbers_of_its_step_and_of_none_later():
     for step, (one, right) in enumerate(zip(steps, numbers, strict=True), start=1):
         there = shown(one)
         for value in right.ravel():
-            assert written(value) in there
+            assert two_digits(value) in there
         if step <= 3:
-            later = {written(w) for w in walk.weights[1]} - {written(x) for x in right.ravel()}
+            later = {two_digits(w) for w in walk.weights[1]} - {two_digits(x) for x in right.ravel()}
             assert later
             assert not later & set(there)
         assert ("−∞" in there) == (step in (3, 4))  # at 4 as an exponent
