@@ -102,15 +102,19 @@ ROLES = {"__init__", "claims", "experiments", "figures", "widget"}
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_has_its_files(lesson):
+    assert {path.stem for path in (PACKAGE / "lessons" / folder_of(lesson)).glob("*.py")} >= ROLES
+
+
+@pytest.mark.parametrize("lesson", ["00_start_here", *LESSONS])
 def test_what_a_lesson_offers_is_what_its_notebook_uses(lesson):
-    folder = PACKAGE / "lessons" / folder_of(lesson)
-    assert {path.stem for path in folder.glob("*.py")} >= ROLES
+    folder = lesson[3:]
     cells = json.loads((COURSE / "notebooks" / f"{lesson}.ipynb").read_text())["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     used = set(re.findall(r"\blesson\.(\w+)", code))
-    for names in re.findall(rf"from sdpa_helpers\.lessons\.{folder_of(lesson)} import ([\w, ]+)", code):
+    for names in re.findall(rf"from sdpa_helpers\.lessons\.{folder} import ([\w, ]+)", code):
         used |= {name.strip() for name in names.split(",")}
-    offered = importlib.import_module(f"sdpa_helpers.lessons.{folder_of(lesson)}").__all__
+    offered = importlib.import_module(f"sdpa_helpers.lessons.{folder}").__all__
     assert sorted(offered) == sorted(used)
 
 
