@@ -7,7 +7,7 @@ Lines and areas are cut to their axes here, so that nothing has to be clipped by
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -28,9 +28,9 @@ CENTRED = "centred"
 HOLLOW = ' fill="none"'
 _LETTERS = {
     int(Path.MOVETO): ("M", 1),
-    int(Path.LINETO): ("L", 1),
-    int(Path.CURVE3): ("Q", 2),
-    int(Path.CURVE4): ("C", 3),
+    int(Path.LINETO): ("l", 1),
+    int(Path.CURVE3): ("q", 2),
+    int(Path.CURVE4): ("c", 3),
 }
 _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 _HIGH = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵃᵇᶜᵈᵉᵍⁱᵏᵐⁿᵒᵖʳˢᵗˣᵀ", "0123456789−+abcdegikmnoprstxT", strict=True))
@@ -121,7 +121,9 @@ class PageRenderer(RendererBase):
             wide = 2 * radius + (self.points_to_pixels(gc.get_linewidth()) if stroke else 0)
             look = f'{HOLLOW}{one_colour} stroke-width="{_short(wide)}" stroke-linecap="round"'
             inside = [self._up.transform(place) for place in places if _holds(clip, place)]
-            self._add(look, "".join(f"M{_pair(place)}h0" for place in inside))
+            tenths = np.rint(10 * np.array(inside).reshape(-1, 2))
+            moves = np.diff(tenths, axis=0, prepend=0)
+            self._add(look, "".join(f"{'m' if i else 'M'}{_steps(move)}h0" for i, move in enumerate(moves)))
             return
         for place in places:
             # A marker at the edge is shown whole. (An area comes as a marker, too, when a figure has but one.)
@@ -265,26 +267,46 @@ def _inside(shape: Path, box: Bbox) -> bool:
 
 
 def _as_d(path: Path, up: Transform) -> str:
-    """The `d` of an SVG path."""
-    vertices = np.asarray(up.transform(path.vertices))
-    lines = [Path.MOVETO] + [Path.LINETO] * (len(vertices) - 1)
+    """The `d` of an SVG path, in steps from point to point: those are shorter to write than places."""
+    places = np.rint(10 * np.asarray(up.transform(path.vertices)))  # tenths of a pixel: no rounding adds up
+    lines = [Path.MOVETO] + [Path.LINETO] * (len(places) - 1)
     codes = [int(code) for code in (lines if path.codes is None else np.asarray(path.codes))]
-    parts, i, before = [], 0, ""
+    parts, i, at = [], 0, places[:1]
     while i < len(codes) and codes[i] != Path.STOP:
         if codes[i] == Path.CLOSEPOLY:
             parts.append("z")
-            before, i = "", i + 1
+            i += 1
             continue
         letter, many = _LETTERS[codes[i]]
-        points = " ".join(_pair(vertex) for vertex in vertices[i : i + many])
-        same = letter == "L" and before in ("M", "L")  # a pair after those is a line without saying so
-        parts.append(f" {points}" if same else f"{letter}{points}")
-        before, i = letter, i + many
+        points = places[i : i + many]
+        if letter == "M":
+            parts.append("M" + _steps(points.ravel()))
+        elif letter == "l":
+            parts.append(_line(*(points - at)[0], after=parts[-1]))
+        else:
+            parts.append(letter + _steps((points - at).ravel()))
+        at, i = points[-1:], i + many
     return "".join(parts)
 
 
-def _pair(vertex: Array) -> str:
-    return f"{_short(vertex[0])} {_short(vertex[1])}"
+def _line(across: float, down: float, after: str) -> str:
+    if not across and not down:
+        return ""
+    if not across or not down:
+        return f"v{_steps([down])}" if not across else f"h{_steps([across])}"
+    steps = _steps([across, down])
+    if not after.startswith(("l", " ", "-")):
+        return f"l{steps}"
+    return steps if steps.startswith("-") else f" {steps}"  # a pair after a line is a line without saying so
+
+
+def _steps(tenths: Iterable[float]) -> str:
+    """Numbers in a row, as short as SVG can read them: 2.5-.3 12"""
+    texts = [
+        _short(tenth / 10).replace("0.", ".", 1) if abs(tenth) < 10 else _short(tenth / 10)
+        for tenth in tenths
+    ]
+    return "".join(text if text.startswith("-") or not i else f" {text}" for i, text in enumerate(texts))
 
 
 def _short(number: float, digits: int = 1) -> str:

@@ -59,10 +59,39 @@ def test_everything_lies_in_the_picture(everything):
     _, _, width, height = map(float, picture.get("viewBox").split())
     assert (width, height) == (900, 300)
     for path in picture.iter(f"{SVG}path"):
-        numbers = [float(n) for n in re.findall(r"-?[0-9.]+", path.get("d").replace("h0", ""))]
-        assert min(numbers) >= -2
-        assert max(numbers[::2]) <= width + 2
-        assert max(numbers[1::2]) <= height + 2
+        places = np.array(list(walked(path.get("d"))))
+        assert (places >= -2).all()
+        assert (places <= np.array([width, height]) + 2).all()
+
+
+def walked(d: str):
+    """The points of a path that is written as in these figures: M absolute, everything else in steps."""
+    at = np.zeros(2)
+    for letter, told in re.findall(r"([Mmlhvqcz])([^Mmlhvqcz]*)", d):
+        numbers = np.array([float(n) for n in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", told)])
+        if letter in "hv":
+            numbers = np.array([numbers[0], 0.0] if letter == "h" else [0.0, numbers[0]])
+        steps = numbers.reshape(-1, 2)
+        if letter in "qc":  # the last of two or three is the end
+            yield from at + steps
+            steps = steps[-1:]
+        for step in steps:
+            at = step if letter == "M" else at + step
+            yield at
+
+
+def test_steps_lead_where_the_line_leads():
+    """No rounding adds up over many points, and neighbours that look the same share an element."""
+    fig, ax = style.figure("walk", size=(6.0, 3.0))
+    x = np.arange(400)
+    y = np.cumsum(np.where(x % 7 < 3, 0.37, -0.29))
+    ax.plot(x, y, color=style.KEY)
+    (line,) = ax.lines
+    svg = style.show(fig, "walk").svg()
+    (d,) = re.findall(rf'<path d="([^"]*)" fill="none" stroke="{style.KEY.lower()}"', svg)
+    wanted = ax.transData.transform(line.get_xydata())[[0, -1]] * [1, -1] + [0, 300]
+    found = list(walked(d))
+    assert np.allclose([found[0], found[-1]], wanted, atol=0.06)
 
 
 def test_a_raster_image_is_refused():
