@@ -77,6 +77,8 @@ def test_axe_finds_nothing_and_letters_can_be_read(widgets, axe, dark):
         output = widgets.fresh(lesson)
         part = f".jp-Cell:nth-child({widgets.cell(lesson) + 1}) .jp-Cell-outputArea"
         assert axe(widgets.page, part, every=True) == []
+        scheme = output.locator(".panel").evaluate("panel => getComputedStyle(panel).colorScheme")
+        assert scheme == ("dark" if dark else "light")
         letters, paper = (
             output.locator(where).first.evaluate(f"e => getComputedStyle(e).{what}")
             for where, what in (

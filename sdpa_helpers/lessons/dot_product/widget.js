@@ -98,7 +98,6 @@ function planeOf() {
   const words = Object.fromEntries(["lowWord", "winsWord"].map(name => [name, shape("text", { class: "quiet" })]));
   for (const name of ["angle", ...RULED]) words[name] = shape("text", { class: "quiet", "text-anchor": "middle" });
   for (const name of ["sayA", "sayB"]) words[name] = shape("text", { "text-anchor": "middle" });
-  words.lowWord.textContent = "score below 0";
   const stripes = shape("pattern", { id: "stripes", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
     shape("rect", { width: 6, height: 6, fill: "var(--paper)" }), shape("rect", { width: 3, height: 6, fill: "var(--key)" }));
   const element = shape("svg", { class: "plane", role: "group", "aria-label": "The plane with a query and two keys" },
@@ -143,7 +142,7 @@ function drawScene({ pen, words }, scene, [width, height], origin, unit) {
   pen.a.setAttribute("d", arrow(at([0, 0]), at(pointOf(a)), 4).join(""));
   [pen.b, pen.head].forEach((stroke, i) => stroke.setAttribute("d", arrow(at([0, 0]), at(pointOf(b)), 4)[i]));
   drawAngle(pen.arc, words.angle, scene, at, unit);
-  putWord(words.lowWord, nearEdge(t => across(-0.12, t), [width, height]), "", c > 0 ? "end" : "start");
+  putWord(words.lowWord, nearEdge(t => across(-12 / unit, t), [width, height]), none ? "" : "score below 0", c > 0 ? "end" : "start");
   putWord(words.winsWord, nearEdge(t => across(A.shadow + 12 / unit, t), [width, height]), none ? "" : "B wins here", c > 0 ? "start" : "end");
   for (const [word, shadow, lane, text] of [[words.sayA, A, LANES.a, "A"], [words.sayB, B, LANES.b, "B"]]) {
     const back = shadow.shadow < 0 ? -1 : 1, beside = 30 * Math.abs(c) + (lane - 10) * Math.abs(s), [x, y] = along(shadow.shadow, lane);
@@ -158,7 +157,7 @@ function drawScene({ pen, words }, scene, [width, height], origin, unit) {
 function putWord(word, [x, y], text, anchor) {
   word.setAttribute("x", x.toFixed(1));
   word.setAttribute("y", y.toFixed(1));
-  if (text !== "") word.textContent = text;
+  word.textContent = text;
   if (anchor) word.setAttribute("text-anchor", anchor);
 }
 
