@@ -58,26 +58,24 @@ function fillSentence(place, sentence) {
   }));
 }
 
-/** Light a symbol of the formula and its pixels, both ways: what the pointer is on, or the focus. */
+/** Light a symbol of the formula and its pixels, both ways: what the pointer is on, or the focus. Returns what to call
+ *  when the picture has changed. */
 function linkSymbols(panel) {
   const buttons = [...panel.querySelectorAll(".formula [data-part]")], stage = panel.querySelector(".stage");
   const parts = element => (element?.closest?.("[data-part]")?.dataset.part || "").split(" ").filter(Boolean);
-  const light = (symbols, pixels) => {
+  let focused = null, at = null;
+  const light = target => {
+    const symbols = parts(target), [symbol] = target?.closest?.(".formula") ? symbols : [];
+    at = target;
     for (const button of buttons) button.classList.toggle("lit", symbols.includes(button.dataset.part));
-    let any = false;
-    for (const mark of stage.querySelectorAll("[data-part]")) {
-      const lit = pixels && mark.dataset.part.split(" ").some(part => symbols.includes(part));
-      mark.classList.toggle("lit", lit);
-      any ||= lit;
-    }
-    stage.classList.toggle("dimmed", any);
+    if (symbol && stage.querySelector(`[data-part~=${symbol}]`)) stage.dataset.lit = symbol; // the style dims all else
+    else delete stage.dataset.lit;
   };
-  const follow = target => light(parts(target), Boolean(target?.closest?.(".formula")));
-  let focused = null;
-  panel.addEventListener("pointerover", ({ target, pointerType }) => { if (pointerType === "mouse") follow(parts(target).length ? target : focused); });
-  panel.addEventListener("pointerleave", () => follow(focused));
-  panel.addEventListener("focusin", ({ target }) => { focused = target.matches(".formula :focus-visible") ? target : null; follow(focused); });
-  panel.addEventListener("focusout", () => { focused = null; follow(null); });
+  panel.addEventListener("pointerover", ({ target, pointerType }) => { if (pointerType === "mouse") light(parts(target).length ? target : focused); });
+  panel.addEventListener("pointerleave", () => light(focused));
+  panel.addEventListener("focusin", ({ target }) => { focused = target.matches(".formula :focus-visible") ? target : null; light(focused); });
+  panel.addEventListener("focusout", () => { focused = null; light(null); });
+  return () => light(at?.isConnected ? at : focused);
 }
 
 // ---- keeping all in step -----------------------------------------------------------------------------------
@@ -103,7 +101,7 @@ function fillWalk(panel, given, model) {
   $(".scene").append(picture.element);
   picture.element.setAttribute("aria-describedby", "said");
   $(".say").after(spoken.element);
-  linkSymbols(panel);
+  const relight = linkSymbols(panel);
 
   function begin() {
     Object.assign(s, beginning(first));
@@ -126,6 +124,7 @@ function fillWalk(panel, given, model) {
     drawFlow(r, from);
     drawFormula();
     drawControls();
+    relight();
   }
   function drawFlow(r, from) {
     const wide = width || 600, { height, lists } = flowOf(s, r, wide, !from || from.step === s.step);

@@ -3,6 +3,12 @@
 /* global MARKS_STYLE, TOUCH_STYLE, MOST_TOKENS, safe, write */
 /* exported WALK_STYLE, WALK_PAGE, SYMBOLS, divisorOf, queryChips, matrixTable */
 
+/** The symbols of the formula: the step each belongs to, its role, and what it is called. */
+const SYMBOLS = {
+  out: [5, "out", "output"], softmax: [4, "weight", "softmax"], Q: [1, "query", "Q, the queries"], K: [1, "key", "K transposed, the keys"],
+  scale: [2, "", "the scale"], mask: [3, "", "M, the mask"], V: [5, "value", "V, the values"],
+};
+
 const WALK_STYLE = `${TOUCH_STYLE}${MARKS_STYLE}
 :host { max-width: 1040px; }
 .top { display: flex; flex-wrap: wrap; gap: 8px 26px; align-items: center; justify-content: space-between; }
@@ -10,7 +16,7 @@ const WALK_STYLE = `${TOUCH_STYLE}${MARKS_STYLE}
 .formula .word { font-style: normal; } .formula .frac { display: inline-flex; flex-direction: column; align-items: center; margin: 0 2px; } .formula .over { display: flex; border-bottom: 1.5px solid var(--ink); }
 .formula .big { font-size: 40px; font-style: normal; font-weight: 300; line-height: 1; } .formula .plain { padding: 0 5px; font-style: normal; }
 .formula button { font: inherit; background: none; border: 0; border-radius: 5px; border-bottom: 3px solid transparent; padding: 0 5px; min-width: 26px; min-height: 28px; }
-.formula button:hover, .formula button.lit { background: var(--lit); } .formula button[aria-current] { background: var(--lit); border-bottom-color: var(--role, var(--edge)); } .formula button.later { color: var(--soft); }
+.formula button:hover, .formula button.lit { background: var(--lit); } .formula button[aria-current] { background: color-mix(in srgb, var(--role, var(--edge)) 18%, var(--paper)); border-bottom-color: var(--role, var(--edge)); } .formula button.later { color: var(--soft); }
 .formula .root { border-top: 1.5px solid; } .formula sub, .formula sup { font-size: .68em; line-height: 0; }
 .nav, .settings, .own, .queries { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; }
 .nav .one { display: flex; align-items: center; gap: 7px; } .nav output { min-width: 104px; } .nav [data-do=play] { min-width: 68px; } .one { white-space: nowrap; }
@@ -31,19 +37,13 @@ input[type=range] { width: 104px; min-width: 80px; margin: 0 4px; vertical-align
 .matrix thead td { height: 22px; } .matrix td i { position: absolute; bottom: 0; height: 5px; background: var(--tint); transition: left .3s, width .3s, height .3s, opacity .3s, background-color .3s; } .matrix td span { position: relative; }
 .matrix td.hidden { background-image: repeating-linear-gradient(135deg, var(--line) 0 1px, transparent 1px 6px); color: var(--soft); }
 .matrix tr.on { outline: 2px solid var(--query); border-radius: 4px; } .matrix tr.on th { font-weight: 650; }
-.mark, .matrix table { transition: opacity .15s; } .dimmed .mark:not(.lit), .dimmed .matrix table:not(.lit) { opacity: .16; }
+.mark, .matrix table { transition: opacity .15s; } ${Object.keys(SYMBOLS).map(which => `[data-lit=${which}] [data-part]:not([data-part~=${which}])`).join(", ")} { opacity: .16; }
 .settings { border-top: 1px solid var(--line); margin-top: 16px; padding-top: 10px; gap: 8px 18px; } .settings output { display: inline-block; min-width: 26px; }
 details { margin-top: 8px; } summary { cursor: pointer; min-height: 24px; } .own { margin-top: 8px; align-items: flex-start; gap: 8px 18px; } .own label { display: flex; flex-direction: column; gap: 3px; flex: 1 1 190px; }
 .own .wide { flex-basis: 100%; } textarea { font: 12.5px/1.4 ui-monospace, monospace; width: 100%; white-space: pre; resize: vertical; }
 .notice:not(:empty) { margin-top: 8px; }
 @container (max-width: 520px) { .say { min-height: calc(5.8em + 14px); } .formula { font-size: 19px; } .formula .big { font-size: 34px; } }
 @media (prefers-reduced-motion: reduce) { .mark, .matrix table, .matrix td i { transition: none; } }`;
-
-/** The symbols of the formula: the step each belongs to, its role, and what it is called. */
-const SYMBOLS = {
-  out: [5, "out", "output"], softmax: [4, "weight", "softmax"], Q: [1, "query", "Q, the queries"], K: [1, "key", "K transposed, the keys"],
-  scale: [2, "", "the scale"], mask: [3, "", "M, the mask"], V: [5, "value", "V, the values"],
-};
 
 const term = (which, shown) => {
   const [step, role, spoken] = SYMBOLS[which];

@@ -31,9 +31,8 @@ function nameOfScale({ scale, temperature }) {
 
 const plainly = sentence => sentence.map(part => (Array.isArray(part) ? part[0] : part)).join("");
 
-/** The key that the sentence is about: the one asked for, else the best that the query may see. */
+/** The key that the sentence is about: the best that the query may see. */
 function spokenKey(s, r) {
-  if (s.pointed in s.tokens) return s.pointed;
   const scores = r.scores[s.query], seen = range(scores.length).filter(j => mayAttend(s.mask, s.size, s.query, j));
   return (seen.length ? seen : [0]).reduce((a, b) => (scores[b] > scores[a] ? b : a));
 }

@@ -165,28 +165,28 @@ def test_mouse_and_keyboard(alive):
 def test_symbols_light_their_pixels_and_back(alive):
     page = alive(walk_through(step=4, query=2, mask="causal"))
     lit = "all => [...new Set(all.map(one => one.dataset.part))].sort()"
-    pixels, symbols = page.locator(".marks .lit"), page.locator(".formula .lit")
+    bright = "all => all.filter(one => getComputedStyle(one).opacity > 0.2)"
+    pixels, symbols = page.locator(".stage [data-part]"), page.locator(".formula .lit")
+    every = pixels.evaluate_all(lit)
     page.get_by_role("button", name="K transposed").hover()
-    assert pixels.evaluate_all(lit) == ["K", "Q K"]
-    assert page.locator(".stage.dimmed").count() == 1
+    assert pixels.evaluate_all(f"all => ({lit})(({bright})(all))") == ["K", "Q K"]
     page.locator('[data-id="q:frame"]').hover()
     assert symbols.evaluate_all(lit) == ["Q"]
-    assert page.locator(".stage.dimmed").count() == 0
+    assert pixels.evaluate_all(f"all => ({lit})(({bright})(all))") == every
     page.locator('[data-id="piece:1"]').hover()
     assert symbols.evaluate_all(lit) == ["softmax"]
     page.locator(".matrix tbody td").first.hover()
     assert symbols.evaluate_all(lit) == ["softmax"]
     page.mouse.move(1, 1)
-    assert symbols.count() == pixels.count() == 0
+    assert symbols.count() == 0
 
-    page.get_by_role("button", name="Play").focus()
-    for _ in range(2):
-        page.keyboard.press("Shift+Tab")  # Forward, Back
+    page.get_by_role("button", name="Back").focus()
     page.keyboard.press("Shift+Tab")
     assert symbols.evaluate_all(lit) == ["V"]
-    assert page.locator(".stage.dimmed").count() == 0  # V has no pixels yet
+    assert pixels.evaluate_all(f"all => ({lit})(({bright})(all))") == every  # V has no pixels yet
     page.keyboard.press("Enter")
     assert page.locator(".say").inner_text().startswith("5 of 5")
+    assert pixels.evaluate_all(f"all => ({lit})(({bright})(all))") == ["V", "V out", "V softmax"]
     page.keyboard.press("Shift+Tab")
     assert symbols.evaluate_all(lit) == ["mask"]
 
