@@ -16,13 +16,13 @@ const WALK_STYLE = `${TOUCH_STYLE}${MARKS_STYLE}
 .formula .word { font-style: normal; } .formula .frac { display: inline-flex; flex-direction: column; align-items: center; margin: 0 2px; } .formula .over { display: flex; border-bottom: 1.5px solid var(--ink); }
 .formula .big { font-size: 40px; font-style: normal; font-weight: 300; line-height: 1; } .formula .plain { padding: 0 5px; font-style: normal; }
 .formula button { font: inherit; background: none; border: 0; border-radius: 5px; border-bottom: 3px solid transparent; padding: 0 5px; min-width: 26px; min-height: 28px; }
-.formula button:hover, .formula button.lit { background: var(--lit); } .formula button[aria-current] { background: color-mix(in srgb, var(--role, var(--edge)) 18%, var(--paper)); border-bottom-color: var(--role, var(--edge)); } .formula button.later { color: var(--soft); }
+.formula button:hover, .formula button.lit { background: color-mix(in srgb, var(--role, var(--edge)) 34%, var(--paper)) !important; } .formula button[aria-current] { background: color-mix(in srgb, var(--role, var(--edge)) 18%, var(--paper)); border-bottom-color: var(--role, var(--edge)); } .formula button.later { color: var(--soft); }
 .formula .root { border-top: 1.5px solid; } .formula sub, .formula sup { font-size: .68em; line-height: 0; }
 .nav, .settings, .own, .queries { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; }
-.nav .one { display: flex; align-items: center; gap: 7px; } .nav output { min-width: 104px; } .nav [data-do=play] { min-width: 68px; } .one { white-space: nowrap; }
+.nav .one { display: flex; align-items: center; gap: 7px; } .nav output { min-width: 116px; } .nav [data-do=play] { min-width: 68px; } .one { white-space: nowrap; }
 button[aria-disabled=true] { opacity: .5; cursor: default; }
 input[type=range] { width: 104px; min-width: 80px; margin: 0 4px; vertical-align: middle; }
-.say { min-height: calc(2.9em + 14px); margin: 10px 0 12px; }
+.say { min-height: calc(2.9em + 14px); margin: 10px 0 12px; } .say .moving { display: inline; }
 .stage { display: flex; flex-wrap: wrap; gap: 16px 30px; align-items: flex-start; } .scene { flex: 1 1 560px; min-width: 0; } .scene > svg { margin-top: 10px; }
 .queries { border: 0; margin: 0; padding: 0; } .queries legend { float: left; padding: 0; margin-right: 4px; color: var(--soft); }
 .queries label { display: inline-flex; align-items: center; min-height: 28px; padding: 0 10px; border: 1px solid var(--line); border-radius: 15px; cursor: pointer; max-width: 220px; position: relative; }
@@ -38,10 +38,11 @@ input[type=range] { width: 104px; min-width: 80px; margin: 0 4px; vertical-align
 .matrix td.hidden { background-image: repeating-linear-gradient(135deg, var(--line) 0 1px, transparent 1px 6px); color: var(--soft); }
 .matrix tr.on { outline: 2px solid var(--query); border-radius: 4px; } .matrix tr.on th { font-weight: 650; }
 .mark, .matrix table { transition: opacity .15s; } ${Object.keys(SYMBOLS).map(which => `[data-lit=${which}] [data-part]:not([data-part~=${which}])`).join(", ")} { opacity: .16; }
-.settings { border-top: 1px solid var(--line); margin-top: 16px; padding-top: 10px; gap: 8px 18px; } .settings output { display: inline-block; min-width: 26px; }
+.settings { flex: 1 1 250px; align-content: flex-start; gap: 8px 18px; padding-top: 4px; } .settings output { display: inline-block; min-width: 26px; }
 details { margin-top: 8px; } summary { cursor: pointer; min-height: 24px; } .own { margin-top: 8px; align-items: flex-start; gap: 8px 18px; } .own label { display: flex; flex-direction: column; gap: 3px; flex: 1 1 190px; }
 .own .wide { flex-basis: 100%; } textarea { font: 12.5px/1.4 ui-monospace, monospace; width: 100%; white-space: pre; resize: vertical; }
 .notice:not(:empty) { margin-top: 8px; }
+@container (min-width: 914px) { .settings { flex-basis: 100%; border-top: 1px solid var(--line); padding-top: 10px; } }
 @container (max-width: 520px) { .say { min-height: calc(5.8em + 14px); } .formula { font-size: 19px; } .formula .big { font-size: 34px; } }
 @media (prefers-reduced-motion: reduce) { .mark, .matrix table, .matrix td i { transition: none; } }`;
 
@@ -57,8 +58,8 @@ ${term("out", `<span class="word">output</span>`)}<span class="plain">=</span>${
 <div class="nav"><button data-do="back">‹ Back</button><button data-do="forward">Forward ›</button><button data-do="play">Play</button></div></div>
 <p class="say" id="said"></p>
 <div class="stage"><div class="scene"><fieldset class="queries"></fieldset></div>
-<div class="matrix" role="region" tabindex="0" aria-label="All queries and all keys"></div></div>
-<div class="settings"><button data-do="reset">Start again</button></div>
+<div class="matrix" role="region" tabindex="0" aria-label="All queries and all keys"></div>
+<div class="settings"><button data-do="reset">Start again</button></div></div>
 <details><summary>Your own sentence or vectors</summary><div class="own">
 <label class="wide"><span>A sentence, up to ${MOST_TOKENS} words. The vectors come from the letters by a fixed rule: they know nothing about meaning.</span><input type="text" data-own="sentence"></label>
 ${["Q: one query a line", "K: one key a line", "V: one value a line"].map(t => `<label><span>${t}</span><textarea rows="6" spellcheck="false" data-own="${t[0]}"></textarea></label>`).join("")}

@@ -65,7 +65,7 @@ function ofSoftmax({ s, r, i, name }) {
   const weights = r.weights[i], most = Math.max(...weights);
   if (weights.some(Number.isNaN)) return ["Some scores are no finite numbers. ∞ − ∞ has no answer, so the weights are NaN."];
   if (!s.tokens.some((_, j) => mayAttend(s.mask, s.size, i, j))) return [`Every key is hidden from ${name}. Its weights are all 0: there is nothing to attend to.`];
-  return ["e to the power of each score, all squeezed into one bar of length 1: weights, positive, with the sum 1. The largest, ", [write(most), "weight"], `, goes to “${s.tokens[weights.indexOf(most)]}”.`];
+  return ["e to the power of each score; all of them squeezed into one bar of length 1. Its pieces are the weights. The largest, ", [write(most), "weight"], `, goes to “${s.tokens[weights.indexOf(most)]}”.`];
 }
 
 function ofValues(row) {
