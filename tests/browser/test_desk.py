@@ -73,6 +73,22 @@ def test_the_side_bar_lists_the_lessons_and_opens_one_beside_its_exercises(desk)
     assert sorted(opened) == sorted(["work/notebooks/00_start_here.ipynb", *pair])
 
 
+def test_new_points_show_when_the_window_gets_the_focus_again(desk):
+    def with_a_solved_lesson(route):
+        state = route.fetch().json()
+        for exercise in state["lessons"][1]["exercises"]:
+            exercise |= {"points": exercise["max_points"], "done": True}
+        state["lessons"][1]["points"] = state["lessons"][1]["max_points"]
+        route.fulfill(json=state)
+
+    desk.page.route("**/sdpa/course*", with_a_solved_lesson)
+    desk.page.evaluate("window.dispatchEvent(new Event('focus'))")
+    desk.page.wait_for_selector(".sdpa-course .ring.full")
+    solved = desk.page.locator(".sdpa-course ol > li").nth(1)
+    assert solved.locator("li .done").count() == solved.locator("li").count() > 0
+    desk.page.unroute("**/sdpa/course*")
+
+
 def test_reset_gives_the_stub_back_and_keeps_the_answer(desk):
     page = desk.page
     page.locator(".sdpa-course li li a", has_text="dot_product").first.click()

@@ -2,27 +2,25 @@
 
 const FOLDERS = ["notebooks", "exercises", "solutions"];
 
-/** The state of the course. `onChange(listener)` tells of new numbers. */
+/** The course and how far the learner is. `onChange(listener)` tells of new numbers; before the first ones `state` is null. */
 export class Course {
   constructor({ coreutils, services }, settings) {
     this.state = null;
     this.settings = settings;
-    this.address = name => coreutils.URLExt.join(settings.baseUrl, "sdpa", name);
     this.isServed = coreutils.PageConfig.getOption("sdpaCourse") === "true"; // said by the server's own extension
+    this.address = name => coreutils.URLExt.join(settings.baseUrl, "sdpa", name);
     this.request = services.ServerConnection.makeRequest;
     this.listeners = [];
     this.timer = null;
   }
 
-  /** Ask the server; whether there is a course. A server without the desk, or another folder, is no error. */
+  /** Ask the server. While it does not answer, what was last known stays. */
   async load() {
-    if (!this.isServed) return false;
     const answer = await this.request(this.address("course"), {}, this.settings).catch(() => null);
-    if (!answer?.ok) return false;
+    if (!answer?.ok) return;
     const state = await answer.json(), changed = JSON.stringify(state) !== JSON.stringify(this.state);
     this.state = state;
-    if (changed) this.listeners.forEach(listener => listener(state));
-    return true;
+    if (changed) this.listeners.forEach(listener => listener());
   }
 
   /** Ask again when the kernel has been quiet for a moment. */
@@ -38,11 +36,6 @@ export class Course {
     const parts = path.split("/");
     if (parts[0] === "work") parts.shift();
     return parts.length === 2 && FOLDERS.includes(parts[0]) && path.endsWith(".ipynb");
-  }
-
-  /** The lesson that a notebook belongs to, as lesson or as exercise. */
-  lessonAt(path) {
-    return this.state.lessons.find(({ lesson, exercise }) => path === lesson || path === exercise);
   }
 
   /** Put an answer aside and get the stub: {source, kept}. Throws with the server's words. */

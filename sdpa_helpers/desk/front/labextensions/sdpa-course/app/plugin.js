@@ -1,5 +1,5 @@
 // What the host activates: the course's look, its side bar, and the button that resets an exercise.
-// Everything waits for the server's answer; where the folder is no course nothing is added.
+// Where the server has no desk, or its folder is no course, nothing is added and nothing asked.
 
 import { Course } from "./course.js";
 import { beginAtCode, keepOutputInView, openPair } from "./opening.js";
@@ -20,22 +20,31 @@ export async function plugins(take) {
     description: "The look and the desk of the course on attention.",
     autoStart: true,
     requires: [notebook.INotebookTracker],
-    optional: [application.ILabShell, apputils.ICommandPalette],
-    activate: (app, tracker, labShell, palette) => { start({ app, tracker, labShell, palette, packages }); },
+    optional: [application.ILabShell, application.ILayoutRestorer, apputils.ICommandPalette],
+    activate: (app, tracker, labShell, restorer, palette) => start({ app, tracker, labShell, restorer, palette, packages }),
   }];
 }
 
-async function start(host) {
+function start(host) {
   const course = new Course(host.packages, host.app.serviceManager.serverSettings);
-  if (!(await course.load())) return;
+  if (!course.isServed) return;
   addStyle();
   whenOpened(host.tracker, panel => dress(panel, host, course));
-  host.packages.notebook.NotebookActions.executed.connect((_, { notebook, cell }) => {
-    const panel = host.tracker.find(one => one.content === notebook);
-    if (panel && course.owns(panel.context.path)) keepOutputInView(panel, cell);
-  });
+  followRuns(host, course);
   sideBar(host, course, lesson => openPair(host, course, lesson));
   addReset(host, course);
+  course.load();
+}
+
+/** A cell that runs says so in the margin, where prompts are hidden; what it shows stays in view. */
+function followRuns({ tracker, packages: { notebook: { NotebookActions } } }, course) {
+  const marked = (cell, runs) => cell.toggleClass("sdpa-runs", runs);
+  NotebookActions.executionScheduled.connect((_, { cell }) => marked(cell, true));
+  NotebookActions.executed.connect((_, { notebook, cell }) => {
+    marked(cell, false);
+    const panel = tracker.find(one => one.content === notebook);
+    if (panel && course.owns(panel.context.path)) keepOutputInView(panel, cell);
+  });
 }
 
 /** Call for every notebook that is open, and for each that opens. */

@@ -9,29 +9,42 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24
 
 /** Add it; `openPair(lesson)` opens a lesson with its exercises. */
 export function sideBar(host, course, openPair) {
-  const { app, labShell, tracker, packages: { lumino, ui, coreutils } } = host;
+  const { app, labShell, restorer, tracker } = host, widget = makeWidget(host);
+  const ways = waysToOpen(host, openPair);
+  const draw = () => course.state && widget.node.replaceChildren(
+    ...outline(course.state, tracker.currentWidget?.context.path ?? "", ways, widget.node));
+  const follow = () => { draw(); showFirst(host, course, widget); };
+  course.onChange(draw);
+  window.addEventListener("focus", () => course.refreshSoon());
+  app.shell.add(widget, "left", { rank: 50 });
+  if (labShell) restorer?.add(widget, ID); // JupyterLab remembers whether it was shown
+  else addToolbarButton(host, widget);
+  app.restored.then(() => {
+    follow();
+    tracker.currentChanged.connect(follow);
+  });
+}
+
+function makeWidget({ labShell, packages: { lumino, ui } }) {
   const widget = new lumino.Widget();
   widget.id = ID;
   widget.addClass("sdpa-course");
   widget.title.icon = new ui.LabIcon({ name: "sdpa-course:course", svgstr: ICON });
   widget.title.caption = "Course";
   widget.title.label = labShell ? "" : "Course";
-  const pages = coreutils.URLExt.join(coreutils.PageConfig.getBaseUrl(), labShell ? "lab/tree" : "notebooks");
-  const ways = {
-    address: path => coreutils.URLExt.join(pages, coreutils.URLExt.encodeParts(path)),
+  return widget;
+}
+
+/** Links lead to the host's own pages. In JupyterLab a click opens tabs; in Notebook 7, with one notebook a page, the
+ *  link itself does it. */
+function waysToOpen(host, openPair) {
+  const { labShell, packages: { coreutils: { PageConfig, URLExt } } } = host;
+  const pages = URLExt.join(PageConfig.getBaseUrl(), labShell ? "lab/tree" : "notebooks");
+  return {
+    address: path => URLExt.join(pages, URLExt.encodeParts(path)),
     openLesson: labShell && openPair,
     openExercise: labShell && ((lesson, name) => openPair(lesson).then(() => showExercise(host, lesson, name))),
   };
-  const draw = () => widget.node.replaceChildren(
-    ...outline(course.state, tracker.currentWidget?.context.path ?? "", ways, widget.node));
-  draw();
-  course.onChange(draw);
-  tracker.currentChanged.connect(draw);
-  tracker.currentChanged.connect(() => showOnce(host, course, widget));
-  window.addEventListener("focus", () => course.refreshSoon());
-  app.shell.add(widget, "left", { rank: 50 });
-  if (!labShell) addToolbarButton(host, widget);
-  app.restored.then(() => showOnce(host, course, widget));
 }
 
 const nextFrame = () => new Promise(requestAnimationFrame);
@@ -39,7 +52,10 @@ const nextFrame = () => new Promise(requestAnimationFrame);
 /** Notebook 7 shows no tabs of side bars: a button before the toolbar's own opens and closes this one. */
 function addToolbarButton({ app, tracker, packages: { apputils } }, widget) {
   const onClick = () => {
-    if (!widget.isVisible) return app.shell.expandLeft(widget.id);
+    if (!widget.isVisible) {
+      localStorage.removeItem(`${ID}:notebook`);
+      return app.shell.expandLeft(widget.id);
+    }
     app.shell.collapseLeft();
     tracker.currentWidget?.activate(); // the keys are the notebook's again
   };
@@ -52,14 +68,17 @@ function addToolbarButton({ app, tracker, packages: { apputils } }, widget) {
   tracker.widgetAdded.connect((_, panel) => add(panel));
 }
 
-/** Shown by itself with the first notebook of the course; afterwards as the learner leaves it. */
-function showOnce({ app, labShell, tracker }, course, widget) {
-  const key = `${ID}:shown`, path = tracker.currentWidget?.context.path ?? "";
-  if (labShell?.mode === "single-document" || localStorage.getItem(key) || !course.owns(path)) return;
-  localStorage.setItem(key, "yes");
-  if (window.innerWidth >= ROOM_FOR_A_SIDE_BAR) app.shell.activateById(widget.id);
-  else labShell?.collapseLeft();
-  const panel = tracker.currentWidget;
+/** Shown by itself with the first notebook of the course; afterwards as the learner leaves it. JupyterLab remembers
+ *  that; Notebook 7, where every notebook is a new page, does not, so it is remembered here. */
+async function showFirst({ app, labShell, tracker }, course, widget) {
+  const key = labShell ? `${ID}:lab` : `${ID}:notebook`, left = localStorage.getItem(key), panel = tracker.currentWidget;
+  if (labShell?.mode === "single-document" || !panel || !course.owns(panel.context.path)) return;
+  if (!labShell) await panel.revealed; // Notebook 7 closes its side bars on the way
+  if (widget.isVisible || left === "hidden" || (labShell && left)) return;
+  localStorage.setItem(key, "shown");
+  if (window.innerWidth < ROOM_FOR_A_SIDE_BAR) labShell?.collapseLeft();
+  else app.shell.activateById(widget.id);
+  if (!labShell) widget.onAfterHide = () => localStorage.setItem(key, "hidden");
   panel.revealed.then(() => panel.activate()); // the keys stay the notebook's
 }
 
