@@ -37,22 +37,22 @@ Pair = tuple[float, float]
 
 # Okabe and Ito's palette: its colours stay apart for every common kind of colour blindness.
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
-BLUE, VERMILION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 # One role, one colour, in all lessons, panels, formulas and cards.
 QUERY, KEY, VALUE, WEIGHT, OUTPUT = BLUE, ORANGE, GREEN, PURPLE, VERMILION
 
 # Ink in four strengths: words and lines; lines that help; areas without a role; grids. And the paper.
 INK, FAINT, SHADE, GRID, PAPER = "#1F2933", "#5B6770", "#9CA3A9", "#DDE3E8", "#FFFFFF"
-CARD = PAPER
-_PAINTS: Mapping[str, Paint | None] = {
+PAINTS: Mapping[str, Paint | None] = {
     INK.lower(): Paint("currentColor", 1.0),
-    BLACK: Paint("currentColor", 1.0),
+    "#000000": Paint("currentColor", 1.0),  # what matplotlib takes when it is not told
     FAINT.lower(): Paint("currentColor", 0.72),
     SHADE.lower(): Paint("currentColor", 0.45),
     GRID.lower(): Paint("currentColor", 0.15),
     PAPER.lower(): None,
 }
+"""What stands for them in a page: its own ink, in these shares, and for paper nothing."""
 
 THEMES = (("#212121", "#FFFFFF"), ("#FFFFFF", "#212121"))
 """Ink and paper of JupyterLab, light and dark."""
@@ -127,7 +127,7 @@ class Picture:
     def svg(self) -> str:
         """The figure as an SVG element in the page's ink, with its words as its name."""
         self._lay_out()
-        return page_svg(self.figure, _PAINTS, self.alt)
+        return page_svg(self.figure, PAINTS, self.alt)
 
     def _lay_out(self) -> None:
         """Find places for everything, once: matplotlib would do it again for each format."""

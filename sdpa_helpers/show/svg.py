@@ -6,10 +6,11 @@ around them (`currentColor`), so they can be read on light and on dark paper; ba
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 
-from sdpa_helpers.show.figures import write
+from sdpa_helpers.show.figures import PAINTS, write
 from sdpa_helpers.show.page_svg import marked_up
 from sdpa_helpers.show.panels import Drawing
 
@@ -40,7 +41,7 @@ class Canvas:
     def _add(self, tag: str, content: str = "", **attributes: object) -> None:
         told = "".join(
             f' {name.rstrip("_").replace("_", "-")}="{_short(value)}"'
-            for name, value in attributes.items()
+            for name, value in _in_the_pages_ink(attributes).items()
             if value is not None
         )
         self.parts.append(f"<{tag}{told}>{content}</{tag}>" if content else f"<{tag}{told}/>")
@@ -175,6 +176,17 @@ def plain(x: float) -> str:
     digits = max(0, 2 - int(np.floor(np.log10(abs(x)))))
     text = write(x, digits)
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _in_the_pages_ink(attributes: dict[str, Any]) -> dict[str, Any]:
+    """INK, FAINT, SHADE and GRID as the page has them; a role's colour stays as it is."""
+    for name in ("fill", "stroke"):
+        paint = PAINTS.get(str(attributes.get(name)).lower())
+        if paint:
+            attributes[name] = paint.colour
+            if paint.opacity < 1:
+                attributes[f"{name}_opacity"] = paint.opacity * (attributes.get(f"{name}_opacity") or 1.0)
+    return attributes
 
 
 def _short(value: object) -> str:

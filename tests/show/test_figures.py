@@ -89,7 +89,7 @@ def test_contrast_is_that_of_wcag():
 
 
 def test_fainter_words_can_be_read_in_both_themes():
-    strength = style._PAINTS[style.FAINT.lower()].opacity
+    strength = style.PAINTS[style.FAINT.lower()].opacity
     for ink, paper in style.THEMES:
         seen = strength * np.array(to_rgb(ink)) + (1 - strength) * np.array(to_rgb(paper))
         assert style.contrast(seen, paper) > 4.5

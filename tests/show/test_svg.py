@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from sdpa_helpers.show.figures import FAINT, INK, KEY
 from sdpa_helpers.show.svg import Canvas, Scale, plain, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -40,6 +41,18 @@ def test_ticks_are_round_and_inside():
 )
 def test_numbers_are_short(number, text):
     assert plain(number) == text
+
+
+def test_ink_is_the_pages_and_a_role_keeps_its_colour():
+    canvas = Canvas(10, 10)
+    canvas.curve([(0, 0), (1, 1)], FAINT)
+    canvas.box((0, 0), 1, 1, INK, outline=False, opacity=0.5)
+    canvas.dot((1, 1), 1, KEY)
+    line, box, dot = canvas.parts
+    assert 'stroke="currentColor"' in line
+    assert 'stroke-opacity="0.72"' in line
+    assert 'fill="currentColor" fill-opacity="0.5"' in box
+    assert f'fill="{KEY}"' in dot
 
 
 def test_words_are_escaped():

@@ -7,7 +7,7 @@ import numpy as np
 
 from sdpa_helpers.lessons.complexity.experiments import Machine
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.figures import FAINT, INK, SKY, YELLOW, Picture
+from sdpa_helpers.show.figures import FAINT, INK, SKY, Picture
 from sdpa_helpers.show.panels import DRAWN_WIDTH, Drawing, Panel, State, choice, slider
 from sdpa_helpers.show.svg import Canvas, Scale, plain
 
@@ -15,7 +15,7 @@ LENGTHS = [2**i for i in range(5, 21)]
 WIDTHS = [16, 32, 64, 128, 256]
 BYTES = {"float16": 2, "float32": 4}
 WAYS = ("step by step", "fused")
-COLOURS = {"step by step": YELLOW, "fused": SKY}
+COLOURS = {"step by step": SKY, "fused": INK}  # as in the lesson's other figures
 
 
 class Hardware(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.figures import BLACK, KEY, Picture, write
+from sdpa_helpers.show.figures import KEY, Picture, write
 from sdpa_helpers.show.panels import TOUCH, PagePanel
 
 SCRIPT = Path(__file__).with_suffix(".js")
@@ -68,7 +68,7 @@ def still_duel() -> Picture:
         found = duel(angle, 1.0, length)
         style.arrow(ax, (1.0, 0.0), "A and q", colour=KEY, shift=(6, -13))
         style.arrow(ax, tuple(found.keys[1]), "B", colour=KEY, shift=(-12, 6))
-        ax.axvline(1.0, color=BLACK, linestyle="--", linewidth=1)
+        ax.axvline(1.0, color=style.INK, linestyle="--", linewidth=1)
         ax.set(xlim=(-0.4, 2.6), ylim=(-0.45, 4.1), aspect="equal")
         ax.plot([found.keys[1, 0]] * 2, [0, found.keys[1, 1]], ":", color=style.FAINT)
         name = found.winner(found.dots)
