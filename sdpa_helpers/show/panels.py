@@ -14,8 +14,9 @@ exports (`module`, for anywidget) or mounts (`inlined`, for a page without a ker
 anything; what it takes from those before it stands in its line `global`, which the linter checks. There are two
 registries, and each entry is one file that ends with its registration:
 
-- `bodies.walk = {style, fill}`, a kind of panel: `drawn.js`, whose pictures Python draws, and `visualiser.js`,
-  which draws by itself. What Python hands to it names it: `{"body": "walk", "title": …}`.
+- `bodies.walk = {style, fill}`, a kind of panel: `drawn.js`, whose pictures Python draws (`Panel`), and those that
+  the page draws by itself, with what `touch.js` has for them: `visualiser.js`, and a lesson's own (`PagePanel`), which
+  move in exported pages too. What Python hands to it names it: `{"body": "walk", "title": …}`.
 - `kinds.grid = grid`, a kind of control beside slider, choice, switch and button. Its `Control` names the file.
 """
 

@@ -4,7 +4,8 @@
 
 const GRID_STYLE = `
 .panel:has(.grid) { grid-template-columns: 348px minmax(0, 1fr); }
-@container (max-width: 940px) { .panel:has(.grid) { grid-template-columns: 1fr; } .panel:has(.grid) .controls { grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 9px 22px; } .panel:has(.grid) :is(.grid, .buttons) { grid-column: 1 / -1; } }
+.panel:has(.grid) .picture svg { min-width: 400px; max-width: 560px; }
+@container (max-width: 850px) { .panel:has(.grid) { grid-template-columns: 1fr; } .panel:has(.grid) .controls { grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 9px 22px; } .panel:has(.grid) :is(.grid, .buttons) { grid-column: 1 / -1; } }
 .grid table { border-collapse: collapse; touch-action: none; user-select: none; }
 .grid caption { text-align: left; padding: 4px 0; font-weight: 600; } .grid caption small { font-weight: 400; font-size: 12px; }
 .grid th { font-weight: 400; font-size: 12px; padding: 0 5px 3px 0; text-align: center; } .grid tbody th { text-align: left; padding: 0 7px 0 0; }

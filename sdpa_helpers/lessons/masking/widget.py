@@ -13,7 +13,7 @@ from numpy import ndarray as Array
 from sdpa_helpers.attention import causal_mask
 from sdpa_helpers.show import figures as style
 from sdpa_helpers.show.figures import SKY, Picture
-from sdpa_helpers.show.panels import DRAWN_WIDTH, Control, Drawing, Panel, State, slider, switch
+from sdpa_helpers.show.panels import Control, Drawing, Panel, State, slider, switch
 from sdpa_helpers.show.svg import Canvas
 
 GRID = Path(__file__).with_suffix(".js")
@@ -23,7 +23,7 @@ MOST = style.fullest(style.INK)  # how dark a cell may be
 MOST_TOKENS, MOST_LAYERS = 7, 8  # 7 × 7 cells are 49 bits, which a number of JavaScript still holds exactly
 WINDOW, PADDINGS = 2, 2
 
-LEFT, TOP, CELL = 62, 74, 48
+WIDTH, LEFT, TOP, CELL = 470, 62, 74, 44
 
 
 def presets(n: int) -> dict[str, Bool[Array, "n n"]]:
@@ -119,7 +119,7 @@ def draw_reach(words: Sequence[str], mask: Bool[Array, "n n"], layers: int, *, d
     """Who knows of whom after some layers, with the number of layers that it takes."""
     n, needed = len(words), layers_needed(mask, layers)
     leaking = leaks(needed) & decoder
-    canvas = Canvas(DRAWN_WIDTH, TOP + CELL * n + 58)
+    canvas = Canvas(WIDTH, TOP + CELL * n + 58)
     canvas.text((0, 18), f"After {layers} layer{'s' * (layers > 1)}: who knows of whom", bold=True)
     canvas.text((0, 38), "row: the token that knows; column: the token it knows of", size=13)
     for j, word in enumerate(words):
@@ -134,7 +134,7 @@ def draw_reach(words: Sequence[str], mask: Bool[Array, "n n"], layers: int, *, d
                 fade = 0.3 if layer == 0 else max(1.0 - 0.13 * (layer - 1), 0.25)
                 canvas.box((x, y), CELL, CELL, "currentColor", outline=False, opacity=MOST * fade)
         canvas.text(
-            (x + CELL / 2, y + 29),
+            (x + CELL / 2, y + 27),
             shown or "·",
             anchor="middle",
             bold=bool(leaking[i, j]),
@@ -144,7 +144,7 @@ def draw_reach(words: Sequence[str], mask: Bool[Array, "n n"], layers: int, *, d
         canvas.line((LEFT, TOP + CELL * k), (LEFT + CELL * n, TOP + CELL * k), opacity=0.3)
         canvas.line((LEFT + CELL * k, TOP), (LEFT + CELL * k, TOP + CELL * n), opacity=0.3)
     for i, word in enumerate(words):
-        y = TOP + CELL * i + 29
+        y = TOP + CELL * i + 27
         canvas.text((0, y), word, bold=True)
         canvas.text(
             (LEFT + CELL * n + 10, y),
@@ -153,9 +153,7 @@ def draw_reach(words: Sequence[str], mask: Bool[Array, "n n"], layers: int, *, d
             name=f"knows-{i}",
         )
         if not mask[i].any():
-            canvas.text(
-                (LEFT + CELL * n + 10, y + 15), "∅ row is empty", size=12, bold=True, name=f"empty-{i}"
-            )
+            canvas.text((LEFT + CELL * n + 10, y + 15), "∅ empty", size=13, bold=True, name=f"empty-{i}")
     bottom = TOP + CELL * n
     canvas.text(
         (0, bottom + 26), "number: layers it takes; 0: itself, by the residual path; dot: never", size=13
