@@ -38,6 +38,36 @@ PREDICTIONS = (
         how_sure=True,
     ),
     Prediction(
+        "shared_queries",
+        "300 queries and 300 keys make 90 000 scores. How much does their standard deviation move from demo to demo, "
+        "compared with 90 000 *independent* scores?",
+        (
+            Option(
+                "as much",
+                "90 000 numbers are 90 000 numbers? They come from only 600 vectors.",
+                right=(0.8, 1.25),
+            ),
+            Option(
+                "about 3 times as much",
+                "Scores in a row share a query: one long query stretches 300 of them.",
+                right=(2.3, 3.7),
+            ),
+            Option(
+                "about 17 times as much",
+                "√300: as if a row were a single number. Its scores do differ.",
+                right=(14, 20),
+            ),
+            Option(
+                "about 300 times as much",
+                "90 000 / 300. But precision goes with the root of how many there are.",
+                right=(250, 350),
+            ),
+        ),
+        after="The demo's answer is right. Its precision is not what the number of scores suggests: "
+        "there are only 600 independent vectors in it.",
+        measured="{:.1f} times as much",
+    ),
+    Prediction(
         "largest_variance",
         "At dₖ = 64, which of the three gives the largest variance of the score?",
         (
