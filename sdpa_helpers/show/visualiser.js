@@ -177,6 +177,8 @@ function fillWalk(panel, given, model) {
     for (const which of SHARED) model?.set(which, s[which]);
     model?.save_changes();
   }
+  const again = () => draw({ step: null });
+  const goTo = step => (step === s.step ? again() : set({ step }));
   function stop() {
     clearInterval(playing);
     playing = null;
@@ -186,7 +188,8 @@ function fillWalk(panel, given, model) {
     if (playing) return stop();
     const atTheEnd = () => s.query === s.Q.length - 1 && s.step === STEPS.length;
     $("[data-do=play]").textContent = "Pause";
-    set(atTheEnd() ? { query: 0, step: 1 } : moved(s, 1));
+    if (s.step === 1) again(); // the reader has seen where it ends, not how it comes to be
+    else set(atTheEnd() ? { query: 0, step: 1 } : moved(s, 1));
     playing = setInterval(() => {
       if (host.isConnected && !atTheEnd()) set(moved(s, 1));
       else stop();
@@ -222,7 +225,7 @@ function fillWalk(panel, given, model) {
     else if (todo === "forward") set(moved(s, 1));
     else if (todo === "play") play();
     else if (todo === "reset") { begin(); set({}); }
-    else if (symbol) { stop(); set({ step: SYMBOLS[symbol.dataset.part][0] }); }
+    else if (symbol) { stop(); goTo(SYMBOLS[symbol.dataset.part][0]); }
     else if (row) { stop(); set({ query: Number(row.dataset.row) }); all(".queries input")[s.query].focus({ preventScroll: true }); }
   });
   const fits = new ResizeObserver(([{ contentRect }]) => {

@@ -3,9 +3,9 @@
 // Pure functions of the state, the numbers and a width; no list shows a number of a later step than the state's.
 
 /* global range, largest, mayAttend, exponentials, partialScores, write, fitted, nameOfScale */
-/* exported flowLayout, text, heading, nameMark, keyScene, unitBar, PHASES */
+/* exported flowLayout, text, heading, nameMark, keyScene, unitBar */
 
-const NARROW = 560, HEAD = 26, BAR_ZONE = 92, PLANE = 230, PHASES = 4; // pixels; the products light up in so many moves
+const NARROW = 560, HEAD = 26, BAR_ZONE = 92, PLANE = 230; // pixels
 
 /** Where everything stands, in pixels: `width` × `height`, columns as [x, width], `rows` = {top, high, at(j)}. */
 function flowLayout(s, width) {
@@ -38,13 +38,13 @@ function nameMark(layout, j, more = {}) {
 
 // ---- steps 1 to 4: keys --------------------------------------------------------------------------------------
 
-function keyScene(layout, r, phase) {
-  const { s, n } = layout, upto = s.step === 1 ? Math.min(Math.ceil((phase * r.d) / PHASES), r.d) : r.d;
-  const last = s.step === 1 && phase > PHASES - 1 ? r.d : upto;
+/** `share`: at step 1 how many of the coordinates are multiplied, at step 4 whether the bar of length 1 is there. */
+function keyScene(layout, r, share) {
+  const { s, n } = layout, upto = s.step === 1 ? Math.ceil(share * r.d) : r.d;
   return [
-    ...columnHeads(layout), ...queryMarks(layout, r), ...(last < r.d ? beams(layout, r, last) : []),
-    ...range(n).flatMap(j => keyRow(layout, r, j, last)),
-    ...(s.step === 4 && phase > 0 ? unitBar(layout, r) : []),
+    ...columnHeads(layout), ...queryMarks(layout, r), ...(upto > 0 && upto < r.d ? beams(layout, r, upto) : []),
+    ...range(n).flatMap(j => keyRow(layout, r, j, upto)),
+    ...(s.step === 4 && share > 0 ? unitBar(layout, r) : []),
   ];
 }
 

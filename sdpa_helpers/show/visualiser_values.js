@@ -1,14 +1,16 @@
 // The last step of the walk-through: every value shrinks to its weight, and laid tip to tip they lead to the output.
 // Vectors of two or three numbers are arrows in a plane; for all others each coordinate is a line of its own.
 
-/* global range, planeOf, write, fitted, flowLayout, text, heading, nameMark, keyScene, PHASES */
+/* global range, planeOf, write, fitted, flowLayout, text, heading, nameMark, keyScene */
 /* exported flowOf */
 
 const DIGITS = 45, WEIGHT = 64, MOST_SHOWN = 3; // pixels of a number and of a weight of 1; coordinates that are written
+const MOST_MOVES = 4; // in which products light up, some coordinates at a time
 
 /** The lists of marks that lead to a step, the last of them its picture; `alone` gives that one only. */
 function flowOf(s, r, width, alone) {
-  const layout = flowLayout(s, width), phases = { 1: range(PHASES).map(p => p + 1), 4: [0, 1], 5: [0, 1, 2] }[s.step] || [1];
+  const layout = flowLayout(s, width), moves = Math.min(r.d, MOST_MOVES);
+  const phases = { 1: range(moves + 1).map(p => p / moves), 4: [0, 1], 5: [0, 1, 2] }[s.step] || [1];
   const list = phase => (s.step === 5 ? valueMarks(layout, r, phase) : keyScene(layout, r, phase));
   return { height: layout.height, lists: (alone ? phases.slice(-1) : phases).map(list) };
 }
@@ -18,7 +20,7 @@ function valueMarks(layout, r, phase) {
   const right = columns.end + 24, box = narrow ? { x: 0, y: height - plane + 8, w: width, h: plane - 8 } : { x: right, y: 0, w: width - right, h: rows.bottom };
   const usable = s.V.every(v => v.every(Number.isFinite)) && r.output[s.query].every(Number.isFinite);
   const picture = s.V[0].length === 2 || s.V[0].length === 3 ? arrows : stairs;
-  return [...valueHeads(columns), ...range(n).flatMap(j => valueRow(layout, r, j, columns)), ...outputRow(layout, r, columns), ...(usable ? picture(s, r, box, phase) : [])];
+  return [...valueHeads(columns), ...range(n).flatMap(j => valueRow(layout, r, j, columns)), ...outputRow(layout, r, columns), ...(usable ? picture(s, r, box, phase) : [heading("fan", box.x, "no finite numbers: no arrows", "V", box.y + 13)])];
 }
 
 // ---- the numbers -------------------------------------------------------------------------------------------
@@ -146,15 +148,16 @@ function placedNames(arrowsToName, { x, y, w, h }, others) {
 
 /** For each coordinate the parts one after another, each beginning where the one before it ended, and their sum. */
 function stairs(s, r, { x, y, w, h }) {
-  const n = s.V.length, weights = r.weights[s.query], shown = Math.min(s.V[0].length, 4), lane = h / shown;
+  const n = s.V.length, weights = r.weights[s.query], shown = Math.min(s.V[0].length, 4), lane = (h - 20) / shown;
   const ends = chain(s.V.map((v, j) => v.map(value => weights[j] * value))), all = ends.flat(), low = Math.min(0, ...all), high = Math.max(0, ...all);
   const at = value => x + 22 + ((value - low) / (high - low || 1)) * (w - 30), thick = Math.min((lane - 16) / (n + 1), 12);
-  return range(shown).flatMap(c => {
-    const top = y + c * lane + 8, bar = (id, from, to, row, tone, part) => ({ id: `${id}:${c}`, kind: "bar", tone, part, x: Math.min(at(from), at(to)), w: Math.max(Math.abs(at(to) - at(from)), 1), y: top + row * thick, h: Math.max(thick - 1, 1), rx: 1 });
+  const title = heading("fan", x, "each coordinate: shares, then their sum", "V out", y + 13);
+  return [title, ...range(shown).flatMap(c => {
+    const top = y + 20 + c * lane + 6, bar = (id, from, to, row, tone, part) => ({ id: `${id}:${c}`, kind: "bar", tone, part, x: Math.min(at(from), at(to)), w: Math.max(Math.abs(at(to) - at(from)), 1), y: top + row * thick, h: Math.max(thick - 1, 1), rx: 1 });
     return [
       text(`axisname:${c}`, x + 4, top + 12, String(c + 1), { tone: "soft", size: 12, part: "V" }),
       { id: `axis:${c}`, kind: "line", tone: "stroke", part: "V", x1: at(0), x2: at(0), y1: top - 3, y2: top + (n + 1) * thick + 3 },
       ...range(n).map(j => bar(`stair:${j}`, ends[j][c], ends[j + 1][c], j, "fill-value", "V")), bar("output", 0, ends.at(-1)[c], n, "fill-out", "out"),
     ];
-  });
+  })];
 }

@@ -35,10 +35,10 @@ test("the numbers of each step are those of the formula, and none of a later ste
 });
 
 test("every list on the way to a step shows true numbers of that step or before", () => {
-  const s = sentence("the cat fears big dogs"), r = attention(s.Q, s.K, s.V, s), [one, two, three, all] = lists(s).map(shown);
+  const s = sentence("the cat fears big dogs"), r = attention(s.Q, s.K, s.V, s), [none, one, two, three, all] = lists(s).map(shown);
   const partial = upto => s.Q[1].slice(0, upto).reduce((sum, x, c) => sum + x * s.K[3][c], 0);
-  [one, two, three, all].forEach((marks, p) => assert.equal(words(marks["number:3"]), write(partial(p + 1))));
-  assert.ok("beam:k" in one && !("beam:k" in all));
+  [none, one, two, three, all].forEach((marks, p) => assert.equal(words(marks["number:3"]), write(partial(p))));
+  assert.ok("beam:k" in one && !("beam:k" in all) && !("beam:k" in none));
   assert.equal(words(all["number:3"]), write(r.scores[1][3]));
   const [grown, squeezed] = lists({ ...s, step: 4 }).map(shown);
   assert.ok(!("piece:1" in grown) && "piece:1" in squeezed);
