@@ -7,9 +7,9 @@ from .harness import Lab
 READY = ".sdpa-article .jp-CodeCell .jp-InputArea-editor"
 
 ARTICLE = """() => {
-  const page = document.querySelector('.sdpa-article:not(.lm-mod-hidden) .jp-Notebook');
+  const page = jupyterapp.shell.currentWidget.node.querySelector('.jp-Notebook');
   const edge = page.getBoundingClientRect(), paragraphs = [...page.querySelectorAll('.jp-RenderedMarkdown p')];
-  const left = selector => [...page.querySelectorAll(selector)].filter(one => one.offsetWidth)
+  const left = selector => [...page.querySelectorAll(selector)].filter(one => one.getClientRects().length)
     .map(one => Math.round(one.getBoundingClientRect().left - edge.left));
   const scroller = page.querySelector('.jp-WindowedPanel-outer') ?? page;
   return {
@@ -17,7 +17,7 @@ ARTICLE = """() => {
     lefts: Object.fromEntries(Object.entries({
       title: '.jp-RenderedMarkdown h1', text: '.jp-RenderedMarkdown > p', table: '.jp-RenderedMarkdown table',
       formula: '.jp-RenderedMarkdown mjx-container[display="true"]', code: '.jp-CodeCell .jp-InputArea-editor',
-      output: '.jp-OutputArea-output', figure: '.jp-OutputArea-output > :is(img, figure, svg)',
+      output: '.jp-OutputArea-output', figure: '.jp-OutputArea-output :is(img, svg):not(svg svg, li *, p *)',
     }).map(([name, selector]) => [name, left(selector)])),
     overflows: scroller.scrollWidth - scroller.clientWidth,
   }; }"""
@@ -45,7 +45,10 @@ def test_the_first_start_needs_one_key_and_changes_nothing(desk, axe):
     assert not axe(desk.page, ".sdpa-course")
     desk.page.keyboard.press("Shift+Enter")
     desk.wait_idle()
-    desk.page.locator(".jp-CodeCell .jp-OutputArea-output .panel").first.wait_for()
+    panel = desk.page.locator(".jp-CodeCell .jp-OutputArea-output .panel").first
+    panel.wait_for()
+    title = desk.page.locator(".jp-RenderedMarkdown h1").first
+    assert abs(panel.bounding_box()["x"] - title.bounding_box()["x"]) <= 2
     desk.page.wait_for_function("""() => { const shown = document.querySelector('.jp-CodeCell .jp-OutputArea-output');
         const { top, bottom } = shown.getBoundingClientRect();
         return top > 0 && (bottom < innerHeight || top < innerHeight / 3) }""")  # though the next cell is active
@@ -104,20 +107,22 @@ def test_reset_gives_the_stub_back_and_keeps_the_answer(desk):
     assert "not this, but mine" in (desk.server.root / "work" / "answers-put-aside.md").read_text()
 
 
-def test_a_lesson_is_an_article_and_other_notebooks_are_not(browser, lab_server):
-    lab = Lab(browser, lab_server).open("notebooks/03_softmax.ipynb", kernel=False)
-    lab.page.wait_for_selector(READY)
-    wide = lab.page.evaluate(ARTICLE)
+def test_a_lesson_is_an_article_and_other_notebooks_are_not(desk):
+    page = desk.page
+    page.evaluate("() => { jupyterapp.shell.mode = 'single-document' }")
+    desk.command("docmanager:open", path="notebooks/03_softmax.ipynb")
+    page.wait_for_function(
+        "jupyterapp.shell.currentWidget.node.querySelectorAll('mjx-container[display=true]').length"
+    )
+    wide = page.evaluate(ARTICLE)
     assert wide["text"] <= 48 * 16
     starts = wide["lefts"]
-    assert all(starts[name] for name in ("title", "text", "formula", "code", "output"))
+    assert all(starts[name] for name in ("title", "text", "formula", "code", "output", "figure"))
     everything = [left for lefts in starts.values() for left in lefts]
     assert max(everything) - min(everything) <= 2
-    lab.page.set_viewport_size({"width": 390, "height": 800})
-    assert lab.page.evaluate(ARTICLE)["overflows"] <= 0
-    lab_server.write("mine.ipynb", "1")
-    lab.open("mine.ipynb", kernel=False)
-    lab.page.wait_for_selector(".sdpa-course", state="attached")
-    assert lab.page.locator(".sdpa-article").count() == 0
-    assert lab.page.log.ours() == []
-    lab.close()
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate(ARTICLE)["overflows"] <= 0
+    desk.command("docmanager:open", path=desk.server.write("mine.ipynb", "1"))
+    page.wait_for_function("jupyterapp.shell.currentWidget.context.path === 'mine.ipynb'")
+    assert not page.evaluate("jupyterapp.shell.currentWidget.hasClass('sdpa-article')")
+    assert page.log.ours() == []
