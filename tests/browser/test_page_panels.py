@@ -64,6 +64,11 @@ def test_tips_are_dragged_and_the_shadow_is_the_score(opened):
     assert shown(page, "length") == "1.5"
     assert number(page, "dot-B") == pytest.approx(1.5 * number(page, "shadow-B"), abs=0.011)
     assert (number(page, "dot-A"), number(page, "cosine-A")) == (1.5, 1)
+    box = page.locator("[data-name=bar-B]").evaluate("bar => [bar.getBBox().width, bar.getBBox().height]")
+    one = (
+        page.locator("[data-name=bar-A]").evaluate("bar => bar.getBBox().width * bar.getBBox().height") / 1.5
+    )
+    assert box[0] * box[1] == pytest.approx(-number(page, "dot-B") * one, rel=0.03)  # its area
     page.get_by_role("button", name="Start again").click()
     page.mouse.click(
         *(round(place) for place in (zero[0] + 2 * unit, zero[1] - 0.5 * unit))

@@ -58,17 +58,19 @@ const short = length => String(Number(length.toFixed(2)));
 function wordsFor({ q, a, b }, about) {
   const A = measure(q, a), B = measure(q, b), own = about === "a" ? A : B, byDot = winner(A.dot, B.dot), byCosine = winner(A.cosine, B.cosine);
   const wins = who => (who ? `key ${who} wins` : "neither key wins");
+  const isExact = Math.abs(own.shadow.toFixed(2) * q.length - own.dot.toFixed(2)) < 1e-9; // of the rounded numbers that are shown
   return {
     A, B, byDot, byCosine,
     key: about.toUpperCase(), shadow: round(own.shadow, 2), length: short(q.length), score: round(own.dot, 2),
-    rule: q.length === 1 ? "the shadow’s length: " : `${round(own.shadow, 2)} × ${short(q.length)} = `,
+    rule: q.length === 1 ? "the shadow’s length: " : `${round(own.shadow, 2)} × ${short(q.length)} ${isExact ? "=" : "≈"} `,
+    area: q.length === 1 || q.length === 0 ? "" : ", the area of its bar",
     dotWins: wins(byDot), cosineWins: wins(byCosine),
   };
 }
 
 // ---- the picture -------------------------------------------------------------------------------------------
 
-const LANES = { a: 25, b: 41 }, LANE = 12, RULER = 52; // where the shadows lie beside the query's line, and how thick
+const THICK = 12, ABOVE = 18, GAP = 4; // a bar for a query of length 1; pixels between the query's line and the bars, and between those
 const MARGIN = 40, CLOSEST = 200; // around all tips, and pixels for a length of 1 at most
 
 /** Pixels for a length of 1 with which all tips are well inside; `origin` is the place of zero. */
@@ -89,7 +91,7 @@ function planeOf() {
     axis: shape("line", { class: "rule" }), edge: shape("line", { class: "rule" }), tie: shape("line", { class: "rule dashed", "stroke-width": 1.5 }),
     ticks: shape("path", { class: "rule" }), arc: shape("path", { class: "rule", "stroke-width": 1.5 }),
     dropA: shape("line", { class: "rule", "stroke-dasharray": "2 3" }), dropB: shape("line", { class: "rule", "stroke-dasharray": "2 3" }),
-    shadowA: shape("line", { stroke: "var(--key)", "stroke-width": LANE, "data-name": "bar-A" }),
+    shadowA: shape("path", { fill: "var(--key)", stroke: "var(--key)", "stroke-width": 1.5, "data-name": "bar-A" }),
     shadowB: shape("path", { fill: "url(#stripes)", stroke: "var(--key)", "stroke-width": 1.5, "data-name": "bar-B" }),
     q: shape("path", { stroke: "var(--query)", fill: "var(--query)", "stroke-width": 8 }),
     a: shape("path", { stroke: "var(--key)", fill: "var(--key)", "stroke-width": 4 }),
@@ -127,29 +129,32 @@ function drawScene({ pen, words }, scene, [width, height], origin, unit) {
   const along = (t, off = 0) => { const [x, y] = at([t * c, t * s]); return [x + off * s, y + off * c]; }; // on the query's line, and pixels beside it
   const across = (t, out) => at([t * c - out * s, t * s + out * c]);
   const band = (from, to) => [across(from, far), across(to, far), across(to, -far), across(from, -far)].map(p => p.map(x => x.toFixed(1)).join()).join(" ");
-  const none = q.length === 0;
+  const none = q.length === 0, thick = THICK * q.length, lanes = { A: ABOVE, B: ABOVE + thick + GAP }, ruler = ABOVE + 2 * (thick + GAP);
   pen.low.setAttribute("points", none ? "" : band(-far, 0));
   pen.wins.setAttribute("points", none ? "" : band(A.shadow, far));
   line(pen.axis, along(-far), along(far));
   line(pen.edge, across(0, far), across(0, -far));
   line(pen.tie, across(A.shadow, far), across(A.shadow, -far));
   pen.tie.style.display = none ? "none" : "";
-  for (const [stroke, key, from, lane] of [[pen.dropA, a, A, LANES.a], [pen.dropB, b, B, LANES.b]]) line(stroke, at(pointOf(key)), along(from.shadow, lane + LANE / 2));
-  line(pen.shadowA, along(0, LANES.a), along(A.shadow, LANES.a));
-  pen.shadowB.setAttribute("d", `${path([along(0, LANES.b - LANE / 2), along(B.shadow, LANES.b - LANE / 2), along(B.shadow, LANES.b + LANE / 2), along(0, LANES.b + LANE / 2)])}Z`);
-  pen.ticks.setAttribute("d", path([along(0, LANES.a - LANE / 2), along(0, RULER)]) + RULED.map(t => path([along(Number(t), RULER - 4), along(Number(t), RULER + 2)])).join(""));
+  // A bar is as long as the shadow and as thick as the query is long: its area is the score.
+  for (const [name, key, { shadow }] of [["A", a, A], ["B", b, B]]) {
+    const top = lanes[name], bottom = top + thick;
+    line(pen[`drop${name}`], at(pointOf(key)), along(shadow, bottom));
+    pen[`shadow${name}`].setAttribute("d", none ? "" : `${path([along(0, top), along(shadow, top), along(shadow, bottom), along(0, bottom)])}Z`);
+  }
+  pen.ticks.setAttribute("d", path([along(0, ABOVE), along(0, ruler)]) + RULED.map(t => path([along(Number(t), ruler - 2), along(Number(t), ruler + 4)])).join(""));
   pen.q.setAttribute("d", arrow(at([0, 0]), at(pointOf(q)), 8).join(""));
   pen.a.setAttribute("d", arrow(at([0, 0]), at(pointOf(a)), 4).join(""));
   [pen.b, pen.head].forEach((stroke, i) => stroke.setAttribute("d", arrow(at([0, 0]), at(pointOf(b)), 4)[i]));
   drawAngle(pen.arc, words.angle, scene, at, unit);
   putWord(words.lowWord, nearEdge(t => across(-12 / unit, t), [width, height]), none ? "" : "score below 0", c > 0 ? "end" : "start");
   putWord(words.winsWord, nearEdge(t => across(A.shadow + 12 / unit, t), [width, height]), none ? "" : "B wins here", c > 0 ? "start" : "end");
-  for (const [word, shadow, lane, text] of [[words.sayA, A, LANES.a, "A"], [words.sayB, B, LANES.b, "B"]]) {
-    const back = shadow.shadow < 0 ? -1 : 1, beside = 30 * Math.abs(c) + (lane - 10) * Math.abs(s), [x, y] = along(shadow.shadow, lane);
-    putWord(word, [x + back * beside * c, y - back * beside * s + 5], `${text} ${round(shadow.shadow, 2)}`);
+  for (const [name, { shadow, dot }] of [["A", A], ["B", B]]) {
+    const middle = lanes[name] + thick / 2, back = shadow < 0 ? -1 : 1, beside = 30 * Math.abs(c) + (middle - 10) * Math.abs(s), [x, y] = along(shadow, middle);
+    putWord(words[`say${name}`], [x + back * beside * c, y - back * beside * s + 5], none ? "" : `${name} ${round(dot, 2)}`);
   }
   for (const t of RULED) {
-    const [x, y] = along(Number(t), RULER + 12);
+    const [x, y] = along(Number(t), ruler + 14);
     putWord(words[t], [x, y + 4], t.replace("-", "−"));
   }
 }
@@ -200,7 +205,7 @@ function tableOf() {
 
 function fillKeys(panel, given, model) {
   const plane = planeOf(), table = tableOf(), told = reactive(
-    "The shadow of key {key} reaches {shadow:key} along the query’s line. The query has length {length:query}, so the score q·k is {rule:text}{score:key}.",
+    "The shadow of key {key} reaches {shadow:key} along the query’s line. The query has length {length:query}, so the score q·k is {rule:text}{score:key}{area:text}.",
     "By score {dotWins}, by cosine {cosineWins}.");
   const start = sceneOf(given), names = Object.keys(settingsOf(start));
   let size = [640, 400], unit = 100, shownScene = start, stopGlide = () => {}, stopZoom = () => {}, last = "b", about = "b", dragging = false;
