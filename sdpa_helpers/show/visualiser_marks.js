@@ -36,7 +36,8 @@ function hatchPath({ x, y, w, h }) {
 /** From the start to the tip, with a head; one too short for a head is a dot. */
 function arrowPath({ x1, y1, x2, y2, width = 3 }) {
   const dx = x2 - x1, dy = y2 - y1, length = Math.hypot(dx, dy);
-  if (length < 0.5) return `M${near(x1 - width)} ${near(y1)}a${width} ${width} 0 1 0 ${2 * width} 0a${width} ${width} 0 1 0 ${-2 * width} 0z`;
+  const dot = near(width / 2);
+  if (length < 0.5) return `M${near(x1 - dot)} ${near(y1)}a${dot} ${dot} 0 1 0 ${2 * dot} 0a${dot} ${dot} 0 1 0 ${-2 * dot} 0z`;
   const [ux, uy] = [dx / length, dy / length], head = Math.min(3.6 * width, 0.75 * length), half = Math.min(width / 2, head / 3), wide = 0.5 * head;
   const at = (along, aside) => `${near(x1 + along * ux - aside * uy)} ${near(y1 + along * uy + aside * ux)}`;
   const neck = length - head;

@@ -258,8 +258,8 @@ def _tip_to_tip(pen: Pen, walk: Shown, parts: np.ndarray, box: tuple[float, floa
     values, flat = walk.V @ axes.T, parts @ axes.T
     chain = np.vstack([np.zeros(2), np.cumsum(flat, axis=0)])
     upper, lower = 0.42 * high, 0.58 * high
-    pen.words(left, TOP + 13, "values, and their shares", **SOFT)
-    pen.words(left, TOP + upper + 13, "the shares, tip to tip", **SOFT)
+    pen.words(left, TOP + 13, "values vⱼ, shrunk by their weights", **SOFT)
+    pen.words(left, TOP + upper + 13, "laid tip to tip: the output", **SOFT)
     fan = _fit(np.vstack([np.zeros(2), values]), (left, TOP, wide, upper))
     for value, share, token in zip(values, flat, walk.tokens, strict=True):
         pen.arrow(fan(np.zeros(2)), fan(value), style.VALUE, 1.6, 0.4)
@@ -288,7 +288,7 @@ def _fit(points: np.ndarray, box: tuple[float, float, float, float]) -> Callable
     x, y, w, h = box
     low, high = points.min(0), points.max(0)
     span = np.where(high - low > 0, high - low, 1)
-    unit, middle = min((w - 70) / span[0], (h - 58) / span[1], 400), (low + high) / 2
+    unit, middle = min((w - 70) / span[0], (h - 48) / span[1], 400), (low + high) / 2
     return lambda point: np.array([x + w / 2, y + 10 + h / 2]) + unit * (point - middle) * (1, -1)
 
 

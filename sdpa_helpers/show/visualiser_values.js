@@ -88,7 +88,7 @@ function fan(s, values, parts, axes, box) {
   const whole = values.map((v, j) => arrow(`whole:${j}`, origin, toPage(v), { width: 1.6, opacity: 0.4 }));
   const share = parts.map((v, j) => arrow(`share:${j}`, origin, toPage(v), { width: 3, from: { x2: toPage(values[j])[0], y2: toPage(values[j])[1], opacity: 1 } }));
   const lines = axisMarks("fan", axes, toPage, box), names = placedNames(values.map((v, j) => ({ id: `value:${j}`, words: s.tokens[j], base: origin, tip: toPage(v), atTip: true })), box, lines);
-  return [heading("fan", box.x, "values, and their shares", "V", box.y + 13), ...lines, ...whole, ...share, ...names, dot("fan", origin)];
+  return [heading("fan", box.x, "values vⱼ, shrunk by their weights", "V", box.y + 13), ...lines, ...whole, ...share, ...names, dot("fan", origin)];
 }
 
 function tipToTip(s, parts, ends, axes, box, before) {
@@ -99,7 +99,7 @@ function tipToTip(s, parts, ends, axes, box, before) {
   });
   const names = [{ id: "out", words: "output", base: origin, tip: end, tone: "bold", part: "out" }, ...parts.map((_, j) => ({ id: `part:${j}`, words: s.tokens[j], base: toPage(ends[j]), tip: toPage(ends[j + 1]) }))];
   const lines = axisMarks("chain", axes, toPage, box), out = arrow("output", origin, end, { tone: "fill-out", width: 5, part: "out", from: { x2: origin[0], y2: origin[1] } });
-  return [heading("chain", box.x, "the shares, tip to tip", "V out", box.y + 13), ...lines, out, ...links, ...placedNames(names, box, lines), dot("chain", origin)];
+  return [heading("chain", box.x, "laid tip to tip: the output", "V out", box.y + 13), ...lines, out, ...links, ...placedNames(names, box, lines), dot("chain", origin)];
 }
 
 const dot = (id, [x, y]) => ({ id: `origin:${id}`, kind: "bar", tone: "fill-grey", part: "V", x: x - 2.5, y: y - 2.5, w: 5, h: 5, rx: 2.5 });
@@ -107,7 +107,7 @@ const dot = (id, [x, y]) => ({ id: `origin:${id}`, kind: "bar", tone: "fill-grey
 /** From the plane to the page: the same unit to the right and upwards, everything within the box below its heading. */
 function fit(points, { x, y, w, h }) {
   const ends = c => [Math.min(...points.map(p => p[c])), Math.max(...points.map(p => p[c]))], [[left, right], [low, high]] = [ends(0), ends(1)];
-  const unit = Math.min((w - 70) / (right - left || 1), (h - 58) / (high - low || 1), 400), [mx, my] = [(left + right) / 2, (low + high) / 2];
+  const unit = Math.min((w - 70) / (right - left || 1), (h - 48) / (high - low || 1), 400), [mx, my] = [(left + right) / 2, (low + high) / 2];
   return ([px, py]) => [x + w / 2 + (px - mx) * unit, y + 10 + h / 2 - (py - my) * unit];
 }
 

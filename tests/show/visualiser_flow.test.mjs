@@ -101,6 +101,6 @@ test("strokes: no bar for what is not shown yet, a dot for an arrow without leng
   const spark = { x: 0, y: 0, w: 30, h: 20, values: [1, -1, 2], limit: 2 };
   assert.equal(sparkPath(spark).match(/M/g).length, 3);
   assert.equal(sparkPath({ ...spark, shown: 1 }).match(/M/g).length, 1);
-  assert.match(arrowPath({ x1: 5, y1: 5, x2: 5, y2: 5 }), /a3 3 /);
+  assert.match(arrowPath({ x1: 5, y1: 5, x2: 5, y2: 5 }), /a1\.5 1\.5 /);
   assert.match(arrowPath({ x1: 0, y1: 0, x2: 30, y2: 0, width: 3 }), /L30 0L/);
 });
