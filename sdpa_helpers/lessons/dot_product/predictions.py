@@ -48,13 +48,13 @@ PREDICTIONS = (
     ),
     Prediction(
         "length_that_wins",
-        "Key A has length 1 and points along the query. Key B is 75° off. "
+        "Key A has length 1 and points along the query. Key B is 65° off. "
         "From which length on does B have the larger score?",
         (
-            Option("1.3", "That is 75° in radians: the angle itself. What counts is its cosine, 0.26."),
-            Option("2", "That is the length for 60°, where the cosine is a half. At 75° it is 0.26."),
+            Option("1.1", "That is 65° in radians: the angle itself. What counts is its cosine, 0.42."),
+            Option("2", "That is the length for 60°, where the cosine is a half. At 65° it is only 0.42."),
             Option(
-                "3.9", "B scores its length times cos 75° = 0.26, and 1 / 0.26 = 3.9.", right=(3.85, 3.95)
+                "2.4", "B scores its length times cos 65° = 0.42, and 1 / 0.42 = 2.4.", right=(2.35, 2.45)
             ),
             Option("never", "So it is from 90° on. Below 90°, enough length makes up for any angle."),
         ),
