@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.figures import SERIES, SKY, Picture
+from sdpa_helpers.show.figures import SHADE, SKY, Picture
 from sdpa_helpers.show.figures import WEIGHT as WEIGHT_COLOUR
 from sdpa_helpers.show.panels import DRAWN_WIDTH, Drawing, Panel, State, choice, slider
 from sdpa_helpers.show.svg import Canvas
@@ -201,7 +201,7 @@ def _bars(
     *,
     wrong: bool,
 ) -> None:
-    """Numbers, and bars to the right of them; those of the wrong answer are hollow."""
+    """Numbers, and bars to the right of them; those of the wrong answer are blue."""
     middle, bottom = left + 100, top + ROW * len(numbers)
     for i, number in enumerate(numbers):
         y = top + ROW * i
@@ -211,7 +211,7 @@ def _bars(
             (middle, y + 8),
             length,
             ROW - 16,
-            "none" if wrong else "currentColor",
+            SKY if wrong else "currentColor",
             outline=abs(length) > 1,
             opacity=None if wrong else 0.45,
         )
@@ -233,7 +233,7 @@ def still_way_back(words: Sequence[str], scores: Float[Array, "n"], upstream: Fl
     grid.set_xlabel("score that moves", color=style.INK)
     grid.set_ylabel("weight that answers", color=style.INK)
     answers = {"diagonal only, wrong": found.diagonal, "dS": found.right}
-    style.bars(ax, words, answers, colours=SERIES[1:3])
+    style.bars(ax, words, answers, colours=[SKY, SHADE])
     ax.set_xlabel("key", color=style.INK)
     ax.set_ylabel("gradient of the score", color=style.INK)
     rows = "; ".join(

@@ -10,7 +10,7 @@ from numpy import ndarray as Array
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.lessons.softmax.experiments import entropy
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.figures import PURPLE, Picture, write
+from sdpa_helpers.show.figures import WEIGHT, Picture, write
 from sdpa_helpers.show.panels import TOUCH, PagePanel
 
 SCRIPT = Path(__file__).with_suffix(".js")
@@ -73,28 +73,30 @@ def _degrees(temperature: float) -> str:
 
 
 def still_row() -> Picture:
-    """Three temperatures of the same scaled row."""
+    """The bar at three temperatures, for the same scaled row."""
     temperatures = (0.25, 1.0, 4.0)
-    fig, axes = style.panels(
-        [f"temperature {T:g}" for T in temperatures],
-        x="keys, the best score first",
-        y="weight",
-        size=(9.6, 3.4),
-        sharey=True,
+    fig, ax = style.figure(
+        "The weights of 16 keys: a bar of length 1, cut", x="weights, end to end", size=(9.6, 3)
     )
-    facts = []
-    for ax, T in zip(axes, temperatures, strict=True):
+    facts, names = [], []
+    for row, T in enumerate(temperatures):
         found = sharp(weights_at(unit_scores(16), T))
-        ax.bar(range(16), found.weights, color=PURPLE)
-        ax.axhline(1 / 16, color=style.FAINT, linestyle="--", linewidth=1)
-        ax.set(ylim=(0, 1), xticks=[])
-        measures = f"largest {write(found.largest, 2)}\nentropy {write(found.entropy, 2)} nats"
-        lines = f"{measures}\nlike {write(found.effective, 1)} keys"
-        ax.text(15.4, 0.95, lines, ha="right", va="top", color=style.INK)
+        begins = np.cumsum(found.weights) - found.weights
+        look = {"facecolor": (WEIGHT, style.fullest(WEIGHT)), "edgecolor": style.INK, "linewidth": 0.7}
+        ax.barh(np.full(16, row), found.weights, 0.62, left=begins, **look)
+        for begin, weight in zip(begins, found.weights, strict=True):
+            if weight > 0.045:
+                middle = begin + weight / 2
+                ax.text(middle, row, write(weight, 2), ha="center", va="center", color=style.INK)
+        names.append(f"T = {T:g}, like {write(found.effective, 1)} keys")
         facts.append(f"T = {T:g}: largest {write(found.largest, 2)}, entropy {write(found.entropy, 2)} nats")
+    ax.set_yticks(range(3), names)
+    ax.set(xlim=(0, 1), ylim=(2.6, -0.6))
+    ax.grid(visible=False, axis="y")
     return style.show(
         fig,
-        f"Weights of one row of 16 keys at three temperatures. {'; '.join(facts)} of at most {write(np.log(16), 2)}.",
+        f"Weights of one row of 16 keys at three temperatures, each row a bar of length 1 that is cut into 16 pieces. "
+        f"{'; '.join(facts)} of at most {write(np.log(16), 2)}.",
     )
 
 
