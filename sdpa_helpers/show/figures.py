@@ -15,7 +15,6 @@ series is told by its dash or its shape first.
 import base64
 import html
 import io
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -32,6 +31,7 @@ from numpy.typing import ArrayLike
 from PIL import Image
 
 from sdpa_helpers.show.page_svg import Paint, page_svg
+from sdpa_helpers.show.symbols import with_symbols
 
 Pair = tuple[float, float]
 
@@ -62,9 +62,6 @@ SERIES = (SHADE, SKY, INK, YELLOW)
 
 LINES = ((INK, "-"), (SKY, "--"), (FAINT, "-."), (SKY, ":"))
 """Colour and dash of lines without a role, in this order."""
-
-_SUBSCRIPTS = {"k": "ₖ", "v": "ᵥ", "n": "ₙ", "i": "ᵢ", "j": "ⱼ"}
-_SIZES = re.compile(r"\b([a-zA-Z])_([kvnij])\b")
 
 PIXELS_PER_INCH = 100  # on the page
 LEAST = 0.56  # of its width: where a screen is narrower still, a figure can be pushed to the side instead
@@ -161,11 +158,6 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"Figure: {self.alt}"
-
-
-def with_symbols(text: str) -> str:
-    """Names of sizes as the field prints them: d_k as dₖ. (`page_svg` sets any subscript, also that of d_model.)"""
-    return _SIZES.sub(lambda found: found[1] + _SUBSCRIPTS[found[2]], text)
 
 
 def show(fig: Figure, alt: str) -> Picture:

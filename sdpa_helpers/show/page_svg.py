@@ -6,7 +6,6 @@ need these ids. This renderer draws the same artists in a few short elements wit
 Lines and areas are cut to their axes here, so that nothing has to be clipped by the page.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
@@ -22,6 +21,8 @@ from matplotlib.transforms import Affine2D, Bbox, Transform
 from numpy import ndarray as Array
 from numpy.typing import ArrayLike
 
+from sdpa_helpers.show.symbols import marked_up, without_mathtext
+
 CENTRED = "centred"
 """The mark (gid) of a text of several lines that are centred: a renderer is not told how lines are aligned."""
 
@@ -33,10 +34,6 @@ _LETTERS = {
     int(Path.CURVE4): ("c", 3),
 }
 _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
-_HIGH = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ᵃᵇᶜᵈᵉᵍⁱᵏᵐⁿᵒᵖʳˢᵗˣᵀ", "0123456789−+abcdegikmnoprstxT", strict=True))
-_LOW = dict(zip("₀₁₂₃₄₅₆₇₈₉ₖᵥₙᵢⱼₘₐₓ", "0123456789kvnijmax", strict=True))
-_RAISED = str.maketrans({plain: high for high, plain in _HIGH.items()} | {"-": "⁻"})
-_SMALL = re.compile(f"([{''.join(_HIGH)}]+)|([{''.join(_LOW)}]+)|(?<=\\b[a-zA-Z])_([a-z]+)\\b")
 
 
 class Paint(NamedTuple):
@@ -146,7 +143,7 @@ class PageRenderer(RendererBase):
         if paint is None:
             return
         self._end_path()
-        words = _without_mathtext(s) if ismath else s
+        words = without_mathtext(s) if ismath else s
         (x, y), anchor = self._anchor(x, y, words, prop, angle, mtext)
         size = self.points_to_pixels(prop.get_size_in_points())
         told = {
@@ -313,35 +310,3 @@ def _short(number: float, digits: int = 1) -> str:
     text = f"{float(number):.{digits}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in ("-0", "") else text
-
-
-def marked_up(words: str) -> str:
-    """Words as SVG's text holds them: escaped, raised and lowered letters set as such. Few fonts of a page have the
-    letters that Unicode raises or lowers by itself: taken from another font they would be larger, or hard to read.
-
-    >>> marked_up("10²")
-    '10<tspan dy="-0.5em" font-size="70%">2</tspan>'
-    """
-    parts, at, line = [], 0, 0.0  # where the line of writing is, in the letters' size
-    for found in _SMALL.finditer(words):
-        high, low, name = found.groups()
-        small = "".join(_HIGH[c] for c in high) if high else "".join(_LOW[c] for c in low) if low else name
-        if between := words[at : found.start()]:
-            parts.append(_span(between, -line))
-            line = 0.0
-        wanted = -0.35 if high else 0.21
-        parts.append(_span(small, (wanted - line) / 0.7, ' font-size="70%"'))
-        at, line = found.end(), wanted
-    return "".join(parts) + (_span(words[at:], -line) if at < len(words) else "")
-
-
-def _span(text: str, down: float, size: str = "") -> str:
-    text = escape(text, quote=False)
-    return f'<tspan dy="{_short(down, 2)}em"{size}>{text}</tspan>' if down else text
-
-
-def _without_mathtext(s: str) -> str:
-    """What matplotlib writes at logarithmic axes, in plain letters: `$\\mathdefault{10^{-3}}$` is 10⁻³."""
-    text = re.sub(r"\\mathdefault\{(.*)\}", r"\1", s.replace("$", ""))
-    text = text.replace(r"\times", "×").replace(r"\/", "")
-    return re.sub(r"\^\{([^}]*)\}", lambda found: found[1].translate(_RAISED), text)

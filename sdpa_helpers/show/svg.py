@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.show.figures import PAINTS, write
-from sdpa_helpers.show.page_svg import marked_up
 from sdpa_helpers.show.panels import Drawing
+from sdpa_helpers.show.symbols import marked_up
 
 Point = tuple[float, float]
 Ends = tuple[float, float]

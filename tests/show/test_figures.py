@@ -137,13 +137,6 @@ def test_spread_moves_no_more_than_needed(places):
     assert [found[i] for i in np.argsort(places, kind="stable")] == sorted(found)
 
 
-@pytest.mark.parametrize(
-    ("text", "printed"), [("d_k = 4", "dₖ = 4"), ("1/√d_k", "1/√dₖ"), ("is_causal", "is_causal")]
-)
-def test_names_of_sizes_have_subscripts(text, printed):
-    assert style.with_symbols(text) == printed
-
-
 def test_several_series_have_a_legend_and_one_has_none():
     _, ax = style.figure("One")
     style.bars(ax, ["a", "b"], [1, 2])

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.page_svg import marked_up
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -99,18 +98,3 @@ def test_a_raster_image_is_refused():
     ax.imshow([[0.0, 1.0]])
     with pytest.raises(TypeError, match="does not follow the page's theme"):
         style.show(fig, "pixels").svg()
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ("a < b", "a &lt; b"),
-        ("is_causal, attn_mask", "is_causal, attn_mask"),
-        ("dₖ", 'd<tspan dy="0.3em" font-size="70%">k</tspan>'),
-        ("d_model = 8", 'd<tspan dy="0.3em" font-size="70%">model</tspan><tspan dy="-0.21em"> = 8</tspan>'),
-        ("10⁻³", '10<tspan dy="-0.5em" font-size="70%">−3</tspan>'),
-        ("σₖ²", 'σ<tspan dy="0.3em" font-size="70%">k</tspan><tspan dy="-0.8em" font-size="70%">2</tspan>'),
-    ],
-)
-def test_raised_and_lowered_letters(words, told):
-    assert marked_up(words) == told

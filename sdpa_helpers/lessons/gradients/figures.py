@@ -42,11 +42,11 @@ from sdpa_helpers.show.figures import (
     show,
     write,
 )
+from sdpa_helpers.show.symbols import raised
 
 UNSCALED, SCALED = SKY, INK
 Place = Literal["scores", "queries"]
 _RUNS = ((UNSCALED, "-"), (SCALED, "-"), (FAINT, "-."))
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NAMES = {"scores": "‖dS‖, at the scores", "queries": "‖dQ‖, at the queries"}
 
 
@@ -97,7 +97,7 @@ def plot_difference_errors(
         best = int(np.argmin(error))
         ax.plot(steps[best], error[best], "o", color=colour, markersize=8)
         facts.append(f"{name} is best at h about 1e{np.log10(steps[best]):.0f}")
-    exponent = f"{np.log10(wanted):.0f}".translate(_RAISED)
+    exponent = raised(f"{np.log10(wanted):.0f}")
     ax.plot(
         steps, np.full(len(steps), wanted), "--", color=FAINT, linewidth=1.2, label=f"tolerance 10{exponent}"
     )
@@ -220,7 +220,7 @@ def _short(ratio: float) -> str:
     if ratio >= 0.00995:
         return f"{ratio:.2f}"
     digit, power = f"{ratio:.0e}".split("e")
-    return f"{digit}·10{str(int(power)).translate(_RAISED)}"
+    return f"{digit}·10{raised(str(int(power)))}"
 
 
 def plot_ratios(grid: Mapping[tuple[int, int], Cell], place: Place) -> Picture:
