@@ -66,7 +66,7 @@ function linkSymbols(panel) {
   let focused = null, at = null;
   const light = target => {
     const symbols = parts(target), [symbol] = target?.closest?.(".formula") ? symbols : [];
-    at = target;
+    at = target?.closest?.("[data-part]"); // what is within a symbol is written anew by every draw
     for (const button of buttons) button.classList.toggle("lit", symbols.includes(button.dataset.part));
     if (symbol && stage.querySelector(`[data-part~=${symbol}]`)) stage.dataset.lit = symbol; // the style dims all else
     else delete stage.dataset.lit;
@@ -238,6 +238,7 @@ function fillWalk(panel, given, model) {
   const followers = model ? SHARED.map(which => [`change:${which}`, () => { if (model.get(which) !== s[which]) set({ [which]: model.get(which) }); }]) : [];
   for (const [event, follow] of followers) model.on(event, follow);
   begin();
+  width = Math.floor($(".scene").clientWidth); // 0 as long as the panel is not in the page
   draw();
   return () => {
     stop();

@@ -189,6 +189,11 @@ def test_symbols_light_their_pixels_and_back(alive):
     assert pixels.evaluate_all(f"all => ({lit})(({bright})(all))") == ["V", "V out", "V softmax"]
     page.keyboard.press("Shift+Tab")
     assert symbols.evaluate_all(lit) == ["mask"]
+    page.get_by_role("button", name="the scale").hover()
+    page.get_by_label("dₖ", exact=True).evaluate(
+        "one => one.dispatchEvent(new Event('input', { bubbles: true }))"
+    )
+    assert symbols.evaluate_all(lit) == ["scale"]  # still, after everything was drawn again
 
 
 def test_motion_ends_at_the_picture_and_none_where_nobody_wants_it(alive):
