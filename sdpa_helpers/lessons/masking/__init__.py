@@ -34,6 +34,12 @@ __getattr__, __all__ = offer(
         ),
         "lessons.masking.widget": ("paint_mask",),
         "lessons.masking.predictions": ("predict",),
-        "lessons.masking.tables": ("draws_table", "dtype_table", "first_that_fails", "health_table"),
+        "lessons.masking.tables": (
+            "draws_table",
+            "dtype_table",
+            "first_that_fails",
+            "health_table",
+            "which_value",
+        ),
     },
 )

@@ -10,7 +10,7 @@ PREDICTIONS = (
         (
             Option(
                 "it gets smaller",
-                "The weight that is set free must go somewhere, and *the* seems to need it more. It is shared in proportion.",
+                "One may think of sharing evenly: equal gifts help the smaller of two more. But the weight that is set free is shared in proportion.",
                 "smaller",
             ),
             Option(
@@ -20,7 +20,7 @@ PREDICTIONS = (
             ),
             Option(
                 "it gets larger",
-                "The strongest key gains most in absolute terms, from 0.44 to 0.68. But *the* grows by the same factor.",
+                "The strongest key does gain most, from 0.44 to 0.68. But *the* grows by the same factor.",
                 "larger",
             ),
         ),
@@ -29,31 +29,26 @@ PREDICTIONS = (
     ),
     Prediction(
         "sum_when_zeroed_after",
-        "What does the row of *the*, which sees only itself, add up to then?",
+        "Softmax over all keys, and only then zeros for the hidden ones: what does the row of *the*, which sees only itself, add up to?",
         (
-            Option(
-                "1",
-                "Softmax made the row add up to 1. Then four of its five weights were taken away, and nobody divided again.",
-            ),
-            Option(
-                "0.5",
-                "That would be so if its own key had half of the weight. Four other keys share in the denominator, and two score high.",
-                (0.45, 0.55),
-            ),
-            Option(
-                "0.2",
-                "One key of five: that would be so if all five scores were equal. Its own is one of the lowest.",
-                (0.15, 0.25),
-            ),
             Option(
                 "0.06",
                 "It keeps its own weight of the softmax over all five keys, and that is small.",
                 (0.055, 0.065),
             ),
+            Option(
+                "0.2",
+                "One key of five: so it would be if all five scores were equal. But *dogs* scores far above the others and takes most.",
+                (0.195, 0.205),
+            ),
+            Option(
+                "1",
+                "Rows of a softmax add up to 1, and this one did. Then four of its five weights were taken away, and nobody divided again.",
+            ),
         ),
         measured="{:.3f}",
         how_sure=True,
-        after="The output of *the* shrinks to a few hundredths of its value. Worse: how much it shrinks is decided by the "
+        after="The output of *the* shrinks to 6 % of its value. Worse: how much it shrinks is decided by the "
         "keys that it must not see. They still sit in the denominator.",
     ),
     Prediction(
@@ -61,14 +56,14 @@ PREDICTIONS = (
         "**Causal** we have. How many of the 25 pairs of our five tokens may attend?",
         (
             Option(
-                "10", "That is 5 · 4 / 2, the pairs strictly below the diagonal. Each token sees itself too."
+                "10",
+                "That is 5 · 4 / 2, each token with those before it. But a token sees itself too.",
             ),
-            Option("13", "Half of 25, rounded up. The diagonal belongs to the visible half as a whole."),
-            Option("15", "1 + 2 + 3 + 4 + 5."),
             Option(
-                "20",
-                "Only the five on the diagonal would be hidden then. The future is hidden, and the diagonal is not.",
+                "13",
+                "That is half of 25, rounded up, and the mask looks like half a square. But all of the diagonal is visible.",
             ),
+            Option("15", "The first token sees 1 key, the next 2, and so on: 1 + 2 + 3 + 4 + 5."),
         ),
         after="In general n(n + 1)/2: a little more than half. A kernel that skips what is hidden can save nearly half of the work.",
     ),
@@ -76,16 +71,24 @@ PREDICTIONS = (
         "one_value_too_few",
         "Three queries, five keys, **four** values. At which step does it fail?",
         (
-            Option("the scores", "Scores compare queries with keys. The values are not in them.", "scores"),
             Option(
-                "the softmax", "Softmax takes each row of scores as it is, whatever comes later.", "softmax"
+                "at the scores",
+                "It is the first product, where most mistakes of shape show. But it takes queries and keys, and no values.",
+                "scores",
             ),
             Option(
-                "the mixing", "Each row has five weights, and there are four values to multiply.", "mixing"
+                "at the softmax",
+                "It makes one weight for each key, and there are not that many values. But it looks at the scores only.",
+                "softmax",
+            ),
+            Option(
+                "at the mixing",
+                "Each row has five weights, and there are four values to multiply.",
+                "mixing",
             ),
             Option(
                 "nowhere",
-                "A product that broadcasts might stretch it. A matrix product needs the inner lengths to be equal, and raises an error.",
+                "NumPy stretches some arrays that do not fit. But never in a matrix product: there the inner lengths must be equal.",
                 "nowhere",
             ),
         ),
@@ -102,17 +105,18 @@ PREDICTIONS = (
             ),
             Option(
                 "0.27",
-                "A score of 0 has the weight e^{0} = 1 before dividing, and there are three of them.",
+                "A score of 0 counts e^{0} = 1 before dividing, and there are three of them.",
                 (0.265, 0.275),
             ),
             Option(
                 "0.6",
-                "Three keys of five, if all weighed the same. The real keys score above 0 and weigh more.",
-                (0.55, 0.65),
+                "Three keys of five: so it would be if all scored the same. But most of the real ones score above 0.",
+                (0.595, 0.605),
             ),
         ),
         measured="{:.2f}",
         how_sure=True,
+        after="A zero value adds nothing, but its weight is missing elsewhere: both outputs shrink. With a padding mask they are what they are alone.",
     ),
     Prediction(
         "future_when_multiplied",
@@ -120,12 +124,12 @@ PREDICTIONS = (
         (
             Option(
                 "0",
-                "A product with 0 is 0, so the key looks gone. But 0 is a score like any other: e^{0} = 1.",
+                "A product with 0 is 0, so the hidden keys look gone. But 0 is a score like any other: e^{0} = 1.",
             ),
             Option(
                 "0.5",
-                "That would need the four hidden keys together to weigh as much as its own. Each of them weighs as much.",
-                (0.45, 0.55),
+                "Itself on one side, the hidden rest on the other: that sounds like a half. But each of the four hidden keys counts by itself.",
+                (0.495, 0.505),
             ),
             Option(
                 "0.8",
@@ -135,60 +139,56 @@ PREDICTIONS = (
         ),
         measured="{:.2f}",
         how_sure=True,
-        after="**Multiplied**, or a fill of −10^{−9} where −10^{9} was meant: hidden scores become 0, and e^{0} = 1.",
+        after="**Multiplied**, or a fill of −10^{−9} where −10^{9} was meant: hidden scores become 0, or next to it, and e^{0} = 1.",
     ),
     Prediction(
         "float_mask_in_the_fused_call",
         "In the fused call, how much weight does the first token put on the future?",
         (
             Option(
-                "0",
-                "The code by hand reads this mask rightly. The fused call takes floats for numbers to be **added**.",
+                "0.85",
+                "The fused call **adds** a float mask to the scores. Nothing is hidden, and five keys share the weight.",
+                (0.845, 0.855),
             ),
             Option(
                 "0.15",
-                "That is what it keeps for itself: adding 1 to its own score helps it a little.",
+                "A 1 on its own key and 0 on the others should leave them little. It is the other way round: 0.15 is what its own key gets.",
                 (0.145, 0.155),
             ),
             Option(
-                "0.85",
-                "0 and 1 are added to the scores. Nothing is hidden, and five keys share the weight.",
-                (0.845, 0.855),
+                "0",
+                "The code by hand reads this mask rightly, and the article says *the same result*. But the fused call takes floats as numbers to **add**.",
             ),
         ),
         measured="{:.3f}",
         how_sure=True,
         after="Now all dtypes in which a mask may come. A number is the weight on the future; a name is the error that was "
-        "raised. Below it 200 draws with random inputs and eight tokens.",
+        "raised. Below it are 200 draws with random inputs and eight tokens.",
     ),
     Prediction(
         "one_query_is_causal",
-        "One new query, five keys, `is_causal=True`. What comes out?",
+        "One new query, five keys, and the fused call with `is_causal=True`. What comes out?",
         (
             Option(
-                "a mixture of all five values",
-                "That is what decoding needs: the newest token sees its whole past. The flag aligns its triangle elsewhere.",
-                "all",
-            ),
-            Option(
                 "the last value",
-                "The newest query belongs to the newest key. But the flag knows only that it is query 0.",
-                "last",
+                "The newest query belongs to the newest key. But the flag counts the only query as query 0.",
             ),
             Option(
                 "the first value",
-                "Query 0 sees the keys 0 … 0: the triangle starts at the top left.",
-                "first",
+                "The flag starts its triangle at the top left: the new query counts as query 0 and sees key 0 only.",
+            ),
+            Option(
+                "a mixture of all five",
+                "That is what decoding needs: the newest token sees its whole past. It is the triangle at the bottom right, and the flag has the other.",
             ),
             Option(
                 "an error",
-                "One query and five keys are no square, but nothing is checked: the triangle is cut off.",
-                "error",
+                "A triangle wants a square, and an error would be kind. But nothing is checked: the triangle is cut off.",
             ),
         ),
-        measured="the {} value",
         how_sure=True,
-        after="The newest token attends to the oldest key and to nothing else. No error, no warning.",
+        after="The newest token attends to the oldest key and to nothing else. No error, no warning. Torch's `is_causal=True` "
+        "and our `sdpa.causal_mask` both start at the **top left**.",
     ),
     Prediction(
         "gradients_beside_an_empty_row",
@@ -196,16 +196,16 @@ PREDICTIONS = (
         (
             Option(
                 "none",
-                "The loss never looks at the empty rows. But it sends them a gradient of 0, and 0 · NaN is NaN.",
+                "The loss never looks at the empty rows. But on the way back they get a gradient of 0, and 0 · NaN is NaN.",
             ),
             Option(
                 "those of Q and K",
-                "NaN sits in the scores' softmax, and Q and K made the scores. `masked_fill` blocks the way back to them.",
+                "The NaN arises in the softmax of scores, and Q and K made the scores. But `masked_fill` blocks the way back to them.",
             ),
             Option("those of V", "The gradient of V is Wᵀ dO, and W has rows of NaN."),
             Option(
                 "all of them",
-                "NaN usually spreads to everything. Here `masked_fill` stops it on the way to Q and K.",
+                "NaN usually spreads to everything. But `masked_fill` stops it on the way to Q and K.",
             ),
         ),
         after="The loss put a zero into dO for the empty rows, but their weights are NaN, and 0 · NaN = NaN. One empty row "
@@ -216,11 +216,17 @@ PREDICTIONS = (
         "nan_value_behind_a_mask",
         "The last **value** is NaN, and a padding mask hides it from every query: its weight is exactly 0. How many of the five outputs are NaN?",
         (
-            Option("0", "A weight of 0 should take it out. But 0 · NaN is NaN, not 0."),
-            Option("1", "The last token's own, one would think. Every output is a sum over all values."),
-            Option("5", "Each output is Σ_{j} w_{j} v_{j}, with the hidden value in it: 0 · NaN = NaN."),
+            Option("none", "A weight of 0 should take it out. But 0 · NaN is NaN, not 0.", 0),
+            Option(
+                "one",
+                "The last token's own row, one would think. But row j of V goes into every output, not only into output j.",
+                1,
+            ),
+            Option(
+                "all five", "Each output is Σ_{j} w_{j} v_{j}, with the hidden value in it: 0 · NaN = NaN.", 5
+            ),
         ),
-        after="A mask is a rule about weights. The mixture includes the hidden value, with weight 0.",
+        measured="{} of 5",
         how_sure=True,
     ),
     Prediction(
@@ -228,15 +234,22 @@ PREDICTIONS = (
         "The last one, zeroing weights after softmax, looks as clean as the right one. Now move **keys** instead. In how many of the 15 cells of the future does the detector find a leak?",
         (
             Option(
-                "0",
-                "No value of the future comes through, so it looks safe. The denominator has seen every key.",
+                "in all 15",
+                "Every future key sits in the denominator: when it moves, the row shrinks or grows.",
+                15,
             ),
             Option(
-                "5",
-                "One cell a row, as for the mask that is one step too far. The denominator sums over all keys.",
+                "in 5",
+                "As with the mask that is one step too far: one key ahead. But the denominator sums over all keys.",
+                5,
             ),
-            Option("15", "Every future key sits in the denominator and shrinks the row."),
+            Option(
+                "in none",
+                "No value of the future comes through, so it looks safe. But the denominator has seen every key.",
+                0,
+            ),
         ),
+        measured="{} of 15",
         after="No value comes through, but information does. (In the right one, output 0 has a single key, with weight 1 "
         "whatever its score: moving that key does nothing.)\n\nAnd the fill of −10 is the other way round: the score is "
         "replaced, so the key has no say, but its value comes through. **Move keys and values both.**",

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+from numpy import ndarray as Array
+
 from sdpa_helpers.lessons.masking.experiments import Health, Same
 
 
@@ -15,6 +18,14 @@ def first_that_fails(steps: Mapping[str, Callable[[Any], Any]]) -> str:
         except ValueError:
             return name
     return "nowhere"
+
+
+def which_value(output: Array, V: Array) -> str:
+    """Which of the values an output is, in words."""
+    known = {"the first value": V[0], "the last value": V[-1]}
+    return next(
+        (name for name, value in known.items() if np.allclose(output, value)), "a mixture of all five"
+    )
 
 
 def dtype_table(outcomes: Mapping[str, float | str]) -> str:
