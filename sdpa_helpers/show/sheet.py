@@ -14,6 +14,7 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon, Rectangle
 from matplotlib.path import Path
 
 from sdpa_helpers.show import figures as style
+from sdpa_helpers.show.symbols import with_symbols
 
 
 class Pen:
@@ -81,4 +82,4 @@ class Pen:
     def words(self, x: float, y: float, text: str, size: float = 13, **how: Any) -> None:
         """Words that stand on y."""
         look: dict[str, Any] = {"color": style.INK, "ha": "left", "va": "baseline"} | how
-        self.ax.text(x, y, style.with_symbols(text), fontsize=size * 72 / style.PIXELS_PER_INCH, **look)
+        self.ax.text(x, y, with_symbols(text), fontsize=size * 72 / style.PIXELS_PER_INCH, **look)
