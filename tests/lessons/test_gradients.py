@@ -121,7 +121,7 @@ def rows_drawn_one_by_one(d, n, scale, count, seed):
 
 @pytest.mark.parametrize(("d", "n"), [(64, 16), (1024, 16), (64, 256)])
 def test_measure_agrees_with_rows_drawn_from_their_exact_distribution(d, n):
-    cell = lesson.measure(d, n)
+    cell = experiments.measure(d, n)
     for norms, scale in ((cell.unscaled, 1.0), (cell.scaled, d**-0.5)):
         scores, queries = rows_drawn_one_by_one(d, n, scale, 6000, seed=d + n)
         for measured, drawn in ((norms.scores, scores), (norms.queries, queries)):
@@ -142,7 +142,7 @@ def test_what_the_lesson_says_about_the_grid():
     assert at_queries.sure.all()
     median = lesson.ratios(grid, "scores", np.median).ratio
     assert median[0, -1] < 1e-12  # few keys, large d_k
-    many = lesson.measure(64, 1024)
+    many = experiments.measure(64, 1024)
     assert np.median(many.unscaled.scores) > 2 * np.median(many.scaled.scores)
     mean = lesson.ratios(grid, "scores", np.mean).ratio
     assert 0.01 < mean.min() < 0.1

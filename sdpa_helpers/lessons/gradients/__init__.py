@@ -17,7 +17,6 @@ __getattr__, __all__ = offer(
             "first_adam_step",
             "interval",
             "mean_two_key_slope",
-            "measure",
             "measure_grid",
             "off_diagonal_share",
             "power_of_d",
@@ -42,7 +41,7 @@ __getattr__, __all__ = offer(
             "plot_slopes",
             "plot_training",
         ),
+        "lessons.gradients.predictions": ("predict",),
         "lessons.gradients.widget": ("explore_way_back",),
-        "show.predict": ("compare",),
     },
 )

@@ -40,23 +40,19 @@ PREDICTIONS = (
             Option(
                 "all 0",
                 "Scores of 0 look like dividing by 0. But e^{0} is 1: the sum is 5, and each weight is 1/5.",
-                right="zeros",
             ),
             Option(
                 "all −1 000 000",
                 "Such an exponential looks like 0. As a real number it is not: it is positive, however small, "
                 "and 5 of them divided by their sum still give 1/5 each.",
-                right="minus a million",
             ),
             Option(
                 "all −∞",
                 "Now every exponential is exactly 0, the sum Z is 0, and the weights are 0/0.",
-                right="minus infinity",
             ),
             Option(
                 "none of them",
                 "The proof looks as if it held for any input. It divides by Z, so it needs Z > 0.",
-                right="none",
             ),
         ),
         after="With one score at +∞ it breaks as well: Z = ∞, and ∞/∞. So “for any input” is too much to claim: "
@@ -284,7 +280,7 @@ PREDICTIONS = (
             ),
             Option(
                 "smaller",
-                "√dₖ is what the scores are divided by, so √dₖ **is** the temperature, and 1/√dₖ is the inverse "
+                "√d_{k} is what the scores are divided by, so √d_{k} **is** the temperature, and 1/√d_{k} is the inverse "
                 "temperature. Hotter is flatter.",
             ),
             Option(
@@ -337,7 +333,7 @@ PREDICTIONS = (
             ),
             Option(
                 "about 57 %",
-                "That is about what comes out at dₖ = 512, where scores spread almost three times as far.",
+                "That is about what comes out at d_{k} = 512, where scores spread almost three times as far.",
                 right=(55, 59),
             ),
             Option(
@@ -357,12 +353,12 @@ PREDICTIONS = (
     ),
     Prediction(
         "three_times_larger",
-        "Components of queries and keys three times as large, dₖ = 64, n = 128, **scaled**. "
+        "Components of queries and keys three times as large, d_{k} = 64, n = 128, **scaled**. "
         "What is the median of the largest weight?",
         (
             Option(
                 "about 0.06, as before",
-                "The scale is on, and the scaled line was flat. It was flat over dₖ; for the size of the components "
+                "The scale is on, and the scaled line was flat. It was flat over d_{k}; for the size of the components "
                 "the scale does nothing.",
                 right=(0.05, 0.07),
             ),
@@ -375,7 +371,7 @@ PREDICTIONS = (
             Option(
                 "about 0.86",
                 "Scores are products: three times as large on both sides is nine times in the score. "
-                "That is sharper than dₖ = 64 with no scale at all, where the factor is 8.",
+                "That is sharper than d_{k} = 64 with no scale at all, where the factor is 8.",
                 right=(0.85, 0.87),
             ),
         ),
@@ -384,11 +380,11 @@ PREDICTIONS = (
     ),
     Prediction(
         "temperature_for_scale",
-        "dₖ = 64, *not* scaled. Which temperature gives exactly the weights of the scaled row?",
+        "d_{k} = 64, *not* scaled. Which temperature gives exactly the weights of the scaled row?",
         (
             Option(
                 "1/8",
-                "The scale *multiplies* by 1/√dₖ = 1/8. A temperature *divides*, so 1/8 sharpens the row further.",
+                "The scale *multiplies* by 1/√d_{k} = 1/8. A temperature *divides*, so 1/8 sharpens the row further.",
                 right=0.125,
             ),
             Option(
