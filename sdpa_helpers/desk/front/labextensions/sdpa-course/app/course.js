@@ -38,6 +38,11 @@ export class Course {
     return parts.length === 2 && FOLDERS.includes(parts[0]) && path.endsWith(".ipynb");
   }
 
+  /** The lesson that a notebook belongs to, as its text or as its exercises. */
+  lessonAt(path) {
+    return this.state?.lessons.find(({ lesson, exercise }) => path === lesson || path === exercise);
+  }
+
   /** Put an answer aside and get the stub: {source, kept}. Throws with the server's words. */
   async reset(exercise, answer) {
     const body = JSON.stringify({ exercise, answer });

@@ -2,6 +2,31 @@
 
 const ROOM_FOR_TWO = 900; // px; in a narrower window the exercises open as a tab
 
+/** A link from one notebook of the course to another opens the pair, too, so the exercises don't cover their lesson. */
+export function followLinks(host, course, panel) {
+  if (!host.labShell) return;
+  panel.content.node.addEventListener("click", event => {
+    const path = pathOf(event.target.closest?.("a[href]"), host.packages.coreutils);
+    const lesson = path && course.lessonAt(path);
+    if (!lesson || host.labShell.mode === "single-document" || !isPlain(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    openPair(host, course, lesson).then(() => {
+      const asked = host.tracker.find(one => one.context.path === path);
+      if (asked) host.app.shell.activateById(asked.id);
+    });
+  }, true);
+}
+
+export const isPlain = event => !(event.ctrlKey || event.metaKey || event.shiftKey || event.button);
+
+/** The notebook that a link leads to; null for other links, and for those to a place within one. */
+function pathOf(link, { PageConfig, URLExt }) {
+  const files = new URL(URLExt.join(PageConfig.getBaseUrl(), "files/"), location.href).href;
+  if (!link?.href.startsWith(files) || link.hash) return null;
+  return decodeURIComponent(link.href.slice(files.length).split("?")[0]);
+}
+
 let before = Promise.resolve(); // one pair at a time: who clicks twice means one
 
 /** Lesson left, exercises right. What is open is shown, not opened again; a place that a lesson had is used again. */

@@ -1,5 +1,7 @@
 // The list of lessons: numbers in, elements out. Links are real links, so keys, middle click and Notebook 7 just work.
 
+import { isPlain } from "./opening.js";
+
 function make(tag, properties = {}, ...children) {
   const { className, ...attributes } = properties, element = document.createElement(tag);
   if (className) element.className = className;
@@ -93,7 +95,7 @@ function exerciseItem(lesson, { name, points, max_points: most, done }, isNext, 
 function onPlainClick(link, act) {
   if (!act) return;
   link.addEventListener("click", event => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    if (!isPlain(event)) return;
     event.preventDefault();
     act();
   });
