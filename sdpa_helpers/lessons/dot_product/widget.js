@@ -198,7 +198,7 @@ const settingsOf = scene => Object.fromEntries(Object.entries(scene).flatMap(([n
 function tableOf() {
   const cells = {}, head = ["", "shadow", "score q·k", "cosine"].map(text => make(text ? "th" : "td", text ? { scope: "col", textContent: text } : {}));
   const rows = ["A", "B"].map(name => make("tr", {}, make("th", { scope: "row", textContent: `key ${name}` }),
-    ...["shadow", "dot", "cosine"].map(what => (cells[`${what}-${name}`] = Object.assign(make("td"), {})))));
+    ...["shadow", "dot", "cosine"].map(what => (cells[`${what}-${name}`] = make("td")))));
   for (const [name, cell] of Object.entries(cells)) cell.dataset.name = name;
   return { element: make("table", { className: "facts" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)), cells };
 }
@@ -252,12 +252,12 @@ function fillKeys(panel, given, model) {
     for (const { show: update } of Object.values(handles)) update();
   }
   /** Bring all tips into the picture, when one is out of it or all have become small. */
-  function zoom(at_once = false) {
+  function zoom(atOnce = false) {
     const fit = fitting(shownScene, size, origin());
-    if (!at_once && fit >= unit && fit < 1.5 * unit) return;
+    if (!atOnce && fit >= unit && fit < 1.5 * unit) return;
     stopZoom();
     const from = unit, to = fit === CLOSEST ? fit : 0.92 * fit;
-    if (at_once) unit = to;
+    if (atOnce) unit = to;
     else stopZoom = glide(share => { unit = from + share * (to - from); draw(); });
   }
   function glideTo(scene) {
