@@ -137,7 +137,7 @@ function unitBar(layout, r) {
     from: { x: bar[0], y: rows.at(j) - 6, w: (weights[j] / most) * bar[1], h: 12, opacity: 1 }, // where its exponential is
   }));
   const labels = pieces.flatMap(({ id, x, w: wide }) => {
-    const j = Number(id.split(":")[1]), number = write(weights[j]), middle = x + wide / 2, name = fitted(s.tokens[j], Math.max(wide - 4, 20));
+    const j = Number(id.split(":")[1]), number = write(weights[j]), middle = x + wide / 2, name = fitted(s.tokens[j], 1.12 * (wide - 2));
     if (wide < 30) return [];
     return [text(`piecename:${j}`, middle, y - 20, name, { anchor: "middle", part, size: 12 }), text(`weight:${j}`, middle, y - 6, number, { anchor: "middle", part, size: 12, tone: "bold" })];
   });
