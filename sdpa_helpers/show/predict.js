@@ -140,7 +140,9 @@ function focusFresh(button, model) {
   const alone = !desk.asked || now - desk.asked > 700, there = document.activeElement;
   desk.asked = now;
   const inNotebook = there && there.closest(".jp-Notebook") && !there.closest(".cm-editor, input, textarea");
-  if (young && alone && inNotebook) setTimeout(() => { if (desk.asked === now) button.focus({ preventScroll: true }); }, 120);
+  const cell = button.getRootNode().host.closest(".jp-Cell"); // "Run all" goes on to the last cell, a single run to the next
+  const justRun = [cell, cell?.nextElementSibling].some(near => near?.matches(".jp-mod-active"));
+  if (young && alone && inNotebook && justRun) setTimeout(() => { if (desk.asked === now) button.focus({ preventScroll: true }); }, 120);
 }
 
 bodies.predict = { style: PREDICT_STYLE, fill: fillPredict };

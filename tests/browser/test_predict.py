@@ -8,7 +8,7 @@ from sdpa_helpers.show.predict import Option, Prediction
 from IPython.display import HTML
 ask = asker("03_softmax", tuple(Prediction(name, "What is *q*?", (
     Option("1", "Tempting: the first."), Option("5", "Five it is."), Option("exactly 5.1", "Near is not right.")),
-    after="So it goes.", how_sure=name == "b") for name in "ab"))
+    after="So it goes.", how_sure=name == "b") for name in "abc"))
 ask("{}", 5, HTML("<table class=shown-table><tr><td>after</td></tr></table>"), "a line")"""
 
 FOCUS = """() => { let at = document.activeElement;
@@ -17,8 +17,9 @@ FOCUS = """() => { let at = document.activeElement;
 
 @pytest.fixture(scope="module")
 def asked(lab, lab_server):
-    """Three cells, open and not run: question a, question b, a sum."""
-    lab.open(lab_server.write("predict.ipynb", CELL.format("a"), CELL.format("b"), "1 + 1"))
+    """Six cells, open and not run: question a, question b, a sum, question c, two more sums."""
+    cells = CELL.format("a"), CELL.format("b"), "1 + 1", CELL.format("c"), "2 + 2", "3 + 3"
+    lab.open(lab_server.write("predict.ipynb", *cells))
     lab.page.evaluate(
         "() => { const at = jupyterapp.shell.currentWidget.content; at.activeCellIndex = 0; at.activate() }"
     )
@@ -45,7 +46,7 @@ def test_by_keys_alone_and_then_by_mouse(asked, axe):
     assert "Measured: 5." in said
     assert "YOUR ANSWER 1: Tempting: the first. ✓ MEASURED 5: Five it is." in said.replace("✗ ", "")
     assert first.locator(".shown-table").is_visible()
-    assert asked.page.locator(".jp-Cell").count() == 3
+    assert asked.page.locator(".jp-Cell").count() == 6
     assert not axe(page, ".jp-Cell-outputArea")
 
     page.keyboard.press("Shift+Enter")  # goes on to the second question, does not ask the first again
@@ -71,6 +72,14 @@ def test_what_was_chosen_is_there_again_and_can_be_asked_again(asked, lab_server
     kept = (lab_server.folder / "progress" / "predictions.json").read_text()
     assert '"03_softmax/a": [\n  0,\n  false,\n  null\n ]' in kept
     assert '"03_softmax/b": [\n  2,\n  false,\n  true\n ]' in kept
+
+
+def test_run_all_leaves_the_keyboard_to_the_notebook(asked):
+    asked.command("notebook:run-all-cells")
+    panel(asked, 3).get_by_role("button", name="Show me").wait_for()
+    asked.output(5).locator(".jp-OutputArea-output", has_text="6").wait_for()
+    asked.page.wait_for_timeout(300)  # a question that takes the focus does so after 120 ms
+    assert not asked.page.evaluate("() => Boolean(document.activeElement.shadowRoot)")
 
 
 def test_it_fits_a_telephone(asked):
