@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -317,3 +318,22 @@ def test_alt_texts_carry_the_numbers():
     assert "step by step 20 %, fused 80 %" in drawn["race"].alt
     assert "one reused buffer 12, additive, as written 50" in drawn["additive"].alt
     assert "one n by n matrix has 16 MiB" in drawn["peaks"].alt
+
+
+def test_no_memory_at_all_has_a_place_on_a_logarithmic_axis():
+    none = {"textbook": np.array([12.0, 48]), "fused": np.array([1.0, 0.0])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        picture = lesson.plot_peaks([1024, 2048], none)
+        picture.png()
+    assert "fused 0 MiB" in picture.alt
+
+
+def test_tables_that_stand_below_an_answer():
+    machine = experiments.Machine(peak=1e11, bandwidth=1e10)
+    lines = lesson.roofline_table(machine, {"softmax": (0.5, 4e9), "fused": (500.0, 8e10)}).splitlines()
+    assert lines[0] == "ridge of this machine: 10 FLOPs per byte"
+    assert lines[1].split() == ["softmax", "4", "%", "of", "the", "peak,", "80", "%", "of", "its", "roof"]
+    assert lines[2].split() == ["fused", "80", "%", "of", "the", "peak,", "80", "%", "of", "its", "roof"]
+    counted = {"in chunks": {"multiply": 6, "add": 4}, "all": {"exp": 1}}
+    assert lesson.operations_table(counted) == "in chunks  add 4, multiply 6\nall        exp 1"

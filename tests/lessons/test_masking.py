@@ -198,3 +198,9 @@ def test_alt_texts_carry_the_numbers():
     assert "0/1 added: 0.85 of 1.00" in drawn["future"].alt
     assert "b: 1.00, 1.00" in drawn["decoding"].alt
     assert "some thing: 15 of 15; no leak: 0 of 15" in drawn["influence"].alt
+
+
+def test_which_value_an_output_is():
+    V = np.array([[0.0, 1], [4, 0], [5, 3]])
+    said = [lesson.which_value(output[None], V) for output in (V[0], V[2], V.mean(axis=0))]
+    assert said == ["the first value", "the last value", "a mixture of all five"]

@@ -49,5 +49,6 @@ __getattr__, __all__ = offer(
         ),
         "lessons.complexity.widget": ("explore_roofline",),
         "lessons.complexity.predictions": ("predict",),
+        "lessons.complexity.tables": ("operations_table", "roofline_table"),
     },
 )

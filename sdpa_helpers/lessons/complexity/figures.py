@@ -211,7 +211,9 @@ def plot_peaks(sizes: Sequence[int], peaks: Mapping[str, Array]) -> Picture:
     _powers_of_two(ax, np.asarray(sizes))
     for way, mib in peaks.items():
         colour, dash, marker = WAYS[way]
-        ax.plot(sizes, mib, color=colour, linestyle=dash, marker=marker, linewidth=2, label=way)
+        # Below a tenth of a MiB the instrument sees little but noise, and 0 has no place on this axis.
+        seen = np.maximum(mib, 0.1)
+        ax.plot(sizes, seen, color=colour, linestyle=dash, marker=marker, linewidth=2, label=way)
     one = np.array(sizes, dtype=float) ** 2 * 4 / 2**20
     ax.plot(sizes, one, ":", color=FAINT, linewidth=1.6, label="one n × n matrix")
     _plain_numbers(ax)
