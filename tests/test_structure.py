@@ -97,7 +97,7 @@ def test_lessons_do_not_import_each_other():
         assert not (own and others), f"{module} imports {others}"
 
 
-ROLES = {"__init__", "claims", "experiments", "figures", "widget"}
+ROLES = {"__init__", "claims", "experiments", "figures", "predictions", "widget"}
 """The files that every lesson's folder has; beside them it may have others of its own, and its exercises/."""
 
 

@@ -13,7 +13,6 @@ from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.predict import compare
 
 
 def bar_chart() -> style.Picture:
@@ -164,22 +163,3 @@ def test_arrows_are_inside_the_axes():
 )
 def test_write(number, text):
     assert style.write(number, 2) == text
-
-
-@pytest.mark.parametrize(
-    ("answer", "measured", "said"),
-    [
-        (..., 2.71828, "No answer yet: put yours in place of the three dots, and run the cell again."),
-        (None, 2.71828, "Measured: 2.72."),
-        (2.72, 2.71828, "Your answer: 2.72. Measured: 2.72. They agree."),
-        (2, 2.71828, "Your answer: 2. Measured: 2.72. They differ: what did you assume?"),
-        (-0.17, np.float64(-0.1736), "Your answer: -0.17. Measured: -0.17. They agree."),
-        (0.17, -0.1736, "Your answer: 0.17. Measured: -0.17. They differ: what did you assume?"),
-        (0, np.int64(0), "Your answer: 0. Measured: 0. They agree."),
-        ("(4,5)", "(4, 5)", "Your answer: (4,5). Measured: (4, 5). They agree."),
-        ("Cat", "dogs", "Your answer: Cat. Measured: dogs. They differ: what did you assume?"),
-    ],
-)
-def test_compare(answer, measured, said, capsys):
-    compare(answer, measured)
-    assert capsys.readouterr().out.strip() == said
