@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jupyter_server.base.handlers import FileFindHandler
 
 from sdpa_helpers.desk.launch import settings
 from sdpa_helpers.desk.laying import lay
 from sdpa_helpers.desk.running import open_in_work
+from sdpa_helpers.desk.server import _Forgetful
 from sdpa_helpers.lessons.exercise_notebook import answer_cell
 from sdpa_helpers.lessons.registry import find
 
@@ -160,3 +162,12 @@ def test_a_folder_that_is_no_course_has_no_desk(server, root):
         assert server.ask("sdpa/course")[0] == server.ask("sdpa/reset", {"exercise": "softmax"})[0] == 404
     finally:
         first.write_bytes(text)
+
+
+def test_two_hosts_have_a_font_of_the_same_name_each(monkeypatch, tmp_path):
+    monkeypatch.setattr(FileFindHandler, "_static_paths", _Forgetful())
+    for host in ("lab", "notebook"):
+        (tmp_path / host).mkdir()
+        (tmp_path / host / "math.woff").touch()
+        found = FileFindHandler.get_absolute_path([str(tmp_path / host)], "math.woff")
+        assert Path(found).parent.name == host
