@@ -90,6 +90,19 @@ def test_slopes_die_in_float32_at_the_gaps_that_the_lesson_names():
     assert lesson.two_key_slope(np.array([0.0]))[0] == 0.25
 
 
+def test_numbers_in_the_reasons_for_answers():
+    """Those that the notebook does not measure itself."""
+    s = np.exp(K @ Q[0] / 3**0.5)
+    s /= s.sum()
+    assert (7 * s * (1 - s)).max() == pytest.approx(1.7, abs=0.05)
+    assert np.float32(1) + np.float32(math.exp(-17)) == 1 < np.float32(1) + np.float32(math.exp(-16))
+    assert math.log(1e7) == pytest.approx(16, abs=0.2)
+    p, g = np.exp(X) / np.exp(X).sum(), np.array([0.3, -1, 2, 0.7])
+    right, diagonal = p * (g - p @ g), p * (1 - p) * g
+    assert (np.sign(right) == np.sign(diagonal)).all()
+    assert (np.argsort(right) == np.argsort(diagonal)).all()
+
+
 def test_adams_first_step_hardly_depends_on_the_size_of_the_gradient():
     parameter = torch.nn.Parameter(torch.zeros(1, dtype=torch.float64))
     optimiser = torch.optim.Adam([parameter], lr=0.01)

@@ -194,6 +194,24 @@ def test_sharpness_grows_with_d_k_unless_scaled():
             assert all(v.low <= v.value <= v.high for v in line)
 
 
+def test_numbers_in_the_reasons_for_answers():
+    """Those that the notebook does not measure itself."""
+    best = np.sort(lesson.random_scores(64, 128, 20000, scaled=False), axis=1)[:, -2:]
+    assert np.median(best[:, 1] - best[:, 0]) == pytest.approx(2, abs=0.1)
+    assert math.log(99) < 5
+    three_times = lesson.random_scores(64, 128, 20000, scaled=True, size=3**0.5)
+    assert np.median(soft_rows(three_times).max(axis=1)) == pytest.approx(0.37, abs=0.005)
+    assert 100 * soft(PAGES)[2] == pytest.approx(29, abs=0.5)
+    assert math.exp(-200) == pytest.approx(1e-87, rel=0.5)
+    assert math.exp(10) == pytest.approx(22000, rel=0.01)
+
+
+def soft_rows(scores):
+    """Softmax of many rows, by the formula."""
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return exponentials / exponentials.sum(axis=1, keepdims=True)
+
+
 def test_interval_covers_the_truth_about_as_often_as_it_says():
     rng = np.random.default_rng(8)
     covered = 0

@@ -243,7 +243,7 @@ PREDICTIONS = (
     Prediction(
         "median_at_the_scores",
         "Take d_{k} = 64 and n_{k} = 1024: a head of ordinary size over a thousand keys. Without the scale, the "
-        "**median** length of *dS* is",
+        "**median** length of *dS* is …",
         (
             Option(
                 "smaller than with it",
@@ -272,7 +272,7 @@ PREDICTIONS = (
     Prediction(
         "mean_at_the_queries",
         "Now d_{k} = 1024 and n_{k} = 16, large vectors and few keys, **at the queries**. Without the scale, the "
-        "**mean** length of *dQ* is",
+        "**mean** length of *dQ* is …",
         (
             Option(
                 "smaller than with it",

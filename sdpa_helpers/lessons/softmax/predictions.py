@@ -241,9 +241,41 @@ PREDICTIONS = (
         how_sure=True,
     ),
     Prediction(
+        "worst_shift",
+        "Which choice of what to subtract is right on the *smallest* part of the map?",
+        (
+            Option(
+                "nothing",
+                "It has no protection at all, and yet a whole window around 0 works. One choice does harm.",
+            ),
+            Option(
+                "the row's minimum",
+                "It makes every exponent positive, so every gap above 88 overflows, also where the plain formula works.",
+                right="row minimum",
+            ),
+            Option(
+                "the row's mean",
+                "It is neither end of the row, so a wide gap still overflows. But half of the gap lies below the mean, "
+                "so it takes twice as wide a gap.",
+                right="row mean",
+            ),
+            Option(
+                "the global maximum",
+                "It loses all rows far below the largest score. It saves the high ones, though.",
+                right="global maximum",
+            ),
+        ),
+        after="On this map, subtracting nothing is hardly better. **The row's own maximum** is right everywhere.",
+    ),
+    Prediction(
         "tie_when_cold",
         "The row (2, 2, 0) at a temperature of 0.01. What is the first weight?",
         (
+            Option(
+                "0",
+                "There can be only one winner, so one of the two has to lose? Equal scores have equal weights, always.",
+                right=0,
+            ),
             Option(
                 "0.33",
                 "Equal shares for all three keys: that is the other end, a very *high* temperature.",
@@ -260,18 +292,13 @@ PREDICTIONS = (
                 "Cold softmax is called argmax, and `argmax` picks the first of two equals. Softmax keeps ties.",
                 right=1,
             ),
-            Option(
-                "0",
-                "There can be only one winner, so one of the two has to lose? Equal scores have equal weights, always.",
-                right=0,
-            ),
         ),
         after="So softmax at T → 0 is argmax only when there is a **single** largest score. "
         "If several are largest, they share equally, even a tie of giants.",
     ),
     Prediction(
         "larger_divisor",
-        "Take ten times our scores and divide them by √16, then by √64. With the larger divisor, is the largest weight",
+        "Take ten times our scores and divide them by √16, then by √64. With the larger divisor, the largest weight is …",
         (
             Option(
                 "larger",
