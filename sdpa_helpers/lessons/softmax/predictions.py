@@ -403,7 +403,8 @@ PREDICTIONS = (
             ),
         ),
         measured="{:.2f}",
-        after="A model that needs to look at one key can still do it. The scale only sets where training *starts*.",
+        after="So the scale does not *prevent* sharp rows: a model that needs to look at one key can still do it. "
+        "The scale only sets where training *starts*.",
     ),
     Prediction(
         "temperature_for_scale",
