@@ -251,14 +251,9 @@ def test_samples_do_not_depend_on_how_they_are_cut_into_chunks():
 def test_broken_assumptions_have_the_means_and_variances_of_theory():
     d, rho = 16, 0.5
     broken = lesson.broken_assumptions(d, 20000, rho=rho)
-    theory = {
-        "none": (0, d),
-        "mean 0.5": (d / 4, 1.5 * d),
-        "alike in q only": (0, d),
-        "alike in q and k": (0, d + d * (d - 1) * rho**2),
-        "q = k": (d, 2 * d),
-        "q goes with k": (d * rho, d * (1 + rho**2)),
-    }
+    theory = lesson.theory_when_broken(d, rho)
+    assert theory["alike in q and k"] == (0, 16 + 16 * 15 / 4)
+    assert theory["q goes with k"] == (8, 20)
     assert list(broken) == list(theory)
     for name, (mean, variance) in theory.items():
         scores = broken[name]

@@ -154,7 +154,7 @@ PREDICTIONS = (
         (
             Option(
                 "6",
-                "That is one layer, all that is needed at a time when a model writes. But the article adds up 96 layers.",
+                "That is one layer, and a model that only writes needs no more at a time. But the article adds up 96 layers.",
                 (6.0, 7.0),
             ),
             Option("576", "That is right in GiB, of 2^{30} bytes each: 64 · 96 · 96 / 1024.", (575.5, 576.5)),

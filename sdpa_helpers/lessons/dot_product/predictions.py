@@ -75,12 +75,12 @@ PREDICTIONS = (
                 "cat, cat",
             ),
             Option(
-                "first *dogs* then *cat*",
+                "first *dogs*, then *cat*",
                 "As if a short query looked at directions only. It shrinks all scores alike.",
                 "dogs, cat",
             ),
             Option(
-                "first *cat* then *dogs*",
+                "first *cat*, then *dogs*",
                 "As if a long query insisted on direction. It stretches all scores alike.",
                 "cat, dogs",
             ),
@@ -108,7 +108,9 @@ PREDICTIONS = (
         "*cat* has score 1 and *dogs* has score 2. How many times as much weight does *dogs* get?",
         (
             Option(
-                "the same", "1 is the *difference* of the scores. Equal weights need equal scores.", right=1.0
+                "the same",
+                "One point more sounds like little. But each point multiplies the weight by *e*.",
+                right=1.0,
             ),
             Option(
                 "2 times", "In proportion to the scores. But softmax raises *e* to them first.", right=2.0

@@ -26,6 +26,7 @@ __getattr__, __all__ = offer(
             "scale_probe",
             "side_by_side",
             "std_growth",
+            "theory_when_broken",
             "unharmed",
             "walks",
             "weights_by_maximum",

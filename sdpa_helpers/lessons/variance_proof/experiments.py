@@ -84,6 +84,18 @@ def broken_assumptions(d: int, count: int, seed: int = 3, rho: float = 0.5) -> d
     return dict(zip(names, _in_chunks(chunk, count, 4 * d).T, strict=True))
 
 
+def theory_when_broken(d: int, rho: float = 0.5) -> dict[str, tuple[float, float]]:
+    """The mean and the variance that the scores of `broken_assumptions` have by theory."""
+    return {
+        "none": (0, d),
+        "mean 0.5": (0.25 * d, 1.5 * d),
+        "alike in q only": (0, d),
+        "alike in q and k": (0, d + d * (d - 1) * rho**2),
+        "q = k": (d, 2 * d),
+        "q goes with k": (d * rho, d * (1 + rho**2)),
+    }
+
+
 def _in_chunks(chunk: Callable[[int], Array], count: int, width: int) -> Array:
     size = max(1, _CHUNK // width)
     return np.concatenate([chunk(min(size, count - start)) for start in range(0, count, size)])
