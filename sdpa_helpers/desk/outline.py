@@ -26,9 +26,12 @@ class Outline:
 
 
 def outline_of(notebook: Path) -> Outline:
-    """Read a lesson's head; OSError or ValueError when it is no notebook."""
-    about = notebook.stat()
-    return _read(notebook, about.st_mtime_ns, about.st_size)
+    """Read a lesson's head. Of a damaged one only the name is known: the others are there all the same."""
+    try:
+        about = notebook.stat()
+        return _read(notebook, about.st_mtime_ns, about.st_size)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Outline(notebook.stem, notebook.stem, 0, frozenset())
 
 
 @functools.lru_cache(maxsize=64)

@@ -82,7 +82,8 @@ class ResetHandler(_CourseHandler):
     @web.authenticated
     async def post(self) -> None:
         """Put the answer aside, and send the stub."""
-        asked = self.get_json_body() or {}
+        asked = self.get_json_body()
+        asked = asked if isinstance(asked, dict) else {}
         name, answer = asked.get("exercise"), asked.get("answer")
         if not isinstance(name, str) or not isinstance(answer, str | None):
             raise web.HTTPError(400, 'expected {"exercise": NAME, "answer": TEXT}')

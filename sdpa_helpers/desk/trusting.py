@@ -9,13 +9,16 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+_FAILS = (OSError, ValueError, LookupError, TypeError, AttributeError, NameError, sqlite3.Error)
+"""What nbformat raises for a file that is hardly a notebook, and Jupyter's list when it cannot be used."""
+
 
 def trust(paths: Iterable[Path]) -> None:
     """Trust these notebooks as they are now."""
     import nbformat
     from nbformat.sign import NotebookNotary
 
-    with contextlib.suppress(OSError, ValueError, sqlite3.Error), NotebookNotary() as notary:
+    with contextlib.suppress(*_FAILS), NotebookNotary() as notary:
         for path in paths:
             notary.sign(nbformat.read(path, as_version=4))
 
@@ -25,7 +28,7 @@ def is_trusted(path: Path) -> bool:
     import nbformat
     from nbformat.sign import NotebookNotary
 
-    with contextlib.suppress(OSError, ValueError, sqlite3.Error), NotebookNotary() as notary:
+    with contextlib.suppress(*_FAILS), NotebookNotary() as notary:
         return bool(notary.check_signature(nbformat.read(path, as_version=4)))
     return False
 

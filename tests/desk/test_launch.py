@@ -2,8 +2,10 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -125,3 +127,31 @@ def test_what_is_no_server_has_nothing_open(root):
     gone = {"url": "http://127.0.0.1:9/", "root_dir": str(root), "token": "a"}
     (runtime / "jpserver-3.json").write_text(json.dumps(gone))
     assert running.open_in_work(root / "work") == frozenset()
+
+
+@pytest.mark.parametrize("about", [{"url": "x"}, {"url": None}, {"url": "http://a:b/"}, {"root_dir": None}])
+def test_a_record_of_a_server_that_makes_no_sense_is_passed_over(root, about):
+    (root / "runtime").mkdir()
+    sound = {"url": "http://127.0.0.1:9/", "root_dir": str(root)}
+    (root / "runtime/jpserver-1.json").write_text(json.dumps(sound | about))
+    assert running.open_in_work(root / "work") == frozenset()
+
+
+@pytest.mark.parametrize(
+    "says", [b"SSH-2.0-OpenSSH_9\r\n", b"HTTP/1.0 200 OK\r\nContent-Length: 99\r\n\r\n["]
+)
+def test_something_else_that_listens_where_a_killed_server_did_is_passed_over(root, says):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+
+        def answer():
+            with other.accept()[0] as caller:
+                caller.recv(4096)
+                caller.sendall(says)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        (root / "runtime").mkdir()
+        left = {"url": f"http://127.0.0.1:{other.getsockname()[1]}/", "root_dir": str(root)}
+        (root / "runtime/jpserver-1.json").write_text(json.dumps(left))
+        assert running.open_in_work(root / "work") == frozenset()
+        thread.join(5)
