@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from sdpa_helpers.checking.answer_cells import answered_in, is_untouched
 from sdpa_helpers.desk.outline import text_of
 
 _LINK = re.compile(
@@ -78,3 +79,9 @@ def fingerprint(notebook: dict[str, Any]) -> str:
 def has_run(notebook: dict[str, Any]) -> bool:
     """Whether the file holds what running gave: nobody is to lose that without need."""
     return any(cell.get("outputs") or cell.get("execution_count") for cell in notebook["cells"])
+
+
+def has_answers(notebook: dict[str, Any]) -> bool:
+    """Whether a cell of an exercise is no stub any more."""
+    code = (text_of(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return any(answered_in(source) and not is_untouched(source) for source in code)

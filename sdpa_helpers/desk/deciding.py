@@ -40,6 +40,7 @@ class Found:
     version: str
     """Its fingerprint."""
     has_run: bool
+    has_answers: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ def decide(copy: Copy, mine: Lying, new: Lying, record: Record, is_open: frozens
         refresh = not mine.has_run and mine.data != copy.text.encode() and copy.name not in is_open
         over = isinstance(new, Found) and not new.has_run and new.version in record.versions(copy.beside)
         return Step(copy, Done.KEPT, write=copy.name if refresh else "", remove=copy.beside if over else "")
-    if mine.version not in record.versions(copy.name):
+    if mine.version not in record.versions(copy.name) or mine.has_answers:
+        # Answers in what we laid: the learner had written them into the course's own notebook.
         return _beside(copy, new, record, is_open)
     if copy.name in is_open:
         why = (

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from sdpa_helpers.desk.copy_text import copy_of, fingerprint, has_run
+from sdpa_helpers.desk.copy_text import copy_of, fingerprint, has_answers, has_run
 from sdpa_helpers.desk.deciding import Copy, Done, Found, Lying, NotOurs, Step, decide
 from sdpa_helpers.desk.record import read_record, write_record
 from sdpa_helpers.desk.where import FOLDERS, DeskProblem, notebooks_in, work_of
@@ -63,16 +63,20 @@ def _lay(root: Path, work: Path, is_open: frozenset[str]) -> tuple[Step, ...]:
     for step in steps:
         lying = seen.get(step.copy.name)
         if step.write:
-            record = record.laying(step.write, step.copy.version)
+            record = record.intending(step.write, step.copy.version)
         elif isinstance(lying, Found) and lying.version == step.copy.version:
             record = record.laying(step.copy.name, step.copy.version)
     if record != before:
         write_record(work, record)
     sweep(work, *(work / folder for folder in FOLDERS))
     steps = [_do(work, step, seen) for step in steps]
-    offering = record.offering({s.copy.name: s.copy.version for s in steps if s.done is Done.BESIDE})
-    if offering != record:
-        write_record(work, offering)
+    before = record
+    for step in steps:
+        if step.write and step.done is not Done.SKIPPED:
+            record = record.laying(step.write, step.copy.version)
+    record = record.offering({s.copy.name: s.copy.version for s in steps if s.done is Done.BESIDE})
+    if record != before:
+        write_record(work, record)
     return tuple(steps)
 
 
@@ -88,7 +92,7 @@ def look(place: Path) -> Lying:
     try:
         data = place.read_bytes()
         notebook = json.loads(data)
-        return Found(data, fingerprint(notebook), has_run(notebook))
+        return Found(data, fingerprint(notebook), has_run(notebook), has_answers(notebook))
     except FileNotFoundError:
         return None
     except _NO_NOTEBOOK:
@@ -135,10 +139,13 @@ def _alone(lock: Path) -> Iterator[None]:
     with file:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            with contextlib.suppress(BlockingIOError):
+            try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
-            time.sleep(0.02)
+            except BlockingIOError:
+                time.sleep(0.02)
+            except OSError:  # a network folder without locks
+                break
         else:
             raise DeskProblem(
                 f"another start of the course is at work in {lock.parent}: wait for it, then start again"

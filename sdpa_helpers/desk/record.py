@@ -27,6 +27,11 @@ class Record:
         earlier = tuple(one for one in self.versions(name) if one != version)
         return Record({**self.laid, name: (*earlier, version)}, self.offered)
 
+    def intending(self, name: str, version: str) -> "Record":
+        """The record before a version is laid: it is ours from now on, and not yet what the learner began with."""
+        earlier = tuple(one for one in self.versions(name) if one != version)
+        return Record({**self.laid, name: (*earlier[:-1], version, *earlier[-1:])}, self.offered)
+
     def offering(self, versions: Mapping[str, str]) -> "Record":
         """The record with what lies beside copies now."""
         return Record(self.laid, {**self.offered, **versions})

@@ -333,6 +333,47 @@ def test_what_is_saved_while_we_look_is_not_overwritten(root, monkeypatch):
     (line,) = lines_on(lay(root))
     assert "it was being saved" in line
     assert sources(root / "work" / LESSON)[0].endswith("my note")
+    monkeypatch.undo()
+    (line,) = lines_on(lay(root))  # as it was told to
+    assert "has a new version" in line
+
+
+def test_a_version_that_could_not_be_written_is_offered_again(root, monkeypatch):
+    """Also to who changes the old one meanwhile: they never had the new one."""
+
+    def full(place, text):
+        raise OSError(28, "No space left on device")
+
+    new_version(root)
+    with monkeypatch.context() as patched:
+        patched.setattr(laying, "replace_file", full)
+        (line,) = lines_on(lay(root))
+    assert "cannot be written: No space left on device" in line
+    annotate(root / "work" / LESSON)
+    assert done(lay(root))[LESSON] is Done.BESIDE
+
+
+def test_answers_that_were_laid_from_the_courses_own_notebook_are_the_learners(root):
+    """Who wrote into exercises/ in an earlier edition has their answers in work/, and may then tidy exercises/ up."""
+    place = "exercises/03_softmax.ipynb"
+    stubs = (root / place).read_bytes()
+    edit(
+        root / place,
+        lambda cells: cells[1].update(source="# exercise: softmax\ndef softmax(x):\n    return x"),
+    )
+    assert done(lay(root))[place] is Done.UPDATED
+    (root / place).write_bytes(stubs)
+    assert done(lay(root))[place] is Done.BESIDE
+    assert sources(root / "work" / place)[1].endswith("return x")
+
+
+def test_a_folder_without_locks_is_laid_all_the_same(tmp_path, monkeypatch):
+    def none(*given):
+        raise OSError(37, "No locks available")
+
+    make_course(tmp_path)
+    monkeypatch.setattr(fcntl, "flock", none)
+    assert lines_on(lay(tmp_path)) == ["work/: 2 lessons and 1 exercise notebook laid out."]
 
 
 class Killed(BaseException):
