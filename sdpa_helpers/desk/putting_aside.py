@@ -3,6 +3,7 @@
 import difflib
 import json
 import os
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,6 +38,15 @@ class Reset:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What stood in an answer cell."""
+
+    text: str
+    pictures: tuple[tuple[str, str, str], ...] = ()
+    """Those that were pasted into words: name, MIME type, base64."""
+
+
+@dataclass(frozen=True)
 class Stub:
     """An exercise as it is handed out."""
 
@@ -50,13 +60,19 @@ class Stub:
 
 def stub_of(root: Path, exercise: str) -> Stub:
     """The stub of an exercise; DeskProblem names near ones."""
-    known = {}
+    known, damaged = {}, []
     for path in notebooks_in(root, "exercises"):
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        try:
+            cells = _notebook(path)["cells"]
+        except DeskProblem as problem:
+            damaged.append(problem)
+            continue
         for cell, following in zip(cells, [*cells[1:], {}], strict=True):
             for name in _answered(cell):
                 known[name] = Stub(path.name, cell, following.get("id", ""))
     if exercise not in known:
+        if damaged:
+            raise damaged[0]
         near = difflib.get_close_matches(exercise, known, n=3)
         others = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(known)}"
         raise DeskProblem(f"there is no exercise called {exercise!r}; {others}")
@@ -69,7 +85,7 @@ def put_aside(root: Path, exercise: str, answer: str | None) -> Reset:
     answer: the cell as it stands in the browser; None: as it stands in the saved file.
     """
     stub = stub_of(root, exercise)
-    answers = _saved_answers(root, stub, exercise) if answer is None else [answer]
+    answers = _saved_answers(root, stub, exercise) if answer is None else [Answer(answer)]
     return _kept(root, exercise, stub, answers)
 
 
@@ -83,13 +99,14 @@ def reset_saved(root: Path, exercise: str) -> Reset:
     notebook = _notebook(place)
     cells = notebook["cells"]
     at = [number for number, cell in enumerate(cells) if exercise in _answered(cell)]
-    reset = _kept(root, exercise, stub, [text_of(cells[number]) for number in at])
+    reset = _kept(root, exercise, stub, [_answer(cells[number]) for number in at])
+    ids = [cell.get("id") for number, cell in enumerate(cells) if number not in at]
+    fresh = _stub_cell(stub, ids, notebook.get("nbformat_minor"))
     if at:
-        cells[at[0]] = stub.cell
+        cells[at[0]] = fresh
         notebook["cells"] = [cell for number, cell in enumerate(cells) if number not in at[1:]]
     else:
-        ids = [cell.get("id") for cell in cells]
-        cells.insert(ids.index(stub.following) if stub.following in ids else len(cells), stub.cell)
+        cells.insert(ids.index(stub.following) if stub.following in ids else len(cells), fresh)
     try:
         replace_file(place, as_saved(notebook))
     except OSError as error:
@@ -99,26 +116,42 @@ def reset_saved(root: Path, exercise: str) -> Reset:
     return reset
 
 
-def _kept(root: Path, exercise: str, stub: Stub, answers: list[str]) -> Reset:
+def _stub_cell(stub: Stub, ids: list[Any], minor: Any) -> dict[str, Any]:
+    """The answer cell for a notebook whose other cells have these ids; formats before 4.5 have none."""
+    cell = dict(stub.cell)
+    if isinstance(minor, int) and minor < 5:
+        cell.pop("id", None)
+    elif cell.get("id") in ids:
+        cell["id"] = uuid.uuid4().hex[:8]
+    return cell
+
+
+def _kept(root: Path, exercise: str, stub: Stub, answers: list[Answer]) -> Reset:
     work, source = work_of(root), text_of(stub.cell)
-    written = [answer for answer in answers if answer.strip() != source.strip()]
+    names = {name for answer in answers for name in answered_in(answer.text)}
+    if others := ", ".join(sorted(names - {exercise})):
+        raise DeskProblem(
+            f"the cell of {exercise} answers {others} too, so it stays as it is: give each a cell of its own first"
+        )
+    written = [answer for answer in answers if answer.text.strip() != source.strip()]
     for answer in written:
         _append(work / KEPT_IN, exercise, answer)
     kept = f"{work.name}/{KEPT_IN}" if written else None
     return Reset(source, kept, f"{work.name}/exercises/{stub.notebook}")
 
 
-def _append(place: Path, exercise: str, answer: str) -> None:
-    fence = "```"
-    while fence in answer:
+def _append(place: Path, exercise: str, answer: Answer) -> None:
+    fence, text = "```", answer.text
+    while fence in text:
         fence += "`"
-    kind = "markdown" if answer.startswith("<!--") else "python"
+    kind = "markdown" if text.startswith("<!--") else "python"
+    pictures = "".join(f"\n![{name}](data:{mime};base64,{data})\n" for name, mime, data in answer.pictures)
     when = datetime.now().strftime("%Y-%m-%d %H:%M")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with place.open("a", encoding="utf-8") as file:
             head = "" if file.tell() else _HEAD
-            file.write(f"{head}\n## {exercise}, {when}\n\n{fence}{kind}\n{answer}\n{fence}\n")
+            file.write(f"{head}\n## {exercise}, {when}\n\n{fence}{kind}\n{text}\n{fence}\n{pictures}")
             file.flush()
             os.fsync(file.fileno())
     except (OSError, UnicodeEncodeError) as error:
@@ -127,9 +160,9 @@ def _append(place: Path, exercise: str, answer: str) -> None:
         ) from error
 
 
-def _saved_answers(root: Path, stub: Stub, exercise: str) -> list[str]:
+def _saved_answers(root: Path, stub: Stub, exercise: str) -> list[Answer]:
     cells = _notebook(work_of(root) / "exercises" / stub.notebook)["cells"]
-    return [text_of(cell) for cell in cells if exercise in _answered(cell)]
+    return [_answer(cell) for cell in cells if exercise in _answered(cell)]
 
 
 def _notebook(place: Path) -> dict[str, Any]:
@@ -141,6 +174,14 @@ def _notebook(place: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DeskProblem(f"{place} cannot be read as a notebook, so it was left alone: {error}") from error
     return notebook
+
+
+def _answer(cell: dict[str, Any]) -> Answer:
+    pasted = cell.get("attachments", {}).items()
+    return Answer(
+        text_of(cell),
+        tuple((name, mime, "".join(data)) for name, kinds in pasted for mime, data in kinds.items()),
+    )
 
 
 def _answered(cell: dict[str, Any]) -> list[str]:

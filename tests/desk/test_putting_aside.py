@@ -1,10 +1,14 @@
 """An exercise gets its stub back, and no answer is lost."""
 
+import json
+
+import nbformat
 import pytest
 
 from sdpa_helpers.desk import putting_aside
 from sdpa_helpers.desk.laying import lay, lines_on
 from sdpa_helpers.desk.putting_aside import KEPT_IN, put_aside, reset_saved
+from sdpa_helpers.desk.trusting import staying_trusted
 from sdpa_helpers.desk.where import DeskProblem
 
 from .course_folder import SOFTMAX, WORDS, edit, make_course, sources
@@ -133,3 +137,59 @@ def test_every_exercise_of_the_course_has_a_stub(course):
         assert "".join(putting_aside.stub_of(course, name).cell["source"]) == answer_cell(one)
     for name in all_written():
         assert putting_aside.stub_of(course, name).cell["cell_type"] == "markdown"
+
+
+def test_pictures_that_were_pasted_into_words_are_kept(root):
+    words = {
+        "source": "<!-- exercise: why_scale -->\n![p](attachment:p.png)",
+        "attachments": {"p.png": {"image/png": "AAAA"}},
+    }
+    edit(root / "work/exercises/03_softmax.ipynb", lambda cells: cells[3].update(words))
+    reset_saved(root, "why_scale")
+    assert "\n![p.png](data:image/png;base64,AAAA)\n" in (root / "work" / KEPT_IN).read_text()
+
+
+def test_a_cell_with_two_answers_is_not_thrown_out_for_one(root):
+    edit(
+        root / "work/exercises/03_softmax.ipynb",
+        lambda cells: cells[1].update(source="# exercise: softmax\n# exercise: entropy\nboth"),
+    )
+    before = exercise(root)
+    with pytest.raises(DeskProblem, match="the cell of softmax answers entropy too"):
+        reset_saved(root, "softmax")
+    assert exercise(root) == before
+
+
+@pytest.mark.parametrize("minor", [0, 4])
+def test_a_notebook_of_an_earlier_format_stays_valid(root, minor):
+    place = root / "work/exercises/03_softmax.ipynb"
+    notebook = json.loads(place.read_text())
+    for cell in notebook["cells"]:
+        del cell["id"]
+    place.write_text(json.dumps(notebook | {"nbformat_minor": minor}))
+    reset_saved(root, "softmax")
+    nbformat.validate(json.loads(place.read_text()))
+    assert exercise(root)[1] == SOFTMAX
+
+
+def test_a_stub_does_not_take_the_id_of_a_cell_that_lost_its_line(root):
+    place = root / "work/exercises/03_softmax.ipynb"
+    edit(place, lambda cells: cells[1].update(source="def softmax(x): return x"))
+    reset_saved(root, "softmax")
+    ids = [cell["id"] for cell in json.loads(place.read_text())["cells"]]
+    assert len(ids) == len(set(ids)) == 5
+
+
+def test_what_is_hardly_a_notebook_is_reset_and_not_trusted(root):
+    place = root / "work/exercises/03_softmax.ipynb"
+    place.write_text(json.dumps({"cells": json.loads(place.read_text())["cells"]}))
+    with staying_trusted(place):
+        reset_saved(root, "softmax")
+    assert exercise(root)[1] == SOFTMAX
+
+
+def test_a_damaged_notebook_of_the_course_is_said_and_keeps_no_other_away(root):
+    (root / "exercises/01_dot_product.ipynb").write_text("<<<<<<< HEAD")
+    assert put_aside(root, "softmax", "mine").source == SOFTMAX
+    with pytest.raises(DeskProblem, match=r"01_dot_product\.ipynb cannot be read as a notebook"):
+        put_aside(root, "dot_product", "mine")
