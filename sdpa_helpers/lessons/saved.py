@@ -3,10 +3,13 @@
 The best points of each exercise, and the first answer to each prediction.
 """
 
+import contextlib
 import json
 import os
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import platformdirs
 
@@ -26,16 +29,21 @@ class Predicted(NamedTuple):
     """None where that was not asked."""
 
 
+MOST_POINTS = 1e6
+"""More than any exercise gives: a number beyond that, or none, was not written by us."""
+MOST_OPTIONS = 4
+PATIENCE = 2.0
+"""Seconds to wait for another kernel that is writing; then we write all the same."""
+
+
 def load() -> dict[str, float]:
     """Best points by exercise; empty when nothing was kept yet or the file cannot be read."""
-    return {name: float(p) for name, p in _read("progress.json").items() if isinstance(p, (int, float))}
+    return _points(_read("progress.json"))
 
 
 def keep(exercise: str, points: float) -> None:
     """Keep the best result. A folder that cannot be written must not disturb the lesson: nothing is kept then."""
-    best = load()
-    if best.get(exercise, -1.0) < points:
-        _write("progress.json", best | {exercise: points})
+    _change("progress.json", lambda kept: {exercise: max(points, _points(kept).get(exercise, points))})
 
 
 def load_predictions() -> dict[tuple[str, str], Predicted]:
@@ -43,33 +51,83 @@ def load_predictions() -> dict[tuple[str, str], Predicted]:
     found = {}
     for name, kept in _read("predictions.json").items():
         lesson, slash, prediction = name.partition("/")
-        if slash and isinstance(kept, list) and [type(part) for part in kept[:2]] == [int, bool]:
-            sure = kept[2] if len(kept) > 2 and isinstance(kept[2], bool) else None
-            found[lesson, prediction] = Predicted(kept[0], kept[1], sure)
+        if slash and (answer := _predicted(kept)):
+            found[lesson, prediction] = answer
     return found
 
 
 def keep_prediction(lesson: str, prediction: str, answer: Predicted) -> None:
-    """Keep the first answer; later ones change nothing."""
-    name, kept = f"{lesson}/{prediction}", _read("predictions.json")
-    if name not in kept:
-        _write("predictions.json", kept | {name: list(answer)})
+    """Keep the first answer; later ones change nothing, nor does what is no answer."""
+    name = f"{lesson}/{prediction}"
+    if _predicted(list(answer)):
+        _change("predictions.json", lambda kept: {} if _predicted(kept.get(name)) else {name: list(answer)})
+
+
+def _points(kept: dict[str, Any]) -> dict[str, float]:
+    numbers = {name: p for name, p in kept.items() if isinstance(p, (int, float))}
+    return {name: float(p) for name, p in numbers.items() if 0 <= p <= MOST_POINTS}
+
+
+def _predicted(kept: Any) -> Predicted | None:
+    if not isinstance(kept, list) or [type(part) for part in kept[:2]] != [int, bool]:
+        return None
+    if not -1 <= kept[0] < MOST_OPTIONS:
+        return None
+    return Predicted(kept[0], kept[1], kept[2] if len(kept) > 2 and isinstance(kept[2], bool) else None)
 
 
 def _read(name: str) -> dict[str, Any]:
     try:
-        data = json.loads((home() / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
-def _write(name: str, data: dict[str, Any]) -> None:
-    path = home() / name
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".{os.getpid()}.tmp")
-        draft.write_text(json.dumps(data, indent=1, sort_keys=True), encoding="utf-8")
-        draft.replace(path)
+        return _stored(home() / name) or {}
     except OSError:
-        return
+        return {}
+
+
+def _stored(path: Path) -> dict[str, Any] | None:
+    """What a file holds; None when it is damaged. OSError when it cannot be read."""
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _change(name: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Add to a file what `changed` says of what it holds. A damaged one is put aside, as it may be mended by hand."""
+    path = home() / name
+    with contextlib.suppress(OSError), _alone(path.parent):
+        before = _stored(path)
+        after = (before or {}) | changed(before or {})
+        if after == before:
+            return
+        if before is None:
+            path.replace(path.with_suffix(".damaged.json"))
+        draft = path.with_suffix(f".{os.getpid()}.tmp")
+        draft.write_text(json.dumps(after, indent=1, sort_keys=True), encoding="utf-8")
+        draft.replace(path)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One kernel at a time, where the system has locks: what another one keeps meanwhile is not written over."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("a") as file:
+        end = time.monotonic() + PATIENCE
+        while not _locked(file) and time.monotonic() < end:
+            time.sleep(0.005)
+        yield
+
+
+def _locked(file: IO[str]) -> bool:
+    """Try to; where there are no locks that is as good as one."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):  # Windows; a network folder without locks
+        return True
+    return True
