@@ -199,6 +199,13 @@ def test_what_is_no_expression_gets_a_sentence(proof, capsys, answer, says, tmp_
     assert not [*tmp_path.iterdir()]
 
 
+def test_long_products_are_not_multiplied_out_where_a_number_tells(proof, capsys, monkeypatch):
+    monkeypatch.setattr(sympy, "expand", lambda *_: pytest.fail("expanded"))
+    mq, vq, mk, vk, d = proof.symbols
+    proof.check(1, sympy.Mul(*[(mq + vq + mk + vk + d + i) ** 8 for i in range(6)], evaluate=False))
+    assert "Step 1 is not right yet. Take μ_q = 2" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("number", [0, 8, -1, "1", None, [1], 1.5])
 def test_a_step_that_there_is_not(proof, capsys, number):
     proof.check(number, "mq")

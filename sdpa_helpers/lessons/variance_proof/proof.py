@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     import sympy
 
 
+POINTS = ((2, 3, 5, 7, 4), (0, 3, 5, 7, 4), (2, 3, 0, 1, 6))
+"""Values of μ_q, v_q, μ_k, v_k, d_k at which a wrong answer is shown to differ."""
+
+
 def expectation(
     polynomial: "sympy.Expr", moments: Mapping["sympy.Symbol", tuple["sympy.Expr", ...]]
 ) -> "sympy.Expr":
@@ -170,19 +174,26 @@ class Proof:
         if unknown := given.free_symbols - set(self.symbols):
             names = ", ".join(sorted(map(str, unknown)))
             print(f"Step {number} has only μ_q, v_q, μ_k, v_k and d_k in it; yours has {names}.")
-        elif sympy.expand(given - step.truth) == 0:
+        elif self._same(given, step.truth):
             right = written(sympy.expand(given))
             print(f"Step {number} is right: {step.claim} = {right}. SymPy finds the difference 0.")
         else:
             print(f"Step {number} is not right yet. {self._why(step, given)}")
 
-    def _why(self, step: Step, given: "sympy.Expr") -> str:
+    def _same(self, given: "sympy.Expr", other: "sympy.Expr") -> bool:
+        """Whether SymPy finds the difference 0. Long products are multiplied out only if one point does not tell."""
         import sympy
 
+        difference = given - other
+        point = dict(zip(self.symbols, POINTS[0], strict=True))
+        here = difference.subs(point)
+        return not (here.is_Rational and here != 0) and sympy.expand(difference) == 0
+
+    def _why(self, step: Step, given: "sympy.Expr") -> str:
         for slip, means in step.slips:
-            if sympy.expand(given - slip) == 0:
+            if self._same(given, slip):
                 return means
-        for values in ((2, 3, 5, 7, 4), (0, 3, 5, 7, 4), (2, 3, 0, 1, 6)):
+        for values in POINTS:
             point = dict(zip(self.symbols, values, strict=True))
             yours, right = given.subs(point), step.truth.subs(point)
             if yours != right and yours.is_finite is not False:
