@@ -276,8 +276,8 @@ PREDICTIONS = (
         (
             Option(
                 "smaller than with it",
-                "This is the corner where most rows are dead. The median is smaller indeed; "
-                "the mean is carried by the few rows that are not.",
+                "In this corner nearly half of the rows are dead, and the median is smaller indeed. "
+                "But the mean is carried by the few rows that get a lot.",
                 right="smaller",
             ),
             Option(
@@ -298,8 +298,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "first_gradient",
-        "Before the first step the second and third rule are the same function. The first is not. Which has the larger "
-        "first gradient at W_{q}?",
+        "Compare *no scale* with *1/√d*. Which of the two has the larger first gradient at W_{q}, before any step?",
         (
             Option(
                 "no scale",
@@ -312,12 +311,12 @@ PREDICTIONS = (
             ),
             Option(
                 "both the same",
-                "Both begin with the same numbers. But they do not compute the same function of them.",
+                "Both begin with the same matrices. But they do not compute the same function of them.",
             ),
         ),
         after="*No scale* starts with a gradient several times as large, and learns worst. It does learn: its curves "
-        "rise, slowly. *No scale, smaller start* has **no division in the formula and just as large a gradient**, and "
-        "learns fastest here. So the formula does not need √d_{k}; some published models do without it, with smaller "
+        "rise, slowly. *No scale, smaller start* begins as the same function as *1/√d*. It has **no division in the formula "
+        "and a gradient as large as without the scale**, and it learns fastest here. So the formula does not need √d_{k}; some published models do without it, with smaller "
         "first weights. What hurts is to *start saturated*.",
     ),
 )

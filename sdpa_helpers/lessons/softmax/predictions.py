@@ -365,8 +365,8 @@ PREDICTIONS = (
             ),
             Option(
                 "about 90 %",
-                "Scores have a standard deviation of 8, and a lead of 5 over the second best is enough. "
-                "But in half of the rows the best of 128 scores leads by 2 or less.",
+                "Scores have a standard deviation of 8, and a lead of about 5 over the second best is enough. "
+                "But the best of 128 scores leads by only about 2, in the median row.",
                 right=(88, 92),
             ),
             Option(
