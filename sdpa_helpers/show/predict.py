@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdpa_helpers.show.panels import module, place_for
+from sdpa_helpers.show.symbols import raised, with_symbols
 
 if TYPE_CHECKING:
     from sdpa_helpers.show.panels_model import QuestionModel
@@ -205,8 +206,9 @@ def rich(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The same text without marks."""
-    text = " ".join(text.split())
+    """The same text without marks: 10^{9} is 10⁹, d_{model} is d_model."""
+    text = re.sub(r"\^\{([^}]+)\}", lambda found: raised(found[1]), " ".join(text.split()))
+    text = with_symbols(re.sub(r"_\{([^}]+)\}", r"_\1", text))
     for mark, _ in _MARKS:
         text = re.sub(mark, r"\1", text)
     return text

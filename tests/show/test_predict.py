@@ -62,7 +62,7 @@ def test_marks():
     assert rich("*q* · `k<2>` is d_{k}, **not** x^{2}\n\nnew") == (
         "<em>q</em> · <code>k&lt;2&gt;</code> is d<sub>k</sub>, <strong>not</strong> x<sup>2</sup></p><p>new"
     )
-    assert plain("*q* · `k` is d_{k}") == "q · k is dk"
+    assert plain("*q* · `k` is d_{k}, 10^{9}, e^{−3}, d_{model}") == "q · k is dₖ, 10⁹, e⁻³, d_model"
 
 
 class Shown:
