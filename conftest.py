@@ -40,9 +40,10 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Thousands of tests and all they imported stay to the end: who collects garbage need not look at them again.
+    """Thousands of tests and all they import stay to the end: who collects garbage need not look at them again.
 
     A worker stood still for two seconds at a time over it, half a minute in all.
     """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)

@@ -183,16 +183,14 @@ def test_the_doctor_and_the_command_line_say_what_to_install(made, tmp_path):
 # ---- with what a learner installs -------------------------------------------------------------------------
 
 PANELS = """
-import importlib, inspect, json, pkgutil
+import importlib, inspect, json
 import anywidget
 import sdpa_helpers as sdpa
-from sdpa_helpers import lessons
+from sdpa_helpers.lessons.registry import LESSONS, folder_of
 
 shown = {"walk_through": sdpa.walk_through()}
-for lesson in pkgutil.iter_modules(lessons.__path__):
-    if not lesson.ispkg:
-        continue
-    module = importlib.import_module(f"sdpa_helpers.lessons.{lesson.name}.widget")
+for lesson in LESSONS:
+    module = importlib.import_module(f"sdpa_helpers.lessons.{folder_of(lesson)}.widget")
     for name, make in inspect.getmembers(module, inspect.isfunction):
         needed = [p for p in inspect.signature(make).parameters.values() if p.default is p.empty]
         if name.startswith("explore_") and not needed:

@@ -109,12 +109,14 @@ def test_what_nobody_named_does_not_go_along(course, tmp_path, monkeypatch):
     notes += ("exam/exam.ipynb", "notebooks/.ipynb_checkpoints/old.ipynb", "docs/grading.md")
     for name in notes:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text("for teachers")
+        (root / name).write_text("for nobody who learns")
     assert edition_files(root) == ["notebooks/00_start_here.ipynb", "sdpa_helpers/__init__.py"]
     monkeypatch.setattr(release_module, "course_root", lambda: root)
     release(tmp_path / "edition")
     assert not [
-        p for p in (tmp_path / "edition").rglob("*") if p.is_file() and "for teachers" in p.read_text()
+        p
+        for p in (tmp_path / "edition").rglob("*")
+        if p.is_file() and "for nobody who learns" in p.read_text()
     ]
     (root / "LICENSE").unlink()
     with pytest.raises(CannotRelease, match="LICENSE"):
