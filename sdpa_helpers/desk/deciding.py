@@ -87,9 +87,8 @@ def decide(copy: Copy, mine: Lying, new: Lying, record: Record, is_open: frozens
         # Answers in what we laid: the learner had written them into the course's own notebook.
         return _beside(copy, new, record, is_open)
     if copy.name in is_open:
-        why = (
-            "there is a new version, and it is open in JupyterLab. Shut its kernel down there and start again"
-        )
+        why = "there is a new version, and it is open in JupyterLab. Save and close it there, shut its kernel down, "
+        why += "and start again"
         return Step(copy, Done.SKIPPED, why)
     return Step(copy, Done.UPDATED, write=copy.name)
 

@@ -38,6 +38,10 @@ def _load_jupyter_server_extension(server: Any) -> None:
     FileFindHandler._static_paths = _Forgetful()
 
 
+LONGEST_ANSWER = 1_000_000
+"""Characters of an answer that is put aside."""
+
+
 class _Forgetful(dict[str, str]):
     """Keeps nothing. Jupyter Server remembers by its name alone where a static file lies: once JupyterLab has loaded
     a font of formulas, Notebook 7, whose font of the same name lies elsewhere, is refused its own (403)."""
@@ -87,6 +91,8 @@ class ResetHandler(_CourseHandler):
         name, answer = asked.get("exercise"), asked.get("answer")
         if not isinstance(name, str) or not isinstance(answer, str | None):
             raise web.HTTPError(400, 'expected {"exercise": NAME, "answer": TEXT}')
+        if len(answer or "") > LONGEST_ANSWER:
+            raise web.HTTPError(413, f"an answer of more than {LONGEST_ANSWER:,} characters is not kept")
         root = self.of_course()
         try:
             await self.say(await asyncio.to_thread(put_aside, root, name, answer))

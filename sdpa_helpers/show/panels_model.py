@@ -88,6 +88,6 @@ class QuestionModel(anywidget.AnyWidget):
         self.observe(self._tell, "chosen")
 
     def _tell(self, change: dict) -> None:
-        if change["new"]:
-            option, sure = change["new"]
-            self.keep(int(option), sure)
+        match change["new"]:
+            case [int(option), bool() | None as sure] if option is not True and option is not False:
+                self.keep(option, sure)  # whatever else a page may send is nobody's choice

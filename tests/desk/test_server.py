@@ -134,6 +134,7 @@ def test_nobody_else_is_told(server):
 def test_what_makes_no_sense_is_refused(server):
     assert server.ask("sdpa/reset", {"exercise": 3})[0] == 400
     assert server.ask("sdpa/reset", {})[0] == server.ask("sdpa/reset", [1])[0] == 400
+    assert server.ask("sdpa/reset", {"exercise": "softmax", "answer": "x" * 1_000_001})[0] == 413
 
 
 def test_a_reset_gives_the_stub_and_keeps_the_answer(server, root):

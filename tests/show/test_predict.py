@@ -1,10 +1,12 @@
 """A question and its answers: which is right, what a stored output shows, and what is kept."""
 
+import contextlib
 import html
 import re
 
 import numpy as np
 import pytest
+import traitlets
 
 from sdpa_helpers.lessons import saved
 from sdpa_helpers.lessons.predicting import asker
@@ -117,6 +119,20 @@ def test_the_first_answer_is_kept_and_comes_back(tmp_path, monkeypatch):
     assert again.still() == predict("name", 2.5).still()
     with pytest.raises(LookupError, match="lesson 03_softmax has no prediction 'nam'; it has name"):
         predict("nam", 2)
+
+
+@pytest.mark.parametrize(
+    "sent", ["x", [None, None], [0], [0, True, 1], [True, None], ["0", None], [[0], None], [0, "sure"]]
+)
+def test_what_is_no_choice_is_not_kept(sent):
+    kept = []
+    question = Question("03", asked((0, 1), (2, 3)), 0, keep=kept.append)
+    model = question.widget()
+    with contextlib.suppress(traitlets.TraitError):
+        model.chosen = sent
+    assert kept == []
+    model.chosen = [0, False]
+    assert kept == [Chosen(0, False)]
 
 
 @pytest.mark.parametrize("broken", ["{", "[]", '{"a/b": 3, "c": [1, true], "d/e": ["1", true], "f/g": [1]}'])
