@@ -1,6 +1,7 @@
 """The set-up: what is installed, by which command, in which versions; what the documents name is there."""
 
 import itertools
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import sdpa_helpers
+from sdpa_helpers.lessons.registry import all_exercises
 from tests.environments import constraints
 
 
@@ -181,3 +183,33 @@ def test_paths_in_the_documents_lead_to_something(course, pattern):
             assert (course / path).exists() or path in OF_OTHERS, f"{page.name}: {path}"
         for name in re.findall(r"`(\w+\.py)`", text):
             assert name in python_files | OF_OTHERS, f"{page.name}: {name}"
+
+
+def test_the_first_screen_of_the_readme_says_what_was_counted_and_measured(course):
+    text = (course / "README.md").read_text().partition("## Start\n")[0]
+    results = course / "benchmarks" / "results"
+    tables = json.loads((results / "grader.json").read_text())["tables"]
+    scale = json.loads((results / "grader_scale.json").read_text())["graded"]
+    exercises = all_exercises().values()
+    assert f"| {sum(len(one.wrong) for one in exercises):,}, for {len(exercises)} exercises |" in text
+    (claims,) = re.findall(r"^# The ledger: (\d+) claims", (course / "docs" / "ledger.md").read_text())
+    assert f"| claims of five articles, computed | {claims} |" in text
+
+    def cost(system, table):
+        return f"{tables[table]['medians'][system]['cpu_per_submission']:.2f} s"
+
+    ours, theirs = (
+        [cost(name, f"{way} torch") for way in ("without", "with")]
+        for name in ("sdpa grade", "nbgrader autograde")
+    )
+    assert f"| {ours[0]}; with torch {ours[1]} (`nbgrader autograde`: {theirs[0]} and {theirs[1]}) |" in text
+    assert f"| {scale['1000 submissions, 2 jobs']['seconds']:.0f} s on 2 cores |" in text
+
+
+def test_links_within_the_readme_lead_to_its_headings_and_pictures_are_small(course):
+    text = (course / "README.md").read_text()
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
+    for path in (course / "docs" / "images").iterdir():
+        assert path.stat().st_size <= (1_500_000 if path.suffix == ".gif" else 150_000), path.name
