@@ -56,7 +56,7 @@ class NextStep:
 
     lesson: str
     exercise: str | None
-    """None: begin with the lesson."""
+    """None: the lesson itself, until it has points or all its predictions are answered."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,9 @@ def _next(lessons: tuple[LessonState, ...], *, begun: bool) -> NextStep | None:
     lesson, exercise = next(open_ones, (None, None))
     if lesson is None or exercise is None:
         return None
-    untouched = not lesson.points and not lesson.predictions.answered
-    return NextStep(lesson.name, None if untouched else exercise.name)
+    told = lesson.predictions
+    read = bool(lesson.points or (told.answered and told.answered >= told.asked))
+    return NextStep(lesson.name, exercise.name if read else None)
 
 
 def _predictions_by_lesson() -> dict[str, dict[str, bool]]:

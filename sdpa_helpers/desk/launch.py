@@ -1,4 +1,4 @@
-"""Start JupyterLab with the course's settings, extension and first lesson."""
+"""Start JupyterLab with the course's settings and extension, in the lesson that is next."""
 
 import os
 import subprocess
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
+from sdpa_helpers.desk.course import course_state
 from sdpa_helpers.desk.where import FIRST, work_of
 
 FRONT = Path(__file__).parent / "front"
@@ -22,13 +23,20 @@ def settings(root: Path, outside: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def lesson_to_open(root: Path) -> Path:
+    """The learner's copy of the lesson that is next; the first one for who has not begun, or has solved everything."""
+    folder, step = work_of(root) / "notebooks", course_state(root).next
+    copy = folder / f"{step.lesson if step else FIRST}.ipynb"
+    return copy if copy.is_file() else folder / f"{FIRST}.ipynb"
+
+
 def command(root: Path, flags: list[str]) -> list[str]:
     """What starts JupyterLab in the course's root. flags: the user's own, which have the last word."""
-    first = (work_of(root) / "notebooks" / f"{FIRST}.ipynb").relative_to(root).as_posix()
+    lesson = lesson_to_open(root).relative_to(root).as_posix()
     # Jupyter refuses to run as root unless told; in a container one often is.
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return [
-        sys.executable, "-m", "jupyter", "lab", f"--LabApp.default_url=/lab/tree/{first}",
+        sys.executable, "-m", "jupyter", "lab", f"--LabApp.default_url=/lab/tree/{lesson}",
         f"--ServerApp.root_dir={root}", *as_root, *flags,
     ]  # fmt: skip
 

@@ -1,6 +1,7 @@
-// How notebooks open: a lesson with its exercises beside it, and the first code cell ready to run.
+// How notebooks open: a lesson with its exercises behind it or, on a wide screen, beside it, and the first code cell
+// ready to run.
 
-const ROOM_FOR_TWO = 900; // px; in a narrower window the exercises open as a tab
+const ROOM_FOR_TWO = 1440; // px: an article needs 720; with less the exercises open as a tab behind their lesson
 
 /** A link from one notebook of the course to another opens the pair, too, so the exercises don't cover their lesson. */
 export function followLinks(host, course, panel) {
@@ -27,9 +28,35 @@ function pathOf(link, { PageConfig, URLExt }) {
   return decodeURIComponent(link.href.slice(files.length).split("?")[0]);
 }
 
+/** The host scrolls to a heading that a link names. The keys go there, too: to the first code cell after it. */
+export function followHeadings({ content, context }, { PageConfig, URLExt }) {
+  content.node.addEventListener("click", event => {
+    const link = event.target.closest?.("a[href]"), name = link && isPlain(event) && headingOf(link, context.path, { PageConfig, URLExt });
+    if (!name) return;
+    const holds = cell => [...cell.node.querySelectorAll(HEADINGS)].some(one => [one.id, one.dataset.jupyterId].includes(name));
+    const at = content.widgets.findIndex(holds);
+    const code = content.widgets.findIndex((cell, number) => number > at && cell.model.type === "code");
+    if (at < 0 || code < 0) return;
+    setTimeout(() => { // when the host has done with the click, which makes the link's own cell active
+      content.activeCellIndex = code;
+      content.mode = "command";
+      content.activeCell.node.focus({ preventScroll: true });
+    }, 50);
+  }, true);
+}
+
+const HEADINGS = ":is(h1, h2, h3, h4, h5, h6)";
+
+/** The heading of this same notebook that a link leads to. */
+function headingOf(link, path, { PageConfig, URLExt }) {
+  if (!link.hash) return null;
+  const pages = [location.pathname, new URL(URLExt.join(PageConfig.getBaseUrl(), "files", URLExt.encodeParts(path)), location.href).pathname];
+  return pages.includes(link.pathname) ? decodeURIComponent(link.hash.slice(1)) : null;
+}
+
 let before = Promise.resolve(); // one pair at a time: who clicks twice means one
 
-/** Lesson left, exercises right. What is open is shown, not opened again; a place that a lesson had is used again. */
+/** Lesson left, exercises right or behind it. What is open is shown, not opened again; a place that a lesson had is used again. */
 export function openPair(host, course, lesson) {
   before = before.catch(() => null).then(() => openNow(host, course, lesson));
   return before;
@@ -39,13 +66,14 @@ async function openNow({ app, tracker, labShell }, course, { lesson, exercise })
   const left = await openAt(app, lesson, neighbour(tracker, course, "lesson"), "tab-after");
   if (!exercise) return;
   const right = neighbour(tracker, course, "exercise");
-  const beside = left.node.closest("#jp-main-dock-panel")?.clientWidth >= ROOM_FOR_TWO;
-  await openAt(app, exercise, right ?? left, right || !beside ? "tab-after" : "split-right");
+  const wide = left.node.closest("#jp-main-dock-panel")?.clientWidth >= ROOM_FOR_TWO;
+  const beside = right ? right.isVisible : wide; // the lesson is shown by now: exercises in its own place are hidden
+  await openAt(app, exercise, right ?? left, right || !wide ? "tab-after" : "split-right", beside);
   labShell.activateById(left.id);
 }
 
-async function openAt(app, path, ref, mode) {
-  const options = { activate: true, ...(ref && { ref: ref.id, mode }) };
+async function openAt(app, path, ref, mode, activate = true) {
+  const options = { activate, ...(ref && { ref: ref.id, mode }) };
   return app.commands.execute("docmanager:open", { path, options });
 }
 

@@ -53,18 +53,23 @@ function lessonItem(lesson, next, path, ways) {
   },
   ring(name, most ? points / most : 0),
   make("span", { className: "words" },
-    make("span", { className: "title" }, title, isNext ? make("span", { className: "next" }, "next") : null),
+    make("span", { className: "title" }, title, isNext ? make("span", { className: next.exercise ? "next if-folded" : "next" }, "next") : null),
     make("span", { className: "facts" }, facts(lesson))));
   onPlainClick(link, ways.openLesson && (() => ways.openLesson(lesson)));
   const more = exercises.length ? exerciseList(lesson, isNext ? next.exercise : null, here || isNext, ways) : null;
   return make("li", { className: isNext ? "is-next" : "" }, link, more);
 }
 
-function facts({ minutes, predictions: { asked, right }, changed_beside: beside }) {
+function facts({ minutes, predictions, changed_beside: beside }) {
   const parts = [`${minutes} min`];
-  if (asked) parts.push(`predictions ${right}/${asked}`);
+  if (predictions.asked) parts.push(predicted(predictions));
   if (beside) parts.push("new version");
   return parts.join(" · ");
+}
+
+function predicted({ asked, answered, right }) {
+  if (!answered) return `${asked} prediction${asked === 1 ? "" : "s"}`;
+  return `${answered} of ${asked} predicted, ${right} right`;
 }
 
 function exerciseList(lesson, next, open, ways) {

@@ -2,7 +2,7 @@
 // Where the server has no desk, or its folder is no course, nothing is added and nothing asked.
 
 import { Course } from "./course.js";
-import { beginAtCode, followLinks, keepOutputInView, openPair } from "./opening.js";
+import { beginAtCode, followHeadings, followLinks, keepOutputInView, openPair } from "./opening.js";
 import { sideBar } from "./sidebar.js";
 import { addReset, addResetButtons } from "./reset.js";
 
@@ -61,6 +61,7 @@ function dress(panel, host, course) {
   if (!course.owns(panel.context.path)) return;
   beginAtCode(panel);
   followLinks(host, course, panel);
+  followHeadings(panel, host.packages.coreutils);
   addResetButtons(panel, host, course);
   panel.sessionContext.statusChanged.connect((_, status) => { if (status === "idle") course.refreshSoon(); });
 }

@@ -83,9 +83,10 @@ async function showFirst({ app, labShell, tracker }, course, widget) {
 }
 
 /** Bring an exercise of an open notebook into view, its answer cell active. */
-function showExercise({ app, tracker }, lesson, name) {
+async function showExercise({ app, tracker }, lesson, name) {
   const panel = tracker.find(one => one.context.path === lesson.exercise), cells = panel.content.widgets;
   app.shell.activateById(panel.id);
+  await panel.revealed; // it opens behind its lesson
   const answer = cells.findIndex(cell => cell.model.sharedModel.getSource().startsWith(`# exercise: ${name}\n`));
   if (answer < 0) return;
   panel.content.activeCellIndex = answer;
