@@ -168,7 +168,7 @@ class Question:
 
     def _written(self) -> str:
         written = self.prediction.measured.format(self.measured)
-        return written if isinstance(self.measured, str) else written.replace("-", "−")
+        return written if isinstance(self.measured, str) else _in_powers(written).replace("-", "−")
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         self.widget()
@@ -212,3 +212,9 @@ def plain(text: str) -> str:
     for mark, _ in _MARKS:
         text = re.sub(mark, r"\1", text)
     return text
+
+
+def _in_powers(written: str) -> str:
+    """A number such as 3e-08 as the options write it: 3 · 10^{-8}, and 1e-05 as 10^{-5}."""
+    powers = re.sub(r"(?<=\d)e([+-]\d+)", lambda found: f" · 10^{{{int(found[1])}}}", written)
+    return re.sub(r"(?<![\d.])1 · 10\^", "10^", powers)

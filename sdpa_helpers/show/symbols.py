@@ -19,6 +19,11 @@ def with_symbols(text: str) -> str:
     return _SIZES.sub(lambda found: found[1] + _LOWERED[found[2]], text)
 
 
+def with_index(text: str) -> str:
+    """The size d of a key as pictures print it: 1/√d as 1/√dₖ, and d^¼ as ⁴√dₖ."""
+    return re.sub(r"\bd\b", "dₖ", text.replace("d^¼", "⁴√d"))
+
+
 def raised(text: str) -> str:
     """A number, or one of the letters that Unicode has, as an exponent: -3 is ⁻³."""
     return text.translate(_RAISED)

@@ -190,7 +190,7 @@ def test_the_roofline_by_keyboard_and_by_choice(widgets):
     tokens.press("End")
     wait_for(output, "1,048,576 tokens")
     assert shown(output, "limit") == "memory"
-    assert shown(output, "held") == "more than its 80 GB"
+    assert shown(output, "held") == "larger than the 80 GB"
     output.get_by_label("way").select_option("fused")
     wait_for(output, "Fused, 1,048,576 tokens")
     assert shown(output, "limit") == "arithmetic"

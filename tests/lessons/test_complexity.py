@@ -313,7 +313,7 @@ def test_figures_are_titled_labelled_described_and_small(name):
 def test_alt_texts_carry_the_numbers():
     drawn = pictures()
     assert "618.5 GB" in drawn["readings"].alt
-    assert "768 half is reached at 4608 tokens" in drawn["layer"].alt
+    assert "768 half is reached at 4,608 tokens" in drawn["layer"].alt
     assert "step by step crosses it near 200 tokens, fused does not cross it" in drawn["layer race"].alt
     assert "step by step 20 %, fused 80 %" in drawn["race"].alt
     assert "one reused buffer 12, additive, as written 50" in drawn["additive"].alt

@@ -41,7 +41,7 @@ def test_the_picture_of_the_roofline_writes_these_numbers():
     assert texts["limit"] == "arithmetic"
     assert texts["time"] == f"{seconds:.0f} s"
     assert texts["matrix"] == "4.4 TB"
-    assert texts["held"] == "more than its 16 GB"
+    assert texts["held"] == "larger than the 16 GB"
 
 
 def test_what_the_lesson_says_about_the_roofline():

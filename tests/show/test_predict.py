@@ -57,6 +57,15 @@ def test_what_an_author_may_not_forget():
 
 def test_a_measured_number_has_a_minus_and_a_measured_word_its_hyphen():
     assert Question("03", asked((0, 1), (2, 3), measured="{:.1f}"), -2.345).given()["measured"] == "−2.3"
+    assert (
+        Question("04", asked((0, 1), (2, 3), measured="{:.0e}"), 1e-5).given()["measured"]
+        == "10<sup>−5</sup>"
+    )
+    assert (
+        Question("04", asked((0, 1), (2, 3), measured="off by {:.1e}"), 1.1e-8)
+        .given()["measured"]
+        .startswith("off by 1.1 · 10<sup>−8")
+    )
     assert Question("03", asked("a-b", "c"), "a-b").given()["measured"] == "a-b"
 
 

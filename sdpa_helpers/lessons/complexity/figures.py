@@ -108,17 +108,17 @@ def plot_layer(sizes: Array, shares: Mapping[int, LayerFlops]) -> Picture:
     )
     facts = []
     for (d_model, flops), (colour, dash) in zip(shares.items(), LINES, strict=False):
-        ax.plot(sizes, 100 * flops.share, dash, color=colour, linewidth=2.2, label=f"d_model = {d_model}")
+        ax.plot(sizes, 100 * flops.share, dash, color=colour, linewidth=2.2, label=f"d_model = {d_model:,}")
         ax.plot(6 * d_model, 50, "o", color=INK, markersize=6)
         ax.annotate(
-            f"{6 * d_model:,}".replace(",", " "),
+            f"{6 * d_model:,}",
             (6 * d_model, 50),
             (7, -12),
             textcoords="offset points",
             color=INK,
             fontsize=10,
         )
-        facts.append(f"for d_model {d_model} half is reached at {6 * d_model} tokens")
+        facts.append(f"for d_model {d_model:,} half is reached at {6 * d_model:,} tokens")
     ax.set_xscale("log", base=2)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1024:g} Ki" if x >= 1024 else f"{x:g}"))
     ax.axhline(50, color=FAINT, linewidth=1, linestyle=":")
@@ -130,7 +130,7 @@ def plot_layer(sizes: Array, shares: Mapping[int, LayerFlops]) -> Picture:
 def plot_layer_race(race: LayerRace, d_model: int) -> Picture:
     """Measured: the layer's other parts against its attention."""
     fig, ax = figure(
-        f"One layer, d_model = {d_model}: time of its parts",
+        f"One layer, d_model = {d_model:,}: time of its parts",
         x="number of tokens n",
         y="time (ms)",
         size=(7.4, 4.0),
@@ -147,7 +147,7 @@ def plot_layer_race(race: LayerRace, d_model: int) -> Picture:
         ax.plot(timings.sizes, timings.medians * 1e3, label=label, **look)
     ax.axvline(6 * d_model, color=FAINT, linewidth=1.2, linestyle=":")
     ax.annotate(
-        f"counted: 6·d_model = {6 * d_model}",
+        f"counted: 6·d_model = {6 * d_model:,}",
         (6 * d_model, 0.02),
         (5, 2),
         xycoords=("data", "axes fraction"),
@@ -159,14 +159,14 @@ def plot_layer_race(race: LayerRace, d_model: int) -> Picture:
     name_lines(ax)
     facts = ", ".join(
         f"{way.replace('_', ' ')} "
-        + ("does not cross it" if np.isnan(x := race.crossover(way)) else f"crosses it near {x:.0f} tokens")
+        + ("does not cross it" if np.isnan(x := race.crossover(way)) else f"crosses it near {x:,.0f} tokens")
         for way in ("step_by_step", "fused")
     )
     return show(
         fig,
         "Line chart with logarithmic axes: time of projections and MLP, and time of attention done "
         "in two ways, against "
-        f"the number of tokens. Attention grows faster than the rest: {facts}. Counted, it would be {6 * d_model}.",
+        f"the number of tokens. Attention grows faster than the rest: {facts}. Counted, it would be {6 * d_model:,}.",
     )
 
 
@@ -221,7 +221,7 @@ def plot_peaks(sizes: Sequence[int], peaks: Mapping[str, Array]) -> Picture:
     facts = ", ".join(f"{way} {mib[-1]:.3g} MiB" for way, mib in peaks.items())
     return show(
         fig,
-        f"Line chart with logarithmic axes, peak memory against length. At {sizes[-1]} tokens: {facts}; "
+        f"Line chart with logarithmic axes, peak memory against length. At {sizes[-1]:,} tokens: {facts}; "
         f"one n by n matrix has {one[-1]:.0f} MiB.",
     )
 
@@ -307,7 +307,7 @@ def plot_additive_memory(sizes: Sequence[int], peaks: Mapping[str, Sequence[floa
     _plain_numbers(ax)
     name_lines(ax)
     facts = "; ".join(f"{way} {peak[-1] / 2**20:.1f} MiB" for way, peak in peaks.items())
-    return show(fig, f"Line chart with logarithmic axes. At {sizes[-1]} tokens: {facts}.")
+    return show(fig, f"Line chart with logarithmic axes. At {sizes[-1]:,} tokens: {facts}.")
 
 
 def _powers_of_two(ax: Axes, sizes: Array) -> None:

@@ -55,7 +55,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "exponent_in_n",
-        "Time = c · n^{p}, with d = 64 and n from 256 to 4096. What exponent p does the clock give?",
+        "Time = c · n^{p}, with d = 64 and n from 256 to 4,096. What exponent p does the clock give?",
         (
             Option(
                 "about 1",
@@ -77,7 +77,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "exponent_in_d",
-        "And time = c · d^{p}, with n = 1024 and d from 16 to 512?",
+        "And time = c · d^{p}, with n = 1,024 and d from 16 to 512?",
         (
             Option(
                 "clearly below 1",
@@ -107,26 +107,28 @@ PREDICTIONS = (
                 "At n = d_{model} both n² d and n d² are the same. But the factors before them are 4 and 24.",
             ),
             Option(
-                "1536",
+                "1,536",
                 "That is 2 · d_{model}, where attention passes the projections alone. The MLP costs twice as much as they.",
+                1536,
             ),
-            Option("4608", "4 n² d = 24 n d² gives n = 6 · d_{model}."),
+            Option("4,608", "4 n² d = 24 n d² gives n = 6 · d_{model}.", 4608),
             Option(
                 "55,296",
                 "So it would be with a single head of width 64. But all twelve together have the width d_{model}.",
                 55296,
             ),
         ),
+        measured="{:,.0f}",
         how_sure=True,
         after="Attention passes the projections alone at n = 2 d_{model}, and projections and MLP together at n = 6 d_{model}.",
     ),
     Prediction(
         "attentions_share_of_a_layer",
-        "With d_{model} = 12288 and 4096 tokens: what part of a layer's FLOPs is attention?",
+        "With d_{model} = 12,288 and 4,096 tokens: what part of a layer's FLOPs is attention?",
         (
             Option(
                 "about 5 %",
-                "4096 is an eighteenth of 6 · d_{model} = 73,728. So attention costs an eighteenth of the rest.",
+                "4,096 is an eighteenth of 6 · d_{model} = 73,728. So attention costs an eighteenth of the rest.",
                 (4.0, 6.5),
             ),
             Option(
@@ -157,13 +159,15 @@ PREDICTIONS = (
                 "That is one layer, and a model that only writes needs no more at a time. But the article adds up 96 layers.",
                 (6.0, 7.0),
             ),
-            Option("576", "That is right in GiB, of 2^{30} bytes each: 64 · 96 · 96 / 1024.", (575.5, 576.5)),
+            Option(
+                "576", "That is right in GiB, of 2^{30} bytes each: 64 · 96 · 96 / 1,024.", (575.5, 576.5)
+            ),
             Option(
                 "590",
-                "That is 64 · 96 · 96 / 1000. But the 64 is a number of MiB, not of MB.",
+                "That is 64 · 96 · 96 / 1,000. But the 64 is a number of MiB, not of MB.",
                 (589.5, 590.5),
             ),
-            Option("618", "4096² · 4 · 96 · 96 bytes are 618.5 · 10^{9}.", (618.0, 619.0)),
+            Option("618", "4,096² · 4 · 96 · 96 bytes are 618.5 · 10^{9}.", (618.0, 619.0)),
         ),
         measured="{:.1f} GB",
         after="Besides, the sentence can be read in many ways. Six of them differ by more than five orders of magnitude. "

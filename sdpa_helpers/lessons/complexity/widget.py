@@ -183,7 +183,7 @@ def _axes(canvas: Canvas) -> None:
         canvas.line((x, Y(1e9)), (x, Y(3e15)), opacity=0.13)
         canvas.text(
             (x, Y(1e9) + 18),
-            f"{10**power:,}" if power < 4 else "10" + "⁴⁵⁶"[power - 4],
+            f"{10**power:,}",
             anchor="middle",
             size=12,
         )
@@ -212,6 +212,7 @@ def _numbers(canvas: Canvas, hardware: Hardware, here: Bound, n: int, way: str, 
         ("the limit is", "limit", "memory" if here.by_memory else "arithmetic"),
         ("time, at least", "time", duration(here.seconds)),
         ("score matrix n²", "matrix", with_unit(matrix, "B")),
+        ("the matrix is", "held", _where_held(hardware, way, matrix)),
     )
     top = Y(1e9) + 74
     canvas.text((0, top), hardware.name, bold=True)
@@ -224,15 +225,14 @@ def _numbers(canvas: Canvas, hardware: Hardware, here: Bound, n: int, way: str, 
         canvas.text((left, y), label, size=13)
         canvas.text((right, y), value, anchor="end", bold=key in ("limit", "time"), name=key)
         canvas.line((left, y + 9), (right, y + 9), opacity=0.2)
-    fits = hardware.memory is None or matrix <= hardware.memory
-    held = (
-        "never in memory"
-        if way == "fused"
-        else "in memory"
-        if fits
-        else f"more than its {with_unit(hardware.memory or 0, 'B')}"
-    )
-    canvas.text((DRAWN_WIDTH, top + 52 + 28 * 3), held, anchor="end", name="held")
+
+
+def _where_held(hardware: Hardware, way: str, matrix: float) -> str:
+    if way == "fused":
+        return "never in memory"
+    if hardware.memory is None or matrix <= hardware.memory:
+        return "in memory"
+    return f"larger than the {with_unit(hardware.memory, 'B')}"
 
 
 def still_roofline(hardware: Hardware) -> Picture:

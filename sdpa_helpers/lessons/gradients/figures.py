@@ -38,11 +38,10 @@ from sdpa_helpers.show.figures import (
     legend,
     name_lines,
     panels,
-    plane,
     show,
     write,
 )
-from sdpa_helpers.show.symbols import raised
+from sdpa_helpers.show.symbols import raised, with_index
 
 UNSCALED, SCALED = SKY, INK
 Place = Literal["scores", "queries"]
@@ -92,8 +91,8 @@ def plot_difference_errors(
         size=(7.2, 3.8),
     )
     facts = []
-    for (name, error), colour in zip(errors.items(), (INK, SKY), strict=True):
-        ax.loglog(steps, error, color=colour, linewidth=2.2, label=name)
+    for (name, error), (colour, dash) in zip(errors.items(), ((INK, "-"), (SKY, "-.")), strict=True):
+        ax.loglog(steps, error, dash, color=colour, linewidth=2.2, label=name)
         best = int(np.argmin(error))
         ax.plot(steps[best], error[best], "o", color=colour, markersize=8)
         facts.append(f"{name} is best at h about 1e{np.log10(steps[best]):.0f}")
@@ -154,7 +153,7 @@ def plot_pull(
         shift=(-4, -16),
     )
     ax.annotate("output", tuple(output), (10, -14), textcoords="offset points", color=INK, fontsize=10.5)
-    plane(ax)
+    ax.set_aspect("equal", adjustable="datalim")  # no lines through zero: they would cross the names
     ax.margins(x=0.22)
     return show(
         fig,
@@ -338,7 +337,7 @@ def plot_dead(grid: Mapping[tuple[int, int], Cell]) -> Picture:
 def plot_training(runs: Mapping[str, Sequence[Training]]) -> Picture:
     """Accuracy against steps, one thin line per seed, a thick one for their mean."""
     fig, ax = figure(
-        "A demo: looking up one of 16 keys, d_k = 64",
+        "A demo: looking up one of 16 keys, dₖ = 64",
         x="training step",
         y="right key found (%)",
         size=(7.6, 3.9),
@@ -347,7 +346,7 @@ def plot_training(runs: Mapping[str, Sequence[Training]]) -> Picture:
     for (name, several), (colour, dash) in zip(runs.items(), _RUNS, strict=True):
         curves = 100 * np.array([np.convolve(run.accuracy, np.ones(10) / 10, "valid") for run in several])
         ax.plot(curves.T, color=colour, linewidth=0.8, alpha=0.35)
-        ax.plot(curves.mean(axis=0), dash, color=colour, linewidth=2.4, label=name)
+        ax.plot(curves.mean(axis=0), dash, color=colour, linewidth=2.4, label=with_index(name))
         facts.append(f"{name} ends {'above' if curves[:, -1].mean() > 90 else 'below'} 90 %")
     steps = len(next(iter(runs.values()))[0].accuracy)
     ax.plot([0, steps - 10], [100 / 16] * 2, ":", color=FAINT, linewidth=1.6, label="guessing")

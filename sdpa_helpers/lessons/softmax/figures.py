@@ -1,9 +1,11 @@
 """Lesson 03, softmax: its figures. They draw what `experiments` computes."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.colors import ListedColormap
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import softmax
@@ -24,7 +26,19 @@ from sdpa_helpers.show.figures import (
     write,
 )
 
-_DASHES = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)))
+Dash: TypeAlias = str | tuple[int, tuple[int, ...]]
+_DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)))
+
+
+def _lines(scores: Float[Array, "n"], alone: int = -1) -> list[tuple[Dash, list[int]]]:
+    """A dash and its words, from the highest score to the lowest: a word has one dash in every figure of the lesson.
+
+    Words with equal scores share a line; `alone` keeps a line of its own.
+    """
+    groups: dict[tuple[float, bool], list[int]] = {}
+    for i, score in enumerate(scores):
+        groups.setdefault((float(score), i == alone), []).append(i)
+    return list(zip(_DASHES, (groups[key] for key in sorted(groups, reverse=True)), strict=False))
 
 
 def plot_steps(scores: Float[Array, "n"], words: Sequence[str]) -> Picture:
@@ -57,11 +71,7 @@ def plot_one_score_moves(
         y="weight",
         size=(7.2, 3.7),
     )
-    groups: dict[float, list[int]] = {}
-    for i in range(len(scores)):
-        groups.setdefault(np.nan if i == moving else float(scores[i]), []).append(i)
-    ranked = sorted(groups.values(), key=lambda members: moving not in members)
-    for members, dash in zip(ranked, _DASHES, strict=False):
+    for dash, members in _lines(scores, alone=moving):
         names = ", ".join(words[i] for i in members)
         ax.plot(values, weights[:, members[0]], color=WEIGHT, linestyle=dash, linewidth=2.4, label=names)
     ax.axvline(scores[moving], color=FAINT, linewidth=1)
@@ -127,7 +137,10 @@ def plot_failure_map(found: FailureMap, dtype: str = "float32") -> Picture:
         sharey=True,
     )
     for ax, works in zip(axes, found.works.values(), strict=True):
-        ax.contourf(found.level, found.gap, works.astype(float), levels=[-0.5, 0.5], colors=[SHADE])
+        # one cell a measurement: contours would round off corners of the grid
+        ax.pcolormesh(
+            found.level, found.gap, np.where(works, np.nan, 1), cmap=ListedColormap([SHADE]), vmin=0, vmax=1
+        )
         ax.grid(visible=False)
         for value, text in ((True, "right"), (False, "fails")):
             where = np.argwhere(works == value)
@@ -173,12 +186,8 @@ def plot_temperature(scores: Float[Array, "n"], words: Sequence[str]) -> Picture
         "From one key to all keys", x="temperature T (logarithmic axis)", y="weight", size=(7.4, 3.8)
     )
     ax.set_xscale("log")
-    groups: dict[float, list[int]] = {}
-    for i, score in enumerate(scores):
-        groups.setdefault(float(score), []).append(i)
-    ranked = sorted(groups.items(), reverse=True)
-    for (score, members), dash in zip(ranked, _DASHES, strict=False):
-        label = f"{', '.join(words[i] for i in members)} (score {write(score, 0)})"
+    for dash, members in _lines(scores):
+        label = f"{', '.join(words[i] for i in members)} (score {write(scores[members[0]], 0)})"
         ax.plot(
             temperatures, weights[:, members[0]], color=WEIGHT, linestyle=dash, linewidth=2.4, label=label
         )

@@ -35,6 +35,7 @@ from sdpa_helpers.show.figures import (
     show,
     write,
 )
+from sdpa_helpers.show.symbols import with_index
 
 SCALE_LINES = {"1": (FAINT, "-."), "1/√d": (INK, "-"), "1/d": (SKY, "--")}
 KIND_LINES = {"normal": (INK, "-", "o"), "uniform": (SKY, "-", "s"), "coins": (FAINT, "-", "^")}
@@ -162,7 +163,7 @@ def plot_broken(d: int, scores: Mapping[str, Float[Array, "n"]]) -> Picture:
         )  # fmt: skip
         facts.append(f"{name}: mean {write(mean, 1)}, standard deviation {write(sd, 1)}")
     ax.set_yticks(range(len(scores)), list(scores)[::-1])
-    ax.set_xlim(-12.5, 22)
+    ax.set_xlim(-12.5, 26)
     ax.grid(visible=False, axis="y")
     return show(
         fig,
@@ -180,7 +181,7 @@ def plot_side_by_side(dims: Sequence[int], found: Mapping[str, Mapping[str, Sequ
     facts = []
     for name, (colour, dash) in SCALE_LINES.items():
         even, score = found[name]["evenness"], found[name]["match score"]
-        look = {"color": colour, "linestyle": dash, "linewidth": 2, "label": f"scale {name}"}
+        look = {"color": colour, "linestyle": dash, "linewidth": 2, "label": f"scale {with_index(name)}"}
         left.plot(dims, even, "o", **look)
         right.plot(dims, score, "o", **look)
         facts.append(
@@ -200,12 +201,12 @@ def plot_learned(dims: Sequence[int], learned: Mapping[str, Sequence[float]]) ->
     fig, ax = figure("The data choose the exponent", x=_D_K, y="scale", size=(7.4, 4.0))
     for name in SCALES:
         ax.loglog(dims, [SCALES[name](d) for d in dims], color=FAINT, linewidth=1.4, linestyle="--",
-                  label=f"fixed: {name}")  # fmt: skip
+                  label=f"fixed: {with_index(name)}")  # fmt: skip
     facts = []
     for (name, values), colour, marker in zip(learned.items(), (INK, SKY), ("o", "s"), strict=True):
         power = exponent(dims, values)
         ax.loglog(dims, values, marker + "-", color=colour, linewidth=2, markersize=7,
-                  label=f"learned: {name}, slope {write(power, 2)}")  # fmt: skip
+                  label=f"learned: {with_index(name)}, slope {write(power, 2)}")  # fmt: skip
         facts.append(f"with {name} it falls like d to the power {write(power, 2)}")
     _powers(ax, dims)
     name_lines(ax)
@@ -252,7 +253,7 @@ def plot_probe(dims: Sequence[int] = (4, 16, 64, 256)) -> Picture:
         size = 14 if name == "divides by √d" else 8  # another line lies on top of it
         colour, dash = looks[name]
         look = {"marker": markers[name], "color": colour, "linewidth": 1.8, "markersize": size}
-        ax.loglog(dims, read, linestyle=dash, label=name.replace("d^¼", "⁴√d"), **look)
+        ax.loglog(dims, read, linestyle=dash, label=with_index(name), **look)
         facts.append(f"{name}: " + ", ".join(f"{value:.3g}" for value in read))
     _powers(ax, dims)
     name_lines(ax)
