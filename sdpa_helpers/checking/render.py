@@ -211,7 +211,7 @@ def _ways(helps: Helps, *, is_done: bool) -> str:
     return f"<div class='ways'>{''.join(ways)}</div>" if any(ways) else ""
 
 
-_COSTS = "Solution <span class='quiet'>reading it before you try costs you the exercise</span>"
+_COSTS = "Solution <span class='quiet'>one right answer; read it after you have tried</span>"
 
 
 def _paragraph(inside: str) -> str:

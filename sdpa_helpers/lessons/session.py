@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS
@@ -60,6 +60,8 @@ def check(function: Callable | str, *, exercise: str | None = None, keep: bool =
     _mistakes[asked.name] = report.result.mistake
     if keep and not report.withheld:
         saved.keep(asked.name, report.points)
+    if not keep:  # the exercise is not done, so the card leads nowhere else
+        report = replace(report, helps=replace(report.helps, onward=None))
     if os.environ.get("NBGRADER_EXECUTION") and not report.passed:
         raise AssertionError(report.text())  # nbgrader reads an exception as "no points"
     return report

@@ -227,7 +227,7 @@ class Panel:
 
     def html(self) -> str:
         """The still, and the line of script that offers its place to the living panel."""
-        note = "In JupyterLab, run this cell: then it moves."
+        note = PagePanel.NOTE
         return place_for(self.given()["key"], f"{_html_of(self.still)}<p><em>{note}</em></p>")
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ button.quiet { border-color: transparent; background: none; color: var(--soft); 
 .verdicts .sign { font-weight: 700; text-align: center; } .verdicts .whose { font-size: 12px; font-weight: 700; letter-spacing: .05em; text-transform: uppercase; color: var(--soft); }
 .verdicts li.right { border: 2px solid var(--value); } .verdicts li.wrong { border: 2px dashed var(--out); }
 details { margin: 0 0 10px; } summary { cursor: pointer; min-height: 24px; color: var(--soft); } details .verdicts { margin-top: 6px; }
-.shown { max-width: 100%; overflow-x: auto; } .shown pre { margin: 6px 0; font: 13px/1.5 var(--jp-code-font-family, ui-monospace, monospace); } .shown img, .shown svg { max-width: 100%; height: auto; }
+.shown { max-width: 100%; overflow-x: auto; } .shown pre { margin: 6px 0; font: 13px/1.5 var(--jp-code-font-family, ui-monospace, monospace); } .shown pre { overflow-x: auto; } .shown img { max-width: 100%; height: auto; }
 .shown table { border-collapse: collapse; margin: 8px 0; } .shown td, .shown th { padding: 3px 10px; border-bottom: 1px solid var(--line); text-align: right; }
 .later { animation: later .3s ease-out; } @keyframes later { from { opacity: 0; transform: translateY(4px); } }
 @media (prefers-reduced-motion: reduce) { .later { animation: none; } }`;

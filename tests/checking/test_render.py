@@ -200,9 +200,7 @@ def test_open_and_passed():
     assert opened.startswith(
         "○ doubled: not attempted yet (worth 1 points) Difficulty 1 of 5, about 5 minutes"
     )
-    assert in_order(
-        opened, "Hint 1 of 2", "Solution", "before you try costs you the exercise", "return 2 * x"
-    )
+    assert in_order(opened, "Hint 1 of 2", "Solution", "read it after you have tried", "return 2 * x")
 
 
 HELPS = Helps(

@@ -62,7 +62,7 @@ function wordsFor({ q, a, b }, about) {
   return {
     A, B, byDot, byCosine,
     key: about.toUpperCase(), shadow: round(own.shadow, 2), length: short(q.length), score: round(own.dot, 2),
-    rule: q.length === 1 ? "the shadow’s length: " : `${round(own.shadow, 2)} × ${short(q.length)} ${isExact ? "=" : "≈"} `,
+    rule: q.length === 1 ? (own.shadow < 0 ? "minus the shadow’s length: " : "the shadow’s length: ") : `${round(own.shadow, 2)} × ${short(q.length)} ${isExact ? "=" : "≈"} `,
     area: q.length === 1 || q.length === 0 ? "" : ", the area of its bar",
     dotWins: wins(byDot), cosineWins: wins(byCosine),
   };

@@ -162,7 +162,7 @@ PREDICTIONS = (
         ),
         measured="{:.3f}",
         how_sure=True,
-        after="Now all dtypes in which a mask may come. A number is the weight on the future; a name is the error that was "
+        after="An **added** mask of 0 and 1 raises the visible scores by one and hides nothing. Now all dtypes in which a mask may come. A number is the weight on the future; a name is the error that was "
         "raised. Below it are 200 draws with random inputs and eight tokens.",
     ),
     Prediction(
