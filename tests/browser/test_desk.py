@@ -63,6 +63,7 @@ def test_the_side_bar_lists_the_lessons_and_opens_one_beside_its_exercises(desk)
     assert desk.page.locator(".sdpa-course .lesson .next").count() == 1
     tabs = "[...jupyterapp.shell.widgets('main')].filter(w => w.isVisible).map(w => w.context.path)"
     pair = ["work/notebooks/01_dot_product.ipynb", "work/exercises/01_dot_product.ipynb"]
+    desk.page.set_viewport_size({"width": 2000, "height": 1000})  # room for two articles
     for _ in range(2):  # the second time what is open is shown, not opened again
         lessons.nth(1).focus()
         desk.page.keyboard.press("Enter")
@@ -74,6 +75,14 @@ def test_the_side_bar_lists_the_lessons_and_opens_one_beside_its_exercises(desk)
         "[...jupyterapp.shell.widgets('main')].map(w => w.context?.path ?? w.title.label)"
     )
     assert sorted(opened) == sorted(["work/notebooks/00_start_here.ipynb", *pair])
+    desk.page.set_viewport_size({"width": 1280, "height": 1000})
+    idle = "w.sessionContext.session?.kernel?.status === 'idle'"
+    desk.page.wait_for_function(f"[...jupyterapp.shell.widgets('main')].every(w => {idle})", timeout=60_000)
+    desk.page.evaluate("[...jupyterapp.shell.widgets('main')].slice(1).forEach(w => w.close())")
+    desk.page.wait_for_function("[...jupyterapp.shell.widgets('main')].length === 1")
+    lessons.nth(1).click()  # the exercises open behind their lesson
+    desk.page.wait_for_function("[...jupyterapp.shell.widgets('main')].length === 3")
+    desk.page.wait_for_function(f"{tabs}.length === 1 && {tabs}[0] === '{pair[0]}'")
 
 
 def test_new_points_show_when_the_window_gets_the_focus_again(desk):
