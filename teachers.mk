@@ -4,7 +4,7 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: test grade notebooks ledger corners pictures lint
+.PHONY: test grade notebooks minutes ledger corners pictures lint
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says.
 test: $(READY)  ## run every test: the package, the grader, every notebook
@@ -15,6 +15,9 @@ grade: $(READY)  ## the grader's demo: grade tests/submissions into build/grades
 
 notebooks: $(READY)  ## write solutions/ and exercises/ from their definitions, execute and store every notebook
 	@$(BIN)/python -m sdpa_helpers.classroom.authoring
+
+minutes: $(READY)  ## compute how long each track of a lesson takes, and write it into the lesson's head
+	@$(BIN)/python -m sdpa_helpers.lessons.tracks
 
 ledger: $(READY)  ## compute every claim of the ledger again and write docs/ledger.md
 	@$(BIN)/python -m sdpa_helpers.lessons.ledger_page

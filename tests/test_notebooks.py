@@ -17,6 +17,7 @@ from sdpa_helpers.classroom.authoring import as_text, make, solved
 from sdpa_helpers.classroom.rubrics import model_answers
 from sdpa_helpers.lessons.exercise_notebook import METADATA, STUB, exercise_notebook
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+from sdpa_helpers.lessons.tracks import COLLAPSED, FOLDED, with_minutes
 
 COURSE = Path(__file__).parents[1]
 EXECUTED = sorted([*(COURSE / "notebooks").glob("*.ipynb"), *(COURSE / "solutions").glob("*.ipynb")])
@@ -150,6 +151,20 @@ def test_a_stored_question_folds_its_answer(lesson):
             assert folded.count("<li>✓ ") == 1, cell.id
             assert set(output.data) == {"text/html", "text/plain"}, cell.id
             assert output.data["text/plain"].startswith("Predict. "), cell.id
+
+
+@FROM_00_ON
+def test_a_lesson_says_how_long_its_tracks_take(lesson):
+    cells = read(COURSE / "notebooks" / f"{lesson}.ipynb").cells
+    assert cells[0].source == with_minutes(cells[0].source, cells), "run `make minutes`"
+
+
+@FROM_00_ON
+def test_what_is_folded_is_what_is_tagged(lesson):
+    for cell in read(COURSE / "notebooks" / f"{lesson}.ipynb").cells:
+        folded = bool(set(FOLDED) & set(cell.metadata.get("tags", ())))
+        assert cell.metadata.get(COLLAPSED, False) is folded, cell.id
+        assert not folded or cell.source.startswith(("## ", "### ")), cell.id
 
 
 # ---- exercises and solutions ------------------------------------------------------------------------------

@@ -95,6 +95,7 @@ function fillPredict(panel, given, model) {
   function settle(number, sure, now) {
     choose = null;
     host.classList.add("open");
+    sayAnswered(given.key);
     const parts = answered(given, [number, sure], () => ask().focus({ preventScroll: true }));
     if (now) parts.forEach(part => part.classList.add("later"));
     stage.replaceChildren(...parts);
@@ -122,10 +123,32 @@ function fillPredict(panel, given, model) {
   const before = model ? model.get("chosen") : [];
   if (before.length) settle(before[0], before[1], false);
   else focusFresh(ask(), model);
+  const stopWaiting = waitFor(given.waitsFor, host, stage);
   return () => {
+    stopWaiting();
     panel.removeEventListener("keydown", press);
     window.removeEventListener("keydown", goOn, true);
   };
+}
+
+/** Those that were answered in this page; a question of a series that waits for one is told. */
+function sayAnswered(key) {
+  (window.sdpaPanels.answered ??= new Set()).add(key);
+  window.dispatchEvent(new CustomEvent("sdpa-answered", { detail: key }));
+}
+
+/** Hide a question until the one before it is answered. */
+function waitFor(key, host, stage) {
+  if (!key || window.sdpaPanels.answered?.has(key)) return () => {};
+  host.style.display = "none";
+  const show = event => {
+    if (event.detail !== key) return;
+    host.style.display = "";
+    stage.querySelector("button")?.focus({ preventScroll: true });
+    window.removeEventListener("sdpa-answered", show);
+  };
+  window.addEventListener("sdpa-answered", show);
+  return () => window.removeEventListener("sdpa-answered", show);
 }
 
 /** The cell below: Shift+Enter goes on from a question, as it would had the question not taken the focus. */

@@ -119,6 +119,10 @@ class Question:
     """Is told the reader's choice."""
     before: Chosen | None = None
     """What the reader chose some other day."""
+    title: str = "Predict"
+    """What stands above it."""
+    waits_for: str = ""
+    """The key of the question that has to be answered before this one is seen."""
 
     def given(self) -> dict[str, Any]:
         """What the module needs to begin. The key is the same for the same question: stored outputs stay the same."""
@@ -130,7 +134,7 @@ class Question:
         asked = self.prediction
         data = {
             "body": "predict",
-            "title": "Predict",
+            "title": self.title,
             "question": rich(asked.question),
             "options": [{"text": rich(o.text), "because": rich(o.because)} for o in asked.options],
             "right": asked.right_for(self.measured),
@@ -139,6 +143,8 @@ class Question:
             "howSure": asked.how_sure,
             "shown": "".join(map(_html_of, self.shown)),
         }
+        if self.waits_for:
+            data["waitsFor"] = self.waits_for
         whole = json.dumps([self.lesson, asked.name, data])
         return data | {"key": f"{asked.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"}
 
@@ -155,7 +161,8 @@ class Question:
         given = self.given()
         answers = "".join(f"<li>{option['text']}</li>" for option in given["options"])
         return (
-            f'<div style="max-width:46rem"><p><strong>Predict.</strong> {given["question"]}</p><ol>{answers}</ol></div>'
+            f'<div style="max-width:46rem"><p><strong>{self.title}.</strong> {given["question"]}</p>'
+            f"<ol>{answers}</ol></div>"
             f"<details><summary>Show the answer</summary>{self._answer(given)}{given['shown']}</details>"
         )
 
@@ -176,7 +183,24 @@ class Question:
 
     def __repr__(self) -> str:
         answers = ", ".join(option.text for option in self.prediction.options)
-        return plain(f"Predict. {self.prediction.question} ({answers})")
+        return plain(f"{self.title}. {self.prediction.question} ({answers})")
+
+
+@dataclass(frozen=True)
+class Series:
+    """Questions as the result of one cell: each is seen when the one before it is answered."""
+
+    questions: tuple[Question, ...]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundles = [question._repr_mimebundle_() for question in self.questions]
+        return {
+            "text/plain": repr(self),
+            "text/html": "\n".join(bundle["text/html"] for bundle in bundles),
+        }
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self.questions))
 
 
 def _html_of(thing: Any) -> str:

@@ -11,14 +11,19 @@ ask = asker("03_softmax", tuple(Prediction(name, "What is *q*?", (
     after="So it goes.", how_sure=name == "b") for name in "abc"))
 ask("{}", 5, HTML("<table class=shown-table><tr><td>after</td></tr></table>"), "a line")"""
 
+SERIES = """
+from sdpa_helpers.lessons.predicting import Recalled, recaller
+recaller("03_softmax", tuple(Recalled(Prediction(name, f"What is {name}?", (
+    Option("1", "The first."), Option("5", "Five it is."))), lambda: 5) for name in "xyz"))()"""
+
 FOCUS = """() => { let at = document.activeElement;
     while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement; return at.textContent }"""
 
 
 @pytest.fixture(scope="module")
 def asked(lab, lab_server):
-    """Six cells, open and not run: question a, question b, a sum, question c, two more sums."""
-    cells = CELL.format("a"), CELL.format("b"), "1 + 1", CELL.format("c"), "2 + 2", "3 + 3"
+    """Seven cells, open and not run: question a, question b, a sum, question c, two more sums, a series."""
+    cells = CELL.format("a"), CELL.format("b"), "1 + 1", CELL.format("c"), "2 + 2", "3 + 3", SERIES
     lab.open(lab_server.write("predict.ipynb", *cells))
     lab.page.evaluate(
         "() => { const at = jupyterapp.shell.currentWidget.content; at.activeCellIndex = 0; at.activate() }"
@@ -46,7 +51,7 @@ def test_by_keys_alone_and_then_by_mouse(asked, axe):
     assert "Measured: 5." in said
     assert "YOUR ANSWER 1: Tempting: the first. ✓ MEASURED 5: Five it is." in said.replace("✗ ", "")
     assert first.locator(".shown-table").is_visible()
-    assert asked.page.locator(".jp-Cell").count() == 6
+    assert asked.page.locator(".jp-Cell").count() == 7
     assert not axe(page, ".jp-Cell-outputArea")
 
     page.keyboard.press("Shift+Enter")  # goes on to the second question, does not ask the first again
@@ -80,6 +85,21 @@ def test_run_all_leaves_the_keyboard_to_the_notebook(asked):
     asked.output(5).locator(".jp-OutputArea-output", has_text="6").wait_for()
     asked.page.wait_for_timeout(300)  # a question that takes the focus does so after 120 ms
     assert not asked.page.evaluate("() => Boolean(document.activeElement.shadowRoot)")
+
+
+def test_the_questions_of_a_series_come_one_after_the_other(asked, lab_server):
+    one, two, three = (panel(asked, 6).nth(number) for number in range(3))
+    one.get_by_role("button", name="5").wait_for()
+    assert [part.is_visible() for part in (one, two, three)] == [True, False, False]
+    one.get_by_role("button", name="5").click()
+    two.get_by_role("button", name="Show me").click()
+    asked.page.wait_for_function(f"() => ({FOCUS})().includes('Remember · 2 of 3')")
+    three.get_by_role("button", name="1", exact=True).click()
+    assert "your answer 1: The first." in " ".join(three.inner_text().split()).replace(
+        "YOUR ANSWER", "your answer"
+    )
+    kept = (lab_server.folder / "progress" / "predictions.json").read_text()
+    assert "03_softmax/x" not in kept
 
 
 def test_it_fits_a_telephone(asked):
