@@ -11,6 +11,7 @@ from sdpa_helpers.cli.options import Memory, Seconds, limits
 from sdpa_helpers.cli.printing import complain_of, say_uncut
 from sdpa_helpers.cli.refuse import refuses
 from sdpa_helpers.cli.startup import quick_imports
+from sdpa_helpers.grading.refusal import Refusal
 
 PASSES_FLAGS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 """What a command does not know is for JupyterLab."""
@@ -67,6 +68,23 @@ def reset(
             done = reset_saved(root, name)
         kept = f"Your answer is kept in {done.kept}." if done.kept else "There was no answer to keep."
         say_uncut(f"{name} has its stub again, in {done.notebook}. {kept}")
+
+
+@refuses
+def ledger(
+    number: Annotated[
+        int, typer.Argument(help="The claim's number in docs/ledger.md, e.g. 152", metavar="N")
+    ],
+) -> None:
+    """Compute one claim of the ledger in front of you: who says it, what comes out, the verdict."""
+    from sdpa_helpers.lessons.ledger_page import as_text
+    from sdpa_helpers.lessons.registry import claim_numbered
+
+    try:
+        claim = claim_numbered(number)
+    except LookupError as error:
+        raise Refusal(str(error)) from None
+    say_uncut(as_text(claim))
 
 
 def doctor(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Verdict = Literal["right", "needs a condition", "wrong"]
+Verdict = Literal["right", "needs a condition", "wrong", "not shown"]
 Kind = Literal["measured", "opinion", "history"]
 
 
@@ -39,6 +39,8 @@ class Claim:
     """Where an opinion or a piece of history comes from."""
     relative: float = 1e-6
     """How far a number may move on another machine."""
+    stand_in: str = ""
+    """What was measured in place of what the claim is about, where that could not be."""
 
 
 @dataclass(frozen=True)
@@ -92,3 +94,8 @@ def holds(somewhere: Test, everywhere: Test) -> Decide:
 def needs_if(test: Test, exception: Test) -> Decide:
     """Wrong if it does not hold in the claim's own case; where it does, an exception makes it need a condition."""
     return holds(test, lambda values: not exception(values))
+
+
+def not_shown_if(test: Test) -> Decide:
+    """Not shown where the numbers say that nothing here could show it; else it needs a condition."""
+    return lambda values: "not shown" if test(values) else "needs a condition"

@@ -8,26 +8,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sdpa_helpers.lessons.articles import ARTICLES, Article, article_of, part_of
 from sdpa_helpers.lessons.claim import Claim, Entry, run
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import all_claims
-
-ARTICLES = {
-    "A": "a short explainer with a visualisation",
-    "B": "a blog post on why √d_k matters",
-    "C": "a chapter of an online course",
-    "D": "a reference card",
-    "E": "an interview tutorial with code",
-}
+from sdpa_helpers.lessons.verdict_rules import RULES, rule_of
 
 VERDICTS = {
     "right": "it holds as it stands.",
     "needs a condition": "it holds in some cases, and the article does not say in which; or it leaves out "
     "something that changes the meaning.",
     "wrong": "the numbers say otherwise.",
+    "not shown": "the article gives no evidence, and what we can compute does not decide it.",
 }
 
-_SHOWN = {"right": "right", "needs a condition": "*needs a condition*", "wrong": "**wrong**"}
+_SHOWN = {
+    "right": "right",
+    "needs a condition": "*needs a condition*",
+    "wrong": "**wrong**",
+    "not shown": "*not shown*",
+}
 
 
 def as_json(entries: Sequence[Entry]) -> str:
@@ -61,56 +61,104 @@ def as_page(entries: Sequence[Entry]) -> str:
         f"# The ledger: {len(entries)} claims, computed",
         "",
         "Five articles about scaled dot-product attention make these claims. We call the articles A to E, and give "
-        "each claim in our own words. The lesson named in the last column runs or discusses it. What came out is "
-        "computed: `make ledger` does it again and writes this page, and a test compares.",
+        "each claim in our own words, with the part of the article that it stands in. The lesson named in the last "
+        "column runs or discusses it. What came out is computed: `make ledger` does it again and writes this page, and "
+        "a test compares. `sdpa ledger 152` computes one claim in front of you.",
         "",
         *(f"- {_SHOWN[verdict]}: {meaning}" for verdict, meaning in VERDICTS.items()),
         "",
         "A few claims are opinions or history. They have no number, and name a source instead.",
         "",
         *_counts(entries),
+        "",
+        "Claims with the same hole get the same verdict. The [rules](#one-rule-for-each-kind-of-hole) stand at the "
+        "end, and a test holds every claim to them.",
     ]
-    for letter, what in ARTICLES.items():
+    for article in ARTICLES:
         lines += [
             "",
-            f"## Article {letter}: {what}",
+            f"## Article {article.letter}: {article.what}",
             "",
-            *_table([e for e in entries if e.claim.article == letter]),
+            *_table([e for e in entries if e.claim.article == article.letter]),
         ]
+    lines += [
+        "",
+        "## One rule for each kind of hole",
+        "",
+        "| what is the same | verdict | claims |",
+        "|:--|:--|:--|",
+    ]
+    for rule in RULES:
+        lines.append(f"| {rule.says} | {_SHOWN[rule.verdict]} | {', '.join(map(str, rule.claims))} |")
     return "\n".join(lines) + "\n"
 
 
 def _counts(entries: Sequence[Entry]) -> list[str]:
     rows = [
         (
-            f"[{letter}](#{_anchor(letter, what)}), {what}",
-            [e.verdict for e in entries if e.claim.article == letter],
+            f"[{article.letter}](#{_anchor(article)}), {article.what}",
+            [e.verdict for e in entries if e.claim.article == article.letter],
         )
-        for letter, what in ARTICLES.items()
+        for article in ARTICLES
     ]
     rows.append(("**all**", [e.verdict for e in entries]))
-    lines = [f"| article | {' | '.join(VERDICTS)} | claims |", "|:--|--:|--:|--:|--:|"]
+    lines = [f"| article | {' | '.join(VERDICTS)} | claims |", "|:--|--:|--:|--:|--:|--:|"]
     for name, verdicts in rows:
         count = Counter(verdicts)
         lines.append(f"| {name} | {' | '.join(str(count[v]) for v in VERDICTS)} | {len(verdicts)} |")
     return lines
 
 
-def _anchor(letter: str, what: str) -> str:
+def _anchor(article: Article) -> str:
     """The address that GitHub and JupyterLab's preview give to an article's heading."""
-    return re.sub(r"[^\w -]", "", f"article {letter} {what}".lower()).replace(" ", "-")
+    return re.sub(r"[^\w -]", "", f"article {article.letter} {article.what}".lower()).replace(" ", "-")
 
 
 def _table(entries: Sequence[Entry]) -> list[str]:
-    lines = ["| # | claim | verdict | what came out | where |", "|--:|:--|:--|:--|:--|"]
+    lines = [
+        "| # | in the article | claim | verdict | what came out | where |",
+        "|--:|:--|:--|:--|:--|:--|",
+    ]
     for entry in entries:
         claim = entry.claim
-        kind = "" if claim.kind == "measured" else f" ({claim.kind}; source: {claim.source})"
         notebook, _, section = claim.where.partition(", ")
         where = f"[{notebook.replace('_', ' ')}](../notebooks/{notebook}.ipynb), {section}"
-        cells = (str(claim.number), claim.says, _SHOWN[entry.verdict], entry.finding + kind, where)
+        part = part_of(claim.number).heading
+        cells = (str(claim.number), part, claim.says, _SHOWN[entry.verdict], came_out(entry), where)
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
     return lines
+
+
+def as_text(claim: Claim) -> str:
+    """One claim, computed now: for a terminal."""
+    entry, article, rule = run(claim), article_of(claim.number), rule_of(claim.number)
+    notebook, _, section = claim.where.partition(", ")
+    lines = [
+        f"Claim {claim.number}, article {article.letter} ({article.what}), {part_of(claim.number).heading}:",
+        f"  {claim.says}",
+        "",
+        f"Verdict: {entry.verdict}",
+        f"  {_cell(came_out(entry))}",
+    ]
+    if rule is not None:
+        others = ", ".join(str(number) for number in rule.claims if number != claim.number)
+        lines += ["", f"The same rule decides {others}: {rule.says}"]
+    if entry.values:
+        lines += [
+            "",
+            "Computed just now:",
+            *(f"  {name} = {value:g}" for name, value in entry.values.items()),
+        ]
+    return "\n".join([*lines, "", f"In the course: notebooks/{notebook}.ipynb, {section}"])
+
+
+def came_out(entry: Entry) -> str:
+    """What came out, with the source of an opinion or a piece of history, and what stood in for the claim's subject."""
+    claim = entry.claim
+    kind = "" if claim.kind == "measured" else f" ({claim.kind}; source: {claim.source})"
+    stand_in = f" Measured in its place: {claim.stand_in}." if claim.stand_in else ""
+    finding = entry.finding[0].upper() + entry.finding[1:]
+    return finding + ("" if finding.endswith((".", "?", ")")) else ".") + stand_in + kind
 
 
 def _cell(text: str) -> str:

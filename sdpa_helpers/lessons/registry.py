@@ -86,6 +86,15 @@ def find(name: str) -> Exercise:
     return known[name]
 
 
+def claim_numbered(number: int) -> Claim:
+    """One claim of the ledger; LookupError says which numbers there are."""
+    claims = all_claims()
+    for claim in claims:
+        if claim.number == number:
+            return claim
+    raise LookupError(f"the ledger has no claim {number}: it has 1 to {claims[-1].number}")
+
+
 def all_claims() -> list[Claim]:
     """Every claim of the ledger, in the order of its number."""
     modules = [importlib.import_module(f"sdpa_helpers.lessons.{folder_of(name)}.claims") for name in LESSONS]

@@ -30,6 +30,14 @@ def sdpa(*arguments):
     return ran.exit_code, " ".join(ran.output.split())
 
 
+def test_one_claim_of_the_ledger_is_computed_in_front_of_a_class():
+    code, said = sdpa("ledger", 18)
+    assert code == 0
+    assert "Claim 18, article A" in said
+    assert "Verdict: needs a condition" in said
+    assert sdpa("ledger", 999) == (2, "the ledger has no claim 999: it has 1 to 163")
+
+
 @pytest.mark.parametrize(
     ("error", "says"),
     [

@@ -10,9 +10,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from sdpa_helpers.lessons.articles import ARTICLES, article_of, part_of
 from sdpa_helpers.lessons.claim import Claim, Entry, run
-from sdpa_helpers.lessons.ledger_page import ARTICLES, VERDICTS, as_json, as_page, stored_entries
-from sdpa_helpers.lessons.registry import all_claims
+from sdpa_helpers.lessons.ledger_page import VERDICTS, as_json, as_page, as_text, stored_entries
+from sdpa_helpers.lessons.registry import all_claims, claim_numbered
+from sdpa_helpers.lessons.verdict_rules import RULES, rule_of
 
 COURSE = Path(__file__).parents[2]
 CLAIMS = {claim.number: claim for claim in all_claims()}
@@ -92,13 +94,30 @@ def test_a_verdict_comes_from_the_numbers_or_names_its_source():
     assert not {number: reason for number, reason in reasons.items() if reason}
 
 
+def test_claims_with_the_same_hole_have_the_same_verdict():
+    for rule in RULES:
+        assert len(rule.claims) > 1, rule
+        assert {number: computed(number).verdict for number in rule.claims} == dict.fromkeys(
+            rule.claims, rule.verdict
+        ), rule.says
+    shared = [number for rule in RULES for number in rule.claims]
+    assert len(shared) == len(set(shared))
+
+
+def test_what_is_not_shown_shares_one_rule():
+    not_shown = [number for number in CLAIMS if computed(number).verdict == "not shown"]
+    assert not_shown
+    assert {rule_of(number) for number in not_shown} == {rule_of(not_shown[0])}
+    assert rule_of(2) is None
+
+
 # A row can be read, and followed ---------------------------------------------------------------------------------
 
 
 def test_a_finding_is_a_sentence_with_the_numbers_in_it():
     for number, claim in CLAIMS.items():
         finding = computed(number).finding
-        assert claim.article in ARTICLES, number
+        assert claim.article == article_of(number).letter, number
         for text in (claim.says, finding, claim.source):
             assert not re.search(r"[{}\n]", text), (number, text)
             assert "nan" not in text.lower().split(), (number, text)
@@ -126,6 +145,24 @@ def test_where_leads_to_a_section_of_a_lesson():
     assert not {n: claim.where for n, claim in CLAIMS.items() if not leads_to_a_heading(claim.where)}
 
 
+def test_every_claim_stands_in_one_part_of_one_article():
+    stands = [n for article in ARTICLES for part in article.parts for n in range(part.first, part.last + 1)]
+    assert stands == list(CLAIMS)
+    assert part_of(152).heading == "Complete Code"
+    with pytest.raises(LookupError, match="1 to 163"):
+        article_of(164)
+
+
+def test_one_claim_can_be_computed_alone():
+    text = as_text(claim_numbered(17))
+    assert text.startswith("Claim 17, article A (a short explainer with a visualization), Why scale by √dₖ:")
+    assert "Verdict: needs a condition" in text
+    assert "The same rule decides 111, 145, 148: " in text
+    assert "valid = 1000" in text
+    with pytest.raises(LookupError, match="no claim 0: it has 1 to 163"):
+        claim_numbered(0)
+
+
 # The page --------------------------------------------------------------------------------------------------------
 
 
@@ -140,15 +177,18 @@ def row(says="It grows.", finding="Twice: {x:.1f}", article="B", **values: float
 def test_a_row_keeps_to_its_cell_and_links_its_lesson():
     page = as_page([row("|s| is\nlarge", x=-2.0)])
     link = "[01 dot product](../notebooks/01_dot_product.ipynb), Length and angle"
-    assert f"| 7 | \\|s\\| is large | **wrong** | Twice: −2.0 | {link} |" in page
+    assert (
+        f"| 7 | The dot product as similarity | \\|s\\| is large | **wrong** | Twice: −2.0. | {link} |"
+        in page
+    )
 
 
 def test_the_page_counts_verdicts_by_article():
     page = as_page([row(x=1.0), row(x=-1.0), row(article="E", x=1.0)])
-    pattern = r"^\| (?:\[([A-E])\].*|\*\*(all)\*\*) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$"
+    pattern = r"^\| (?:\[([A-E])\].*|\*\*(all)\*\*) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$"
     counts = {a or b: [int(n) for n in rest] for a, b, *rest in re.findall(pattern, page, re.MULTILINE)}
-    nothing = {key: [0, 0, 0, 0] for key in "ACD"}
-    assert counts == {"B": [1, 0, 1, 2], "E": [1, 0, 0, 1], "all": [2, 0, 1, 3], **nothing}
+    nothing = {key: [0, 0, 0, 0, 0] for key in "ACD"}
+    assert counts == {"B": [1, 0, 1, 0, 2], "E": [1, 0, 0, 0, 1], "all": [2, 0, 1, 0, 3], **nothing}
 
 
 def test_numbers_that_json_lacks_survive_storing():

@@ -320,10 +320,10 @@ CLAIMS = (
         article="E",
         says="Complete code: matmul over √d_k, masked_fill(mask == 0, −inf), softmax, matmul.",
         where="05_masking, section 11",
-        finding="{agree:.0f} of {masks:.0f} boolean masks give what torch's fused call gives. Where rows see "
-        "nothing, {empty_rows_nan:.0f} are NaN.",
+        finding="{agree:.0f} of {masks:.0f} boolean masks give what torch's fused call gives. That 0 means hidden "
+        "is not said (claim 93), and of rows that see nothing {empty_rows_nan:.0f} are NaN.",
         compute=_complete_code,
-        decide=right_if(lambda v: v["agree"] == v["masks"] > 0),
+        decide=needs_if(lambda v: v["agree"] == v["masks"] > 0, lambda v: v["empty_rows_nan"] > 0),
     ),
     Claim(
         number=151,

@@ -315,7 +315,10 @@ CLAIMS = (
         "{valid:.0f} of {rows:.0f} finite rows give one, and {smooth:.0f} have the slopes of the formula. A "
         "hole: of one row of −∞ throughout the formula makes {nan_without_a_finite_score:.0f} row of NaN.",
         _distributions,
-        right_if(lambda v: v["valid"] == v["smooth"] == v["rows"] > 0),
+        holds(
+            lambda v: v["valid"] == v["smooth"] == v["rows"] > 0,
+            lambda v: v["nan_without_a_finite_score"] == 0,
+        ),
     ),
     _claim(
         21,
@@ -379,10 +382,10 @@ CLAIMS = (
     _claim(
         62,
         "C",
-        "Four pages with scores 0.92, 0.15, 0.78 and 0.45 get the weights 52 %, 3 %, 35 % and 10 %.",
+        "Four pages with scores 0.92, 0.15, 0.78 and 0.45 get the weights 52%, 3%, 35% and 10%.",
         "Find the error in this article: C",
-        "Softmax gives {page1:.1f}, {page2:.1f}, {page3:.1f} and {page4:.1f} %. No temperature helps: page 3 "
-        "never gets more than {most_for_page3:.1f} %, and the pairs ask for 1/T from {smallest_inverse:.2f} to "
+        "Softmax gives {page1:.1f}%, {page2:.1f}%, {page3:.1f}% and {page4:.1f}%. No temperature helps: page 3 "
+        "never gets more than {most_for_page3:.1f}%, and the pairs ask for 1/T from {smallest_inverse:.2f} to "
         "{largest_inverse:.2f} (nearest: {fit_inverse:.2f}).",
         _pages,
         holds(lambda v: v["most_for_page3"] >= 34.5, lambda v: v["miss"] <= 0.5),
@@ -433,7 +436,9 @@ CLAIMS = (
         "With the row's maximum subtracted it fails in {shifted_fails:.0f} of {dtypes:.0f} dtypes. The formula "
         "as it stands fails in {plain_fails:.0f} (float16, bfloat16, float32), not in float64.",
         _hundreds,
-        holds(lambda v: v["shifted_fails"] > 0, lambda v: v["plain_fails"] == v["dtypes"]),
+        holds(
+            lambda v: v["plain_fails"] > 0, lambda v: v["shifted_fails"] == v["plain_fails"] == v["dtypes"]
+        ),
     ),
     _claim(
         80,
@@ -593,7 +598,7 @@ CLAIMS = (
         "In {within:.0f} and {to_one:.0f} of {rows:.0f} rows. After dropout only on average ({dropout_mean:.2f}, "
         "standard deviation {dropout_sd:.2f}), and a row with nothing to attend to sums to {empty_row:.0f} here.",
         _after_dropout,
-        right_if(lambda v: v["within"] == v["to_one"] == v["rows"] > 0),
+        holds(lambda v: v["within"] == v["to_one"] == v["rows"] > 0, lambda v: v["empty_row"] == 1),
     ),
     _claim(
         163,
