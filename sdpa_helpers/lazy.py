@@ -1,6 +1,7 @@
 """Names that load their module when first used: how a package offers much and imports little."""
 
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,9 @@ def offer(package: str, homes: dict[str, tuple[str, ...]]) -> tuple[Callable[[st
     def load(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f"sdpa_helpers.{home_of[name]}"), name)
+        found = getattr(importlib.import_module(f"sdpa_helpers.{home_of[name]}"), name)
+        # Kept, lest a module of the same name (`recall` in recall.py) take its place once it is imported.
+        setattr(sys.modules[package], name, found)
+        return found
 
     return load, list(home_of)
