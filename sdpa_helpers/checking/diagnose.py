@@ -10,7 +10,7 @@ from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
 from sdpa_helpers.checking.exercise import EXAMPLE, Exercise
-from sdpa_helpers.checking.judge import PUBLIC_SEED, Verdict, judge, truths
+from sdpa_helpers.checking.judge import PUBLIC_SEED, Verdict, for_all, judge, truths, with_own_calls
 from sdpa_helpers.checking.name_mistakes import name_mistakes
 from sdpa_helpers.checking.observe import Answer, observe
 from sdpa_helpers.checking.patterns import pattern_over_cases
@@ -87,8 +87,9 @@ def assess(exercise: Exercise, answers: list[Answer], seed: str, source: str = "
 
 def try_out(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> Result:
     """Call `function` on every case, here and now, and assess what it returns."""
-    answers = [observe(function, t.inputs, t.watch) for t in truths(exercise, seed)]
-    return assess(exercise, answers, seed, source_of(function))
+    known = truths(exercise, seed)
+    answers = [observe(function, t.inputs, t.watch) for t in with_own_calls(known)]
+    return assess(exercise, for_all(known, answers), seed, source_of(function))
 
 
 def source_of(function) -> str:
@@ -112,7 +113,7 @@ def explain(
     pattern = unknown = ""
     if any(not t.verdict.passed and t.answer is not None for t in tried):
         mistakes = name_mistakes(exercise, tried, found)
-        if not mistakes and not exercise.sealed:
+        if not mistakes and not exercise.sealed and not exercise.is_made:
             pattern = pattern_over_cases(exercise, tried, exact=exact)
         if not mistakes and any(t.verdict.fault == BY_LUCK for t in tried):
             pattern = ALWAYS
@@ -139,7 +140,7 @@ def _essence(answer: Answer | None) -> object:
     values = answer.array
     numbers = [] if values is None else [f"{n:.6g}" for n in values.ravel()[:_MOST_NUMBERS].tolist()]
     shape = None if values is None else values.shape
-    return (answer.kind, shape, numbers, answer.error, [_essence(item) for item in answer.items])
+    return (answer.kind, shape, numbers, answer.error, [_essence(item) for item in answer.items], answer.made)
 
 
 def _explain_case(exercise: Exercise, tried: Tried, mistakes: tuple[Mistake, ...]) -> Explained:
@@ -153,6 +154,8 @@ def _explain_case(exercise: Exercise, tried: Tried, mistakes: tuple[Mistake, ...
     if verdict.broken:
         broken = next(i.says for i in exercise.invariants if i.name == verdict.broken)
         return Explained(verdict, verdict.broken, broken, about)
+    if exercise.is_made and verdict.fault not in _MEANING:
+        return Explained(verdict, verdict.fault, about=about)
     about = about if verdict.fault in ("wrong-values", "not-finite", "raised-error", "wrong-shape") else ""
     means = (
         _about_dtype(tried.truth.expected.array)
@@ -192,5 +195,7 @@ _MEANING = {
     "wrong-shape": "Write the shape of every intermediate result beside its line; the odd one out is the mistake.",
     "timeout": "Look at what ends the loop: does it change inside?",
     BY_LUCK: "A number that hardly changes shows nothing: let it depend on what the function is given.",
+    "unfit": "Return numbers, True, False, None, texts, NumPy arrays, or lists and tuples of these.",
+    "another-form": "Look at the prompt again: what is to be returned, and in which order.",
     "not-finite": "Somewhere a number overflowed, or 0 was divided by 0.",
 }

@@ -36,11 +36,64 @@ class Case:
     """How much memory an answer may hold at once beyond its inputs. 0: that is not looked at."""
     sealed: SealedCase | None = None
     """In an edition without answers: the public inputs, and what is expected, behind a seal."""
+    accepts: Callable[[Any], None] | None = None
+    """Where the learner makes something: raises `Misses` for what does not meet this criterion. See `criterion`."""
+    kept: bool = False
+    """In an edition without answers: a criterion of which only the instructor's grader knows whether it is met."""
 
 
 def sealed_case(sealed: SealedCase, name: str, **about: Any) -> Case:
     """A case of an edition without answers: its inputs are the public ones. about: the other fields of `Case`."""
     return Case(name, lambda _rng: unpack_inputs(sealed.packed), sealed=sealed, **about)
+
+
+class Misses(Exception):
+    """What a learner made does not meet a criterion: raised by what `Case.accepts` calls.
+
+    fault: which idea it misses, the name of one of the exercise's wrong answers where there is one. seen: what is
+    wrong, in words of ours and small counts: marked feedback shows it, so nothing of the value itself may stand there.
+    compare: more of it, with the learner's own numbers, for their own check only.
+    """
+
+    def __init__(self, fault: str, seen: str, compare: str = "") -> None:
+        super().__init__(seen)
+        self.fault, self.seen, self.compare = fault, seen, compare
+
+
+def criterion(name: str, accepts: Callable[[Any], None], points: float = 1.0, says: str = "") -> Case:
+    """A case of an exercise in which the learner makes something: what they return is not compared, but judged.
+
+    All cases of such an exercise are criteria, and its reference takes no arguments and returns something that meets
+    them all: numbers, texts, arrays, lists and tuples of these, as `made_value` bounds them. It is called once, and
+    each `accepts` is called with what came back, outside of the learner's kernel: it may be anything within those
+    bounds, so look at its form first; what else it raises reads as "not of the form that the prompt asks for".
+
+        def pair_that_sums_to_ten():
+            return 3, 7
+
+        def _pair(value):
+            if not isinstance(value, tuple) or len(value) != 2 or not all(isinstance(n, int | float) for n in value):
+                raise Misses("no-pair", "two numbers are asked for, as a tuple")
+            return value
+
+        def _sums_to_ten(value):
+            a, b = _pair(value)
+            if a + b != 10:
+                raise Misses("another-sum", "the numbers do not sum to 10", f"{a} + {b} is {a + b}")
+
+        def _differ(value):
+            a, b = _pair(value)
+            if a == b:
+                raise Misses("twice-the-same", "both numbers are the same")
+
+        cases=(criterion("they sum to 10", _sums_to_ten, 2), criterion("they differ", _differ)),
+        wrong=(WrongAnswer("twice-the-same", lambda: (5, 5), "5 and 5 are one number twice. …"), …)
+        also_right=(lambda: (4, 6),)
+
+    The fault that `accepts` raises names the mistake: each wrong answer is a making that fails with its own name, and
+    with no other, in every criterion that it fails.
+    """
+    return Case(name, lambda _rng: (), points, says, accepts=accepts)
 
 
 @dataclass(frozen=True)
@@ -147,7 +200,12 @@ class Exercise:
     @property
     def sealed(self) -> bool:
         """Whether this edition has no answer to it: `check` then says right or wrong, and not why."""
-        return any(case.sealed is not None for case in self.cases)
+        return any(case.sealed is not None or case.kept for case in self.cases)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the learner makes something that is judged, where else a function is compared with the reference."""
+        return any(case.accepts is not None or case.kept for case in self.cases)
 
     @property
     def max_points(self) -> float:

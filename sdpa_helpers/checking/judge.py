@@ -5,13 +5,15 @@ leave the caller's arrays alone, and does it say the same when asked twice. Whic
 `name_mistakes`, where all cases are seen together.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, stream
+from sdpa_helpers.checking import made_value
+from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, Misses, stream
 from sdpa_helpers.checking.observe import (
     NOTHING_ELSE,
     Answer,
@@ -19,6 +21,7 @@ from sdpa_helpers.checking.observe import (
     call,
     observe,
     pack_inputs,
+    quiet,
     unpack_inputs,
 )
 from sdpa_helpers.checking.sealed import Seal, SealedCase
@@ -49,6 +52,8 @@ class Truth:
     """What to look at beside the result."""
     seals: tuple[Seal, ...] = ()
     """In an edition without answers: the expected numbers, of a tuple part by part."""
+    asked_in: str = ""
+    """Where the learner makes something: the case whose call answers this one too. "" for a case with its own call."""
 
     @property
     def inputs(self) -> Inputs:
@@ -71,7 +76,7 @@ class Truth:
     @property
     def watched(self) -> str:
         """`watch` in words, as `observe.report` reads it."""
-        return " ".join(name for name in ("memory", "twice") if getattr(self.watch, name))
+        return " ".join(name for name in ("memory", "twice", "made") if getattr(self.watch, name))
 
 
 class Difference(NamedTuple):
@@ -116,6 +121,8 @@ def truths(exercise: Exercise, seed: str) -> tuple[Truth, ...]:
     All arrays are read-only, but for those of the first case: there a change of them would show afterwards. An edition
     without answers knows the public cases alone: ValueError for another seed.
     """
+    if exercise.is_made:
+        return _criteria(exercise)
     found = []
     for number, case in enumerate(exercise.cases):
         if case.sealed is not None:
@@ -133,6 +140,33 @@ def truths(exercise: Exercise, seed: str) -> tuple[Truth, ...]:
             raise ValueError(f"the reference of {exercise.name!r} fails in case {case.name!r}: {expected}")
         found.append(Truth(case, packed, expected.plain, Watch(bool(case.peak_bytes), number == 0)))
     return tuple(found)
+
+
+def _criteria(exercise: Exercise) -> tuple[Truth, ...]:
+    """The cases of an exercise in which something is made: one call, of which all are judged."""
+    first = exercise.cases[0].name
+    watch = Watch(twice=True, made=True)
+    expected = observe(exercise.reference, (), watch).plain if not exercise.sealed else Answer("made")
+    if expected.kind != "made":
+        raise ValueError(f"the reference of {exercise.name!r} makes nothing: {expected}")
+    return tuple(
+        Truth(case, pack_inputs(()), expected, watch, asked_in="" if case.name == first else first)
+        for case in exercise.cases
+    )
+
+
+def with_own_calls(known: Iterable[Truth]) -> list[Truth]:
+    """The cases for which the answer is called."""
+    return [truth for truth in known if not truth.asked_in]
+
+
+def for_all(known: Iterable[Truth], answers: Iterable[Answer]) -> list[Answer]:
+    """An answer for every case, from those to `with_own_calls`."""
+    came = iter(answers)
+    found: dict[str, Answer] = {}
+    for truth in known:
+        found[truth.case.name] = found[truth.asked_in] if truth.asked_in else next(came)
+    return list(found.values())
 
 
 def _hollow(sealed: SealedCase) -> Answer:
@@ -169,6 +203,8 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
         return Verdict(case.name, "not-run", 0.0, case.points, fault="not-run", seen=seen)
     if answer.changed:
         fault, seen, compare = _changed(answer)
+    elif truth.watch.made:
+        fault, seen, compare = _misses(case, answer)
     elif truth.seals:
         fault, seen, compare = _difference_behind_seals(truth.expected, truth.seals, answer)
     else:
@@ -180,6 +216,31 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
     broken = _broken_invariant(exercise, truth, answer) if fault == "wrong-values" else ""
     status = "error" if fault == "raised-error" else "failed"
     return Verdict(case.name, status, 0.0, case.points, fault, seen, compare, broken)
+
+
+def _misses(case: Case, answer: Answer) -> Difference:
+    """What a criterion says of what a learner made. Whatever it is, it ends in a sentence."""
+    if answer.kind in ("error", "none"):
+        return difference(answer, answer)
+    if answer.kind != "made":
+        return Difference("unfit", made_value.SAYS.get(answer.type_name, made_value.SAYS["kind"]))
+    if case.kept:
+        return Difference(
+            "kept-by-your-instructor", "a value came back; your instructor's grader says what it is worth"
+        )
+    try:
+        value = made_value.read(answer.made)
+    except ValueError as error:
+        return Difference("unfit", made_value.SAYS.get(str(error), made_value.SAYS["kind"]))
+    assert case.accepts is not None
+    try:
+        with quiet():
+            case.accepts(value)
+    except Misses as missing:
+        return Difference(missing.fault, missing.seen, missing.compare)
+    except Exception:  # of our own code, on a value that nobody thought of
+        return Difference("another-form", "what came back is not of the form that the prompt asks for")
+    return Difference()
 
 
 def _changed(answer: Answer) -> Difference:
@@ -248,7 +309,7 @@ def difference(expected: Answer, answer: Answer) -> Difference:
         return Difference("returned-nothing", "returned None: is a `return` missing?")
     if expected.kind == "tuple":
         return _difference_of_tuples(expected, answer)
-    if answer.kind in ("tuple", "other"):
+    if answer.kind in ("tuple", "other", "made"):
         return Difference("wrong-kind", f"returned {_an(answer.type_name)}; expected {_kind(expected)}")
     assert expected.array is not None
     assert answer.array is not None

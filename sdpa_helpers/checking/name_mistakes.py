@@ -48,7 +48,7 @@ def name_mistakes(
 def _named(
     exercise: Exercise, judged: list[Tried], failed: list[Tried], found: tuple[Clue, ...]
 ) -> tuple[Mistake, ...]:
-    if not exercise.sealed and (only := _kind_only(exercise, judged, failed, found)):
+    if not (exercise.sealed or exercise.is_made) and (only := _kind_only(exercise, judged, failed, found)):
         return only
     general, rest = by_conduct(failed, found, frozenset(wrong.name for wrong in exercise.wrong))
     general = tuple(_in_own_words(exercise, mistake) for mistake in general)
@@ -56,9 +56,22 @@ def _named(
         return general[:2]
     if exercise.sealed:
         return ()
+    if exercise.is_made:
+        named = _by_fault(exercise, rest)
+        return (*general, *named) if named and len(named) + len(general) <= 2 else ()
     explained = [t for t in failed if t not in rest]
     named = _known(exercise, [_bare(t) for t in judged if t not in explained], found)
     return (*named, *general) if named and len(named) + len(general) <= 2 else ()
+
+
+def _by_fault(exercise: Exercise, failed: list[Tried]) -> tuple[Mistake, ...]:
+    """The wrong answers that the criteria themselves have named; () unless every failed one has."""
+    faults = dict.fromkeys(t.verdict.fault for t in failed)
+    if not faults.keys() <= {wrong.name for wrong in exercise.wrong}:
+        return ()
+    return tuple(
+        _mistake(exercise, fault, [t for t in failed if t.verdict.fault == fault], ()) for fault in faults
+    )
 
 
 def _bare(t: Tried) -> Tried:

@@ -6,7 +6,6 @@ needs NumPy alone, because the grader copies it, and what it imports, into the k
 Nothing here knows what the right answer is.
 """
 
-import base64
 import contextlib
 import json
 import math
@@ -21,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from sdpa_helpers.checking import watch_use
+from sdpa_helpers.checking import made_value, watch_use
 from sdpa_helpers.checking.operations import KNOWN
+from sdpa_helpers.checking.packed_array import DTYPES, pack_array, unpack_array
 from sdpa_helpers.checking.where import place_of
 
 MIME = "application/vnd.sdpa.answer+json"
@@ -30,8 +30,6 @@ MAX_ANSWER_BYTES = 1 << 20
 """Of the numbers in an answer, all its parts together; the largest that is right has 80 KB."""
 MAX_LISTED = 100_000
 MAX_TEXT = 400
-_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_DTYPES += ("float16", "float32", "float64", "complex64", "complex128")
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,8 @@ class Answer:
     """What a function returned, or how it failed."""
 
     kind: str
-    """ "array", "number" (0-d), "tuple", "none", "not-attempted", "error", or "other" (`type_name` says what).
+    """ "array", "number" (0-d), "tuple", "none", "not-attempted", "error", "made", or "other" (`type_name` says
+    what).
 
     In `check` also "stopped" (`message` says after how long, `line` where) and "not-run"."""
     type_name: str = ""
@@ -63,6 +62,8 @@ class Answer:
     """A second call with the same inputs gave another result."""
     used: tuple[str, ...] = ()
     """The ready-made operations that ran meanwhile, of `operations.KNOWN`, sorted; () where nobody watched."""
+    made: str = ""
+    """What was made, as `made_value.write` writes it, where that was asked for."""
 
     @property
     def plain(self) -> "Answer":
@@ -80,6 +81,8 @@ class Watch:
     """Measure `Answer.peak_bytes`."""
     twice: bool = False
     """Call again, for `Answer.differs`."""
+    made: bool = False
+    """Carry the whole value, for `Answer.made`."""
 
 
 NOTHING_ELSE = Watch()
@@ -91,13 +94,16 @@ def _observer(begin: Callable[[], None], noted: Callable[[], tuple[str, ...]]) -
         """Call `function(*arguments)` and describe the result; never raises for what the function does."""
         begin()
         before = [_snapshot(value) for value in arguments]
-        answer, peak = _measured(function, arguments) if watch.memory else (_called(function, arguments), 0)
+        describes = describe_made if watch.made else describe
+        answer, peak = (
+            _measured(function, arguments) if watch.memory else (_called(function, arguments, describes), 0)
+        )
         changed = tuple(
             n for n, (old, new) in enumerate(zip(before, arguments, strict=True)) if not _untouched(old, new)
         )
         differs = False
-        if watch.twice and answer.kind in ("array", "number", "tuple") and not changed:
-            differs = not _alike(answer, _called(function, arguments))
+        if watch.twice and answer.kind in ("array", "number", "tuple", "made") and not changed:
+            differs = not _alike(answer, _called(function, arguments, describes))
         return replace(answer, changed=changed, peak_bytes=peak, differs=differs, used=noted())
 
     return observe
@@ -106,10 +112,10 @@ def _observer(begin: Callable[[], None], noted: Callable[[], tuple[str, ...]]) -
 observe = _observer(watch_use.begin, watch_use.noted)
 
 
-def _called(function: Callable | None, arguments: tuple) -> Answer:
+def _called(function: Callable | None, arguments: tuple, describes: "Describe | None" = None) -> Answer:
     _spoil_free_memory(arguments)
     with quiet():
-        return call(function, arguments)
+        return call(function, arguments, describes)
 
 
 @contextlib.contextmanager
@@ -120,10 +126,14 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def call(function: Callable | None, arguments: tuple) -> Answer:
+Describe = Callable[[Any], Answer]
+"""How a result becomes an `Answer`."""
+
+
+def call(function: Callable | None, arguments: tuple, describes: Describe | None = None) -> Answer:
     """The result of one call, and nothing else about it."""
     try:
-        return describe(function(*arguments))  # type: ignore[misc]
+        return (describes or describe)(function(*arguments))  # type: ignore[misc]
     except (Exception, SystemExit) as error:
         if type(error) is NotImplementedError and not str(error):
             return NOT_ATTEMPTED  # as some stubs raise it
@@ -177,7 +187,7 @@ def _spoil_free_memory(arguments: tuple) -> None:
 
 def _alike(first: Answer, second: Answer) -> bool:
     """Whether two calls gave the same: up to rounding, which the order of a sum may change."""
-    if first.kind != second.kind or len(first.items) != len(second.items):
+    if first.kind != second.kind or len(first.items) != len(second.items) or first.made != second.made:
         return False
     if first.array is not None and second.array is not None:
         a, b = first.array, second.array
@@ -203,6 +213,16 @@ def describe(value: Any) -> Answer:
     return _as_array(value, name)
 
 
+def describe_made(value: Any) -> Answer:
+    """Turn a value that a learner made into an `Answer` that holds all of it."""
+    if value is None or value is NotImplemented or value is Ellipsis:
+        return describe(value)
+    try:
+        return Answer("made", type(value).__name__, made=made_value.write(value))
+    except made_value.Unfit as error:
+        return Answer("other", str(error))
+
+
 def _too_large(name: str, shape: tuple[int, ...]) -> Answer:
     return Answer("other", f"{name} of shape {shape}, too large to look at"[:80])
 
@@ -212,7 +232,7 @@ def _as_array(value: Any, name: str) -> Answer:
         array = np.array(value)  # a plain copy: subclasses lose their behaviour here
     except (OverflowError, ValueError):
         return Answer("other", name)
-    if array.dtype.name not in _DTYPES:
+    if array.dtype.name not in DTYPES:
         return Answer("other", f"{name} of dtype {array.dtype.name[:40]}")
     return Answer("number" if array.ndim == 0 else "array", name, array=array)
 
@@ -288,13 +308,13 @@ def _pack_input(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
         return {"plain": value}
     strided = not value.flags.c_contiguous
-    return {"array": _pack_array(value), "strided": strided, "writeable": bool(value.flags.writeable)}
+    return {"array": pack_array(value), "strided": strided, "writeable": bool(value.flags.writeable)}
 
 
 def _unpack_input(item: dict) -> Any:
     if "array" not in item:
         return item["plain"]
-    array = _unpack_array(item["array"])
+    array = unpack_array(item["array"])
     if item["strided"]:
         wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), dtype=array.dtype)
         wide[..., ::2] = array
@@ -303,33 +323,14 @@ def _unpack_input(item: dict) -> Any:
     return array
 
 
-def _pack_array(array: np.ndarray) -> dict:
-    little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-    data = base64.b64encode(little.tobytes()).decode("ascii")
-    return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
-
-
-def _unpack_array(item: Any) -> np.ndarray:
-    """Decode an array from untrusted JSON; raises ValueError for anything that is not exactly one."""
-    if not isinstance(item, dict) or set(item) != {"dtype", "shape", "data"}:
-        raise ValueError("an array must have dtype, shape and data")
-    dtype, shape, data = item["dtype"], item["shape"], item["data"]
-    if not isinstance(dtype, str) or dtype not in _DTYPES or not isinstance(data, str):
-        raise ValueError("unknown dtype or data")
-    if not isinstance(shape, list) or len(shape) > 16 or not all(type(n) is int and n >= 0 for n in shape):
-        raise ValueError("a shape is a list of sizes")
-    raw = base64.b64decode(data, validate=True)
-    return np.frombuffer(raw, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)
-
-
 def pack_answer(answer: Answer) -> dict:
     """An answer as JSON data. Values over `MAX_ANSWER_BYTES` are replaced by their description."""
     if (size := bytes_of(answer)) > MAX_ANSWER_BYTES:
         answer = Answer("other", f"{answer.type_name} of {size} bytes")
-    return {
+    packed = {
         "kind": answer.kind,
         "type": answer.type_name[:80],
-        "array": None if answer.array is None else _pack_array(answer.array),
+        "array": None if answer.array is None else pack_array(answer.array),
         "items": [pack_answer(item) for item in answer.items],
         "error": [
             answer.error[:80],
@@ -342,33 +343,43 @@ def pack_answer(answer: Answer) -> dict:
             "used": list(answer.used),
         },
     }
+    return packed | {"made": answer.made} if answer.kind == "made" else packed
 
 
 def bytes_of(answer: Answer) -> int:
-    """Bytes of all its numbers."""
-    return (0 if answer.array is None else answer.array.nbytes) + sum(map(bytes_of, answer.items))
+    """Bytes of all its numbers, and of what was made."""
+    return (
+        len(answer.made)
+        + (0 if answer.array is None else answer.array.nbytes)
+        + sum(map(bytes_of, answer.items))
+    )
 
 
 def unpack_answer(data: Any, depth: int = 0) -> Answer:
     """Read an answer from untrusted JSON data; raises ValueError for anything malformed."""
     fields = {"kind", "type", "array", "items", "error", "seen"}
-    if not isinstance(data, dict) or set(data) != fields or depth > 2:
+    if not isinstance(data, dict) or set(data) - {"made"} != fields or depth > 2:
         raise ValueError("an answer must have kind, type, array, items, error and seen")
+    made = data.get("made", "")
+    if not isinstance(made, str) or ("made" in data) != (data["kind"] == "made") or (made and depth):
+        raise ValueError("what was made belongs to an answer of that kind")
     kind, type_name, array, items, error = (data[k] for k in ("kind", "type", "array", "items", "error"))
-    if kind not in ("array", "number", "tuple", "none", "not-attempted", "error", "other"):
+    if kind not in ("array", "number", "tuple", "none", "not-attempted", "error", "made", "other"):
         raise ValueError("unknown kind of answer")
     if not isinstance(items, list) or len(items) > 16 or not isinstance(error, list) or len(error) != 4:
         raise ValueError("malformed parts")
     if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in (type_name, *error)):
         raise ValueError("malformed text")
-    values = _unpack_array(array) if array is not None else None
+    values = unpack_array(array) if array is not None else None
     if kind in ("array", "number") and (values is None or (kind == "number" and values.ndim != 0)):
         raise ValueError("kind and values do not belong together")
     if values is not None and kind not in ("array", "number", "other"):
         raise ValueError("kind and values do not belong together")
     parts = tuple(unpack_answer(item, depth + 1) for item in items)
     name, message, line, where = error
-    answer = Answer(kind, type_name, values, parts, name, message, line, where, *_unpack_seen(data["seen"]))
+    answer = Answer(
+        kind, type_name, values, parts, name, message, line, where, *_unpack_seen(data["seen"]), made
+    )
     if bytes_of(answer) > MAX_ANSWER_BYTES:
         raise ValueError("it is larger than an answer can be")
     return answer
@@ -404,7 +415,7 @@ def _reporter(noted: Callable[[], tuple[str, ...]]) -> Callable[..., None]:
         """
         if show is None:
             from IPython.display import display as show
-        watch = Watch(memory="memory" in watched, twice="twice" in watched)
+        watch = Watch("memory" in watched, "twice" in watched, "made" in watched)
         given = unpack(inputs)
         answer = look(function, given, watch) if function is not None else Answer("other", "nothing")
         packed = pack(answer)
@@ -431,7 +442,7 @@ def seal() -> None:
             return lambda *given: inner(*given[:4], show=display)
 
     package = sys.modules["sdpa_helpers.checking"]
-    for name in ("observe", "operations", "watch_use", "where"):
+    for name in ("made_value", "observe", "operations", "packed_array", "watch_use", "where"):
         sys.modules.pop(f"{package.__name__}.{name}", None)
         vars(package).pop(name, None)
     sealed = Sealed("sdpa_helpers.checking.observe")

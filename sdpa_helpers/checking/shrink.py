@@ -71,7 +71,11 @@ def example_of(result: Result, function: Callable, call: Call = observe) -> Smal
     edition without answers: nothing says there what is expected for other inputs.
     """
     exercise = result.exercise
-    if exercise.sealed or all(case.verdict.fault == "raised-error" for case in result.cases):
+    if (
+        exercise.sealed
+        or exercise.is_made
+        or all(case.verdict.fault == "raised-error" for case in result.cases)
+    ):
         return None
     seen = [mistake for mistake in result.mistakes if mistake.name not in _SAID]
     if result.mistakes and not seen:

@@ -84,7 +84,7 @@ def findings(result: Result) -> list[Finding]:
         found.append(Finding(f"Diagnosis ({mistake.name})", mistake.says, where, mistake.line))
     if not found and result.pattern:
         found.append(Finding("Pattern", result.pattern))
-    if not found and any(c.verdict.status == "failed" for c in failed):
+    if not found and not result.exercise.is_made and any(c.verdict.status == "failed" for c in failed):
         found.append(Finding(NOT_SAID if result.exercise.sealed else "No known mistake gives this", ""))
     return found
 

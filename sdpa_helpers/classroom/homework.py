@@ -15,7 +15,7 @@ from pathlib import Path
 from sdpa_helpers.checking import ready_made
 from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, judge, tolerances, truths
-from sdpa_helpers.checking.observe import Answer, observe
+from sdpa_helpers.checking.observe import Answer, Watch, observe
 from sdpa_helpers.checking.prompt import with_examples
 from sdpa_helpers.checking.ready_made import Group
 from sdpa_helpers.checking.sealed import Seal, SealedCase, seal
@@ -206,13 +206,13 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> tuple[str, bo
     return text, tells
 
 
-_GIVEN = frozenset({"np", "Exercise", "Invariant"})
+_GIVEN = frozenset({"np", "Case", "Exercise", "Invariant"})
 """What every written file imports."""
 _FILE = '''"""Lesson {number}, exercise `{name}`: homework. The answer is not in this edition."""
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Exercise, Invariant, sealed_case
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, sealed_case
 from sdpa_helpers.checking.sealed import Seal, SealedCase
 {ready}
 
@@ -276,13 +276,17 @@ def _is_named(node: ast.Assign, name: str) -> bool:
 
 
 def _case(exercise: Exercise, truth: Truth) -> str:
-    """A case as it is written: what is said of it, its inputs, the sealed result."""
+    """A case as it is written: what is said of it, its inputs, the sealed result. A criterion without its judge."""
+    left_out = ("make", "sealed", "accepts", "kept")
+    about = {f.name: getattr(truth.case, f.name) for f in fields(Case) if f.name not in left_out}
+    written = ", ".join(f"{name}={value!r}" for name, value in about.items())
+    if exercise.is_made:  # what one could compare with is not one value: an instructor's grader has to look
+        return f"Case(make=lambda _rng: (), kept=True, {written})"
     parts = truth.expected.items if truth.expected.kind == "tuple" else (truth.expected,)
     of = f"{exercise.name} / {truth.case.name}"
     seals = tuple(_seal(part, f"{of} / {number}") for number, part in enumerate(parts))
     sealed = SealedCase(truth.packed, seals, truth.expected.kind == "tuple")
-    about = {f.name: getattr(truth.case, f.name) for f in fields(Case) if f.name not in ("make", "sealed")}
-    return f"sealed_case({sealed!r}, {', '.join(f'{name}={value!r}' for name, value in about.items())})"
+    return f"sealed_case({sealed!r}, {written})"
 
 
 def _seal(part: Answer, salt: str) -> Seal:
@@ -305,5 +309,6 @@ def _earns_all(exercise: Exercise, source: str) -> bool:
         exec(compile(source, "<hint>", "exec"), cell)
     except SyntaxError:
         return False
-    answers = ((t, observe(cell[exercise.name], t.inputs)) for t in truths(exercise, PUBLIC_SEED))
+    watch = Watch(made=exercise.is_made)
+    answers = ((t, observe(cell[exercise.name], t.inputs, watch)) for t in truths(exercise, PUBLIC_SEED))
     return all(judge(exercise, truth, answer).passed for truth, answer in answers)

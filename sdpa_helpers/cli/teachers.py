@@ -303,8 +303,12 @@ def mutants(
         raise Refusal(error.args[0]) from None
     if homework := [exercise.name for exercise in exercises if exercise.sealed]:
         raise Refusal(f"this edition has no answers to {', '.join(homework)}")
+    if made := [exercise.name for exercise in exercises if names and exercise.is_made]:
+        raise Refusal(
+            f"what one makes is judged, not compared, so no case can miss a mutant: {', '.join(made)}"
+        )
     clean = True
-    for exercise in exercises:
+    for exercise in (e for e in exercises if not e.is_made):
         found = hunt(exercise)
         show_hunt(found, len(SEEDS))
         clean = clean and found.clean

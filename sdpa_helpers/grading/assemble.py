@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from sdpa_helpers.checking.answer_cells import ANSWER_LINE
-from sdpa_helpers.checking.judge import Truth
+from sdpa_helpers.checking.judge import Truth, with_own_calls
 from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
 
 ROLE = "sdpa"
@@ -66,7 +66,8 @@ def assemble(
             notebook.cells.append(_cell(cell.source, role="setup"))
             notebook.cells += [_cell(text, role="own") for text in own]
         elif (match := _CHECK_LINE.match(cell.source.strip())) and match.group(1) in checked:
-            notebook.cells += [_hidden_check(match.group(1), truth) for truth in truths[match.group(1)]]
+            asked = with_own_calls(truths[match.group(1)])
+            notebook.cells += [_hidden_check(match.group(1), truth) for truth in asked]
     return notebook
 
 

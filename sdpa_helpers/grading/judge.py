@@ -203,16 +203,26 @@ def _sealed(digest: str, seed: str) -> str:
 
 def _answer(e: Exercise, truth: Truth, evidence: Evidence) -> Answer | None:
     """What came back in a case, if it says something about the function."""
-    key = (e.name, truth.case.name)
+    key = _key(e, truth)
     if key in evidence.outcome.forged:
         return None
     answer = evidence.outcome.answers.get(key)
-    return None if answer is None or answer == NO_FUNCTION else answer
+    return None if answer is None or answer == NO_FUNCTION else _of_its_kind(truth, answer)
+
+
+def _key(e: Exercise, truth: Truth) -> tuple[str, str]:
+    """Under which exercise and case the answer to a case comes."""
+    return e.name, truth.asked_in or truth.case.name
+
+
+def _of_its_kind(truth: Truth, answer: Answer) -> Answer:
+    """What only a forger sends, something made where nothing is, as no check sends it."""
+    return answer if truth.watch.made or answer.kind != "made" else Answer("other", answer.type_name)
 
 
 def _verdict(e: Exercise, truth: Truth, evidence: Evidence) -> Verdict:
     """One case: judged when an answer arrived, else why none did."""
-    outcome, key = evidence.outcome, (e.name, truth.case.name)
+    outcome, key = evidence.outcome, _key(e, truth)
     nothing = Verdict(truth.case.name, "failed", 0.0, truth.case.points)
     if e.name not in evidence.lifted.answers:
         seen = f"no answer cell for {e.name} was found"
@@ -224,7 +234,7 @@ def _verdict(e: Exercise, truth: Truth, evidence: Evidence) -> Verdict:
         seen = f"the answer cell did not run: {outcome.cell_errors[e.name]}"
         return replace(nothing, status="error", fault="answer-cell-failed", seen=seen)
     if key in outcome.answers:
-        return _of_answer(e, truth, outcome.answers[key])
+        return _of_answer(e, truth, _of_its_kind(truth, outcome.answers[key]))
     why = evidence.stops.get(e.name, "not-run")
     status = why if why in ("timeout", "out-of-memory") else "not-run"
     return replace(nothing, status=status, fault=why, seen=_STOPPED[why])

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from sdpa_helpers.attention import numpy_formula
-from sdpa_helpers.checking import observe, operations, watch_use, where
+from sdpa_helpers.checking import made_value, observe, operations, packed_array, watch_use, where
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 _PACKAGE = '''"""The course's package in a graded notebook."""
@@ -100,7 +100,7 @@ def kernel_package() -> KernelPackage:
     )
 
 
-_NEXT_TO_LEARNERS = (observe, operations, watch_use, where)
+_NEXT_TO_LEARNERS = (made_value, observe, operations, packed_array, watch_use, where)
 
 
 def _name(module: ModuleType) -> str:

@@ -38,7 +38,8 @@ def _exercise(exercise: GradedExercise) -> list[str]:
         if len(cases) < len(exercise.cases):
             which = f"{numbered(cases)} ({shortened('; '.join(exercise.cases[n - 1].case for n in cases))})"
         lines.append(f"    {which}: {_inside(message)}")
-    if _is_unexplained(exercise) and find(exercise.name).sealed:
+    asked = find(exercise.name)
+    if _is_unexplained(exercise) and asked.sealed and not asked.is_made:
         lines.append(f"    {NOT_SAID}.")
     return lines
 

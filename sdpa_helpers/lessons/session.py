@@ -16,7 +16,7 @@ from sdpa_helpers.checking.card_style import styled
 from sdpa_helpers.checking.diagnose import Result, assess, source_of
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.highlight import code_html
-from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
+from sdpa_helpers.checking.judge import PUBLIC_SEED, for_all, truths, with_own_calls
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.render import NO_HELPS, Helps, Hint, Shown, code_spans, framed, hint_buttons
 from sdpa_helpers.checking.rules import forbidden_in, hidden_in, ran_forbidden
@@ -209,10 +209,10 @@ EXAMPLE_SECONDS = 0.1
 
 
 def _try_out(exercise: Exercise, function: Callable) -> Result:
-    calls = [(t.inputs, t.watch) for t in truths(exercise, PUBLIC_SEED)]
+    known = truths(exercise, PUBLIC_SEED)
     with watching():
-        answers = observe_all(function, calls)
-    return assess(exercise, answers, PUBLIC_SEED, source_of(_innermost(function)))
+        answers = observe_all(function, [(t.inputs, t.watch) for t in with_own_calls(known)])
+    return assess(exercise, for_all(known, answers), PUBLIC_SEED, source_of(_innermost(function)))
 
 
 def _as_graded(

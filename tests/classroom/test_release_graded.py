@@ -15,8 +15,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from typer.testing import CliRunner
 
 from sdpa_helpers.checking import sealed
+from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
-from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.checking.observe import Watch, observe
+from sdpa_helpers.checking.render import report_text
 from sdpa_helpers.classroom.copies import copies_in
 from sdpa_helpers.classroom.homework import chosen, homework
 from sdpa_helpers.classroom.release import release, without_buttons, zip_edition
@@ -221,7 +223,9 @@ def test_no_function_that_is_left_there_is_an_answer(edition, kept_back):
 
 
 def _earns_all(exercise, function):
-    return all(judge(exercise, t, observe(function, t.inputs)).passed for t in truths(exercise, PUBLIC_SEED))
+    watch = Watch(made=exercise.is_made)
+    known = truths(exercise, PUBLIC_SEED)
+    return all(judge(exercise, t, observe(function, t.inputs, watch)).passed for t in known)
 
 
 def test_its_readme_says_what_is_homework(edition):
@@ -303,6 +307,22 @@ def _as_it_is_there(kept_back, name):
     path = f"sdpa_helpers/lessons/{all_exercises()[name].lesson[3:]}/exercises/{name}.py"
     exec(compile(kept_back.texts[path], path, "exec"), cell)
     return cell["EXERCISE"]
+
+
+MADE = [exercise for exercise in all_exercises().values() if exercise.is_made]
+
+
+@pytest.mark.parametrize("exercise", MADE, ids=lambda e: e.name)
+def test_what_one_makes_is_left_to_the_instructor_s_grader(kept_back, exercise):
+    there = _as_it_is_there(kept_back, exercise.name)
+    assert [(c.name, c.points) for c in there.cases] == [(c.name, c.points) for c in exercise.cases]
+    assert not any(case.accepts for case in there.cases)
+    result = try_out(there, exercise.reference)
+    text = report_text(result)
+    assert (result.points, result.attempted, result.mistakes) == (0, True, ())
+    assert "your instructor's grader says what it is worth" in text
+    assert "right or wrong" not in text
+    assert not try_out(there, lambda: NotImplemented).attempted
 
 
 def test_the_command_refuses_what_it_does_not_know(tmp_path):

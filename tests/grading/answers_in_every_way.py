@@ -100,6 +100,9 @@ BATCH = (
             ),
             "best_key": wrong("def best_key(q, K):\n    return K @ q"),
             "weighted_sum": Answer("def weighted_sum(weights, V):\n    while True:\n        pass", "stopped"),
+            "keys_where_the_long_one_wins": wrong(
+                "def keys_where_the_long_one_wins():\n    return np.array([1, 2]), np.array([[1, 2], [10, 20]])"
+            ),
         },
     ),
     HandedIn(
@@ -115,6 +118,9 @@ BATCH = (
             "best_key": wrong("def best_key(q, K):\n    raise ValueError('not yet')"),
             "weighted_sum": wrong(
                 "import torch\ndef weighted_sum(weights, V):\n    return torch.tensor(np.array(weights @ V))"
+            ),
+            "keys_where_the_long_one_wins": wrong(
+                "def keys_where_the_long_one_wins():\n    return {'q': [1, 0], 'K': [[1, 0], [2, 9]]}"
             ),
         },
         other_cells=("def length(x):\n    return np.linalg.norm(x)",),

@@ -1,6 +1,7 @@
 """The cases of every exercise find every small mistake that can be made in its reference.
 
-With the first of the eight seeds that `sdpa mutants` takes: those are an author's, and cost a minute.
+Exercises in which one makes something have none: nothing is compared with their references. With the first of the
+eight seeds that `sdpa mutants` takes: those are an author's, and cost a minute.
 """
 
 import pytest
@@ -8,8 +9,10 @@ import pytest
 from sdpa_helpers.checking.survivors import SEEDS, hunt
 from sdpa_helpers.lessons.registry import all_exercises
 
+COMPARED = [exercise for exercise in all_exercises().values() if not exercise.is_made]
 
-@pytest.mark.parametrize("exercise", all_exercises().values(), ids=lambda e: e.name)
+
+@pytest.mark.parametrize("exercise", COMPARED, ids=lambda e: e.name)
 def test_every_mutant_is_killed_or_spared_with_a_reason(exercise):
     found = hunt(exercise, SEEDS[:1])
     assert not [f"{s.mutant.line}: {s.mutant.name}; {s.example}" for s in found.survivors]

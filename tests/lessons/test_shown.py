@@ -11,7 +11,7 @@ from sdpa_helpers.checking.render import Onward, bar
 from sdpa_helpers.lessons import checkup, session
 from sdpa_helpers.lessons.onward import onward_from
 from sdpa_helpers.lessons.progress import ProgressTable
-from sdpa_helpers.lessons.registry import all_exercises, find
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of
 from tests.handing_in import POINTS, TOTAL
 
 WORTH = f"{POINTS['dot_product']:g}"
@@ -92,12 +92,12 @@ def test_what_is_marked_by_others_offers_no_hint_and_no_solution(monkeypatch):
 def test_the_way_on_leads_to_the_next_exercise_then_to_the_next_lesson():
     dot = session.check(right).html()
     assert "<a class='next' href='../exercises/01_dot_product.ipynb#attention_scores'>next: att" in dot
-    last = onward_from(find("weighted_sum"))
+    last = onward_from(exercises_of("01_dot_product")[-1])
     assert last == Onward(
         "next: lesson 02, Why the scores are scaled", "../notebooks/02_variance_proof.ipynb"
     )
-    assert onward_from(find("chunked_attention")) is None
-    asked_in_words = onward_from(find("order_survives"))
+    assert onward_from(exercises_of(LESSONS[-1])[-1]) is None
+    asked_in_words = onward_from(exercises_of("02_variance_proof")[-1])
     assert asked_in_words is not None
     assert asked_in_words.href.endswith("#proof_in_words")
 
@@ -164,7 +164,10 @@ def test_progress_says_what_is_next_and_links_to_it():
     assert on in shown.html()
     assert shown.html().count("<details open>") == 1
     assert "▰" not in shown.html()
-    assert re.search(r"width:13%.*1 of 5 solved, 7 of 54 points.*width:0%.*0 of 8 solved", shown.html())
+    of = [len(exercises_of(lesson)) for lesson in LESSONS]
+    first = rf"width:\d+%.*1 of {of[0]} solved, {WORTH} of {TOTAL:g} points"
+    told = rf"{first}.*width:0%.*0 of {of[1]} solved"
+    assert re.search(told, shown.html())
     assert "✓ dot_product 7 of 7 ○ attention_scores not tried yet, about 10 minutes" in words_of(shown.html())
 
 

@@ -11,5 +11,6 @@ NAMES = (
     "cosine_similarity",
     "best_key",
     "weighted_sum",
+    "keys_where_the_long_one_wins",
 )
 """A file of this folder each."""
