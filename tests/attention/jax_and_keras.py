@@ -25,6 +25,7 @@ import pytest
 
 from sdpa_helpers import scaled_dot_product_attention
 from sdpa_helpers.attention.variants.mods import padding
+from tests.lessons import pages
 
 B, N_Q, N_K, HEADS, HEADS_KV, D = 2, 5, 7, 4, 2, 8
 RNG = np.random.default_rng(0)
@@ -140,3 +141,66 @@ def test_a_row_that_sees_nothing_is_another_matter(installed):
         np.testing.assert_allclose(theirs, np.repeat(value.mean(1, keepdims=True), N_Q, 1), **EXACT)
     arrays = (x.swapaxes(1, 2) for x in (QUERY, KEY, VALUE))
     assert not scaled_dot_product_attention(*arrays, NOTHING, enable_gqa=True).any()
+
+
+# What lesson 05 says of them --------------------------------------------------------------------------------------
+
+WRITTEN = {"True": True, "False": False, "0": 0.0, "−∞": -np.inf}
+MAY = np.tri(3, dtype=bool)
+X = np.eye(4, dtype=np.float32)[:3]
+
+
+def weights_of_jax(**options):
+    import jax
+
+    x = np.broadcast_to(
+        X[:, None], (3, 3, 1, 4)
+    )  # (batch, length, heads, features); values: the output is the weights
+    return np.asarray(jax.nn.dot_product_attention(x, x, x, **options))[:, :, 0, :3]
+
+
+def weights_of_keras(installed, **options):
+    layer = installed.layers.MultiHeadAttention(1, 4)
+    x = np.broadcast_to(X, (3, 3, 4))
+    return np.asarray(layer(x, x, return_attention_scores=True, **options)[1])[:, 0]
+
+
+def test_lesson_05_says_how_they_read_masks(installed):
+    import jax
+
+    by = {row["where you meet it"]: row for row in pages.rows("05_masking", "conventions")}
+    of_jax_mask = by["JAX dot_product_attention, mask"]
+    of_jax_bias = by["the same call, bias, added"]
+    of_keras = by["Keras MultiHeadAttention"]
+
+    def written(row):
+        return np.where(MAY, WRITTEN[row["visible"]], WRITTEN[row["hidden"]])
+
+    found = (
+        weights_of_jax(mask=written(of_jax_mask)[None, None]),
+        weights_of_jax(bias=written(of_jax_bias)[None, None].astype(np.float32)),
+        weights_of_keras(installed, attention_mask=written(of_keras)[None]),
+    )
+    for weights in found:
+        np.testing.assert_array_equal(weights > 1e-6, np.broadcast_to(MAY, (3, 3, 3)))
+    for row, module in ((of_jax_mask, jax), (of_jax_bias, jax), (of_keras, installed)):
+        assert module.__version__.startswith(row["checked with"].split()[1])
+
+
+def test_lesson_05_says_where_their_triangle_starts(installed):
+    import jax
+
+    rows = {row["where"]: row for row in pages.rows("05_masking", "cache-who")}
+    assert rows["JAX 0.10, Keras 3.15"]["bottom right"] == "–"
+    x = X[None, :, None]
+    by_jax = np.asarray(jax.nn.dot_product_attention(x[:, :2], x, x, is_causal=True))[0, :, 0, :3]
+    layer = installed.layers.MultiHeadAttention(1, 4)
+    _, by_keras = layer(X[None, :2], X[None], return_attention_scores=True, use_causal_mask=True)
+    for weights in (by_jax, np.asarray(by_keras)[0, 0]):
+        np.testing.assert_array_equal(weights > 1e-6, np.tri(2, 3, dtype=bool))
+
+
+def test_they_take_a_padding_mask_for_rows_too(installed):
+    """Three sentences of three tokens: a mask (batch, keys) fits (queries, keys), as in torch."""
+    for weights in (weights_of_jax(mask=MAY), weights_of_keras(installed, attention_mask=MAY)):
+        np.testing.assert_array_equal(weights > 1e-6, np.broadcast_to(MAY, (3, 3, 3)))

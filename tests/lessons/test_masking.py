@@ -9,6 +9,9 @@ from sdpa_helpers.attention import causal_mask
 from sdpa_helpers.lessons import masking as lesson
 from sdpa_helpers.lessons.masking import experiments
 from sdpa_helpers.show.figures import Picture
+from tests.lessons import pages
+
+LESSON = "05_masking"
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
 K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
@@ -44,13 +47,81 @@ def test_the_window_holds_the_query_and_those_just_before_it():
     ]
 
 
-def test_five_conventions_say_the_same():
-    written = experiments.in_every_convention(CAUSAL)
-    assert list(written) == list(experiments.CONVENTIONS)
-    bool_may, blocked, infinite, finite, ones = written.values()
-    for back in (bool_may, ~blocked, infinite == 0, finite == 0, ones == 1):
-        np.testing.assert_array_equal(back, CAUSAL)
-    assert [m.dtype.kind for m in written.values()] == list("bbffi")
+# What the page says of conventions, against the libraries (JAX and Keras: tests/attention/jax_and_keras.py) ------
+
+WRITTEN = {
+    "True": True,
+    "False": False,
+    "0": 0.0,
+    "1": 1.0,
+    "−∞": -np.inf,
+    "finfo.min": np.finfo(np.float32).min,
+}
+
+
+def test_the_page_writes_a_mask_as_its_table_says():
+    table = pages.rows(LESSON, "conventions")
+    page = pages.run(LESSON, "conventions-convert")
+    assert len(table) == len(page["written"]) == 9
+    for row, mask in zip(table, page["written"].values(), strict=True):
+        flat = np.reshape(mask, page["may"].shape)
+        expected = np.where(page["may"], WRITTEN[row["visible"]], WRITTEN[row["hidden"]])
+        np.testing.assert_array_equal(flat, expected, err_msg=str(row))
+        assert (flat.dtype == bool) == (row["visible"] in ("True", "False"))
+
+
+def test_torch_reads_masks_as_the_table_says(needs):
+    needs("torch")
+    import torch
+
+    table = pages.rows(LESSON, "conventions")
+    fused_bool, fused_float, multi_head = (row for row in table if row["checked with"].startswith("torch"))
+    assert torch.__version__.startswith(multi_head["checked with"].removeprefix("torch "))
+    may = CAUSAL[:3, :3]
+    for row in (fused_bool, fused_float):
+        mask = torch.from_numpy(np.where(may, WRITTEN[row["visible"]], WRITTEN[row["hidden"]]))
+        unit = torch.eye(3, dtype=torch.float64)
+        weights = torch.nn.functional.scaled_dot_product_attention(unit, unit, unit, attn_mask=mask)
+        np.testing.assert_array_equal(weights != 0, may)
+    layer = torch.nn.MultiheadAttention(4, 1, batch_first=True)
+    x = torch.ones(2, 3, 4)
+    mask = torch.from_numpy(np.where(may, WRITTEN[multi_head["visible"]], WRITTEN[multi_head["hidden"]]))
+    np.testing.assert_array_equal(layer(x, x, x, attn_mask=mask)[1][0].detach() != 0, may)
+    # its padding mask: the same convention, of shape (B, S)
+    padding = layer(x, x, x, key_padding_mask=mask[:2])[1].detach() != 0
+    np.testing.assert_array_equal(padding, np.broadcast_to(may[:2, None], (2, 3, 3)))
+
+
+def test_a_padding_mask_is_read_as_rows_when_the_batch_is_as_long_as_the_text(needs):
+    needs("torch")
+    page = pages.run(LESSON, "input-arrays", "trap-run")
+    lengths, real = page["lengths"], page["real"]
+    for b, length in enumerate(lengths):  # row i of the mask hides keys from query i, whatever the sentence
+        keys = np.where(real[b][:, None], K, 0)
+        for i in range(length):
+            e = [math.exp(q @ k / math.sqrt(3)) for q, k in zip([Q[i]] * 5, keys, strict=True)]
+            seen = sum(e[: lengths[i]])
+            assert page["as_it_is"][b, i] == pytest.approx(sum(e[length : lengths[i]]) / seen)
+    assert page["as_it_is"][1, 0] == pytest.approx(0.8)
+    assert not page["with_axes"].any()
+    with pytest.raises(RuntimeError, match="must match"):  # with another number of sentences it is an error
+        page["F"].scaled_dot_product_attention(
+            *[page["q"][:4]] * 3, attn_mask=page["torch"].from_numpy(real[:4])
+        )
+
+
+def test_the_bottom_right_triangle_is_torchs_and_has_empty_rows_when_there_are_more_queries(needs):
+    needs("torch")
+    from torch.nn.attention.bias import causal_lower_right
+
+    page = pages.run(LESSON, "input-arrays", "cache-figure", "cache-empty")
+    assert (page["weights"].sum(axis=-1) == 0).tolist() == [True, True, True, False, False]
+    arrays = [page["torch"].from_numpy(x) for x in (Q[3:], K, V)]
+    by_torch = page["F"].scaled_dot_product_attention(*arrays, attn_mask=causal_lower_right(2, 5))
+    ours = page["sdpa"].scaled_dot_product_attention(Q[3:], K, V, is_causal="lower_right")
+    by_mask = page["sdpa"].scaled_dot_product_attention(Q[3:], K, V, attn_mask=page["bottom_right"])
+    np.testing.assert_allclose(by_torch, ours)
+    np.testing.assert_allclose(by_mask, ours)
 
 
 def test_misuse_leaks_what_the_lesson_says():
@@ -78,6 +149,10 @@ def test_padding_without_a_mask_changes_the_answer_and_with_one_does_not():
     assert np.abs(padded.unmasked - padded.alone).max() > 1
     weights = [3 / (3 + sum(math.exp(s) for s in row)) for row in S[3:, 3:]]
     assert padded.weight_on_padding == pytest.approx(sum(weights) / 2)
+    page = pages.run(LESSON, "input-arrays", "article-a-compare")
+    assert page["on_padding"] == pytest.approx(padded.weight_on_padding)
+    for name in ("unmasked", "masked"):
+        np.testing.assert_array_equal(page[name][page["real"]], getattr(padded, name))
 
 
 def test_the_fused_call_adds_floats_and_refuses_whole_numbers(needs):
@@ -92,10 +167,10 @@ def test_the_fused_call_adds_floats_and_refuses_whole_numbers(needs):
 
 
 def test_decoding_without_a_mask_is_the_causal_whole_and_is_causal_gives_the_first_value():
-    free = lesson.decode(Q, K, V, mask="none")
+    free, flag = pages.run(LESSON, "input-arrays", "cache-decode")["by_step"].values()
     for t in range(5):
         np.testing.assert_allclose(free[t], attend_by_loops(Q[t], K[: t + 1], V[: t + 1]))
-    np.testing.assert_array_equal(lesson.decode(Q, K, V, mask="is_causal"), np.tile(V[0], (5, 1)))
+    np.testing.assert_array_equal(flag, np.tile(V[0], (5, 1)))
 
 
 def test_left_padding_leaves_empty_rows():
@@ -105,19 +180,19 @@ def test_left_padding_leaves_empty_rows():
 
 def test_empty_rows_forward_and_backward(needs):
     needs("torch")
-    health = lesson.health_of_empty_rows(Q, K, V, lesson.left_padding_mask(5, 2))
-    told = {name: (h.empty_row, h.grad_q, h.grad_k, h.grad_v) for name, h in health.items()}
-    assert told == {
-        "fill −inf": ("NaN", True, True, False),
-        "add −inf": ("NaN", False, False, False),
-        "fill −1e9": ("an average", True, True, True),
-        "fill −inf, nan_to_num": ("zeros", True, True, True),
-        "add −inf, nan_to_num": ("zeros", False, False, True),
-        "F.sdpa": ("zeros", True, True, True),
-        "this package": ("zeros", True, True, True),
+    page = pages.run(LESSON, "input-arrays", "empty-mask", "empty-health", "empty-compare")
+    np.testing.assert_array_equal(page["left"], lesson.left_padding_mask(5, 2))
+    told = dict(line.split("  ", 1) for line in lesson.health_table(page["found"]).split("\n")[1:])
+    assert {name: line.split() for name, line in told.items()} == {
+        "fill −inf": ["NaN", "yes", "yes", "NO"],
+        "add −inf": ["NaN", "NO", "NO", "NO"],
+        "fill −1e9": ["an", "average", "yes", "yes", "yes"],
+        "fill −inf, nan_to_num": ["zeros", "yes", "yes", "yes"],
+        "add −inf, nan_to_num": ["zeros", "NO", "NO", "yes"],
+        "F.sdpa": ["zeros", "yes", "yes", "yes"],
+        "this package": ["zeros", "yes", "yes", "yes"],
     }
-    full = lesson.health_of_empty_rows(Q, K, V, CAUSAL | np.eye(5, dtype=bool))
-    assert all(h[1:] == (True, True, True) for h in full.values())
+    assert lesson.which_are_nan(page["finite"]) == "those of V"
 
 
 def test_a_finite_mask_over_a_whole_row_makes_gradients_too_large(needs):
@@ -144,6 +219,8 @@ def test_nan_behind_a_mask(needs):
 def test_every_planted_bug_is_found_and_the_right_one_is_not(needs):
     needs("torch")
     found = lesson.detect(*random_inputs())
+    told = lesson.detect_table(found).split("\n")
+    assert [line.count("leak") for line in told[1:]] == [sum(hits.values()) for hits in found.values()]
     assert not any(found.pop("right").values())
     assert len(found) == 7
     assert all(any(hits.values()) for hits in found.values())
@@ -161,17 +238,23 @@ def test_the_gradient_is_the_limit_of_moving(needs):
     slope = experiments.influence_by_gradient(right, *inputs, part="value")
     np.testing.assert_allclose(moved, slope, atol=1e-12)
     np.testing.assert_allclose(slope.sum(axis=-1), 1)  # the weights
+    page = pages.run(LESSON, "leak-detector", "leak-figure-value")
+    for part in ("key", "value"):
+        by_page = page["influence"](page["bugs"]["fill −10"], *inputs, part)
+        by_helper = lesson.influence_by_moving(page["bugs"]["fill −10"], *inputs, part)
+        np.testing.assert_array_equal(by_page, by_helper)
 
 
 def pictures() -> dict[str, Picture]:
     weights = lesson.row_by_misuse(S, CAUSAL)
     influence = {name: np.triu(np.ones((6, 6)), k=k) for name, k in (("some thing", 1), ("no leak", 9))}
-    whole = lesson.decode(Q, K, V, mask="none")
+    whole = np.arange(10.0).reshape(5, 2)
+    padding = np.arange(3) < [[3], [1]]
     return {
         "weights": lesson.plot_scores_and_weights(np.where(CAUSAL, S, -np.inf), weights["right"], WORDS),
         "masks": lesson.plot_masks({"causal": CAUSAL, "window": lesson.sliding_window_mask(5, 2)}),
         "alignment": lesson.plot_alignment(np.tri(2, 5, dtype=bool), np.tri(2, 5, k=3, dtype=bool)),
-        "conventions": lesson.plot_conventions(experiments.in_every_convention(CAUSAL[:3, :3])),
+        "conventions": lesson.plot_conventions({"ours": padding, "added": np.where(padding, 0, -np.inf)}),
         "future": lesson.plot_future_weight(weights, "the"),
         "decoding": lesson.plot_decoding(whole, {"a": whole, "b": whole + 1}, WORDS),
         "influence": lesson.plot_influence(influence, moved="value"),
@@ -194,7 +277,7 @@ def test_alt_texts_carry_the_numbers():
     assert "fears: 0.16, 0.68, 0.16, 0.00, 0.00" in drawn["weights"].alt
     assert "causal x----/xx---/xxx--/xxxx-/xxxxx" in drawn["masks"].alt
     assert "Bottom right: xxxx-/xxxxx" in drawn["alignment"].alt
-    assert "a hidden one −1e9" in drawn["conventions"].alt
+    assert "a visible key is 0, a hidden one −∞" in drawn["conventions"].alt
     assert "0/1 added: 0.85 of 1.00" in drawn["future"].alt
     assert "b: 1.00, 1.00" in drawn["decoding"].alt
     assert "some thing: 15 of 15; no leak: 0 of 15" in drawn["influence"].alt

@@ -7,12 +7,10 @@ __getattr__, __all__ = offer(
     {
         "lessons.masking.experiments": (
             "DETECTORS",
-            "decode",
             "detect",
             "fused_against_manual",
             "future_weight",
             "gradient_of_a_hidden_query",
-            "health_of_empty_rows",
             "influence_by_moving",
             "left_padding_mask",
             "multihead_with_an_empty_sequence",
@@ -21,6 +19,7 @@ __getattr__, __all__ = offer(
             "planted",
             "row_by_misuse",
             "sliding_window_mask",
+            "ways_to_mask",
             "what_the_fused_call_does",
         ),
         "lessons.masking.figures": (
@@ -34,11 +33,16 @@ __getattr__, __all__ = offer(
         ),
         "lessons.masking.widget": ("paint_mask",),
         "lessons.masking.predictions": ("predict",),
+        "lessons.masking.recall": ("recall",),
+        "lessons.masking.cheat_card": ("cheat_card",),
         "lessons.masking.tables": (
+            "detect_table",
             "draws_table",
             "dtype_table",
             "first_that_fails",
             "health_table",
+            "padding_table",
+            "which_are_nan",
             "which_value",
         ),
     },

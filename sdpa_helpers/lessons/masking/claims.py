@@ -209,7 +209,7 @@ CLAIMS = (
         number=20,
         article="A",
         says="To forbid a position, its score is set to −∞ before softmax.",
-        where="05_masking, section 2",
+        where="05_masking, Hide the score, not the weight",
         finding="The same output as torch's fused call; {exactly_zero:.0f} of {hidden:.0f} hidden weights are exactly "
         "0. (A row with every score at −∞ is another matter: claim 145.)",
         compute=_minus_infinity,
@@ -219,7 +219,7 @@ CLAIMS = (
         number=93,
         article="C",
         says="Pseudocode for attention: score, scale, fill with −∞ where the mask equals 0, softmax, mix.",
-        where="05_masking, section 11",
+        where="05_masking, More claims, checked",
         finding="Right where everybody agrees that 0 is hidden. It does not say so: a mask in which True means "
         "blocked puts {future_if_true_means_blocked:.2f} of the first token's weight on the future. And "
         "{nan_rows:.0f} rows that see nothing become NaN.",
@@ -233,7 +233,7 @@ CLAIMS = (
         number=94,
         article="C",
         says="The third step, as an equation: the mask is added to the scores.",
-        where="05_masking, section 11",
+        where="05_masking, More claims, checked",
         finding="For a mask of 0 and −∞ that is the same as hiding. For the 0/1 mask of the same article's code, "
         "scores 2, 1, 3 with the last hidden give it {added:.2f} of the weight in place of {hidden:.0f}.",
         compute=_added_mask,
@@ -243,7 +243,7 @@ CLAIMS = (
         number=124,
         article="D",
         says="The order of the steps: project, score and scale, mask, softmax over the keys, weighted sum.",
-        where="05_masking, section 11",
+        where="05_masking, More claims, checked",
         finding="The same as the package. Masking with −∞ and scaling may be exchanged; masking after softmax moves "
         "an output by {mask_after_softmax:.2f}, scaling after it by {scale_after_softmax:.2f}.",
         compute=_order,
@@ -255,7 +255,7 @@ CLAIMS = (
         number=126,
         article="D",
         says="Causal: the score of query i with key j is −∞ when j > i, so i attends to itself and the past.",
-        where="05_masking, section 10",
+        where="05_masking, A leak detector",
         finding="The lower triangle with its diagonal: {sees_itself:.0f} of 7 see themselves. Moving each key and "
         "value in turn moved {earlier_outputs_that_moved:.0f} earlier outputs.",
         compute=_future_rule,
@@ -267,7 +267,7 @@ CLAIMS = (
         number=127,
         article="D",
         says="Padding: the scores of all queries with a padded position are −∞.",
-        where="05_masking, section 4",
+        where="05_masking, Padding",
         finding="With the padded keys hidden, a sentence gives the same outputs as alone. Hidden query rows instead "
         "would be {rows_hidden_nan:.0f} rows of NaN; causal with left padding still leaves "
         "{left_padding_nan:.0f} empty rows.",
@@ -278,7 +278,7 @@ CLAIMS = (
         number=144,
         article="E",
         says="The causal mask as a matrix: an upper triangle of −∞, added to the scores.",
-        where="05_masking, section 11",
+        where="05_masking, More claims, checked",
         finding="With −∞ strictly above the diagonal, {hidden:.0f} of 25 scores, it is the causal mask. With the "
         "diagonal in it, no token would see itself.",
         compute=_upper_triangle,
@@ -288,7 +288,7 @@ CLAIMS = (
         number=145,
         article="E",
         says="Softmax turns −∞ into 0: hidden positions contribute nothing.",
-        where="05_masking, section 8",
+        where="05_masking, A row that sees nothing",
         finding="{not_zero:.0f} hidden weights differ from 0, as long as a row has a visible key. A row that is −∞ "
         "throughout gives NaN; torch's fused call gives {fused_empty_row:.0f} there.",
         compute=_after_softmax,
@@ -298,7 +298,7 @@ CLAIMS = (
         number=146,
         article="E",
         says="Self-attention in an encoder needs no mask, because every position may see every other.",
-        where="05_masking, section 4",
+        where="05_masking, Padding",
         finding="In a batch of sentences of different lengths, three zero vectors of padding take {on_padding:.2f} of "
         "the weight and move the output by {moved:.2f}. A padding mask is needed.",
         compute=_encoder,
@@ -308,7 +308,7 @@ CLAIMS = (
         number=147,
         article="E",
         says="Cross-attention takes no causal mask: a query may attend to every position of the encoder.",
-        where="05_masking, section 3",
+        where="05_masking, Deeper: five masks, and who knows of whom",
         finding="Without one, changing a later query moves {earlier_outputs_that_moved:.0f} earlier outputs: nothing "
         "leaks. A causal mask would hide {hidden_by_causal:.0%} of the other text. Padding there still needs its "
         "mask ({on_padding:.2f} of the weight).",
@@ -319,7 +319,7 @@ CLAIMS = (
         number=150,
         article="E",
         says="Complete code: matmul over √d_k, masked_fill(mask == 0, −inf), softmax, matmul.",
-        where="05_masking, section 11",
+        where="05_masking, More claims, checked",
         finding="{agree:.0f} of {masks:.0f} boolean masks give what torch's fused call gives. That 0 means hidden "
         "is not said (claim 93), and of rows that see nothing {empty_rows_nan:.0f} are NaN.",
         compute=_complete_code,
@@ -329,7 +329,7 @@ CLAIMS = (
         number=151,
         article="E",
         says="A mask has the shape (batch, 1, length, length).",
-        where="05_masking, section 3",
+        where="05_masking, Padding",
         finding="The one axis of size {heads_of_mask:.0f} broadcasts: {agree:.0f} of {heads:.0f} heads are as if "
         "masked one by one.",
         compute=_mask_shape,
@@ -339,7 +339,7 @@ CLAIMS = (
         number=152,
         article="E",
         says="F.scaled_dot_product_attention(Q, K, V, attn_mask=mask) gives the same result as the code by hand.",
-        where="05_masking, section 6",
+        where="05_masking, Two traps that raise no error",
         finding="Only for a boolean mask. A float32 mask of 0 and 1 is added: outputs differ by up to "
         "{float_difference:.2f}, and the first of eight tokens puts {future:.2f} of its weight on the future. "
         "{raised:.0f} other dtypes raise. Of two rows that see nothing, {by_hand_nan_rows:.0f} are NaN, by hand, "

@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 
     Attend = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
-CONVENTIONS = {
-    "bool, True = may attend": "torch's fused call, this course",
-    "bool, True = blocked": "nn.MultiheadAttention",
-    "added, 0 or −inf": "hand-written code",
-    "added, 0 or −1e9": "hand-written code, older libraries",
-    "0 or 1, compared with 0": "tutorials, tokenizers",
-}
-"""The conventions in use and where they are met."""
-
-
 # Masks and what is done with them -----------------------------------------------------------------------------
 
 
@@ -35,12 +25,6 @@ def sliding_window_mask(n: int, window: int) -> Bool[Array, "n n"]:
     """Query i sees itself and the window − 1 keys before it."""
     distance = np.arange(n)[:, None] - np.arange(n)
     return (distance >= 0) & (distance < window)
-
-
-def in_every_convention(mask: Bool[Array, "n_q n_k"]) -> dict[str, Array]:
-    """The same mask as the five conventions write it."""
-    written = (mask, ~mask, np.where(mask, 0.0, -np.inf), np.where(mask, 0.0, -1e9), mask.astype(int))
-    return dict(zip(CONVENTIONS, written, strict=True))
 
 
 def row_by_misuse(
@@ -123,7 +107,7 @@ def fused_against_manual(n: int = 8, d: int = 16, draws: int = 200, seed: int = 
     """The hand-written masked_fill(mask == 0, −inf) against the fused call with the same mask.
 
     Largest difference over all draws with a boolean mask, and with float 0/1; then what the float mask lets query 0
-    put on the future: mean, 2.5 % and 97.5 % of the draws.
+    put on the future: mean, 2.5% and 97.5% of the draws.
     """
     import torch
     import torch.nn.functional as F
@@ -144,40 +128,7 @@ def fused_against_manual(n: int = 8, d: int = 16, draws: int = 200, seed: int = 
     return Same(difference(mask), difference(mask.float()), float(leaked.mean()), float(low), float(high))
 
 
-# Decoding with a cache --------------------------------------------------------------------------------------
-
-
-def decode(
-    Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], V: Float[Array, "n d_v"], mask: str
-) -> Float[Array, "n d_v"]:
-    """Token by token, as a model writes text: one query against all keys so far.
-
-    mask: "none", or "is_causal", the flag of the fused call, which starts its triangle at the top left.
-    """
-    steps = [
-        scaled_dot_product_attention(Q[t : t + 1], K[: t + 1], V[: t + 1], is_causal=mask == "is_causal")
-        for t in range(len(Q))
-    ]
-    return np.concatenate(steps)
-
-
 # Rows that see nothing --------------------------------------------------------------------------------------
-
-
-class Health(NamedTuple):
-    """What an implementation does with a row that sees nothing; the loss uses the OTHER rows only."""
-
-    empty_row: str
-    grad_q: bool
-    grad_k: bool
-    grad_v: bool
-
-    @property
-    def spoiled(self) -> str:
-        """Which gradients are not finite, in words."""
-        bad = (not self.grad_q, not self.grad_k, not self.grad_v)
-        known = {(0, 0, 0): "none", (1, 1, 0): "those of Q and K", (0, 0, 1): "those of V"}
-        return known.get(bad, "all of them")
 
 
 def left_padding_mask(n: int, padding: int) -> Bool[Array, "n n"]:
@@ -208,30 +159,6 @@ def ways_to_mask(mask: Any) -> "dict[str, Attend]":
         "F.sdpa": lambda Q, K, V: F.scaled_dot_product_attention(Q, K, V, attn_mask=mask),
         "this package": lambda Q, K, V: scaled_dot_product_attention(Q, K, V, attn_mask=mask),
     }
-
-
-def health_of_empty_rows(
-    Q: Float[Array, "n d_k"],
-    K: Float[Array, "n d_k"],
-    V: Float[Array, "n d_v"],
-    mask: Bool[Array, "n n"],
-) -> dict[str, Health]:
-    """Run each way on a mask with empty rows: the output there, and whether gradients stay finite.
-
-    The loss adds up the other rows only, as a loss that skips padding does.
-    """
-    import torch
-
-    seen = torch.from_numpy(mask.any(axis=-1))
-    found = {}
-    for name, attend in ways_to_mask(torch.from_numpy(mask)).items():
-        q, k, v = (torch.from_numpy(x).requires_grad_() for x in (Q, K, V))
-        output = attend(q, k, v)
-        output[seen].sum().backward()
-        empty = output[~seen].detach()
-        word = "NaN" if empty.isnan().any() else "zeros" if not empty.any() else "an average"
-        found[name] = Health(word, *(bool(x.grad.isfinite().all()) for x in (q, k, v)))  # type: ignore[union-attr]
-    return found
 
 
 class MultiHead(NamedTuple):

@@ -83,26 +83,52 @@ def plot_alignment(top_left: Bool[Array, "n_q n_k"], bottom_right: Bool[Array, "
     )
 
 
-def plot_conventions(written: Mapping[str, Array]) -> Picture:
-    """One mask in every convention: equal colours mean the same, whatever is written in the cells."""
-    may = next(iter(written.values()))
-    fig, axes = panels([""] * len(written), x="key", y="query", size=(9.8, 2.9))
-    for ax, (name, mask) in zip(axes, written.items(), strict=True):
-        texts = [[_short(entry) for entry in row] for row in mask]
-        _table(ax, may, texts, 10)
-        ax.set_title("\n".join(name.split(", ")), color=INK, fontsize=10, loc="left", pad=8)
-    facts = "; ".join(
-        f"{name}: a visible key is {_short(mask[0, 0])}, a hidden one {_short(mask[0, -1])}"
-        for name, mask in written.items()
+def plot_conventions(written: Mapping[str, Array], columns: int = 3) -> Picture:
+    """One padding mask in every convention: equal shading means the same, whatever is written in the cells."""
+    fig, ax = figure(
+        "One padding mask: shaded keys may be seen",
+        x="key (in each table)",
+        y="sentence (in each table)",
+        size=(9.2, 4.6),
     )
-    return show(fig, f"The same causal mask, written five times. {facts}.")
+    tables = {name: np.reshape(mask, (-1, np.shape(mask)[-1])) for name, mask in written.items()}
+    n_k = max(len(table[0]) for table in tables.values())
+    sentences = max(len(table) for table in tables.values())
+    high, wide = sentences + 1.2, n_k + 0.6  # the room of one table, its name included
+    facts = []
+    for number, (name, table) in enumerate(tables.items()):
+        i, j = (number // columns) * high, (number % columns) * wide
+        ax.text(j - 0.46, i - 0.62, name, color=INK, fontsize=10.5, va="bottom")
+        for (row, column), entry in np.ndenumerate(table):
+            visible = entry == table[0, 0]  # the first key of the first sentence is
+            cell(ax, i + row, j + column, INK, 0.75 * float(visible))
+            ax.text(j + column, i + row, _short(entry), color=INK, fontsize=10, ha="center", va="center")
+        facts.append(f"{name}: a visible key is {_short(table[0, 0])}, a hidden one {_short(table[-1, -1])}")
+    height, width = -(-len(written) // columns) * high, columns * wide
+    ax.set(xlim=(-0.6, width - 1), ylim=(height - 1.6, -1.3), xticks=[], yticks=[])
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+    return show(fig, f"The same padding mask, written {len(written)} times. {'; '.join(facts)}.")
 
 
 def _short(entry: object) -> str:
     if isinstance(entry, np.bool_):
-        return "T" if entry else "F"
+        return "True" if entry else "False"
     number = float(entry)  # type: ignore[arg-type]
-    return "−∞" if number == -np.inf else "−1e9" if number == -1e9 else f"{number:g}"
+    return "−∞" if number == -np.inf else "−3.4e38" if number < -1e38 else f"{number:g}"
+
+
+def plot_masks_in_short(n: int = 4) -> Picture:
+    """For the cheat card: a causal mask, a padding mask, and both."""
+    causal = np.tri(n, dtype=bool)
+    padding = np.tile(np.arange(n) < n - 1, (n, 1))
+    fig, axes = panels(["causal", "padding", "both"], x="key", y="query", size=(4.4, 1.9))
+    for ax, mask in zip(axes, (causal, padding, causal & padding), strict=True):
+        _table(ax, mask, np.where(mask, "●", "").tolist(), 9)
+    for ax in axes[1:]:
+        ax.set_ylabel("")
+    facts = f"causal {_rows(causal)}; padding {_rows(padding)}; both {_rows(causal & padding)}"
+    return show(fig, f"Three masks, x where a query may attend, - where not: {facts}.")
 
 
 def plot_future_weight(weights: Mapping[str, Float[Array, "n n"]], word: str) -> Picture:
@@ -137,7 +163,7 @@ def plot_decoding(
     fig, ax = figure(
         "Decoding with a cache: distance from the right output",
         x="new token",
-        y="largest difference of a component",
+        y="largest difference of a coordinate",
         size=(8.0, 3.4),
     )
     distances = {name: np.abs(output - whole).max(axis=-1) for name, output in others.items()}

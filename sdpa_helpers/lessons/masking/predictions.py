@@ -10,7 +10,7 @@ PREDICTIONS = (
         (
             Option(
                 "it gets smaller",
-                "One may think of sharing evenly: equal gifts help the smaller of two more. But the weight that is set free is shared in proportion.",
+                "If the freed weight were shared out evenly, the smaller key would gain more. But it is shared out in proportion.",
                 "smaller",
             ),
             Option(
@@ -33,27 +33,27 @@ PREDICTIONS = (
         (
             Option(
                 "0.06",
-                "It keeps its own weight of the softmax over all five keys, and that is small.",
+                "It keeps the weight it had in the softmax over all five keys, and that was small.",
                 (0.055, 0.065),
             ),
             Option(
                 "0.2",
-                "One key of five: so it would be if all five scores were equal. But *dogs* scores far above the others and takes most.",
+                "One key of five would get this if all five scores were equal. But *dogs* scores far above the others and takes most.",
                 (0.195, 0.205),
             ),
             Option(
                 "1",
-                "Rows of a softmax add up to 1, and this one did. Then four of its five weights were taken away, and nobody divided again.",
+                "Rows of a softmax add up to 1, and this one did. Then four of its five weights were set to zero, and nothing was divided again.",
             ),
         ),
         measured="{:.3f}",
         how_sure=True,
-        after="The output of *the* shrinks to 6 % of its value. Worse: how much it shrinks is decided by the "
-        "keys that it must not see. They still sit in the denominator.",
+        after="The output of *the* shrinks to 6% of its value. Worse, how far it shrinks depends on the very keys that it must "
+        "not see: they are still in the denominator.",
     ),
     Prediction(
         "pairs_that_may_attend",
-        "**Causal** we have. How many of the 25 pairs of our five tokens may attend?",
+        "We have the causal mask. How many of the 25 pairs of our five tokens may attend?",
         (
             Option(
                 "10",
@@ -73,12 +73,12 @@ PREDICTIONS = (
         (
             Option(
                 "at the scores",
-                "It is the first product, where most mistakes of shape show. But it takes queries and keys, and no values.",
+                "Most shape errors show up here, in the first product. But it takes queries and keys, and no values.",
                 "scores",
             ),
             Option(
                 "at the softmax",
-                "It makes one weight for each key, and there are not that many values. But it looks at the scores only.",
+                "It makes five weights, one for each key, and there are only four values. But softmax never looks at the values.",
                 "softmax",
             ),
             Option(
@@ -110,13 +110,14 @@ PREDICTIONS = (
             ),
             Option(
                 "0.6",
-                "Three keys of five: so it would be if all scored the same. But most of the real ones score above 0.",
+                "Three keys of five would get this if all scored the same. But most of the real keys score above 0.",
                 (0.595, 0.605),
             ),
         ),
         measured="{:.2f}",
-        how_sure=True,
-        after="A zero value adds nothing, but its weight is missing elsewhere: both outputs shrink. With a padding mask they are what they are alone.",
+        after="A zero value adds nothing, but its weight is missing elsewhere, and both outputs shrink. So the answer for *big dogs* "
+        "depends on how much padding stands beside it, that is, on the other sentences in the batch. An encoder needs no "
+        "**causal** mask. It does need a padding mask as soon as lengths differ, and so does cross-attention.",
     ),
     Prediction(
         "future_when_multiplied",
@@ -128,7 +129,7 @@ PREDICTIONS = (
             ),
             Option(
                 "0.5",
-                "Itself on one side, the hidden rest on the other: that sounds like a half. But each of the four hidden keys counts by itself.",
+                "Itself on one side, everything hidden on the other: that sounds like a half. But each of the four hidden keys counts by itself.",
                 (0.495, 0.505),
             ),
             Option(
@@ -138,7 +139,6 @@ PREDICTIONS = (
             ),
         ),
         measured="{:.2f}",
-        how_sure=True,
         after="**Multiplied**, or a fill of −10^{−9} where −10^{9} was meant: hidden scores become 0, or next to it, and e^{0} = 1.",
     ),
     Prediction(
@@ -157,13 +157,44 @@ PREDICTIONS = (
             ),
             Option(
                 "0",
-                "The code by hand reads this mask rightly, and the article says *the same result*. But the fused call takes floats as numbers to **add**.",
+                "The hand-written code reads this mask as intended, and the article promises the same result. But the fused call takes floats as numbers to **add**.",
             ),
         ),
         measured="{:.3f}",
         how_sure=True,
-        after="An **added** mask of 0 and 1 raises the visible scores by one and hides nothing. Now all dtypes in which a mask may come. A number is the weight on the future; a name is the error that was "
-        "raised. Below it are 200 draws with random inputs and eight tokens.",
+        after="Adding 0 and 1 raises the visible scores by one and hides nothing. The table has every dtype a mask may come in: "
+        "a number is the weight on the future, a name is the error that was raised. Below it are 200 random draws with eight "
+        "tokens.\n\nWhole numbers are refused, and that is the kinder failure. A silent leak gives you a model that looks "
+        "brilliant in training and is useless afterwards. The cure is one call: `mask.bool()`.",
+    ),
+    Prediction(
+        "padding_read_as_rows",
+        "The padding mask has shape (5, 5): five sentences, five keys. You hand it to the fused call as it is. How much weight "
+        "does the only real token of sentence 1 put on its four paddings?",
+        (
+            Option(
+                "0",
+                "The mask says which keys are real, and its shape looks right. But the call takes its rows for queries, not for "
+                "sentences.",
+                0.0,
+            ),
+            Option(
+                "0.8",
+                "It is query 0, so it gets row 0 of the mask. That row belongs to the longest sentence, and hides nothing.",
+                (0.795, 0.805),
+            ),
+            Option(
+                "none: there is an error",
+                "With four sentences of five tokens there would be one. Here both numbers are five, and the shape fits.",
+                "error",
+            ),
+        ),
+        measured="{:.2f}",
+        how_sure=True,
+        after="Row i was used for query i of **every** sentence. Real tokens lose keys as well: in the longest sentence, token 1 "
+        "sees one key of five.\n\nWrite `mask[:, None, None, :]`, and the mask is read as (batch, heads, queries, keys). (For "
+        "queries with three axes, write `mask[:, None, :]`.) Below is the weight on padding, averaged over the real tokens of "
+        "each sentence:",
     ),
     Prediction(
         "one_query_is_causal",
@@ -179,14 +210,13 @@ PREDICTIONS = (
             ),
             Option(
                 "a mixture of all five",
-                "That is what decoding needs: the newest token sees its whole past. It is the triangle at the bottom right, and the flag has the other.",
+                "That is what decoding needs: the newest token sees its whole past. But that triangle starts at the bottom right, and the flag starts at the top left.",
             ),
             Option(
                 "an error",
-                "A triangle wants a square, and an error would be kind. But nothing is checked: the triangle is cut off.",
+                "A triangle needs a square, and an error would be kind. But nothing is checked, and the triangle is simply cut off.",
             ),
         ),
-        how_sure=True,
         after="The newest token attends to the oldest key and to nothing else. No error, no warning. Torch's `is_causal=True` "
         "and our `sdpa.causal_mask` both start at the **top left**.",
     ),
@@ -208,9 +238,9 @@ PREDICTIONS = (
                 "NaN usually spreads to everything. But `masked_fill` stops it on the way to Q and K.",
             ),
         ),
-        after="The loss put a zero into dO for the empty rows, but their weights are NaN, and 0 · NaN = NaN. One empty row "
-        "spoils the gradient of **every** value.\n\nHere are seven ways to mask. The second column says what the empty rows' "
-        "output is, the others whether all gradients are finite:",
+        after="The loss ignores the empty rows, so their dO is zero. But their weights are NaN, and 0 · NaN = NaN: one empty row "
+        "spoils the gradient of **every** value.\n\nHere are seven ways to mask. The second column says what comes out of the "
+        "empty rows, the others whether all gradients are finite:",
     ),
     Prediction(
         "nan_value_behind_a_mask",
@@ -219,7 +249,7 @@ PREDICTIONS = (
             Option("none", "A weight of 0 should take it out. But 0 · NaN is NaN, not 0.", 0),
             Option(
                 "one",
-                "The last token's own row, one would think. But row j of V goes into every output, not only into output j.",
+                "You might think of the last token's own row. But row j of V goes into every output, not only into output j.",
                 1,
             ),
             Option(
@@ -231,7 +261,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "moving_a_key",
-        "The last one, zeroing weights after softmax, looks as clean as the right one. Now move **keys** instead. In how many of the 15 cells of the future does the detector find a leak?",
+        "*Zeroed after softmax* looks as clean as the right one. Now move the **keys** instead. In how many of the 15 cells of the future does the detector find a leak?",
         (
             Option(
                 "in all 15",
@@ -240,7 +270,7 @@ PREDICTIONS = (
             ),
             Option(
                 "in 5",
-                "As with the mask that is one step too far: one key ahead. But the denominator sums over all keys.",
+                "That is what the mask does that reaches one step too far. But the denominator sums over all keys.",
                 5,
             ),
             Option(
@@ -252,7 +282,7 @@ PREDICTIONS = (
         measured="{} of 15",
         after="No value comes through, but information does. (In the right one, output 0 has a single key, with weight 1 "
         "whatever its score: moving that key does nothing.)\n\nAnd the fill of −10 is the other way round: the score is "
-        "replaced, so the key has no say, but its value comes through. **Move keys and values both.**",
+        "replaced, so the key has no say, but its value comes through. **Move both keys and values.**",
     ),
 )
 

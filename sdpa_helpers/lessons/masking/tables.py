@@ -1,12 +1,12 @@
 """Lesson 05: what an experiment found, as lines of text that stand below an answer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
 
-from sdpa_helpers.lessons.masking.experiments import Health, Same
+from sdpa_helpers.lessons.masking.experiments import DETECTORS, Same
 
 
 def first_that_fails(steps: Mapping[str, Callable[[Any], Any]]) -> str:
@@ -42,14 +42,46 @@ def draws_table(same: Same) -> str:
         f"bool mask, largest difference below 1e-5:  {same.boolean < 1e-5}\n"
         f"float mask, largest difference:            {same.float_mask:.2f}\n"
         f"weight on the future, mean of 200 draws:   {same.future:.2f}\n"
-        f"95 % of the draws lie between:             {same.lowest:.2f} and {same.highest:.2f}"
+        f"95% of the draws lie between:             {same.lowest:.2f} and {same.highest:.2f}"
     )
 
 
-def health_table(health: Mapping[str, Health]) -> str:
-    """By the way of masking: the output of a row that sees nothing, and which gradients are finite."""
+Finite = Sequence[bool]
+"""Whether dQ, dK and dV are finite."""
+
+
+def which_are_nan(finite: Finite) -> str:
+    """Which of the gradients dQ, dK, dV are not finite, in words."""
+    known = {
+        (True, True, True): "none",
+        (False, False, True): "those of Q and K",
+        (True, True, False): "those of V",
+    }
+    return known.get((finite[0], finite[1], finite[2]), "all of them")
+
+
+def health_table(health: Mapping[str, tuple[Any, Finite]]) -> str:
+    """By the way of masking: what comes out of rows that see nothing, and which gradients are finite."""
     lines = [f"{'':22} {'empty row':11} dQ finite  dK finite  dV finite"]
-    for name, found in health.items():
-        finite = "".join(f"{'yes' if ok else 'NO':11}" for ok in (found.grad_q, found.grad_k, found.grad_v))
-        lines.append(f"{name:22} {found.empty_row:11} {finite.rstrip()}")
+    for name, (empty, finite) in health.items():
+        word = "NaN" if empty.isnan().any() else "zeros" if not empty.any() else "an average"
+        told = "".join(f"{'yes' if ok else 'NO':11}" for ok in finite)
+        lines.append(f"{name:22} {word:11} {told.rstrip()}")
+    return "\n".join(lines)
+
+
+def padding_table(lengths: Sequence[int], as_it_is: Array, with_axes: Array) -> str:
+    """By sentence: the weight on padding, averaged over its real tokens, for a mask read in two ways."""
+    lines = [f"{'sentence':9} {'real tokens':12} {'mask as it is':14} mask[:, None, None, :]"]
+    for b, length in enumerate(lengths):
+        wrong, right = (float(weight[b, :length].mean()) for weight in (as_it_is, with_axes))
+        lines.append(f"{b:<9} {length:<12} {wrong:<14.2f} {right:.2f}")
+    return "\n".join(lines)
+
+
+def detect_table(found: Mapping[str, Mapping[str, bool]]) -> str:
+    """By planted bug: which detector finds a leak."""
+    lines = [f"{'':26}" + "".join(f"{name:>16}" for name in DETECTORS)]
+    for bug, hits in found.items():
+        lines.append(f"{bug:26}" + "".join(f"{'leak' if hit else '-':>16}" for hit in hits.values()))
     return "\n".join(lines)
