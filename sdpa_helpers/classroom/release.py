@@ -35,7 +35,7 @@ FOLDERS = {
 FILES = (
     *("Makefile", "pyproject.toml", "constraints.txt", "environment.yml", ".gitignore"),
     *("LICENSE", "LICENSE-CONTENT", "CITATION.cff", "CHANGELOG.md"),
-    *("docs/ledger.md", "docs/semantic-corners.md"),
+    *("docs/ledger.md", "docs/ledger.json", "docs/semantic-corners.md"),
 )
 """All of these have to be there. README.md is written for learners."""
 

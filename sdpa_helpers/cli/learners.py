@@ -87,6 +87,30 @@ def ledger(
     say_uncut(as_text(claim))
 
 
+@refuses
+def remember(
+    count: Annotated[int, typer.Option(help="How many questions, 1 to 50.", min=1, max=50)] = 10,
+    lesson: Annotated[str, typer.Option(help="Of one lesson only, e.g. 03.")] = "",
+    anki: Annotated[
+        Path | None, typer.Option(help="Write the deck into this file for Anki, and ask nothing.")
+    ] = None,
+) -> None:
+    """Ask what you would soon forget: questions come again after days, then weeks. q ends."""
+    from sdpa_helpers.lessons.remember import asking
+    from sdpa_helpers.lessons.remember.anki import as_anki
+    from sdpa_helpers.lessons.remember.panel import of_lesson
+
+    try:
+        items = of_lesson(lesson)
+    except ValueError as error:
+        raise Refusal(str(error)) from None
+    if anki is not None:
+        anki.write_text(as_anki(items), encoding="utf-8")
+        say_uncut(f"{anki}: {len(items)} notes. In Anki: File, Import.")
+        return
+    asking.ask(items, count, say_uncut, input)
+
+
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")] = False,
 ) -> None:

@@ -1,6 +1,6 @@
 """What a learner has done, kept across sessions in the user's data folder, never in the repository.
 
-The best points of each exercise, and the first answer to each prediction.
+The best points of each exercise, the first answer to each prediction, and when each question of the deck is due.
 """
 
 import contextlib
@@ -61,6 +61,16 @@ def keep_prediction(lesson: str, prediction: str, answer: Predicted) -> None:
     name = f"{lesson}/{prediction}"
     if _predicted(list(answer)):
         _change("predictions.json", lambda kept: {} if _predicted(kept.get(name)) else {name: list(answer)})
+
+
+def load_remembered() -> dict[str, Any]:
+    """What the deck keeps of each of its questions; whoever reads it has to look whether it is what was kept."""
+    return _read("remember.json")
+
+
+def keep_remembered(key: str, card: dict[str, Any]) -> None:
+    """Keep what the deck knows of one question."""
+    _change("remember.json", lambda kept: {key: card})
 
 
 def _points(kept: dict[str, Any]) -> dict[str, float]:

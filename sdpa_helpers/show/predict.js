@@ -29,13 +29,18 @@ function html(tag, className, innerHTML) {
   return make(tag, { className, innerHTML });
 }
 
+/** The sign that ends a text, where it has none of its own. */
+function ended(text, sign) {
+  return /[.!?]$/.test(text) ? "" : sign;
+}
+
 /** One answer after the choice: a sign, whose it is, its text and why. */
 function verdict(given, number, chosen) {
   const { text, because } = given.options[number], right = number === given.right, yours = number === chosen;
-  const whose = [yours && "your answer", right && "measured"].filter(Boolean).join(" · ");
+  const whose = [yours && "your answer", right && (given.found ?? "measured").toLowerCase()].filter(Boolean).join(" · ");
   const row = html("li", right ? "right" : yours ? "wrong" : "", `<span class="sign">${right ? "✓" : "✗"}</span><div></div>`);
   row.lastChild.append(...(whose ? [make("div", { className: "whose", textContent: whose })] : []),
-    html("div", "", `<strong>${text}</strong>: ${because}`));
+    html("div", "", `<strong>${text}</strong>${ended(text, ":")} ${because}`));
   return row;
 }
 
@@ -45,7 +50,7 @@ function answered(given, [chosen, sure], again) {
   const first = numbers.filter(n => n === chosen || n === given.right), others = numbers.filter(n => !first.includes(n));
   const list = some => make("ul", { className: "verdicts" }, ...some.map(n => verdict(given, n, chosen)));
   const known = sure === null || sure === undefined || chosen === SHOW_ME ? "" : sure ? " You were sure." : " You were not sure.";
-  const measured = html("p", "measured", `Measured: <strong>${given.measured}</strong>.${given.right === null ? " None of the answers says that." : ""}${known}`);
+  const measured = html("p", "measured", `${given.found ?? "Measured"}: <strong>${given.measured}</strong>${ended(given.measured, ".")}${given.right === null ? " None of the answers says that." : ""}${known}`);
   const parts = [measured, list(first.sort((a, b) => (b === chosen) - (a === chosen)))];
   if (others.length) parts.push(make("details", {}, make("summary", { textContent: others.length > 1 ? "The other answers" : "The other answer" }), list(others)));
   if (given.after) parts.push(html("div", "after", `<p>${given.after}</p>`));
@@ -57,8 +62,8 @@ function answered(given, [chosen, sure], again) {
 
 /** In a word or two, for whoever listens. */
 function spoken(given, [chosen]) {
-  const told = chosen === SHOW_ME ? "" : chosen === given.right ? "That is right. " : "That is not what was measured. ";
-  return told + make("div", { innerHTML: `Measured: ${given.measured}.` }).textContent;
+  const told = chosen === SHOW_ME ? "" : chosen === given.right ? "That is right. " : "That is not right. ";
+  return told + make("div", { innerHTML: `${given.found ?? "Measured"}: ${given.measured}.` }).textContent;
 }
 
 function fillPredict(panel, given, model) {

@@ -123,6 +123,8 @@ class Question:
     """What stands above it."""
     waits_for: str = ""
     """The key of the question that has to be answered before this one is seen."""
+    found: str = "Measured"
+    """The word before what came out."""
 
     def given(self) -> dict[str, Any]:
         """What the module needs to begin. The key is the same for the same question: stored outputs stay the same."""
@@ -143,8 +145,11 @@ class Question:
             "howSure": asked.how_sure,
             "shown": "".join(map(_html_of, self.shown)),
         }
+        # Only what differs from a prediction: the keys of stored outputs stay as they are.
         if self.waits_for:
             data["waitsFor"] = self.waits_for
+        if self.found != "Measured":
+            data["found"] = self.found
         whole = json.dumps([self.lesson, asked.name, data])
         return data | {"key": f"{asked.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"}
 
@@ -167,7 +172,7 @@ class Question:
         )
 
     def _answer(self, given: dict[str, Any]) -> str:
-        said = [f"<p>Measured: <strong>{given['measured']}</strong>.</p><ul>"]
+        said = [f"<p>{self.found}: <strong>{given['measured']}</strong>.</p><ul>"]
         for number, option in enumerate(given["options"]):
             sign = "✓" if number == given["right"] else "✗"
             said.append(f"<li>{sign} <strong>{option['text']}</strong>: {option['because']}</li>")
