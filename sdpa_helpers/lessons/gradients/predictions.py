@@ -95,8 +95,8 @@ PREDICTIONS = (
         (
             Option(
                 "0",
-                "The average of *g* is 7 as well, and 7 − 7 = 0. The weights cannot all grow: "
-                "a wish that is the same for all keys is no wish.",
+                "The average of *g* is 7 as well, and 7 − 7 = 0. The weights always add up to 1, so they cannot "
+                "all grow: what is wanted of every key alike changes nothing.",
                 right=0,
             ),
             Option(
@@ -139,14 +139,15 @@ PREDICTIONS = (
                 "Dividing by 0 raises one in plain Python. NumPy's floats go on, and comparing with NaN is no error.",
             ),
         ),
-        after="Public kernels have passed such tests. Write the condition the other way round "
-        "(`assert error < 1e-6`), and ask for finite numbers first. The exercise `relative_error` does both.",
+        after="It happens: until September 2024 the helper that compares results in the tests of Liger-Kernel, a library "
+        "of Triton kernels, took a difference of NaN for no difference (its issue 259). Write the condition the other "
+        "way round (`assert error < 1e-6`), and check for finite numbers first. The exercise `relative_error` does both.",
         how_sure=True,
     ),
     Prediction(
         "diagonal_article",
         "Softmax of the scores (1, 2, 0.5, −1), and a gradient (0.3, −1, 2, 0.7) that arrives at the weights. "
-        "By what share of the right result's length is article B's result off?",
+        "How far off is article B's result, as a share of the right result's length?",
         (
             Option(
                 "not at all",
@@ -155,25 +156,25 @@ PREDICTIONS = (
                 right=0,
             ),
             Option(
-                "5 %",
+                "5%",
                 "Each entry beside the diagonal is small: a product of two weights. But each has a gradient to "
                 "multiply, and there are twelve of them.",
                 right=(4.5, 5.5),
             ),
             Option(
-                "43 %",
+                "43%",
                 "s_{i}(1 − s_{i}) is only the diagonal. The entries beside it, −s_{i}s_{j}, carry the competition "
                 "between the keys.",
                 right=(42.5, 43.5),
             ),
             Option(
-                "100 %",
+                "100%",
                 "The formula is wrong, but not that wrong: the signs and the order of the four numbers are right "
                 "here.",
                 right=(99.5, 100.5),
             ),
         ),
-        measured="{:.0f} %",
+        measured="{:.0f}%",
         after="A quick test needs no reference: the right gradient adds up to 0, because raising all scores alike "
         "changes nothing.",
     ),
@@ -263,7 +264,7 @@ PREDICTIONS = (
             ),
         ),
         after="Below 1 (blue) the gradient is smaller without the scale, above 1 (grey) it is larger. The *median* falls without limit "
-        "where d_{k} is large and keys are few: there the usual sentence is true of most rows. With many keys and "
+        "where d_{k} is large and keys are few. There the usual sentence holds for the typical row. With many keys and "
         "moderate d_{k} it is false.\n\n"
         "The *mean* falls too, but slowly: by a factor of about 30 in the worst cell, where the median falls by more "
         "than 10^{15}.",
@@ -288,7 +289,7 @@ PREDICTIONS = (
             Option(
                 "larger than with it",
                 "The chain rule divides by √d_{k} once more on the way to the queries. Without the scale this "
-                "factor is missing, and the few living rows shout.",
+                "factor is missing, and the few rows that still learn receive very large gradients.",
                 right="larger",
             ),
         ),
@@ -316,8 +317,8 @@ PREDICTIONS = (
         ),
         after="*No scale* starts with a gradient several times as large, and learns worst. It does learn: its curves "
         "rise, slowly. *No scale, smaller start* begins as the same function as *1/√d*. It has **no division in the formula "
-        "and a gradient as large as without the scale**, and it learns fastest here. So the formula does not need √d_{k}; some published models do without it, with smaller "
-        "first weights. What hurts is to *start saturated*.",
+        "and a gradient as large as without the scale**, and it learns fastest here. So the formula does not need √d_{k}. T5 (Raffel et al., 2020) has no division either, and "
+        "starts from a W_{q} that is smaller by √d_{k}. What hurts is to *start saturated*.",
     ),
 )
 

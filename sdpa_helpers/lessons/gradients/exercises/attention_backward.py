@@ -36,12 +36,12 @@ PROMPT = r"""`attention_backward(Q, K, V, grad_output)`: the whole backward pass
 - `grad_output`, shape `(..., n_q, d_v)`: $dO$, how the loss changes with each output.
 - Returns a tuple `(dQ, dK, dV)`, each with the shape of its input. All leading axes are the same.
 
-Compute the weights again on the way. Scores may be in the thousands: subtract each row's maximum. Nothing is masked, and nothing is dropped.
+Compute the weights again on the way. Scores may be in the thousands: subtract each row's maximum. There is no mask and no dropout.
 
 Example: {inputs:1}. The weights are `[[0.5, 0.5]]`, so $dA$ = `[[2, 6]]` with average 4, and $dS$ = `[[-1, 1]]`.
 The answer is {result:1}.
 
-You may call functions that you wrote above, or write it all here. Test your answer against PyTorch afterwards.
+You may call the functions that you wrote above, or write everything here. Then test your answer against PyTorch.
 """
 
 
@@ -566,7 +566,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "everything-negative",
             _then(lambda dQ, dK, dV, inputs: (-dQ, -dK, -dV)),
-            "All signs are turned round. The gradients are asked for, not the steps against them.",
+            "Every sign is flipped. Return the gradients, not the steps against them.",
         ),
         WrongAnswer(
             "output-with-itself",
@@ -653,12 +653,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "values-first",
             _then(lambda dQ, dK, dV, inputs: (dV, dQ, dK)),
-            "The order is another: dV is computed first, but return (dQ, dK, dV).",
+            "The order is wrong: dV is computed first, but return (dQ, dK, dV).",
         ),
         WrongAnswer(
             "list-not-tuple",
             _then(lambda dQ, dK, dV, inputs: [dQ, dK, dV]),
-            "You returned a list. A tuple is asked for: `return dQ, dK, dV`.",
+            "You returned a list. Return a tuple: `return dQ, dK, dV`.",
         ),
         WrongAnswer(
             "queries-and-keys-confused",
@@ -818,7 +818,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "output-returned",
             lambda Q, K, V, G: _weights_of(Q, K) @ V,
-            "This is the forward pass. Three gradients are asked for.",
+            "This is the forward pass. Return the three gradients.",
         ),
         WrongAnswer(
             "half-precision-somewhere",

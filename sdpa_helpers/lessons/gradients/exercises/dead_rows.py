@@ -6,13 +6,13 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, W
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 
-PROMPT = """`dead_rows(grad_scores, threshold)`: what share of the queries gets next to no gradient?
+PROMPT = """`dead_rows(grad_scores, threshold)`: what share of the queries gets almost no gradient?
 
 - `grad_scores`, shape `(..., n_q, n_k)`: $dS$. One row for each query.
 - `threshold`: a positive number.
-- Returns one number from 0 to 1: the share of rows, over all leading axes together, whose length (Euclidean norm) is **below** the threshold. A row exactly at the threshold is not dead.
+- Returns one number from 0 to 1: the share of rows, over all leading axes together, whose Euclidean norm is **below** the threshold. A row exactly at the threshold is not dead.
 
-Example: {inputs:1}. The lengths are `5`, `1.4142…` and `0`, so the answer is {result:1}.
+Example: {inputs:1}. The norms are `5`, `1.4142…` and `0`, so the answer is {result:1}.
 """
 
 
@@ -206,7 +206,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "a-count",
             lambda G, t: int((np.linalg.norm(G, axis=-1) < t).sum()),
-            "You counted the dead rows. Their share is asked for: divide by the number of rows.",
+            "You counted the dead rows. Return their share: divide by the number of rows.",
         ),
         WrongAnswer(
             "the-living",
@@ -284,7 +284,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "per-batch-entry",
             lambda G, t: (np.linalg.norm(G, axis=-1) < t).mean(axis=-1),
-            "You averaged within each batch entry. One number over all rows is asked for.",
+            "You averaged within each batch entry. Return one number over all rows.",
         ),
         WrongAnswer(
             "in-percent",

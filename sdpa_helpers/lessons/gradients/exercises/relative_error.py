@@ -5,7 +5,7 @@ import numpy as np
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, redraw
 from sdpa_helpers.checking.products import Factor, Option, Products
 
-PROMPT = """`relative_error(a, b)`: how far two gradients are apart, as a share of their size. A test that uses it must not be fooled.
+PROMPT = """`relative_error(a, b)`: how far apart two gradients are, as a share of their size. A test that uses it must not be fooled.
 
 - `a` and `b`: two arrays, of any shape.
 - Returns one number: the largest $|a - b|$, divided by the largest entry in size of **either** array.
@@ -13,7 +13,7 @@ PROMPT = """`relative_error(a, b)`: how far two gradients are apart, as a share 
 - If any entry of `a` or of `b` is NaN or infinite: `inf`.
 - If both are zero everywhere: `0`.
 
-Examples: {example:1}. {example:2}. {example:3}: for gradients of this size the error is large.
+Examples: {example:1}. {example:2}. {example:3}: for gradients this small the error is large.
 """
 
 
@@ -355,7 +355,7 @@ EXERCISE = Exercise(
             "nan-skipped",
             _nan_skipped,
             "NaN is stepped over, so a gradient with NaN passes as nearly right: np.nanmax skips it, and so does "
-            "a loop with `if error > worst`, because every comparison with NaN is False. Ask np.isfinite first.",
+            "a loop with `if error > worst`, because `>` with NaN is False. Ask np.isfinite first.",
             ("What does np.nanmax do? And what is `nan > 0`?",),
         ),
         WrongAnswer(
@@ -462,7 +462,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "yes-or-no",
             lambda a, b: bool(a.shape == b.shape and np.allclose(a, b)),
-            "This says yes or no. A number is asked for; it also tells how far off a wrong gradient is.",
+            "This says yes or no. Return a number: it also tells how far off a wrong gradient is.",
         ),
     ),
     also_right=(

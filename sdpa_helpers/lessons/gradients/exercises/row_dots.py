@@ -22,7 +22,7 @@ PROMPT = r"""`row_dots(output, grad_output)`: the average that softmax's way bac
 
 Example: {example:1}.
 
-This equals $\mathrm{rowsum}(A \circ dA)$. FlashAttention calls it $D$; you will meet it again in lesson 07.
+This equals $\mathrm{rowsum}(A \circ dA)$. FlashAttention-2 calls it $D$, and its backward pass begins with it.
 """
 
 
@@ -101,7 +101,7 @@ MISTAKES = Products(
             lambda D, O, G: D,
             (
                 Option("scaled", lambda D, O, G: D / np.sqrt(O.shape[-1])),
-                Option("sign-flipped", lambda D, O, G: -D, "The sign is turned round."),
+                Option("sign-flipped", lambda D, O, G: -D, "Every sign is flipped."),
             ),
         ),
     ),
@@ -136,7 +136,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "axis-kept",
             lambda O, G: (O * G).sum(axis=-1, keepdims=True),
-            "An axis of length 1 is left over: one number per query is asked for.",
+            "An axis of length 1 is left over: return one number per query.",
         ),
         WrongAnswer(
             "total-sum",
@@ -146,7 +146,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "summed-over-queries",
             lambda O, G: (O * G).sum(axis=-2),
-            "You summed over the queries. Sum over the components of the value, the last axis.",
+            "You summed over the queries. Sum over the coordinates of the value, the last axis.",
         ),
         WrongAnswer(
             "axis-one-hard-coded",
@@ -230,7 +230,7 @@ EXERCISE = Exercise(
     hints=(
         "How many numbers should come out for each query?",
         "Multiply entry by entry; then add up each row, and only the row.",
-        "`(output * grad_output).sum(axis=...)`: which axis holds the d_v components?",
+        "`(output * grad_output).sum(axis=...)`: which axis holds the d_v coordinates?",
     ),
     forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),

@@ -21,7 +21,7 @@ PROMPT = r"""`softmax_backward(weights, grad_weights)`: from the gradient at the
 
 - `weights`, shape `(..., n_q, n_k)`: what softmax gave; a row adds up to 1. A fully masked row is all zeros.
 - `grad_weights`, same shape: $\partial L / \partial A$, how the loss changes with each weight.
-- Returns the same shape: $\partial L / \partial S$, how the loss changes with each score. Zeros in the weights stay zeros here.
+- Returns the same shape: $\partial L / \partial S$, how the loss changes with each score. Where a weight is zero, so is this gradient.
 
 Example: {inputs:1}. The average under the weights is `0.5·1 + 0.25·2 + 0.25·0 = 1`, so the answer is {result:1}.
 
@@ -263,7 +263,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "sign-flipped",
             lambda W, G: W * ((W * G).sum(axis=-1, keepdims=True) - G),
-            "Every sign is turned round: it is gradient minus average.",
+            "Every sign is flipped: it is gradient minus average.",
         ),
         WrongAnswer(
             "average-added",

@@ -123,7 +123,7 @@ MISTAKES = Products(
                 Option(
                     "sign-dropped",
                     lambda x: np.exp(-x),
-                    "You turned the sign of the scores round before the exponential.",
+                    "You flipped the sign of the scores before the exponential.",
                 ),
             ),
         ),
@@ -239,7 +239,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "sign-flipped",
             lambda x: np.outer(s := softmax(x), s) - np.diag(s),
-            "Every sign is turned round: a weight has to GROW with its own score.",
+            "Every sign is flipped: a weight has to GROW with its own score.",
         ),
         WrongAnswer(
             "plus-outer-product",
@@ -317,7 +317,7 @@ EXERCISE = Exercise(
             "forward-differences",
             lambda x: _forward_differences(1e-6)(softmax, x),
             "One-sided differences leave an error of about the size of the step. They are good for checking a formula; "
-            "here the formula is asked for.",
+            "here, write the formula.",
         ),
         WrongAnswer(
             "half-precision-somewhere",

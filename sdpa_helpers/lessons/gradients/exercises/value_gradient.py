@@ -186,7 +186,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "result-transposed",
             lambda W, G: transposed(G) @ W,
-            "The numbers lie the wrong way round: rows must belong to keys, columns to the value's parts.",
+            "The numbers lie the wrong way round: rows belong to keys, columns to the coordinates of a value.",
         ),
         WrongAnswer(
             "factors-swapped",
@@ -247,7 +247,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "sign-flipped",
             lambda W, G: -transposed(W) @ G,
-            "The sign is turned round. This is the gradient itself, not the step against it.",
+            "Every sign is flipped. Return the gradient itself, not the step against it.",
         ),
         WrongAnswer(
             "half-precision-somewhere",
