@@ -1,11 +1,14 @@
 """What every notebook of the course has to look like, apart from running (which nbval checks)."""
 
 import ast
+import builtins
 import importlib
 import itertools
 import re
 import shutil
+import symtable
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import numpy as np
@@ -17,7 +20,7 @@ from sdpa_helpers.classroom.authoring import as_text, make, solved
 from sdpa_helpers.classroom.rubrics import model_answers
 from sdpa_helpers.lessons.exercise_notebook import METADATA, STUB, exercise_notebook
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
-from sdpa_helpers.lessons.tracks import COLLAPSED, FOLDED, with_minutes
+from sdpa_helpers.lessons.tracks import COLLAPSED, FOLDED, sizes_of, track_of_cells, with_minutes
 
 COURSE = Path(__file__).parents[1]
 EXECUTED = sorted([*(COURSE / "notebooks").glob("*.ipynb"), *(COURSE / "solutions").glob("*.ipynb")])
@@ -165,6 +168,61 @@ def test_what_is_folded_is_what_is_tagged(lesson):
         folded = bool(set(FOLDED) & set(cell.metadata.get("tags", ())))
         assert cell.metadata.get(COLLAPSED, False) is folded, cell.id
         assert not folded or cell.source.startswith(("## ", "### ")), cell.id
+
+
+MOST_MINUTES, MOST_WORDS, MOST_CELLS = 30, 1200, 40
+
+
+@FROM_00_ON
+def test_the_core_of_a_lesson_takes_half_an_hour(lesson):
+    core = sizes_of(read(COURSE / "notebooks" / f"{lesson}.ipynb").cells)["core"]
+    assert core.minutes <= MOST_MINUTES
+    assert core.words <= MOST_WORDS
+    assert core.cells <= MOST_CELLS
+
+
+@FROM_00_ON
+def test_the_core_of_a_lesson_stands_alone(lesson):
+    """It needs no name that a folded section defines, and its headings come in order without them."""
+    cells = read(COURSE / "notebooks" / f"{lesson}.ipynb").cells
+    core = [cell for cell, track in zip(cells, track_of_cells(cells), strict=True) if track == "core"]
+    known = set(dir(builtins))
+    for cell in core:
+        if cell.cell_type == "code":
+            found = _names_in(cell.source)
+            assert found.needed <= known, f"{cell.id}: {found.needed - known}"
+            known |= found.defined
+    levels = [
+        len(found[1]) for c in core if c.cell_type == "markdown" and (found := re.match(r"(#+) ", c.source))
+    ]
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+class Names(NamedTuple):
+    needed: set[str]
+    """From outside, as far as the order of a cell's lines does not matter."""
+    defined: set[str]
+
+
+def _names_in(source: str) -> Names:
+    table = symtable.symtable(source, "cell", "exec")
+    return Names(*_named(table))
+
+
+def _named(table: symtable.SymbolTable) -> tuple[set[str], set[str]]:
+    own = {
+        s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_parameter()
+    }
+    used = {s.get_name() for s in table.get_symbols() if s.is_referenced()} - own
+    for child in table.get_children():
+        needed, _ = _named(child)
+        used |= {name for name in needed if name not in own}
+    return used, own
+
+
+def test_names_of_a_folded_cell_would_be_found():
+    source = "def f(x):\n    return x + a\nb = [f(c) for c in d]"
+    assert _names_in(source) == Names({"a", "d"}, {"f", "b"})
 
 
 # ---- exercises and solutions ------------------------------------------------------------------------------
