@@ -142,7 +142,7 @@ def test_a_hidden_key_leaves_the_other_ratios_alone():
 
 
 def test_padding_without_a_mask_changes_the_answer_and_with_one_does_not():
-    padded = lesson.pad_and_compare(Q[3:], K[3:], V[3:], extra=3)
+    padded = experiments.pad_and_compare(Q[3:], K[3:], V[3:], extra=3)
     for q, alone in zip(Q[3:], padded.alone, strict=True):
         np.testing.assert_allclose(alone, attend_by_loops(q, K[3:], V[3:]))
     np.testing.assert_allclose(padded.masked, padded.alone)
@@ -174,14 +174,14 @@ def test_decoding_without_a_mask_is_the_causal_whole_and_is_causal_gives_the_fir
 
 
 def test_left_padding_leaves_empty_rows():
-    mask = lesson.left_padding_mask(5, padding=2)
+    mask = experiments.left_padding_mask(5, padding=2)
     assert mask.any(axis=-1).tolist() == [False, False, True, True, True]
 
 
 def test_empty_rows_forward_and_backward(needs):
     needs("torch")
     page = pages.run(LESSON, "input-arrays", "empty-mask", "empty-health", "empty-compare")
-    np.testing.assert_array_equal(page["left"], lesson.left_padding_mask(5, 2))
+    np.testing.assert_array_equal(page["left"], experiments.left_padding_mask(5, 2))
     told = dict(line.split("  ", 1) for line in lesson.health_table(page["found"]).split("\n")[1:])
     assert {name: line.split() for name, line in told.items()} == {
         "fill −inf": ["NaN", "yes", "yes", "NO"],
@@ -224,7 +224,9 @@ def test_every_planted_bug_is_found_and_the_right_one_is_not(needs):
     assert not any(found.pop("right").values())
     assert len(found) == 7
     assert all(any(hits.values()) for hits in found.values())
-    assert not any(all(hits[d] for hits in found.values()) for d in lesson.DETECTORS)  # no detector finds all
+    assert not any(
+        all(hits[d] for hits in found.values()) for d in experiments.DETECTORS
+    )  # no detector finds all
     assert [d for d, hit in found["fill −100"].items() if hit] == ["gradient value"]
     assert [d for d, hit in found["zeroed, weights detached"].items() if hit] == ["move key"]
 
@@ -234,14 +236,14 @@ def test_the_gradient_is_the_limit_of_moving(needs):
     needs("torch")
     inputs = random_inputs()
     right = lesson.planted(6)["right"]
-    moved = lesson.influence_by_moving(right, *inputs, part="value")
+    moved = experiments.influence_by_moving(right, *inputs, part="value")
     slope = experiments.influence_by_gradient(right, *inputs, part="value")
     np.testing.assert_allclose(moved, slope, atol=1e-12)
     np.testing.assert_allclose(slope.sum(axis=-1), 1)  # the weights
     page = pages.run(LESSON, "leak-detector", "leak-figure-value")
     for part in ("key", "value"):
         by_page = page["influence"](page["bugs"]["fill −10"], *inputs, part)
-        by_helper = lesson.influence_by_moving(page["bugs"]["fill −10"], *inputs, part)
+        by_helper = experiments.influence_by_moving(page["bugs"]["fill −10"], *inputs, part)
         np.testing.assert_array_equal(by_page, by_helper)
 
 

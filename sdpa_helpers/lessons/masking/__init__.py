@@ -6,16 +6,12 @@ __getattr__, __all__ = offer(
     __name__,
     {
         "lessons.masking.experiments": (
-            "DETECTORS",
             "detect",
             "fused_against_manual",
             "future_weight",
             "gradient_of_a_hidden_query",
-            "influence_by_moving",
-            "left_padding_mask",
             "multihead_with_an_empty_sequence",
             "nan_behind_a_mask",
-            "pad_and_compare",
             "planted",
             "row_by_misuse",
             "sliding_window_mask",
