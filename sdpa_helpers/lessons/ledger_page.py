@@ -157,7 +157,9 @@ def came_out(entry: Entry) -> str:
     claim = entry.claim
     kind = "" if claim.kind == "measured" else f" ({claim.kind}; source: {claim.source})"
     stand_in = f" Measured in its place: {claim.stand_in}." if claim.stand_in else ""
-    finding = entry.finding[0].upper() + entry.finding[1:]
+    finding = entry.finding
+    if finding[1:2].isalpha() or finding[1:2] == " ":  # a name such as d_k stays small
+        finding = finding[0].upper() + finding[1:]
     return finding + ("" if finding.endswith((".", "?", ")")) else ".") + stand_in + kind
 
 

@@ -137,8 +137,17 @@ def _shares() -> Values:
         "small": share(4096, 768),
         "large": share(4096, 12288),
         "very_long": share(131_072, 12288),
-        "crossover": 6 * 12288,
+        "crossover": _first_length(lambda n: share(n, 12288) >= 0.5),
     }
+
+
+def _first_length(holds: Callable[[int], bool]) -> int:
+    """The shortest sequence for which something holds that holds for all longer ones too."""
+    low, high = 0, 1 << 20
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def _output_shape() -> Values:
@@ -162,11 +171,11 @@ def _batched_shapes() -> Values:
 
 
 def _projections() -> Values:
-    flops = counting.layer_flops(512, 768)
-    return {
-        "share": float(flops.projections / (flops.projections + flops.attention)),
-        "crossover": 2 * 768,
-    }
+    def share(n: int) -> float:
+        flops = counting.layer_flops(n, 768)
+        return float(flops.projections / (flops.projections + flops.attention))
+
+    return {"share": share(512), "crossover": _first_length(lambda n: share(n) <= 0.5)}
 
 
 def _chunks() -> Values:
@@ -374,7 +383,11 @@ CLAIMS = (
         "{large:.0%} for 12288; at 131072 tokens "
         "{very_long:.0%}. It is half at n = 6·d_model ({crossover:,.0f}); memory hurts before",
         _shares,
-        _if(lambda v: v["large"] < 0.5 < v["very_long"], "needs a condition", "right"),
+        _if(
+            lambda v: v["large"] < 0.5 < v["very_long"] and v["crossover"] > 4096,
+            "needs a condition",
+            "right",
+        ),
     ),
     Claim(
         108,

@@ -138,7 +138,7 @@ def _hundreds() -> Numbers:
 
 
 def _scale_against_overflow() -> Numbers:
-    raw = 128 * 256.0 * 256.0  # q·k for 128 components of 256 each
+    raw = 128 * 256.0 * 256.0  # q·k for 128 coordinates of 256 each
     row = np.array([100.0, 200.0, 300.0])
     return {
         "raw": raw,
@@ -406,7 +406,7 @@ CLAIMS = (
         "The factor √d_k prevents extreme softmax outputs.",
         "How sharp is a row?",
         "It makes them rarer: the median largest weight (d_k = 64, 128 keys) falls from {unscaled_64:.2f} to "
-        "{scaled_64:.2f}. With components three times as large it is {scaled_three_times_as_large:.2f}, scaled.",
+        "{scaled_64:.2f}. With coordinates three times as large it is {scaled_three_times_as_large:.2f}, scaled.",
         _what_the_scale_does,
         _reduces_not_prevents,
     ),
@@ -445,7 +445,7 @@ CLAIMS = (
         "C",
         "Overflow of the exponential is a reason to divide by √d_k.",
         "Find the error in this article: A",
-        "The scale does not prevent it: a query and a key of 128 components of 256 score {raw:.0f}, scaled "
+        "The scale does not prevent it: a query and a key of 128 coordinates of 256 score {raw:.0f}, scaled "
         "{scaled:.0f}, and float16 ends at {largest_float16:.0f}. In float16 the row (100, 200, 300)/8 fails too; "
         "with its maximum subtracted it does not.",
         _scale_against_overflow,
@@ -605,8 +605,8 @@ CLAIMS = (
         "E",
         "Dividing by √d_k prevents the saturation of softmax.",
         "How sharp is a row?",
-        "At the start, for components of size 1: the median largest weight is {scaled_64:.2f}, not "
-        "{unscaled_64:.2f}. A model can still saturate: {scaled_three_times_as_large:.2f} with components three "
+        "At the start, for coordinates of size 1: the median largest weight is {scaled_64:.2f}, not "
+        "{unscaled_64:.2f}. A model can still saturate: {scaled_three_times_as_large:.2f} with coordinates three "
         "times as large.",
         _what_the_scale_does,
         _reduces_not_prevents,

@@ -324,7 +324,7 @@ CLAIMS = (
     ),
     _claim(
         10, "A", 5,
-        "If components have variance 1, the variance of the score grows with d_k.",
+        "If coordinates have variance 1, the variance of the score grows with d_k.",
         "At d_k = 64: {independent:.0f} if independent with mean 0; {mean_half:.0f} with mean 0.5, {same:.0f} if "
         "q = k, {alike:.0f} if coordinates correlate by 0.5.",
         _broken_variances, _only_if_independent,
@@ -347,7 +347,7 @@ CLAIMS = (
     _claim(
         16, "A", 3,
         "Dividing by √d_k brings the variance back to about 1 for every d_k.",
-        "Standard deviation {std_4:.2f}, {std_64:.2f}, {std_512:.2f} at d_k = 4, 64, 512, for independent components "
+        "Standard deviation {std_4:.2f}, {std_64:.2f}, {std_512:.2f} at d_k = 4, 64, 512, for independent coordinates "
         "with mean 0.",
         _scaled_stds, _normalised,
     ),
@@ -366,13 +366,14 @@ CLAIMS = (
     _claim(
         28, "B", 8,
         "The division keeps dot products well-behaved whatever the size of the model.",
-        "d_k is {d_k_small:.0f} in all four sizes of GPT-2, the widest {widest:.1f} times as wide as the smallest: "
-        "size is not what counts. With correlation 0.5 the scaled score grows from {match_64:.1f} to {match_4096:.1f}.",
+        "d_k is {d_k_small:.0f} in all four sizes of GPT-2 (Radford et al. 2019, table 2), the widest "
+        "{widest:.1f} times as wide as the smallest: size is not what counts. With correlation 0.5 the "
+        "scaled score grows from {match_64:.1f} to {match_4096:.1f}.",
         lambda: dict(_head_lengths()) | dict(_start_and_after()),
         lambda v: _judge(_only_at_the_start(v) != "wrong", _fixed_heads(v) or v["match_4096"] > 2 * v["match_64"]),
     ),
     _claim(
-        29, "B", 3, "For independent components with mean 0 the mean of the score is 0.",
+        29, "B", 3, "For independent coordinates with mean 0 the mean of the score is 0.",
         "{mean:.2f} with a standard error of {error:.2f}.",
         _mean_zero, lambda v: _judge(abs(v["mean"]) < 4 * v["error"]),
     ),
@@ -423,21 +424,22 @@ CLAIMS = (
     ),
     _claim(
         45, "B", 8, "Without the division, attention breaks more and more as models get wider.",
-        "As d_k grows, yes: evenness {even_64:.2f} at 64, {even_4096:.2f} at 4096. But wider models get more heads: "
-        "d_k is {d_k_small:.0f} in GPT-2 small and {d_k_xl:.0f} in the one that is {widest:.1f} times as wide.",
+        "As d_k grows, yes: the entropy share {even_64:.2f} at 64, {even_4096:.2f} at 4096. But wider models "
+        "get more heads: d_k is {d_k_small:.0f} in GPT-2's smallest model and {d_k_xl:.0f} in the one "
+        "that is {widest:.1f} times as wide.",
         _width, lambda v: _judge(v["even_4096"] < v["even_64"], _fixed_heads(v)),
     ),
     _claim(
         46, "B", 6, "Dividing by d_k shrinks scores too much: the weights get nearly equal, none can be sharp.",
-        "Unrelated keys, d_k = 512: evenness {even_by_d:.3f} against {even_by_root:.3f}. But with correlation 0.5 the "
-        "match scores {match_by_d_64:.2f} at 64 and {match_by_d_4096:.2f} at 4096, where 1/√d_k gives "
-        "{match_by_root_4096:.0f}.",
+        "Unrelated keys, d_k = 512: the entropy share {even_by_d:.3f} against {even_by_root:.3f}. But with "
+        "correlation 0.5 the match scores {match_by_d_64:.2f} at 64 and {match_by_d_4096:.2f} at 4096, where "
+        "1/√d_k gives {match_by_root_4096:.0f}.",
         _over_d,
         lambda v: _judge(v["even_by_d"] > 0.99 > v["even_by_root"], _near(v["match_by_d_64"], v["match_by_d_4096"])),
     ),
     _claim(
         47, "B", 3, "Dividing by √d_k is the normalisation that gives variance 1 again.",
-        "Standard deviation {std_4:.2f}, {std_64:.2f}, {std_512:.2f} at d_k = 4, 64, 512, for independent components "
+        "Standard deviation {std_4:.2f}, {std_64:.2f}, {std_512:.2f} at d_k = 4, 64, 512, for independent coordinates "
         "with mean 0.",
         _scaled_stds, _normalised,
     ),
@@ -488,13 +490,13 @@ CLAIMS = (
     _claim(
         74, "C", 4, "By the central limit theorem a score has mean about 0 and variance about d_k.",
         "Exact for coins already at d_k = 1, 2, 4: {variance_1:g}, {variance_2:g}, {variance_4:g}, where the shape is "
-        "no bell (excess kurtosis {kurtosis_1:g} at 1). The theorem is about the shape: for normal components "
+        "no bell (excess kurtosis {kurtosis_1:g} at 1). The theorem is about the shape: for normal coordinates "
         "{normal_4:.2f} at 4, {normal_64:.2f} at 64.",
         _limit_theorem,
         lambda v: _judge(not (all(abs(v[f"variance_{d}"] - d) < 1e-9 for d in (1, 2, 4)) and abs(v["kurtosis_1"]) > 1)),
     ),
     _claim(
-        75, "C", 5, "For that, components need mean 0 and variance 1.",
+        75, "C", 5, "For that, coordinates need mean 0 and variance 1.",
         "And independence: {independent:.0f} with it, {alike:.0f} if coordinates correlate by 0.5 (d_k = 64).",
         _broken_variances, _only_if_independent,
     ),
@@ -546,13 +548,13 @@ CLAIMS = (
     ),
     _claim(
         118, "D", 5, "If Q and K have mean 0 and variance 1, QKᵀ has variance d_k.",
-        "Each entry has, if components are independent: {independent:.0f} at d_k = 64, but {alike:.0f} if coordinates "
+        "Each entry has, if coordinates are independent: {independent:.0f} at d_k = 64, but {alike:.0f} if coordinates "
         "correlate by 0.5.",
         _broken_variances, _only_if_independent,
     ),
     _claim(
         121, "D", 3, "Scaling by √d_k keeps the variance at 1.",
-        "Standard deviation {std_4:.2f}, {std_64:.2f}, {std_512:.2f} at d_k = 4, 64, 512, for independent components "
+        "Standard deviation {std_4:.2f}, {std_64:.2f}, {std_512:.2f} at d_k = 4, 64, 512, for independent coordinates "
         "with mean 0.",
         _scaled_stds, _normalised,
     ),
