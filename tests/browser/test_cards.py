@@ -156,5 +156,5 @@ def test_links_lead_to_the_heading_in_this_notebook_and_to_other_notebooks(noteb
     link.click()
     page.wait_for_function(in_view, arg=heading.element_handle())
     notebook.output(3).locator("summary", has_text="0 of 8 solved").first.click()
-    notebook.output(3).locator("a", has_text="variance_proof").last.click()
+    notebook.output(3).locator("a", has_text="score_variance").last.click()
     page.wait_for_function("() => document.title.startsWith('02_vari')")

@@ -175,7 +175,7 @@ BATCH = (
     HandedIn(
         "variance",
         "02_variance_proof",
-        references("02_variance_proof", "variance_proof", "score_variance", "order_survives")
+        references("02_variance_proof", "score_variance", "scale_folded_into_query", "order_survives")
         | {
             "try_scales": right(
                 "from sdpa_helpers import softmax\n\n\ndef try_scales(Q, K, V, scales):\n"

@@ -2,11 +2,10 @@
 
 TITLE = "Why the scores are scaled"
 
-NOTES = """Arrays are NumPy, float64 if nothing else is said. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+NOTES = """Arrays are NumPy, float64 if nothing else is said. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
 """
 
 NAMES = (
-    "variance_proof",
     "score_variance",
     "scaled_scores",
     "scale_folded_into_query",

@@ -1,4 +1,4 @@
-"""Lesson 02, exercise `correlated_mean_and_variance`: when queries go with keys."""
+"""Lesson 02, exercise `correlated_mean_and_variance`: when queries are correlated with keys."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.variance_proof.exercises.shared import some_size
 
-PROMPT = r"""`correlated_mean_and_variance(d_k, rho)`: mean and variance of the raw score $q\cdot k$ when each key component goes with its query component:
+PROMPT = r"""`correlated_mean_and_variance(d_k, rho)`: mean and variance of the raw score $q\cdot k$ when each coordinate of the key is correlated with the same coordinate of the query:
 
 $$k_i = \rho\, q_i + \sqrt{1-\rho^2}\; e_i$$
 
 All $q_i$ and $e_i$ are independent and standard normal: mean 0, variance 1, fourth moment $E[q_i^4] = 3$.
 
-- `d_k`: an `int`, the number of components. `rho`: a number from −1 to 1.
+- `d_k`: an `int`, the number of coordinates. `rho`: a number from −1 to 1.
 - Returns a tuple `(mean, variance)`.
 
 Example: {example:1}. There $k = q$, and $q\cdot q$ is a squared length.
@@ -121,12 +121,12 @@ MISTAKES = Products(
                 Option(
                     "only-the-mean",
                     lambda mean, variance: mean,
-                    "You returned the mean alone. Mean and variance are asked for: `return mean, variance`.",
+                    "You returned the mean alone. Return both, mean and variance: `return mean, variance`.",
                 ),
                 Option(
                     "only-the-variance",
                     lambda mean, variance: variance,
-                    "You returned the variance alone. Mean and variance are asked for: `return mean, variance`.",
+                    "You returned the variance alone. Return both, mean and variance: `return mean, variance`.",
                 ),
                 Option("rounded", _decimals(2), "The numbers are rounded. Return them as they come."),
                 *(Option("rounded", _decimals(n)) for n in (1, 3, 4, 5, 6)),
@@ -140,7 +140,7 @@ MISTAKES = Products(
 EXERCISE = Exercise(
     name="correlated_mean_and_variance",
     lesson="02_variance_proof",
-    title="When queries go with keys",
+    title="When queries are correlated with keys",
     prompt=PROMPT,
     examples=(Example((10, 1.0), form="call"),),
     section="5. Break the assumptions, one at a time",
@@ -170,7 +170,7 @@ EXERCISE = Exercise(
             says="With ρ = −1, k is −q, and q·k is minus the squared length.",
         ),
         Case(
-            "one component",
+            "one coordinate",
             lambda rng: (1, float(rng.uniform(0.2, 0.8))),
             says="With d_k = 1 the score is one product.",
         ),
@@ -231,7 +231,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "scaled-already",
             lambda d, r: (np.sqrt(d) * r, 1 + r**2),
-            "You divided the score by √d_k. Mean and variance of the raw score are asked for.",
+            "You divided the score by √d_k. The mean and variance wanted here are those of the raw score.",
         ),
         WrongAnswer(
             "mean-grows-like-root",

@@ -17,5 +17,5 @@ EXERCISE = WrittenExercise(
         Criterion("few-terms", 1.0, "a score to which the theorem says nothing, and whose variance is `d_k`"),
         Criterion("other-variance", 1.0, "a score that looks like a bell, and whose variance is not `d_k`"),
     ),
-    section="4. No bell curve needed",
+    section="4. Other shapes",
 )

@@ -7,7 +7,7 @@ from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = r"""`order_survives(scores)`: why can't we divide each row by its maximum instead of by $\sqrt{d_k}$? Say for each row whether that would keep the order of its keys.
 
-- `scores`, shape `(..., n_k)`: rows of finite scores, any number of leading axes, also none.
+- `scores`, shape `(..., n_k)`: rows of finite scores, any number of leading axes, including none.
 - Returns booleans of shape `(...)`. `True` if the divided row is finite and every two keys compare as before: larger stays larger, equal stays equal.
 
 Examples: {example:1}: it becomes `[1, 0.5]`. {example:2}: it becomes `[1, 2]`. {example:3}: that is a division by 0. {example:4}: it becomes `[1, 1]`.
@@ -156,7 +156,7 @@ MISTAKES = Products(
                 Option(
                     "some-equal-scores-are-enough",
                     lambda s: (np.diff(np.sort(s, axis=-1), axis=-1) == 0).any(axis=-1),
-                    "You say True where SOME scores of a row below 0 are equal. The others are still turned round: ALL "
+                    "You say True where SOME scores of a row below 0 are equal. The others are still reversed: ALL "
                     "of them must be equal.",
                 ),
             ),
@@ -227,7 +227,7 @@ EXERCISE = Exercise(
             lambda rng: (
                 np.repeat((np.array([-2.0, 0.0, 3.0, -0.25]) * rng.uniform(1, 2))[:, None], 5, axis=1),
             ),
-            says="Where nothing is ahead, nothing can be turned round; but 0/0 is still no number.",
+            says="Where nothing is ahead, nothing can be reversed; but 0/0 is still not a number.",
         ),
         Case("everything mixed", _rows),
         Case(
@@ -239,7 +239,7 @@ EXERCISE = Exercise(
         Case(
             "one key",
             lambda rng: (np.array([[[1.0], [-1.0], [0.0]]]) * rng.uniform(1, 2),),
-            says="One score divided by itself is 1, and nothing is turned round; but 0/0 is no number.",
+            says="One score divided by itself is 1, and nothing is reversed; but 0/0 is not a number.",
         ),
         Case(
             "one row in a batch of one",

@@ -8,7 +8,7 @@ from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
 
 PROMPT = r"""`scale_folded_into_query(Q)`: the $Q'$ for which $Q'K^{\mathsf T} = QK^{\mathsf T}/\sqrt{d_k}$, whatever $K$ is.
 
-- `Q`, shape `(..., d_k)`: any number of leading axes, also none. Don't change it.
+- `Q`, shape `(..., d_k)`: any number of leading axes, including none. Don't change it.
 - Returns a new array of the same shape.
 
 Example: {inputs:1} has `d_k = 4` and gives {result:1}.

@@ -7,11 +7,11 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer,
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.variance_proof.exercises.shared import some_size, unit_rows
 
-PROMPT = r"""`scale_that_was_used(q, K, weights)`: somebody computed `weights = softmax(c * (K @ q))` and does not say what `c` was. Find it.
+PROMPT = r"""`scale_that_was_used(q, K, weights)`: someone computed `weights = softmax(c * (K @ q))` and doesn't say what `c` was. Find it.
 
 - `q`, shape `(d_k,)`: one query. `K`, shape `(n_k, d_k)`: one key a row; at least two of them score differently.
 - `weights`, shape `(n_k,)`: positive, adding up to 1.
-- Returns the number `c`. It may be anything: the right $1/\sqrt{d_k}$, the 1 of somebody who forgot it, a negative number.
+- Returns the number `c`. It may be anything: the right $1/\sqrt{d_k}$, the 1 of someone who forgot it, a negative number.
 
 Example: {example:1}.
 """
@@ -84,7 +84,7 @@ def _small_weight(rng):
     return q, K, softmax(1.5 * (K @ q))
 
 
-def _one_component(rng):
+def _one_coordinate(rng):
     q, K = rng.uniform(1, 2, size=1), rng.permutation([[-1.0], [0.5], [2.0]])
     return q, K, softmax(K @ q)
 
@@ -140,9 +140,9 @@ MISTAKES = Products(
                     "You took cosines. The softmax saw the scores K @ q, with all lengths in them.",
                 ),
                 Option(
-                    "first-component-for-score",
+                    "first-coordinate-for-score",
                     lambda q, K: K[:, 0] * q[0],
-                    "You took the first component for the score. That is enough for the probe only.",
+                    "You took the first coordinate for the score. That is enough for the probe only.",
                 ),
             ),
         ),
@@ -277,8 +277,8 @@ EXERCISE = Exercise(
             says="A small weight is positive: its logarithm is exact as it is.",
         ),
         Case(
-            "one component",
-            _one_component,
+            "one coordinate",
+            _one_coordinate,
             says="With d_k = 1 a score is one product.",
         ),
     ),
@@ -297,7 +297,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "relative-to-the-right-one",
             lambda q, K, w: scale_that_was_used(q, K, w) * q.size**0.5,
-            "You multiplied by √d_k: that is the scale in units of the right one. The factor itself is asked for.",
+            "You multiplied by √d_k: that is the scale in units of the right one. Return the factor itself.",
         ),
         WrongAnswer(
             "no-logarithm",
@@ -356,7 +356,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "sign-turned",
             lambda q, K, w: -scale_that_was_used(q, K, w),
-            "The sign is turned round: subtract scores and logarithms in the same order.",
+            "The sign is reversed: subtract scores and logarithms in the same order.",
         ),
     ),
     also_right=(

@@ -14,7 +14,7 @@ PROMPT = r"""`scaled_scores(Q, K)`: every query against every key, divided by $\
 
 - `Q`, shape `(..., n_q, d_k)`: one query a row. `K`, shape `(..., n_k, d_k)`: one key a row.
 - Returns $QK^{\mathsf T}/\sqrt{d_k}$, shape `(..., n_q, n_k)`, as precise as its input (float64, once float32).
-- The leading axes can be any number, also none. Don't change `Q` or `K`.
+- The leading axes can be any number, including none. Don't change `Q` or `K`.
 
 Example: {example:1}: the raw scores 3 and 1, divided by √3.
 """
@@ -177,7 +177,7 @@ MISTAKES = Products(
                 Option(
                     "softmax-over-queries",
                     lambda scores: softmax(scores, axis=-2),
-                    "A softmax over the queries was applied: every column adds up to 1. The scaled scores are asked for.",
+                    "A softmax over the queries was applied: every column adds up to 1. Return the scaled scores.",
                 ),
                 Option("absolute-value", np.abs, "The signs are dropped. A negative score says: apart."),
                 Option("sign-turned", lambda scores: -scores, "All signs are turned round."),
@@ -191,7 +191,7 @@ MISTAKES = Products(
                 Option(
                     "causal-already",
                     lambda scores: np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf),
-                    "Keys after the query's own place are at −∞: a causal mask. No mask is asked for here.",
+                    "Keys after the query's own place are at −∞: a causal mask. There is no mask here.",
                 ),
             ),
         ),
@@ -206,7 +206,7 @@ EXERCISE = Exercise(
     title="Scaled scores",
     prompt=PROMPT,
     examples=(Example(([[1, 1, 1]], [[1, 1, 1], [1, 0, 0]])),),
-    section="6. Four scales, side by side",
+    section="6. Why the square root?",
     difficulty=2,
     minutes=10,
     reference=scaled_scores,
@@ -242,7 +242,7 @@ EXERCISE = Exercise(
         Case(
             "long rows, many of them",
             lambda rng: _pairs(rng, 12, 15, 40),
-            says="Every component counts, and every query and key has its place.",
+            says="Every coordinate counts, and every query and key has its place.",
         ),
     ),
     mistakes=MISTAKES,
@@ -347,7 +347,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "softmax-already",
             lambda Q, K: softmax(_raw(Q, K) / Q.shape[-1] ** 0.5),
-            "You went on to the softmax. The scaled scores are asked for.",
+            "You went on to the softmax. Return the scaled scores.",
         ),
         WrongAnswer(
             "softmax-then-scaled",

@@ -6,10 +6,10 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, W
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.variance_proof.exercises.shared import some_positive, some_signed, some_size
 
-PROMPT = r"""`score_variance(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0)`: the exact variance of $q\cdot k$ when all components are independent.
+PROMPT = r"""`score_variance(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0)`: the exact variance of $q\cdot k$ when all coordinates are independent.
 
-- `d_k`: an `int`, the number of components.
-- `var_q`, `var_k`, `mean_q`, `mean_k`: variance and mean of every component of the query and of the key. Note the order, and the defaults.
+- `d_k`: an `int`, the number of coordinates.
+- `var_q`, `var_k`, `mean_q`, `mean_k`: variance and mean of every coordinate of the query and of the key. Note the order, and the defaults.
 - Returns one number. Nothing is sampled.
 
 Examples: {example:1}. {example:2}. {example:3}.
@@ -17,7 +17,7 @@ Examples: {example:1}. {example:2}. {example:3}.
 
 
 def score_variance(d_k, var_q=1.0, var_k=1.0, mean_q=0.0, mean_k=0.0):
-    """Exact Var(q.k) of d_k independent components -> one number."""
+    """Exact Var(q.k) of d_k independent coordinates -> one number."""
     mean_square = (var_q + mean_q**2) * (var_k + mean_k**2)
     return d_k * (mean_square - (mean_q * mean_k) ** 2)
 
@@ -66,7 +66,7 @@ MISTAKES = Products(
                 Option(
                     "twice",
                     lambda d: 2 * d,
-                    "The result is twice the right one: every component counts once.",
+                    "The result is twice the right one: every coordinate counts once.",
                 ),
             ),
         ),
@@ -98,6 +98,31 @@ MISTAKES = Products(
                 Option("mean-of-q-forgotten", lambda vq, vk, mq, mk: vq * vk + vq * mk**2),
                 Option("mean-of-k-forgotten", lambda vq, vk, mq, mk: vq * vk + vk * mq**2),
                 Option("first-order-only", lambda vq, vk, mq, mk: vq * mk**2 + vk * mq**2),
+                Option(
+                    "squared-mean-added",
+                    lambda vq, vk, mq, mk: (vq + mq**2) * (vk + mk**2) + (mq * mk) ** 2,
+                    "You added the squared mean of a product to its mean square. It has to be subtracted.",
+                ),
+                Option(
+                    "order-of-the-difference",
+                    lambda vq, vk, mq, mk: (mq * mk) ** 2 - (vq + mq**2) * (vk + mk**2),
+                    "The sign is wrong: the mean square minus the squared mean, not the other way round.",
+                ),
+                Option(
+                    "mean-squares-added",
+                    lambda vq, vk, mq, mk: vq + mq**2 + vk + mk**2 - (mq * mk) ** 2,
+                    "You added the two mean squares. Independence makes a product of them: E[q²]·E[k²].",
+                ),
+                Option(
+                    "mean-not-squared-in-the-mean-square",
+                    lambda vq, vk, mq, mk: (vq + mq) * (vk + mk) - (mq * mk) ** 2,
+                    "In the mean squares the means are added as they are. E[q²] = Var(q) + E[q]²: squared.",
+                ),
+                Option(
+                    "mean-subtracted-in-the-mean-square",
+                    lambda vq, vk, mq, mk: (vq - mq**2) * (vk - mk**2) - (mq * mk) ** 2,
+                    "Var(q) = E[q²] − E[q]², so E[q²] = Var(q) PLUS E[q]². You took it away.",
+                ),
                 Option(
                     "product-of-squared-means-added",
                     lambda vq, vk, mq, mk: vq * vk + mq**2 * mk**2,
@@ -214,7 +239,7 @@ EXERCISE = Exercise(
             says="A mean in k alone lets q's variance through.",
         ),
         Case(
-            "one component that hardly varies",
+            "one coordinate that hardly varies",
             lambda rng: (1, 1e-4 * some_positive(rng), 1e-5 * some_positive(rng)),
             says="With d_k = 1 the score is one product; small variances multiply to a tiny one.",
         ),
@@ -278,7 +303,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "variances-added",
             _score_variance_form(lambda d, vq, vk, mq, mk: d * (vq + vk)),
-            "You added the variances: that is for q + k. Here the components are multiplied.",
+            "You added the variances: that is for q + k. Here the coordinates are multiplied.",
         ),
         WrongAnswer(
             "taken-for-standard-deviations",
@@ -314,7 +339,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "the-mean-not-the-variance",
             _score_variance_form(lambda d, vq, vk, mq, mk: d * mq * mk),
-            "This is the mean of the score, d_k·E[q]·E[k]. Its variance is asked for.",
+            "This is the mean of the score, d_k·E[q]·E[k]. Return its variance.",
         ),
         WrongAnswer(
             "d-minus-one",
@@ -347,7 +372,8 @@ EXERCISE = Exercise(
     hints=(
         "Take one product q_i·k_i first. What are its mean and its mean square?",
         "Var = E[x²] − E[x]² for x = q_i·k_i, and E[q²k²] = E[q²]·E[k²]. Then d_k such terms add up.",
-        "`d_k * ((var_q + mean_q**2) * (var_k + mean_k**2) - (mean_q * mean_k)**2)`.",
+        "`square = (var_q + mean_q**2) * (var_k + mean_k**2)` is the mean square of one product. What turns it into a "
+        "variance, and how many products are there?",
     ),
     invariants=(
         Invariant(

@@ -396,7 +396,7 @@ EXERCISE = Exercise(
             says="The limit is 1e-6 for the difference itself, however large the outputs are.",
         ),
         Case(
-            "one key, one component, values of one number",
+            "one key, one coordinate, values of one number",
             _one_key,
             says="One key gets the whole weight, whatever the scale.",
         ),
