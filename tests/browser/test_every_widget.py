@@ -53,7 +53,7 @@ def widgets(untouched):
 
 def test_a_stored_output_shows_the_still_and_running_it_shows_the_panel_alone(untouched):
     output = untouched.output("variance_proof")
-    assert output.locator("img[alt^='Histograms of 2000 scores']").is_visible()
+    assert output.locator("img[alt^='Histograms of 2,000 scores']").is_visible()
     assert "Run this cell, and the picture moves" in output.inner_text()
     assert output.locator(".panel").count() == 0
     untouched.run_panels()

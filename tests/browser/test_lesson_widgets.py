@@ -49,7 +49,7 @@ def test_scores_by_keyboard_and_mouse(widgets):
     assert number(output, "variance-exact") == 128
     output.get_by_label("correlation").press("End")
     wait_for(output, "exactly 256")
-    output.get_by_label("components", exact=True).select_option("coins")
+    output.get_by_label("coordinates", exact=True).select_option("coins")
     wait_for(output, "variance 0 (0 to 0), exactly 0")
     click_on(widgets.page, output.get_by_label("correlation"), 0.5)
     click_on(widgets.page, output.get_by_label("mean of all"), 1.0)

@@ -13,8 +13,10 @@ import sympy
 
 from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.lessons import variance_proof as lesson
-from sdpa_helpers.lessons.variance_proof import experiments
+from sdpa_helpers.lessons.variance_proof import experiments, tables
+from sdpa_helpers.lessons.variance_proof.cheat_card import CARD, draw_spreads
 from sdpa_helpers.lessons.variance_proof.proof import expectation
+from sdpa_helpers.lessons.variance_proof.recall import QUESTIONS
 from sdpa_helpers.lessons.variance_proof.typed import as_expression, written
 from sdpa_helpers.show.figures import Picture
 
@@ -33,7 +35,7 @@ def moments_of_two_points(mean, variance):
 
 
 def test_the_derived_steps_agree_with_a_distribution_counted_case_by_case(proof):
-    values = (0.5, 2.0, -1.5, 3.0, 3)
+    values = (0.5, 2.0, -1.5, 3.0, 2, 7.0)
     q, k = moments_of_two_points(*values[:2]), moments_of_two_points(*values[2:4])
     products = [a * b for a in q for b in k]
     scores = [
@@ -42,17 +44,26 @@ def test_the_derived_steps_agree_with_a_distribution_counted_case_by_case(proof)
         for ks in itertools.product(k, repeat=3)
     ]
     counted = [
-        np.mean(np.square(q)),
         np.mean(products),
         np.mean(np.square(products)),
         np.var(products),
-        0.0,
+        np.mean(scores),
         np.var(scores),
-        3.0,
+        7.0 / 2,
+        1.0,
     ]
     at = dict(zip(proof.symbols, values, strict=True))
     derived = [float(step.truth.subs(at)) for step in proof.steps.values()]
     np.testing.assert_allclose(derived, counted, rtol=1e-12, atol=1e-12)
+
+
+def test_the_induction_holds_for_every_number_of_coordinates(proof):
+    mq, vq, mk, vk, d, _ = proof.symbols
+    one = vq * vk + vq * mk**2 + vk * mq**2
+    assert sympy.expand(proof.steps[4].truth - (d + 1) * mq * mk) == 0
+    assert sympy.expand(proof.steps[5].truth - (d + 1) * one) == 0
+    assert d in proof.steps[5].truth.free_symbols
+    assert list(proof.gaps().values()) == [0, 0]
 
 
 def test_expectation_uses_independence_and_nothing_else():
@@ -63,7 +74,7 @@ def test_expectation_uses_independence_and_nothing_else():
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_the_long_way_gives_the_general_formula(proof, size):
-    mq, vq, mk, vk, _ = proof.symbols
+    mq, vq, mk, vk, *_ = proof.symbols
     formula = size * ((vq + mq**2) * (vk + mk**2) - mq**2 * mk**2)
     assert sympy.expand(proof.variance_expanded(size) - formula) == 0
 
@@ -71,20 +82,14 @@ def test_the_long_way_gives_the_general_formula(proof, size):
 def answers_in_the_notebook(course):
     """The expressions that the lesson's folded answers name, by step."""
     cells = nbformat.read(course / "notebooks" / "02_variance_proof.ipynb", as_version=4).cells
-    found = {}
-    for cell in cells:
-        step = re.search(
-            r"\*\*Step (\d)\.\*\*.*<summary>Answer</summary>\s*`([^`]+)`", cell.source, re.DOTALL
-        )
-        if step:
-            found[int(step[1])] = step[2]
-    return found
+    answer = re.compile(r"\*\*Step (\d)\.\*\*.*?<summary>Answer</summary>\s*`([^`]+)`", re.DOTALL)
+    return {int(step): text for cell in cells for step, text in answer.findall(cell.source)}
 
 
 def test_every_answer_that_the_notebook_gives_is_right(proof, course, capsys):
     answers = answers_in_the_notebook(course)
     assert set(answers) == set(proof.steps)
-    names = dict(zip(["mq", "vq", "mk", "vk", "d"], proof.symbols, strict=True))
+    names = {str(symbol): symbol for symbol in proof.symbols}
     for number, text in answers.items():
         for answer in (eval(text, {}, names), text):
             proof.check(number, answer)
@@ -108,30 +113,39 @@ def test_every_known_slip_is_wrong_and_explained(proof, capsys):
 def test_another_wrong_step_is_refuted_by_numbers(proof, capsys):
     mq, vq, *_ = proof.symbols
     proof.check(1, 3 * vq + mq)
-    assert "yours gives 11, the truth is 7" in capsys.readouterr().out
-    proof.check(4, 17)
+    assert "Take m_q = 2, v_q = 3, m_k = 5: yours gives 11, the truth is 10." in capsys.readouterr().out
+    proof.check(3, 17)
     assert "yours gives 17, the truth is 124" in capsys.readouterr().out
+    proof.check(7, 17)
+    assert "yet. Yours gives 17, the truth is 1." in capsys.readouterr().out
     proof.check(1, sympy.Symbol("z"))
     assert capsys.readouterr().out.endswith("yours has z.\n")
 
 
 def test_a_right_step_may_be_written_in_any_form(proof, capsys):
-    mq, vq, mk, vk, d = proof.symbols
-    proof.check(6, d * ((vq + mq**2) * (vk + mk**2) - (mq * mk) ** 2))
-    proof.check(5, 0)
+    mq, vq, mk, vk, d, v = proof.symbols
+    proof.check(5, (d + 1) * ((vq + mq**2) * (vk + mk**2) - (mq * mk) ** 2))
+    proof.check(6, v / (d**0.5) ** 2)
     assert capsys.readouterr().out.count("is right") == 2
+
+
+def test_a_root_of_d_is_a_slip_with_a_name(proof, capsys):
+    *_, d, v = proof.symbols
+    proof.check(6, v / d**0.5)
+    assert "The standard deviation is divided by √d" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("number", "text"),
     [
-        (1, "v_q + μ_q²"), (1, "v_q+µ_q^2"), (1, " vq + mq ** 2 "), (1, r"\mu_{q}^{2} + v_q"), (1, r"$v_q + \mu_q^2$"),
-        (1, "σ_q² + μ_q²"), (1, "v_q\n− −μ_q²"), (1, "vq + mq·mq"), (1, "v_q + μ_q ^ ( 2 )"), (1, "½(2 vq + 2 mq²)"),
-        (2, "μ_k μ_q"), (2, "mq × mk"), (2, "mqmk"), (2, "(mq)(mk)"), (2, "[mu_q]*{mu_k}"), (2, r"\mu_q \cdot \mu_k"),
-        (3, "(v_q + μ_q²)(v_k + μ_k²)"), (3, "v_k v_q + v_k μ_q² + v_q μ_k² + μ_k² μ_q²"),
-        (4, "VQ VK + VK MQ^2 + VQ MK^2"), (5, "0"), (5, "0.0"), (5, "mq − mq"), (7, "d_k"), (7, "dₖ"), (7, "D"),
-        (6, "d_k (v_k v_q + v_k μ_q² + v_q μ_k²)"), (6, "dₖ·((vq+mq²)(vk+mk²) − (mq mk)²)"),
-        (6, "d_kv_qv_k + d_kv_kμ_q²+d_kv_qμ_k²"), (6, "d vq vk (1 + mk²/vk + mq²/vq)"),
+        (2, "(v_q + μ_q²)(v_k+µ_k^2)"), (2, " (vq + mq ** 2)*(vk + mk ** 2) "), (2, r"$(vq+\mu_{q}^{2})(vk+\mu_k^2)$"),
+        (2, "(σ_q² + μ_q²)(σ_k²+m_k²)"), (2, "(v_q\n− −μ_q²)(vk+mk·mk)"), (2, "½(2 vq + 2 mq²)(v_k + m_k ^ ( 2 ))"),
+        (1, "μ_k μ_q"), (1, "mq × mk"), (1, "mqmk"), (1, "(mq)(mk)"), (1, "[mu_q]*{mu_k}"), (1, r"\mu_q \cdot \mu_k"),
+        (1, "m_q m_k"), (2, "v_k v_q + v_k m_q² + v_q m_k² + m_k² m_q²"),
+        (3, "VQ VK + VK MQ^2 + VQ MK^2"), (7, "1"), (7, "1.0"), (7, "d_k/dₖ"), (7, "D/d"),
+        (4, "(d+1) m_q m_k"), (4, "d m_q m_k + m_q m_k"), (5, "(dₖ+1)·((vq+mq²)(vk+mk²) − (mq mk)²)"),
+        (5, "(d + 1)(v_qv_k + v_km_q²+v_qm_k²)"), (5, "(d+1) vq vk (1 + mk²/vk + mq²/vq)"),
+        (6, "v/d"), (6, "v d/d^2"), (6, "v ÷ dₖ"),
     ],
 )  # fmt: skip
 def test_a_string_is_read_as_the_page_prints_it(proof, capsys, number, text):
@@ -142,13 +156,17 @@ def test_a_string_is_read_as_the_page_prints_it(proof, capsys, number, text):
 @pytest.mark.parametrize("number", range(1, 8))
 def test_what_a_step_prints_is_a_right_answer(proof, capsys, number):
     proof.check(number, written(proof.steps[number].truth))
-    printed = re.search(r" = (.*)\. SymPy", capsys.readouterr().out)
+    printed = re.search(r" = ([^=]*)\. SymPy", capsys.readouterr().out)
     assert printed
-    assert as_expression(printed[1], proof.symbols) == sympy.expand(proof.steps[number].truth)
+    assert sympy.expand(as_expression(printed[1], proof.symbols) - proof.steps[number].truth) == 0
 
 
-ELSEWHERE = "is no name that belongs here. The names are μ_q, v_q, μ_k, v_k and d_k"
-NO_SIGN = "is no sign that belongs here. The names are μ_q"
+def test_names_print_as_they_are_typed(proof):
+    assert [str(symbol) for symbol in proof.symbols] == ["m_q", "v_q", "m_k", "v_k", "d", "v"]
+
+
+ELSEWHERE = "is not one of the names. The names are m_q, v_q, m_k, v_k, d and v"
+NO_SIGN = "does not belong here. The names are m_q"
 TOO_HIGH = "a power in it that is far too high"
 TOO_LARGE = "a power or a number in it that is far too large, or a division by 0"
 A_POWER = "A power here is a whole number from 0 to 8"
@@ -158,12 +176,12 @@ NO_SUM = "Only sums, products and powers"
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        (None, "None is no answer yet"),
+        (None, "None is not an answer yet"),
         ("", "The string is empty"), (" \n", "The string is empty"), ("$$", "The string is empty"),
         (True, "Write the expression alone, without == or <"), (sympy.Symbol("a") < 3, "without == or <"),
         ((1, 2), "not several"), ([], "not several"), ({"a": 1}, "not several"), ("1, 2", "A decimal has a point"),
         (len, "That is a function"), (lambda q: q, "That is a function"), (int, "That is a function"),
-        (object(), "type object is no expression"), (b"mq", "type bytes"),
+        (object(), "type object is not an expression"), (b"mq", "type bytes"),
         (np.ones(2), "type ndarray"), (1j, "type complex"),
         (sympy.Matrix([1]), "type MutableDenseMatrix"),
         (math.nan, "not finite, or far too large"), (-math.inf, "not finite"), (10**400, "far too large"),
@@ -180,7 +198,7 @@ NO_SUM = "Only sums, products and powers"
         ("x = 3", f"'x' {ELSEWHERE}"), ("vq = 3", "on the right of the equals sign"), ("mq == 2", "on the right"),
         ("mq +", "Something is missing at the end"), ("*mq", "Something is missing before '*'"), ("mq^", "at the end"),
         ("()", "missing before ')'"), ("(mq", "opened and never closed"), ("mq)", "never opened"), ("-", "at the end"),
-        ("mq2", "mq^2 is the square"), ("2 3", "A number behind a name"), ("1.2.3", "A number behind"),
+        ("mq2", "m_q^2 is the square"), ("2 3", "A number after a name"), ("1.2.3", "A number after"),
         ("mq^mk", A_POWER), ("mq^0.5", A_POWER), ("mq**2**2", A_POWER), ("9**9**9", A_POWER), ("mq²²²", A_POWER),
         ("mq^-1", "Something is missing before '-'"),
         ("((((mq+vq)^8)^8)^8)^8", TOO_HIGH), ("9" + "*9" * 20, TOO_HIGH), ("(mq vq mk)^4", TOO_HIGH),
@@ -193,7 +211,7 @@ def test_what_is_no_expression_gets_a_sentence(proof, capsys, answer, says, tmp_
     monkeypatch.chdir(tmp_path)
     proof.check(1, answer)
     said = capsys.readouterr().out
-    assert said.startswith("Step 1, E[q₁²]: ")
+    assert said.startswith("Step 1, E[q₁k₁]: ")
     assert says in said
     assert said.count("\n") == 1
     assert not [*tmp_path.iterdir()]
@@ -201,42 +219,66 @@ def test_what_is_no_expression_gets_a_sentence(proof, capsys, answer, says, tmp_
 
 def test_long_products_are_not_multiplied_out_where_a_number_tells(proof, capsys, monkeypatch):
     monkeypatch.setattr(sympy, "expand", lambda *_: pytest.fail("expanded"))
-    mq, vq, mk, vk, d = proof.symbols
+    mq, vq, mk, vk, d, _ = proof.symbols
     proof.check(1, sympy.Mul(*[(mq + vq + mk + vk + d + i) ** 8 for i in range(6)], evaluate=False))
-    assert "Step 1 is not right yet. Take μ_q = 2" in capsys.readouterr().out
+    assert "Step 1 is not right yet. Take m_q = 2" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("number", [0, 8, -1, "1", None, [1], 1.5])
 def test_a_step_that_there_is_not(proof, capsys, number):
     proof.check(number, "mq")
-    assert capsys.readouterr().out == "There are the steps 1 to 7.\n"
+    assert capsys.readouterr().out == "The steps are 1 to 7.\n"
 
 
-@pytest.mark.parametrize("answer", [0, 0.0, np.float32(0), np.int64(0), Fraction(0), sympy.Integer(0), "0"])
+@pytest.mark.parametrize("answer", [1, 1.0, np.float32(1), np.int64(1), Fraction(1), sympy.Integer(1), "1"])
 def test_a_number_of_any_kind_is_a_number(proof, capsys, answer):
-    proof.check(5, answer)
-    assert capsys.readouterr().out.startswith("Step 5 is right")
+    proof.check(7, answer)
+    assert capsys.readouterr().out.startswith("Step 7 is right")
 
 
 def test_the_whole_proof_is_folded(proof):
-    page, lines = proof.whole()._repr_html_(), proof.whole().text.split("\n")
+    page, text = proof.whole()._repr_html_(), proof.whole().text
     assert re.fullmatch("<details><summary>[^<]*</summary><pre>.*</pre></details>", page, re.DOTALL)
     assert repr(proof.whole()) == proof.whole().title
-    assert lines[0].split(" = ")[1] == "v_q + μ_q²"
-    assert lines[5].split(" = ")[1] == "d_k (v_k v_q + v_k μ_q² + v_q μ_k²)"
-    assert sum(line.endswith("differs from step 6 by 0") for line in lines) == 4
+    assert "= (d + 1) (m_k² v_q + m_q² v_k + v_k v_q)" in text
+    assert "step 5 − (d + 1) · step 3 = 0" in text
+    assert text.count("differs by 0") == 4
 
 
 # Experiments ----------------------------------------------------------------------------------------------
 
 
-def test_coins_are_counted_completely():
-    vectors = lesson.coin_vectors(3)
-    assert sorted(map(tuple, vectors)) == sorted(itertools.product([-1.0, 1.0], repeat=3))
+@pytest.fixture(scope="module")
+def page(course):
+    """What the lesson's own cells define: they are run here without their questions."""
+    cells = nbformat.read(course / "notebooks" / "02_variance_proof.ipynb", as_version=4).cells
+    source = {cell.id: cell.source for cell in cells}
+    scope = {"lesson": lesson}
+    for cell in (
+        "setup",
+        "coins-scores-run",
+        "measure-scores",
+        "break-scores",
+        "break-compare",
+        "scales-rows",
+        "norm-run",
+    ):
+        kept = [
+            line
+            for line in source[cell].split("\n")
+            if not re.match(r"lesson\.predict|print|table|broken = |found|dims", line)
+        ]
+        exec("\n".join(kept), scope)
+    return scope
+
+
+def test_coins_are_counted_completely(page):
     for d in range(1, 6):
-        scores = lesson.all_coin_scores(d)
-        assert scores.size == 4**d
-        assert (scores.mean(), scores.var(), scores.max()) == (0, d, d)
+        vectors = page["all_vectors"](d)
+        assert sorted(map(tuple, vectors)) == sorted(itertools.product([-1, 1], repeat=d))
+        scores = experiments.all_coin_scores(d)
+        assert sorted(scores) == sorted((vectors @ vectors.T).ravel())
+        assert (scores.size, scores.mean(), scores.var(), scores.max()) == (4**d, 0, d, d)
 
 
 @pytest.mark.parametrize("kind", lesson.DRAWS)
@@ -255,18 +297,62 @@ def test_samples_do_not_depend_on_how_they_are_cut_into_chunks():
     assert a.std() == pytest.approx(64, rel=0.1)
 
 
-def test_broken_assumptions_have_the_means_and_variances_of_theory():
-    d, rho = 16, 0.5
-    broken = lesson.broken_assumptions(d, 20000, rho=rho)
-    theory = lesson.theory_when_broken(d, rho)
-    assert theory["alike in q and k"] == (0, 16 + 16 * 15 / 4)
-    assert theory["q goes with k"] == (8, 20)
-    assert list(broken) == list(theory)
+def test_what_the_page_breaks_has_the_mean_and_the_variance_of_theory(page):
+    theory = experiments.theory_when_broken(16)
+    assert theory["correlated within both"] == (0, 16 + 16 * 15 / 4)
+    assert theory["kᵢ correlated with qᵢ"] == (8, 20)
+    assert list(page["changes"]) == list(theory)
+    broken = {name: page["broken_scores"](change, d_k=16) for name, change in page["changes"].items()}
     for name, (mean, variance) in theory.items():
-        scores = broken[name]
-        assert scores.mean() == pytest.approx(mean, abs=5 * math.sqrt(variance / 20000)), name
-        assert scores.var() == pytest.approx(variance, rel=0.1), name
-    assert lesson.unharmed(d, broken) == "alike in q only"
+        assert broken[name].mean() == pytest.approx(mean, abs=5 * math.sqrt(variance / 20000)), name
+        assert broken[name].var() == pytest.approx(variance, rel=0.1), name
+    assert lesson.unharmed(16, broken) == "correlated within q"
+
+
+def test_the_ledger_breaks_the_same_assumptions_as_the_page(page):
+    same = {
+        "none": "none",
+        "mean 0.5": "means 0.5",
+        "alike in q and k": "correlated within both",
+        "q = k": "q = k",
+    }
+    ledger = experiments.broken_assumptions(16, 20000)
+    assert list(ledger) == list(same)
+    for name, on_the_page in same.items():
+        scores = page["broken_scores"](page["changes"][on_the_page], d_k=16)
+        assert ledger[name].mean() == pytest.approx(scores.mean(), abs=7 * math.sqrt(scores.var() / 20000)), (
+            name
+        )
+        assert ledger[name].var() == pytest.approx(scores.var(), rel=0.1), name
+
+
+def test_the_exact_condition_agrees_with_every_case_counted():
+    """Two coordinates of q are one coin, or share it in three of four cases; k's have means; nothing is sampled."""
+    queries = [(a, b) for a in (-1, 1) for b in (-1, 1) for _ in range(3 if a == b else 1)]
+    keys = [(0.5 + a, 0.5 + b) for a in (-1, 1) for b in (-1, 1)]
+    q, k = np.array(queries, float) + 0.5, np.array(keys)
+    scores = q @ k.T
+    covariance = float(np.cov(q.T, bias=True)[0, 1])
+    assert (scores.mean(), scores.var()) == pytest.approx(experiments.exact_moments(2, 0.5, covariance, 0.0))
+
+
+def test_means_and_correlation_within_q_together_give_600(page):
+    r = page["r"]
+    assert experiments.exact_moments(64, 0.5, 0.5) == (16, 600)
+    both = page["broken_scores"](lambda q, k, a, b: (r * (q + a) + 0.5, k + 0.5))
+    found = lesson.interval(both, np.var)
+    assert found.low < 600 < found.high
+
+
+def test_normalized_vectors_are_uncorrelated_or_nearly(page):
+    """RMSNorm leaves a normal vector uncorrelated; LayerNorm makes the correlation −1/(d − 1), exactly."""
+    X = np.random.default_rng(3).standard_normal((40_000, 5))
+    for norm, expected in ((page["rms_norm"], 0.0), (page["layer_norm"], -1 / 4)):
+        y = norm(X)
+        np.testing.assert_allclose((y**2).sum(axis=-1), 5)
+        correlations = np.corrcoef(y.T)[~np.eye(5, dtype=bool)]
+        np.testing.assert_allclose(correlations, expected, atol=0.02)
+        assert abs(np.corrcoef((y**2).T)[0, 1]) > 0.1, "uncorrelated, not independent"
 
 
 def test_bootstrap_intervals_cover_the_truth_about_as_often_as_they_say():
@@ -287,7 +373,7 @@ def test_largest_says_the_same_when_intervals_overlap():
 
 
 def test_a_match_has_the_correlation_that_was_asked_for():
-    row = lesson.draw_row(256, n_q=2000, n_k=3)
+    row = experiments.draw_row(256, n_q=2000, n_k=3)
     matched = row.with_match(0.5)
     assert matched[:, 0].mean() == pytest.approx(128, rel=0.02)
     assert matched[:, 0].var() == pytest.approx(256 * 1.25, rel=0.1)
@@ -295,22 +381,32 @@ def test_a_match_has_the_correlation_that_was_asked_for():
     np.testing.assert_allclose(row.with_match(1.0)[:, 0], row.squares)
 
 
-def test_evenness_runs_from_one_key_to_all_equal():
+def test_the_entropy_share_runs_from_one_key_to_all_equal():
     weights = np.array([[0.25] * 4, [1, 0, 0, 0], [0.5, 0.5, 0, 0]])
-    np.testing.assert_allclose(experiments.evenness(weights), [1, 0, 0.5], atol=1e-12)
+    np.testing.assert_allclose(experiments.entropy_share(weights), [1, 0, 0.5], atol=1e-12)
 
 
-def test_only_one_scale_is_even_handed_and_only_one_keeps_the_match():
+def test_only_one_scale_is_even_handed_and_only_one_keeps_the_match(page):
+    rows = page["rows_of_scores"]
     dims = (64, 1024)
-    found = lesson.side_by_side({d: lesson.draw_row(d, n_q=200) for d in dims})
-    assert found["1/√d"]["evenness"][0] == pytest.approx(found["1/√d"]["evenness"][1], abs=0.02)
-    assert found["1"]["evenness"][1] < 0.5 * found["1"]["evenness"][0]
-    assert found["1/d"]["match score"] == pytest.approx([0.5, 0.5], abs=0.03)
-    assert found["1/√d"]["match score"] == pytest.approx([4, 16], rel=0.05)
+    found = experiments.side_by_side({d: rows(d) for d in dims}, {d: rows(d, rho=0.5) for d in dims})
+    even, match = ({name: f[what] for name, f in found.items()} for what in ("entropy share", "match score"))
+    assert even["1/√d"][0] == pytest.approx(even["1/√d"][1], abs=0.02)
+    assert even["1"][1] < 0.5 * even["1"][0]
+    assert match["1/d"] == pytest.approx([0.5, 0.5], abs=0.03)
+    assert match["1/√d"] == pytest.approx([4, 16], rel=0.05)
+
+
+def test_the_page_s_rows_are_those_of_the_ledger(page):
+    """A key correlated with its query by 0.5 scores d/2 on average; the others spread by √d."""
+    mine, theirs = page["rows_of_scores"](64, rho=0.5), experiments.draw_row(64, n_q=2000).with_match(0.5)
+    assert mine.shape == (300, 16)
+    assert mine[:, 0].mean() == pytest.approx(theirs[:, 0].mean(), rel=0.1)
+    assert mine[:, 1:].std() == pytest.approx(theirs[:, 1:].std(), rel=0.05)
 
 
 def test_the_learned_scale_is_the_lowest_point_of_its_loss():
-    scores = lesson.draw_row(64, n_q=200).with_match(0.5)
+    scores = experiments.draw_row(64, n_q=200).with_match(0.5)
     best = lesson.learn_scale(scores)
     grid = np.linspace(0, 1, 401)
     losses = [lesson.loss_of_scale(c, scores) for c in grid]
@@ -321,9 +417,9 @@ def test_the_learned_scale_is_the_lowest_point_of_its_loss():
 
 def test_the_learned_exponent_depends_on_the_world():
     dims = (64, 256, 1024)
-    learned = lesson.learned_scales({d: lesson.draw_row(d, n_q=300, seed=9) for d in dims})
+    learned = experiments.learned_scales({d: experiments.draw_row(d, n_q=300, seed=9) for d in dims})
     assert lesson.exponent(dims, learned["correlation 0.5"]) == pytest.approx(-1, abs=0.1)
-    assert lesson.exponent(dims, learned["correlation 2/√d"]) == pytest.approx(-0.5, abs=0.1)
+    assert lesson.exponent(dims, learned["correlation 2/√dₖ"]) == pytest.approx(-0.5, abs=0.1)
 
 
 def test_dividing_by_the_maximum_reverses_caps_and_breaks():
@@ -360,7 +456,9 @@ def test_the_article_s_data_are_blind_and_can_be_mended():
 @cache
 def pictures() -> dict[str, Picture]:
     dims = (16, 64, 256)
-    rows = {d: lesson.draw_row(d, n_q=100) for d in dims}
+    rows = {d: experiments.draw_row(d, n_q=100) for d in dims}
+    scores = np.random.default_rng(1).standard_normal((3, 500))
+    matched = {d: row.with_match(0.5) for d, row in rows.items()}
     kurtosis = {
         kind: [lesson.excess_kurtosis(lesson.sample_scores(d, 2000, kind=kind)) for d in dims]
         for kind in lesson.DRAWS
@@ -368,18 +466,21 @@ def pictures() -> dict[str, Picture]:
     expected = {kind: [lesson.expected_kurtosis(kind, d) for d in dims] for kind in lesson.DRAWS}
     one = {kind: lesson.sample_scores(1, 2000, kind=kind) for kind in lesson.DRAWS}
     return {
-        "walks": lesson.plot_walks(lesson.walks(30, 256)),
-        "growth": lesson.plot_growth(dims, lesson.std_growth(dims, count=500)),
+        "walks": lesson.plot_walks(np.random.default_rng(2).choice([-1, 1], size=(30, 256)).cumsum(axis=1)),
+        "growth": lesson.plot_growth(
+            dims, [lesson.interval(s * d**0.5) for s, d in zip(scores, dims, strict=True)]
+        ),
         "shapes": lesson.plot_shapes(one, dims, kurtosis, expected),
-        "broken": lesson.plot_broken(64, lesson.broken_assumptions(64, 2000)),
-        "side by side": lesson.plot_side_by_side(dims, lesson.side_by_side(rows)),
-        "learned": lesson.plot_learned(dims, lesson.learned_scales(rows)),
+        "broken": lesson.plot_broken(64, experiments.broken_assumptions(64, 2000)),
+        "side by side": lesson.plot_side_by_side({d: row.scores for d, row in rows.items()}, matched),
+        "learned": lesson.plot_learned(dims, experiments.learned_scales(rows)),
         "maximum": lesson.plot_maximum([(4, 2, 1), (-1, -2, -4), (0, -1, -3)]),
         "probe": lesson.plot_probe(),
+        "card": draw_spreads(),
     }
 
 
-NAMES = ("walks", "growth", "shapes", "broken", "side by side", "learned", "maximum", "probe")
+NAMES = ("walks", "growth", "shapes", "broken", "side by side", "learned", "maximum", "probe", "card")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -404,3 +505,33 @@ def test_alt_texts_carry_the_numbers():
     assert "divides by √d: 0.5, 0.25, 0.125, 0.0625" in drawn["probe"].alt
     assert "q = k: mean 8.0" in drawn["broken"].alt
     assert "√256 = 16" in drawn["walks"].alt
+
+
+# Texts ----------------------------------------------------------------------------------------------------
+
+
+def test_tables_hold_the_numbers_that_they_are_given():
+    scores = np.random.default_rng(4).standard_normal(4000)
+    assert tables.mean_and_variance(32 * scores + 100).startswith("mean 10")
+    assert "variance 1 (95% interval 1 to 1)" in tables.mean_and_variance(scores)
+    coins = tables.table_of_coins({2: experiments.all_coin_scores(2)})
+    assert coins.split("\n")[1].split() == ["2", "16", "0", "2", "2"]
+    growth = tables.table_of_growth([4096], [experiments.Interval(64.04, 62.5, 65.5)])
+    assert growth.split("\n")[1].split() == ["4,096", "64", "64.0", "62.5", "to", "65.5"]
+    broken = tables.table_of_breaks(dict.fromkeys(("none", "q = k"), scores))
+    assert [line.split()[-1] for line in broken.split("\n")[1:]] == ["64", "128"]
+    losses = tables.table_of_losses({"a world": {"1": 51.44, "learned": 0.6}})
+    assert losses.split("\n")[1].split() == ["a", "world", "51.4", "0.6"]
+
+
+def test_what_is_recalled_has_one_right_answer_each():
+    for recalled in QUESTIONS:
+        assert recalled.prediction.right_for(recalled.measure()) is not None
+    assert len(QUESTIONS) == 3
+
+
+def test_the_card_states_what_the_proof_derives(proof):
+    on_card = as_expression(
+        re.sub(r"[{}]", "", CARD.formulas[1].split("(", 2)[2].split(")")[0]), proof.symbols
+    )
+    assert sympy.expand(on_card - proof.steps[3].truth) == 0

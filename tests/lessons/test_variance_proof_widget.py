@@ -90,6 +90,6 @@ def test_coins_that_are_all_alike_have_no_spread():
     assert numbers(panel, kind="coins", rho=1.0)["variance"] == 0
     assert numbers(panel, kind="coins", rho=1.0)["mean"] == 64
     assert (
-        "100 % of the scores lie beyond"
+        "100% of the scores lie beyond"
         in panel.draw(panel.start | {"kind": "coins", "rho": 1.0, "axis": "−4 to 4"}).text
     )

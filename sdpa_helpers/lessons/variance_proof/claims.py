@@ -67,7 +67,10 @@ def _rows() -> dict[int, lab.Row]:
 
 @cache
 def _side_by_side() -> dict[str, dict[str, list[float]]]:
-    return lab.side_by_side(_rows())
+    rows = _rows()
+    return lab.side_by_side(
+        {d: row.scores for d, row in rows.items()}, {d: row.with_match(0.5) for d, row in rows.items()}
+    )
 
 
 def _stds() -> Values:
@@ -193,15 +196,15 @@ def _table() -> Values:
 
 
 def _width() -> Values:
-    even = _side_by_side()["1"]["evenness"]
+    even = _side_by_side()["1"]["entropy share"]
     return dict(_head_lengths()) | {"even_64": even[0], "even_4096": even[-1]}
 
 
 def _over_d() -> Values:
     found = _side_by_side()
     return {
-        "even_by_d": found["1/d"]["evenness"][1],
-        "even_by_root": found["1/√d"]["evenness"][1],
+        "even_by_d": found["1/d"]["entropy share"][1],
+        "even_by_root": found["1/√d"]["entropy share"][1],
         "match_by_d_64": found["1/d"]["match score"][0],
         "match_by_d_4096": found["1/d"]["match score"][-1],
         "match_by_root_4096": found["1/√d"]["match score"][-1],

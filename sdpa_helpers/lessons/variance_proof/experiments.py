@@ -17,7 +17,7 @@ DRAWS: Mapping[str, Draw] = {
     "uniform": lambda rng, size: rng.uniform(-np.sqrt(3), np.sqrt(3), size),
     "coins": lambda rng, size: rng.integers(0, 2, size) * 2.0 - 1.0,
 }
-"""Ways to draw a component: three shapes, all with mean 0 and variance 1."""
+"""Ways to draw a coordinate: three shapes, all with mean 0 and variance 1."""
 
 SCALES: Mapping[str, Callable[[float], float]] = {
     "1": lambda d: 1.0,
@@ -42,18 +42,13 @@ def all_coin_scores(d: int) -> Float[Array, "pairs"]:
     return (vectors @ vectors.T).ravel()
 
 
-def walks(count: int, steps: int, seed: int = 2) -> Float[Array, "count steps"]:
-    """Scores while they are being added up: after i coordinates, the sum of i products of two coins."""
-    return np.cumsum(DRAWS["coins"](np.random.default_rng(seed), (count, steps)), axis=-1)
-
-
 # Sampled scores -------------------------------------------------------------------------------------------
 
 
 def sample_scores(
     d: int, count: int, seed: int = 0, kind: str = "normal", means: tuple[float, float] = (0.0, 0.0)
 ) -> Float[Array, "count"]:
-    """`count` independent scores: each has its own query and its own key of independent components."""
+    """`count` independent scores: each has its own query and its own key of independent coordinates."""
     rng = np.random.default_rng(seed)
 
     def chunk(n: int) -> Array:
@@ -64,10 +59,10 @@ def sample_scores(
 
 
 def broken_assumptions(d: int, count: int, seed: int = 3, rho: float = 0.5) -> dict[str, Array]:
-    """Scores of normal components of variance 1, with one assumption broken at a time.
+    """Scores of normal coordinates of variance 1, with one assumption broken at a time: what the ledger runs. The
+    lesson's own function adds up one coordinate after the other; a test compares.
 
-    "alike in q and k" gives every two coordinates of a vector the correlation `rho` (q and k stay independent of
-    each other); "alike in q only" leaves k as it was. "q goes with k" correlates each qᵢ with its own kᵢ by `rho`.
+    "alike in q and k" gives every two coordinates of a vector the correlation `rho`.
     """
     rng = np.random.default_rng(seed)
 
@@ -76,23 +71,31 @@ def broken_assumptions(d: int, count: int, seed: int = 3, rho: float = 0.5) -> d
         shared_q, shared_k = rng.standard_normal((2, n, 1))
         alike_q = np.sqrt(rho) * shared_q + np.sqrt(1 - rho) * q
         alike_k = np.sqrt(rho) * shared_k + np.sqrt(1 - rho) * k
-        k_with_q = rho * q + np.sqrt(1 - rho**2) * k
-        pairs = [(q, k), (q + 0.5, k + 0.5), (alike_q, k), (alike_q, alike_k), (q, q), (q, k_with_q)]
+        pairs = [(q, k), (q + 0.5, k + 0.5), (alike_q, alike_k), (q, q)]
         return np.stack([(a * b).sum(axis=-1) for a, b in pairs], axis=-1)
 
-    names = ("none", "mean 0.5", "alike in q only", "alike in q and k", "q = k", "q goes with k")
+    names = ("none", "mean 0.5", "alike in q and k", "q = k")
     return dict(zip(names, _in_chunks(chunk, count, 4 * d).T, strict=True))
 
 
+def exact_moments(
+    d: int, mean: float = 0.0, within_q: float = 0.0, within_k: float = 0.0
+) -> tuple[float, float]:
+    """Mean and variance of q·k for q independent of k, all coordinates of variance 1 and this mean, any two of q's
+    with the covariance `within_q`, of k's with `within_k`."""
+    covariance = within_q * within_k + within_q * mean**2 + within_k * mean**2
+    return d * mean**2, d * (1 + 2 * mean**2) + d * (d - 1) * covariance
+
+
 def theory_when_broken(d: int, rho: float = 0.5) -> dict[str, tuple[float, float]]:
-    """The mean and the variance that the scores of `broken_assumptions` have by theory."""
+    """Mean and variance of the score by theory, for each assumption that lesson 02 breaks; normal coordinates."""
     return {
-        "none": (0, d),
-        "mean 0.5": (0.25 * d, 1.5 * d),
-        "alike in q only": (0, d),
-        "alike in q and k": (0, d + d * (d - 1) * rho**2),
+        "none": exact_moments(d),
+        "means 0.5": exact_moments(d, 0.5),
+        "correlated within q": exact_moments(d, 0, rho),
+        "correlated within both": exact_moments(d, 0, rho, rho),
         "q = k": (d, 2 * d),
-        "q goes with k": (d * rho, d * (1 + rho**2)),
+        "kᵢ correlated with qᵢ": (d * rho, d * (1 + rho**2)),
     }
 
 
@@ -134,11 +137,6 @@ def unharmed(d: int, broken: Mapping[str, Array]) -> str:
     return min((name for name in broken if name != "none"), key=harm)
 
 
-def std_growth(dims: Sequence[int], count: int = 4000, seed: int = 0) -> list[Interval]:
-    """The standard deviation of the score for each d_k, with its interval."""
-    return [interval(sample_scores(d, count, seed + d)) for d in dims]
-
-
 def excess_kurtosis(samples: Float[Array, "n"]) -> float:
     """How heavy the tails are against a bell curve of the same variance: 0 for a bell curve."""
     centred = samples - samples.mean()
@@ -146,12 +144,12 @@ def excess_kurtosis(samples: Float[Array, "n"]) -> float:
 
 
 def expected_kurtosis(kind: str, d: int) -> float:
-    """Excess kurtosis of q·k from the fourth moments m of the components: (m² − 3)/d."""
+    """Excess kurtosis of q·k from the fourth moments m of the coordinates: (m² − 3)/d."""
     fourth_moment = {"normal": 3.0, "uniform": 9 / 5, "coins": 1.0}[kind]
     return (fourth_moment**2 - 3) / d
 
 
-# Four scales side by side ---------------------------------------------------------------------------------
+# Scales side by side --------------------------------------------------------------------------------------
 
 
 class Row(NamedTuple):
@@ -179,23 +177,26 @@ def draw_row(d: int, n_q: int = 400, n_k: int = 16, seed: int = 4) -> Row:
     return Row(table[:, :-1], table[:, -1])
 
 
-def evenness(weights: Float[Array, "n_q n_k"]) -> Float[Array, "n_q"]:
+def entropy_share(weights: Float[Array, "n_q n_k"]) -> Float[Array, "n_q"]:
     """Entropy over log n: 1 when every key gets the same weight, 0 when one key gets all."""
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
     return -(weights * logs).sum(axis=-1) / np.log(weights.shape[-1])
 
 
-def side_by_side(rows: Mapping[int, Row], rho: float = 0.5) -> dict[str, dict[str, list[float]]]:
-    """For each scale and d_k: how even the weights of independent keys are; then, with a match among the keys,
-    its weight and its mean scaled score."""
+def side_by_side(
+    unrelated: Mapping[int, Array], matched: Mapping[int, Array]
+) -> dict[str, dict[str, list[float]]]:
+    """For each scale and d_k, from raw scores (n_q, n_k): the entropy share of unrelated keys; then, where key 0 is a
+    match, its weight and its mean scaled score."""
     out: dict[str, dict[str, list[float]]] = {}
     for name, scale in SCALES.items():
-        out[name] = {"evenness": [], "match weight": [], "match score": []}
-        for d, row in rows.items():
-            matched = scale(d) * row.with_match(rho)
-            out[name]["evenness"].append(float(evenness(softmax(scale(d) * row.scores)).mean()))
-            out[name]["match weight"].append(float(softmax(matched)[:, 0].mean()))
-            out[name]["match score"].append(float(matched[:, 0].mean()))
+        weights = [softmax(scale(d) * scores) for d, scores in unrelated.items()]
+        found = [scale(d) * scores for d, scores in matched.items()]
+        out[name] = {
+            "entropy share": [float(entropy_share(w).mean()) for w in weights],
+            "match weight": [float(softmax(s)[:, 0].mean()) for s in found],
+            "match score": [float(s[:, 0].mean()) for s in found],
+        }
     return out
 
 
@@ -236,7 +237,7 @@ def learned_scales(rows: Mapping[int, Row]) -> dict[str, list[float]]:
     """The learned scale for each d_k in two worlds: the match is correlated by 0.5 whatever d_k is, or by 2/√d_k."""
     return {
         "correlation 0.5": [learn_scale(row.with_match(0.5)) for row in rows.values()],
-        "correlation 2/√d": [learn_scale(row.with_match(2 / np.sqrt(d))) for d, row in rows.items()],
+        "correlation 2/√dₖ": [learn_scale(row.with_match(2 / np.sqrt(d))) for d, row in rows.items()],
     }
 
 

@@ -15,6 +15,7 @@ from sdpa_helpers.lessons.variance_proof.experiments import (
     Interval,
     exponent,
     scale_probe,
+    side_by_side,
     weights_by_maximum,
 )
 from sdpa_helpers.show.figures import (
@@ -45,7 +46,7 @@ _D_K = "number of coordinates dₖ"
 def plot_walks(paths: Float[Array, "count steps"]) -> Picture:
     """Scores of coins while they are being added up, with ±√d."""
     fig, ax = figure(
-        "A score is a random walk", x="coordinates added so far", y="sum so far", size=(7.2, 3.8)
+        "A score is a random walk", x="coordinates added so far, d", y="sum so far", size=(7.2, 3.8)
     )
     steps = np.arange(1, paths.shape[-1] + 1)
     ax.plot(steps, paths.T, color=SHADE, linewidth=0.9)
@@ -85,7 +86,7 @@ def plot_growth(dims: Sequence[int], found: Sequence[Interval]) -> Picture:
     right.axhline(1, color=SKY, linewidth=2.6, label="the proof")
     right.errorbar(
         dims, values / roots, [(values - low) / roots, (high - values) / roots],
-        fmt="o", color=INK, markersize=6, capsize=4, label="measured, 95 % interval",
+        fmt="o", color=INK, markersize=6, capsize=4, label="measured, 95% interval",
     )  # fmt: skip
     right.set(xscale="log", ylim=(0.93, 1.07), ylabel="ratio")
     legend(right, loc="lower left")
@@ -95,8 +96,8 @@ def plot_growth(dims: Sequence[int], found: Sequence[Interval]) -> Picture:
     widest = float(np.max(np.abs(values / roots - 1)))
     return show(
         fig,
-        f"Left: the measured standard deviation rises along the line √d_k, from {write(values[0], 1)} at d_k = "
-        f"{dims[0]} to {write(values[-1], 1)} at {dims[-1]}. Right: divided by √d_k it stays within "
+        f"Left: the measured standard deviation rises along the line √dₖ, from {write(values[0], 1)} at dₖ = "
+        f"{dims[0]} to {write(values[-1], 1)} at {dims[-1]}. Right: divided by √dₖ it stays within "
         f"{100 * widest:.1f} percent of 1, with 95 percent intervals.",
     )
 
@@ -133,9 +134,9 @@ def plot_shapes(
     )
     return show(
         fig,
-        "Left: at d_k = 1 the score of normal components has a sharp peak and long tails, of uniform components a "
+        "Left: at dₖ = 1 the score of normal coordinates has a sharp peak and long tails, of uniform coordinates a "
         "peak and short tails, of coins two spikes at −1 and 1; each has variance 1. Right: the excess kurtosis goes "
-        f"to 0 as d_k grows from {dims[0]} to {dims[-1]}: {facts}. Lines: theory.",
+        f"to 0 as dₖ grows from {dims[0]} to {dims[-1]}: {facts}. Lines: theory.",
     )
 
 
@@ -173,27 +174,28 @@ def plot_broken(d: int, scores: Mapping[str, Float[Array, "n"]]) -> Picture:
     )
 
 
-def plot_side_by_side(dims: Sequence[int], found: Mapping[str, Mapping[str, Sequence[float]]]) -> Picture:
-    """What each scale does to independent keys, and to keys with a match."""
+def plot_side_by_side(unrelated: Mapping[int, Array], matched: Mapping[int, Array]) -> Picture:
+    """What each scale does to unrelated keys, and to a key that matches; raw scores (n_q, n_k) for each d_k."""
+    dims, found = list(unrelated), side_by_side(unrelated, matched)
     fig, (left, right) = panels(
-        ["Independent keys: how even?", "One key matches (correlation 0.5)"], x=_D_K, size=(9.2, 3.9)
+        ["Unrelated keys: how evenly weighted?", "Key 0 matches (correlation 0.5)"], x=_D_K, size=(9.2, 3.9)
     )
     facts = []
     for name, (colour, dash) in SCALE_LINES.items():
-        even, score = found[name]["evenness"], found[name]["match score"]
+        even, score = found[name]["entropy share"], found[name]["match score"]
         look = {"color": colour, "linestyle": dash, "linewidth": 2, "label": f"scale {with_index(name)}"}
         left.plot(dims, even, "o", **look)
         right.plot(dims, score, "o", **look)
         facts.append(
-            f"scale {name}: evenness from {write(even[0], 2)} to {write(even[-1], 2)}, "
+            f"scale {with_index(name)}: entropy share from {write(even[0], 2)} to {write(even[-1], 2)}, "
             f"score of the match from {write(score[0], 1)} to {write(score[-1], 1)}"
         )
-    left.set(xscale="log", ylim=(-0.03, 1.06), ylabel="entropy / log n  (1: all equal, 0: one key)")
+    left.set(xscale="log", ylim=(-0.03, 1.06), ylabel="entropy share  (1: all equal, 0: one key)")
     right.set(xscale="log", yscale="log", ylabel="mean scaled score of the match")
     for ax in (left, right):
         _powers(ax, dims)
         name_lines(ax)
-    return show(fig, f"Two line charts for d_k from {dims[0]} to {dims[-1]}. " + "; ".join(facts) + ".")
+    return show(fig, f"Two line charts for dₖ from {dims[0]} to {dims[-1]}. " + "; ".join(facts) + ".")
 
 
 def plot_learned(dims: Sequence[int], learned: Mapping[str, Sequence[float]]) -> Picture:
@@ -210,7 +212,7 @@ def plot_learned(dims: Sequence[int], learned: Mapping[str, Sequence[float]]) ->
         facts.append(f"with {name} it falls like d to the power {write(power, 2)}")
     _powers(ax, dims)
     name_lines(ax)
-    return show(fig, "Learned scale against d_k on logarithmic axes: " + "; ".join(facts) + ".")
+    return show(fig, "Learned scale against dₖ on logarithmic axes: " + "; ".join(facts) + ".")
 
 
 def plot_maximum(cases: Sequence[Sequence[float]]) -> Picture:
@@ -258,7 +260,7 @@ def plot_probe(dims: Sequence[int] = (4, 16, 64, 256)) -> Picture:
     _powers(ax, dims)
     name_lines(ax)
     return show(
-        fig, f"Scale read by the probe at d_k = {', '.join(map(str, dims))}. " + "; ".join(facts) + "."
+        fig, f"Scale read by the probe at dₖ = {', '.join(map(str, dims))}. " + "; ".join(facts) + "."
     )
 
 

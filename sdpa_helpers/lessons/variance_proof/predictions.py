@@ -11,40 +11,44 @@ PREDICTIONS = (
             Option("1", "Each *product* has variance 1. A score adds two of them."),
             Option("2", "Eight scores have the square 4, eight have 0: 8 · 4 / 16."),
             Option("4", "That is the square of the largest scores. Half of the scores are 0."),
-            Option("16", "There are 16 scores. A mean divides by how many there are."),
+            Option("16", "There are 16 scores, but a mean divides by how many there are."),
         ),
-        after="The same count for more coordinates. With dₖ = 6 there are 4⁶ = 4096 pairs, still few enough to look at "
+        after="The same count for more coordinates: with dₖ = 6 there are 4⁶ = 4,096 pairs, still few enough to look at "
         "all of them. The variance is exactly dₖ, from the very first row on. The largest score is dₖ too, "
-        "but for that all coins must agree, and this gets rare.",
+        "but only if every coin agrees, which becomes rare.",
         measured="{:.0f}",
     ),
     Prediction(
         "spread_at_64",
-        "With dₖ = 64 there are 4^{64} pairs: too many to count. If the variance goes on like this, "
+        "With dₖ = 64 there are 4^{64} pairs, too many to count. If the variance goes on like this, "
         "what is the *standard deviation* of the score?",
         (
-            Option("8", "The root of the variance 64.", right=(7.5, 8.5)),
+            Option("8", "The root of the variance, 64.", right=(7.5, 8.5)),
             Option(
-                "16", "Within ±16 lie nearly all scores: that is two standard deviations.", right=(15.5, 16.5)
+                "16",
+                "Nearly all scores lie within ±16, but that is two standard deviations.",
+                right=(15.5, 16.5),
             ),
             Option(
-                "32", "About 32 coins agree. But the other 32 disagree, and take it back.", right=(31.5, 32.5)
+                "32",
+                "About 32 products are +1. But the other 32 are −1 and take it all back.",
+                right=(31.5, 32.5),
             ),
             Option("64", "That is the variance. The standard deviation is its root.", right=(63.5, 64.5)),
         ),
-        after="Measured on 20 000 pairs drawn at random. Think of a walk: each coordinate adds one step, up or down. "
-        "Steps cancel each other in part, so the walk does not get *d* far. It gets about √d far.",
+        after="Measured on 20,000 pairs drawn at random. Think of a walk: each coordinate adds one step, up or down. "
+        "The steps partly cancel, so after *d* of them the walk is not *d* away from where it began. It is about √d away.",
         measured="{:.2f}",
         how_sure=True,
     ),
     Prediction(
         "shared_queries",
-        "300 queries and 300 keys make 90 000 scores. How much does their standard deviation move from demo to demo, "
-        "compared with 90 000 *independent* scores?",
+        "300 queries and 300 keys make 90,000 scores. How much does their standard deviation move from demo to demo, "
+        "compared with that of 90,000 *independent* scores?",
         (
             Option(
                 "as much",
-                "90 000 numbers are 90 000 numbers? They come from only 600 vectors.",
+                "It would, if 90,000 numbers were 90,000 pieces of evidence. They come from only 600 vectors.",
                 right=(0.8, 1.25),
             ),
             Option(
@@ -54,17 +58,17 @@ PREDICTIONS = (
             ),
             Option(
                 "about 17 times as much",
-                "√300: as if a row were a single number. Its scores do differ.",
+                "√300, as if a row were a single number. But the scores within a row do differ.",
                 right=(14, 20),
             ),
             Option(
                 "about 300 times as much",
-                "90 000 / 300. But precision goes with the root of how many there are.",
+                "90,000 / 300. But precision goes with the root of the number of samples.",
                 right=(250, 350),
             ),
         ),
         after="The demo's answer is right. Its precision is not what the number of scores suggests: "
-        "there are only 600 independent vectors in it.",
+        "there are only 600 independent vectors behind it.",
         measured="{:.1f} times as much",
     ),
     Prediction(
@@ -73,7 +77,7 @@ PREDICTIONS = (
         (
             Option(
                 "normal",
-                "A normal component can be 3 or 4, which no coin can. But its variance is 1 all the same.",
+                "A normal coordinate can be 3 or 4, which no coin can. But its variance is 1 all the same.",
             ),
             Option(
                 "uniform", "It spreads evenly up to ±√3 and looks wide. But its variance is 1 all the same."
@@ -81,80 +85,139 @@ PREDICTIONS = (
             Option("coins", "A coin is never small. But its variance is 1 all the same."),
             Option(
                 "none: all the same",
-                "The proof uses means, variances and independence. No shape.",
+                "The proof uses means, variances and independence. It never mentions a shape.",
                 "the same",
             ),
         ),
-        after="Each measured variance comes with its 95 % interval. The intervals overlap.",
+        after="Each measured variance comes with its 95% interval. The intervals overlap.",
     ),
     Prediction(
         "one_coin",
-        "All four pairs of coins at dₖ = 1, nothing sampled. What is the variance of their score?",
+        "Take all four pairs of coins at dₖ = 1; nothing is sampled. What is the variance of their score?",
         (
             Option("0", "A single term has nothing to add up. But it is +1 or −1, and these differ."),
             Option("exactly 1", "Two scores are +1, two are −1: mean 0, mean square 1.", right=1.0),
             Option(
                 "only roughly 1",
-                "So it would be if the theorem were the reason: a limit, not yet reached at 1 term.",
+                "It would be, if the theorem were the reason: one term is far from its limit.",
                 right=(0.5, 0.9999),
             ),
-            Option("2", "That is for dₖ = 2. One coordinate less, one product less."),
+            Option("2", "That is for dₖ = 2. Here there is one product, not two."),
         ),
         measured="{:g}",
     ),
     Prediction(
         "mean_1",
-        "dₖ = 64, and every component of q and of k has the mean 1 and the variance 1. "
+        "dₖ = 64, and every coordinate of q and of k has mean 1 and variance 1. "
         "The article says 64. What is the variance of the score?",
         (
-            Option("64", "The article's formula. It leaves out what the means pass on.", right=(55, 73)),
+            Option("64", "The article's formula. It ignores what the means let through.", right=(55, 73)),
             Option(
                 "128",
-                "64 · (1 + 1): one vector's mean is in it. The other one counts as well.",
+                "64 · (1 + 1): one vector's mean is in it. The other vector's counts as well.",
                 right=(115, 141),
             ),
-            Option("192", "Step 6: 64 · (1·1 + 1·1² + 1·1²).", right=(180, 204)),
+            Option("192", "64 times step 3: 64 · (1·1 + 1·1² + 1·1²).", right=(180, 204)),
             Option(
                 "256",
-                "64 · 2 · 2 are the mean *squares* of step 3: the squared means are not yet off.",
+                "64 · 2 · 2 adds up the mean *squares* of step 2. The squared means are still to be subtracted.",
                 right=(240, 272),
             ),
         ),
+        after="Three times the article's number. Its formula needs both means to be 0. The mean of the score is not 0 "
+        "either: it is dₖ m_{q} m_{k} = 64.",
         measured="{:.0f}",
         how_sure=True,
     ),
     Prediction(
         "unharmed",
-        "Mean 0.5 you know already. One of the other four leaves mean *and* variance as they were. Which?",
+        "You have seen what a mean does. Only one of the other four changes leaves the mean *and* the variance of the "
+        "score as they were. Which?",
         (
             Option(
-                "alike in q only",
-                "Each covariance of two products is a covariance in q times one in k, and in k they are all 0.",
+                "correlated within q",
+                "E[q₁k₁q₂k₂] = E[q₁q₂] E[k₁] E[k₂]. The keys still have independent coordinates with mean 0, "
+                "so this is 0 whatever E[q₁q₂] is.",
             ),
             Option(
-                "alike in q and k",
-                "q and k are still independent of each other, and the mean stays 0. The variance does not stay.",
+                "correlated within both",
+                "q and k are still independent of each other, and the mean stays 0. The variance does not.",
             ),
             Option(
                 "q = k",
-                "Every component is as the proof wants it. But qᵢ and kᵢ are not independent: they are one number.",
+                "Each coordinate by itself is as the proof wants it. But qᵢ and kᵢ are one and the same number.",
             ),
             Option(
-                "q goes with k",
-                "Only pairs qᵢ, kᵢ are related, coordinates are not. The mean moves all the same.",
+                "kᵢ correlated with qᵢ",
+                "Different coordinates are still independent. But step 1 no longer holds, and the mean moves.",
             ),
         ),
-        after="**Alike in q and k** is the worst: the covariances of step 5 are no longer 0, and there are d(d−1) of them. "
-        "The variance is d + d(d−1) ρ_{q} ρ_{k}, so the spread grows like d, not like √d. "
-        "If one of the two vectors keeps independent coordinates (and the means are 0), all of these terms vanish."
-        "\n\n**q = k** happens in every self-attention where a token meets itself and the two matrices agree. "
-        "q · q is a squared length: its mean is d."
-        "\n\n**q goes with k** is what training is for: a query should find its key. "
-        "Each product then has mean ρ, so the score has mean ρ d.",
+        after="**Correlated within both** is the worst: the covariances of step 5 are no longer 0, and there are "
+        "dₖ(dₖ − 1) of them. The spread now grows like dₖ, not like √dₖ."
+        "\n\n**q = k** happens in self-attention when a token meets itself and W_{q} = W_{k}. "
+        "q · q is a squared length: its mean is dₖ."
+        "\n\n**kᵢ correlated with qᵢ** is what training is for: a query should find its key. "
+        "Each product then has mean 0.5, and the score has mean dₖ/2.",
+    ),
+    Prediction(
+        "both_at_once",
+        "Two changes at once: all means are 0.5, which alone gives the variance 96, and the coordinates of q are correlated by 0.5. "
+        "dₖ = 64, all variances are 1. What is the variance of the score?",
+        (
+            Option(
+                "about 64",
+                "As if the correlation undid what the means did. Nothing in the sum pulls back.",
+                right=(55, 73),
+            ),
+            Option(
+                "about 96",
+                "As if effects simply added up: 32 from the means, 0 from the correlation.",
+                right=(85, 107),
+            ),
+            Option(
+                "about 600",
+                "The covariance is c_{q} m_{k}^{2} = 0.5 · 0.5², once for each of 64 · 63 pairs of products.",
+                right=(560, 640),
+            ),
+            Option(
+                "about 1,072",
+                "That is 64 + 64 · 63 · 0.5², for correlation within both and means 0.",
+                right=(1000, 1150),
+            ),
+        ),
+        after="Exactly, it is 64 · 1.5 + 64 · 63 · 0.125 = 96 + 504 = 600. Correlation within q alone adds nothing, "
+        "as long as m_{k} and c_{k} are 0.",
+        measured="{:.0f}",
+        how_sure=True,
+    ),
+    Prediction(
+        "normalized",
+        "q and k are drawn independently, then each is divided by its root mean square, so that Σᵢ qᵢ² = dₖ, always. "
+        "With dₖ = 64, what is the variance of the score?",
+        (
+            Option(
+                "clearly smaller than 64",
+                "The lengths no longer vary. But the score varies with the angle, and that is enough.",
+                right=(0, 62),
+            ),
+            Option(
+                "64", "The coordinates are dependent, but uncorrelated. That is all it takes.", right=(62, 66)
+            ),
+            Option(
+                "clearly larger than 64",
+                "As if dependence always added covariance. Here each covariance is 0.",
+                right=(66, 999),
+            ),
+        ),
+        after="The middle row is LayerNorm without its learned gain: it also subtracts the mean, so that Σᵢ qᵢ = 0. "
+        "Two coordinates then have correlation −1/(dₖ − 1): nearly uncorrelated, not quite. If both vectors are "
+        "normalized like this, the variance is dₖ + dₖ/(dₖ − 1) = 65.02; if only one is, it is 64 again.",
+        measured="{:.1f}",
     ),
     Prediction(
         "one_over_d",
-        "Independent components, dₖ = 4096, scale 1/dₖ. How large is the *largest* of the 16 weights, on average?",
+        "All vectors are independent, dₖ = 4096, and the scale is 1/dₖ. How large is the *largest* of the 16 weights, "
+        "on average?",
         (
             Option(
                 "about 0.06", "1/16 = 0.0625: scaled scores of ±1/64 are nearly equal.", right=(0.055, 0.075)
@@ -162,32 +225,32 @@ PREDICTIONS = (
             Option("about 0.25", "That is what 1/√dₖ gives. 1/dₖ is 64 times smaller.", right=(0.2, 0.3)),
             Option(
                 "about 0.5",
-                "It sounds as if it lay in between. Scores of ±1/64 can't move softmax so far.",
+                "It sounds like a safe middle. But scores of ±1/64 can't move softmax that far.",
                 right=(0.45, 0.55),
             ),
             Option(
                 "about 1",
-                "That is what scale 1 gives: raw scores spread by 64, one key takes it all.",
+                "That is what scale 1 gives: raw scores spread by 64, and one key takes it all.",
                 right=(0.9, 1.0),
             ),
         ),
-        after="**Left, independent vectors**, as they are before training. Only 1/√dₖ treats every dₖ alike. "
-        "With 1 the weights collapse onto one key, with 1/dₖ they all become 1/16."
-        "\n\n**Right, one key goes with the query**, with ρ = 0.5, a number that we chose. Its raw score has mean ρ dₖ. "
-        "Now only 1/dₖ treats every dₖ alike; with 1/√dₖ the score of the match still grows, like ρ √dₖ."
+        after="**Left, unrelated vectors**, as they are before training. Only 1/√dₖ treats every dₖ alike. "
+        "With scale 1 the weights collapse onto one key; with 1/dₖ they all become 1/16."
+        "\n\n**Right, key 0 matches its query**, with a correlation of 0.5 that we chose. Its raw score has mean dₖ/2. "
+        "Now only 1/dₖ treats every dₖ alike; with 1/√dₖ the score of the match still grows, like √dₖ/2."
         "\n\n“1/dₖ makes attention too flat” is true at the start, as the left picture shows. It need not stay true: "
         "a model can make its queries longer.",
         measured="{:.2f}",
     ),
     Prediction(
         "coins_together",
-        "When each qᵢ goes with its kᵢ, the variance of the score goes up, from dₖ to dₖ(1 + ρ²). That was for *normal* "
-        "components. Now they are *coins*, and qᵢ has correlation 0.9 with kᵢ. "
-        "Compared with independent coins, the variance of the score is …",
+        "When each kᵢ is correlated with its qᵢ by ρ, the variance of the score goes up, from dₖ to dₖ(1 + ρ²). That is "
+        "for *normal* coordinates. Now they are *coins*, and ρ = 0.9. Compared with independent coins, the variance of "
+        "the score is …",
         (
             Option(
                 "larger",
-                "As for normal components. But those have products of any size; a coin's are ±1.",
+                "As for normal coordinates. But those have products of any size; a coin's are ±1.",
                 right=(1.001, 99),
             ),
             Option(
@@ -197,16 +260,15 @@ PREDICTIONS = (
             ),
             Option(
                 "smaller",
-                "19 of 20 products are +1 now. What is nearly always the same hardly varies.",
+                "19 of 20 products are +1 now, and what is nearly always the same hardly varies.",
                 right=(0, 0.9989),
             ),
         ),
         after="For coins the variance is dₖ(1 − ρ²): once qᵢ and kᵢ depend on each other, "
-        "the fourth moment of the components counts. "
+        "the fourth moment of the coordinates counts. "
         "In the picture below choose coins and move ρ to 1: the histogram becomes a single bar, since a vector of coins "
         "has q · q = dₖ, always.",
         measured="{:.2f} times as large",
-        how_sure=True,
     ),
     Prediction(
         "learned_scale",
@@ -214,7 +276,7 @@ PREDICTIONS = (
         (
             Option(
                 "0: it does not depend on dₖ",
-                "One number is learned. But for each dₖ another one.",
+                "There is only one number to learn, but it comes out different for each dₖ.",
                 right=(-0.2, 0.2),
             ),
             Option(
@@ -223,12 +285,12 @@ PREDICTIONS = (
                 right=(-0.7, -0.3),
             ),
             Option(
-                "−1: like 1/dₖ", "That is the first world, where the match scores dₖ / 2.", right=(-1.2, -0.8)
+                "−1: like 1/dₖ", "That is the first world, where the match scores dₖ/2.", right=(-1.2, -0.8)
             ),
         ),
         after="**The exponent is a property of the data, not of the formula.** Where the evidence per coordinate stays the "
-        "same, the learned scale falls like 1/d. Where it thins out, like 1/√d. Below the figure: the exponents of three "
-        "fresh draws, from dₖ = 64 on.",
+        "same, the learned scale falls like 1/dₖ. Where it thins out, it falls like 1/√dₖ. Below the figure: the "
+        "exponents of three fresh draws, from dₖ = 64 on.",
         measured="{:.2f}",
     ),
     Prediction(
@@ -243,12 +305,14 @@ PREDICTIONS = (
             ),
             Option(
                 "key 1, score −2",
-                "In the middle before, and in the middle after: its order does not change.",
+                "It is in the middle before, and in the middle after.",
                 right=1,
             ),
-            Option("key 2, score −4", "The maximum is −1. Divided by it the scores are 1, 2 and 4.", right=2),
+            Option(
+                "key 2, score −4", "The maximum is −1. Divided by it, the scores are 1, 2 and 4.", right=2
+            ),
         ),
-        after="A negative maximum turns the order round: the worst key wins. A maximum of 0 gives no weights at all.",
+        after="A negative maximum reverses the order: the worst key wins. A maximum of 0 gives no weights at all.",
         measured="key {}",
     ),
     Prediction(
@@ -258,7 +322,7 @@ PREDICTIONS = (
             Option("0.0625", "That is 1/16: divided by dₖ, or by √dₖ twice.", right=(0.062, 0.063)),
             Option("0.25", "1/√16.", right=(0.2499, 0.2501)),
             Option("1", "That is no scale at all. The default is to scale.", right=(0.999, 1.001)),
-            Option("4", "√16 is what one divides *by*.", right=(3.99, 4.01)),
+            Option("4", "√16 is what you divide *by*.", right=(3.99, 4.01)),
         ),
         after="Six suspects. All run without an error and return weights that add up to 1. Two of them are right.",
         measured="{:.4f}",

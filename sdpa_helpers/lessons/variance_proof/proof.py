@@ -1,21 +1,21 @@
 """Lesson 02, the variance of a score: the proof, whose steps SymPy checks. Experiments and figures lie beside it.
 
-SymPy knows nothing here about normal curves: a random variable is a list of its moments, and independence is the
-rule that the mean of a product of powers is the product of their means.
+SymPy knows nothing here about normal curves, and no theorem about sums: a random variable is a list of its moments,
+linearity takes a polynomial apart into terms, and independence makes the mean of a product a product of means. What
+holds for every number of coordinates is proved by induction, with the number a symbol.
 """
 
 import html
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sdpa_helpers.lessons.variance_proof.typed import UnreadableError, as_expression, written
 
 if TYPE_CHECKING:
     import sympy
 
-
-POINTS = ((2, 3, 5, 7, 4), (0, 3, 5, 7, 4), (2, 3, 0, 1, 6))
-"""Values of μ_q, v_q, μ_k, v_k, d_k at which a wrong answer is shown to differ."""
+POINTS = ((2, 3, 5, 7, 4, 9), (0, 3, 5, 7, 4, 9), (2, 3, 0, 1, 6, 9))
+"""Values of m_q, v_q, m_k, v_k, d, v at which a wrong answer is shown to differ."""
 
 
 def expectation(
@@ -35,10 +35,18 @@ def expectation(
     return sympy.expand(total)
 
 
+def factored(expression: Any) -> str:
+    """As the page prints it, common factors in front."""
+    import sympy
+
+    return written(cast("sympy.Expr", sympy.factor(expression)))
+
+
 class Step(NamedTuple):
-    """A line of the proof: what it claims, the truth that SymPy derived, and slips with what they mean."""
+    """A line of the proof: what it claims, the truth that SymPy derived and from what, and slips with their meaning."""
 
     claim: str
+    uses: str
     truth: "sympy.Expr"
     slips: tuple[tuple["sympy.Expr", str], ...] = ()
 
@@ -49,116 +57,181 @@ class Proof:
     def __init__(self) -> None:
         import sympy
 
-        names = "μ_q v_q μ_k v_k"
         self.symbols: Any = (
-            *sympy.symbols(names, real=True),
-            sympy.Symbol("d_k", positive=True, integer=True),
+            *sympy.symbols("m_q v_q m_k v_k", real=True),
+            sympy.Symbol("d", positive=True, integer=True),
+            sympy.Symbol("v", real=True),
         )
-        self._draw: Any = sympy.symbols("q1:5 k1:5", real=True)
         self.steps: dict[int, Step] = dict(enumerate(self._derive(), start=1))
 
-    def _moments(self, d: int) -> dict[Any, tuple[Any, ...]]:
-        """Moments of q₁…q_d and k₁…k_d: all that the proof may use."""
-        mq, vq, mk, vk, _ = self.symbols
-        of_q, of_k = (1, mq, vq + mq**2), (1, mk, vk + mk**2)
-        return dict.fromkeys(self._draw[:d], of_q) | dict.fromkeys(self._draw[4 : 4 + d], of_k)
+    def _moments(self, queries: Any, keys: Any) -> dict[Any, tuple[Any, ...]]:
+        """Moments of coordinates of the query and of the key: all that the proof may use."""
+        mq, vq, mk, vk, *_ = self.symbols
+        return dict.fromkeys(queries, (1, mq, vq + mq**2)) | dict.fromkeys(keys, (1, mk, vk + mk**2))
 
-    def variance_expanded(self, d: int) -> "sympy.Expr":
+    def variance_expanded(self, size: int) -> "sympy.Expr":
         """Var(q·k) for one small number of coordinates, the long way: expand (q·k)², take the mean term by term."""
-        score: Any = sum(q * k for q, k in zip(self._draw[:d], self._draw[4 : 4 + d], strict=True))
-        moments = self._moments(d)
+        import sympy
+
+        queries, keys = (sympy.symbols(f"{name}1:{size + 1}") for name in "qk")
+        score: Any = sum(q * k for q, k in zip(queries, keys, strict=True))
+        moments = self._moments(queries, keys)
         return expectation(score**2, moments) - expectation(score, moments) ** 2
 
     def _derive(self) -> list[Step]:
-        mq, vq, mk, vk, d = self.symbols
-        (q1, q2), (k1, k2), two = self._draw[:2], self._draw[4:6], self._moments(2)
-        square, mean = expectation(q1**2, two), expectation(q1 * k1, two)
-        mean_square = expectation((q1 * k1) ** 2, two)
-        variance = mean_square - mean**2
-        covariance = expectation(q1 * k1 * q2 * k2, two) - mean * expectation(q2 * k2, two)
-        whole = d * variance + d * (d - 1) * covariance
+        import sympy
+
+        mq, vq, mk, vk, d, v = self.symbols
+        q, k, so_far, x, mean_of_x = sympy.symbols("q k S x m")
+        one = self._moments([q], [k])
+        mean, square = expectation(q * k, one), expectation((q * k) ** 2, one)
+        variance = sympy.expand(square - mean**2)
+        # Induction: let the sum of d products have the mean and the variance that are claimed. It is independent of
+        # the next query coordinate and of the next key coordinate.
+        more: dict[Any, Any] = one | {so_far: (1, d * mean, d * variance + (d * mean) ** 2)}
+        next_mean = expectation(so_far + q * k, more)
+        next_variance = sympy.expand(expectation((so_far + q * k) ** 2, more) - next_mean**2)
+        any_x: dict[Any, Any] = {x: (1, mean_of_x, v + mean_of_x**2)}
+        scaled = expectation((x / sympy.sqrt(d)) ** 2, any_x) - expectation(x / sympy.sqrt(d), any_x) ** 2
+        standard = {mq: 0, mk: 0, vq: 1, vk: 1}
         return [
             Step(
-                "E[q₁²]",
-                square,
-                (
-                    (mq**2, "That is E[q₁]². A square is larger on average: by the variance."),
-                    (vq, "That is the variance. It is the mean square only if the mean is 0."),
-                    (vq**2 + mq**2, "v_q is the variance already: don't square it."),
-                    (vq - mq**2, "v_q = E[q₁²] − μ_q². Solve it for E[q₁²]: which sign?"),
-                ),
-            ),
-            Step(
                 "E[q₁k₁]",
+                "independence",
                 mean,
                 (
                     (
                         mq + mk,
                         "That is E[q₁ + k₁]. The mean of a product of independent variables is a product.",
                     ),
-                    (self._zero(), "Only if one of the means is 0. Keep them general."),
+                    (sympy.Integer(0), "Only if one of the means is 0. Keep them general."),
+                    (mq**2 * mk**2, "That is the square of it. Squares come in step 2."),
                 ),
             ),
             Step(
                 "E[(q₁k₁)²]",
-                mean_square,
+                "independence, definition of the variance",
+                square,
                 (
-                    (mq**2 * mk**2, "That is E[q₁k₁]², the square of step 2: the variances are missing."),
-                    (vq * vk, "That is so only for means 0. Use step 1 for q₁ and for k₁."),
-                    (square, "That is E[q₁²] alone. Multiply by E[k₁²]."),
-                ),
-            ),
-            Step(
-                "Var(q₁k₁)",
-                variance,
-                (
-                    (vq * vk, "Two terms are missing: a mean in one factor passes the other's variance on."),
-                    (mean_square, "That is the mean square of step 3. Subtract the squared mean of step 2."),
-                    (mean_square - mean, "Subtract the SQUARE of the mean."),
-                ),
-            ),
-            Step(
-                "Cov(q₁k₁, q₂k₂)",
-                covariance,
-                (
-                    (mean**2, "That is E[q₁k₁q₂k₂]. The covariance subtracts the product of the two means."),
+                    (mq**2 * mk**2, "That is E[q₁k₁]², the square of step 1: the variances are missing."),
+                    (vq * vk, "That is so only for means 0. E[q₁²] = v_q + m_q², and the same for k₁."),
+                    (vq + mq**2, "That is E[q₁²] alone. Multiply by E[k₁²]."),
+                    (vq + mq**2 + vk + mk**2, "That is E[q₁²] + E[k₁²]. Independence makes it a product."),
                     (
-                        variance,
-                        "That is the variance, where both terms are the same. These two are independent.",
+                        (vq**2 + mq**2) * (vk**2 + mk**2),
+                        "A variance is a mean square already: don't square it. E[q₁²] = v_q + m_q².",
+                    ),
+                    (
+                        (vq - mq**2) * (vk - mk**2),
+                        "v_q = E[q₁²] − m_q². Solve it for E[q₁²]: which sign does m_q² get?",
+                    ),
+                    ((vq + mq) * (vk + mk), "E[q₁²] = v_q + m_q²: the mean is squared."),
+                    (
+                        vq * vk + mq**2 * mk**2,
+                        "Two terms are missing. Multiply (v_q + m_q²)(v_k + m_k²) out: there are four.",
                     ),
                 ),
             ),
             Step(
-                "Var(q·k)",
-                whole,
+                "Var(q₁k₁)",
+                "definition of the variance",
+                variance,
                 (
-                    (variance, "That is one coordinate. There are d_k of them."),
-                    (d**2 * variance, "Variances of independent terms add up: d_k of them, not d_k²."),
-                    (d * vq * vk, "Right for means 0. Use all three terms of step 4."),
+                    (
+                        vq * vk,
+                        "Two terms are missing: a mean in one factor lets the other's variance through.",
+                    ),
+                    (square, "That is the mean square of step 2. Subtract the square of step 1."),
+                    (square - mean, "Subtract the square of the mean."),
+                    (mean**2 - square, "The other way round: the mean square minus the squared mean."),
+                    (vq + vk, "That is Var(q₁ + k₁). Take step 2 minus the square of step 1."),
                 ),
             ),
             Step(
-                "Var(q·k), means 0, variances 1",
-                whole.subs({mq: 0, mk: 0, vq: 1, vk: 1}),
-                ((d**2, "The variance grows like d_k, not like its square."),),
+                "E[S + qk]",
+                "linearity",
+                next_mean,
+                (
+                    (d * mean, "That is E[S], the mean so far. The next product adds step 1 to it."),
+                    (mean, "That is the next product alone. Add it to E[S]."),
+                    (
+                        d * mean * mean,
+                        "You multiplied E[S] by the mean of the next product. Linearity adds them.",
+                    ),
+                    (sympy.Integer(0), "Only if one of the means is 0. Keep them general."),
+                ),
+            ),
+            Step(
+                "Var(S + qk)",
+                "linearity, independence, definition of the variance",
+                next_variance,
+                (
+                    (
+                        d * variance,
+                        "That is Var(S), the variance so far. The next product adds step 3 to it.",
+                    ),
+                    (variance, "That is the next product alone. Add it to Var(S)."),
+                    (
+                        (d + 1) ** 2 * variance,
+                        "That is for d + 1 copies of one product. Independent ones have covariance 0: "
+                        "add Var(S) and step 3.",
+                    ),
+                    ((d + 1) * vq * vk, "Right for means 0. Use all three terms of step 3."),
+                    (
+                        (d + 1) * square,
+                        "Those are mean squares. Add variances: Var(S) and step 3.",
+                    ),
+                    (
+                        next_variance + next_mean**2,
+                        "That is E[(S + qk)²]. Subtract the square of step 4.",
+                    ),
+                ),
+            ),
+            Step(
+                "Var(x/√d)",
+                "linearity, definition of the variance",
+                scaled,
+                (
+                    (
+                        v / sympy.sqrt(d),
+                        "The standard deviation is divided by √d. A variance is a mean square: what is (1/√d)²?",
+                    ),
+                    (v, "That is Var(x). Dividing x by √d divides x² by d."),
+                    (v * d, "Divide: (x/√d)² = x²/d."),
+                    (v / d**2, "That is Var(x/d). Here x is divided by √d."),
+                    (sympy.Integer(1), "Only if x has the variance d. Here it is v."),
+                ),
+            ),
+            Step(
+                "Var(q·k/√d), means 0, variances 1",
+                "steps 3, 5 and 6",
+                sympy.Integer(0) + scaled.subs(v, d * variance).subs(standard),
+                (
+                    (d, "That is Var(q·k). Step 6 says what dividing by √d does to it."),
+                    (1 / d, "That is Var(x/√d) of an x with variance 1. The score has variance d."),
+                    (sympy.sqrt(d), "The variance d is divided by d, not by √d."),
+                ),
             ),
         ]
 
-    @staticmethod
-    def _zero() -> "sympy.Expr":
+    def gaps(self) -> dict[str, "sympy.Expr"]:
+        """What has to be 0 for the induction: steps 4 and 5 minus what is claimed for d + 1 coordinates."""
         import sympy
 
-        return sympy.Integer(0)
+        d = self.symbols[4]
+        mean, variance = ((d + 1) * self.steps[number].truth for number in (1, 3))
+        return {
+            "step 4 − (d + 1) · step 1": sympy.expand(self.steps[4].truth - mean),
+            "step 5 − (d + 1) · step 3": sympy.expand(self.steps[5].truth - variance),
+        }
 
     def check(self, number: int, answer: object) -> None:
         """Say whether an answer equals what SymPy derived for a step, and if not, why.
 
         The answer is an expression, a number, or a string as the page prints it; `...` is an open answer.
         """
-        import sympy
-
         if not isinstance(number, int) or number not in self.steps:
-            print(f"There are the steps 1 to {len(self.steps)}.")
+            print(f"The steps are 1 to {len(self.steps)}.")
             return
         step = self.steps[number]
         if answer is ...:
@@ -173,9 +246,9 @@ class Proof:
             return
         if unknown := given.free_symbols - set(self.symbols):
             names = ", ".join(sorted(map(str, unknown)))
-            print(f"Step {number} has only μ_q, v_q, μ_k, v_k and d_k in it; yours has {names}.")
+            print(f"Step {number} may use m_q, v_q, m_k, v_k, d and v; yours has {names}.")
         elif self._same(given, step.truth):
-            right = written(sympy.expand(given))
+            right = factored(given)
             print(f"Step {number} is right: {step.claim} = {right}. SymPy finds the difference 0.")
         else:
             print(f"Step {number} is not right yet. {self._why(step, given)}")
@@ -197,23 +270,27 @@ class Proof:
             point = dict(zip(self.symbols, values, strict=True))
             yours, right = given.subs(point), step.truth.subs(point)
             if yours != right and yours.is_finite is not False:
-                where = ", ".join(f"{symbol} = {value}" for symbol, value in point.items())
-                return f"Take {where}: yours gives {yours}, the truth is {right}."
+                used = given.free_symbols | step.truth.free_symbols
+                where = ", ".join(f"{symbol} = {value}" for symbol, value in point.items() if symbol in used)
+                return f"{f'Take {where}: yours' if where else 'Yours'} gives {yours}, the truth is {right}."
         return "It differs somewhere: compare it term by term."
 
     def whole(self) -> "Lines":
-        """Every line as SymPy derived it, and the last one again by brute force for small d_k."""
+        """Every line as SymPy derived it, the induction, and the variance again by brute force for small d."""
         import sympy
 
         lines = [
-            f"{number}.  {step.claim:<31} = {written(step.truth)}" for number, step in self.steps.items()
+            f"{number}.  {step.claim + ',':<36}{step.uses}\n      = {factored(step.truth)}"
+            for number, step in self.steps.items()
         ]
-        lines += ["", "The long way, every product expanded:"]
-        formula, d = self.steps[6].truth, self.symbols[4]
+        lines += ["", "The induction. For d = 1 the claims are steps 1 and 3. From d to d + 1:"]
+        lines += [f"    {name} = {written(gap)}" for name, gap in self.gaps().items()]
+        lines += ["", "A check without any cleverness: (q·k)² multiplied out, its mean taken term by term."]
+        variance = self.steps[3].truth
         for size in (1, 2, 3, 4):
-            difference = sympy.expand(self.variance_expanded(size) - formula.subs(d, size))
-            lines.append(f"    d_k = {size}: differs from step 6 by {difference}")
-        return Lines("All seven lines, as SymPy derives them", "\n".join(lines))
+            difference = sympy.expand(self.variance_expanded(size) - size * variance)
+            lines.append(f"    d = {size}: differs by {written(difference)}")
+        return Lines("The whole proof, as SymPy derives it", "\n".join(lines))
 
 
 class Lines(NamedTuple):

@@ -1,7 +1,7 @@
 """Read what a learner types for a step of the proof: an expression, a number, or a string as the page prints it.
 
-A string is never evaluated, by Python or by SymPy (whose `sympify` runs code). It is read sign by sign: five names,
-numbers, + − · / and powers. All that is not understood becomes one sentence that says what to write instead.
+A string is never evaluated, by Python or by SymPy (whose `sympify` runs code). It is read sign by sign: six names,
+numbers, + − · / and powers. Whatever is not understood becomes one sentence that says what to write instead.
 """
 
 import numbers
@@ -29,11 +29,12 @@ _NAMES = {
     "sq": ("σq", "sigmaq"),
     "sk": ("σk", "sigmak"),
     "d": ("dk", "d"),
+    "v": ("v",),
 }
 _NAME_OF = {spelling: name for name, spellings in _NAMES.items() for spelling in spellings}
 _A_NAME = "|".join(sorted(_NAME_OF, key=len, reverse=True))
 _TOKEN = re.compile(r"\s*(?:([0-9]+\.?[0-9]*|\.[0-9]+)|([^\W\d]+)|(\*\*|[-+*/^()=,]))")
-_KNOWN = "The names are μ_q, v_q, μ_k, v_k and d_k (mq, vq, mk, vk and d will do)."
+_KNOWN = "The names are m_q, v_q, m_k, v_k, d and v."
 
 
 class UnreadableError(ValueError):
@@ -41,7 +42,7 @@ class UnreadableError(ValueError):
 
 
 def as_expression(answer: Any, symbols: "tuple[Any, ...]") -> "sympy.Expr":
-    """The answer as an expression in `symbols`, which are μ_q, v_q, μ_k, v_k, d_k.
+    """The answer as an expression in `symbols`, which are m_q, v_q, m_k, v_k, d, v.
 
     Raises:
         UnreadableError: it is none; the text says what to do.
@@ -52,10 +53,10 @@ def as_expression(answer: Any, symbols: "tuple[Any, ...]") -> "sympy.Expr":
         return _read(answer, symbols)
     if answer is None:
         raise UnreadableError(
-            "None is no answer yet. Write an expression; the folded answer above shows one."
+            "None is not an answer yet. Write an expression; the folded answer above shows one."
         )
     if isinstance(answer, sympy.Expr):
-        return _of_a_sensible_size(answer)
+        return _of_a_sensible_size(_exact(answer))
     if isinstance(answer, (bool, sympy.logic.boolalg.Boolean)):
         raise UnreadableError("A comparison is True or False. Write the expression alone, without == or <.")
     if isinstance(answer, numbers.Real):
@@ -64,19 +65,27 @@ def as_expression(answer: Any, symbols: "tuple[Any, ...]") -> "sympy.Expr":
             raise UnreadableError("That number is not finite, or far too large.")
         return sympy.Rational(str(answer))
     if isinstance(answer, (tuple, list, set, dict)):
-        raise UnreadableError("One expression is asked for, not several in brackets or with commas.")
+        raise UnreadableError("Write one expression, not several in brackets or with commas.")
     if callable(answer):
         raise UnreadableError("That is a function. Write the expression that it computes.")
     raise UnreadableError(
-        f"An object of type {type(answer).__name__} is no expression. Write it with the names, or as a string."
+        f"An object of type {type(answer).__name__} is not an expression. Write it with the names, or as a string."
     )
 
 
 def written(expression: "sympy.Expr") -> str:
-    """As the page prints it, e.g. "d_k (v_k v_q + v_k μ_q²)"."""
+    """As the page prints it, e.g. "d (m_q² v_k + v_k v_q)"."""
     digits = {ord(plain): high for high, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True)}
     text = re.sub(r"\*\*(\d+)", lambda power: power[1].translate(digits), str(expression))
     return text.replace("*", " ").replace("-", "−")
+
+
+def _exact(expression: Any) -> Any:
+    """Decimals as fractions: `d**0.5` is √d."""
+    import sympy
+
+    floats = [number for number in expression.atoms(sympy.Float) if number.is_finite]
+    return expression.xreplace({number: sympy.Rational(str(number)) for number in floats})
 
 
 def _of_a_sensible_size(expression: Any) -> Any:
@@ -107,11 +116,11 @@ def _read(text: str, symbols: tuple[Any, ...]) -> Any:
         raise UnreadableError(f"That is longer than {LONGEST} characters. The steps have short answers.")
     tokens = _tokens(text)
     if not tokens:
-        raise UnreadableError('The string is empty. Write an expression, for example "2 v_q + μ_k²".')
+        raise UnreadableError('The string is empty. Write an expression, for example "2 v_q + m_k²".')
     if "=" in tokens:
         raise UnreadableError("Write only what stands on the right of the equals sign.")
     if "," in tokens:
-        raise UnreadableError("One expression is asked for, not several with commas. A decimal has a point.")
+        raise UnreadableError("Write one expression, not several with commas. A decimal has a point.")
     return _Reader(tokens, symbols).whole()
 
 
@@ -125,7 +134,7 @@ def _tokens(text: str) -> list[str]:
     while text[at:].strip():
         token = _TOKEN.match(text, at)
         if not token:
-            raise UnreadableError(f"{text[at:].strip()[0]!r} is no sign that belongs here. {_KNOWN}")
+            raise UnreadableError(f"{text[at:].strip()[0]!r} does not belong here. {_KNOWN}")
         number, word, sign = token.groups()
         found += [number or sign] if number or sign else _names_in(word)
         at = token.end()
@@ -136,7 +145,7 @@ def _names_in(word: str) -> list[str]:
     """ "v_qv_k" is two names: ["vq", "vk"]."""
     plain = word.replace("_", "")
     if not re.fullmatch(f"(?:{_A_NAME})+", plain):
-        raise UnreadableError(f"{word!r} is no name that belongs here. {_KNOWN}")
+        raise UnreadableError(f"{word!r} is not one of the names. {_KNOWN}")
     return [_NAME_OF[name] for name in re.findall(_A_NAME, plain)]
 
 
@@ -146,9 +155,9 @@ class _Reader:
     def __init__(self, tokens: list[str], symbols: tuple[Any, ...]) -> None:
         import sympy
 
-        mq, vq, mk, vk, d = symbols
+        mq, vq, mk, vk, d, v = symbols
         self.names: Mapping[str, Any] = {
-            "mq": mq, "vq": vq, "mk": mk, "vk": vk, "d": d, "sq": sympy.sqrt(vq), "sk": sympy.sqrt(vk)
+            "mq": mq, "vq": vq, "mk": mk, "vk": vk, "d": d, "v": v, "sq": sympy.sqrt(vq), "sk": sympy.sqrt(vk)
         }  # fmt: skip
         self.number = sympy.Rational
         self.tokens, self.depth = tokens, 0
@@ -182,7 +191,9 @@ class _Reader:
             value = whole.value / more.value if sign == "/" else whole.value * more.value
             whole = _limited(_Part(value, whole.factors + more.factors))
         if self.tokens and self.tokens[0][0] in "0123456789.":
-            raise UnreadableError("A number behind a name needs a sign: mq^2 is the square, 2 mq twice μ_q.")
+            raise UnreadableError(
+                "A number after a name needs a sign: m_q^2 is the square, 2 m_q is twice m_q."
+            )
         return whole
 
     def _signed(self) -> _Part:
@@ -198,7 +209,7 @@ class _Reader:
             return base
         exponent = self._atom()
         if not (exponent.value.is_Integer and 0 <= exponent.value <= HIGHEST) or self._next("^", "**"):
-            raise UnreadableError(f"A power here is a whole number from 0 to {HIGHEST}, as in μ_q² or mq^2.")
+            raise UnreadableError(f"A power here is a whole number from 0 to {HIGHEST}, as in m_q² or m_q^2.")
         return _limited(_Part(base.value**exponent.value, base.factors * max(1, int(exponent.value))))
 
     def _atom(self) -> _Part:

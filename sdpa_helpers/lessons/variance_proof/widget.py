@@ -1,7 +1,7 @@
 """Lesson 02's widget: draw scores, and compare their histogram with the bell N(0, d_k) that the proof promises.
 
 A score of thousands of coordinates costs no more here than one of a single coordinate, and nothing is approximated:
-for normal components a score depends on a few normal numbers and one chi-square, for components with few values on
+for normal coordinates a score depends on a few normal numbers and one chi-square, for coordinates with few values on
 how often each pair of values occurs.
 """
 
@@ -53,15 +53,15 @@ _LEVELS = {
     "coins": np.array([-1.0, 1.0]),
     "dice": np.array([-5.0, -3.0, -1.0, 1.0, 3.0, 5.0]) / np.sqrt(35 / 3),
 }
-"""What a component can be, each value equally likely: mean 0, variance 1. A die is a small uniform distribution."""
+"""What a coordinate can be, each value equally likely: mean 0, variance 1. A die is a small uniform distribution."""
 
 
 def correlated_scores(
     d: int, kind: str = "normal", rho: float = 0.0, mean: float = 0.0, draw: int = 0, count: int = COUNT
 ) -> Float[Array, "count"]:
-    """Independent scores of vectors whose components have this mean and variance 1, qᵢ correlated with kᵢ by `rho`.
+    """Independent scores of vectors whose coordinates have this mean and variance 1, qᵢ correlated with kᵢ by `rho`.
 
-    Normal components are jointly normal. Coins and dice: kᵢ is (with its sign turned, if rho < 0) the same as qᵢ
+    Normal coordinates are jointly normal. Coins and dice: kᵢ is (with its sign turned, if rho < 0) the same as qᵢ
     with probability |rho|, otherwise it is cast anew. The same draw gives the same scores.
     """
     rng = np.random.default_rng([7, draw])
@@ -91,7 +91,7 @@ def promised(
     """The exact mean and variance of `scale` times a score of `correlated_scores`.
 
     Per coordinate, with a and b of mean 0: (m + a)(m + b) = m² + m(a + b) + ab, whose terms are uncorrelated
-    because the components are symmetric. Var(a + b) = 2 + 2ρ, and Var(ab) depends on the fourth moment.
+    because the coordinates are symmetric. Var(a + b) = 2 + 2ρ, and Var(ab) depends on the fourth moment.
     """
     if kind == "normal":
         of_product = 1 + rho**2
@@ -102,7 +102,7 @@ def promised(
 
 
 def measured(sample: Float[Array, "n"]) -> tuple[Interval, Interval]:
-    """Mean and variance of a sample, with their 95 % bootstrap intervals."""
+    """Mean and variance of a sample, with their 95% bootstrap intervals."""
     counts, n = _resamples(len(sample)), len(sample)
     centre = sample.mean()
     moved = sample - centre
@@ -136,10 +136,10 @@ def draw_histogram(state: State) -> Drawing:
 
 def sentence(state: State, centre: Interval, variance: Interval, exact: Moments, outside: float) -> str:
     """What the picture shows."""
-    share = f"{100 * outside:.0f} %" if outside >= 0.01 else "Fewer than 1 %"
+    share = f"{100 * outside:.0f}%" if outside >= 0.01 else "Fewer than 1%"
     beyond = f" {share} of the scores lie beyond the axis." if outside else ""
     return (
-        f"{COUNT} scores, components: {state['kind']}, dₖ = {state['d_k']}, scale {state['scale']}. "
+        f"{COUNT:,} scores, coordinates: {state['kind']}, dₖ = {state['d_k']}, scale {state['scale']}. "
         f"Mean {plain(centre.value)}, exactly {plain(exact.mean)}; "
         f"variance {plain(variance.value)} ({plain(variance.low)} to {plain(variance.high)}), "
         f"exactly {plain(exact.variance)}.{beyond}"
@@ -181,7 +181,7 @@ def _histogram(canvas: Canvas, sample: Float[Array, "n"], bell: float, exact: Mo
     canvas.curve([(x(p), y(c)) for p, c in zip(places, curve, strict=True)], "currentColor", 2.5)
     canvas.axis(x, 236, ticks(low, high), _UNITS[state["scale"]])
     canvas.box((12, 6), 14, 11, "currentColor", opacity=0.4)
-    canvas.text((32, 16), f"{len(sample)} scores", size=13)
+    canvas.text((32, 16), f"{len(sample):,} scores", size=13)
     canvas.line((126, 12), (152, 12), width=2.5)
     name = {"1": "N(0, dₖ)", "1/√d": "N(0, dₖ) ÷ √dₖ = N(0, 1)", "1/d": "N(0, dₖ) ÷ dₖ"}[state["scale"]]
     canvas.text((158, 16), f"the bell {name}", size=13)
@@ -192,7 +192,7 @@ def _numbers(canvas: Canvas, centre: Interval, variance: Interval, exact: Moment
     """A table: mean and variance, measured, by formula, and of the bell."""
     columns = (160, 326, 436, DRAWN_WIDTH)  # where they end
     for end, title in zip(
-        columns, ("measured", "95 % interval", "exact, formula", "of the bell"), strict=True
+        columns, ("measured", "95% interval", "exact, formula", "of the bell"), strict=True
     ):
         canvas.text((end, 298), title, anchor="end", size=13)
     for row, (name, found, formula, of_bell) in enumerate(
@@ -246,20 +246,20 @@ def still_histograms() -> Picture:
     style.legend(axes[0], loc="center left")
     return style.show(
         fig,
-        f"Histograms of {COUNT} scores of normal components on one axis, wider and wider, "
+        f"Histograms of {COUNT:,} scores of normal coordinates on one axis, wider and wider, "
         f"each under the bell N(0, dₖ). {'; '.join(facts)}.",
     )
 
 
 def explore_scores() -> Panel:
-    """Move d_k, the kind of components, correlation, mean and scale: does the histogram stay under its bell?"""
+    """Move d_k, the kind of coordinates, correlation, mean and scale: does the histogram stay under its bell?"""
     two = "{:.2f}".format
     return Panel(
         "variance_proof",
         "Does the bell N(0, dₖ) fit?",
         [
             slider("d_k", "dₖ", STOPS, 64, str),
-            choice("kind", "components", KINDS, "normal"),
+            choice("kind", "coordinates", KINDS, "normal"),
             slider(
                 "rho",
                 "correlation ρ(qᵢ, kᵢ)",
@@ -269,7 +269,7 @@ def explore_scores() -> Panel:
             ),
             slider(
                 "mean",
-                "mean of all components",
+                "mean of all coordinates",
                 [i / 10 for i in range(-20, 21)],
                 0.0,
                 lambda x: f"{x:.1f}".replace("-", "−"),
