@@ -33,8 +33,8 @@ BLIND = Invariant("a-query-sees-nothing", "At least one query sees no key at all
 NUMBERS = (
     "The mask holds the numbers 0 and 1. A mask of numbers is added to the scores, or refused; make it bool."
 )
-ADDITIVE = "This is the additive form, 0 and −∞. The boolean form is asked for."
-ADDITIVE_FINITE = "This is the additive form, 0 and a number far below. The boolean form is asked for."
+ADDITIVE = "This is the additive form, 0 and −∞. Return the boolean form."
+ADDITIVE_FINITE = "This is the additive form, 0 and a number far below. Return the boolean form."
 
 SENSE = Factor(
     "sense",

@@ -16,29 +16,40 @@ from sdpa_helpers.lessons.masking.exercises.shared import additive
 
 PROMPT = """`to_boolean(mask, convention)`: read a mask in its own convention, return it in ours.
 
-- `mask`: an array of any shape.
-- `convention`: one of these four words.
-- Returns the same shape, dtype bool, True = may attend.
+- `mask`: an array.
+- `convention`: one of these nine names.
+- Returns dtype bool, True = may attend, in a shape that broadcasts to (batch, heads, n_q, n_k).
 
-| convention | what the array holds |
-|---|---|
-| `"true-may-attend"` | bool, True = may attend |
-| `"true-blocked"` | bool, True = blocked |
-| `"additive"` | floats that are added to the scores. **−10 000 or less hides**: −∞, −1e9, the lowest float32. Anything above is a bias, and the key stays visible |
-| `"one-may-attend"` | 1 = may attend, 0 = hidden; ints or floats |
+| convention | what the array holds | shape, and the shape to return |
+|---|---|---|
+| `"true-may-attend"` | bool, True = may attend | any; the same |
+| `"true-blocked"` | bool, True = blocked | any; the same |
+| `"additive"` | floats that are added to the scores. **−10,000 or less hides**: −∞, −1e9, the lowest float32. Anything above is a bias, and the key stays visible | any; the same |
+| `"one-may-attend"` | 1 = may attend, 0 = hidden; ints or floats | any; the same |
+| `"jax-mask"` | as `"true-may-attend"` | any; the same |
+| `"jax-bias"` | as `"additive"` | any; the same |
+| `"tensorflow-tutorial"` | 1 = **hidden**, 0 = may attend; floats that the tutorial multiplies by −1e9 | any; the same |
+| `"keras"` | bool, True = may attend | (batch, n_q, n_k); (batch, 1, n_q, n_k) |
+| `"hugging-face"` | 1 = may attend, 0 = padding; ints | (batch, n_k); (batch, 1, 1, n_k) |
 
-Example: {example:1}.
+Examples: {example:1}. {example:2}.
 """
 
 
 def to_boolean(mask, convention):
-    """A mask of any convention -> bool of the same shape, True = may attend."""
-    if convention == "true-may-attend":
+    """A mask of any convention -> bool, True = may attend, ready for (batch, heads, n_q, n_k)."""
+    if convention in ("true-may-attend", "jax-mask"):
         return mask
     if convention == "true-blocked":
         return ~mask
-    if convention == "additive":
+    if convention in ("additive", "jax-bias"):
         return mask > -1e4
+    if convention == "tensorflow-tutorial":
+        return mask == 0
+    if convention == "keras":
+        return mask[:, None]
+    if convention == "hugging-face":
+        return mask[:, None, None] != 0
     return mask != 0  # "one-may-attend"
 
 
@@ -48,6 +59,11 @@ def _to_boolean_table(mask, convention):
         "true-blocked": np.logical_not,
         "additive": lambda m: np.logical_not(m <= -10_000),
         "one-may-attend": lambda m: m == 1,
+        "jax-mask": lambda m: np.logical_not(np.logical_not(m)),
+        "jax-bias": lambda m: np.greater(m, -10_000.0),
+        "tensorflow-tutorial": lambda m: np.logical_not(m.astype(bool)),
+        "keras": lambda m: m.reshape(len(m), 1, *m.shape[1:]),
+        "hugging-face": lambda m: np.expand_dims(m, (1, 2)).astype(bool),
     }
     return rules[convention](mask)
 
@@ -59,8 +75,12 @@ def _converter(**changed):
         "true_blocked": lambda m: ~m,
         "additive": lambda m: m > -1e4,
         "one_may_attend": lambda m: m != 0,
+        "tensorflow_tutorial": lambda m: m == 0,
+        "keras": lambda m: m[:, None],
+        "hugging_face": lambda m: m[:, None, None] != 0,
         **changed,
     }
+    rules = {"jax_mask": rules["true_may_attend"], "jax_bias": rules["additive"], **rules}
     return lambda mask, convention: rules[convention.replace("-", "_")](mask)
 
 
@@ -87,7 +107,7 @@ def _positive(rng):
 
 
 def _close_to_the_threshold(rng):
-    """On both sides of −10 000, down to the last digit, and on the way there."""
+    """On both sides of −10,000, down to the last digit, and on the way there."""
     row = np.array(
         [-1e4, np.nextafter(-1e4, 0), np.nextafter(-1e4, -np.inf), -9999.0, -10001.0, -5000.0, -100.0, -0.5]
     )
@@ -96,12 +116,32 @@ def _close_to_the_threshold(rng):
 
 _ABOVE = (
     "A positive number hides the key, at least a large one: `abs(mask)` does that, and so does a limit from above. Only "
-    "−10 000 or less hides. A positive bias makes a key more visible."
+    "−10,000 or less hides. A positive bias makes a key more visible."
 )
 
 
-def _build(may, blocked, added, ones, form):
-    rule = _converter(true_may_attend=may, true_blocked=blocked, additive=added, one_may_attend=ones)
+_KERAS = (
+    "The shape (batch, n_q, n_k) of Keras has no axis for the heads. As it is, the batch is read as heads: put an axis of "
+    "length 1 after the first."
+)
+_PADDING = (
+    "A padding mask (batch, n_k) that is returned as it is will be read as (n_q, n_k), and no error tells you when the batch "
+    "is as long as the text. It needs axes for heads and queries: (batch, 1, 1, n_k)."
+)
+_ONE_AXIS = "(batch, 1, n_k) has one axis too few: beside heads it is read as (heads, n_q, n_k). Put in two axes: (batch, 1, 1, n_k)."
+_TUTORIAL = "In TensorFlow's tutorial 1 means hidden, since it is multiplied by −1e9 and added. You read it as visible."
+
+
+def _build(may, blocked, added, ones, tutorial, keras, padding, form):
+    rule = _converter(
+        true_may_attend=may,
+        true_blocked=blocked,
+        additive=added,
+        one_may_attend=ones,
+        tensorflow_tutorial=tutorial,
+        keras=keras,
+        hugging_face=padding,
+    )
     return lambda mask, convention: form(rule(mask, convention))
 
 
@@ -130,12 +170,12 @@ MISTAKES = Products(
                     Option(
                         "another-threshold",
                         lambda m, at=at: m > at,
-                        "Your threshold for additive masks is another one: −10 000 or less hides, and everything above "
+                        "Your threshold for additive masks is another one: −10,000 or less hides, and everything above "
                         "it is a bias.",
                     )
                     for at in (-1.0, -10.0, -100.0, -1000.0, -5000.0, -9999.0, -1e5, -1e6)
                 ),
-                # Others between these return the same: the positive biases that occur are below 9, 150 and 20 000.
+                # Others between these return the same: the positive biases that occur are below 9, 150 and 20,000.
                 *(
                     Option("positive-bias-hides", lambda m, most=most: (m > -1e4) & (m <= most), _ABOVE)
                     for most in (0.0, 100.0, 1e4)
@@ -150,6 +190,17 @@ MISTAKES = Products(
                 Option("ones-taken-for-additive", lambda m: m > -1e4),
             ),
         ),
+        Factor("tutorial", lambda m: m == 0, (Option("tutorial-not-turned-round", lambda m: m != 0),)),
+        Factor("keras", lambda m: m[:, None], (Option("keras-without-heads", lambda m: m),)),
+        Factor(
+            "padding",
+            lambda m: m[:, None, None] != 0,
+            (
+                Option("padding-without-axes", lambda m: m != 0),
+                Option("padding-with-one-axis", lambda m: m[:, None] != 0),
+                Option("padding-axes-in-front", lambda m: (m != 0)[None, None]),
+            ),
+        ),
         Factor("may", lambda m: m, (Option("both-booleans-turned-round", lambda m: ~m),)),
         Factor("form", lambda m: m, (Option("numbers-not-booleans", lambda m: m * 1),)),
     ),
@@ -162,17 +213,20 @@ EXERCISE = Exercise(
     lesson="05_masking",
     title="One convention for all",
     prompt=PROMPT,
-    examples=(Example(([0, -8, -1e9], "additive"), form="values"),),
+    examples=(
+        Example(([0, -8, -1e9], "additive"), form="values"),
+        Example((np.array([[1, 1], [1, 0]]), "hugging-face"), form="values"),
+    ),
     difficulty=2,
-    minutes=10,
+    minutes=15,
     reference=to_boolean,
     cases=(
         Case("True = may attend", lambda rng: (_allowed(rng, 3, 1, 5), "true-may-attend")),
         Case("True = blocked", lambda rng: (read_only(_allowed(rng, 6)), "true-blocked")),
         Case("0 and −∞, added", lambda rng: (additive(_allowed(rng, 4, 6)), "additive")),
         Case(
-            "the lowest float32, added",
-            lambda rng: (additive(_allowed(rng, 2, 1, 4, 6), float(np.finfo(np.float32).min)), "additive"),
+            "the lowest float32, a bias of JAX",
+            lambda rng: (additive(_allowed(rng, 2, 1, 4, 6), float(np.finfo(np.float32).min)), "jax-bias"),
         ),
         Case(
             "small biases as well",
@@ -185,9 +239,9 @@ EXERCISE = Exercise(
             says="A positive bias makes a key more visible, however large it is.",
         ),
         Case(
-            "biases close to −10 000",
+            "biases close to −10,000",
             _close_to_the_threshold,
-            says="−10 000 or less hides; anything above it is a bias, also −9 999, and the key stays visible.",
+            says="−10,000 or less hides; anything above it is a bias, also −9,999, and the key stays visible.",
         ),
         Case(
             "whole numbers 0 and 1",
@@ -200,14 +254,34 @@ EXERCISE = Exercise(
             says="Masks often come as uint8, one byte each. The axis of length 1 stays.",
         ),
         Case(
-            "True = may attend, for one text",
-            lambda rng: (_allowed(rng, 12), "true-may-attend"),
+            "a mask of JAX, for one text",
+            lambda rng: (_allowed(rng, 12), "jax-mask"),
             says="One axis of twelve keys: any shape comes back as it was.",
         ),
         Case(
             "True = blocked, for one key",
             lambda rng: (read_only_strided(~np.tri(9, 1, k=-4, dtype=bool)), "true-blocked"),
             says="Nine queries and one key: any shape comes back as it was.",
+        ),
+        Case(
+            "TensorFlow's tutorial, padding and future",
+            lambda rng: (1.0 - _allowed(rng, 3, 1, 5, 6), "tensorflow-tutorial"),
+            says="1 marks what is hidden: the tutorial multiplies it by −1e9 and adds it.",
+        ),
+        Case(
+            "Keras, a batch of masks",
+            lambda rng: (_allowed(rng, 3, 4, 5), "keras"),
+            says="(batch, n_q, n_k) has no axis for the heads: ours is (batch, 1, n_q, n_k).",
+        ),
+        Case(
+            "Hugging Face, padding",
+            lambda rng: (strided(_allowed(rng, 4, 6).astype(int)), "hugging-face"),
+            says="One row for each sentence: it becomes (batch, 1, 1, n_k), or the batch is read as queries.",
+        ),
+        Case(
+            "Hugging Face, as many sentences as tokens",
+            lambda rng: (_allowed(rng, 5, 5).astype(int), "hugging-face"),
+            says="Five sentences of five tokens: no shape will warn you if the two axes are missing.",
         ),
         Case(
             "one number",
@@ -240,7 +314,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "both-booleans-turned-round",
             _converter(true_may_attend=lambda m: ~m),
-            "'true-may-attend' is what is asked for already: leave it as it is.",
+            "'true-may-attend' is our convention already: leave it as it is.",
         ),
         WrongAnswer(
             "booleans-exchanged",
@@ -265,7 +339,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "only-infinity-hides",
             _converter(additive=lambda m: m != -np.inf),
-            "You let only −∞ hide. Large finite numbers are used as well: −1e9, −10 000, the lowest float32.",
+            "You let only −∞ hide. Large finite numbers are used as well: −1e9, −10,000, the lowest float32.",
         ),
         WrongAnswer(
             "only-zero-is-visible",
@@ -280,12 +354,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "threshold-below-1e9",
             _converter(additive=lambda m: m > -1e9),
-            "−10 000 hides too, by the rule of this exercise: everything at or below it.",
+            "−10,000 hides too, by the rule of this exercise: everything at or below it.",
         ),
         WrongAnswer(
             "threshold-itself-is-visible",
             _converter(additive=lambda m: m >= -1e4),
-            "Exactly −10 000 hides as well: at or below it.",
+            "Exactly −10,000 hides as well: at or below it.",
         ),
         WrongAnswer(
             "ones-turned-round",
@@ -297,6 +371,20 @@ EXERCISE = Exercise(
             _converter(one_may_attend=lambda m: m > -1e4),
             "You treated 0 and 1 as an additive mask: everything is visible then. That is how a 0/1 mask fails when "
             "it is added.",
+        ),
+        WrongAnswer(
+            "tutorial-not-turned-round",
+            _converter(tensorflow_tutorial=lambda m: m != 0),
+            _TUTORIAL,
+        ),
+        WrongAnswer("keras-without-heads", _converter(keras=lambda m: m), _KERAS),
+        WrongAnswer("padding-without-axes", _converter(hugging_face=lambda m: m != 0), _PADDING),
+        WrongAnswer("padding-with-one-axis", _converter(hugging_face=lambda m: m[:, None] != 0), _ONE_AXIS),
+        WrongAnswer(
+            "padding-axes-in-front",
+            _converter(hugging_face=lambda m: (m != 0)[None, None]),
+            "Two axes in front give (1, 1, batch, n_k): the batch stands where the queries belong. The new axes go between "
+            "batch and keys.",
         ),
         WrongAnswer(
             "numbers-not-booleans",
@@ -311,8 +399,9 @@ EXERCISE = Exercise(
     ),
     hints=(
         "Take a key that may be seen. What does each convention write for it? And for a hidden one?",
-        "One of them needs nothing, one `~`, two a comparison. For 'additive' ask how low a number has to be to hide.",
-        "`~mask`, `mask > -1e4` and `mask != 0` are three of the four.",
+        "Two of the nine need nothing, one a `~`, four a comparison, and two need new axes. For 'additive' ask how low a number "
+        "has to be to hide.",
+        "`~mask`, `mask > -1e4`, `mask != 0`, `mask == 0`, and `mask[:, None]` for an axis after the first.",
     ),
     mistakes=MISTAKES,
 )
