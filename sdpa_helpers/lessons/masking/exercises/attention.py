@@ -825,7 +825,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "weights-not-returned",
             _attend(mix=lambda w, V, Q, K: w @ V),
-            "You return the output alone. The weights are asked for too: return (output, weights).",
+            "You return the output alone. Return the weights too: (output, weights).",
         ),
         WrongAnswer(
             "output-not-returned",
@@ -948,13 +948,13 @@ EXERCISE = Exercise(
         WrongAnswer(
             "nan-left-in-the-weights",
             _nan_only_in_weights,
-            "The output is mended, but the weights of an empty row are still NaN. They have to be zeros too.",
+            "The output is repaired, but the weights of an empty row are still NaN. They have to be zeros too.",
         ),
         WrongAnswer(
             "empty-row-averages-the-values",
             _average_of_empty_rows,
             "The weights of an empty row are 0, and its output is not: it is the plain mean of the values, as equal "
-            "weights make it. Both have to be 0: mend the weights before they meet V.",
+            "weights make it. Both have to be 0: repair the weights before they meet V.",
         ),
         WrongAnswer(
             "one-empty-row-empties-all",
@@ -1005,7 +1005,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "always-causal",
             _always_causal,
-            "You apply a causal mask although none was asked for. Only the mask that is passed in counts.",
+            "You apply a causal mask of your own. Only the mask that is passed in counts.",
         ),
         WrongAnswer(
             "causal-without-a-mask",

@@ -117,7 +117,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "infinity-times-zero",
             lambda n_q, n_k: np.triu(np.ones((n_q, n_k)), k=1) * -np.inf,
-            "0 · (−∞) is NaN, so the visible half is NaN. And the boolean form is asked for.",
+            "0 · (−∞) is NaN, so the visible half is NaN. And the mask has to be boolean.",
         ),
         WrongAnswer(
             "arguments-swapped",

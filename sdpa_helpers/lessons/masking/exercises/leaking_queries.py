@@ -9,7 +9,7 @@ PROMPT = """`leaking_queries(before, after, changed)`: somebody ran a causal att
 
 - `before`, `after`, shape `(..., n_q, d_v)`: the outputs of the two runs.
 - `changed`: the position that was changed, an int.
-- Returns shape `(n_q,)`, dtype bool: True for each query $i <$ `changed` whose output moved, in any component and any batch entry or head.
+- Returns shape `(n_q,)`, dtype bool: True for each query $i <$ `changed` whose output moved, in any coordinate and any batch entry or head.
 
 A number moved when it differs by more than 1e-9; less is rounding. A NaN, in either run, counts as moved.
 
@@ -58,7 +58,7 @@ def _experiment(rng, shape, changed, leaks):
 
 
 def _two_leaks(rng):
-    """One whose components cancel, one that leaves component 0 alone."""
+    """One whose coordinates cancel, one that leaves coordinate 0 alone."""
     return _experiment(rng, (7, 3), 5, {1: [2.0, -3.0, 1.0], 4: [0.0, 1.0, 1.0]})
 
 
@@ -97,7 +97,7 @@ def _not_close_nan_equal(before, after):
     return ~np.isclose(after, before, rtol=0, atol=1e-9, equal_nan=True)
 
 
-ALL_COMPONENTS = "You ask that every component of a row moved. One is enough for a leak."
+ALL_COMPONENTS = "You require every coordinate of a row to move. One is enough for a leak."
 FIRST_AXIS = (
     "Axis 0 is the queries only when there is no batch in front: count from the end. The queries are the last axis but "
     "one, and everything else is joined with any."
@@ -201,19 +201,19 @@ EXERCISE = Exercise(
             says="A NaN, in either run, counts as moved; in both runs as well.",
         ),
         Case(
-            "one query, one component",
+            "one query, one coordinate",
             lambda rng: _experiment(rng, (1, 1, 1), 1, {0: [0.5]}),
             says="An axis of length 1 is an axis like any other: the result has shape (1,).",
         ),
         Case(
             "wide outputs, many queries",
             lambda rng: _experiment(rng, (40, 12), 30, {3: [0.0] * 11 + [1.0], 25: [0.0] * 9 + [-1.0] * 3}),
-            says="Forty queries with twelve components: a leak may show in the last of them alone.",
+            says="Forty queries with twelve coordinates: a leak may show in the last of them alone.",
         ),
         Case(
             "as many heads as queries",
             lambda rng: _experiment(rng, (5, 5, 5), 3, {0: [0.0, 0.0, 0.0, 0.0, 2.0], 2: [1.0] * 5}),
-            says="Heads, queries and components are all 5: here no shape tells that an axis is not the one it should be.",
+            says="Heads, queries and coordinates are all 5: here no shape tells that an axis is not the one it should be.",
         ),
         Case(
             "just above the tolerance",
@@ -302,7 +302,7 @@ EXERCISE = Exercise(
             lambda before, after, changed: _early(
                 _any_lead(~(np.abs((after - before).sum(axis=-1)) <= 1e-9)), changed
             ),
-            "You added the differences before taking their size: what moves up in one component and down in another "
+            "You added the differences before taking their size: what moves up in one coordinate and down in another "
             "cancels.",
         ),
         WrongAnswer(
@@ -315,14 +315,14 @@ EXERCISE = Exercise(
         WrongAnswer(
             "first-component-only",
             lambda before, after, changed: _early(_any_lead(_moved(before, after)[..., 0]), changed),
-            "Only the first component of each output was looked at.",
+            "You looked at the first coordinate of each output only.",
         ),
         WrongAnswer(
             "all-components-must-move",
             lambda before, after, changed: _early(
                 _moved(before, after).reshape(-1, *before.shape[-2:]).all(axis=(0, -1)), changed
             ),
-            "You ask that everything moved: every head and every component. One is enough for a leak.",
+            "You require everything to move: every head and every coordinate. One is enough for a leak.",
         ),
         WrongAnswer(
             "first-head-only",
@@ -336,14 +336,14 @@ EXERCISE = Exercise(
             lambda before, after, changed: bool(
                 _early(_any_lead(_moved(before, after).any(axis=-1)), changed).any()
             ),
-            "This says whether there is a leak at all. One True or False for each query is asked for.",
+            "This says whether there is a leak at all. Return one True or False for each query.",
         ),
         WrongAnswer(
             "numbers-of-the-rows",
             lambda before, after, changed: np.flatnonzero(
                 _early(_any_lead(_moved(before, after).any(axis=-1)), changed)
             ),
-            "These are the row numbers. One True or False for each query is asked for.",
+            "These are the row numbers. Return one True or False for each query.",
         ),
         WrongAnswer(
             "cut-off-at-the-change",
@@ -356,7 +356,7 @@ EXERCISE = Exercise(
             lambda before, after, changed: (
                 _moved(before, after) & (np.arange(before.shape[-2]) < changed)[:, None]
             ),
-            "This is one answer for each number. Join the components, and the batch and heads, with any.",
+            "This is one answer for each number. Join the coordinates, the batch and the heads with any.",
         ),
         WrongAnswer(
             "per-head",
@@ -369,7 +369,7 @@ EXERCISE = Exercise(
                 np.abs(after - before).reshape(-1, *before.shape[-2:]).max(axis=(0, -1))
                 * (np.arange(before.shape[-2]) < changed)
             ),
-            "This says how far each row moved. True or False is asked for: more than 1e-9, or NaN.",
+            "This says how far each row moved. Return True or False: more than 1e-9, or NaN.",
         ),
     ),
     also_right=(

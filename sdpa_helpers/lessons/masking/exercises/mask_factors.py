@@ -203,7 +203,7 @@ SAYS = {
     "visible scores are lower still. −∞ never does.",
     "fill-of-minus-thousand": "Hidden scores became a number in the region of −1000. A hidden key wins as soon as the "
     "visible scores are lower still. −∞ never does.",
-    "fill-of-minus-ten-thousand": "Hidden scores became a number in the region of −10 000. A hidden key wins as soon as "
+    "fill-of-minus-ten-thousand": "Hidden scores became a number in the region of −10,000. A hidden key wins as soon as "
     "the visible scores are lower still. −∞ never does.",
     "finite-number-added-too-small": "You added a negative number to hidden scores that is not large enough: a hidden "
     "key wins where its score is far above the others, and in a row that is hidden throughout the number cancels. Put "

@@ -178,12 +178,12 @@ EXERCISE = Exercise(
             lambda lengths, n_k: (
                 (m := np.arange(n_k) < np.asarray(lengths)[:, None])[:, :, None] & m[:, None, :]
             ),
-            "You hid rows as well as columns: a square per sequence. One row per sequence is asked for; it hides keys.",
+            "You hid rows as well as columns: a square per sequence. Return one row per sequence; it hides keys.",
         ),
         WrongAnswer(
             "extra-axes",
             lambda lengths, n_k: (np.arange(n_k) < np.asarray(lengths)[:, None])[:, None, None, :],
-            "Axes for heads and queries are already in. Shape (batch, n_k) is asked for.",
+            "You put in axes for heads and queries already. Return shape (batch, n_k).",
         ),
         WrongAnswer(
             "needs-an-array",

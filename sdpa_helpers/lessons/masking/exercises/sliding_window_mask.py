@@ -196,7 +196,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "every-so-many",
             lambda n_q, n_k, window: ((d := _distance(n_q, n_k)) >= 0) & (d % window == 0),
-            "You kept every window-th key, as in dilated attention. The last `window` keys are asked for.",
+            "You kept every window-th key, as in dilated attention. Keep the last `window` keys.",
         ),
         WrongAnswer(
             "numbers-not-booleans",

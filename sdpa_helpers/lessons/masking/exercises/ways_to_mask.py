@@ -19,7 +19,7 @@ FORBIDS = (
 )
 LEVELS = np.array([500.0, 30_000.0, 5_000.0, 30_000.0])
 """The rows of a case with hidden giants: visible scores near minus this, hidden ones near plus this. The steps tell
-fills of −100, −1000 and −10 000 apart."""
+fills of −100, −1,000 and −10,000 apart."""
 
 
 def hide(scores, mask):

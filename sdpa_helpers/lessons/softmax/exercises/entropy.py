@@ -200,12 +200,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "bits-not-nats",
             lambda w, axis=-1: entropy(w, axis) / np.log(2),
-            "This is the entropy in bits: the logarithm is to base 2. Nats, the natural logarithm, are asked for.",
+            "This is the entropy in bits: the logarithm is to base 2. Use the natural logarithm, for nats.",
         ),
         WrongAnswer(
             "base-10",
             lambda w, axis=-1: entropy(w, axis) / np.log(10),
-            "The logarithm is to base 10. The natural logarithm, np.log, is asked for.",
+            "The logarithm is to base 10. Use the natural logarithm, np.log.",
         ),
         WrongAnswer(
             "minus-forgotten",
@@ -225,17 +225,17 @@ EXERCISE = Exercise(
         WrongAnswer(
             "share-of-the-most",
             lambda w, axis=-1: entropy(w, axis) / np.log(w.shape[axis]),
-            "You divided by ln n, which gives a share between 0 and 1. The entropy itself is asked for.",
+            "You divided by ln n, which gives a share between 0 and 1. Return the entropy itself.",
         ),
         WrongAnswer(
             "gap-to-uniform",
             lambda w, axis=-1: np.log(w.shape[axis]) - entropy(w, axis),
-            "This is how far the entropy lies below ln n: 0 for uniform weights. The entropy itself is asked for.",
+            "This is how far the entropy lies below ln n: 0 for uniform weights. Return the entropy itself.",
         ),
         WrongAnswer(
             "effective-number",
             lambda w, axis=-1: np.exp(entropy(w, axis)),
-            "This is e to the entropy, the effective number of keys. The entropy itself is asked for.",
+            "This is e to the entropy, the effective number of keys. Return the entropy itself.",
         ),
         WrongAnswer(
             "largest-weight-only",

@@ -199,7 +199,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "sign-flipped",
             lambda n_k, dtype: -largest_safe_score(n_k, dtype),
-            "The sign is turned around: ln(n_k / L) where ln(L / n_k) is asked for.",
+            "The sign is turned around: ln(n_k / L) in place of ln(L / n_k).",
         ),
     ),
     also_right=(

@@ -244,7 +244,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "weights-not-logarithms",
             lambda x, axis=-1: softmax(x, axis),
-            "These are the weights. Their logarithms are asked for.",
+            "These are the weights. Return their logarithms.",
         ),
         WrongAnswer(
             "sign-flipped",
@@ -269,12 +269,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "base-2",
             lambda x, axis=-1: log_softmax(x, axis) / np.log(2),
-            "This is the logarithm to base 2. The natural logarithm is asked for.",
+            "This is the logarithm to base 2. Use the natural logarithm.",
         ),
         WrongAnswer(
             "base-10",
             lambda x, axis=-1: log_softmax(x, axis) / np.log(10),
-            "This is the logarithm to base 10. The natural logarithm is asked for.",
+            "This is the logarithm to base 10. Use the natural logarithm.",
         ),
         WrongAnswer(
             "base-2-for-the-sum",

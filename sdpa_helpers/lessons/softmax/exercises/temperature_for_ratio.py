@@ -177,7 +177,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "square",
             lambda gap, ratio: (gap / np.log(ratio)) ** 2,
-            "You squared the result, as for a d_k with T = √d_k. T itself is asked for.",
+            "You squared the result, as for a d_k with T = √d_k. Return T itself.",
         ),
         WrongAnswer(
             "exponential",
@@ -214,7 +214,7 @@ EXERCISE = Exercise(
         ),
         Invariant(
             "another-ratio",
-            "At your temperature e^(gap / T) is not the ratio that was asked for.",
+            "At your temperature e^(gap / T) is not the ratio you were given.",
             lambda inputs, t: bool(np.isclose(inputs[0] / t, np.log(inputs[1]), rtol=1e-6)),
             tells=True,
         ),
