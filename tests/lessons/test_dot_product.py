@@ -1,12 +1,15 @@
 """Lesson 01: its experiments against independent computations, its figures for what a reader needs."""
 
 import math
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 
+import sdpa_helpers as sdpa
 from sdpa_helpers.lessons import dot_product as lesson
-from sdpa_helpers.lessons.dot_product import experiments
+from sdpa_helpers.lessons.dot_product import cheat_card, experiments, recall
 from sdpa_helpers.show.figures import Picture
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
@@ -27,24 +30,8 @@ def soft(scores):
     [(0, 1, 1.0), (60, 5, 2.5), (90, 3, 0.0), (100, 1, -0.17364817766693033), (180, 1, -1.0)],
 )
 def test_score_at_is_the_product_of_lengths_and_cosine(degrees, length_k, score):
-    assert lesson.score_at(degrees, 1.0, length_k) == pytest.approx(score, abs=1e-12)
-    assert lesson.score_at(degrees, 3.0, length_k) == pytest.approx(3 * score, abs=1e-12)
-
-
-def test_angles_agree_with_the_cosine_law_and_a_zero_key_has_none():
-    rng = np.random.default_rng(0)
-    q, keys = rng.normal(size=6), rng.normal(size=(4, 6))
-    for key, angle in zip(keys, lesson.angles_degrees(q, keys), strict=True):
-        a, b, c = math.dist(q, 0 * q), math.dist(key, 0 * key), math.dist(q, key)
-        assert math.cos(math.radians(angle)) == pytest.approx(
-            (a * a + b * b - c * c) / (2 * a * b), abs=1e-12
-        )
-    np.testing.assert_allclose(lesson.angles_degrees(Q[3], K), [math.nan, 116.56505118, 90, 0, 45], rtol=1e-9)
-
-
-def test_angles_survive_rounding_beyond_one():
-    q = np.full(3, 0.1)
-    np.testing.assert_allclose(lesson.angles_degrees(q, np.stack([q, 3 * q, -q])), [0, 0, 180], atol=1e-5)
+    assert experiments.score_at(degrees, 1.0, length_k) == pytest.approx(score, abs=1e-12)
+    assert experiments.score_at(degrees, 3.0, length_k) == pytest.approx(3 * score, abs=1e-12)
 
 
 def test_the_view_keeps_scores_and_lengths():
@@ -67,22 +54,7 @@ def test_what_the_lesson_says_about_its_input():
 
 
 def test_in_proportion_gives_the_nonsense_that_the_lesson_shows():
-    assert lesson.in_proportion(np.array([0, 1.5, 0, -2, 0])).tolist() == [0, -3, 0, 4, 0]
-
-
-def test_turn_looks_up_hard_and_soft():
-    path = lesson.turn(Q[0], Q[2], K, V, steps=11)
-    np.testing.assert_allclose(path.share, np.arange(11) / 10)
-    np.testing.assert_array_equal(path.hard[[0, -1]], V[[4, 2]])
-    for step, share in enumerate(path.share):
-        scores = K @ ((1 - share) * Q[0] + share * Q[2])
-        np.testing.assert_allclose(path.soft[step], soft(scores) @ V, rtol=1e-12)
-
-
-def test_only_the_hard_lookup_jumps():
-    path = lesson.turn(Q[0], Q[2], K, V)
-    assert np.abs(np.diff(path.hard, axis=0)).max() >= 1
-    assert np.abs(np.diff(path.soft, axis=0)).max() < 0.05
+    assert experiments.in_proportion(np.array([0, 1.5, 0, -2, 0])).tolist() == [0, -3, 0, 4, 0]
 
 
 def test_convex_hull_of_a_square_with_points_inside_and_on_its_edges():
@@ -97,20 +69,48 @@ def test_distance_outside_is_zero_inside_and_grows_outside():
 
 
 def test_random_outputs_stay_inside_and_are_the_same_every_time():
-    outputs = lesson.outputs_of_random_queries(K, V, n_q=200)
+    outputs = experiments.outputs_of_random_queries(K, V, n_q=200)
     assert outputs.shape == (200, 2)
     assert lesson.distance_outside(lesson.convex_hull(V), outputs).max() < 1e-9
-    np.testing.assert_array_equal(outputs, lesson.outputs_of_random_queries(K, V, n_q=200))
+    np.testing.assert_array_equal(outputs, experiments.outputs_of_random_queries(K, V, n_q=200))
     # Convexity, without the hull: no direction sees an output beyond the furthest value.
     directions = np.random.default_rng(2).normal(size=(50, 2))
     assert ((outputs @ directions.T).max(axis=0) <= (V @ directions.T).max(axis=0) + 1e-12).all()
 
 
-def test_implied_factors_find_the_factor_when_there_is_one_and_differ_when_there_is_none():
-    scores = np.array([0.92, 0.15, 0.78, 0.45])
-    np.testing.assert_allclose(lesson.implied_factors(scores, soft(2.5 * scores)), 2.5, rtol=1e-12)
-    printed = lesson.implied_factors(scores, np.array([0.52, 0.03, 0.35, 0.10]))
-    np.testing.assert_allclose(printed, [3.70, 2.83, 3.51, 3.90, 4.01, 3.80], atol=0.01)
+def source_of(cell: str) -> str:
+    stored = nbformat.read(Path(__file__).parents[2] / "notebooks" / "01_dot_product.ipynb", as_version=4)
+    return next(c.source for c in stored.cells if c.id == cell)
+
+
+def test_the_claim_draws_the_queries_of_the_lesson():
+    scope = {"np": np, "sdpa": sdpa, "K": K, "V": V}
+    exec(source_of("hull-compare").partition("outside =")[0], scope)
+    np.testing.assert_allclose(scope["cloud"], experiments.outputs_of_random_queries(K, V), rtol=1e-12)
+
+
+def test_the_matrices_of_the_lesson_do_what_it_says():
+    scope = {"np": np, "K": K}
+    exec(source_of("sources-run"), scope)
+    words = dict(zip(WORDS, scope["X"], strict=True))
+    finds = {word: WORDS[(K @ (x @ scope["W_q"])).argmax()] for word, x in words.items() if word != "the"}
+    assert finds["big"] == "dogs"
+    assert finds["fears"] == "dogs"
+    assert finds["cat"] == "fears"
+    assert not (words["the"] @ scope["W_q"]).any()
+
+
+def test_by_hand_is_as_the_table_to_fill_in_says():
+    lines = lesson.paper_table(
+        ["Ann"], np.array([[0, 1, 2]]), soft([0, 1, 2])[None], np.array([[0.756, 0.91]])
+    )
+    assert lines.split("\n")[1].split() == "Ann 0, 1, 2 0.09, 0.24, 0.67 0.76, 0.91".split()
+    assert "0, 1, 2 | 1, 2.72, 7.39 | 11.11 | 0.09, 0.24, 0.67 | (0.76, 0.91)" in source_of("by-hand")
+
+
+@pytest.mark.parametrize("question", recall.QUESTIONS, ids=lambda q: q.prediction.name)
+def test_one_answer_of_each_question_to_recall_is_right(question):
+    assert question.prediction.right_for(question.measure()) is not None
 
 
 def test_every_step_left_out_moves_the_output_and_none_does_where_it_has_nothing_to_do():
@@ -137,7 +137,7 @@ def test_models_that_learned_nothing_favour_no_word():
 def pictures() -> dict[str, Picture]:
     scores = Q @ K.T
     weights = np.stack([soft(row) for row in scores])
-    cloud = lesson.outputs_of_random_queries(K, V, n_q=50)
+    cloud = experiments.outputs_of_random_queries(K, V, n_q=50)
     return {
         "products": lesson.plot_products(Q[1], K[1], ["alive", "action", "size"], "cat"),
         "view": lesson.plot_view(Q[:2], K, QUESTIONS[:2], WORDS),
@@ -146,7 +146,9 @@ def pictures() -> dict[str, Picture]:
         "matrix": lesson.plot_matrix(scores, QUESTIONS, WORDS, "Scores"),
         "rules": lesson.plot_rules(scores[0], WORDS, "alive"),
         "hull": lesson.plot_hull(V, weights @ V, cloud, WORDS, QUESTIONS),
-        "turn": lesson.plot_turn(lesson.turn(Q[0], Q[2], K, V), "alive", "action"),
+        "turn": lesson.plot_turn(
+            np.array([0, 0.4, 0.6, 1]), np.array([3, 3, 4, 4]), np.arange(4.0), "a", "b"
+        ),
     }
 
 
@@ -161,6 +163,13 @@ def test_figures_are_titled_labelled_described_and_small(name):
     assert len(picture.png()) < 60_000
 
 
+@pytest.mark.parametrize("draw", [lesson.plot_roles, cheat_card.CARD.picture], ids=["roles", "cheat card"])
+def test_sketches_say_in_words_what_they_show(draw):
+    alt = draw().alt
+    assert "key" in alt
+    assert "score" in alt or "blend" in alt
+
+
 def test_alt_texts_carry_the_numbers():
     drawn = pictures()
     assert "score, is 1.50" in drawn["products"].alt
@@ -168,4 +177,4 @@ def test_alt_texts_carry_the_numbers():
     assert "at 100 degrees scores −0.17" in drawn["angle"].alt
     assert "big −2.00" in drawn["matrix"].alt
     assert "0 outside" in drawn["hull"].alt
-    assert "from 3.00 to 4.00 at share 0.50" in drawn["turn"].alt
+    assert "from 3.00 to 4.00 at share 0.60" in drawn["turn"].alt

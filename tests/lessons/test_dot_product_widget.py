@@ -43,11 +43,3 @@ def test_the_page_measures_as_python_does(in_node):
 def test_who_wins(angle, length_k, length_q, by_dot, by_cosine):
     text = widget.sentence(widget.duel(angle, length_q, length_k))
     assert text.endswith(f"By dot product {by_dot}, by cosine {by_cosine}.")
-
-
-def test_the_length_that_wins_is_where_the_winner_changes():
-    for angle in range(0, 90, 5):
-        length = widget.length_that_wins(angle)
-        shorter, longer = (widget.duel(angle, 1.0, f * length).dots[1] for f in (1 - 1e-6, 1 + 1e-6))
-        assert shorter < 1 < longer
-    assert widget.length_that_wins(90) == widget.length_that_wins(120) == np.inf

@@ -1,8 +1,5 @@
 """Lesson 01: what it computes and measures; `figures` draws it."""
 
-from itertools import combinations
-from typing import NamedTuple
-
 import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray as Array
@@ -18,17 +15,10 @@ def score_at(degrees: float | Array, length_q: float = 1.0, length_k: float = 1.
     return k @ q
 
 
-def angles_degrees(q: Float[Array, "d_k"], K: Float[Array, "n_k d_k"]) -> Float[Array, "n_k"]:
-    """The angle between the query and each key. A zero vector has no direction: its angle is NaN."""
-    lengths = np.linalg.norm(q) * np.linalg.norm(K, axis=-1)
-    cosines = np.divide(K @ q, lengths, out=np.full(lengths.shape, np.nan), where=lengths > 0)
-    return np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0)))
-
-
 def view_from(q: Float[Array, "d_k"], K: Float[Array, "n_k d_k"]) -> Float[Array, "n_k 2"]:
     """Each key as the query sees it: how far along the query's direction, and how far off it.
 
-    Exact in any number of dimensions, because a query and a key span a plane.
+    Exact in any number of dimensions, because a query and a key lie in a common plane.
     """
     unit = q / np.linalg.norm(q)
     along = K @ unit
@@ -41,38 +31,12 @@ def in_proportion(scores: Float[Array, "n_k"]) -> Float[Array, "n_k"]:
     return scores / scores.sum()
 
 
-class Turn(NamedTuple):
-    share: Float[Array, "steps"]
-    hard: Float[Array, "steps d_v"]
-    soft: Float[Array, "steps d_v"]
-
-
-def turn(
-    q_from: Float[Array, "d_k"],
-    q_to: Float[Array, "d_k"],
-    K: Float[Array, "n_k d_k"],
-    V: Float[Array, "n_k d_v"],
-    steps: int = 201,
-) -> Turn:
-    """Move the query in a straight line from one question to another; look up all the way, hard and soft."""
-    share = np.linspace(0.0, 1.0, steps)
-    queries = (1 - share)[:, None] * q_from + share[:, None] * q_to
-    scores = queries @ K.T
-    return Turn(share, V[scores.argmax(axis=-1)], softmax(scores) @ V)
-
-
 def outputs_of_random_queries(
-    K: Float[Array, "n_k d_k"],
-    V: Float[Array, "n_k d_v"],
-    n_q: int = 600,
-    longest: float = 8.0,
-    seed: int = 1,
+    K: Float[Array, "n_k d_k"], V: Float[Array, "n_k d_v"], n_q: int = 600, seed: int = 1
 ) -> Float[Array, "n_q d_v"]:
-    """Soft lookups by queries of random direction, with lengths from 0 to `longest`."""
+    """Soft lookups by random queries, short ones and long ones, drawn as in the lesson."""
     rng = np.random.default_rng(seed)
-    direction = rng.standard_normal((n_q, K.shape[-1]))
-    direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
-    queries = rng.uniform(0.0, longest, (n_q, 1)) * direction
+    queries = rng.uniform(0, 5, size=(n_q, 1)) * rng.normal(size=(n_q, K.shape[-1]))
     return softmax(queries @ K.T) @ V
 
 
@@ -100,12 +64,6 @@ def distance_outside(corners: Float[Array, "corners 2"], points: Float[Array, "n
     outward = np.stack([edges[:, 1], -edges[:, 0]], axis=-1) / np.linalg.norm(edges, axis=-1, keepdims=True)
     beyond = (points[:, None, :] - corners) * outward
     return np.maximum(beyond.sum(axis=-1).max(axis=-1), 0.0)
-
-
-def implied_factors(scores: Float[Array, "n"], weights: Float[Array, "n"]) -> Float[Array, "pairs"]:
-    """The factor in weights = softmax(factor × scores), from each pair: all equal if there is one."""
-    pairs = combinations(range(len(scores)), 2)
-    return np.array([np.log(weights[i] / weights[j]) / (scores[i] - scores[j]) for i, j in pairs])
 
 
 def moved_without_each_step(

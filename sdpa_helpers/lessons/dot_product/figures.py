@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.patches import Polygon, Rectangle
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.lessons.dot_product.experiments import (
-    Turn,
     convex_hull,
     distance_outside,
     in_proportion,
@@ -41,6 +42,53 @@ from sdpa_helpers.show.figures import (
     show,
     write,
 )
+
+_PAGES = (("caring for a cat", 0.62), ("training a dog", 0.3), ("filing your taxes", 0.08))
+"""What three pages are filed under, and how much attention takes of each. A sketch: nothing is measured."""
+
+
+def plot_roles() -> Picture:
+    """Query, keys and values in a search engine, and in attention."""
+    fig, axes = panels(["A search engine: one page", "Attention: some of every value"], size=(10.4, 3.7))
+    for ax, shares in zip(axes, ((1.0, 0.0, 0.0), [share for _, share in _PAGES]), strict=True):
+        ax.set(xlim=(0, 11), ylim=(0, 6.4), xticks=[], yticks=[])
+        ax.spines[:].set_visible(False)
+        for name, x in {"query": 1.0, "keys": 4.2, "values": 7.0, "output": 9.6}.items():
+            ax.text(x, 6.0, name, color=INK, fontsize=11, ha="center", weight="bold")
+        _box(ax, (0.1, 2.2), (1.8, 1.2), QUERY, "small pet")
+        top = 2.8 + 0.55  # where the next band enters the output
+        for row, ((page, _), share) in enumerate(zip(_PAGES, shares, strict=True)):
+            y, height = 4.7 - 1.9 * row, 1.1 * share
+            ax.plot([1.9, 2.9], [2.8, y], color=SHADE, linewidth=1.2)
+            _box(
+                ax, (2.9, y - 0.6), (2.6, 1.2), KEY, page.replace(" a ", " a\n").replace(" your ", " your\n")
+            )
+            _box(ax, (6.2, y - 0.6), (1.6, 1.2), VALUE, "its text")
+            _band(ax, (5.5, y), (6.2, y), height)
+            _band(ax, (7.8, y), (8.9, top - height / 2), height)
+            top -= height
+        _box(ax, (8.9, 2.2), (1.4, 1.2), OUTPUT, "one text" if shares[0] == 1 else "a blend")
+    return show(
+        fig,
+        "Two sketches. In both, the query “small pet” is compared with three keys: caring for a cat, training a dog, "
+        "filing your taxes. The search engine hands over the text of the best match. Attention hands over a blend of "
+        "all three texts, most of the first and a little of the last.",
+    )
+
+
+def _box(ax: Axes, corner: tuple[float, float], size: tuple[float, float], colour: str, text: str) -> None:
+    """A name in ink, in a frame that has the colour of its role."""
+    (x, y), (width, height) = corner, size
+    ax.add_patch(Rectangle(corner, width, height, fill=False, edgecolor=colour, linewidth=2.2, zorder=3))
+    ax.text(x + width / 2, y + height / 2, text, color=INK, fontsize=10, ha="center", va="center")
+
+
+def _band(ax: Axes, start: tuple[float, float], end: tuple[float, float], height: float) -> None:
+    """A weight: as thick as it is large."""
+    corners = [
+        (x, y + side * height / 2) for (x, y), sides in ((start, (1, -1)), (end, (-1, 1))) for side in sides
+    ]
+    ax.add_patch(Polygon(corners, facecolor=WEIGHT, linewidth=0))
 
 
 def plot_products(
@@ -209,26 +257,30 @@ def plot_hull(
     )
 
 
-def plot_turn(path: Turn, start: str, end: str) -> Picture:
-    """Hard and soft lookup while the query moves."""
+def plot_turn(
+    share: Float[Array, "steps"],
+    hard: Float[Array, "steps"],
+    soft: Float[Array, "steps"],
+    start: str,
+    end: str,
+) -> Picture:
+    """One coordinate of a hard and a soft lookup while the query moves."""
     fig, ax = figure(
         "While the query moves, the hard lookup jumps",
         x=f"share of the way from “{start}” to “{end}”",
         y="output, coordinate 1",
         size=(7.2, 3.6),
     )
-    jump = int(np.abs(np.diff(path.hard[:, 1])).argmax())
+    jump = int(np.abs(np.diff(hard)).argmax())
     for piece in (slice(None, jump + 1), slice(jump + 1, None)):
         name = "argmax" if piece.start is not None else None
-        ax.plot(path.share[piece], path.hard[piece, 1], "--", color=OUTPUT, linewidth=2.2, label=name)
-    ax.plot(path.share, path.soft[:, 1], color=OUTPUT, linewidth=2.2, label="softmax")
+        ax.plot(share[piece], hard[piece], "--", color=OUTPUT, linewidth=2.2, label=name)
+    ax.plot(share, soft, color=OUTPUT, linewidth=2.2, label="softmax")
     ax.set_xlim(0, 1)
     name_lines(ax)
-    before, after, first, last = (
-        write(v, 2) for v in (path.hard[jump, 1], path.hard[jump + 1, 1], path.soft[0, 1], path.soft[-1, 1])
-    )
+    before, after, first, last = (write(v, 2) for v in (hard[jump], hard[jump + 1], soft[0], soft[-1]))
     return show(
         fig,
         f"Line chart: the argmax lookup jumps from {before} to {after} at share "
-        f"{write(path.share[jump + 1], 2)}; the softmax lookup moves smoothly from {first} to {last}.",
+        f"{write(share[jump + 1], 2)}; the softmax lookup moves smoothly from {first} to {last}.",
     )

@@ -36,12 +36,6 @@ def duel(angle: float, length_q: float, length_k: float) -> Duel:
     return Duel(q, keys, dots, np.divide(dots, lengths, out=np.zeros(2), where=lengths > 0))
 
 
-def length_that_wins(angle: float) -> float:
-    """From this length on key B beats key A, which has length 1 and points along the query. Infinite from 90° on."""
-    along = np.cos(np.radians(angle))
-    return float(1 / along) if along > 1e-12 else float("inf")
-
-
 def sentence(found: Duel) -> str:
     """Scores, cosines and who wins, as the panel tells it."""
     first, second = (
