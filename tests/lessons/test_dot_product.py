@@ -104,7 +104,7 @@ def test_by_hand_is_as_the_table_to_fill_in_says():
     lines = lesson.paper_table(
         ["Ann"], np.array([[0, 1, 2]]), soft([0, 1, 2])[None], np.array([[0.756, 0.91]])
     )
-    assert lines.split("\n")[1].split() == "Ann 0, 1, 2 0.09, 0.24, 0.67 0.76, 0.91".split()
+    assert lines.split("\n")[1].split() == ["Ann", "0,", "1,", "2", "0.09,", "0.24,", "0.67", "0.76,", "0.91"]
     assert "0, 1, 2 | 1, 2.72, 7.39 | 11.11 | 0.09, 0.24, 0.67 | (0.76, 0.91)" in source_of("by-hand")
 
 
