@@ -18,7 +18,7 @@ CONTROLS = {
     "softmax": 6,
     "gradients": 9,
     "masking": 57,
-    "complexity": 6,
+    "complexity": 7,
 }
 SHOWN_BY = {"gradients": "explore_way_back", "masking": "paint_mask"}  # else lesson.explore_…
 LETTERS = ".plane .name, .bars .inside, .picture svg text"

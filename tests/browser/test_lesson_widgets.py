@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.lessons.complexity.widget import PUBLISHED, bound
+from sdpa_helpers.lessons.complexity.widget import PUBLISHED, Work, bound
 from sdpa_helpers.lessons.variance_proof.widget import correlated_scores
 from tests.lessons.pictures import ARRIVED, SCORES
 
@@ -186,19 +186,23 @@ def test_fast_painting_leaves_no_gap_and_ends_where_it_should(widgets):
 
 def test_the_roofline_by_keyboard_and_by_choice(widgets):
     output = widgets.fresh("complexity")
-    tokens = output.get_by_label("tokens n")
+    tokens, way = output.get_by_label("tokens n"), output.get_by_label("way")
     tokens.press("End")
     wait_for(output, "1,048,576 tokens")
     assert shown(output, "limit") == "memory"
-    assert shown(output, "held") == "larger than the 80 GB"
-    output.get_by_label("way").select_option("fused")
-    wait_for(output, "Fused, 1,048,576 tokens")
+    assert shown(output, "reads") == "8,192 times"
+    output.get_by_label("query rows of a tile").press("End")
+    wait_for(output, "all queries in one tile, 1,048,576 tokens")
     assert shown(output, "limit") == "arithmetic"
+    way.select_option("step by step")
+    wait_for(output, "Step by step, 1,048,576 tokens")
+    assert shown(output, "held") == "larger than the 80 GB"
+    way.select_option("minimum")
     output.get_by_label("hardware").select_option("T4")
     output.get_by_label("numbers").select_option("float32")
     output.get_by_label("width of a head d").press("ArrowRight")
     wait_for(output, "d = 128, float32")
-    right = bound(PUBLISHED["T4"], 2**20, 128, "fused", "float32")
+    right = bound(PUBLISHED["T4"], Work(2**20, 128, "minimum", "float32", 128))
     assert shown(output, "time") == f"{right.seconds:.1f} s"
     tokens.press("Home")
     wait_for(output, "32 tokens")

@@ -1,17 +1,19 @@
 """Lesson 06: counts against formulas and loops, estimates of known answers, figures. No test depends on a time."""
 
+import ast
 import json
 import math
 import re
 import warnings
 
+import nbformat
 import numpy as np
 import pytest
 
 from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.lessons import complexity as lesson
-from sdpa_helpers.lessons.complexity import attention_ways
-from sdpa_helpers.lessons.complexity import experiments as experiments
+from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments
+from sdpa_helpers.lessons.complexity.recall import QUESTIONS
 from sdpa_helpers.show.figures import Picture
 
 
@@ -105,11 +107,12 @@ def test_float32_stays_float32():
 
 
 def test_the_operating_system_sees_the_matrices_too():
-    peaks = lesson.peaks(["textbook", "in chunks"], [1024])
+    peaks = lesson.peaks({"textbook": [1024], "numpy-tiled": [1024], "not installed": [1024]})
+    assert list(peaks) == ["textbook", "numpy-tiled"]
     if np.isnan(peaks["textbook"]).any():
         pytest.skip("this system does not tell the peak memory of a process")
     assert peaks["textbook"][0] > 2 * 4  # MiB: one matrix has four
-    assert peaks["in chunks"][0] < 4
+    assert peaks["numpy-tiled"][0] < 4
 
 
 # A layer, bytes, the roofline -----------------------------------------------------------------------------------
@@ -123,6 +126,8 @@ def test_layer_flops_are_those_of_its_products():
     assert sum(flops) == sum(2 * a * b * c for a, b, c in products)
     assert lesson.layer_flops(6 * d, d).share == 0.5
     assert lesson.layer_flops(2 * d, d, mlp_ratio=0).share == 0.5
+    assert lesson.layer_flops(12 * d - 1, d, is_causal=True).share == 0.5
+    assert lesson.layer_flops(n, d, is_causal=True).attention == 4 * np.tri(n).sum() * d
 
 
 def test_the_much_copied_figure():
@@ -138,18 +143,27 @@ def test_kv_cache_is_the_size_of_real_arrays():
     arrays = [
         np.zeros((2, 7, 3, 5), dtype=np.float16) for _ in range(4)
     ]  # keys and values, heads, width; layers
-    assert lesson.kv_cache(7, layers=4, kv_heads=3, head_dim=5) == sum(a.nbytes for a in arrays)
+    size = sum(a.nbytes for a in arrays)
+    assert lesson.kv_cache(7, layers=4, kv_heads=3, head_dim=5) == size
+    assert lesson.kv_cache(7, layers=4, kv_heads=3, head_dim=5, batch=6) == 6 * size
 
 
 def test_intensities_tend_to_a_quarter_of_the_width_and_of_the_length():
-    long = lesson.intensities(1_000_000, 64)
+    long = counting.intensities(1_000_000, 64)
     assert long["step by step"].intensity == pytest.approx(64 / 4, rel=0.03)
-    assert long["fused"].intensity == pytest.approx(1_000_000 / 4, rel=0.03)
-    assert lesson.intensities(1_000_000, 64, n_q=1)["fused"].intensity == pytest.approx(0.5, rel=0.03)
+    assert long["minimum"].intensity == pytest.approx(1_000_000 / 4, rel=0.03)
+    assert counting.intensities(1_000_000, 64, n_q=1)["minimum"].intensity == pytest.approx(0.5, rel=0.03)
     assert long["QKᵀ"].intensity == pytest.approx(64 / 2, rel=0.03)
 
 
-# Additive attention ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("rows", [64, 128, 256])
+def test_tiles_level_off_at_their_rows_and_the_whole_is_the_minimum(rows):
+    assert counting.tiled(1_000_000, 64, rows, element=2).intensity == pytest.approx(rows, rel=0.03)
+    assert counting.tiled(1_000_000, 64, rows, element=4).intensity == pytest.approx(rows / 2, rel=0.03)
+    assert counting.tiled(5000, 64, math.inf) == counting.intensities(5000, 64)["minimum"]
+
+
+# Additive attention, for the ledger -----------------------------------------------------------------------------
 
 
 def test_additive_attention_by_loops():
@@ -159,14 +173,82 @@ def test_additive_attention_by_loops():
         scores = [sum(v[m] * math.tanh(q @ W[:, m] + k @ U[:, m]) for m in range(4)) for k in K]
         weights = [math.exp(s) for s in scores]
         truth.append(sum(w * row for w, row in zip(weights, V, strict=True)) / math.fsum(weights))
-    np.testing.assert_allclose(lesson.additive(Q, K, V, W, U, v), truth, rtol=1e-12)
-    np.testing.assert_allclose(lesson.additive_in_chunks(Q, K, V, W, U, v, 3), truth, rtol=1e-12)
+    np.testing.assert_allclose(attention_ways.additive(Q, K, V, W, U, v), truth, rtol=1e-12)
+    np.testing.assert_allclose(attention_ways.additive_in_chunks(Q, K, V, W, U, v, 3), truth, rtol=1e-12)
 
 
 def test_parameters_differ_by_one_vector():
-    count = lesson.parameters(d_model=512, width=64)
+    count = counting.parameters(d_model=512, width=64)
     assert count["additive, W, U and v"] - count["dot product, W_q and W_k"] == 64
     assert count["additive, W, U and v"] == 65_600
+
+
+# What stands on the page ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def page(course):
+    """The functions that lesson 06 defines in its cells."""
+    names = (
+        "textbook",
+        "layer_flops",
+        "intensities",
+        "tiled",
+        "tiled_intensity",
+        "kv_cache",
+        "decoding_intensity",
+    )
+    cells = nbformat.read(course / "notebooks" / "06_complexity.ipynb", as_version=4).cells
+    found = {"np": np}
+    for cell in cells:
+        if cell.cell_type == "code":
+            for node in ast.parse(cell.source).body:
+                if isinstance(node, ast.FunctionDef) and node.name in names:
+                    exec(ast.unparse(node), found)
+    return found
+
+
+def test_the_page_counts_as_the_helpers_do(page):
+    for is_causal in (False, True):
+        there = page["layer_flops"](300, 64, is_causal)
+        assert there == tuple(lesson.layer_flops(300, 64, is_causal=is_causal))
+    assert page["intensities"](3, 900, 64, 2) == counting.intensities(900, 64, n_q=3, element=2)
+    assert page["tiled_intensity"](1000, 64, 128) == pytest.approx(counting.tiled(1000, 64, 128, 2).intensity)
+    assert page["kv_cache"](6, 7, 4, 3, 5) == lesson.kv_cache(7, 4, 3, 5, batch=6)
+    one_query = counting.intensities(4096, 128, n_q=1, element=2)["minimum"].intensity
+    assert page["decoding_intensity"](4096, 128, 1) == pytest.approx(one_query)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("tile", [1, 3, 4, 7, 50])
+def test_the_tiles_on_the_page_are_attention_and_move_what_the_formula_says(page, tile, is_causal):
+    q, k, v = normal(*[(12, 3)] * 3)
+    moved = []
+
+    def move(part):
+        moved.append(part.nbytes)
+        return part
+
+    out = page["tiled"](q, k, v, tile, is_causal, move)
+    truth = scaled_dot_product_attention(q, k, v, is_causal=is_causal)
+    np.testing.assert_allclose(out, truth, rtol=1e-12)
+    np.testing.assert_allclose(page["textbook"](q, k, v), scaled_dot_product_attention(q, k, v), rtol=1e-12)
+    if not is_causal:
+        assert sum(moved) == counting.tiled(12, 3, tile, element=8).bytes
+
+
+# Remember ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_recalled_is_computed_and_one_answer_says_it():
+    answers = [
+        asked.prediction.options[asked.prediction.right_for(asked.measure())].text for asked in QUESTIONS
+    ]
+    assert answers == ["21", "subtracting the maximum", "one number for each row"]
+
+
+def test_the_card_shows_the_traffic():
+    assert "tiles of 128 131, minimum 67,072" in repr(lesson.cheat_card())
 
 
 # Estimates ------------------------------------------------------------------------------------------------------
@@ -185,7 +267,7 @@ def test_the_fit_finds_a_known_exponent():
     noisy = lesson.fit(made_up(1.7, 0.1))
     assert noisy.low < 1.7 < noisy.high
     assert 0.01 < noisy.high - noisy.low < 0.3
-    assert str(experiments.Estimate(2, 1.5, 2.5)) == "2.00 (95 %: 1.50 to 2.50)"
+    assert str(experiments.Estimate(2, 1.5, 2.5)) == "2.00 (95%: 1.50 to 2.50)"
 
 
 def test_local_slopes_show_a_bend():
@@ -247,7 +329,7 @@ def test_each_measurement_gives_what_its_figure_needs(needs):
     assert lesson.time_against_n([16, 32], repeats=2).seconds.shape == (2, 2)
     assert lesson.time_against_d([16, 32], n=32, repeats=2).seconds.shape == (2, 2)
     assert lesson.layer_race(64, [16, 32], repeats=1).rest.medians.shape == (2,)
-    assert {len(t) for t in lesson.additive_race(n=32, repeats=2)} == {2}
+    assert {len(t) for t in lesson.causal_race(n=32, repeats=2)} == {2}
     assert [p.name for p in lesson.roofline_points(n=32, heads=2, repeats=1)][-1] == "decoding"
 
 
@@ -277,7 +359,6 @@ def pictures() -> dict[str, Picture]:
         "fused": (500.0, 9e10),
         "decoding": (0.5, 5e9),
     }
-    times = np.array([1.0, 1.1, 0.9])
     tally = lesson.count_operations(attention_ways.textbook, Q, K, V)[1]
     return {
         "operations": lesson.plot_operations({"all": tally, "twice": tally + tally}),
@@ -288,14 +369,13 @@ def pictures() -> dict[str, Picture]:
         "layer race": lesson.plot_layer_race(race_of([2, 4, 8], [1, 4, 16], [0.5, 2, 7]), 64),
         "readings": lesson.plot_readings(lesson.readings()),
         "peaks": lesson.plot_peaks(
-            [1024, 2048], {"textbook": np.array([12.0, 48]), "fused": np.array([1.0, 1])}
+            {"textbook": [1024, 2048], "numba": [1024, 2048, 4096]},
+            {"textbook": np.array([12.0, 48]), "numba": np.array([1.0, 1.5, 2])},
+        ),
+        "traffic": lesson.plot_traffic(
+            lengths, {"step by step": 0 * lengths + 32, "minimum": lengths / 2}, {"H100": 295.3}
         ),
         "roofline": lesson.plot_roofline(machine, placed),
-        "race": lesson.plot_race(experiments.Race(4 * times, times, 1e-8, 8e10), machine.peak),
-        "additive": lesson.plot_additive(experiments.AdditiveRace(times, 50 * times, 12 * times)),
-        "additive memory": lesson.plot_additive_memory(
-            [128, 256], {"a": [1e6, 4e6], "b": [1e5, 2e5], "c": [2e5, 8e5]}
-        ),
     }
 
 
@@ -315,25 +395,33 @@ def test_alt_texts_carry_the_numbers():
     assert "618.5 GB" in drawn["readings"].alt
     assert "768 half is reached at 4,608 tokens" in drawn["layer"].alt
     assert "step by step crosses it near 200 tokens, fused does not cross it" in drawn["layer race"].alt
-    assert "step by step 20 %, fused 80 %" in drawn["race"].alt
-    assert "one reused buffer 12, additive, as written 50" in drawn["additive"].alt
-    assert "one n by n matrix has 16 MiB" in drawn["peaks"].alt
+    assert "textbook 48 MiB at 2,048; numba 2 MiB at 4,096" in drawn["peaks"].alt
+    assert "one n by n matrix has 64 MiB and the output 1 MiB" in drawn["peaks"].alt
+    assert "step by step 32, minimum 65,536" in drawn["traffic"].alt
+    assert "The ridge of the H100 is at 295." in drawn["traffic"].alt
 
 
-def test_no_memory_at_all_has_a_place_on_a_logarithmic_axis():
-    none = {"textbook": np.array([12.0, 48]), "fused": np.array([1.0, 0.0])}
+def test_noise_has_no_place_on_a_logarithmic_axis():
+    measured = {
+        "textbook": np.array([12.0, 48]),
+        "numba": np.array([1.5, 0.0]),
+        "torch-fused": np.array([0.0, 0.2]),
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        picture = lesson.plot_peaks([1024, 2048], none)
+        picture = lesson.plot_peaks({way: [1024, 2048] for way in measured}, measured)
         picture.png()
-    assert "fused 0 MiB" in picture.alt
+    assert "numba 0 MiB" in picture.alt
+    drawn = {line.get_label(): line.get_ydata() for line in picture.figure.axes[0].get_lines()}
+    assert "torch-fused" not in drawn
+    np.testing.assert_array_equal(drawn["numba"], [1.5, np.nan])
 
 
 def test_tables_that_stand_below_an_answer():
     machine = experiments.Machine(peak=1e11, bandwidth=1e10)
     lines = lesson.roofline_table(machine, {"softmax": (0.5, 4e9), "fused": (500.0, 8e10)}).splitlines()
     assert lines[0] == "ridge of this machine: 10 FLOPs per byte"
-    assert lines[1].split() == ["softmax", "4", "%", "of", "the", "peak,", "80", "%", "of", "its", "roof"]
-    assert lines[2].split() == ["fused", "80", "%", "of", "the", "peak,", "80", "%", "of", "its", "roof"]
+    assert lines[1].split() == ["softmax", "4%", "of", "the", "peak,", "80%", "of", "its", "roof"]
+    assert lines[2].split() == ["fused", "80%", "of", "the", "peak,", "80%", "of", "its", "roof"]
     counted = {"in chunks": {"multiply": 6, "add": 4}, "all": {"exp": 1}}
     assert lesson.operations_table(counted) == "in chunks  add 4, multiply 6\nall        exp 1"

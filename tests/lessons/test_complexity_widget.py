@@ -1,12 +1,13 @@
 """Lesson 06's widget: the roofline's bounds."""
 
 import itertools
+import math
 import re
 
 import pytest
 
 from sdpa_helpers.lessons.complexity import widget
-from sdpa_helpers.lessons.complexity.widget import LENGTHS, PUBLISHED, WIDTHS, bound
+from sdpa_helpers.lessons.complexity.widget import LENGTHS, PUBLISHED, TILES, WIDTHS, Work, bound
 from tests.lessons.pictures import PANELS, shown
 
 
@@ -15,10 +16,11 @@ from tests.lessons.pictures import PANELS, shown
 def test_bounds_are_the_slower_of_two_times(way, precision):
     element = {"float16": 2, "float32": 4}[precision]
     for hardware in PUBLISHED.values():
-        for n, d in itertools.product(LENGTHS, WIDTHS):
-            found = bound(hardware, n, d, way, precision)
-            flops = 4 * n * n * d + 5 * n * n
-            moved = element * (4 * n * d + (4 * n * n if way == "step by step" else 0))
+        for n, d, tile in itertools.product(LENGTHS, WIDTHS, TILES):
+            found = bound(hardware, Work(n, d, way, precision, tile))
+            flops = 4 * n * n * d + 6 * n * n
+            reads = max(1, math.ceil(n / tile)) if way == "tiled" else 1
+            moved = element * (2 * n * d * (1 + reads) + (4 * n * n if way == "step by step" else 0))
             times = flops / hardware.peak_at(precision), moved / hardware.bandwidth
             assert found.seconds == pytest.approx(max(times))
             assert found.by_memory == (times[1] > times[0])
@@ -32,11 +34,11 @@ def test_the_picture_of_the_roofline_writes_these_numbers():
     texts = shown(
         PANELS["complexity"](), n=2**20, d=256, way="step by step", precision="float32", hardware="T4"
     )
-    flops, moved = 4 * 2**40 * 256 + 5 * 2**40, 4 * (4 * 2**20 * 256 + 4 * 2**40)
+    flops, moved = 4 * 2**40 * 256 + 6 * 2**40, 4 * (4 * 2**20 * 256 + 4 * 2**40)
     seconds = max(flops / 8.1e12, moved / 320e9)
     assert texts["flops"] == "1.13 PFLOP"
     assert texts["bytes"] == "17.6 TB"
-    assert texts["intensity"] == f"{flops / moved:.1f} FLOP/B" == "64.3 FLOP/B"
+    assert texts["intensity"] == f"{flops / moved:.1f} FLOP/B" == "64.4 FLOP/B"
     assert texts["ridge"] == "25.3 FLOP/B"
     assert texts["limit"] == "arithmetic"
     assert texts["time"] == f"{seconds:.0f} s"
@@ -44,25 +46,30 @@ def test_the_picture_of_the_roofline_writes_these_numbers():
     assert texts["held"] == "larger than the 16 GB"
 
 
+def test_the_picture_of_tiles_writes_how_often_keys_and_values_are_read():
+    panel = PANELS["complexity"]()
+    texts = shown(panel)
+    assert (texts["reads"], texts["excess"]) == ("32 times", "16.5 × the minimum")
+    assert texts["held"] == "never in memory"
+    whole = shown(panel, tile=math.inf)
+    assert (whole["reads"], whole["excess"]) == ("once", "1 × the minimum")
+    assert shown(panel, way="minimum") == whole
+    assert "all queries in one tile" in panel.draw(panel.start | {"tile": math.inf}).text
+
+
 def test_what_the_lesson_says_about_the_roofline():
-    def crosses(name, way, precision="float16", d=64):
-        found = (n for n in LENGTHS if not bound(PUBLISHED[name], n, d, way, precision).by_memory)
+    def crosses(name, way, tile=math.inf, precision="float16", d=64):
+        found = (n for n in LENGTHS if not bound(PUBLISHED[name], Work(n, d, way, precision, tile)).by_memory)
         return next(found, None)
 
-    for name in ("H100 SXM", "A100 80 GB", "T4"):
-        assert all(crosses(name, "step by step", d=d) is None for d in WIDTHS)
-    assert [crosses(name, "fused") for name in PUBLISHED] == [1024, 512, 512, 64]
-    assert bound(PUBLISHED["H100 SXM"], 2**20, 64, "step by step", "float16").intensity == pytest.approx(
-        64 / 2, rel=0.03
-    )
-    half, single = (
-        bound(PUBLISHED["H100 SXM"], 4096, 64, "step by step", p).seconds for p in ("float16", "float32")
-    )
-    assert single / half == pytest.approx(2)
-    half, single = (
-        bound(PUBLISHED["H100 SXM"], 4096, 64, "fused", p).seconds for p in ("float16", "float32")
-    )
-    assert single / half == pytest.approx(15, rel=0.02)
+    gpus = ("H100 SXM", "A100 80 GB", "T4")
+    assert all(crosses(name, "step by step", d=d) is None for d in WIDTHS for name in gpus)
+    assert [crosses("H100 SXM", "tiled", tile) for tile in TILES] == [None, None, None, 1024]
+    assert [crosses(name, "tiled", 128) for name in gpus] == [None, None, None]
+    assert [crosses(name, "tiled", 256) is None for name in gpus] == [True, False, False]
+    assert crosses("H100 SXM", "tiled", 64, "float32") is not None
+    ridges = [round(bound(PUBLISHED[name], Work(64, 64, "tiled", "float16", 64)).ridge) for name in gpus]
+    assert ridges == [295, 153, 203]
 
 
 def test_hardware_says_where_its_numbers_are_from():

@@ -1,4 +1,4 @@
-"""What lesson 06 uses: operations, bytes and parameters counted, and what a clock says."""
+"""What lesson 06 uses: operations and bytes counted, and what a clock says."""
 
 from sdpa_helpers.lazy import offer
 
@@ -7,23 +7,18 @@ __getattr__, __all__ = offer(
     {
         "lessons.complexity.counting": (
             "count_operations",
-            "intensities",
             "kv_cache",
             "layer_flops",
-            "parameters",
             "peak_bytes",
             "readings",
         ),
         "lessons.complexity.attention_ways": (
-            "additive",
-            "additive_in_chunks",
             "attend_key_blocks",
             "attention",
             "in_chunks",
-            "textbook_weights",
         ),
         "lessons.complexity.experiments": (
-            "additive_race",
+            "causal_race",
             "fit",
             "layer_race",
             "machine",
@@ -36,19 +31,19 @@ __getattr__, __all__ = offer(
             "which_kernel",
         ),
         "lessons.complexity.figures": (
-            "plot_additive",
-            "plot_additive_memory",
             "plot_exponents",
             "plot_layer",
             "plot_layer_race",
             "plot_operations",
             "plot_peaks",
-            "plot_race",
             "plot_readings",
             "plot_roofline",
+            "plot_traffic",
         ),
         "lessons.complexity.widget": ("explore_roofline",),
+        "lessons.complexity.cheat_card": ("cheat_card",),
         "lessons.complexity.predictions": ("predict",),
+        "lessons.complexity.recall": ("recall",),
         "lessons.complexity.tables": ("operations_table", "roofline_table"),
     },
 )

@@ -337,7 +337,7 @@ CLAIMS = (
         24,
         "A",
         "Linear attention makes the computation linear.",
-        _where(9),
+        _where(8),
         "for twice as many tokens {linear:.0f} times the multiplications instead of {quadratic:.0f}; "
         "normalized, with the features elu + 1, its result differs from softmax attention by up to {difference:.2f}: "
         "it is another function",
@@ -348,7 +348,7 @@ CLAIMS = (
         25,
         "A",
         "Multi-query attention is a variant that changes how scores are made.",
-        _where(9),
+        _where(8),
         "with one shared head of keys and values each head computes the same scaled softmax "
         "(difference {difference:.0f}); what "
         "changes is the KV cache, here {cache_ratio:.0f} times smaller",
@@ -368,7 +368,7 @@ CLAIMS = (
         96,
         "C",
         "A context of 4096 tokens takes 16 million attention computations per layer.",
-        _where(3),
+        _where(2),
         "{head:,.0f} scores for one head, {layer:,.0f} for a layer of 96 heads, {flops:.0f} FLOPs "
         "each with heads of 128",
         _sixteen_million,
@@ -378,7 +378,7 @@ CLAIMS = (
         97,
         "C",
         "Quadratic attention is the reason why long sequences are hard for transformers.",
-        _where(3),
+        _where(2),
         "attention's share of a layer's FLOPs at 4096 tokens: {small:.0%} for d_model 768, "
         "{large:.0%} for 12288; at 131072 tokens "
         "{very_long:.0%}. It is half at n = 6·d_model ({crossover:,.0f}); memory hurts before",
@@ -393,7 +393,7 @@ CLAIMS = (
         108,
         "C",
         "Multi-head attention, with Q, K and V all b×h×n×d_k, gives an output of b×h×n×d_k.",
-        _where(9),
+        _where(8),
         "with V as wide as K, which it takes for granted, the last axis has {same_width:.0f} = d_k; with d_v = "
         "{d_v:.0f}, which the same page has elsewhere, it has {last_axis:.0f}",
         _output_shape,
@@ -403,7 +403,7 @@ CLAIMS = (
         110,
         "C",
         "Quadratic cost limits how long a sequence can be.",
-        _where(3),
+        _where(2),
         "twice the tokens cost {short:.2f} times as much at 100 tokens and {long:.2f} times at a "
         "million (d_model 768)",
         _growth,
@@ -413,7 +413,7 @@ CLAIMS = (
         123,
         "D",
         "With a batch: Q and K (b, n, d_k), V (b, n, d_v), scores and weights (b, n, n), output (b, n, d_v).",
-        _where(9),
+        _where(8),
         "all shapes as stated: {fit:.0f} (1 = yes)",
         _batched_shapes,
         _if(lambda v: v["fit"] == 1, "right", "wrong"),
@@ -422,7 +422,7 @@ CLAIMS = (
         125,
         "D",
         "Projections, scores, softmax and sum together cost O(n²·d).",
-        _where(3),
+        _where(2),
         "at n = 512, d_model = 768 the projections, O(n·d²), are {share:.0%} of the FLOPs; attention "
         "is ahead only past n = "
         "2·d_model = {crossover:.0f}",
@@ -433,7 +433,7 @@ CLAIMS = (
         132,
         "D",
         "It is memory efficient, because it can be computed in chunks.",
-        _where(5),
+        _where(3),
         "error in chunks of queries {queries:.0f}; in blocks of keys {keys_rescaled:.0f} with "
         "rescaled sums, {keys_averaged:.2f} "
         "if the blocks are averaged",
@@ -444,7 +444,7 @@ CLAIMS = (
         134,
         "D",
         "All positions are computed at the same time.",
-        _where(9),
+        _where(8),
         "one causal call gives what {steps:.0f} steps in turn give (difference {difference:.0f}): "
         "right where all tokens are known; "
         "writing new tokens takes the steps",
@@ -499,7 +499,7 @@ CLAIMS = (
         153,
         "E",
         "PyTorch's F.scaled_dot_product_attention is FlashAttention.",
-        _where(7),
+        _where(5),
         "it is a dispatcher: by the profiler, on a CPU, a flash kernel ran for the plain call "
         "({flash_plain:.0f}) and none with dropout "
         "({flash_with_dropout:.0f}; 1 = yes). On CUDA, say its developers (not run here), the flash "
@@ -521,7 +521,7 @@ CLAIMS = (
         155,
         "E",
         "Attention needs O(n²) space, for the matrix of weights.",
-        _where(5),
+        _where(3),
         "peak memory of the formula as written ∝ n^{textbook_exponent:.2f}, {textbook_matrices:.1f} "
         "matrices at once at n = 1024",
         _peaks,
@@ -532,7 +532,7 @@ CLAIMS = (
         156,
         "E",
         "GPT-4 has a context of 4096 tokens.",
-        _where(4),
+        _where(3),
         "it came with {first:,.0f} and {second:,.0f}; {stated:,.0f} was gpt-3.5-turbo's",
         lambda: {"stated": 4096, "first": 8192, "second": 32768},
         _if(lambda v: v["stated"] in (v["first"], v["second"]), "right", "wrong"),
@@ -543,7 +543,7 @@ CLAIMS = (
         157,
         "E",
         "A 4096 × 4096 matrix in float32 takes about 64 MB.",
-        _where(4),
+        _where(3),
         "{bytes:,.0f} bytes = {mib:.0f} MiB = {mb:.1f} MB: 64 is the number of MiB",
         _matrix,
         _if(lambda v: abs(v["mb"] - 64) < 0.5, "right", "needs a condition"),
@@ -552,7 +552,7 @@ CLAIMS = (
         158,
         "E",
         "With 96 heads and 96 layers that makes about 590 GB.",
-        _where(4),
+        _where(3),
         "{gb:.1f} GB = {gib:.0f} GiB; {mixed:.1f} comes out when MiB are taken for MB. In 16 bits it "
         "is {half:.1f} GB",
         _all_layers,
@@ -562,7 +562,7 @@ CLAIMS = (
         159,
         "E",
         "96 heads in 96 layers is the shape of GPT-4.",
-        _where(4),
+        _where(3),
         "it is GPT-3's, with a context of {context:,.0f}, which makes {gb:.1f} GB; GPT-4's shape was not published",
         lambda: {"context": 2048, "gb": counting.readings()["… with n = 2048"] / 1e9},
         _if(lambda v: v["context"] == 4096, "right", "wrong"),
@@ -573,7 +573,7 @@ CLAIMS = (
         160,
         "E",
         "All these weights have to be held in memory.",
-        _where(4),
+        _where(3),
         "only in training, if every layer's matrix is kept for the backward pass: {kept:.1f} GB; one "
         "layer at a time needs {layer:.1f} "
         "GB, {ratio:.0f} times less",
@@ -597,7 +597,7 @@ CLAIMS = (
         162,
         "E",
         "The O(n²·d) time is why FlashAttention exists.",
-        _where(7),
+        _where(5),
         "its algorithm still meets every pair of a query and a key ({pairs:.0%} of them), so the time stays "
         "O(n²·d). What it saves is memory traffic: at n = 4096, d = 64, "
         "{tile_128:.1f} times less with tiles of 128 queries, {tile_256:.1f} with 256",

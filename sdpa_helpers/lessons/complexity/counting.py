@@ -3,6 +3,7 @@
 `experiments` holds what has to be measured with a clock or an operating system.
 """
 
+import math
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
@@ -97,11 +98,14 @@ class LayerFlops(NamedTuple):
         return self.attention / (self.projections + self.mlp + self.attention)
 
 
-def layer_flops(n: float | Array, d_model: int, mlp_ratio: float = 4) -> LayerFlops:
+def layer_flops(
+    n: float | Array, d_model: int, mlp_ratio: float = 4, *, is_causal: bool = False
+) -> LayerFlops:
     """Matrix-product FLOPs of one transformer layer for n tokens: Q, K, V and output projections, an MLP of two
-    matrices, and attention over all heads together."""
+    matrices, and attention over all heads together, of the pairs that the mask allows."""
     n = np.asarray(n, dtype=float)
-    return LayerFlops(8 * n * d_model**2, 4 * mlp_ratio * n * d_model**2, 4 * n**2 * d_model)
+    pairs = n * (n + 1) / 2 if is_causal else n**2
+    return LayerFlops(8 * n * d_model**2, 4 * mlp_ratio * n * d_model**2, 4 * pairs * d_model)
 
 
 # Bytes --------------------------------------------------------------------------------------------------------
@@ -120,9 +124,11 @@ def readings() -> dict[str, float]:
     }
 
 
-def kv_cache(n: int, layers: int, kv_heads: int, head_dim: int, bytes_per_element: int = 2) -> int:
-    """Bytes of the keys and values that a decoder keeps for n tokens."""
-    return 2 * n * layers * kv_heads * head_dim * bytes_per_element
+def kv_cache(
+    n: int, layers: int, kv_heads: int, head_dim: int, bytes_per_element: int = 2, batch: int = 1
+) -> int:
+    """Bytes of the keys and values that a decoder keeps for `batch` texts of n tokens."""
+    return batch * 2 * n * layers * kv_heads * head_dim * bytes_per_element
 
 
 class Traffic(NamedTuple):
@@ -135,19 +141,33 @@ class Traffic(NamedTuple):
         return self.flops / self.bytes
 
 
+SOFTMAX = 6
+"""Operations for each score: scale, compare, subtract, exponentiate, add, divide."""
+
+
 def intensities(n: int, d: int, n_q: int | None = None, element: int = 4) -> dict[str, Traffic]:
-    """FLOPs and least memory traffic of attention's steps, when each step reads its inputs from memory once and
-    writes its result once; n keys, and n queries unless `n_q` says otherwise."""
+    """FLOPs and memory traffic of attention's steps, when each step reads its inputs from memory once and writes its
+    result once, and the least for the whole; n keys, and n queries unless `n_q` says otherwise."""
     m = n if n_q is None else n_q
     scores, small, large = m * n, m * d, n * d
     steps = {
         "QKᵀ": Traffic(2 * scores * d, element * (small + large + scores)),
-        "softmax": Traffic(5 * scores, element * 2 * scores),
+        "softmax": Traffic(SOFTMAX * scores, element * 2 * scores),
         "A·V": Traffic(2 * scores * d, element * (scores + large + small)),
     }
     total = Traffic(sum(s.flops for s in steps.values()), sum(s.bytes for s in steps.values()))
-    fused = Traffic(total.flops, element * (2 * small + 2 * large))
-    return {**steps, "step by step": total, "fused": fused}
+    return {
+        **steps,
+        "step by step": total,
+        "minimum": Traffic(total.flops, element * (2 * small + 2 * large)),
+    }
+
+
+def tiled(n: int, d: int, rows: float, element: int = 4) -> Traffic:
+    """The same when tiles of that many queries stay in fast memory, with all that belongs to them: Q is read and the
+    output written once, K and V are read once for each tile. One tile for everything moves the minimum."""
+    reads = max(1, math.ceil(n / rows))
+    return Traffic((4 * d + SOFTMAX) * n * n, element * 2 * n * d * (1 + reads))
 
 
 # Parameters -------------------------------------------------------------------------------------------------

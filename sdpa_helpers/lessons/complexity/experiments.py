@@ -1,6 +1,6 @@
 """Lesson 06: what needs a clock or the operating system. Times are compared within one run only.
 
-    python -m sdpa_helpers.lessons.complexity.experiments textbook 4096 64
+    python -m sdpa_helpers.lessons.complexity.experiments textbook 2048,4096 64
 
 is the small process in which `peaks` measures memory: it prints MiB, one number for each length.
 """
@@ -19,9 +19,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from sdpa_helpers.lessons.complexity.attention_ways import in_chunks, textbook
-
-CHUNK = 128
+from sdpa_helpers.attention import backends, scaled_dot_product_attention
+from sdpa_helpers.lessons.complexity.attention_ways import textbook
 
 # The processor's time is blind to other programs; where it ticks too slowly (Windows), the wall clock has to do.
 _clock = time.process_time if time.get_clock_info("process_time").resolution < 1e-5 else time.perf_counter
@@ -46,14 +45,14 @@ def _torch() -> Iterator[Any]:
 
 
 class Estimate(NamedTuple):
-    """A number with a 95 % bootstrap interval: the spread of repeated timings in one run, and nothing else."""
+    """A number with a 95% bootstrap interval: the spread of repeated timings in one run, and nothing else."""
 
     value: float
     low: float
     high: float
 
     def __str__(self) -> str:
-        return f"{self.value:.2f} (95 %: {self.low:.2f} to {self.high:.2f})"
+        return f"{self.value:.2f} (95%: {self.low:.2f} to {self.high:.2f})"
 
 
 class Timings(NamedTuple):
@@ -213,39 +212,26 @@ def which_kernel(**options: Any) -> list[str]:
         return [name for name in seen if name.startswith("_scaled") or name in ("bmm", "_softmax")]
 
 
-class AdditiveRace(NamedTuple):
-    dot: Float[Array, "repeats"]
-    additive: Float[Array, "repeats"]
-    reusing: Float[Array, "repeats"]
+class CausalRace(NamedTuple):
+    """Seconds of the fused call: on all pairs, with is_causal, and with the same triangle as a mask."""
+
+    full: Float[Array, "repeats"]
+    is_causal: Float[Array, "repeats"]
+    as_mask: Float[Array, "repeats"]
 
 
-def additive_race(
-    n: int = 256, d: int = 64, hidden: int = 64, chunk: int = 16, repeats: int = 7
-) -> AdditiveRace:
-    """Both kinds of score with two projections each, softmax and blend included; torch on one thread.
-
-    additive: the formula as written, all pairs at once. reusing: a few queries at a time, in one buffer.
-    """
+def causal_race(n: int = 4096, d: int = 64, repeats: int = 5) -> CausalRace:
+    """Whether the fused call leaves out what a causal mask hides."""
     with _torch() as torch:
-        Q, K, V, W, U, v = _random(torch, *[(n, d)] * 3, (d, hidden), (d, hidden), (hidden,))
-        W, U, buffer = W / d**0.5, U / d**0.5, torch.empty(chunk, n, hidden)
-
-        def dot() -> Any:
-            return ((Q @ W) @ (K @ U).mT * hidden**-0.5).softmax(-1) @ V
-
-        def additive() -> Any:
-            return (torch.tanh((Q @ W)[:, None] + (K @ U)[None]) @ v).softmax(-1) @ V
-
-        def reusing() -> Any:
-            q, k, out = (Q @ W)[:, None], (K @ U)[None], torch.empty_like(V)
-            for i in range(0, n, chunk):
-                torch.add(q[i : i + chunk], k, out=buffer)
-                out[i : i + chunk] = (buffer.tanh_() @ v).softmax(-1) @ V
-            return out
-
-        if not (torch.allclose(additive(), reusing(), atol=1e-5) and n % chunk == 0):
-            raise ValueError("the two ways of additive attention differ")
-        return AdditiveRace(*interleaved([dot, additive, reusing], repeats))
+        attend = torch.nn.functional.scaled_dot_product_attention
+        q, k, v = _random(torch, *[(1, 1, n, d)] * 3)
+        triangle = torch.ones(n, n, dtype=torch.bool).tril()
+        ways = (
+            lambda: attend(q, k, v),
+            lambda: attend(q, k, v, is_causal=True),
+            lambda: attend(q, k, v, attn_mask=triangle),
+        )
+        return CausalRace(*interleaved(ways, repeats))
 
 
 # The roofline -------------------------------------------------------------------------------------------------
@@ -311,24 +297,27 @@ def roofline_points(n: int = 2048, d: int = 64, heads: int = 8, repeats: int = 3
 
 # Memory, as the operating system counts it ----------------------------------------------------------------------
 
+# Large arrays straight from the system and back: memory that the allocator keeps would hide what is new.
+_PLAIN = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
 
-def peaks(ways: Sequence[str], sizes: Sequence[int], d: int = 64) -> Mapping[str, Array]:
-    """Peak memory in MiB beyond the inputs, float32, each way in fresh processes; NaN where it cannot be read.
 
-    ways: "textbook", "in chunks" (NumPy) or "fused" (torch).
+def peaks(ways: Mapping[str, Sequence[int]], d: int = 64) -> Mapping[str, Array]:
+    """Peak memory in MiB beyond the inputs, float32, each way in a fresh process; NaN where it cannot be read.
+
+    ways: lengths for "textbook", the formula as one writes it down, or for a backend of the package. One that this
+    machine lacks is left out.
     """
-    found = {}
-    for way in ways:
-        # Loading torch takes seconds: one process does all the lengths, whose peaks are small anyway.
-        runs = [list(sizes)] if way == "fused" else [[n] for n in sizes]
-        found[way] = np.array([mib for run in runs for mib in _measured_elsewhere(way, run, d)])
-    return found
+    known = {"textbook", *backends()}
+    return {way: np.array(_measured_elsewhere(way, sizes, d)) for way, sizes in ways.items() if way in known}
 
 
 def _measured_elsewhere(way: str, sizes: Sequence[int], d: int) -> list[float]:
     command = [sys.executable, "-m", __name__, way, ",".join(map(str, sizes)), str(d)]
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **threads})
+    environment = {**os.environ, **_ONE_THREAD, **_PLAIN}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return [float(text) for text in done.stdout.split()]
 
 
@@ -364,27 +353,18 @@ def _peak_of(function: Callable[[], Any]) -> float:
 
 def main(way: str, sizes: str, d: str) -> None:
     """Measure one way in this process and print MiB, one line for each length."""
+
+    def backend(Q: Array, K: Array, V: Array) -> Array:
+        return scaled_dot_product_attention(Q, K, V, backend=way)
+
+    work = textbook if way == "textbook" else backend
     for n in map(int, sizes.split(",")):
         rng = np.random.default_rng(0)
         arrays = [rng.standard_normal((n, int(d)), dtype=np.float32) for _ in range(3)]
-        if way == "fused":
-            print(_peak_of_fused(arrays))
-        else:
-            work = textbook if way == "textbook" else _in_chunks
-            work(*(array[:CHUNK] for array in arrays))  # what a first call sets up is not the algorithm's
-            print(_peak_of(partial(work, *arrays)))
-
-
-def _in_chunks(Q: Array, K: Array, V: Array) -> Array:
-    return in_chunks(Q, K, V, CHUNK)
-
-
-def _peak_of_fused(arrays: Sequence[Array]) -> float:
-    with _torch() as torch:
-        attend = torch.nn.functional.scaled_dot_product_attention
-        tensors = [torch.from_numpy(array)[None, None] for array in arrays]
-        attend(*(tensor[:, :, :64] for tensor in tensors))
-        return _peak_of(partial(attend, *tensors))
+        work(
+            *(array[:256] for array in arrays)
+        )  # what a first call loads and compiles is not the algorithm's
+        print(_peak_of(partial(work, *arrays)))
 
 
 if __name__ == "__main__":

@@ -23,17 +23,14 @@ from sdpa_helpers.show.figures import (
     name_lines,
     panels,
     show,
-    write,
 )
 
 if TYPE_CHECKING:
     from sdpa_helpers.lessons.complexity.counting import LayerFlops
     from sdpa_helpers.lessons.complexity.experiments import (
-        AdditiveRace,
         Estimate,
         LayerRace,
         Machine,
-        Race,
         Timings,
     )
 
@@ -49,9 +46,13 @@ class Look(NamedTuple):
 WAYS = {
     "step by step": Look(SKY, "--", "s"),
     "textbook": Look(SKY, "--", "s"),
-    "in chunks": Look(FAINT, "-.", "D"),
     "fused": Look(INK, "-", "o"),
+    "numpy-tiled": Look(INK, "-", "o"),
+    "numba": Look(FAINT, "-.", "D"),
+    "torch-fused": Look(INK, ":", "^"),
 }
+
+NOISE = 1.0  # MiB: below it, peak memory is what the allocator had left over
 
 
 def plot_operations(tally: Mapping[str, Mapping[str, int]]) -> Picture:
@@ -120,7 +121,7 @@ def plot_layer(sizes: Array, shares: Mapping[int, LayerFlops]) -> Picture:
         )
         facts.append(f"for d_model {d_model:,} half is reached at {6 * d_model:,} tokens")
     ax.set_xscale("log", base=2)
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1024:g} Ki" if x >= 1024 else f"{x:g}"))
+    ax.xaxis.set_major_formatter(FuncFormatter(_in_ki))
     ax.axhline(50, color=FAINT, linewidth=1, linestyle=":")
     ax.set_ylim(0, 100)
     name_lines(ax)
@@ -199,30 +200,71 @@ def plot_readings(bytes_held: Mapping[str, float]) -> Picture:
     return show(fig, f"Horizontal bars, logarithmic. {facts}.")
 
 
-def plot_peaks(sizes: Sequence[int], peaks: Mapping[str, Array]) -> Picture:
-    """Peak memory against length, three ways."""
+def plot_peaks(ways: Mapping[str, Sequence[int]], peaks: Mapping[str, Array], d: int = 64) -> Picture:
+    """Peak memory against length, by way; what is below a MiB is noise, and left out."""
     fig, ax = figure(
-        "Peak memory beyond the inputs, d = 64, float32",
+        f"Peak memory beyond the inputs, d = {d}, float32",
         x="number of tokens n",
         y="peak memory (MiB)",
-        size=(7.4, 4.0),
+        size=(7.6, 4.2),
     )
     ax.set_yscale("log")
-    _powers_of_two(ax, np.asarray(sizes))
+    facts = []
     for way, mib in peaks.items():
         colour, dash, marker = WAYS[way]
-        # Below a tenth of a MiB the instrument sees little but noise, and 0 has no place on this axis.
-        seen = np.maximum(mib, 0.1)
-        ax.plot(sizes, seen, color=colour, linestyle=dash, marker=marker, linewidth=2, label=way)
-    one = np.array(sizes, dtype=float) ** 2 * 4 / 2**20
-    ax.plot(sizes, one, ":", color=FAINT, linewidth=1.6, label="one n × n matrix")
+        seen = np.where(np.asarray(mib) < NOISE, np.nan, mib)
+        facts.append(f"{way} {mib[-1]:.3g} MiB at {ways[way][-1]:,}")
+        if not np.isnan(seen).all():
+            ax.plot(ways[way], seen, color=colour, linestyle=dash, marker=marker, linewidth=2, label=way)
+    sizes = np.array(max(ways.values(), key=len), dtype=float)
+    _powers_of_two(ax, sizes)
+    for name, mib in (("one n × n matrix", sizes**2 / 2**18), ("the output alone", sizes * d / 2**18)):
+        ax.plot(sizes, mib, color=SHADE, linewidth=1.4, label=name)
     _plain_numbers(ax)
     name_lines(ax)
-    facts = ", ".join(f"{way} {mib[-1]:.3g} MiB" for way, mib in peaks.items())
     return show(
         fig,
-        f"Line chart with logarithmic axes, peak memory against length. At {sizes[-1]:,} tokens: {facts}; "
-        f"one n by n matrix has {one[-1]:.0f} MiB.",
+        f"Line chart with logarithmic axes, peak memory against length. {'; '.join(facts)}; at {sizes[-1]:,.0f} tokens "
+        f"one n by n matrix has {sizes[-1] ** 2 / 2**18:.0f} MiB and the output {sizes[-1] * d / 2**18:.0f} MiB.",
+    )
+
+
+def plot_traffic(
+    lengths: Array,
+    curves: Mapping[str, Array],
+    ridges: Mapping[str, float] | None = None,
+    size: tuple[float, float] = (8.0, 4.6),
+) -> Picture:
+    """FLOPs for each byte against length: step by step, tiled, and the least traffic that there can be."""
+    fig, ax = figure(
+        "How much work does a byte do?",
+        x="number of tokens n (d = 64, float16)",
+        y="FLOPs per byte",
+        size=size,
+    )
+    _powers_of_two(ax, lengths[::2])
+    ax.xaxis.set_major_formatter(FuncFormatter(_in_ki))
+    ax.set_yscale("log")
+    looks = {"step by step": (SKY, "--"), "minimum": (FAINT, ":")}
+    facts = []
+    for way, intensity in curves.items():
+        colour, dash = looks.get(way, (INK, "-"))
+        ax.plot(lengths, intensity, dash, color=colour, linewidth=2.2, label=way)
+        facts.append(f"{way} {intensity[-1]:,.0f}")
+    for name, ridge in (ridges or {}).items():
+        ax.axhline(ridge, color=SHADE, linewidth=1.2, linestyle=(0, (1, 3)))
+        ax.annotate(
+            f"ridge of the {name}: {ridge:.0f}", (lengths[-1], ridge), (0, 2), textcoords="offset points",
+            color=INK, fontsize=9.5, ha="right",
+        )  # fmt: skip
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    name_lines(ax)
+    above = "".join(f" The ridge of the {name} is at {ridge:.0f}." for name, ridge in (ridges or {}).items())
+    return show(
+        fig,
+        f"Line chart with logarithmic axes, FLOPs per byte against length. At {lengths[-1]:,.0f} tokens: "
+        f"{', '.join(facts)}. All but the minimum level off.{above}",
     )
 
 
@@ -239,7 +281,7 @@ def plot_roofline(machine: Machine, placed: Mapping[str, tuple[float, float]]) -
     ax.plot(reach, roof, color=INK, linewidth=2.2)
     ax.fill_between(reach, roof, roof.min() / 30, color=SHADE, alpha=0.25, linewidth=0)
     ax.axvline(machine.ridge, color=FAINT, linewidth=1, linestyle=":")
-    shifts = {"QKᵀ": (-32, -5), "A·V": (9, 2), "softmax": (10, -2), "decoding": (-4, -19)}
+    shifts = {"QKᵀ": (-32, -5), "A·V": (10, -7), "softmax": (10, -2), "decoding": (-4, -19)}
     for name, (intensity, speed) in placed.items():
         ax.plot(intensity, speed / 1e9, "o", color=INK, markersize=8, zorder=4)
         ax.annotate(
@@ -261,60 +303,15 @@ def plot_roofline(machine: Machine, placed: Mapping[str, tuple[float, float]]) -
     )
 
 
-def plot_race(race: Race, peak: float) -> Picture:
-    """Speed of both ways against the machine's best matrix product."""
-    fig, ax = figure("The same FLOPs, at what speed?", x="way", y="speed (% of the GEMM peak)")
-    speeds = {
-        "step by step": race.flops / float(np.median(race.step_by_step)),
-        "fused": race.flops / float(np.median(race.fused)),
-    }
-    percent = [100 * speed / peak for speed in speeds.values()]
-    bars(ax, list(speeds), percent, digits=0)
-    for patch, way in zip(ax.patches, speeds, strict=True):
-        patch.set_facecolor(SKY if way == "step by step" else SHADE)
-    ax.set_ylim(0, max(110, 1.1 * max(percent)))
-    ax.axhline(100, color=FAINT, linewidth=1, linestyle=":")
-    facts = ", ".join(f"{way} {write(p, 0)} %" for way, p in zip(speeds, percent, strict=True))
-    return show(fig, f"Bars of matrix-product speed as a share of the peak: {facts}.")
-
-
-def plot_additive(race: AdditiveRace) -> Picture:
-    """Time of the three ways, in units of the dot product's."""
-    fig, ax = figure(
-        "Time of additive attention, dot product = 1", x="way", y="time (times the dot product's)"
-    )
-    base = float(np.median(race.dot))
-    times = {
-        "dot product": race.dot,
-        "additive, in chunks,\none reused buffer": race.reusing,
-        "additive,\nas written": race.additive,
-    }
-    ratios = [float(np.median(seconds)) / base for seconds in times.values()]
-    bars(ax, list(times), ratios, digits=0)
-    facts = ", ".join(f"{' '.join(n.split())} {write(r, 0)}" for n, r in zip(times, ratios, strict=True))
-    return show(fig, f"Bars of time relative to the dot product: {facts}.")
-
-
-def plot_additive_memory(sizes: Sequence[int], peaks: Mapping[str, Sequence[float]]) -> Picture:
-    """Peak memory of additive attention and of the dot product, from tracemalloc."""
-    fig, ax = figure(
-        "Peak memory, d = h = 64, float64", x="number of tokens n", y="peak memory (MiB)", size=(7.6, 3.9)
-    )
-    ax.set_yscale("log")
-    _powers_of_two(ax, np.asarray(sizes))
-    for (way, peak), (colour, dash) in zip(peaks.items(), LINES[2::-1], strict=False):
-        ax.plot(sizes, np.array(peak) / 2**20, f"o{dash}", color=colour, linewidth=2, label=way)
-    _plain_numbers(ax)
-    name_lines(ax)
-    facts = "; ".join(f"{way} {peak[-1] / 2**20:.1f} MiB" for way, peak in peaks.items())
-    return show(fig, f"Line chart with logarithmic axes. At {sizes[-1]:,} tokens: {facts}.")
-
-
 def _powers_of_two(ax: Axes, sizes: Array) -> None:
     ax.set_xscale("log", base=2)
     ax.xaxis.set_major_locator(FixedLocator([float(size) for size in sizes]))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _in_ki(n: float, _: object = None) -> str:
+    return f"{n / 1024:g} Ki" if n >= 1024 else f"{n:g}"
 
 
 def _plain_numbers(ax: Axes) -> None:

@@ -9,11 +9,11 @@ PREDICTIONS = (
         "How many multiplications does `Q @ K.T` need, with 4 queries, 5 keys and d_{k} = 3?",
         (
             Option("20", "That is 4 · 5, the number of scores. But each score is a sum of d_{k} products."),
-            Option("40", "Those are the additions: three products in a sum take two of them."),
+            Option("40", "That is the number of additions: summing three products takes two."),
             Option("60", "There are 4 · 5 scores, and each takes 3 multiplications."),
             Option(
                 "180",
-                "That is 12 · 15, every number of Q with every number of K. But the first number of a query meets only the first of a key.",
+                "That is 12 · 15, every number in Q times every number in K. But the first coordinate of a query meets only the first coordinate of a key.",
             ),
         ),
         after="Each of the n_{q} n_{k} = 20 scores takes d_{k} = 3 multiplications and d_{k} − 1 = 2 additions.",
@@ -24,42 +24,41 @@ PREDICTIONS = (
         (
             Option(
                 "2",
-                "So it is wherever each token is treated alone, as in an MLP. Here every token meets every other.",
+                "That is what happens wherever each token is treated alone, as in an MLP. Here every token meets every other.",
             ),
-            Option("4", "Twice the queries, and each of them meets twice the keys."),
+            Option("4", "There are twice as many queries, and each meets twice as many keys."),
             Option(
                 "8",
-                "There are two products, and each grows fourfold. But then their sum grows fourfold too.",
+                "There are two products, and each grows fourfold. But then their sum also grows fourfold.",
             ),
         ),
         measured="{:.2f}",
-        how_sure=True,
     ),
     Prediction(
         "heads_twice_as_wide",
-        "And heads twice as wide, d_{k} and d_{v} doubled, with as many tokens as before?",
+        "Now make the heads twice as wide, d_{k} and d_{v} doubled, and leave the tokens as they are. How many times the multiplications?",
         (
             Option(
                 "1",
-                "The number of scores stays, and so does that of the weights. But each score is a sum over d_{k}.",
+                "There are as many scores and as many weights as before. But each score is a sum over d_{k}.",
             ),
             Option(
                 "1.4",
-                "In the formula d_{k} stands under a root. But that is one division for each score; the products need all of d_{k}.",
+                "In the formula d_{k} stands under a root. But that is one division per score; the products run over all of d_{k}.",
                 (1.41, 1.42),
             ),
             Option("2", "Each of the two products has one factor of width: d_{k} in QKᵀ, d_{v} in AV."),
-            Option("4", "Doubling the tokens did that. But the width stands in each product only once."),
+            Option("4", "Doubling the tokens does that. But each product contains the width only once."),
         ),
         measured="{:.2f}",
     ),
     Prediction(
         "exponent_in_n",
-        "Time = c · n^{p}, with d = 64 and n from 256 to 4,096. What exponent p does the clock give?",
+        "Suppose time = c · n^{p}, with d = 64 and n from 256 to 4,096. Which exponent p does the clock give?",
         (
             Option(
                 "about 1",
-                "A matrix product is one call, and twice the input for twice the time sounds fair. But the work grows with n².",
+                "A matrix product is one call, and twice the time for twice the input sounds fair. But the work grows with n².",
                 (-9.0, 1.5),
             ),
             Option(
@@ -77,16 +76,16 @@ PREDICTIONS = (
     ),
     Prediction(
         "exponent_in_d",
-        "And time = c · d^{p}, with n = 1,024 and d from 16 to 512?",
+        "And for time = c · d^{p}, with n = 1,024 and d from 16 to 512?",
         (
             Option(
                 "clearly below 1",
-                "Softmax and the passes over n² scores take as long for every d, and they are a good part of the time.",
+                "Softmax and the passes over n² scores take the same time for every d, and they are a good part of the total.",
                 (-9.0, 0.85),
             ),
             Option(
                 "near 1",
-                "The FLOPs of both products grow like d, so it would be 1 if the products were all. Softmax does not grow with d.",
+                "The FLOPs of both products grow like d, so the exponent would be 1 if there were nothing else. But softmax does not grow with d.",
                 (0.8500001, 1.15),
             ),
             Option(
@@ -96,25 +95,24 @@ PREDICTIONS = (
             ),
         ),
         measured="{:.2f}",
-        how_sure=True,
     ),
     Prediction(
         "where_attention_costs_more",
-        "For d_{model} = 768: from how many tokens on does attention cost more FLOPs than projections and MLP together?",
+        "Take d_{model} = 768. From how many tokens on does attention cost at least as many FLOPs as the projections and the MLP together?",
         (
             Option(
                 "768",
-                "At n = d_{model} both n² d and n d² are the same. But the factors before them are 4 and 24.",
+                "At n = d_{model} the terms n² d and n d² are equal. But the factors in front of them are 4 and 24.",
             ),
             Option(
                 "1,536",
-                "That is 2 · d_{model}, where attention passes the projections alone. The MLP costs twice as much as they.",
+                "That is 2 · d_{model}, where attention passes the projections alone. The MLP costs twice as much as the projections do.",
                 1536,
             ),
             Option("4,608", "4 n² d = 24 n d² gives n = 6 · d_{model}.", 4608),
             Option(
                 "55,296",
-                "So it would be with a single head of width 64. But all twelve together have the width d_{model}.",
+                "That would be right for a single head of width 64. But the twelve heads together have the width d_{model}.",
                 55296,
             ),
         ),
@@ -123,32 +121,59 @@ PREDICTIONS = (
         after="Attention passes the projections alone at n = 2 d_{model}, and projections and MLP together at n = 6 d_{model}.",
     ),
     Prediction(
-        "attentions_share_of_a_layer",
-        "With d_{model} = 12,288 and 4,096 tokens: what part of a layer's FLOPs is attention?",
+        "where_causal_attention_costs_more",
+        "With a causal mask a query meets only the keys up to its own position. Where is the crossover for d_{model} = 768 now? Without the mask it was at 4,608 tokens.",
         (
             Option(
-                "about 5 %",
-                "4,096 is an eighteenth of 6 · d_{model} = 73,728. So attention costs an eighteenth of the rest.",
+                "about 2,300",
+                "Half the work sounds like half the length. But cheaper attention is overtaken by the rest, so it takes longer to catch up.",
+                (2300, 2310),
+            ),
+            Option(
+                "4,608, as before",
+                "The matrix still has n² entries. But a kernel that skips what the mask hides computes only half of them.",
+                4608,
+            ),
+            Option(
+                "about 6,500",
+                "That is √2 times as far, what n² would have to gain. But the rest of the layer grows with n, too.",
+                (6500, 6530),
+            ),
+            Option(
+                "about 9,200",
+                "Half the n² term: 2 n² d = 24 n d² gives n = 12 · d_{model}.",
+                (9200, 9220),
+            ),
+        ),
+        measured="{:,.0f}",
+        after="Exactly, there are n(n + 1)/2 pairs, so both sides are equal at n = 12 d_{model} − 1.",
+    ),
+    Prediction(
+        "attentions_share_of_a_layer",
+        "With d_{model} = 12,288 and 4,096 tokens, what share of a layer's FLOPs is attention?",
+        (
+            Option(
+                "about 5%",
+                "The crossover is at 6 · d_{model} = 73,728, and 4,096 is an eighteenth of that. So attention costs an eighteenth of the rest.",
                 (4.0, 6.5),
             ),
             Option(
-                "about 25 %",
-                "Attention is one part of three, and a quarter sounds careful. But n² d is small beside n d² when n is so far below d.",
+                "about 25%",
+                "Attention is one part of three, and a quarter sounds like a safe guess. But n² d is small beside n d² when n is so far below d_{model}.",
                 (20.0, 30.0),
             ),
             Option(
-                "about 50 %",
-                "Attention and the rest in balance: that sounds like good design. They are, but at 73,728 tokens.",
+                "about 50%",
+                "A balance of attention and the rest sounds like good design. It comes at 73,728 tokens.",
                 (45.0, 55.0),
             ),
             Option(
-                "about 90 %",
-                "Sixteen million and O(n²) sound like nearly everything. But the rest grows with d_{model}², and d_{model} is three times n.",
+                "about 90%",
+                "Sixteen million and O(n²) sound like nearly everything. But the rest grows with d_{model}², and d_{model} is three times as large as n.",
                 (85.0, 95.0),
             ),
         ),
-        measured="{:.1f} %",
-        how_sure=True,
+        measured="{:.1f}%",
     ),
     Prediction(
         "how_many_gigabytes",
@@ -156,12 +181,10 @@ PREDICTIONS = (
         (
             Option(
                 "6",
-                "That is one layer, and a model that only writes needs no more at a time. But the article adds up 96 layers.",
+                "That is a single layer, and a model that only writes needs no more at a time. But the article adds up 96 layers.",
                 (6.0, 7.0),
             ),
-            Option(
-                "576", "That is right in GiB, of 2^{30} bytes each: 64 · 96 · 96 / 1,024.", (575.5, 576.5)
-            ),
+            Option("576", "That is right in GiB, 2^{30} bytes each: 64 · 96 · 96 / 1,024.", (575.5, 576.5)),
             Option(
                 "590",
                 "That is 64 · 96 · 96 / 1,000. But the 64 is a number of MiB, not of MB.",
@@ -170,28 +193,30 @@ PREDICTIONS = (
             Option("618", "4,096² · 4 · 96 · 96 bytes are 618.5 · 10^{9}.", (618.0, 619.0)),
         ),
         measured="{:.1f} GB",
-        after="Besides, the sentence can be read in many ways. Six of them differ by more than five orders of magnitude. "
-        "The last bar is what this course does in section 5: never hold the matrix at all.",
+        after="The sentence can also be read in many ways. The six in the figure span more than five orders of magnitude; "
+        "the last one never holds the matrix at all.",
     ),
     Prediction(
         "matrices_at_the_peak",
-        "How many n × n matrices does our four-line `textbook` hold at its worst moment?",
+        "How many n × n matrices does `textbook` hold at its worst moment?",
         (
             Option(
                 "1",
-                "One would be enough if each step wrote over the one before. But each step here makes a new array.",
+                "One would be enough if each step overwrote the one before. But here each step makes a new array.",
             ),
             Option(
                 "2",
-                "There are two names, `scores` and `weights`. But a third matrix is made that has no name.",
+                "There are two names, `scores` and `weights`. But a third matrix is made, without a name.",
             ),
-            Option("3", "`weights / weights.sum(...)` makes a new one while both others still have names."),
+            Option(
+                "3", "`weights / weights.sum(...)` makes a new matrix while the other two still have names."
+            ),
             Option(
                 "4",
-                "`scores - maximum`, its exponential, the quotient: there are more results than names. But not all live at the same time.",
+                "`scores - maximum`, its exponential, the quotient: there are more results than names. But they do not all live at the same time.",
             ),
         ),
-        after="With care one matrix is enough. In chunks of queries there is not even one.",
+        after="With care, one matrix is enough. In chunks of queries not even one is needed.",
     ),
     Prediction(
         "closest_to_the_peak",
@@ -199,33 +224,62 @@ PREDICTIONS = (
         (
             Option(
                 "decoding",
-                "It has the least to do, one query. But it reads every key and value for that one query.",
+                "It has the least to do: one query. But it reads every key and every value for that one query.",
             ),
-            Option("fused", "It does the most work for each byte that comes from memory."),
+            Option("fused", "It does the most work for each byte it moves."),
             Option(
                 "softmax",
-                "It is simple work on numbers that lie side by side. But it does next to nothing with each byte.",
+                "It is simple work on neighboring numbers. But it does next to nothing with each byte.",
             ),
             Option(
                 "step by step",
-                "Two large matrix products are in it, and they are fast. But between them n² numbers go to memory and back several times.",
+                "It contains two large matrix products, and those are fast. But between them n² numbers travel to memory and back several times.",
             ),
         ),
-        after="The roof is measured too: the peak is the best large matrix product, the bandwidth is that of a copy too large "
-        "for the caches. A point can lie a little above the sloping part, because a cache helped.",
+        after="The roof is measured too. Its peak is the best large matrix product, its bandwidth that of a copy too large "
+        "for the caches. A point can lie a little above the slope, because a cache helped.",
+    ),
+    Prediction(
+        "intensity_of_a_tile",
+        "float16, d = 64, a long text of 524,288 tokens, and tiles of 128 query rows. How many FLOPs does attention do for each byte it moves?",
+        (
+            Option(
+                "about 33",
+                "So it is step by step, where every score goes to memory. Here no score does.",
+                (32.0, 34.0),
+            ),
+            Option(
+                "about 130",
+                "Each key and value that is read serves the 128 queries of one tile, and then it is read again for the next.",
+                (125.0, 135.0),
+            ),
+            Option(
+                "about 4,100",
+                "That is the number of tiles: so often K and V are read. More readings mean fewer FLOPs per byte, not more.",
+                (4000.0, 4200.0),
+            ),
+            Option(
+                "about 268,000",
+                "That is the minimum: K and V read once. It would take one tile with all queries, and fast memory is far too small for it.",
+                (260000.0, 270000.0),
+            ),
+        ),
+        measured="{:,.0f}",
+        how_sure=True,
+        after="Tiled, each curve levels off near the number of its rows (in float32, at half of it). Only the minimum rises forever.",
     ),
     Prediction(
         "flops_of_the_fused_call",
-        "A fused call works on a few queries at a time. We do the same by hand, three queries at a time, and count: how many operations, compared with step by step?",
+        "A fused call works on a few queries at a time. We do the same by hand, three queries at a time, and count. How many operations are there, compared with step by step?",
         (
             Option(
                 "more",
-                "Cutting work into pieces usually costs something. Blocks of keys would, because sums must be rescaled. Chunks of queries need nothing.",
+                "Cutting work into pieces usually costs something. Blocks of keys do, because sums must be rescaled. Chunks of queries cost nothing extra.",
                 (1.001, 100.0),
             ),
             Option(
                 "as many",
-                "Every score, every exponential and every product is there. Only their order has changed.",
+                "Every score, every exponential and every product is still there. Only their order has changed.",
                 1.0,
             ),
             Option(
@@ -235,17 +289,16 @@ PREDICTIONS = (
             ),
             Option(
                 "far fewer",
-                "It is several times as fast, so something seems to be left out. But what it saves is traffic, not arithmetic.",
+                "It is several times as fast, so something seems to have been left out. But what it saves is traffic, not arithmetic.",
                 (0.0, 0.8999),
             ),
         ),
         measured="{:.2f} times as many",
-        how_sure=True,
-        after="The counter cannot look into PyTorch's kernel. It counts our chunks, which use the same idea: every score is still computed.",
+        after="The counter cannot look into PyTorch's kernel. It counts our chunks, which rest on the same idea: every score is still computed.",
     ),
     Prediction(
         "is_it_an_approximation",
-        "And the result of PyTorch's fused call, in float32: how far is it from that of the steps?",
+        "And PyTorch's fused call itself, in float32: how far is its result from that of the steps?",
         (
             Option(
                 "equal to the last bit",
@@ -266,47 +319,53 @@ PREDICTIONS = (
         measured="largest difference {:.0e}",
     ),
     Prediction(
-        "which_has_more_parameters",
-        "**Parameters.** With d_{model} = 512 and a hidden layer of 512: which has more learned numbers, W_{q}, W_{k}, W_{v} of the dot product, or W, U, v of additive attention?",
+        "flops_of_the_backward_pass",
+        "The forward pass has two products of 2 n² d FLOPs each. How many times its FLOPs does the backward pass take, if the weights were not kept?",
         (
             Option(
-                "the dot product",
-                "Three matrices of 512 × 512 are more than two such matrices and a vector.",
+                "as many",
+                "The way back mirrors the way there. But each product has two factors, and both need a gradient.",
+                1.0,
             ),
             Option(
-                "additive attention",
-                "A small network sounds like more than a product. But its last layer, v, is a single vector.",
+                "twice as many",
+                "Two products with two gradients each are four products. But the weights are gone, and QK^{T} has to be computed again.",
+                2.0,
             ),
             Option(
-                "both the same",
-                "With matching lists they nearly are. But only one of these two has a W_{v}.",
+                "2.5 times",
+                "Five products against two: the four gradients, and QK^{T} once more.",
+                2.5,
+            ),
+            Option(
+                "three times",
+                "Six products would mean that both are computed again. But the output AV is not needed twice: it was kept.",
+                3.0,
             ),
         ),
-        after="Who reads *additive has more* off these two lists makes two errors. The three matrices are more than two matrices "
-        "and a vector. And the lists do not match: both kinds need values, so both may have a W_{v}.",
+        measured="{:g} times",
     ),
     Prediction(
-        "how_much_slower_is_additive",
-        "Per score 2h − 1 operations against 4h − 1: about twice as many. And the ratio of the times?",
+        "decoding_with_shared_heads",
+        "Eight query heads share one head of keys and values. How many FLOPs does decoding now do per byte, compared with eight heads that each have their own?",
         (
             Option(
-                "more than 10",
-                "What it adds is no matrix product, and n² h numbers ask for fresh memory.",
-                (10.0000001, 1e9),
+                "an eighth",
+                "The cache shrinks to an eighth. But that is the bytes, and they stand below the fraction bar.",
+                (0.1, 0.2),
             ),
             Option(
-                "about 5",
-                "A tanh costs as much as several multiplications. But it also keeps the processor from its matrix product.",
-                (3.0000001, 10.0),
+                "the same",
+                "Fewer heads often mean less of everything. But the queries are all still there, and so are their FLOPs.",
+                1.0,
             ),
             Option(
-                "about 2",
-                "That is the ratio of the operations. But the clock also counts of what kind they are, and what memory they ask for.",
-                (0.0, 3.0),
+                "nearly 8 times as many",
+                "As many FLOPs for an eighth of the keys and values; only queries and output stay.",
+                (7.0, 8.0),
             ),
         ),
-        measured="{:.0f} times as slow",
-        how_sure=True,
+        measured="{:.2f} times as many",
     ),
 )
 

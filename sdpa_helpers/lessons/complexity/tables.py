@@ -20,6 +20,6 @@ def roofline_table(machine: Machine, placed: Mapping[str, tuple[float, float]]) 
     for name, (intensity, speed) in placed.items():
         roof = min(machine.peak, intensity * machine.bandwidth)
         lines.append(
-            f"{name:13} {100 * speed / machine.peak:5.0f} % of the peak, {100 * speed / roof:5.0f} % of its roof"
+            f"{name:13} {100 * speed / machine.peak:5.0f}% of the peak, {100 * speed / roof:5.0f}% of its roof"
         )
     return "\n".join(lines)

@@ -1,21 +1,24 @@
-"""Lesson 06's widget: length, width, precision and hardware on the roofline."""
+"""Lesson 06's widget: length, width, tile, precision and hardware on the roofline."""
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from sdpa_helpers.lessons.complexity import counting
 from sdpa_helpers.lessons.complexity.experiments import Machine
 from sdpa_helpers.show import figures as style
-from sdpa_helpers.show.figures import FAINT, INK, SKY, Picture
+from sdpa_helpers.show.figures import FAINT, INK, SHADE, SKY, Picture
 from sdpa_helpers.show.panels import DRAWN_WIDTH, Drawing, Panel, State, choice, slider
 from sdpa_helpers.show.svg import Canvas, Scale, plain
 
 LENGTHS = [2**i for i in range(5, 21)]
 WIDTHS = [16, 32, 64, 128, 256]
 BYTES = {"float16": 2, "float32": 4}
-WAYS = ("step by step", "fused")
-COLOURS = {"step by step": SKY, "fused": INK}  # as in the lesson's other figures
+TILES = [64, 128, 256, math.inf]
+WAYS = ("step by step", "tiled", "minimum")
+COLOURS = {"step by step": SKY, "tiled": INK, "minimum": SHADE}  # as in the lesson's other figures
 
 
 class Hardware(NamedTuple):
@@ -63,8 +66,30 @@ def measured(machine: Machine) -> Hardware:
     )
 
 
+class Work(NamedTuple):
+    """One attention head with n queries and n keys, and a way to do it."""
+
+    n: int
+    d: int
+    way: str
+    precision: str
+    tile: float
+    """The query rows of a tile; all of them: infinite."""
+
+    def traffic(self) -> counting.Traffic:
+        """Its FLOPs, and the bytes that go to and from memory."""
+        element = BYTES[self.precision]
+        if self.way == "tiled":
+            return counting.tiled(self.n, self.d, self.tile, element)
+        return counting.intensities(self.n, self.d, element=element)[self.way]
+
+    def reads(self) -> int:
+        """How often K and V are read."""
+        return max(1, math.ceil(self.n / self.tile)) if self.way == "tiled" else 1
+
+
 class Bound(NamedTuple):
-    """What the roofline says about one attention head."""
+    """What the roofline says about it."""
 
     flops: float
     bytes: float
@@ -79,23 +104,12 @@ class Bound(NamedTuple):
         return self.intensity < self.ridge
 
 
-def bound(hardware: Hardware, n: int, d: int, way: str, precision: str) -> Bound:
-    """The least time for one head with n queries and n keys: the slower of arithmetic and memory."""
-    from sdpa_helpers.lessons.complexity.counting import (
-        intensities,  # it imports this module, to offer the widget
-    )
-
-    traffic = intensities(n, d, element=BYTES[precision])[way]
-    peak = hardware.peak_at(precision)
-    seconds = max(traffic.flops / peak, traffic.bytes / hardware.bandwidth)
-    return Bound(
-        traffic.flops,
-        traffic.bytes,
-        traffic.intensity,
-        peak / hardware.bandwidth,
-        seconds,
-        traffic.flops / seconds,
-    )
+def bound(hardware: Hardware, work: Work) -> Bound:
+    """The least time: the slower of arithmetic and memory."""
+    flops, moved = traffic = work.traffic()
+    peak = hardware.peak_at(work.precision)
+    seconds = max(flops / peak, moved / hardware.bandwidth)
+    return Bound(flops, moved, traffic.intensity, peak / hardware.bandwidth, seconds, flops / seconds)
 
 
 def with_unit(number: float, unit: str) -> str:
@@ -125,26 +139,38 @@ def duration(seconds: float) -> str:
     return with_unit(seconds, "s") if seconds < 999.5 else f"{seconds:,.0f} s"
 
 
-def sentence(hardware: Hardware, n: int, d: int, way: str, precision: str) -> str:
+def rows_of(tile: float) -> str:
+    """The rows of a tile in words."""
+    return "whole" if math.isinf(tile) else f"{tile:.0f}"
+
+
+def sentence(hardware: Hardware, work: Work) -> str:
     """What the picture shows."""
-    here, other = bound(hardware, n, d, way, precision), WAYS[1 - WAYS.index(way)]
-    ratio = bound(hardware, n, d, other, precision).seconds / here.seconds
+    n, d, way, precision, tile = work
+    here, least = bound(hardware, work), bound(hardware, work._replace(way="minimum"))
+    tiles = "all queries in one tile" if math.isinf(tile) else f"{tile:.0f} query rows at a time"
+    how = {"tiled": f"Tiled, {tiles}", "minimum": "The minimum"}.get(way, way.capitalize())
+    ratio = here.seconds / least.seconds
     compared = (
-        f"{other} could not be faster" if abs(ratio - 1) < 5e-3
-        else f"{other} needs at least {plain(ratio)} times as long" if ratio > 1
-        else f"{other} could be {plain(1 / ratio)} times as fast"
+        "" if way == "minimum"
+        else "; with the least traffic it could not be faster" if ratio < 1.005
+        else f"; with the least traffic it could be {plain(ratio)} times as fast"
     )  # fmt: skip
+    read = f"K and V are read {work.reads():,} times; " if work.reads() > 1 else ""
     matrix = n * n * BYTES[precision]
     held = "is written to memory" if way == "step by step" else "is never written to memory"
-    full = (
-        " and does not fit" if way == "step by step" and hardware.memory and matrix > hardware.memory else ""
-    )
+    full = " and does not fit" if _is_too_large(hardware, work) else ""
     doubt = "" if precision in hardware.peak else " No float16 peak is known here, so float32's is used."
     return (
-        f"{way[0].upper()}{way[1:]}, {n:,} tokens, d = {d}, {precision}: {count(here.intensity)} FLOPs per byte, "
+        f"{how}, {n:,} tokens, d = {d}, {precision}: {read}{count(here.intensity)} FLOPs per byte, "
         f"ridge {plain(here.ridge)}. {'Memory' if here.by_memory else 'Arithmetic'} is the limit; at least "
-        f"{duration(here.seconds)}; {compared}. The score matrix, {with_unit(matrix, 'B')}, {held}{full}.{doubt}"
+        f"{duration(here.seconds)}{compared}. The score matrix, {with_unit(matrix, 'B')}, {held}{full}.{doubt}"
     )
+
+
+def _is_too_large(hardware: Hardware, work: Work) -> bool:
+    matrix = work.n**2 * BYTES[work.precision]
+    return work.way == "step by step" and hardware.memory is not None and matrix > hardware.memory
 
 
 # The picture ------------------------------------------------------------------------------------------------
@@ -152,29 +178,32 @@ def sentence(hardware: Hardware, n: int, d: int, way: str, precision: str) -> st
 X, Y = Scale((0.3, 2e6), (54, DRAWN_WIDTH - 12), log=True), Scale((1e9, 3e15), (300, 28), log=True)
 
 
-def draw_roofline(hardware: Hardware, n: int, d: int, way: str, precision: str) -> Drawing:
-    """The roof, both ways on it, and the numbers of the chosen one."""
-    canvas = Canvas(DRAWN_WIDTH, 536)
+LABELS = {"step by step": (9, 24, "start"), "tiled": (-8, -13, "end"), "minimum": (2, 27, "start")}
+"""Where a way's name stands beside its dot."""
+
+
+def draw_roofline(hardware: Hardware, work: Work) -> Drawing:
+    """The roof, the three ways on it, and the numbers of the chosen one."""
+    canvas = Canvas(DRAWN_WIDTH, 564)
     _axes(canvas)
-    ways = {w: bound(hardware, n, d, w, precision) for w in WAYS}
-    here = ways[way]
-    peak = hardware.peak_at(precision)
+    here, peak = bound(hardware, work), hardware.peak_at(work.precision)
     roof = [(x, min(peak, x * hardware.bandwidth)) for x in (0.3, here.ridge, 2e6)]
     canvas.line((X(here.ridge), Y(1e9)), (X(here.ridge), Y(peak)), dash="2 4", opacity=0.7)
     canvas.curve([(X(x), Y(y)) for x, y in roof], "currentColor", 2.2)
-    canvas.text((X(2e6), Y(peak) + 22), f"peak {with_unit(peak, 'FLOP/s')}", anchor="end", size=12)
+    canvas.text((X(2e6), Y(peak) - 9), f"peak {with_unit(peak, 'FLOP/s')}", anchor="end", size=12)
     canvas.text((X(here.ridge) - 7, Y(1e9) - 24), "← memory", anchor="end", size=12)
     canvas.text((X(here.ridge) + 7, Y(1e9) - 24), "arithmetic →", size=12)
     for length in LENGTHS:  # the path of the chosen way as n grows
-        step = bound(hardware, length, d, way, precision)
-        canvas.dot((X(step.intensity), Y(step.speed)), 2.2, COLOURS[way])
-    for other, place in ways.items():
+        step = bound(hardware, work._replace(n=length))
+        canvas.dot((X(step.intensity), Y(step.speed)), 2.2, COLOURS[work.way])
+    for way in sorted(WAYS, key=lambda way: way == work.way):  # the chosen one on top
+        place = bound(hardware, work._replace(way=way))
         x, y = X(place.intensity), Y(place.speed)
-        canvas.dot((x, y), 8 if other == way else 5, COLOURS[other])
-        label, anchor = ((x + 9, y + 24), "start") if other == "step by step" else ((x - 8, y - 13), "end")
-        canvas.text(label, other, anchor=anchor, size=13, bold=other == way)
-    _numbers(canvas, hardware, here, n, way, precision)
-    return canvas.finish("Attention on the roofline", sentence(hardware, n, d, way, precision))
+        canvas.dot((x, y), 8 if way == work.way else 5, COLOURS[way])
+        right, down, anchor = LABELS[way]
+        canvas.text((x + right, y + down), way, anchor=anchor, size=13, bold=way == work.way)
+    _numbers(canvas, hardware, work)
+    return canvas.finish("Attention on the roofline", sentence(hardware, work))
 
 
 def _axes(canvas: Canvas) -> None:
@@ -202,21 +231,25 @@ def _axes(canvas: Canvas) -> None:
     canvas.text((0, 14), "speed at most (FLOP/s)", size=13)
 
 
-def _numbers(canvas: Canvas, hardware: Hardware, here: Bound, n: int, way: str, precision: str) -> None:
-    matrix = n * n * BYTES[precision]
+def _numbers(canvas: Canvas, hardware: Hardware, work: Work) -> None:
+    here, least = bound(hardware, work), work._replace(way="minimum").traffic()
     rows = (
         ("FLOPs", "flops", with_unit(here.flops, "FLOP")),
         ("bytes moved", "bytes", with_unit(here.bytes, "B")),
+        ("K and V are read", "reads", "once" if work.reads() == 1 else f"{work.reads():,} times"),
+        ("that is", "excess", f"{plain(here.bytes / least.bytes)} × the minimum"),
         ("intensity", "intensity", f"{count(here.intensity)} FLOP/B"),
         ("ridge", "ridge", f"{plain(here.ridge)} FLOP/B"),
         ("the limit is", "limit", "memory" if here.by_memory else "arithmetic"),
         ("time, at least", "time", duration(here.seconds)),
-        ("score matrix n²", "matrix", with_unit(matrix, "B")),
-        ("the matrix is", "held", _where_held(hardware, way, matrix)),
+        ("score matrix n²", "matrix", with_unit(work.n**2 * BYTES[work.precision], "B")),
+        ("the matrix is", "held", _where_held(hardware, work)),
     )
     top = Y(1e9) + 74
     canvas.text((0, top), hardware.name, bold=True)
-    speeds = f"{with_unit(hardware.peak_at(precision), 'FLOP/s')}, {with_unit(hardware.bandwidth, 'B/s')}"
+    speeds = (
+        f"{with_unit(hardware.peak_at(work.precision), 'FLOP/s')}, {with_unit(hardware.bandwidth, 'B/s')}"
+    )
     canvas.text((DRAWN_WIDTH, top), speeds, anchor="end")
     canvas.text((0, top + 20), " ".join(hardware.source), size=12)
     for k, (label, key, value) in enumerate(rows):
@@ -227,49 +260,31 @@ def _numbers(canvas: Canvas, hardware: Hardware, here: Bound, n: int, way: str, 
         canvas.line((left, y + 9), (right, y + 9), opacity=0.2)
 
 
-def _where_held(hardware: Hardware, way: str, matrix: float) -> str:
-    if way == "fused":
+def _where_held(hardware: Hardware, work: Work) -> str:
+    if work.way != "step by step":
         return "never in memory"
-    if hardware.memory is None or matrix <= hardware.memory:
-        return "in memory"
-    return f"larger than the {with_unit(hardware.memory, 'B')}"
+    if hardware.memory and _is_too_large(hardware, work):
+        return f"larger than the {with_unit(hardware.memory, 'B')}"
+    return "in memory"
 
 
 def still_roofline(hardware: Hardware) -> Picture:
-    """Both ways for growing length."""
+    """The three ways for growing length."""
     fig, ax = style.figure(
-        f"{hardware.name}, float16, d = 64, growing n",
+        f"{hardware.name}, float16, d = 64, tiles of 128 rows",
         x="arithmetic intensity (FLOPs per byte)",
         y="speed at most (FLOP/s)",
         size=(8.4, 4.2),
     )
-    reach = np.geomspace(0.3, 1e6, 200)
-    ax.loglog(
-        reach, np.minimum(hardware.peak_at("float16"), reach * hardware.bandwidth), color=INK, linewidth=2
-    )
+    reach, peak = np.geomspace(0.3, 1e6, 200), hardware.peak_at("float16")
+    ax.loglog(reach, np.minimum(peak, reach * hardware.bandwidth), color=INK, linewidth=2)
     facts = []
-    for way, marker in zip(WAYS, "os", strict=True):
-        path = [bound(hardware, n, 64, way, "float16") for n in LENGTHS[2:16:2]]
-        ax.plot(
-            [b.intensity for b in path],
-            [b.speed for b in path],
-            marker,
-            color=COLOURS[way],
-            label=way,
-            markersize=8,
-            markeredgecolor=INK,
-        )
-        last = path[-1]
-        ax.annotate(
-            f"n = {LENGTHS[14]:,}",
-            (last.intensity, last.speed),
-            (-4, -18),
-            textcoords="offset points",
-            color=INK,
-            fontsize=9.5,
-        )
-        facts.append(f"{way} comes to {count(last.intensity)} FLOPs per byte")
-    ridge = hardware.peak_at("float16") / hardware.bandwidth
+    for way, marker in zip(WAYS, "sod", strict=True):
+        path = [bound(hardware, Work(n, 64, way, "float16", 128)) for n in LENGTHS[2:16:2]]
+        look = {"color": COLOURS[way], "markersize": 8, "markeredgecolor": INK}
+        ax.plot([b.intensity for b in path], [b.speed for b in path], marker, label=way, **look)
+        facts.append(f"{way} comes to {count(path[-1].intensity)} FLOPs per byte")
+    ridge = peak / hardware.bandwidth
     ax.axvline(ridge, color=FAINT, linewidth=1.2, linestyle=":")
     ax.annotate(
         f"ridge {ridge:.0f}",
@@ -288,7 +303,7 @@ def still_roofline(hardware: Hardware) -> Picture:
 
 
 def explore_roofline(machine: Machine | None = None) -> Panel:
-    """Move length, width, way, precision and hardware: what limits attention, and how long must it take?
+    """Move length, width, way, tile, precision and hardware: what limits attention, and how long must it take?
 
     Args:
         machine: what `lesson.machine()` measured, to have this machine in the list as well.
@@ -299,9 +314,7 @@ def explore_roofline(machine: Machine | None = None) -> Panel:
     names = list(offered)
 
     def draw(state: State) -> Drawing:
-        return draw_roofline(
-            offered[state["hardware"]], state["n"], state["d"], state["way"], state["precision"]
-        )
+        return draw_roofline(offered[state["hardware"]], Work(*(state[name] for name in Work._fields)))
 
     return Panel(
         "complexity",
@@ -309,7 +322,8 @@ def explore_roofline(machine: Machine | None = None) -> Panel:
         [
             slider("n", "tokens n", LENGTHS, 4096, "{:,}".format),
             slider("d", "width of a head d", WIDTHS, 64, str),
-            choice("way", "way", WAYS, "step by step"),
+            choice("way", "way", WAYS, "tiled"),
+            slider("tile", "query rows of a tile", TILES, 128, rows_of),
             choice("precision", "numbers", list(BYTES), "float16"),
             choice("hardware", "hardware", names, names[0]),
         ],

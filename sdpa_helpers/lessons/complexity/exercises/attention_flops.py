@@ -7,7 +7,7 @@ from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = r"""`attention_flops(n_q, n_k, d_k, d_v)`: the FLOPs of attention's two matrix products, $QK^{\mathsf T}$ and $AV$.
 
-- `n_q` queries and `n_k` keys with `d_k` components, values with `d_v`: four whole numbers.
+- `n_q` queries and `n_k` keys with `d_k` coordinates, values with `d_v`: four whole numbers.
 - Returns one number. A multiplication with its addition counts as **2** FLOPs. Softmax, scale and projections are left out.
 
 Example: {inputs:1} is {result:1}: 60 multiply-adds for the scores and 40 for the output.
@@ -153,9 +153,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "backward-counted-too",
             lambda n_q, n_k, d_k, d_v: 6 * n_q * n_k * (d_k + d_v),
-            "That is forward and backward together, three times the way forward. Only the two products of the way "
-            "forward are "
-            "asked for.",
+            "That is forward and backward together, three times the forward pass. Count only the two products of the "
+            "forward pass.",
         ),
         WrongAnswer(
             "overflow-in-int32",
@@ -166,13 +165,13 @@ EXERCISE = Exercise(
         WrongAnswer(
             "softmax-counted-too",
             lambda n_q, n_k, d_k, d_v: 2 * n_q * n_k * (d_k + d_v) + 5 * n_q * n_k,
-            "You added operations for softmax, 5 per score. Only the two matrix products are asked for.",
+            "You added operations for softmax, 5 per score. Count only the two matrix products.",
         ),
         WrongAnswer(
             "exponentials-counted-too",
             lambda n_q, n_k, d_k, d_v: 2 * n_q * n_k * (d_k + d_v) + n_q * n_k,
-            "You added one operation per score, for the exponential or the scale. Only the two "
-            "matrix products are asked for.",
+            "You added one operation per score, for the exponential or the scale. Count only the "
+            "two matrix products.",
         ),
         WrongAnswer(
             "one-addition-less",

@@ -364,7 +364,7 @@ EXERCISE = Exercise(
     difficulty=3,
     minutes=20,
     reference=chunked_attention,
-    section="5. Measure the memory",
+    section="3. The matrix of scores",
     cases=(
         Case(
             "chunks that fit",
@@ -529,7 +529,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "scaled-by-d-v",
             _in_chunks(lambda Q, K, V: _attend(Q, K, V, scale=V.shape[-1] ** -0.5)),
-            "You divided by √d_v. The scores are sums over d_k components.",
+            "You divided by √d_v. The scores are sums over d_k coordinates.",
         ),
         WrongAnswer(
             "scaled-by-length",
@@ -590,12 +590,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "causal-mask-inside",
             lambda Q, K, V, chunk: _causal(Q, K, V),
-            "You hid later keys. No mask is asked for: every query sees every key.",
+            "You hid later keys. There is no mask here: every query sees every key.",
         ),
         WrongAnswer(
             "causal-mask-in-each-chunk",
             _in_chunks(_causal),
-            "You hid later keys, and counted them from the start of each chunk. No mask is asked for.",
+            "You hid later keys, and counted them from the start of each chunk. There is no mask here.",
         ),
         WrongAnswer(
             "keys-for-values",
@@ -656,8 +656,8 @@ EXERCISE = Exercise(
                 _in_chunks(_attend)(Q, K, V, chunk),
                 softmax(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])),
             ),
-            "You returned the weights as well: then all scores are in memory after all. Only the "
-            "output is asked for.",
+            "You returned the weights as well: then all scores are in memory after all. Return "
+            "only the output.",
         ),
         WrongAnswer(
             "sigmoid-not-softmax",

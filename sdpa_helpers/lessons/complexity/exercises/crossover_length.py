@@ -8,7 +8,7 @@ from sdpa_helpers.checking.products import Factor, Option, Products
 PROMPT = r"""`crossover_length(d_model, mlp_ratio=4)`: for how many tokens does attention cost as many FLOPs as the rest of the layer?
 
 - The rest is four projections (queries, keys, values, output), each a `d_model` × `d_model` matrix, and an MLP of **two** matrices, from `d_model` up to `mlp_ratio * d_model` and down again.
-- Attention is $QK^{\mathsf T}$ and $AV$, all heads together `d_model` wide, each token with each of the `n` tokens.
+- Attention is $QK^{\mathsf T}$ and $AV$, all heads together `d_model` wide, each token with each of the `n` tokens (no causal mask).
 - Returns the `n` at which both sides are equal: one number, not rounded.
 
 Example: {inputs:1} is {result:1}. Without an MLP, {inputs:2} is {result:2}.
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
     difficulty=2,
     minutes=10,
     reference=crossover_length,
-    section="3. The rest of the layer",
+    section="2. The rest of the layer",
     cases=(
         Case(
             "the usual MLP",
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "just-the-width",
             lambda d_model, mlp_ratio=4: float(d_model),
-            "You compared n² · d with n · d² and left the factors out. The factors are what is asked for.",
+            "You compared n² · d with n · d² and left the factors out. The factors are the point here.",
         ),
         WrongAnswer(
             "not-divided",
@@ -189,12 +189,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "rounded-up",
             lambda d_model, mlp_ratio=4: float(np.ceil((2 + mlp_ratio) * d_model - 1e-9)),
-            "You rounded up to the first whole number. The exact solution is asked for, also when it is not whole.",
+            "You rounded up to the first whole number. Return the exact solution, even when it is not whole.",
         ),
         WrongAnswer(
             "rounded-to-integer",
             lambda d_model, mlp_ratio=4: int((2 + mlp_ratio) * d_model),
-            "You rounded to a whole number. The exact solution is asked for, also when it is not whole.",
+            "You rounded to a whole number. Return the exact solution, even when it is not whole.",
         ),
     ),
     also_right=(

@@ -107,7 +107,7 @@ EXERCISE = Exercise(
     difficulty=2,
     minutes=10,
     reference=fit_exponent,
-    section="2. Measure the exponents",
+    section="Deeper: does the clock agree?",
     cases=(
         Case(
             "an exact power law",
@@ -193,7 +193,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mean-of-local-slopes",
             lambda sizes, times: np.mean(np.diff(np.log(times)) / np.diff(np.log(sizes))),
-            "You averaged the slopes between neighbours. Close neighbours with noise then count as much as distant "
+            "You averaged the slopes between neighbors. Close neighbours with noise then count as much as distant "
             "ones; least squares weighs them rightly.",
         ),
         WrongAnswer(
@@ -201,7 +201,7 @@ EXERCISE = Exercise(
             lambda sizes, times: np.mean(
                 np.diff(np.log(times)[np.argsort(sizes)]) / np.diff(np.log(np.sort(sizes)))
             ),
-            "You sorted and averaged the slopes between neighbours. Close neighbours with noise then count as much "
+            "You sorted and averaged the slopes between neighbors. Close neighbours with noise then count as much "
             "as distant ones; least squares weighs them rightly.",
         ),
         WrongAnswer(
@@ -209,14 +209,14 @@ EXERCISE = Exercise(
             lambda sizes, times: np.median(
                 np.diff(np.log(times)[np.argsort(sizes)]) / np.diff(np.log(np.sort(sizes)))
             ),
-            "You took the median of the slopes between neighbours. That is robust, but another fit: least squares is "
-            "asked for.",
+            "You took the median of the slopes between neighbors. That is robust, but another fit: use least "
+            "squares.",
         ),
         WrongAnswer(
             "median-of-all-pairs",
             _median_of_all_pairs,
-            "You took the median of the slopes of all pairs of points (Theil–Sen). That is robust, but another fit: least "
-            "squares is asked for.",
+            "You took the median of the slopes of all pairs of points (Theil–Sen). That is robust, but another fit: use "
+            "least squares.",
         ),
         WrongAnswer(
             "through-the-origin",
@@ -227,12 +227,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "constant-not-slope",
             lambda sizes, times: np.polyfit(np.log(sizes), np.log(times), 1)[1],
-            "This is log c, the height of the line. The slope is asked for.",
+            "This is log c, the height of the line. Return its slope.",
         ),
         WrongAnswer(
             "slope-and-constant",
             lambda sizes, times: np.polyfit(np.log(sizes), np.log(times), 1),
-            "You returned the slope together with the constant. The slope alone is asked for.",
+            "You returned the slope together with the constant. Return the slope alone.",
         ),
         WrongAnswer(
             "two-different-logarithms",
@@ -253,7 +253,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "factor-per-doubling",
             lambda sizes, times: 2 ** _slope(np.log(sizes), np.log(times)),
-            "This is the factor that a doubling costs, 2^p. The exponent p itself is asked for.",
+            "This is the factor that a doubling costs, 2^p. Return the exponent p itself.",
         ),
         WrongAnswer(
             "rounded",

@@ -5,11 +5,11 @@ import numpy as np
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
 from sdpa_helpers.checking.products import Factor, Option, Products
 
-PROMPT = """`kv_cache_bytes(n, layers, kv_heads, head_dim, bytes_per_element=2)`: what a model keeps in memory while it writes.
+PROMPT = """`kv_cache_bytes(n, layers, kv_heads, head_dim, bytes_per_element=2)`: the bytes of keys and values that a model keeps in memory while it writes.
 
 - For each of `n` tokens, each layer keeps the **keys and the values** of `kv_heads` heads, vectors of `head_dim` numbers.
 - `bytes_per_element`: 2 for half precision, 0.5 for 4-bit numbers.
-- Returns the number of bytes.
+- Returns the number of bytes for one text. (A batch of 8 texts takes 8 times as much: each brings its own cache.)
 
 Example: {inputs:1} is {result:1}: 300 numbers of keys, as many of values, 2 bytes each.
 """
@@ -101,7 +101,7 @@ EXERCISE = Exercise(
     difficulty=1,
     minutes=5,
     reference=kv_cache_bytes,
-    section="4. Bytes, and the 590 GB",
+    section="7. Decoding and the KV cache",
     cases=(
         Case(
             "in 16 bits",
@@ -134,7 +134,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "queries-kept-too",
             _cache(lambda n, layers, heads, width, size: 3 * n * layers * heads * width * size),
-            "You kept queries as well. A query is used once, when its token is written; nobody asks for it again.",
+            "You kept queries as well. A query is used once, when its token is written; and is not needed again.",
         ),
         WrongAnswer(
             "length-squared",
@@ -189,27 +189,27 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mebibytes-not-bytes",
             _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 2**20),
-            "These are MiB. Bytes are asked for.",
+            "These are MiB. Return bytes.",
         ),
         WrongAnswer(
             "kibibytes-not-bytes",
             _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 2**10),
-            "These are KiB. Bytes are asked for: don't divide by 2¹⁰.",
+            "These are KiB. Return bytes: don't divide by 2¹⁰.",
         ),
         WrongAnswer(
             "kilobytes-not-bytes",
             _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 10**3),
-            "These are kB. Bytes are asked for: don't divide by 10³.",
+            "These are kB. Return bytes: don't divide by 10³.",
         ),
         WrongAnswer(
             "gibibytes-not-bytes",
             _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 2**30),
-            "These are GiB. Bytes are asked for.",
+            "These are GiB. Return bytes.",
         ),
         WrongAnswer(
             "megabytes-not-bytes",
             _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 10**6),
-            "These are MB. Bytes are asked for.",
+            "These are MB. Return bytes.",
         ),
         WrongAnswer(
             "default-of-four-bytes",
@@ -226,7 +226,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "gigabytes-not-bytes",
             _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * size / 10**9),
-            "These are GB. Bytes are asked for.",
+            "These are GB. Return bytes.",
         ),
         WrongAnswer(
             "width-divided-by-heads",

@@ -5,7 +5,7 @@ import numpy as np
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.checking.products import Factor, Option, Products
 
-PROMPT = """`roofline(intensity, peak_flops, bandwidth)`: how fast can an operation run at most?
+PROMPT = """`roofline(intensity, peak_flops, bandwidth)`: the highest speed at which an operation can run.
 
 - `intensity`: FLOPs per byte, one number or an array of any shape.
 - `peak_flops`: what the processor can compute, in FLOP/s. `bandwidth`: what the memory can deliver, in bytes/s.
@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     difficulty=2,
     minutes=10,
     reference=roofline,
-    section="6. The roofline",
+    section="4. The roofline",
     cases=(
         Case(
             "below the ridge",
@@ -160,22 +160,22 @@ EXERCISE = Exercise(
         WrongAnswer(
             "a-truth-value",
             lambda intensity, peak_flops, bandwidth: np.asarray(intensity) * bandwidth < peak_flops,
-            "You say which side of the ridge it is. The speed is asked for.",
+            "You say which side of the ridge it is. Return the speed.",
         ),
         WrongAnswer(
             "the-ridge",
             lambda intensity, peak_flops, bandwidth: peak_flops / bandwidth,
-            "This is the ridge, in FLOPs per byte. The speed at the given intensity is asked for.",
+            "This is the ridge, in FLOPs per byte. Return the speed at the given intensity.",
         ),
         WrongAnswer(
             "share-of-the-peak",
             lambda intensity, peak_flops, bandwidth: np.minimum(1.0, intensity * bandwidth / peak_flops),
-            "This is the share of the peak. FLOP/s are asked for.",
+            "This is the share of the peak. Return FLOP/s.",
         ),
         WrongAnswer(
             "giga-flops",
             lambda intensity, peak_flops, bandwidth: np.minimum(peak_flops, intensity * bandwidth) / 1e9,
-            "These are GFLOP/s. FLOP/s are asked for, as the inputs are.",
+            "These are GFLOP/s. Return FLOP/s, like the inputs.",
         ),
         WrongAnswer(
             "numbers-not-bytes",

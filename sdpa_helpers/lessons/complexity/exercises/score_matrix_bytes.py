@@ -105,7 +105,7 @@ EXERCISE = Exercise(
     difficulty=1,
     minutes=5,
     reference=score_matrix_bytes,
-    section="4. Bytes, and the 590 GB",
+    section="3. The matrix of scores",
     cases=(
         Case(
             "one head of one layer",
@@ -177,27 +177,27 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mebibytes-not-bytes",
             _scores(lambda n, heads, layers, size: n**2 * heads * layers * size / 2**20),
-            "These are MiB. Bytes are asked for: don't divide by 2²⁰.",
+            "These are MiB. Return bytes: don't divide by 2²⁰.",
         ),
         WrongAnswer(
             "megabytes-not-bytes",
             _scores(lambda n, heads, layers, size: n**2 * heads * layers * size / 10**6),
-            "These are MB. Bytes are asked for: don't divide by 10⁶.",
+            "These are MB. Return bytes: don't divide by 10⁶.",
         ),
         WrongAnswer(
             "gibibytes-not-bytes",
             _scores(lambda n, heads, layers, size: n**2 * heads * layers * size / 2**30),
-            "These are GiB. Bytes are asked for: don't divide by 2³⁰.",
+            "These are GiB. Return bytes: don't divide by 2³⁰.",
         ),
         WrongAnswer(
             "kibibytes-not-bytes",
             _scores(lambda n, heads, layers, size: n**2 * heads * layers * size / 2**10),
-            "These are KiB. Bytes are asked for: don't divide by 2¹⁰.",
+            "These are KiB. Return bytes: don't divide by 2¹⁰.",
         ),
         WrongAnswer(
             "kilobytes-not-bytes",
             _scores(lambda n, heads, layers, size: n**2 * heads * layers * size / 10**3),
-            "These are kB. Bytes are asked for: don't divide by 10³.",
+            "These are kB. Return bytes: don't divide by 10³.",
         ),
         WrongAnswer(
             "default-of-two-bytes",
@@ -212,7 +212,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "gigabytes-not-bytes",
             _scores(lambda n, heads, layers, size: n**2 * heads * layers * size / 10**9),
-            "These are GB. Bytes are asked for: don't divide by 10⁹.",
+            "These are GB. Return bytes: don't divide by 10⁹.",
         ),
         WrongAnswer(
             "mib-taken-for-mb",
@@ -223,7 +223,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "scores-and-weights",
             _scores(lambda n, heads, layers, size: 2 * n**2 * heads * layers * size),
-            "You counted two matrices, scores and weights. One matrix per head and layer is asked for.",
+            "You counted two matrices, scores and weights. Count one matrix per head and layer.",
         ),
         WrongAnswer(
             "lower-triangle-only",
