@@ -9,7 +9,9 @@ import pytest
 
 import sdpa_helpers as sdpa
 from sdpa_helpers.lessons import dot_product as lesson
-from sdpa_helpers.lessons.dot_product import cheat_card, experiments, recall
+from sdpa_helpers.lessons.dot_product import experiments
+from sdpa_helpers.lessons.dot_product.cheat_card import CARD
+from sdpa_helpers.lessons.dot_product.recall import QUESTIONS as TO_RECALL
 from sdpa_helpers.show.figures import Picture
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
@@ -108,7 +110,7 @@ def test_by_hand_is_as_the_table_to_fill_in_says():
     assert "0, 1, 2 | 1, 2.72, 7.39 | 11.11 | 0.09, 0.24, 0.67 | (0.76, 0.91)" in source_of("by-hand")
 
 
-@pytest.mark.parametrize("question", recall.QUESTIONS, ids=lambda q: q.prediction.name)
+@pytest.mark.parametrize("question", TO_RECALL, ids=lambda q: q.prediction.name)
 def test_one_answer_of_each_question_to_recall_is_right(question):
     assert question.prediction.right_for(question.measure()) is not None
 
@@ -163,7 +165,7 @@ def test_figures_are_titled_labelled_described_and_small(name):
     assert len(picture.png()) < 60_000
 
 
-@pytest.mark.parametrize("draw", [lesson.plot_roles, cheat_card.CARD.picture], ids=["roles", "cheat card"])
+@pytest.mark.parametrize("draw", [lesson.plot_roles, CARD.picture], ids=["roles", "cheat card"])
 def test_sketches_say_in_words_what_they_show(draw):
     alt = draw().alt
     assert "key" in alt
