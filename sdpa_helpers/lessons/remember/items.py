@@ -1,7 +1,7 @@
-"""The questions of the deck: made from the ledger, the known wrong answers, and the lessons' cheat cards.
+"""The questions of the deck: made from the ledger, the known wrong answers, the lessons' cheat cards, conventions.
 
-Nothing here is typed in: verdicts and numbers are those of docs/ledger.json, what a wrong answer returns is computed
-from it, shapes are those of the cheat cards.
+No answer here is typed in: verdicts and numbers are those of docs/ledger.json, what a wrong answer returns is computed
+from it, shapes are those of the cheat cards, and what a mask means lesson 05's `to_boolean` says.
 """
 
 import importlib
@@ -62,8 +62,8 @@ class Item:
 
 @cache
 def all_items() -> tuple[Item, ...]:
-    """The deck, lesson by lesson; within one a claim, a mistake and a shape in turn, as long as there are any."""
-    kinds = [list(_claims()), list(_mistakes()), list(_shapes())]
+    """The deck, lesson by lesson; in each a claim, a mistake, a shape and a convention in turn."""
+    kinds = [list(_claims()), list(_mistakes()), list(_shapes()), list(_conventions())]
     of = {lesson: [[item for item in kind if item.lesson == lesson] for kind in kinds] for lesson in LESSONS}
     turns = (turn for lesson in LESSONS for turn in itertools.zip_longest(*of[lesson]))
     return tuple(item for turn in turns for item in turn if item is not None)
@@ -200,7 +200,7 @@ def _shapes() -> Iterator[Item]:
 
 
 def _shape(lesson: str, symbol: str, what: str, shape: str, others: Sequence[str]) -> Item:
-    key = f"shape-{lesson[:2]}-{''.join(c for c in symbol if c.isalnum())}"
+    key = f"shape-{lesson[:2]}-" + re.sub(r"[\s*{}_]", "", symbol)
     choices = [
         Choice(shape, f"{symbol}: {what}."),
         *(Choice(other, "Something else on the card has it.") for other in others),
@@ -208,6 +208,41 @@ def _shape(lesson: str, symbol: str, what: str, shape: str, others: Sequence[str
     first = sum(map(ord, key)) % len(choices)
     turned = [*choices[len(choices) - first :], *choices[: len(choices) - first]]
     return Item(key, lesson, f"{symbol}, {what}: which shape?", tuple(turned), first)
+
+
+# ---- conventions -------------------------------------------------------------------------------------------
+
+_WRITTEN = (
+    ("`F.scaled_dot_product_attention` (torch), a mask of bools", "true-may-attend", True),
+    ("`F.scaled_dot_product_attention` (torch), a mask of floats", "additive", 0.0),
+    ("`nn.MultiheadAttention` (torch), a mask of bools", "true-blocked", True),
+    ("Keras's `MultiHeadAttention`", "keras", True),
+    ("JAX's `dot_product_attention`, `mask`", "jax-mask", True),
+    ("JAX's `dot_product_attention`, `bias`", "jax-bias", 0.0),
+    ("Hugging Face's tokenizers, `attention_mask`", "hugging-face", 1),
+    ("TensorFlow's tutorial of 2019", "tensorflow-tutorial", 1),
+)
+"""(where one meets it, its name in lesson 05's exercise `to_boolean`, a value)."""
+
+
+def _conventions() -> Iterator[Item]:
+    exercise = next(e for e in exercises_of("05_masking") if e.name == "to_boolean")
+    if exercise.sealed:
+        return
+    for where, convention, value in _WRITTEN:
+        may_attend = bool(np.all(exercise.reference(np.array([[value]]), convention)))
+        truth = (
+            f"{_value(value)} stands for a key that {'may be attended to' if may_attend else 'is hidden'}."
+        )
+        choices = (Choice("may attend", truth), Choice("hidden", truth))
+        key = f"convention-{convention}"
+        yield Item(
+            key, "05_masking", f"{where}: what does {_value(value)} mean?", choices, 0 if may_attend else 1
+        )
+
+
+def _value(value: float) -> str:
+    return f"`{value}`" if isinstance(value, bool) else f"`{value:g}`"
 
 
 def _marked(text: str) -> str:
