@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         softmax,
     )
     from sdpa_helpers.lessons.checkup import doctor
+    from sdpa_helpers.lessons.ladder import ladder
     from sdpa_helpers.lessons.remember import remember
     from sdpa_helpers.lessons.session import check, hint, progress, solution
     from sdpa_helpers.show.visualiser import walk_through
@@ -39,6 +40,7 @@ __getattr__, __all__ = offer(
             "padding_mask",
         ),
         "lessons.session": ("check", "hint", "solution", "progress"),
+        "lessons.ladder": ("ladder",),
         "lessons.remember": ("remember",),
         "show.visualiser": ("walk_through",),
         "lessons.checkup": ("doctor",),

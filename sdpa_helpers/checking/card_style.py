@@ -20,4 +20,10 @@ def style_sheet(path: Path) -> str:
     return re.sub(r"\s*([{};,>])\s*|\s+", lambda m: m[1] or " ", path.read_text("utf-8")).strip()
 
 
+def code_colours(within: str) -> str:
+    """The rules for the words of code in a card, for those within another selector."""
+    rules = re.findall(r"\.sdpa-card (\.\w\{[^}]*\})", style_sheet(_SHEET))
+    return " ".join(f"{within} {rule}" for rule in rules)
+
+
 _SHEET = Path(__file__).with_name("card.css")

@@ -19,11 +19,15 @@ def code_html(source: str) -> str:
 
     Text that is not Python comes out as it is.
     """
+    return f"<pre class='code' tabindex='0'><code>{words_html(source)}</code></pre>"
+
+
+def words_html(source: str) -> str:
+    """The same without the `<pre>`: for a line among others."""
     try:
-        inside = "".join(_pieces(source))
+        return "".join(_pieces(source))
     except (tokenize.TokenError, SyntaxError):
-        inside = html.escape(source)
-    return f"<pre class='code' tabindex='0'><code>{inside}</code></pre>"
+        return html.escape(source)
 
 
 def _pieces(source: str) -> Iterator[str]:

@@ -30,11 +30,12 @@ _WELL_KNOWN = {
     "sdpa": PACKAGE,
     "solution": f"{PACKAGE}.solution",
     "hint": f"{PACKAGE}.hint",
+    "ladder": f"{PACKAGE}.ladder",
 }
 """What the usual short names stand for where nothing says what they are."""
 
 
-_DO_NOTHING = (f"{PACKAGE}.solution", f"{PACKAGE}.hint")
+_DO_NOTHING = (f"{PACKAGE}.solution", f"{PACKAGE}.hint", f"{PACKAGE}.ladder")
 """What only shows something."""
 
 _NAMING = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
@@ -53,7 +54,7 @@ class Used:
     """What it changes in modules, e.g. "numpy.exp" for `np.exp = f`."""
     idle: tuple[tuple[str, str], ...] = ()
     """What stands in it and does nothing: (the full name, the line), of imports that nothing uses, and of calls of
-    `solution` and `hint` whose value goes nowhere."""
+    `solution`, `hint` and `ladder` whose value goes nowhere."""
     hidden: frozenset[str] = frozenset()
     """What keeps a reader from telling what it uses, in words: see `hidden_use`."""
     beside: tuple[tuple[str, str], ...] = ()

@@ -124,6 +124,17 @@ def card(
     return framed("".join(parts), state)
 
 
+def practice_card(result: Result, small: Small | None, note: str) -> str:
+    """The same where no points are at stake: how many cases passed, and `note` in the place of what it is worth."""
+    state = wording.state_of(result, ())
+    right = sum(case.verdict.passed for case in result.cases)
+    what = f"{result.exercise.name}: {right} of {len(result.cases)} cases passed"
+    parts = [heading(_MARK[state], what), f"<p class='about'>{_pips(result, state)}{html.escape(note)}</p>"]
+    parts.append(_findings(wording.findings(result)))
+    parts += [_example(result, small)] if small is not None else []
+    return framed("".join([*parts, _cases(result)]), state)
+
+
 def framed(inside: str, state: wording.State = "not-attempted") -> str:
     """The frame of every card, with the colour of a state."""
     return f"<div class='sdpa-card sdpa-{state}'>{inside}</div>"

@@ -25,6 +25,8 @@ import numpy as np
 from sdpa_helpers.checking import observe, watch_use
 from sdpa_helpers.lessons.session import check, hint, progress, solution
 
+ladder = hint
+
 
 def softmax(x, axis=-1):
     """Turn scores into weights along one axis; a slice that is −∞ throughout gives zeros."""

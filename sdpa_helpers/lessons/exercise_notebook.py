@@ -16,7 +16,7 @@ from sdpa_helpers.checking.prompt import prompt_of
 from sdpa_helpers.checking.written_exercise import LINE, WrittenExercise
 from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
 from sdpa_helpers.lessons.notebook_cells import SETUP
-from sdpa_helpers.lessons.registry import LESSONS, ExerciseSheet, sheet_of
+from sdpa_helpers.lessons.registry import LADDERS_TO, LESSONS, ExerciseSheet, sheet_of
 
 STUB = "return NotImplemented  # replace this line with your answer"
 METADATA = {
@@ -77,12 +77,22 @@ def _cells(
         if model_answers is not None:
             answer = f"<!-- BEGIN SOLUTION -->\n{model_answers[exercise.name]}\n<!-- END SOLUTION -->"
         source = f"{LINE.format(name=exercise.name)}\n{answer}"
+        yield from _ladder(exercise.name)
         yield _markdown(f"{slug}-answer", source, nbgrader=_graded_words(exercise))
         return
+    yield from _ladder(exercise.name)
     body = answer_cell(exercise, solved=model_answers is not None)
     yield _code(f"{slug}-answer", body, nbgrader=_nbgrader(exercise.name, solution=True))
     check = _nbgrader(f"{exercise.name}-check", grade=True, locked=True, points=_points(exercise))
     yield _code(f"{slug}-check", f"check({exercise.name})", nbgrader=check)
+
+
+def _ladder(name: str) -> Iterator[NotebookNode]:
+    """The cell that shows the ladder to an exercise, where there is one. No grader runs it."""
+    if name in LADDERS_TO:
+        yield _code(
+            f"{name.replace('_', '-')}-ladder", f'ladder("{name}")  # optional: the way up in three steps'
+        )
 
 
 def answer_cell(exercise: Exercise, *, solved: bool = False) -> str:

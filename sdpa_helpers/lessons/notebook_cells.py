@@ -25,7 +25,7 @@ from sdpa_helpers.checking.answer_cells import (
 )
 from sdpa_helpers.checking.own_definitions import GIVEN, Counted, own_definitions
 
-SETUP = "import numpy as np\n\nfrom sdpa_helpers import check, hint, progress, solution"
+SETUP = "import numpy as np\n\nfrom sdpa_helpers import check, hint, ladder, progress, solution"
 """The first cell of an exercise notebook, as it is handed out."""
 
 MAX_CELLS = 500

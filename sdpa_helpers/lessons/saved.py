@@ -1,6 +1,6 @@
 """What a learner has done, kept across sessions in the user's data folder, never in the repository.
 
-The best points of each exercise, the first answer to each prediction, and when each question of the deck is due.
+The best points of each exercise, the first answer to each prediction, what the deck knows, how far up a ladder.
 """
 
 import contextlib
@@ -71,6 +71,17 @@ def load_remembered() -> dict[str, Any]:
 def keep_remembered(key: str, card: dict[str, Any]) -> None:
     """Keep what the deck knows of one question."""
     _change("remember.json", lambda kept: {key: card})
+
+
+def load_ladder(name: str) -> dict[str, Any]:
+    """Where the learner is on a ladder, as `keep_ladder` was told; whoever uses it looks at it first."""
+    kept = _read("ladders.json").get(name)
+    return kept if isinstance(kept, dict) else {}
+
+
+def keep_ladder(name: str, place: dict[str, Any]) -> None:
+    """Keep where the learner is on a ladder."""
+    _change("ladders.json", lambda kept: {name: place})
 
 
 def _points(kept: dict[str, Any]) -> dict[str, float]:

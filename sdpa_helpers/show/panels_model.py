@@ -91,3 +91,31 @@ class QuestionModel(anywidget.AnyWidget):
         match change["new"]:
             case [int(option), bool() | None as sure] if option is not True and option is not False:
                 self.keep(option, sure)  # whatever else a page may send is nobody's choice
+
+
+class LadderModel(anywidget.AnyWidget):
+    """A ladder of `ladder.py`. The page tells where the reader is, and asks for verdicts."""
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    given = traitlets.Dict().tag(sync=True)  # what the module needs to begin; never changes
+    place = traitlets.Dict().tag(sync=True)  # {"rung", "order", "typed", "passed"}
+    asked = traitlets.Dict().tag(sync=True)  # {"number", "place"}
+    answer = traitlets.Dict().tag(sync=True)  # {"number", "passed", "html", "said", "marked"}
+
+    def __init__(
+        self,
+        module: str,
+        given: Mapping[str, Any],
+        place: Mapping[str, Any],
+        move: Callable[[Any], None],
+        judge: Callable[[Any], dict[str, Any]],
+    ) -> None:
+        """`move` is told each new place, `judge` gives the verdict on one."""
+        self.move, self.judge = move, judge
+        super().__init__(_esm=module, given={**given, "born": time.time()}, place=dict(place))
+        self.observe(lambda change: self.move(change["new"]), "place")
+        self.observe(self._answer, "asked")
+
+    def _answer(self, change: dict) -> None:
+        number = change["new"].get("number")
+        self.answer = {"number": number, **self.judge(change["new"].get("place"))}
