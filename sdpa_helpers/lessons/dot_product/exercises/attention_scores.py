@@ -111,12 +111,12 @@ MISTAKES = Products(
                 Option(
                     "divided-by-d",
                     lambda Q, K: 1 / Q.shape[-1],
-                    "Every score is divided by d_k. The raw scores are asked for: sums, not means.",
+                    "Every score is divided by d_k. Return the raw scores: sums, not means.",
                 ),
                 Option(
                     "scaled-by-another-root",
                     lambda Q, K: Q.shape[-2] ** -0.5,
-                    "Every score is divided by the square root of another axis than d_k. No scale is asked for at all.",
+                    "Every score is divided by the square root of another axis than d_k. Return the raw scores, without a scale.",
                 ),
                 Option("scaled-by-another-root", lambda Q, K: K.shape[-2] ** -0.5),
                 Option("scaled-by-another-root", lambda Q, K: len(Q) ** -0.5),
@@ -139,7 +139,7 @@ MISTAKES = Products(
                     lambda scores: np.maximum(scores, 0),
                     "Negative scores became 0. A negative score says that query and key point apart: keep it.",
                 ),
-                Option("sign-turned", lambda scores: -scores, "All signs are turned round."),
+                Option("sign-turned", lambda scores: -scores, "All signs are flipped."),
                 Option(
                     "rounded", lambda scores: np.round(scores, 2), "The scores are rounded. Keep all digits."
                 ),
@@ -152,12 +152,12 @@ MISTAKES = Products(
                 Option(
                     "causal-already",
                     lambda scores: np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf),
-                    "Keys after the query's own place are at −∞: a causal mask. No mask is asked for here.",
+                    "Keys after the query's own place are at −∞: a causal mask. Don't mask anything here.",
                 ),
                 Option(
                     "exponentials",
                     np.exp,
-                    "These are the exponentials of the scores. The scores themselves are asked for.",
+                    "These are the exponentials of the scores. Return the scores themselves.",
                 ),
             ),
         ),
@@ -203,7 +203,7 @@ EXERCISE = Exercise(
         Case(
             "long rows, many of them",
             lambda rng: _pairs(rng, 12, 15, 40),
-            says="Every component counts, and every query and key has its place.",
+            says="Every coordinate counts, and every query and key has its place.",
         ),
     ),
     mistakes=MISTAKES,
@@ -218,7 +218,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "all-axes-transposed",
             lambda Q, K: Q @ K.T,
-            "All axes are reversed, also those of the batch: that is what `.T` does. Swap only the last two.",
+            "All axes are reversed, those of the batch too: that is what `.T` does. Swap only the last two.",
             ("np.swapaxes or np.matrix_transpose say which axes they mean.",),
             clue="transpose-all",
         ),
@@ -247,7 +247,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "features-with-features",
             lambda Q, K: np.swapaxes(Q, -1, -2) @ K,
-            "You summed over the positions instead of the components: the transpose is on the wrong factor.",
+            "You summed over the positions instead of the coordinates: the transpose is on the wrong factor.",
         ),
         WrongAnswer(
             "elementwise",
@@ -262,7 +262,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "scaled-already",
             lambda Q, K: Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]),
-            "You divided by √d_k. The raw scores QKᵀ are asked for; the scale is lesson 02's subject.",
+            "You divided by √d_k. Return the raw scores QKᵀ; scaling is the subject of lesson 02.",
         ),
         WrongAnswer(
             "cosine-not-dot",
@@ -272,7 +272,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "softmax-already",
             lambda Q, K: softmax(Q @ np.swapaxes(K, -1, -2)),
-            "You applied softmax: these are weights. The scores before it are asked for.",
+            "You applied softmax: these are weights. Return the scores before it.",
         ),
         WrongAnswer(
             "absolute-value",
@@ -305,12 +305,12 @@ EXERCISE = Exercise(
             lambda Q, K: (
                 Q[None] @ np.swapaxes(K[None], -1, -2) if Q.ndim == 2 else Q @ np.swapaxes(K, -1, -2)
             ),
-            "There is one axis too many in front, of length 1: what comes without a batch goes without one.",
+            "There is one axis too many in front, of length 1: without a batch in the inputs there is none in the answer.",
         ),
         WrongAnswer(
             "first-batch-entry-only",
             lambda Q, K: Q[(0,) * (Q.ndim - 2)] @ K[(0,) * (K.ndim - 2)].T,
-            "Only the first batch entry was used: the leading axes are gone.",
+            "Only the first batch entry was used, and the leading axes are gone.",
         ),
         WrongAnswer(
             "float32-somewhere",

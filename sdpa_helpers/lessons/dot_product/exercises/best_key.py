@@ -129,9 +129,7 @@ def _last_of_largest(scores):
     return len(scores) - 1 - int(np.argmax(scores[::-1]))
 
 
-_NEARLY = (
-    "Two scores that differ by a billionth count as equal: so it is in float32, after rounding, or with "
-)
+_NEARLY = "Two scores that differ by a billionth are taken as equal, as happens in float32, after rounding, or with "
 _NEARLY += "`np.isclose`. Compare the scores as they are."
 _CUT = "Scores were cut or rounded to whole numbers, so that 0.7 and 0.2 are equal. Keep them as floats."
 
@@ -153,7 +151,7 @@ MISTAKES = Products(
                 Option(
                     "largest-sum-of-components",
                     lambda q, K: K.sum(axis=-1),
-                    "You picked the key with the largest sum of components; the query never comes in.",
+                    "You picked the key with the largest sum of coordinates; the query never comes in.",
                 ),
                 Option(
                     "largest-single-product",
@@ -198,7 +196,7 @@ MISTAKES = Products(
                 Option(
                     "order-not-index",
                     lambda index, scores, K: np.argsort(-scores, kind="stable"),
-                    "These are the indices of all keys, in the order of their scores. Only the best one is asked for.",
+                    "These are the indices of all keys, in the order of their scores. Return the best one's only.",
                 ),
             ),
         ),
@@ -265,7 +263,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "largest-size-sign-dropped",
             lambda q, K: int(np.argmax(np.abs(K @ q))),
-            "You picked the score that is largest in size and dropped the signs: −5 is not above 1.",
+            "You dropped the signs and picked the score of the largest size: −5 is not above 1.",
         ),
         WrongAnswer(
             "smallest-score",
@@ -285,22 +283,22 @@ EXERCISE = Exercise(
         WrongAnswer(
             "last-of-a-tie",
             lambda q, K: len(K) - 1 - int(np.argmax((K @ q)[::-1])),
-            "With equal scores you take the last key; the first one is asked for.",
+            "With equal scores you take the last key. Take the first.",
         ),
         WrongAnswer(
             "score-not-index",
             lambda q, K: np.max(K @ q),
-            "You returned the largest score. Its index is asked for.",
+            "You returned the largest score. Return its index.",
         ),
         WrongAnswer(
             "key-not-index",
             lambda q, K: K[np.argmax(K @ q)],
-            "You returned the key itself. Its index is asked for.",
+            "You returned the key itself. Return its index.",
         ),
         WrongAnswer(
             "all-scores",
             lambda q, K: K @ q,
-            "These are all the scores. The index of the largest is asked for.",
+            "These are all the scores. Return the index of the largest.",
         ),
         WrongAnswer(
             "counted-from-one",
@@ -310,17 +308,17 @@ EXERCISE = Exercise(
         WrongAnswer(
             "best-component",
             lambda q, K: int(np.argmax(q @ K.T @ K)),
-            "You picked a component (a column of K), not a key (a row of K).",
+            "You picked a coordinate (a column of K), not a key (a row of K).",
         ),
         WrongAnswer(
             "largest-entry-of-keys",
             lambda q, K: int(np.argmax(K * q)),
-            "You searched all products before adding them up: sum over the components first, then compare the keys.",
+            "You searched all products before adding them up: sum over the coordinates first, then compare the keys.",
         ),
         WrongAnswer(
             "one-hot-not-index",
             lambda q, K: np.eye(len(K))[np.argmax(K @ q)],
-            "You returned a one-hot vector. The index, a whole number, is asked for.",
+            "You returned a one-hot vector. Return the index, a whole number.",
         ),
     ),
     also_right=(

@@ -100,7 +100,7 @@ _EPSILON = (
     "their cosine comes out wrong. Treat zero as its own case."
 )
 _COMPONENT = (
-    "A vector that has a 0 in some place is taken for the zero vector. In the zero vector EVERY component is 0: look at "
+    "A vector that has a 0 in some place is taken for the zero vector. In the zero vector EVERY coordinate is 0: look at "
     "the length, or at `x.any()`."
 )
 _SMALL = (
@@ -116,9 +116,7 @@ _ONE_ONLY = (
     "Only one of the two vectors is looked at for zero; where the other one is, this is 0/0 = NaN. Either can be the "
     "zero vector."
 )
-_DISTANCE = (
-    "This is 1 minus the cosine, a distance: 0 where the vectors agree. The similarity itself is asked for."
-)
+_DISTANCE = "This is 1 minus the cosine, a distance: 0 where the vectors agree. Return the similarity itself."
 _ROUNDED = "The cosine is rounded. Return it as it comes."
 
 MISTAKES = Products(
@@ -142,8 +140,8 @@ MISTAKES = Products(
                 Option(
                     "sum-taken-for-length",
                     _some(lambda x: abs(x.sum()) < 1e-12 * np.abs(x).max() or not x.any()),
-                    "A vector whose components add up to 0 is taken for the zero vector. Its length is the square root "
-                    "of the sum of SQUARES, which is 0 only where every component is.",
+                    "A vector whose coordinates add up to 0 is taken for the zero vector. Its length is the square root "
+                    "of the sum of SQUARES, which is 0 only where every coordinate is.",
                 ),
                 # Others between these return the same: the lengths that occur are 1e-140, 1e-70, 1e-9 and more.
                 *(Option("small-is-not-zero", _shorter_than(10.0**-n), _SMALL) for n in (6, 12, 100)),
@@ -211,7 +209,7 @@ MISTAKES = Products(
                 Option("distance-not-similarity", _if_directed(lambda c: 1 - c), _DISTANCE),
                 Option("sign-dropped", lambda c, directed: abs(c)),
                 Option("clipped-at-zero", lambda c, directed: np.maximum(c, 0.0)),
-                Option("sign-turned", _if_directed(lambda c: -c), "The sign of the cosine is turned round."),
+                Option("sign-turned", _if_directed(lambda c: -c), "The sign of the cosine is flipped."),
                 Option("squared", _if_directed(lambda c: c * c), "This is the square of the cosine."),
                 *(
                     Option("rounded", _if_directed(lambda c, n=n: np.round(c, n)), _ROUNDED)
@@ -250,7 +248,7 @@ EXERCISE = Exercise(
         Case(
             "a zero vector",
             lambda rng: (rng.normal(size=4), np.zeros(4)),
-            says="A zero vector has no direction: 0 is agreed on.",
+            says="A zero vector has no direction: we agree on 0.",
         ),
         Case(
             "the other is a zero vector",
@@ -258,14 +256,14 @@ EXERCISE = Exercise(
             says="Either of the two can be the zero vector.",
         ),
         Case(
-            "zeros among the components",
+            "zeros among the coordinates",
             lambda rng: (np.pad(signed(rng, [1, -2, 1]), 1), np.pad(signed(rng, [2, 1, 1]), 1)),
-            says="A component of 0 makes no zero vector: all of them have to be 0.",
+            says="A coordinate of 0 makes no zero vector: all of them have to be 0.",
         ),
         Case(
-            "components that add up to 0",
+            "coordinates that add up to 0",
             lambda rng: (_balanced(rng), np.roll(_balanced(rng), 1)),
-            says="Components that add up to 0 make no zero vector: the squares count.",
+            says="Coordinates that add up to 0 make no zero vector: the squares count.",
         ),
         Case(
             "tiny vectors",
@@ -275,7 +273,7 @@ EXERCISE = Exercise(
         Case(
             "two tiny vectors, the tiniest that occur",
             lambda rng: (signed(rng, [2, 1, -1, 1]) * 1e-140, signed(rng, [1, 2, 1, 2]) * 1e-130),
-            says="The cosine does not depend on the lengths, also where both are tiny.",
+            says="The cosine does not depend on the lengths, even where both are tiny.",
         ),
         Case(
             "a tiny query, a long key",
@@ -288,14 +286,14 @@ EXERCISE = Exercise(
             says="The cosine does not depend on the lengths, however far they are apart.",
         ),
         Case(
-            "one component",
+            "one coordinate",
             lambda rng: (signed(rng, [2]), signed(rng, [-1])),
             says="On a line two vectors point the same way, 1, or opposite ways, −1.",
         ),
         Case(
-            "forty components, of length 1",
+            "forty coordinates, of length 1",
             lambda rng: (_unit(signed(rng, [1, -2] * 20)), _unit(signed(rng, [3, 1, -1, -1] * 10))),
-            says="Every component counts; and a vector of length 1 is no special case.",
+            says="Every coordinate counts; and a vector of length 1 is no special case.",
         ),
     ),
     wrong=(
@@ -338,7 +336,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "divided-by-dimension",
             lambda q, k: q @ k / q.shape[-1],
-            "You divided by the number of components. The lengths are what has to go: ‖q‖ and ‖k‖.",
+            "You divided by the number of coordinates. The lengths are what has to go: ‖q‖ and ‖k‖.",
         ),
         WrongAnswer(
             "angle-not-cosine",
@@ -360,12 +358,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "largest-component-as-length",
             lambda q, k: 0.0 if 0 in _norms(q, k) else q @ k / (np.abs(q).max() * np.abs(k).max()),
-            "You divided by the largest components. The length is the square root of the sum of squares.",
+            "You divided by the largest coordinates. The length is the square root of the sum of squares.",
         ),
         WrongAnswer(
             "sum-of-components-as-length",
             lambda q, k: 0.0 if 0 in _norms(q, k) else q @ k / (np.abs(q).sum() * np.abs(k).sum()),
-            "You divided by the sums of absolute components. The length is the square root of the sum of squares.",
+            "You divided by the sums of absolute coordinates. The length is the square root of the sum of squares.",
         ),
         WrongAnswer(
             "float32-somewhere",
@@ -384,7 +382,7 @@ EXERCISE = Exercise(
     ),
     hints=(
         "The dot product is ‖q‖‖k‖cos θ. Which part of that do you want?",
-        "Divide the dot product by both lengths, after you looked whether one of them is 0.",
+        "Check whether one of the lengths is 0, then divide the dot product by both.",
         "`lengths = np.linalg.norm(q) * np.linalg.norm(k)`; if it is 0 return 0.0, else divide by it.",
     ),
     mistakes=MISTAKES,

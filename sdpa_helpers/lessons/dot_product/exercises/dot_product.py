@@ -76,7 +76,7 @@ MISTAKES = Products(
                 Option(
                     "first-component-forgotten",
                     lambda q, k: (q[1:], k[1:]),
-                    "The first pair of components is missing from the sum: Python counts from 0.",
+                    "The first pair of coordinates is missing from the sum: Python counts from 0.",
                 ),
                 Option("first-product-only", lambda q, k: (q[:1], k[:1])),
                 Option("squared-length", lambda q, k: (q, q)),
@@ -88,7 +88,7 @@ MISTAKES = Products(
                 Option(
                     "one-vector-reversed",
                     lambda q, k: (q, k[::-1]),
-                    "The first component of one vector met the last of the other: pair the components that have the "
+                    "The first coordinate of one vector met the last of the other: pair the coordinates that have the "
                     "same index.",
                 ),
             ),
@@ -152,7 +152,7 @@ MISTAKES = Products(
                 Option(
                     "sign-turned",
                     lambda number: -number,
-                    "The sign of the result is turned round. It is a plain sum.",
+                    "The sign of the result is flipped. It is a plain sum.",
                 ),
                 Option("rounded-to-integer", lambda number: np.trunc(number)),
                 Option("rounded-to-integer", lambda number: np.rint(number)),
@@ -204,39 +204,39 @@ EXERCISE = Exercise(
             says="Vectors at a right angle have dot product 0.",
         ),
         Case(
-            "one component",
+            "one coordinate",
             lambda rng: (signed(rng, [3]), signed(rng, [-1])),
             says="With d_k = 1 a single product is left, and the answer is still one number.",
         ),
         Case(
-            "forty components",
+            "forty coordinates",
             lambda rng: (signed(rng, [1, -2] * 20), signed(rng, [3, 1] * 20)),
-            says="Every component counts, also the fortieth.",
+            says="Every coordinate counts, even the fortieth.",
         ),
     ),
     wrong=(
         WrongAnswer(
             "not-summed",
             lambda q, k: q * k,
-            "You multiplied the components pair by pair and stopped: the dot product also adds the products up.",
+            "You multiplied the coordinates pair by pair and stopped: the dot product also adds the products up.",
             ("How many numbers should come out, and how many came out?",),
         ),
         WrongAnswer(
             "outer-product",
             np.outer,
-            "This is the outer product: every component of q with every component of k, a matrix. Only the pairs "
+            "This is the outer product: every coordinate of q with every coordinate of k, a matrix. Only the pairs "
             "with equal index belong to the dot product.",
         ),
         WrongAnswer(
             "product-of-sums",
             lambda q, k: q.sum() * k.sum(),
-            "You added each vector up first and multiplied the sums: that also multiplies components which do not "
+            "You added each vector up first and multiplied the sums: that also multiplies coordinates which do not "
             "belong together. Multiply pair by pair first, then add.",
         ),
         WrongAnswer(
             "sum-of-sums",
             lambda q, k: np.sum(q + k),
-            "You added the components where they have to be multiplied.",
+            "You added the coordinates where they have to be multiplied.",
         ),
         WrongAnswer(
             "mean-not-sum",
@@ -283,7 +283,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "last-component-forgotten",
             lambda q, k: q[:-1] @ k[:-1],
-            "The last pair of components is missing from the sum: `range(n)` ends at n − 1 by itself.",
+            "The last pair of coordinates is missing from the sum: `range(n)` ends at n − 1 by itself.",
         ),
         WrongAnswer(
             "first-product-only",
@@ -302,8 +302,8 @@ EXERCISE = Exercise(
         lambda q, k: np.linalg.norm(q) * np.linalg.norm(k) * _cosine_of_angle(q, k),
     ),
     hints=(
-        "Look at one pair of components at a time: what happens to q[0] and k[0]?",
-        "Multiply component by component, which gives d_k products, then add those up.",
+        "Look at one pair of coordinates at a time: what happens to q[0] and k[0]?",
+        "Multiply coordinate by coordinate, which gives d_k products, then add those up.",
         "`q * k` has shape (d_k,); `np.sum(...)` of it is one number. `q @ k` does both at once.",
     ),
     invariants=(

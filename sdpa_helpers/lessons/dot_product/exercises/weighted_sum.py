@@ -79,7 +79,7 @@ MISTAKES = Products(
                 Option(
                     "columns-normalised",
                     lambda w: _in_proportion(w, -2),
-                    "The weights are normalised over the queries. Each query's weights, a row, sum to 1 already.",
+                    "The weights are normalized over the queries. Each query's weights, a row, sum to 1 already.",
                 ),
                 Option("columns-normalised", lambda w: w / w.sum(axis=-2, keepdims=True)),
                 Option(
@@ -90,7 +90,7 @@ MISTAKES = Products(
                 Option(
                     "weights-reversed",
                     lambda w: 1 - w,
-                    "The weights are turned round (1 − w): the key with the largest weight counts least.",
+                    "The weights are reversed (1 − w): the key with the largest weight counts least.",
                 ),
             ),
         ),
@@ -196,7 +196,7 @@ EXERCISE = Exercise(
         Case(
             "forty keys",
             lambda rng: _lookup(rng, 12, 40, 15),
-            says="Every key has its share, also the fortieth.",
+            says="Every key has its share, even the fortieth.",
         ),
     ),
     mistakes=MISTAKES,
@@ -219,7 +219,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "values-transposed",
             lambda w, V: w @ np.swapaxes(V, -1, -2),
-            "The values are transposed: V's rows are the values, and its rows are what the weights count.",
+            "The values are transposed: the rows of V are the values, and a weight belongs to a row.",
         ),
         WrongAnswer(
             "values-unweighted",
@@ -256,7 +256,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "extra-leading-axis",
             lambda w, V: (w @ V)[None] if w.ndim == 2 else w @ V,
-            "There is one axis too many in front, of length 1: what comes without a batch goes without one.",
+            "There is one axis too many in front, of length 1: without a batch in the inputs there is none in the answer.",
         ),
         WrongAnswer(
             "mixes-batch-entries",
