@@ -52,12 +52,12 @@ class Misses(Exception):
 
     fault: which idea it misses, the name of one of the exercise's wrong answers where there is one. seen: what is
     wrong, in words of ours and small counts: marked feedback shows it, so nothing of the value itself may stand there.
-    compare: more of it, with the learner's own numbers, for their own check only.
+    compare, notes: more of it, with the learner's own numbers, for their own check only; each note on a line.
     """
 
-    def __init__(self, fault: str, seen: str, compare: str = "") -> None:
+    def __init__(self, fault: str, seen: str, compare: str = "", notes: tuple[str, ...] = ()) -> None:
         super().__init__(seen)
-        self.fault, self.seen, self.compare = fault, seen, compare
+        self.fault, self.seen, self.compare, self.notes = fault, seen, compare, notes
 
 
 def criterion(name: str, accepts: Callable[[Any], None], points: float = 1.0, says: str = "") -> Case:

@@ -107,6 +107,8 @@ class Verdict:
     """Seen against expected, for the learner's own check only."""
     broken: str = ""
     """The invariant that the answer breaks."""
+    notes: tuple[str, ...] = ()
+    """What else there is to say, a line each, for the learner's own check only."""
 
     @property
     def passed(self) -> bool:
@@ -201,46 +203,50 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
     if answer.kind == "not-run":
         seen = "not run: the case before it had to be stopped"
         return Verdict(case.name, "not-run", 0.0, case.points, fault="not-run", seen=seen)
+    notes: tuple[str, ...] = ()
     if answer.changed:
-        fault, seen, compare = _changed(answer)
+        found = _changed(answer)
     elif truth.watch.made:
-        fault, seen, compare = _misses(case, answer)
+        found, notes = _misses(case, answer)
     elif truth.seals:
-        fault, seen, compare = _difference_behind_seals(truth.expected, truth.seals, answer)
+        found = _difference_behind_seals(truth.expected, truth.seals, answer)
     else:
-        fault, seen, compare = difference(truth.expected, answer)
-    if not fault:
-        fault, seen, compare = _conduct(truth, answer)
-    if not fault:
+        found = difference(truth.expected, answer)
+    found = found if found.fault else _conduct(truth, answer)
+    if not found.fault:
         return Verdict(case.name, "passed", case.points, case.points)
-    broken = _broken_invariant(exercise, truth, answer) if fault == "wrong-values" else ""
-    status = "error" if fault == "raised-error" else "failed"
-    return Verdict(case.name, status, 0.0, case.points, fault, seen, compare, broken)
+    broken = _broken_invariant(exercise, truth, answer) if found.fault == "wrong-values" else ""
+    status = "error" if found.fault == "raised-error" else "failed"
+    return Verdict(case.name, status, 0.0, case.points, *found, broken, notes)
 
 
-def _misses(case: Case, answer: Answer) -> Difference:
-    """What a criterion says of what a learner made. Whatever it is, it ends in a sentence."""
+def _misses(case: Case, answer: Answer) -> tuple[Difference, tuple[str, ...]]:
+    """What a criterion says of what a learner made, and notes. Whatever it is, it ends in a sentence."""
     if answer.kind in ("error", "none"):
-        return difference(answer, answer)
+        return difference(answer, answer), ()
     if answer.kind != "made":
-        return Difference("unfit", made_value.SAYS.get(answer.type_name, made_value.SAYS["kind"]))
-    if case.kept:
-        return Difference(
-            "kept-by-your-instructor", "a value came back; your instructor's grader says what it is worth"
-        )
+        return _unfit(answer.type_name), ()
     try:
         value = made_value.read(answer.made)
     except ValueError as error:
-        return Difference("unfit", made_value.SAYS.get(str(error), made_value.SAYS["kind"]))
-    assert case.accepts is not None
+        return _unfit(str(error)), ()
+    if case.accepts is None:
+        return Difference("kept-by-your-instructor", _KEPT), ()
     try:
         with quiet():
             case.accepts(value)
     except Misses as missing:
-        return Difference(missing.fault, missing.seen, missing.compare)
+        return Difference(missing.fault, missing.seen, missing.compare), missing.notes
     except Exception:  # of our own code, on a value that nobody thought of
-        return Difference("another-form", "what came back is not of the form that the prompt asks for")
-    return Difference()
+        return Difference("another-form", "what came back is not of the form that the prompt asks for"), ()
+    return Difference(), ()
+
+
+def _unfit(why: str) -> Difference:
+    return Difference("unfit", made_value.SAYS.get(why, made_value.SAYS["kind"]))
+
+
+_KEPT = "a value came back; your instructor's grader says what it is worth"
 
 
 def _changed(answer: Answer) -> Difference:

@@ -181,7 +181,8 @@ def _finding_text(finding: Finding) -> str:
 
 
 def _explaining(seen: Seen) -> list[str]:
-    return [text for text in (seen.means, f"This case is about: {seen.about}" if seen.about else "") if text]
+    about = f"This case is about: {seen.about}" if seen.about else ""
+    return [text for text in (*seen.notes, seen.means, about) if text]
 
 
 def _mark(seen: Seen) -> str:

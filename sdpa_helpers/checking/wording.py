@@ -49,6 +49,7 @@ class Seen:
     means: str = ""
     about: str = ""
     """What the case is about."""
+    notes: tuple[str, ...] = ()
     was_run: bool = True
 
 
@@ -109,9 +110,11 @@ def _seen(result: Result, cases: list[Explained], means: str, about: str) -> See
     others = "in the others" if len(texts) > 2 else "in the other"
     text = texts[0] if len({*texts}) == 1 else f"{texts[0]}. Likewise {others}"
     was_run = cases[0].verdict.status != "not-run"
+    notes = tuple(map(shortened, cases[0].verdict.notes))
     if len(cases) == len(result.cases):
-        return Seen(f"all {len(cases)} cases", "", text, means, about, was_run)
-    return Seen(numbered(_numbers(result, names)), shortened("; ".join(names)), text, means, about, was_run)
+        return Seen(f"all {len(cases)} cases", "", text, means, about, notes, was_run)
+    where = numbered(_numbers(result, names)), shortened("; ".join(names))
+    return Seen(*where, text, means, about, notes, was_run)
 
 
 def _alike(case: Explained) -> str:

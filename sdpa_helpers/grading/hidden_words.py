@@ -126,7 +126,7 @@ def _told(t: Tried, said: list[tuple[str, ...]]):
     """The verdict on one case; said: the facts about each case that failed in the same way."""
     verdict = t.verdict
     if verdict.fault not in _KINDS:
-        return replace(verdict, compare="")
+        return replace(verdict, compare="", notes=())
     shared = [fact for fact in said[0] if all(fact in facts for facts in said)]
     return replace(
         verdict, seen=": ".join([_KINDS[verdict.fault], *filter(None, [", ".join(shared)])]), compare=""

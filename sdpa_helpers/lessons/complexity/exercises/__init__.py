@@ -7,6 +7,7 @@ NOTES = """Counts may be ints or floats. Arrays are NumPy, float64. In shapes, `
 
 NAMES = (
     "attention_flops",
+    "test_cases_for_attention_flops",
     "score_matrix_bytes",
     "kv_cache_bytes",
     "crossover_length",

@@ -9,6 +9,7 @@ NAMES = (
     "dot_product",
     "attention_scores",
     "cosine_similarity",
+    "test_cases_for_cosine_similarity",
     "best_key",
     "weighted_sum",
     "keys_where_the_long_one_wins",

@@ -10,6 +10,7 @@ We write $dX$ for $\partial L / \partial X$, where $L$ is the loss. It has the s
 NAMES = (
     "softmax_jacobian",
     "softmax_backward",
+    "test_cases_for_softmax_backward",
     "value_gradient",
     "row_dots",
     "attention_backward",

@@ -14,6 +14,7 @@ NAMES = (
     "sliding_window_mask",
     "to_boolean",
     "masked_softmax",
+    "test_cases_for_masked_softmax",
     "attention",
     "leaking_queries",
 )

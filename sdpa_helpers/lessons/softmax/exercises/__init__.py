@@ -7,6 +7,7 @@ NOTES = """Arrays are NumPy, float64 unless it says otherwise. Don't change the 
 
 NAMES = (
     "softmax",
+    "test_cases_for_softmax",
     "softmax_with_temperature",
     "entropy",
     "log_softmax",

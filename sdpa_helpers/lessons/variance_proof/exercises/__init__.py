@@ -8,6 +8,7 @@ NOTES = """Arrays are NumPy, float64 if nothing else is said. In shapes, `...` s
 NAMES = (
     "score_variance",
     "scaled_scores",
+    "test_cases_for_scaled_scores",
     "scale_folded_into_query",
     "correlated_mean_and_variance",
     "scale_that_was_used",

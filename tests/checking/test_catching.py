@@ -1,0 +1,185 @@
+"""Catch them all: sound cases only, what they catch, and who is left."""
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.checking.alike import same, where_apart
+from sdpa_helpers.checking.catching import BlindSpot, Hunt, usual_mistakes
+from sdpa_helpers.checking.exercise import Case, Exercise, Misses, WrongAnswer
+from sdpa_helpers.checking.observe import describe
+from sdpa_helpers.checking.products import Factor, Option, Products
+from sdpa_helpers.checking.small_inputs import finite, floats, number, so_many, truth_values, whole
+from sdpa_helpers.lessons.registry import all_exercises
+
+HUNTS = [e for e in all_exercises().values() if e.name.startswith("test_cases_for_")]
+
+
+def mean(x):
+    """The mean of the last axis."""
+    return x.mean(axis=-1)
+
+
+def _changes(x):
+    x -= 1
+    return x.mean(axis=-1) + 1
+
+
+MEAN = Exercise(
+    name="mean",
+    lesson="01_dot_product",
+    title="Mean",
+    prompt="The mean.",
+    difficulty=1,
+    minutes=1,
+    reference=mean,
+    cases=(
+        Case("a row", lambda rng: (rng.normal(size=5),)),
+        Case("two rows", lambda rng: (rng.normal(size=(2, 3)),)),
+    ),
+    wrong=(
+        WrongAnswer("sum", lambda x: x.sum(axis=-1), "You stopped at the sum. Divide it."),
+        WrongAnswer("median", lambda x: np.median(x, axis=-1), "It is the median."),
+        WrongAnswer("of-all", lambda x: x.mean(), "It is the mean of everything."),
+        WrongAnswer("first-axis", lambda x: x.mean(axis=0), "It is the mean over the first axis."),
+        WrongAnswer("changes-its-input", _changes, "It changes its input."),
+        WrongAnswer("raises", lambda x: x.mean(axis=1), "There is no second axis."),
+    ),
+    also_right=(lambda x: x.sum(axis=-1) / x.shape[-1] if x.min() > -50 else 0 * x,),
+    hints=("a", "b", "c"),
+    mistakes=Products(
+        (
+            Factor(
+                "over", lambda x: x.shape[-1], (Option("n-minus-one", lambda x: x.shape[-1] - 1, "Not n−1."),)
+            ),
+        ),
+        lambda over: lambda x: x.sum(axis=-1) / over(x),
+    ),
+)
+HUNT = Hunt(
+    of=MEAN,
+    promised=lambda inputs: (so_many(inputs, 1), (finite(inputs[0], "x", (1, 2), 100.0),))[1],
+    most=3,
+    blind=(BlindSpot("one-row-only", lambda cases: all(x.ndim == 1 for (x,) in cases)),),
+)
+GOOD = [(([[0, 0, 3], [1, 2, 9]],), [1, 4])]
+
+
+def missed(value, number=1):
+    """What a criterion says of test cases."""
+    with pytest.raises(Misses) as told:
+        HUNT.criteria()[number].accepts(value)
+    return told.value
+
+
+def test_the_bank_holds_each_behaviour_once_and_nothing_that_no_test_can_tell():
+    assert [known.name for known in HUNT.known] == [
+        "sum",
+        "median",
+        "of-all",
+        "first-axis",
+        "raises",
+        "n-minus-one",
+    ]
+
+
+def test_cases_catch_what_gives_something_else_or_an_error():
+    caught = HUNT.caught(HUNT.cases([(([0, 0, 3],), 1), *GOOD]))
+    names = [known.name for known in HUNT.known]
+    assert {n for n, c in zip(names, caught[0], strict=True) if c} == {*names} - {"of-all", "first-axis"}
+    assert {n for n, c in zip(names, caught[1], strict=True) if c} == {*names} - {"raises"}
+    for one in HUNT.criteria():
+        one.accepts([(([0, 0, 3],), 1), *GOOD])
+
+
+def test_who_is_left_is_named_with_what_each_case_catches():
+    told = missed([(([0, 0, 0],), 0)])
+    assert (told.fault, told.seen) == ("one-row-only", "1 of 6 are caught; this point needs 3")
+    assert told.notes[0] == "Alive, with the first thing that `check` tells their authors:"
+    assert told.notes[1] == "`sum`: “You stopped at the sum.”"
+    assert len(told.notes) == 4
+    two = missed([(([1, 1, 1],), 1), (([2, 0, 2, 0],), 1)], 2)
+    assert two.seen == "3 of 6 are caught; this point needs 5"
+    assert two.notes[0] == "Test case 1 catches 3 (0 alone), test case 2 catches 3 (0 alone)."
+    assert missed([(([0, 0, 0],), 0)], 2).notes == ()  # it is said once, at the first point that is missed
+
+
+@pytest.mark.parametrize(
+    ("value", "fault", "said"),
+    [
+        ([], "no-test-cases", "not a list of pairs"),
+        ("text", "no-test-cases", "not a list of pairs"),
+        ([1], "no-test-cases", "test case 1 is no pair"),
+        ([*GOOD, ([0.0], 1)], "outside-the-promise", "your test case 2"),
+        ([*GOOD, (np.zeros(3), 1)], "no-test-cases", "one argument alone is written `(x,)`"),
+        (GOOD * 4, "too-many-cases", "at most 3 test cases are allowed"),
+        ([*GOOD, (([0, 1],), 0.4)], "expects-another-value", "your test case 2 expects something else"),
+        ([(([-60, 0],), -30)], "either-is-right", "a right answer may do either"),
+        (
+            [(([np.nan],), 0)],
+            "outside-the-promise",
+            "`mean` is not asked about the inputs of your test case 1",
+        ),
+        ([(([200.0],), 200)], "outside-the-promise", "test case 1"),
+        ([((["a"],), 0)], "outside-the-promise", "test case 1"),
+        ([(([[1], [2, 3]],), 0)], "outside-the-promise", "test case 1"),
+        ([((np.zeros(61),), 0)], "outside-the-promise", "test case 1"),
+        ([((1, 2), 0)], "outside-the-promise", "test case 1"),
+        ([(([0, 1],), "half")], "expects-another-value", "test case 1"),
+        ([(([0, 1],), None)], "expects-another-value", "test case 1"),
+    ],
+)
+def test_nothing_counts_before_every_right_answer_passes(value, fault, said):
+    for n in range(5):
+        told = missed(value, n)
+        assert told.fault == fault
+        assert said in told.seen
+
+
+def test_the_two_numbers_are_told():
+    assert missed([(([0, 1],), 0.4)]).compare == "you expect 0.4; a right mean gives 0.5"
+    assert missed([(([[0, 1]],), [0.4])]).compare == "you expect 0.4 at [0]; a right mean gives 0.5"
+    assert missed([(([[0, 1]],), 0.5)]).compare == "you expect the shape (); a right mean gives (1,)"
+    assert "no number, array" in missed([(([0, 1],), "half")]).compare
+
+
+def test_what_counts_as_the_same():
+    assert same(describe(np.float32([1, 2])), describe([1, 2]))
+    assert same(describe((1.0, np.nan)), describe((1, float("nan"))))
+    assert not same(describe(np.array([True])), describe(np.array([1])))
+    assert not same(describe(1.0), describe(1 + 1e-5))
+    assert not same(describe(1.0), describe(None))
+    assert where_apart("f", describe(True), describe(False)) == "you expect False; a right f gives True"
+
+
+@pytest.mark.parametrize(
+    ("read", "value"),
+    [
+        (lambda v: number(v, "n", 0, 1), True),
+        (lambda v: number(v, "n", 0, 1), np.nan),
+        (lambda v: whole(v, "n", 0, 3), 2.0),
+        (lambda v: whole(v, "n", 0, 3), 10**18),
+        (lambda v: truth_values(v, "m", (1, 2)), [0, 1]),
+        (lambda v: floats(v, "x", (1, 2)), [[[1.0]]]),
+        (lambda v: floats(v, "x", (1, 2)), []),
+        (lambda v: floats(v, "x", (1, 2)), {}),
+        (lambda v: finite(v, "x", (1, 2)), [np.inf]),
+    ],
+)
+def test_arguments_that_are_none(read, value):
+    with pytest.raises(ValueError, match=r"`.`"):
+        read(value)
+
+
+@pytest.mark.parametrize("exercise", HUNTS, ids=lambda e: e.name)
+def test_the_model_answer_catches_all_and_needs_no_more_than_is_allowed(exercise):
+    hunt = exercise.cases[0].accepts.__self__
+    cases = hunt.cases(exercise.reference())
+    assert hunt.caught(cases).any(axis=0).all()
+    assert len(hunt.known) >= 15
+    assert len(cases) <= hunt.most
+    listed = {wrong.name for wrong in exercise.wrong}
+    assert {spot.name for spot in hunt.blind} | {w.name for w in usual_mistakes(list, ())} <= listed
+
+
+def test_there_is_one_in_every_lesson():
+    assert [e.lesson[:2] for e in HUNTS] == ["01", "02", "03", "04", "05", "06"]
