@@ -188,15 +188,15 @@ def test_the_roofline_by_keyboard_and_by_choice(widgets):
     output = widgets.fresh("complexity")
     tokens, way = output.get_by_label("tokens n"), output.get_by_label("way")
     tokens.press("End")
-    wait_for(output, "1,048,576 tokens")
+    wait_for(output, "Step by step, 1,048,576 tokens")
     assert shown(output, "limit") == "memory"
-    assert shown(output, "reads") == "8,192 times"
+    assert shown(output, "held") == "larger than the 80 GB"
+    way.select_option("tiled")
+    wait_for(output, "K and V are read 8,192 times")
+    assert shown(output, "limit") == "memory"
     output.get_by_label("query rows of a tile").press("End")
     wait_for(output, "all queries in one tile, 1,048,576 tokens")
     assert shown(output, "limit") == "arithmetic"
-    way.select_option("step by step")
-    wait_for(output, "Step by step, 1,048,576 tokens")
-    assert shown(output, "held") == "larger than the 80 GB"
     way.select_option("minimum")
     output.get_by_label("hardware").select_option("T4")
     output.get_by_label("numbers").select_option("float32")

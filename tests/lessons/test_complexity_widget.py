@@ -48,13 +48,13 @@ def test_the_picture_of_the_roofline_writes_these_numbers():
 
 def test_the_picture_of_tiles_writes_how_often_keys_and_values_are_read():
     panel = PANELS["complexity"]()
-    texts = shown(panel)
+    texts = shown(panel, way="tiled")
     assert (texts["reads"], texts["excess"]) == ("32 times", "16.5 × the minimum")
     assert texts["held"] == "never in memory"
-    whole = shown(panel, tile=math.inf)
+    whole = shown(panel, way="tiled", tile=math.inf)
     assert (whole["reads"], whole["excess"]) == ("once", "1 × the minimum")
     assert shown(panel, way="minimum") == whole
-    assert "all queries in one tile" in panel.draw(panel.start | {"tile": math.inf}).text
+    assert "all queries in one tile" in panel.draw(panel.start | {"way": "tiled", "tile": math.inf}).text
 
 
 def test_what_the_lesson_says_about_the_roofline():

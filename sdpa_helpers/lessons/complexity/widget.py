@@ -271,7 +271,7 @@ def _where_held(hardware: Hardware, work: Work) -> str:
 def still_roofline(hardware: Hardware) -> Picture:
     """The three ways for growing length."""
     fig, ax = style.figure(
-        f"{hardware.name}, float16, d = 64, tiles of 128 rows",
+        f"{hardware.name}, float16, d = 64, tiles of 64 rows",
         x="arithmetic intensity (FLOPs per byte)",
         y="speed at most (FLOP/s)",
         size=(8.4, 4.2),
@@ -280,7 +280,7 @@ def still_roofline(hardware: Hardware) -> Picture:
     ax.loglog(reach, np.minimum(peak, reach * hardware.bandwidth), color=INK, linewidth=2)
     facts = []
     for way, marker in zip(WAYS, "sod", strict=True):
-        path = [bound(hardware, Work(n, 64, way, "float16", 128)) for n in LENGTHS[2:16:2]]
+        path = [bound(hardware, Work(n, 64, way, "float16", 64)) for n in LENGTHS[2:16:2]]
         look = {"color": COLOURS[way], "markersize": 8, "markeredgecolor": INK}
         ax.plot([b.intensity for b in path], [b.speed for b in path], marker, label=way, **look)
         facts.append(f"{way} comes to {count(path[-1].intensity)} FLOPs per byte")
@@ -322,7 +322,7 @@ def explore_roofline(machine: Machine | None = None) -> Panel:
         [
             slider("n", "tokens n", LENGTHS, 4096, "{:,}".format),
             slider("d", "width of a head d", WIDTHS, 64, str),
-            choice("way", "way", WAYS, "tiled"),
+            choice("way", "way", WAYS, "step by step"),
             slider("tile", "query rows of a tile", TILES, 128, rows_of),
             choice("precision", "numbers", list(BYTES), "float16"),
             choice("hardware", "hardware", names, names[0]),
