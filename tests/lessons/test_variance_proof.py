@@ -532,6 +532,6 @@ def test_what_is_recalled_has_one_right_answer_each():
 
 def test_the_card_states_what_the_proof_derives(proof):
     on_card = as_expression(
-        re.sub(r"[{}]", "", CARD.formulas[1].split("(", 2)[2].split(")")[0]), proof.symbols
+        re.sub("[{}]", "", CARD.formulas[1].split("(", 2)[2].split(")")[0]), proof.symbols
     )
     assert sympy.expand(on_card - proof.steps[3].truth) == 0

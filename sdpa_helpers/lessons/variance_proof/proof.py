@@ -148,7 +148,7 @@ class Proof:
                 ),
             ),
             Step(
-                "E[S + qk]",
+                "E[S + p]",
                 "linearity",
                 next_mean,
                 (
@@ -162,7 +162,7 @@ class Proof:
                 ),
             ),
             Step(
-                "Var(S + qk)",
+                "Var(S + p)",
                 "linearity, independence, definition of the variance",
                 next_variance,
                 (
@@ -183,7 +183,7 @@ class Proof:
                     ),
                     (
                         next_variance + next_mean**2,
-                        "That is E[(S + qk)²]. Subtract the square of step 4.",
+                        "That is E[(S + p)²]. Subtract the square of step 4.",
                     ),
                 ),
             ),

@@ -225,7 +225,11 @@ def still_histograms() -> Picture:
     """Three sizes on one axis, not scaled."""
     sizes = (4, 64, 1024)
     fig, axes = style.panels(
-        [f"dₖ = {d}" for d in sizes], x="score q·k", y="share of scores, % per bin", size=(9.6, 3.4)
+        [f"dₖ = {d}" for d in sizes],
+        x="score q·k",
+        y="share of scores, % per bin",
+        size=(9.6, 3.4),
+        sharey=True,
     )
     facts = []
     for ax, d in zip(axes, sizes, strict=True):
