@@ -61,7 +61,7 @@ def test_scores_by_keyboard_and_mouse(widgets):
     assert number(output, "mean") == pytest.approx(right.mean(), rel=0.006)
     assert number(output, "spread") == pytest.approx(right.std(), rel=0.006)
     output.get_by_label("axis", exact=True).select_option("−4 to 4")
-    wait_for(output, "100 % of the scores lie beyond the axis")
+    wait_for(output, "100% of the scores lie beyond the axis")
     again = output.get_by_role("button", name="Sample again")
     for times in (1, 2):
         again.press("Enter")
