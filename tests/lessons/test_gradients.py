@@ -1,16 +1,22 @@
 """Lesson 04: its experiments against autograd, closed forms and an independent simulation; its figures."""
 
+import ast
 import math
+from pathlib import Path
+from typing import Any
 
+import nbformat
 import numpy as np
 import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgba
 
+import sdpa_helpers as sdpa
 from sdpa_helpers.lessons import gradients as lesson
 from sdpa_helpers.lessons.gradients import experiments as experiments
 from sdpa_helpers.show.figures import INK, SKY, Picture, fullest
 
+NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "04_gradients.ipynb"
 WORDS = ["the", "cat", "fears", "big", "dogs"]
 QUESTIONS = ["alive", "small and alive", "action", "big"]
 K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
@@ -24,12 +30,24 @@ def small_grid():
     return lesson.measure_grid(dimensions=(4, 64, 1024), keys=(4, 16))
 
 
+def functions_on_the_page() -> dict[str, Any]:
+    """Every function that the notebook defines, made from its cells."""
+    cells = nbformat.read(NOTEBOOK, as_version=4).cells
+    trees = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code"]
+    made: dict[str, Any] = {"np": np, "sdpa": sdpa}
+    for node in (node for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)):
+        exec(ast.unparse(node), made)
+    return made
+
+
+PAGE = functions_on_the_page()
+
 # Slopes -------------------------------------------------------------------------------------------------------
 
 
 def test_complex_steps_agree_with_autograd():
     by_torch = torch.autograd.functional.jacobian(lambda t: torch.softmax(t, -1), torch.tensor(X))
-    np.testing.assert_allclose(lesson.complex_step_jacobian(X), by_torch.numpy(), atol=1e-15)
+    np.testing.assert_allclose(experiments.complex_step_jacobian(X), by_torch.numpy(), atol=1e-15)
 
 
 def test_finite_differences_are_best_in_between_and_never_good_in_float32():
@@ -41,14 +59,15 @@ def test_finite_differences_are_best_in_between_and_never_good_in_float32():
 
 @pytest.mark.parametrize("n", [2, 3, 10])
 def test_off_diagonal_share_of_equal_weights_is_one_over_n(n):
-    assert lesson.off_diagonal_share(np.eye(n) / n - np.ones((n, n)) / n**2) == pytest.approx(1 / n)
+    J = np.eye(n) / n - np.ones((n, n)) / n**2
+    assert experiments.off_diagonal_share(J) == PAGE["off_diagonal_share"](J) == pytest.approx(1 / n)
 
 
 def test_attend_and_return_agrees_with_autograd_on_batches():
     rng = np.random.default_rng(0)
     shapes = [(2, 3, 4, 7), (2, 3, 5, 7), (2, 3, 5, 6), (2, 3, 4, 6)]
     q, k, v, dO = (rng.normal(size=shape) for shape in shapes)
-    back = lesson.attend_and_return(q, k, v, dO, scale=0.3)
+    back = experiments.attend_and_return(q, k, v, dO, scale=0.3)
     tensors = [torch.tensor(a, requires_grad=True) for a in (q, k, v)]
     output = torch.nn.functional.scaled_dot_product_attention(*tensors, scale=0.3)
     output.backward(torch.tensor(dO))
@@ -58,12 +77,42 @@ def test_attend_and_return_agrees_with_autograd_on_batches():
 
 
 def test_the_row_sums_are_two_ways_to_one_number():
-    back = lesson.attend_and_return(Q, K, V, DO, scale=0.5)
+    back = experiments.attend_and_return(Q, K, V, DO, scale=0.5)
     np.testing.assert_allclose(
         (back.weights * back.weights_grad).sum(-1), (back.output * DO).sum(-1), atol=1e-12
     )
     meant = back.weights * np.einsum("ic,ijc->ij", DO, V[None] - back.output[:, None])
     np.testing.assert_allclose(back.scores_grad, meant, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 100])
+def test_the_pages_blocks_add_up_to_the_gradients_of_autograd(size):
+    rng = np.random.default_rng(3)
+    q, k, v, dO = (rng.normal(size=shape) for shape in ((7, 4), (9, 4), (9, 5), (7, 5)))
+    tensors = [torch.tensor(a, requires_grad=True) for a in (q, k, v)]
+    output = torch.nn.functional.scaled_dot_product_attention(*tensors, scale=0.3)
+    output.backward(torch.tensor(dO))
+    lse = torch.logsumexp(torch.tensor(q @ k.T * 0.3), -1).numpy()
+    found = PAGE["backward_in_blocks"](q, k, v, output.detach().numpy(), lse, dO, 0.3, size)
+    for ours, tensor in zip(found, tensors, strict=True):
+        np.testing.assert_allclose(ours, tensor.grad.numpy(), atol=1e-13)
+
+
+def test_under_a_mask_the_pages_five_lines_give_hidden_places_exactly_nothing():
+    rng = np.random.default_rng(4)
+    q, k, v, dO = (rng.normal(size=shape) for shape in ((6, 3), (5, 3), (5, 2), (6, 2)))
+    allowed = rng.random((6, 5)) < 0.6
+    allowed[2], allowed[:, 1] = False, False  # an empty row, and a key that nobody sees
+    O, A = sdpa.scaled_dot_product_attention(q, k, v, attn_mask=allowed, return_weights=True)
+    dA, dS, dQ, dK, dV = PAGE["backward"](A, O, dO, q, k, v, 3**-0.5)
+    tensors = [torch.tensor(a, requires_grad=True) for a in (q, k, v)]
+    output = torch.nn.functional.scaled_dot_product_attention(*tensors, attn_mask=torch.tensor(allowed))
+    output.backward(torch.tensor(dO))
+    for ours, tensor in zip((dQ, dK, dV), tensors, strict=True):
+        np.testing.assert_allclose(ours, tensor.grad.numpy(), atol=1e-13)
+    assert (dA[~allowed] != 0).all()
+    assert (dS[~allowed] == 0).all()
+    assert not any(gradient.any() for gradient in (dQ[2], dK[1], dV[1]))
 
 
 def test_gradcheck_accepts_the_whole_step_and_rejects_its_halves():
@@ -84,10 +133,10 @@ def test_complex_step_gradient_knows_a_parabola():
 
 def test_slopes_die_in_float32_at_the_gaps_that_the_lesson_names():
     gaps = np.arange(0, 120)
-    assert gaps[lesson.two_key_slope(gaps, np.float32) == 0][0] == 17
+    assert gaps[experiments.two_key_slope(gaps, np.float32) == 0][0] == 17
     assert gaps[experiments.losers_slope(gaps, np.float32) == 0][0] == 104
     assert (experiments.losers_slope(gaps) > 0).all()
-    assert lesson.two_key_slope(np.array([0.0]))[0] == 0.25
+    assert experiments.two_key_slope(np.array([0.0]))[0] == 0.25
 
 
 def test_numbers_in_the_reasons_for_answers():
@@ -108,8 +157,8 @@ def test_adams_first_step_hardly_depends_on_the_size_of_the_gradient():
     optimiser = torch.optim.Adam([parameter], lr=0.01)
     parameter.grad = torch.full((1,), 1e-6, dtype=torch.float64)
     optimiser.step()
-    assert lesson.first_adam_step(1e-6) == pytest.approx(-parameter.item(), rel=1e-9)
-    assert lesson.first_adam_step(1e-8) == pytest.approx(0.005)
+    assert experiments.first_adam_step(1e-6) == pytest.approx(-parameter.item(), rel=1e-9)
+    assert experiments.first_adam_step(1e-8) == pytest.approx(0.005)
 
 
 # The measurement ----------------------------------------------------------------------------------------------
@@ -143,25 +192,39 @@ def test_measure_agrees_with_rows_drawn_from_their_exact_distribution(d, n):
             assert abs(drawn.mean() - mean) < room
             _, low, high = lesson.interval(measured, np.median)
             assert low / 2 < np.median(drawn) < 2 * high
-        assert float(lesson.dead_share(norms.scores)) == pytest.approx(
+        assert float(experiments.dead_share(norms.scores)) == pytest.approx(
             (scores < experiments.DEAD).mean(), abs=0.06
         )
 
 
+def test_the_page_measures_what_the_claims_measure():
+    for there, here in zip(PAGE["measure"](64, 16), experiments.measure(64, 16), strict=True):
+        np.testing.assert_allclose(there, here, rtol=1e-12)
+
+
+def test_the_values_gradient_is_larger_without_the_scale():
+    unscaled, scaled = lesson.value_norms(1024, 16)
+    assert 2 < unscaled / scaled < 3.5
+
+
+def test_what_is_compared_is_called_larger_only_where_the_interval_says_so():
+    norms = np.random.default_rng(3).exponential(size=(12, 30))
+    found = [lesson.compared(factor * norms, norms[::-1]) for factor in (1.5, 1.0, 0.6)]
+    assert found == ["larger", "about the same", "smaller"]
+
+
 def test_what_the_lesson_says_about_the_grid():
-    grid = lesson.measure_grid(keys=(4, 16, 256))  # the notebook's own outputs hold all thirty cells
-    at_queries = lesson.ratios(grid, "queries", np.mean)
+    grid = lesson.measure_grid(keys=(4, 16))  # the notebook's own outputs hold all thirty cells
+    at_queries = experiments.ratios(grid, "queries", np.mean)
     assert (at_queries.ratio > 1).all()
     assert at_queries.sure.all()
-    median = lesson.ratios(grid, "scores", np.median).ratio
+    median = experiments.ratios(grid, "scores", np.median).ratio
     assert median[0, -1] < 1e-12  # few keys, large d_k
     many = experiments.measure(64, 1024)
     assert np.median(many.unscaled.scores) > 2 * np.median(many.scaled.scores)
-    mean = lesson.ratios(grid, "scores", np.mean).ratio
+    mean = experiments.ratios(grid, "scores", np.mean).ratio
     assert 0.01 < mean.min() < 0.1
-    assert all(lesson.dead_share(cell.scaled.scores) == 0 for cell in grid.values())
-    assert lesson.share_that_carries_half(grid[1024, 16].unscaled.queries) < 0.06
-    assert lesson.share_that_carries_half(grid[1024, 16].scaled.queries) > 0.25
+    assert all(experiments.dead_share(cell.scaled.scores) == 0 for cell in grid.values())
 
 
 def test_the_mean_falls_with_the_root_at_the_scores_and_stays_at_the_queries():
@@ -172,12 +235,6 @@ def test_the_mean_falls_with_the_root_at_the_scores_and_stays_at_the_queries():
     assert low < 0 < high
 
 
-@pytest.mark.parametrize("d", [64, 1024])
-def test_the_mean_slope_of_two_keys_is_the_density_of_ties(d):
-    mean, error = lesson.mean_two_key_slope(d)
-    assert abs(mean - 1 / math.sqrt(4 * math.pi * d)) < 4 * error
-
-
 def test_intervals_hold_the_estimate_and_shrink_with_more_trials():
     norms = np.random.default_rng(2).exponential(size=(40, 50))
     value, low, high = lesson.interval(norms)
@@ -185,13 +242,7 @@ def test_intervals_hold_the_estimate_and_shrink_with_more_trials():
     assert value == pytest.approx(norms.mean())
     _, few_low, few_high = lesson.interval(norms[:5])
     assert high - low < few_high - few_low
-    assert lesson.ratio_interval(3 * norms, norms) == pytest.approx((3, 3, 3))
-
-
-def test_share_that_carries_half():
-    assert lesson.share_that_carries_half(np.ones((2, 5))) == 0.5
-    assert lesson.share_that_carries_half(np.array([[1.0, 0, 0, 0]])) == 0.25
-    assert lesson.share_that_carries_half(np.array([[1.0, 1, 4, 0, 1]])) == 0.2
+    assert experiments.ratio_interval(3 * norms, norms) == pytest.approx((3, 3, 3))
 
 
 # Training and distance ----------------------------------------------------------------------------------------
@@ -210,6 +261,24 @@ def test_training_rises_above_guessing_with_and_without_the_scale():
     assert min(finals["1/√d"], finals["no scale, smaller start"]) > 0.9
 
 
+def test_the_best_rate_is_the_one_with_the_best_mean():
+    rate, found = lesson.at_best_rate("no scale", "SGD", seeds=(0, 1))
+    runs = [lesson.train("no scale", 0, lr=lr, optimiser="SGD") for lr in lesson.RATES["SGD"]]
+    assert rate == 1.0
+    assert found[0] == lesson.final_accuracy(runs[lesson.RATES["SGD"].index(rate)])
+    assert min(found) > 2 / 16
+    assert max(found) < 0.7
+
+
+def test_training_turns_queries_to_their_own_keys():
+    run = lesson.train("1/√d", 0)
+    before, after = (np.diag(queries @ keys.T).mean() for queries, keys in (run.at_start, run.at_end))
+    assert abs(before) < 8
+    assert after > 5 * 8
+    longer = np.linalg.norm(run.at_end[0]) / np.linalg.norm(run.at_start[0])
+    assert 1 < longer < 1.25
+
+
 def test_distance_matters_to_a_recurrent_network_only():
     assert lesson.recurrent_gradient(1) == 1
     assert lesson.recurrent_gradient(50) < 0.9**49 * 1.01
@@ -223,7 +292,7 @@ def pictures() -> dict[str, Picture]:
     x = K @ Q[0] / math.sqrt(3)
     s = np.exp(x) / np.exp(x).sum()
     J = np.diag(s) - np.outer(s, s)
-    back = lesson.attend_and_return(Q, K, V, DO, scale=3**-0.5)
+    back = experiments.attend_and_return(Q, K, V, DO, scale=3**-0.5)
     h = np.logspace(-12, 0, 25)
     errors = {
         name: lesson.difference_error(x, h, kind)
@@ -235,7 +304,12 @@ def pictures() -> dict[str, Picture]:
         "jacobians": lesson.plot_jacobians(J, np.diag(np.diag(J)), WORDS),
         "differences": lesson.plot_difference_errors(h, errors),
         "pull": lesson.plot_pull(V, back.output[0], -DO[0], back.scores_grad[0], WORDS),
-        "backward": lesson.plot_backward(back, QUESTIONS, WORDS),
+        "backward": lesson.plot_backward(
+            {"dA": back.weights_grad, "A, the weights": back.weights, "dS": back.scores_grad},
+            np.eye(4, 5, dtype=bool),
+            QUESTIONS,
+            WORDS,
+        ),
         "slopes": lesson.plot_slopes(np.linspace(0, 120, 241)),
         "ratios": lesson.plot_ratios(grid, "scores"),
         "norms": lesson.plot_norms(grid[1024, 16], 1024, 16),
@@ -266,7 +340,7 @@ def test_alt_texts_carry_the_numbers():
     assert "float64 is best at h about 1e-5" in DRAWN["differences"].alt
     assert "loser, float32 from a gap of about 104" in DRAWN["slopes"].alt
     assert "the median is smaller without the scale in 5 of 6 cells" in DRAWN["ratios"].alt
-    assert "no scale ends below 90 %" in DRAWN["training"].alt
+    assert "no scale ends below 90%" in DRAWN["training"].alt
 
 
 def test_ratio_maps_are_two_sided_around_one():

@@ -50,13 +50,14 @@ def _length_ratio(a: Any, b: Any) -> float:
 @cache
 def _medians(d_k: int, n_k: int) -> dict[str, float]:
     cell = lesson.measure(d_k, n_k)
+    unscaled, scaled = lesson.value_norms(d_k, n_k)
     return {
         "median_scores": float(np.median(cell.unscaled.scores) / np.median(cell.scaled.scores)),
         "mean_scores": float(cell.unscaled.scores.mean() / cell.scaled.scores.mean()),
         "median_queries": float(np.median(cell.unscaled.queries) / np.median(cell.scaled.queries)),
         "mean_queries": float(cell.unscaled.queries.mean() / cell.scaled.queries.mean()),
         "dead": float(lesson.dead_share(cell.unscaled.scores)),
-        "values": cell.value_norms[0] / cell.value_norms[1],
+        "values": unscaled / scaled,
     }
 
 

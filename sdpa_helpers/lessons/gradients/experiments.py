@@ -1,6 +1,6 @@
 """Lesson 04, gradients: the experiments. Each returns data; `figures` draws it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -167,40 +167,54 @@ class Cell(NamedTuple):
 
     unscaled: Norms
     scaled: Norms
-    value_norms: tuple[float, float]
+
+
+TRIALS, ROWS, VALUES = 12, 64, 64
+"""Sets of keys, queries to each set, and the width of a value."""
+
+
+def _draws(d_k: int, n_k: int) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Q, K, V and dO of each trial: iid N(0, 1), and rows of dO have length about 1, so entries of dA size about 1."""
+    rng = np.random.default_rng([0, d_k, n_k])
+    for _ in range(TRIALS):
+        Q, K = rng.standard_normal((ROWS, d_k)), rng.standard_normal((n_k, d_k))
+        yield Q, K, rng.standard_normal((n_k, VALUES)), rng.standard_normal((ROWS, VALUES)) / np.sqrt(VALUES)
 
 
 @lru_cache(maxsize=64)
-def measure(d_k: int, n_k: int, trials: int = 12, rows: int = 64, d_v: int = 64, seed: int = 0) -> Cell:
-    """Send random gradients back through attention on iid N(0, 1) queries, keys and values.
+def measure(d_k: int, n_k: int) -> Cell:
+    """Send random gradients back through attention on random queries, keys and values.
 
-    The gradient at the output has length about 1 in each row, so the gradient at a weight has size about 1.
+    The notebook has the same as two cells; a test compares them.
     """
-    rng = np.random.default_rng([seed, d_k, n_k])
-    norms: dict[bool, list[tuple[Array, Array]]] = {False: [], True: []}
-    values = {False: 0.0, True: 0.0}
-    for _ in range(trials):
-        Q, K = rng.standard_normal((rows, d_k)), rng.standard_normal((n_k, d_k))
-        V, dO = rng.standard_normal((n_k, d_v)), rng.standard_normal((rows, d_v)) / np.sqrt(d_v)
+    norms = np.empty((2, 2, TRIALS, ROWS))
+    for trial, (Q, K, V, dO) in enumerate(_draws(d_k, n_k)):
         S, dA = Q @ K.T, dO @ V.T
-        for is_scaled in norms:
-            scale = 1 / np.sqrt(d_k) if is_scaled else 1.0
-            A = softmax(S * scale)
-            dS = softmax_step(A, dA)
-            dQ = dS @ K * scale
-            norms[is_scaled].append((np.linalg.norm(dS, axis=-1), np.linalg.norm(dQ, axis=-1)))
-            values[is_scaled] += float(np.linalg.norm(A.T @ dO)) / trials
-    unscaled, scaled = (
-        Norms(*(np.stack(part) for part in zip(*norms[k], strict=True))) for k in (False, True)
-    )
-    return Cell(unscaled, scaled, (values[False], values[True]))
+        for i, scale in enumerate((1.0, 1 / np.sqrt(d_k))):
+            dS = softmax_step(softmax(S * scale), dA)
+            norms[i, :, trial] = np.linalg.norm(dS, axis=-1), np.linalg.norm(dS @ K * scale, axis=-1)
+    return Cell(Norms(*norms[0]), Norms(*norms[1]))
+
+
+def value_norms(d_k: int, n_k: int) -> tuple[float, float]:
+    """‖dV‖ without the scale and with it, mean of the same trials."""
+    norms = [
+        [np.linalg.norm(softmax(Q @ K.T * scale).T @ dO) for scale in (1.0, 1 / np.sqrt(d_k))]
+        for Q, K, _, dO in _draws(d_k, n_k)
+    ]
+    unscaled, scaled = np.mean(norms, axis=0)
+    return float(unscaled), float(scaled)
+
+
+Measure = Callable[[int, int], Any]
 
 
 def measure_grid(
-    dimensions: Sequence[int] = DIMENSIONS, keys: Sequence[int] = KEYS
+    measure: Measure = measure, dimensions: Sequence[int] = DIMENSIONS, keys: Sequence[int] = KEYS
 ) -> dict[tuple[int, int], Cell]:
-    """`measure` for every pair (d_k, n_k)."""
-    return {(d, n): measure(d, n) for n in keys for d in dimensions}
+    """What `measure(d_k, n_k)` finds for every pair: [no scale, 1/√d_k] × [scores, queries] × trials × rows."""
+    pairs = ((d, n) for n in keys for d in dimensions)
+    return {pair: Cell(*(Norms(*part) for part in measure(*pair))) for pair in pairs}
 
 
 Statistic = Callable[..., Array]
@@ -218,22 +232,33 @@ def _resamples(trials: int, count: int = 400, seed: int = 0) -> Array:
 def interval(
     norms: Float[Array, "trials rows"], statistic: Statistic = np.mean
 ) -> tuple[float, float, float]:
-    """(estimate, low, high): 95 % bootstrap over whole trials, because the rows of a trial share their keys."""
+    """(estimate, low, high): 95% bootstrap over whole trials, because the rows of a trial share their keys."""
     drawn = norms[_resamples(len(norms))].reshape(400, -1)
     low, high = np.quantile(statistic(drawn, axis=-1), [0.025, 0.975])
     return float(statistic(norms, axis=None)), float(low), float(high)
 
 
 def ratio_interval(
-    above: Float[Array, "trials rows"], below: Float[Array, "trials rows"], statistic: Statistic = np.mean
+    above: Float[Array, "trials rows"],
+    below: Float[Array, "trials rows"],
+    statistic: Statistic = np.mean,
+    count: int = 400,
 ) -> tuple[float, float, float]:
     """(ratio, low, high) of a statistic of `above` to that of `below`, both from the same trials."""
-    picked = _resamples(len(above))
-    ratios = statistic(above[picked].reshape(400, -1), axis=-1) / statistic(
-        below[picked].reshape(400, -1), axis=-1
+    picked = _resamples(len(above), count)
+    ratios = statistic(above[picked].reshape(count, -1), axis=-1) / statistic(
+        below[picked].reshape(count, -1), axis=-1
     )
     low, high = np.quantile(ratios, [0.025, 0.975])
     return float(statistic(above, axis=None) / statistic(below, axis=None)), float(low), float(high)
+
+
+def compared(
+    above: Float[Array, "trials rows"], below: Float[Array, "trials rows"], statistic: Statistic = np.mean
+) -> Literal["larger", "smaller", "about the same"]:
+    """How a statistic of `above` compares with that of `below`, if the 95% interval of their ratio leaves no doubt."""
+    _, low, high = ratio_interval(above, below, statistic)
+    return "larger" if low > 1 else "smaller" if high < 1 else "about the same"
 
 
 class Ratios(NamedTuple):
@@ -252,7 +277,7 @@ def ratios(
         [
             [
                 ratio_interval(
-                    getattr(grid[d, n].unscaled, place), getattr(grid[d, n].scaled, place), statistic
+                    getattr(grid[d, n].unscaled, place), getattr(grid[d, n].scaled, place), statistic, 200
                 )
                 for d in dimensions
             ]
@@ -260,13 +285,6 @@ def ratios(
         ]
     )
     return Ratios(found[..., 0], (found[..., 1] > 1) | (found[..., 2] < 1))
-
-
-def share_that_carries_half(norms: Float[Array, "trials rows"]) -> float:
-    """The smallest share of rows whose norms add up to half of the total: 0.5 when all rows count alike."""
-    largest_first = np.sort(norms, axis=None)[::-1]
-    carried = np.cumsum(largest_first) / largest_first.sum()
-    return float((np.searchsorted(carried, 0.5) + 1) / norms.size)
 
 
 def power_of_d(
@@ -284,69 +302,88 @@ def power_of_d(
     return float(slopes[0]), float(low), float(high)
 
 
-def mean_two_key_slope(d_k: int, count: int = 200_000, seed: int = 0) -> tuple[float, float]:
-    """(mean, standard error) of s(1 − s) for two keys and raw scores. Given q, the gap is N(0, 2‖q‖²)."""
-    rng = np.random.default_rng([seed, d_k])
-    gap = np.sqrt(2 * rng.chisquare(d_k, count)) * rng.standard_normal(count)
-    slopes = two_key_slope(np.abs(gap))
-    return float(slopes.mean()), float(slopes.std() / np.sqrt(count))
-
-
 # A small training run ------------------------------------------------------------------------------------------
 
 Rule = Literal["no scale", "1/√d", "no scale, smaller start"]
 RULES: tuple[Rule, ...] = ("no scale", "1/√d", "no scale, smaller start")
 
 
+Optimiser = Literal["Adam", "SGD"]
+ITEMS, LISTS, SHOWN = 32, 4, 16
+"""Of the lookup: items there are, lists in a step, items in a list."""
+
+
 class Training(NamedTuple):
-    """accuracy: per step. first_gradient: norm at W_q before the first step. stuck: share of rows, in the last
-    twenty steps, that pick a wrong key and have a dead gradient."""
+    """What came of a run."""
 
     accuracy: Float[Array, "steps"]
     first_gradient: float
+    """Its length at W_q, before the first step."""
     stuck: float
+    """Share of rows, in the last twenty steps, that pick a wrong key and have a dead gradient."""
+    at_start: tuple[Array, Array]
+    """Q and K of all items, before the first step."""
+    at_end: tuple[Array, Array]
 
 
-@lru_cache(maxsize=32)
-def train(rule: Rule, seed: int, *, d: int = 64, n: int = 16, steps: int = 150, lr: float = 1e-3) -> Training:
+@lru_cache(maxsize=128)
+def train(
+    rule: Rule, seed: int, *, d: int = 64, steps: int = 150, lr: float = 1e-3, optimiser: Optimiser = "Adam"
+) -> Training:
     """Learn to look up: 32 items have a fixed random query vector and another random key vector.
 
-    Each step shows 16 of them in 4 lists; every shown item has to find its own key. Trained are W_q and W_k, by
-    Adam; the loss is the squared distance between the weights and the right one-hot rows.
+    Each step shows 16 of them in 4 lists; every shown item has to find its own key. Trained are W_q and W_k; the loss
+    is the squared distance between the weights and the right one-hot rows.
     "smaller start" divides the first W_q by √d: the same function as 1/√d before the first step.
     """
-    items, batch, eye = 32, 4, np.eye(n)
     rng = np.random.default_rng(seed)
-    as_query, as_key = rng.standard_normal((2, items, d))
+    as_query, as_key = rng.standard_normal((2, ITEMS, d))
     W = list(rng.standard_normal((2, d, d)) / np.sqrt(d))
     scale = 1 / np.sqrt(d) if rule == "1/√d" else 1.0
     if rule == "no scale, smaller start":
         W[0] = W[0] / np.sqrt(d)
+    at_start = as_query @ W[0], as_key @ W[1]
     first, second = [np.zeros((d, d))] * 2, [np.zeros((d, d))] * 2
     accuracy, stuck, first_gradient = [], [], 0.0
     for step in range(1, steps + 1):
-        shown = np.argsort(rng.random((batch, items)), axis=-1)[:, :n]
+        shown = np.argsort(rng.random((LISTS, ITEMS)), axis=-1)[:, :SHOWN]
         x_q, x_k = as_query[shown], as_key[shown]
         Q, K = x_q @ W[0], x_k @ W[1]
         A = softmax(Q @ np.swapaxes(K, -1, -2) * scale)
-        dA = (A - eye) / (batch * n)
-        dS = softmax_step(A, dA)
+        dS = softmax_step(A, (A - np.eye(SHOWN)) / (LISTS * SHOWN))
         dQ, dK = dS @ K * scale, np.swapaxes(dS, -1, -2) @ Q * scale
-        gradients = [np.einsum("bni,bnj->ij", x_q, dQ), np.einsum("bni,bnj->ij", x_k, dK)]
-        right = A.argmax(axis=-1) == np.arange(n)
+        gradients = [np.tensordot(x, dX, axes=((0, 1), (0, 1))) for x, dX in ((x_q, dQ), (x_k, dK))]
+        right = A.argmax(axis=-1) == np.arange(SHOWN)
         accuracy.append(right.mean())
-        stuck.append((~right & (np.linalg.norm(dS, axis=-1) * batch * n < DEAD)).mean())
+        stuck.append((~right & (np.linalg.norm(dS, axis=-1) * LISTS * SHOWN < DEAD)).mean())
         first_gradient = first_gradient or float(np.linalg.norm(gradients[0]))
         for i, g in enumerate(gradients):
+            if optimiser == "SGD":
+                W[i] = W[i] - lr * g
+                continue
             first[i] = 0.9 * first[i] + 0.1 * g
             second[i] = 0.999 * second[i] + 0.001 * g * g
             W[i] = W[i] - lr * (first[i] / (1 - 0.9**step)) / (np.sqrt(second[i] / (1 - 0.999**step)) + 1e-8)
-    return Training(np.array(accuracy), first_gradient, float(np.mean(stuck[-20:])))
+    at_end = as_query @ W[0], as_key @ W[1]
+    return Training(np.array(accuracy), first_gradient, float(np.mean(stuck[-20:])), at_start, at_end)
 
 
 def final_accuracy(run: Training) -> float:
     """Mean accuracy of the last twenty steps."""
     return float(run.accuracy[-20:].mean())
+
+
+RATES: dict[Optimiser, tuple[float, ...]] = {"Adam": (1e-3, 1e-2, 3e-2), "SGD": (0.3, 1.0, 3.0)}
+
+
+def at_best_rate(rule: Rule, optimiser: Optimiser, seeds: Sequence[int]) -> tuple[float, list[float]]:
+    """(learning rate, accuracies by seed), for the one of `RATES` with the best mean over the seeds."""
+    found = {
+        lr: [final_accuracy(train(rule, seed, lr=lr, optimiser=optimiser)) for seed in seeds]
+        for lr in RATES[optimiser]
+    }
+    best = max(found, key=lambda lr: sum(found[lr]))
+    return best, found[best]
 
 
 # Distance ----------------------------------------------------------------------------------------------------

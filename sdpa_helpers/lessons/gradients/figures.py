@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from matplotlib.axes import Axes
 from numpy import ndarray as Array
 
 from sdpa_helpers.lessons.gradients.experiments import (
     DEAD,
-    Backward,
     Cell,
     Training,
     dead_share,
@@ -62,9 +61,9 @@ def plot_push(
 
 
 def plot_jacobians(whole: Float[Array, "n n"], part: Float[Array, "n n"], words: Sequence[str]) -> Picture:
-    """The Jacobian beside the part of it that an article gives."""
+    """The Jacobian beside the part of it that many texts give."""
     fig, axes = panels(
-        ["all slopes: diag(s) − s sᵀ", "the article's: s(1 − s)"],
+        ["all slopes: diag(s) − s sᵀ", "the diagonal alone: s(1 − s)"],
         x="score that moves",
         y="weight that answers",
         size=(9.2, 3.7),
@@ -76,7 +75,7 @@ def plot_jacobians(whole: Float[Array, "n n"], part: Float[Array, "n n"], words:
     return show(
         fig,
         f"Two heat maps. Both have the diagonal {diagonal}. Off the diagonal the Jacobian holds numbers from "
-        f"{write(off.min(), 2)} to {write(off.max(), 2)}, all negative; the article's version holds zeros.",
+        f"{write(off.min(), 2)} to {write(off.max(), 2)}, all negative; the diagonal alone has zeros there.",
     )
 
 
@@ -111,18 +110,18 @@ def plot_difference_errors(
 def plot_pull(
     V: Float[Array, "n_k 2"],
     output: Float[Array, "2"],
-    wish: Float[Array, "2"],
+    wanted: Float[Array, "2"],
     scores_grad: Float[Array, "n_k"],
     words: Sequence[str],
 ) -> Picture:
-    """Where the output should go, and which scores rise for it. `wish` points against the output's gradient."""
+    """Where the output should go, and which scores rise for it. `wanted` points against the output's gradient."""
     fig, ax = figure(
-        "A score rises if its value lies on the wished-for side",
+        "A score rises if its value lies where the output should go",
         x="value, coordinate 0",
         y="value, coordinate 1",
         size=(7.6, 4.6),
     )
-    unit = wish / np.linalg.norm(wish)
+    unit = wanted / np.linalg.norm(wanted)
     across = np.array([-unit[1], unit[0]])
     facts = []
     ax.plot(*np.stack([output - 2.6 * across, output + 2.6 * across]).T, "--", color=FAINT, linewidth=1.2)
@@ -148,7 +147,7 @@ def plot_pull(
     arrow(
         ax,
         tip,
-        "wished for",
+        "should go here",
         start=(float(output[0]), float(output[1])),
         shift=(-4, -16),
     )
@@ -162,24 +161,30 @@ def plot_pull(
     )
 
 
-def plot_backward(back: Backward, rows: Sequence[str], columns: Sequence[str]) -> Picture:
-    """The three matrices of softmax's way back."""
-    matrices = (back.weights_grad, back.weights, back.scores_grad)
-    fig, axes = panels(
-        ["dA, at the weights", "A, the weights", "dS, at the scores"], x="key", size=(9.8, 3.2)
-    )
+def plot_backward(
+    matrices: Mapping[str, Float[Array, "n_q n_k"]],
+    hidden: Bool[Array, "n_q n_k"],
+    rows: Sequence[str],
+    columns: Sequence[str],
+) -> Picture:
+    """Matrices on the way back under a mask, by title; what the mask hides is crossed out."""
+    fig, axes = panels(list(matrices), x="key", size=(9.8, 3.2))
     axes[0].set_ylabel("query", color=INK, fontsize=10.5)
-    for ax, matrix, colour in zip(axes, matrices, (INK, WEIGHT, INK), strict=True):
-        heat_map(ax, matrix, rows if ax is axes[0] else [""] * len(rows), columns, colour=colour)
+    for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
+        names = rows if ax is axes[0] else [""] * len(rows)
+        heat_map(ax, matrix, names, columns, colour=WEIGHT if title.startswith("A,") else INK)
         for text in ax.texts:
             text.set_fontsize(10)
+        for i, j in np.argwhere(hidden):
+            ax.plot([j - 0.42, j + 0.42], [i + 0.42, i - 0.42], color=FAINT, linewidth=1)
+    *_, last = matrices.values()
     facts = "; ".join(
         f"{row}: " + ", ".join(f"{key} {write(v, 2)}" for key, v in zip(columns, line, strict=True))
-        for row, line in zip(rows, back.scores_grad, strict=True)
+        for row, line in zip(rows, last, strict=True)
     )
     return show(
         fig,
-        f"Three heat maps: dA, the weights A, and dS = A∘(dA − average), whose rows add up to 0. dS is {facts}.",
+        f"Heat maps under a mask: {'; '.join(matrices)}. Where the mask hides a key the last holds 0. It is {facts}.",
     )
 
 
@@ -291,7 +296,7 @@ def plot_norms(cell: Cell, d_k: int, n_k: int) -> Picture:
 
 
 def plot_growth(grid: Mapping[tuple[int, int], Cell], keys: Sequence[int]) -> Picture:
-    """Means with 95 % bands against d_k, at the scores and at the queries."""
+    """Means with 95% bands against d_k, at the scores and at the queries."""
     fig, axes = panels([f"mean {_NAMES[p]}" for p in ("scores", "queries")], x="dₖ", size=(9.6, 3.8))
     axes[0].set_ylabel("mean norm of a row", color=INK, fontsize=10.5)
     dimensions = sorted({d for d, _ in grid})
@@ -310,7 +315,7 @@ def plot_growth(grid: Mapping[tuple[int, int], Cell], keys: Sequence[int]) -> Pi
     axes[1].set_yticks([0.05, 0.1, 0.25, 0.5, 1, 2], ["0.05", "0.1", "0.25", "0.5", "1", "2"])
     name_lines(axes[1])
     return show(
-        fig, f"Line charts of mean gradients for d_k from 4 to 4096, with 95 % bands. {'; '.join(facts)}."
+        fig, f"Line charts of mean gradients for d_k from 4 to 4096, with 95% bands. {'; '.join(facts)}."
     )
 
 
@@ -329,8 +334,8 @@ def plot_dead(grid: Mapping[tuple[int, int], Cell]) -> Picture:
     return show(
         fig,
         f"Heat map of the share of rows whose gradient at the scores is shorter than {DEAD:g}: "
-        f"{100 * shares.min():.0f} % for small d_k, up to {100 * shares.max():.0f} % for few keys and large d_k. "
-        f"With the scale the largest share is {100 * with_scale:.0f} %.",
+        f"{100 * shares.min():.0f}% for small d_k, up to {100 * shares.max():.0f}% for few keys and large d_k. "
+        f"With the scale the largest share is {100 * with_scale:.0f}%.",
     )
 
 
@@ -347,7 +352,7 @@ def plot_training(runs: Mapping[str, Sequence[Training]]) -> Picture:
         curves = 100 * np.array([np.convolve(run.accuracy, np.ones(10) / 10, "valid") for run in several])
         ax.plot(curves.T, color=colour, linewidth=0.8, alpha=0.35)
         ax.plot(curves.mean(axis=0), dash, color=colour, linewidth=2.4, label=with_index(name))
-        facts.append(f"{name} ends {'above' if curves[:, -1].mean() > 90 else 'below'} 90 %")
+        facts.append(f"{name} ends {'above' if curves[:, -1].mean() > 90 else 'below'} 90%")
     steps = len(next(iter(runs.values()))[0].accuracy)
     ax.plot([0, steps - 10], [100 / 16] * 2, ":", color=FAINT, linewidth=1.6, label="guessing")
     name_lines(ax)

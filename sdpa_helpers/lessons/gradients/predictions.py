@@ -22,7 +22,7 @@ PREDICTIONS = (
             Option("0.24", "That is what *dogs* gains. The four others pay for it.", right=(0.235, 0.245)),
             Option(
                 "1",
-                "The *scores* add up to 1 more than before. Their weights share one sum, and it does not grow.",
+                "The *scores* add up to 1 more than before. The weights still add up to 1.",
                 right=1,
             ),
         ),
@@ -30,7 +30,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "off_the_diagonal",
-        "How much is missing if only the diagonal is kept? Measure it by the sum of the squares of all entries. "
+        "How much is lost if you keep only the diagonal? Measure it by the sum of the squares of all entries. "
         "For **2 equal weights**, which share lies *off* the diagonal?",
         (
             Option(
@@ -47,12 +47,12 @@ PREDICTIONS = (
             ),
             Option(
                 "half",
-                "The four entries are 0.25, −0.25, −0.25 and 0.25: all of one size, and two lie off the diagonal.",
+                "The four entries are 0.25, −0.25, −0.25 and 0.25: all the same size, and two of them lie off the diagonal.",
                 right=0.5,
             ),
         ),
-        after="For *n* equal weights it is 1/*n*. With many keys little is missing in this sum, and yet what is "
-        "missing makes the rows add up to 0.",
+        after="For *n* equal weights it is 1/*n*. With many keys the diagonal holds nearly all of this sum, and yet "
+        "what it lacks is what makes the rows add up to 0.",
     ),
     Prediction(
         "best_step",
@@ -72,21 +72,20 @@ PREDICTIONS = (
             ),
             Option(
                 "10^{−8}",
-                "√10^{−16} is the rule for a step to *one* side. With a step to both sides the curvature's error is "
+                "√10^{−16} is the rule for a step to *one* side. With steps to both sides the curvature's error is "
                 "smaller, so the best step is larger.",
                 right=1e-8,
             ),
             Option(
                 "10^{−12}",
-                "A derivative is a limit, h → 0. In floats two nearly equal numbers are subtracted, and what they lost "
-                "by rounding is divided by a tiny 2h.",
+                "A derivative is a limit, h → 0. But floats subtract two nearly equal numbers here, and divide their "
+                "rounding errors by a tiny 2h.",
                 right=1e-12,
             ),
         ),
         measured="{:.0e}",
         after="On the right of the figure the error is the curvature's, on the left the rounding's. "
         "In float32 no step gets below the dashed line: **check gradients in float64**.",
-        how_sure=True,
     ),
     Prediction(
         "equal_wish",
@@ -121,13 +120,47 @@ PREDICTIONS = (
         how_sure=True,
     ),
     Prediction(
+        "who_rises",
+        "The loss falls if the output of *alive* moves along −*dO* = (1, 0.5): to the right, and half as far up. One step "
+        "against the gradient changes the five scores of this query. Which of them rise?",
+        (
+            Option(
+                "dogs alone",
+                "Seen along (1, 0.5) only the value of *dogs* lies beyond the present output. Every other value would hold "
+                "the output back.",
+                right="dogs",
+            ),
+            Option(
+                "cat and dogs",
+                "These two have the largest weights, and lie furthest to the right. But *cat* lies just short of "
+                "the output in this direction.",
+                right="cat, dogs",
+            ),
+            Option(
+                "all but “the”",
+                "All but *the* lie to the right of the origin. What counts is whether they lie beyond the *output*, "
+                "which is their weighted average already.",
+                right="cat, fears, big, dogs",
+            ),
+            Option(
+                "all five",
+                "More of any of these values would lower the loss, but the weights add up to 1: more of one is less of "
+                "the others.",
+                right="the, cat, fears, big, dogs",
+            ),
+        ),
+        after="The dashed line runs through the output. Beyond it scores rise, before it they fall. *cat* lies almost on "
+        "it: its score hardly moves, although its weight is the second largest.",
+        how_sure=True,
+    ),
+    Prediction(
         "nan_in_a_test",
-        "A test written by hand compares two gradients: it fails `if error > 1e-6`. One entry of ours is NaN. "
+        "A hand-written test compares two gradients and fails `if error > 1e-6`. One entry of ours is NaN. "
         "What does the test do?",
         (
             Option(
                 "it fails",
-                "NaN is as wrong as a gradient can be, so a test *should* fail. But this one asks whether NaN is "
+                "A gradient of NaN is as wrong as can be, so the test *should* fail. But it asks whether NaN is "
                 "greater than 10^{−6}, and that is False.",
             ),
             Option(
@@ -136,13 +169,12 @@ PREDICTIONS = (
             ),
             Option(
                 "it stops with an exception",
-                "Dividing by 0 raises one in plain Python. NumPy's floats go on, and comparing with NaN is no error.",
+                "Dividing by 0 raises one in plain Python. NumPy only warns, and comparing with NaN is no error.",
             ),
         ),
         after="It happens: until September 2024 the helper that compares results in the tests of Liger-Kernel, a library "
         "of Triton kernels, took a difference of NaN for no difference (its issue 259). Write the condition the other "
         "way round (`assert error < 1e-6`), and check for finite numbers first. The exercise `relative_error` does both.",
-        how_sure=True,
     ),
     Prediction(
         "diagonal_article",
@@ -151,19 +183,19 @@ PREDICTIONS = (
         (
             Option(
                 "not at all",
-                "The formula is printed in many texts, and it is right for how a weight answers to its *own* score. "
+                "Many texts print the formula, and it is right for how a weight answers to its *own* score. "
                 "The others answer too.",
                 right=0,
             ),
             Option(
                 "5%",
-                "Each entry beside the diagonal is small: a product of two weights. But each has a gradient to "
-                "multiply, and there are twelve of them.",
+                "Each entry off the diagonal is small, a product of two weights. But there are twelve of them, and each "
+                "has its own gradient to multiply.",
                 right=(4.5, 5.5),
             ),
             Option(
                 "43%",
-                "s_{i}(1 − s_{i}) is only the diagonal. The entries beside it, −s_{i}s_{j}, carry the competition "
+                "s_{i}(1 − s_{i}) is only the diagonal. The other entries, −s_{i}s_{j}, carry the competition "
                 "between the keys.",
                 right=(42.5, 43.5),
             ),
@@ -175,17 +207,17 @@ PREDICTIONS = (
             ),
         ),
         measured="{:.0f}%",
-        after="A quick test needs no reference: the right gradient adds up to 0, because raising all scores alike "
-        "changes nothing.",
+        after="You can spot this without a reference: the right gradient adds up to 0, because raising all scores by the "
+        "same amount changes nothing.",
     ),
     Prediction(
         "which_scores",
         "Take the gradient at the **raw** scores and follow the article. How long is the resulting *dQ*, as a multiple "
-        "of the right one? (Here d_{k} = 3.)",
+        "of the correct one? (Here d_{k} = 3.)",
         (
             Option(
                 "0.33",
-                "That is 1/d_{k}. The factor 1/√d_{k} does come in twice, but one of the two belongs there.",
+                "That is 1/d_{k}. The factor 1/√d_{k} does come in twice, but one of the two is correct.",
                 right=(0.325, 0.335),
             ),
             Option(
@@ -206,7 +238,7 @@ PREDICTIONS = (
             ),
         ),
         measured="{:.2f}",
-        after="One name for two things is how the factor gets lost or doubled. Such a mistake has a signature: "
+        after="This is how the factor gets lost or doubled: one name for two things. The mistake has a signature: "
         "your *dQ* and *dK* are off by exactly √d_{k}, and *dV* is right.",
     ),
     Prediction(
@@ -239,7 +271,6 @@ PREDICTIONS = (
         ),
         measured="{:.0f}",
         after="In the figure both ways to compute the slope follow the exact line, one of them six times as far.",
-        how_sure=True,
     ),
     Prediction(
         "median_at_the_scores",
@@ -248,24 +279,24 @@ PREDICTIONS = (
         (
             Option(
                 "smaller than with it",
-                "So nearly every text says: no scale, saturated softmax, no gradient. With a thousand keys "
+                "This is what nearly every text says: no scale, saturated softmax, no gradient. But with a thousand keys "
                 "few rows are that saturated.",
                 right="smaller",
             ),
             Option(
                 "about the same",
-                "Two effects pull against each other, saturation and spreading. Here they do not balance.",
+                "Two effects pull in opposite directions, saturation and spreading. Here they do not balance.",
             ),
             Option(
                 "larger than with it",
                 "With the scale, attention spreads over all thousand keys, and each score gets little. Without it "
-                "a few keys share the weight, and their slopes are alive.",
+                "a few keys share the weight, and their slopes are still steep.",
                 right="larger",
             ),
         ),
-        after="Below 1 (blue) the gradient is smaller without the scale, above 1 (grey) it is larger. The *median* falls without limit "
-        "where d_{k} is large and keys are few. There the usual sentence holds for the typical row. With many keys and "
-        "moderate d_{k} it is false.\n\n"
+        after="Below 1 (blue) the gradient is smaller without the scale, above 1 (grey) it is larger. The *median* falls "
+        "without limit where d_{k} is large and keys are few. There the usual sentence holds for the typical row. With "
+        "many keys and moderate d_{k} it is false.\n\n"
         "The *mean* falls too, but slowly: by a factor of about 30 in the worst cell, where the median falls by more "
         "than 10^{15}.",
         how_sure=True,
@@ -277,13 +308,13 @@ PREDICTIONS = (
         (
             Option(
                 "smaller than with it",
-                "In this corner nearly half of the rows are dead, and the median is smaller indeed. "
-                "But the mean is carried by the few rows that get a lot.",
+                "The median is indeed smaller, and in this corner nearly half of the rows get less than 10^{−6} at the scores. "
+                "But a few rows get a lot, and they carry the mean.",
                 right="smaller",
             ),
             Option(
                 "about the same",
-                "Tempting if rare large rows make up for many dead ones. They do more than that: there is a factor "
+                "Tempting, if you think that rare large rows just make up for many tiny ones. They do more: there is a factor "
                 "√d_{k} on top.",
             ),
             Option(
@@ -308,17 +339,19 @@ PREDICTIONS = (
             ),
             Option(
                 "1/√d",
-                "It is the one that learns well, so its gradient ought to be larger. But its chain rule divides by √64.",
+                "It is the one that learns well, so you might expect its gradient to be larger. But its chain rule divides "
+                "by √64.",
             ),
             Option(
                 "both the same",
                 "Both begin with the same matrices. But they do not compute the same function of them.",
             ),
         ),
-        after="*No scale* starts with a gradient several times as large, and learns worst. It does learn: its curves "
-        "rise, slowly. *No scale, smaller start* begins as the same function as *1/√d*. It has **no division in the formula "
-        "and a gradient as large as without the scale**, and it learns fastest here. So the formula does not need √d_{k}. T5 (Raffel et al., 2020) has no division either, and "
-        "starts from a W_{q} that is smaller by √d_{k}. What hurts is to *start saturated*.",
+        after="*No scale* starts with a gradient several times as large, and learns worst: its curves rise, but slowly. "
+        "*No scale, smaller start* begins as the same function as *1/√d*. It has **no division in the formula and a "
+        "gradient as large as without the scale**, and it learns fastest here. So the formula does not need √d_{k}. "
+        "T5 (Raffel et al., 2020) has no division either; its first W_{q} is smaller by the square root of the head's "
+        "width. What hurts is to *start saturated*.",
     ),
 )
 

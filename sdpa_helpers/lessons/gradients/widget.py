@@ -105,7 +105,7 @@ def sentence(found: WayBack) -> str:
     """What the picture shows."""
     steepest, off = float(np.abs(found.jacobian).max()), found.off_by
     if np.isfinite(off):
-        verdict = f"The diagonal alone is off by {100 * off:,.0f} % of the right answer's length."
+        verdict = f"The diagonal alone is off by {100 * off:,.0f}% of the right answer's length."
     elif total(np.abs(found.diagonal)) == "0":
         verdict = "Both answers are zero."
     else:
