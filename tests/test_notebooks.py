@@ -18,7 +18,7 @@ from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
 from sdpa_helpers.classroom.authoring import as_text, make, solved
 from sdpa_helpers.classroom.rubrics import model_answers
-from sdpa_helpers.lessons.exercise_notebook import METADATA, STUB, exercise_notebook
+from sdpa_helpers.lessons.exercise_notebook import METADATA, STUB, answer_cell, exercise_notebook
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 from sdpa_helpers.lessons.tracks import COLLAPSED, FOLDED, sizes_of, track_of_cells, with_minutes
 
@@ -256,6 +256,15 @@ def test_nbgrader_makes_the_same_student_version_of_the_solutions(lesson, needs)
     notebook = read(COURSE / "solutions" / f"{lesson}.ipynb")
     for preprocessor in (ClearSolutions(config=stubs), ClearOutput()):
         notebook, _ = preprocessor.preprocess(notebook, ResourcesDict())
+    stored = read(COURSE / "exercises" / f"{lesson}.ipynb")
+    begun = [f"# exercise: {e.name}" for e in exercises_of(lesson) if e.starter]
+    assert len(notebook.cells) == len(stored.cells)
+    for cell, ours in zip(notebook.cells, stored.cells, strict=True):
+        if (
+            cell.source.split("\n")[0] in begun
+        ):  # where ours has code or lines to begin with, theirs has a stub
+            assert cell.source.endswith(STUB)
+            cell.source = ours.source
     assert as_text(notebook) == (COURSE / "exercises" / f"{lesson}.ipynb").read_text()
 
 
@@ -265,7 +274,11 @@ def test_exercises_hold_no_solution(lesson):
     assert "BEGIN SOLUTION" not in path.read_text()
     answers = [c for c in code_cells(path) if c.source.startswith("# exercise: ")]
     assert len(answers) == len(exercises_of(lesson)) > 0
-    assert all(c.source.count("return NotImplemented") == 1 and not c.outputs for c in answers)
+    begun = {e.name: answer_cell(e) for e in exercises_of(lesson) if e.starter}
+    stubs = [c for c in answers if c.source.split("\n")[0].removeprefix("# exercise: ") not in begun]
+    assert all(c.source.count("return NotImplemented") == 1 for c in stubs)
+    assert set(begun.values()) <= {c.source for c in answers}
+    assert not any(c.outputs for c in answers)
     for answer in model_answers(lesson).values():
         assert answer[:40] not in path.read_text()
 

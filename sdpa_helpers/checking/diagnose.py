@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sdpa_helpers.checking.as_it_came import all_or_nothing, is_as_it_came, not_attempted
 from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
@@ -118,6 +119,11 @@ def explain(
         if not mistakes and any(t.verdict.fault == BY_LUCK for t in tried):
             pattern = ALWAYS
         unknown = "" if mistakes else _digest([t.answer for t in tried])
+    if is_as_it_came(exercise, tried):
+        bug = " ".join(mistake.says for mistake in mistakes)
+        untouched = tuple(_explain_case(exercise, t, ()) for t in not_attempted(tried, bug))
+        return Result(exercise, untouched)
+    tried = all_or_nothing(exercise, tried)
     cases = tuple(_explain_case(exercise, t, mistakes) for t in tried)
     return Result(exercise, cases, mistakes, pattern, unknown)
 
@@ -155,7 +161,8 @@ def _explain_case(exercise: Exercise, tried: Tried, mistakes: tuple[Mistake, ...
         broken = next(i.says for i in exercise.invariants if i.name == verdict.broken)
         return Explained(verdict, verdict.broken, broken, about)
     if exercise.is_made and verdict.fault not in _MEANING:
-        return Explained(verdict, verdict.fault, about=about)
+        known = next((wrong.says for wrong in exercise.wrong if wrong.name == verdict.fault), "")
+        return Explained(verdict, verdict.fault, known, "" if known else about)
     about = about if verdict.fault in ("wrong-values", "not-finite", "raised-error", "wrong-shape") else ""
     means = (
         _about_dtype(tried.truth.expected.array)
@@ -188,6 +195,7 @@ def _sentence(text: str) -> str:
 
 _MEANING = {
     "not-attempted": "Nothing is lost: write your answer in the cell and run it.",
+    "as-it-came": "Nothing is lost: change the code in the cell and run it.",
     "missing": "The answer cell is found by its first line, `# exercise: NAME`; keep that line.",
     "raised-error": "An error stops the function before it can answer; the message says at which line.",
     "returned-nothing": "A function without `return` gives None.",

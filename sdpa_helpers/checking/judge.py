@@ -19,6 +19,7 @@ from sdpa_helpers.checking.observe import (
     Answer,
     Watch,
     call,
+    describe_made,
     observe,
     pack_inputs,
     quiet,
@@ -187,7 +188,7 @@ def _locked(value: Any) -> Any:
 @lru_cache(maxsize=1 << 14)
 def outcome(truth: Truth, function: Any) -> Answer:
     """What a known answer returns in a case. Call it where warnings are `quiet`."""
-    return call(function, truth.shared)
+    return call(function, truth.shared, describe_made if truth.watch.made else None)
 
 
 def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:

@@ -3,6 +3,8 @@
 import inspect
 import math
 import re
+import textwrap
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,12 @@ def with_examples(exercise: Exercise) -> str:
     return _PLACE.sub(
         lambda place: parts[place[1]](exercise, exercise.examples[int(place[2]) - 1]), exercise.prompt
     ).strip()
+
+
+def source_called(function: Callable, name: str) -> str:
+    """The text of a function under another name, without what is above it."""
+    source = textwrap.dedent(inspect.getsource(function)).rstrip("\n")
+    return re.sub(r"\Adef \w+", f"def {name}", source)
 
 
 def in_words(exercise: Exercise, example: Example) -> str:

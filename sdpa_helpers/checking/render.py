@@ -17,6 +17,7 @@ from sdpa_helpers.checking.wording import Finding, Seen, shortened
 
 _MARK = {"passed": "✓", "failed": "✗", "forbidden": "⚠", "not-attempted": "○"}
 _OPEN = "Write your answer in the cell above, run it, then check again."
+_OPEN_WITH_CODE = "Change the code in the cell above, run it, then check again."
 _BY_YOURSELF = "Write these steps yourself: they are what the exercise is about."
 
 
@@ -78,7 +79,8 @@ def report_text(
     lines = [wording.headline(result, forbidden)]
     lines += [f"  Note: {shortened(remark)}" for remark in remarks[: wording.MOST]]
     if not result.attempted:
-        lines.append(f"  {_OPEN} Stuck? hint({result.exercise.name})")
+        lines += [f"  {seen}" for seen in wording.as_it_came(result)]
+        lines.append(f"  {_what_to_do(result)} Stuck? hint({result.exercise.name})")
         return "\n".join(lines)
     if forbidden:
         lines.append(f"  {_BY_YOURSELF}")
@@ -114,7 +116,8 @@ def card(
         _paragraph(f"<strong>Note</strong>: {code_spans(shortened(r))}") for r in remarks[: wording.MOST]
     ]
     if not result.attempted:
-        parts.append(_paragraph(_OPEN))
+        parts += [_paragraph(code_spans(seen)) for seen in wording.as_it_came(result)]
+        parts.append(_paragraph(_what_to_do(result)))
     else:
         parts += [_paragraph(_BY_YOURSELF)] if forbidden else []
         parts += [_findings(wording.findings(result))]
@@ -173,6 +176,11 @@ def bar(part: float, whole: float, width: int = 10) -> str:
 
 
 # ---- parts ---------------------------------------------------------------------------------------------------
+
+
+def _what_to_do(result: Result) -> str:
+    """While nothing is attempted."""
+    return _OPEN_WITH_CODE if result.exercise.whole else _OPEN
 
 
 def _finding_text(finding: Finding) -> str:

@@ -75,6 +75,14 @@ def headline(result: Result, forbidden: Sequence[str]) -> str:
     return f"{exercise.name}: {all_passed}{result.points:g} of {exercise.max_points:g} points"
 
 
+def as_it_came(result: Result) -> list[str]:
+    """What is said of code that does what it did when it came, bug and all, as a sentence; [] of any other answer."""
+    seen = {c.verdict.seen for c in result.cases if c.verdict.fault == "as-it-came" and result.exercise.whole}
+    return [
+        f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '.)')) else '.'}" for text in sorted(seen)
+    ]
+
+
 def findings(result: Result) -> list[Finding]:
     """What is wrong: mistakes by name, else what the numbers have in common, else that nothing is known."""
     failed = [c for c in result.cases if not c.verdict.passed]

@@ -29,7 +29,7 @@ _ANSWERS = ("wrong", "also_right", "mistakes", "spared")
 """Fields of an exercise that are not in the edition."""
 _WRITTEN = (
     *("name", "lesson", "title", "prompt", "difficulty", "minutes", "reference", "cases", "hints"),
-    *("invariants", "forbids", "allows", "section", "examples"),
+    *("invariants", "forbids", "allows", "section", "examples", "starter", "whole"),
 )
 """Those that are written, as they are or changed."""
 
@@ -182,7 +182,7 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> tuple[str, bo
     parts = slice_of(sources[_module_of(exercise.name)], needed, _GIVEN)
     groups = [_name_of_group(group) for group in exercise.forbids]
     stub = answer_cell(exercise).partition("\n")[2].partition("  # replace this line")[0]
-    tells = _is_the_answer(exercise, exercise.hints[-1])
+    tells = exercise.whole or _is_the_answer(exercise, exercise.hints[-1])
     hints = (*exercise.hints[:-1], WITHHELD_HINT) if tells else exercise.hints
     text = _FILE.format(
         number=exercise.lesson[:2],
@@ -196,6 +196,8 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> tuple[str, bo
         section=exercise.section,
         difficulty=exercise.difficulty,
         minutes=exercise.minutes,
+        starter=exercise.name if exercise.starter else None,
+        whole=exercise.whole,
         cases="".join(f"        {_case(exercise, truth)},\n" for truth in truths(exercise, PUBLIC_SEED)),
         hints=hints,
         invariants="".join(f"        {text},\n" for text in invariants),
@@ -228,6 +230,8 @@ EXERCISE = Exercise(
     difficulty={difficulty},
     minutes={minutes},
     reference={name},
+    starter={starter},
+    whole={whole},
     cases=(
 {cases}    ),
     wrong=(),
@@ -262,6 +266,8 @@ def _invariants(exercise: Exercise, source: Source) -> tuple[list[str], set[str]
         for node in source.tree.body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _is_named(node, "EXERCISE")
     )
+    if isinstance(call.func, ast.Name) and call.func.id == "replace":
+        return [], set()  # they are those of another exercise, which is left to say them
     written = next((k.value for k in call.keywords if k.arg == "invariants"), None)
     elements = written.elts if isinstance(written, ast.Tuple) else []
     if len(elements) != len(exercise.invariants):

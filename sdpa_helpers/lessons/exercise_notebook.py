@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from nbformat import NotebookNode, from_dict
 
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.prompt import prompt_of
+from sdpa_helpers.checking.prompt import prompt_of, source_called
 from sdpa_helpers.checking.written_exercise import LINE, WrittenExercise
 from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
 from sdpa_helpers.lessons.notebook_cells import SETUP
@@ -96,7 +96,12 @@ def _ladder(name: str) -> Iterator[NotebookNode]:
 
 
 def answer_cell(exercise: Exercise, *, solved: bool = False) -> str:
-    """The cell in which a learner answers: signature and docstring, then a stub or, solved, the reference's body."""
+    """The cell in which a learner answers: signature and docstring, then a stub or, solved, the reference's body.
+
+    With a starter, that stands there in the place of the stub, with its own docstring.
+    """
+    if exercise.starter is not None and not solved:
+        return f"# exercise: {exercise.name}\n{source_called(exercise.starter, exercise.name)}"
     source = textwrap.dedent(inspect.getsource(exercise.reference))
     function = ast.parse(source).body[0]
     assert isinstance(function, ast.FunctionDef)

@@ -29,6 +29,12 @@ from sdpa_helpers.lessons.session import check
 from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
 from tests.corpus import entries, function_of
 
+WITH_A_BUG = {
+    "exercises/04_gradients.ipynb",
+    "sdpa_helpers/lessons/gradients/exercises/mend_attention_backward.py",
+}
+"""Code to mend that is as long as an answer, and one line away from it. The command tells a teacher."""
+
 IN_LESSONS = {
     "notebooks/04_gradients.ipynb",
     "sdpa_helpers/lessons/complexity/claims.py",
@@ -158,8 +164,9 @@ def test_its_notebooks_are_those_that_its_package_writes(inside, edition):
 
 def test_no_file_holds_the_code_of_an_answer(edition, kept_back):
     found = dict(copies_in(edition, [all_exercises()[name] for name in kept_back.names]))
-    assert not [path for path in found if "/exercises/" in path or path.startswith("exercises/")]
-    assert set(found) == IN_LESSONS
+    there = {path for path in found if "/exercises/" in path or path.startswith("exercises/")}
+    assert there == WITH_A_BUG
+    assert set(found) - there == IN_LESSONS
 
 
 def test_stored_cards_do_not_bring_hints_and_answers_along():
@@ -238,7 +245,7 @@ def test_its_readme_says_what_is_homework(edition):
 def test_only_some_exercises(tmp_path, course):
     some = homework(["softmax", "06_complexity"])
     assert some.names[:4] == ("softmax", "test_cases_for_softmax", "softmax_with_temperature", "log_softmax")
-    assert some.besides == some.names[1:4]
+    assert some.besides == (*some.names[1:4], "hunt_softmax", "mend_softmax")
     assert {e.name for e in exercises_of("06_complexity")} <= set(some.names)
     release(tmp_path / "course", some)
     lessons = tmp_path / "course" / "sdpa_helpers" / "lessons"

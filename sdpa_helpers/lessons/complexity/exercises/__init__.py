@@ -14,5 +14,7 @@ NAMES = (
     "fit_exponent",
     "roofline",
     "chunked_attention",
+    "hunt_chunked_attention",
+    "mend_chunked_attention",
 )
 """A file of this folder each."""

@@ -16,6 +16,11 @@ NAMES = (
     "attention_backward",
     "relative_error",
     "dead_rows",
+    "hunt_softmax_backward",
+    "mend_softmax_backward",
+    "hunt_attention_backward",
+    "mend_attention_backward",
+    "score_gradient_proof",
     "when_gradients_vanish",
 )
 """A file of this folder each."""

@@ -17,5 +17,7 @@ NAMES = (
     "test_cases_for_masked_softmax",
     "attention",
     "leaking_queries",
+    "hunt_masked_softmax",
+    "mend_masked_softmax",
 )
 """A file of this folder each."""

@@ -13,5 +13,7 @@ NAMES = (
     "log_softmax",
     "largest_safe_score",
     "temperature_for_ratio",
+    "hunt_softmax",
+    "mend_softmax",
 )
 """A file of this folder each."""

@@ -14,6 +14,7 @@ NAMES = (
     "scale_that_was_used",
     "try_scales",
     "order_survives",
+    "covariance_proof",
     "proof_in_words",
     "not_the_limit_theorem",
 )
