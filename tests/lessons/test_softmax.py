@@ -10,6 +10,7 @@ import pytest
 from sdpa_helpers.lessons import softmax as lesson
 from sdpa_helpers.lessons.softmax import experiments
 from sdpa_helpers.show.figures import Picture
+from tests.lessons import pages
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
 ALIVE = np.array([0.0, 1.0, 0.0, 0.0, 2.0])
@@ -72,7 +73,7 @@ def test_bfloat16_keeps_nan_and_agrees_with_torch(needs):
 )
 def test_exp_range_follows_from_the_format(dtype, smallest, largest):
     assert lesson.exp_range(dtype) == pytest.approx((math.log(smallest), math.log(largest)), abs=1e-4)
-    assert lesson.sum_limit(4096, dtype) == pytest.approx(math.log(largest / 4096), abs=0.005)
+    assert experiments.sum_limit(4096, dtype) == pytest.approx(math.log(largest / 4096), abs=0.005)
 
 
 def test_the_limits_that_the_lesson_quotes():
@@ -83,7 +84,7 @@ def test_the_limits_that_the_lesson_quotes():
         "float32": [-103.97, 88.72],
         "float64": [-745.13, 709.78],
     }
-    assert lesson.sum_limit(4096, "float16") == pytest.approx(2.77, abs=0.005)
+    assert experiments.sum_limit(4096, "float16") == pytest.approx(2.77, abs=0.005)
 
 
 def test_running_sums_stand_still_where_a_step_is_two():
@@ -92,7 +93,7 @@ def test_running_sums_stand_still_where_a_step_is_two():
 
 def test_softmax_in_float64_is_softmax_and_in_float32_is_numpys():
     x = np.random.default_rng(2).standard_normal((3, 5)) * 5
-    for shift in lesson.SHIFTS:
+    for shift in experiments.SHIFTS:
         np.testing.assert_allclose(
             lesson.softmax_in(x, "float64", shift), [soft(row) for row in x], rtol=1e-12
         )
@@ -116,6 +117,18 @@ def test_where_the_plain_formula_fails(row, fails_in):
     assert not any(np.isnan(lesson.softmax_in(row, d)).any() for d in lesson.DTYPES)
 
 
+def test_the_page_finds_the_same_failures_and_draws_the_same_scores():
+    page = pages.run("03_softmax", "scores", "overflow-article-compare", "random-scores")
+    for row in ([10, 20, 30], [12.5, 25, 37.5], [100, 200, 300], [-200, -201]):
+        plain = {d: np.isnan(lesson.softmax_in(np.array(row), d, "nothing")).any() for d in lesson.DTYPES}
+        assert {d: page["fails"](row, d) for d in lesson.DTYPES} == plain
+    assert page["fails"]([12.5, 25, 37.5], "float16")
+    np.testing.assert_allclose(page["plain"](ALIVE), soft(ALIVE))
+    for scaled, size in ((False, 1), (True, 3)):
+        by_helper = lesson.random_scores(64, 4, 20_000, scaled=scaled, size=size, seed=[64, 4])
+        np.testing.assert_allclose(page["random_scores"](64, 4, scaled=scaled, size=size), by_helper)
+
+
 def test_the_global_maximum_destroys_a_low_row_in_float32_only():
     rows = np.array([[0.0, 1.0], [200.0, 201.0]])
     assert np.isnan(lesson.softmax_in(rows, "float32", "global maximum")[0]).all()
@@ -135,18 +148,18 @@ def test_failure_map_only_the_row_maximum_is_always_right():
 
 def test_temperature_and_its_limits():
     for T in (0.3, 1.0, 7.0):
-        np.testing.assert_allclose(lesson.with_temperature(ALIVE, [T])[0], soft(ALIVE / T), rtol=1e-12)
-    np.testing.assert_allclose(lesson.with_temperature(np.array([2.0, 2, 0]), [1e-3])[0], [0.5, 0.5, 0])
-    np.testing.assert_allclose(lesson.with_temperature(ALIVE, [1e9])[0], 0.2)
-    assert np.isfinite(lesson.with_temperature(np.array([1e9, 0.0]), [1e-9])).all()
+        np.testing.assert_allclose(experiments.with_temperature(ALIVE, [T])[0], soft(ALIVE / T), rtol=1e-12)
+    np.testing.assert_allclose(experiments.with_temperature(np.array([2.0, 2, 0]), [1e-3])[0], [0.5, 0.5, 0])
+    np.testing.assert_allclose(experiments.with_temperature(ALIVE, [1e9])[0], 0.2)
+    assert np.isfinite(experiments.with_temperature(np.array([1e9, 0.0]), [1e-9])).all()
 
 
 def test_the_search_engine_has_no_temperature():
-    inverse = lesson.implied_inverse_temperatures(PAGES, PRINTED)
+    inverse = experiments.implied_inverse_temperatures(PAGES, PRINTED)
     assert list(inverse) == ["1, 2", "1, 3", "1, 4", "2, 3", "2, 4", "3, 4"]
     np.testing.assert_allclose(list(inverse.values()), [3.70, 2.83, 3.51, 3.90, 4.01, 3.80], atol=0.01)
     np.testing.assert_allclose(
-        list(lesson.implied_inverse_temperatures(PAGES, soft(2.5 * PAGES)).values()), 2.5
+        list(experiments.implied_inverse_temperatures(PAGES, soft(2.5 * PAGES)).values()), 2.5
     )
 
     fit = lesson.best_fit(PAGES, PRINTED)
@@ -172,8 +185,8 @@ def test_drawing_scores_directly_is_the_same_as_multiplying_queries_and_keys():
     d_k, n_k, rows = 16, 12, 3000
     rng = np.random.default_rng(7)
     q, K = rng.standard_normal((rows, 1, d_k)), rng.standard_normal((rows, d_k, n_k))
-    multiplied = lesson.sharpness((q @ K)[:, 0]).largest
-    drawn = lesson.sharpness(lesson.random_scores(d_k, n_k, rows, scaled=False)).largest
+    multiplied = experiments.sharpness((q @ K)[:, 0]).largest
+    drawn = experiments.sharpness(lesson.random_scores(d_k, n_k, rows, scaled=False)).largest
     levels = np.linspace(0.05, 0.95, 19)
     # Two samples of 3000: their distribution functions differ by less than 0.05 with probability 0.999.
     both = [(np.sort(sample)[:, None] <= levels).mean(axis=0) for sample in (multiplied, drawn)]
@@ -234,7 +247,7 @@ def test_the_lesson_needs_no_torch():
 
 
 def pictures() -> dict[str, Picture]:
-    sample = lesson.sharpness(lesson.random_scores(64, 16, 400, scaled=False)).largest
+    sample = experiments.sharpness(lesson.random_scores(64, 16, 400, scaled=False)).largest
     shifts = ["nothing", "row maximum"]
     return {
         "steps": lesson.plot_steps(ALIVE, WORDS),
@@ -265,6 +278,6 @@ def test_figures_are_titled_labelled_described_and_small(name):
 def test_alt_texts_carry_the_numbers():
     assert "exponentials: 1.00, 2.72, 1.00, 1.00, 7.39" in DRAWN["steps"].alt
     assert "float16 from −17.3 to 11.09" in DRAWN["ranges"].alt
-    assert "row maximum 100 %" in DRAWN["failures"].alt
-    assert "nowhere, it never exceeds 32.8 %" in DRAWN["search"].alt
+    assert "row maximum 100%" in DRAWN["failures"].alt
+    assert "nowhere, it never exceeds 32.8%" in DRAWN["search"].alt
     assert "1/n = 0.20" in DRAWN["temperature"].alt

@@ -32,11 +32,12 @@ def _mistake() -> str:
 
 def _shift() -> str:
     """For which kinds of shift the weights stay as they are."""
-    shifts = {"row": np.array([[3.0], [-2.0], [50.0]]), "key": np.array([3.0, -2.0, 50.0, 0.0])}
-    same = {kind: np.allclose(softmax(_S + c), softmax(_S)) for kind, c in shifts.items()}
-    return {(True, True): "always", (True, False): "row", (False, True): "key"}.get(
-        (same["row"], same["key"]), "never"
-    )
+    shifts = {
+        "one number for each row": np.array([[3.0], [-2.0], [50.0]]),
+        "one number for each key": np.array([3.0, -2.0, 50.0, 0.0]),
+    }
+    free = [kind for kind, c in shifts.items() if np.allclose(softmax(_S + c), softmax(_S))]
+    return {0: "never", 1: free[0] if free else "", 2: "always"}[len(free)]
 
 
 QUESTIONS = (
@@ -91,12 +92,12 @@ QUESTIONS = (
                 Option(
                     "when each row has one number added to all of it",
                     "The factor e^{c} is in every exponential of the row and in its sum, so it cancels.",
-                    "row",
+                    "one number for each row",
                 ),
                 Option(
                     "when each column has one number added to all of it",
                     "That favors one key over another within each row, so the gaps change.",
-                    "key",
+                    "one number for each key",
                 ),
                 Option(
                     "in both cases",

@@ -7,23 +7,18 @@ __getattr__, __all__ = offer(
     {
         "lessons.softmax.experiments": (
             "DTYPES",
-            "SHIFTS",
             "best_fit",
             "dropped_row_sums",
             "entropy",
             "exp_range",
             "failure_map",
-            "implied_inverse_temperatures",
             "interval",
             "most_it_can_get",
             "random_scores",
             "rounded",
             "running_sum",
-            "sharpness",
             "softmax_in",
-            "sum_limit",
             "sweep",
-            "with_temperature",
         ),
         "lessons.softmax.figures": (
             "plot_failure_map",
@@ -36,6 +31,14 @@ __getattr__, __all__ = offer(
             "plot_temperature",
         ),
         "lessons.softmax.predictions": ("predict",),
+        "lessons.softmax.recall": ("recall",),
+        "lessons.softmax.cheat_card": ("cheat_card",),
+        "lessons.softmax.tables": (
+            "failure_table",
+            "near_one_hot_table",
+            "range_table",
+            "shift_table",
+        ),
         "lessons.softmax.widget": (
             "explore_temperature",
             "row_scores",

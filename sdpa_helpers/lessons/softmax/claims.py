@@ -300,7 +300,7 @@ CLAIMS = (
         13,
         "A",
         "Without the scale softmax saturates: one weight rounds to 1 and the rest to 0.",
-        "Find the error in this article: D",
+        "How sharp is a row?",
         "In some rows. d_k = 512, not scaled: the largest weight exceeds 0.99 in {d512_n4:.0%} of rows with 4 keys, "
         "{d512_n128:.0%} with 128, {d512_n512:.0%} with 512; it is exactly 1 in float32 in {exactly_one:.0%} "
         "with 128.",
@@ -334,7 +334,7 @@ CLAIMS = (
         27,
         "B",
         "Without √d_k the outputs of softmax are near 0 or 1 everywhere.",
-        "Find the error in this article: D",
+        "How sharp is a row?",
         "Not everywhere: with 128 keys the largest weight exceeds 0.99 in {d64_n128:.0%} of rows at d_k = 64 (median "
         "{median_d64_n128:.2f}) and in {d512_n128:.0%} at d_k = 512.",
         _nearly_one_hot,
@@ -354,7 +354,7 @@ CLAIMS = (
         35,
         "B",
         "Softmax of (35, 2, −10, 1) is about (1, 0, 0, 0).",
-        "What is always true",
+        "Deeper: gaps, and what floats make of all this",
         "The others get {w2:.1e}, {w3:.1e} and {w4:.1e}.",
         _miss([35, 2, -10, 1], [1, 0, 0, 0]),
         right_if(lambda v: v["miss"] < 0.005),
@@ -383,7 +383,7 @@ CLAIMS = (
         62,
         "C",
         "Four pages with scores 0.92, 0.15, 0.78 and 0.45 get the weights 52%, 3%, 35% and 10%.",
-        "Find the error in this article: C",
+        "Deeper: four pages",
         "Softmax gives {page1:.1f}%, {page2:.1f}%, {page3:.1f}% and {page4:.1f}%. No temperature helps: page 3 "
         "never gets more than {most_for_page3:.1f}%, and the pairs ask for 1/T from {smallest_inverse:.2f} to "
         "{largest_inverse:.2f} (nearest: {fit_inverse:.2f}).",
@@ -395,7 +395,7 @@ CLAIMS = (
         63,
         "C",
         "The four printed weights of the pages sum to 1.",
-        "Find the error in this article: C",
+        "Deeper: four pages",
         "They do: {total:.2f}. So do many rows that are no softmax.",
         lambda: {"total": _PRINTED.sum()},
         right_if(lambda v: abs(v["total"] - 1) < 1e-9),
@@ -414,7 +414,7 @@ CLAIMS = (
         76,
         "C",
         "Softmax of (1, 2, 3) is about (0.09, 0.24, 0.67).",
-        "What is always true",
+        "Deeper: gaps, and what floats make of all this",
         "{w1:.4f}, {w2:.4f}, {w3:.4f}.",
         _miss([1, 2, 3], [0.09, 0.24, 0.67]),
         right_if(lambda v: v["miss"] <= 0.005),
@@ -423,7 +423,7 @@ CLAIMS = (
         77,
         "C",
         "Softmax of (10, 20, 30) is about (0, 0, 1).",
-        "What is always true",
+        "Deeper: gaps, and what floats make of all this",
         "{w1:.1e}, {w2:.1e}, {w3:.5f}.",
         _miss([10, 20, 30], [0, 0, 1]),
         right_if(lambda v: v["miss"] <= 0.005),
@@ -432,7 +432,7 @@ CLAIMS = (
         78,
         "C",
         "Softmax of (100, 200, 300) overflows.",
-        "Find the error in this article: A",
+        "Subtract the row's maximum",
         "With the row's maximum subtracted it fails in {shifted_fails:.0f} of {dtypes:.0f} dtypes. The formula "
         "as it stands fails in {plain_fails:.0f} (float16, bfloat16, float32), not in float64.",
         _hundreds,
@@ -444,7 +444,7 @@ CLAIMS = (
         80,
         "C",
         "Overflow of the exponential is a reason to divide by √d_k.",
-        "Find the error in this article: A",
+        "Subtract the row's maximum",
         "The scale does not prevent it: a query and a key of 128 coordinates of 256 score {raw:.0f}, scaled "
         "{scaled:.0f}, and float16 ends at {largest_float16:.0f}. In float16 the row (100, 200, 300)/8 fails too; "
         "with its maximum subtracted it does not.",
@@ -455,7 +455,7 @@ CLAIMS = (
         86,
         "C",
         "All outputs of softmax are positive.",
-        "What floats make of it",
+        "Deeper: gaps, and what floats make of all this",
         "As real numbers, in {positive:.0f} of {rows:.0f} rows. In float32 softmax of (0, 200) has "
         "{zeros_in_float32:.0f} weight that is exactly 0.",
         _properties_in_floats,
@@ -466,7 +466,7 @@ CLAIMS = (
         87,
         "C",
         "The outputs of softmax sum to 1.",
-        "What floats make of it",
+        "Deeper: gaps, and what floats make of all this",
         "Up to rounding: off by at most {float32_off:.0e} in float32 over {rows:.0f} rows, by {float16_off:.0e} "
         "for 4096 weights stored in float16.",
         _properties_in_floats,
@@ -477,7 +477,7 @@ CLAIMS = (
         88,
         "C",
         "A larger score always has a larger weight.",
-        "What floats make of it",
+        "Deeper: gaps, and what floats make of all this",
         "As real numbers, in {in_order:.0f} of {rows:.0f} rows. In float32 the scores 0 and 1e-9 get the same weight "
         "({tied_in_float32:.0f} of 1).",
         _properties_in_floats,
@@ -488,7 +488,7 @@ CLAIMS = (
         89,
         "C",
         "The factor √d_k acts like an inverse temperature.",
-        "Find the error in this article: B",
+        "Temperature",
         "It is the temperature. At d_k = 64, attention's weights differ from softmax(x/T) by "
         "{as_temperature:.2f} for T = 8 and by {as_inverse_temperature:.2f} for T = 1/8.",
         _what_the_root_is,
@@ -498,7 +498,7 @@ CLAIMS = (
         90,
         "C",
         "A lower temperature, that is more scaling, is sharper; a higher one, less scaling, is softer.",
-        "Find the error in this article: B",
+        "Temperature",
         "Lower is sharper: {low_temperature:.2f} at T = 0.5, {high_temperature:.2f} at T = 2. But more scaling "
         "means a larger divisor, and that is softer: {divided_by_root_16:.2f} for √16, {divided_by_root_64:.2f} "
         "for √64.",
@@ -524,7 +524,7 @@ CLAIMS = (
         113,
         "C",
         "If one score is far ahead, as in (0, 0, 10), it takes nearly all the weight (posed as a question).",
-        "What is always true",
+        "Deeper: gaps, and what floats make of all this",
         "It gets {w3:.5f}, the others {w1:.1e} each.",
         _miss([0, 0, 10], [0, 0, 1]),
         right_if(lambda v: v["miss"] < 0.005),
@@ -553,7 +553,7 @@ CLAIMS = (
         128,
         "D",
         "For very large or very small scores softmax can overflow.",
-        "Which dtype breaks where",
+        "Deeper: which dtype breaks where",
         "Only the formula as it stands. Of the rows (200, 201) and (−200, −201) it loses {plain_fails:.0f} in "
         "float32, the second by 0/0; with the row's maximum subtracted {shifted_fails:.0f}.",
         _large_and_small,
@@ -563,7 +563,7 @@ CLAIMS = (
         129,
         "D",
         "Dividing by √d_k is a measure against overflow.",
-        "Find the error in this article: A",
+        "Subtract the row's maximum",
         "Scaled scores overflow too: {scaled:.0f} where float16 ends at {largest_float16:.0f}. Subtracting the "
         "row's maximum prevents it.",
         _scale_against_overflow,
@@ -584,7 +584,7 @@ CLAIMS = (
         131,
         "D",
         "Dividing by a temperature is a measure for numerical stability.",
-        "Temperature",
+        "Deeper: as sharp as you like, and what temperature is no cure for",
         "It is another function: T = 4 moves a weight by {moved_by_temperature:.2f}, subtracting the maximum by "
         "{moved_by_maximum:.2f}. And scores near 1000 still fail in float32 at T = 4.",
         _temperature_as_protection,

@@ -163,9 +163,9 @@ def entropy(weights: Float[Array, "... n"]) -> Float[Array, "..."]:
 
 
 def random_scores(
-    d_k: int, n_k: int, rows: int = 2000, *, scaled: bool, size: float = 1.0, seed: int = 3
+    d_k: int, n_k: int, rows: int = 2000, *, scaled: bool, size: float = 1.0, seed: int | list[int] = 3
 ) -> Float[Array, "rows n_k"]:
-    """Rows of scores of random queries and keys with components N(0, size²), each row with its own keys.
+    """Rows of scores of random queries and keys with coordinates N(0, size²), each row with its own keys.
 
     For a given query the scores of independent keys are independent and normal, with standard deviation
     size · ‖q‖. So it is enough to draw ‖q‖ and n_k numbers: the same distribution, for 1/d_k of the work.
@@ -194,7 +194,7 @@ class Interval(NamedTuple):
 
 
 def interval(sample: Float[Array, "n"], statistic=np.median, resamples: int = 200) -> Interval:
-    """A statistic of a sample, with its 95 % bootstrap interval."""
+    """A statistic of a sample, with its 95% bootstrap interval."""
     rng = np.random.default_rng(0)
     again = statistic(sample[rng.integers(0, len(sample), (resamples, len(sample)))], axis=-1)
     low, high = np.quantile(again, [0.025, 0.975])
@@ -212,7 +212,7 @@ def sweep(d_k: Sequence[int], n_k: int, rows: int = 2000) -> Sweep:
     """Median of the largest weight and of the entropy, over d_k, scaled and not."""
     largest, share = {}, {}
     for name, scaled in (("not scaled", False), ("scaled", True)):
-        found = [sharpness(random_scores(d, n_k, rows, scaled=scaled)) for d in d_k]
+        found = [sharpness(random_scores(d, n_k, rows, scaled=scaled, seed=d)) for d in d_k]
         largest[name] = [interval(f.largest) for f in found]
         share[name] = [interval(f.entropy_share) for f in found]
     return Sweep(tuple(d_k), n_k, largest, share)

@@ -158,7 +158,7 @@ def plot_failure_map(found: FailureMap, dtype: str = "float32") -> Picture:
                 )
         ax.set_xticks([-200, 0, 200], ["−200", "0", "200"])
     axes[0].set_ylabel("gap to the smaller score", color=INK, fontsize=10.5)
-    facts = ", ".join(f"{name} {100 * works.mean():.0f} %" for name, works in found.works.items())
+    facts = ", ".join(f"{name} {100 * works.mean():.0f}%" for name, works in found.works.items())
     return show(
         fig,
         f"Four maps over the level of a row and the gap in it, in {dtype}, next to a row of zeros. "
@@ -231,7 +231,7 @@ def plot_fixed_temperatures(scores: Float[Array, "n"], printed: Float[Array, "n"
         ax.plot(inverse, weights[:, i], color=WEIGHT, linewidth=1.6)
         here = np.where(shows[:, i], weights[:, i], np.nan)
         ax.plot(inverse, here, color=WEIGHT, linewidth=7, solid_capstyle="butt")
-        name = f"page {i + 1}, printed {100 * printed[i]:.0f} %"
+        name = f"page {i + 1}, printed {100 * printed[i]:.0f}%"
         ax.annotate(
             name,
             (8, weights[-1, i]),
@@ -245,10 +245,10 @@ def plot_fixed_temperatures(scores: Float[Array, "n"], printed: Float[Array, "n"
         if shows[:, i].any():
             facts.append(f"{name}: {inverse[shows[:, i]].min():.1f} to {inverse[shows[:, i]].max():.1f}")
         else:
-            facts.append(f"{name}: nowhere, it never exceeds {100 * weights[:, i].max():.1f} %")
+            facts.append(f"{name}: nowhere, it never exceeds {100 * weights[:, i].max():.1f}%")
             peak = int(weights[:, i].argmax())
             ax.annotate(
-                f"at most {100 * weights[peak, i]:.1f} %",
+                f"at most {100 * weights[peak, i]:.1f}%",
                 (inverse[peak], weights[peak, i]),
                 (12, 14),
                 textcoords="offset points",
@@ -268,7 +268,7 @@ def plot_fixed_temperatures(scores: Float[Array, "n"], printed: Float[Array, "n"
 def plot_sweep(found: Sweep) -> Picture:
     """Largest weight and entropy against d_k, scaled and not, with bootstrap bands."""
     fig, axes = panels(
-        ["largest weight of a row", "entropy of a row ÷ ln n"],
+        ["largest weight of a row", "entropy share of a row"],
         x="dₖ (logarithmic axis)",
         y="median over rows",
         size=(8.8, 3.7),
@@ -276,7 +276,7 @@ def plot_sweep(found: Sweep) -> Picture:
     )
     facts = []
     for ax, by_name, what in zip(
-        axes, (found.largest, found.entropy_share), ("largest weight", "entropy"), strict=True
+        axes, (found.largest, found.entropy_share), ("largest weight", "entropy share"), strict=True
     ):
         ax.set_xscale("log", base=2)
         for (name, line), (colour, dash) in zip(by_name.items(), LINES[:2][::-1], strict=True):
@@ -291,7 +291,7 @@ def plot_sweep(found: Sweep) -> Picture:
         fig,
         f"Two line charts, n = {found.n_k} keys, d_k from {found.d_k[0]} to {found.d_k[-1]}: "
         + "; ".join(facts)
-        + ". Bands are 95 % bootstrap intervals of the median.",
+        + ". Bands are 95% bootstrap intervals of the median.",
     )
 
 
@@ -309,15 +309,30 @@ def plot_largest_weights(samples: dict[str, Float[Array, "rows"]]) -> Picture:
         ax.grid(visible=False, axis="x")
         above = 100 * (sample > 0.99).mean()
         facts.append(
-            f"{name}: median {write(float(np.median(sample)), 2)}, above 0.99 in {above:.0f} % of rows"
+            f"{name}: median {write(float(np.median(sample)), 2)}, above 0.99 in {above:.0f}% of rows"
         )
         ax.text(
             0.5,
             0.94,
-            f"above 0.99: {above:.0f} %",
+            f"above 0.99: {above:.0f}%",
             transform=ax.transAxes,
             ha="center",
             color=INK,
             fontsize=10.5,
         )
     return show(fig, "Histograms of the largest weight of a row. " + "; ".join(facts) + ".")
+
+
+def plot_temperatures_in_short(temperatures: Sequence[float] = (0.25, 1, 4)) -> Picture:
+    """For the cheat card: one row of scores at a few temperatures."""
+    scores = np.array([0.0, 1.0, 0.0, 0.0, 2.0])
+    fig, axes = panels([f"T = {T:g}" for T in temperatures], size=(4.4, 1.7), sharey=True)
+    facts = []
+    for ax, T in zip(axes, temperatures, strict=True):
+        weights = softmax(scores / T)
+        ax.bar(range(len(scores)), weights, color=WEIGHT, edgecolor=INK, linewidth=0.7)
+        ax.set(xticks=[], ylim=(0, 1.05))
+        ax.grid(visible=False, axis="x")
+        facts.append(f"{T:g}: " + ", ".join(write(w, 2) for w in weights))
+    axes[0].set_ylabel("weight", color=INK)
+    return show(fig, f"Weights of the scores 0, 1, 0, 0, 2 at temperature {'; '.join(facts)}.")

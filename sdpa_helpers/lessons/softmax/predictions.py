@@ -42,7 +42,7 @@ PREDICTIONS = (
                 "Scores of 0 look like dividing by 0. But e^{0} is 1: the sum is 5, and each weight is 1/5.",
             ),
             Option(
-                "all −1 000 000",
+                "all −1,000,000",
                 "Such an exponential looks like 0. As a real number it is not: it is positive, however small, "
                 "and 5 of them divided by their sum still give 1/5 each.",
             ),
@@ -56,8 +56,8 @@ PREDICTIONS = (
             ),
         ),
         after="With one score at +∞ it breaks as well: Z = ∞, and ∞/∞. So “for any input” is too much to claim: "
-        "**for any finite input**. Section 8 says what is done about the rest.\n\n"
-        "All this is about real numbers. Section 4 is about computers.",
+        "**for any finite input**. Section 6 says what is done about the rest.\n\n"
+        "All this is about real numbers. Computers come next.",
     ),
     Prediction(
         "add_a_hundred",
@@ -82,7 +82,7 @@ PREDICTIONS = (
             Option(
                 "it is no longer a number",
                 "e^{102} is more than float32 can hold, and the plain formula in float32 does give NaN. These are "
-                "float64 numbers, and `sdpa.softmax` has a cure that section 5 explains.",
+                "float64 numbers, and `sdpa.softmax` has a cure that section 3 explains.",
                 right="NaN",
             ),
         ),
@@ -104,7 +104,7 @@ PREDICTIONS = (
             ),
             Option(
                 "0.9999",
-                "A gap of 10 is a ratio of e^{10}, about 22 000 to 1. Each of the two others keeps 0.000045.",
+                "A gap of 10 is a ratio of e^{10}, about 22,000 to 1. Each of the two others keeps 0.000045.",
                 right=(0.99985, 0.99995),
             ),
             Option(
@@ -117,7 +117,6 @@ PREDICTIONS = (
         measured="{:.6f}",
         after="In the table, compare the last rows with the first: the larger the gaps, the nearer to all or nothing. "
         "Equal scores stay equal.",
-        how_sure=True,
     ),
     Prediction(
         "positive_in_float32",
@@ -126,7 +125,7 @@ PREDICTIONS = (
             Option(
                 "0",
                 "By the plain formula e^{200} is infinite in float32, and ∞/∞ is NaN, which is not greater than 0. "
-                "The package subtracts the row's maximum first (section 5), and then nothing overflows.",
+                "The package subtracts the row's maximum first (section 3), and then nothing overflows.",
                 right=0,
             ),
             Option(
@@ -173,16 +172,15 @@ PREDICTIONS = (
         measured="{:.0f}",
         after="The 4096 weights would be 1/256 each, and add up to 16. This is why good softmax code "
         "**keeps the sum in float32** even when scores and weights are 16-bit. (The package does.)",
-        how_sure=True,
     ),
     Prediction(
         "plain_formula_fails",
-        "Compute the plain formula for [100, 200, 300] in the four dtypes of section 4. In how many does it fail?",
+        "Compute the plain formula for [100, 200, 300] in float16, bfloat16, float32 and float64. In how many of the four does it fail?",
         (
             Option(
                 "in none",
                 "A library's softmax gets through such a row, because it does not compute the formula as it "
-                "stands. The plain formula asks for e^{300}.",
+                "stands. The plain formula needs e^{300}.",
                 right=0,
             ),
             Option(
@@ -199,16 +197,17 @@ PREDICTIONS = (
             ),
             Option(
                 "in all 4",
-                "So the article says: “overflows”, for any dtype. float64 ends only at scores of 709.78.",
+                "That is what the article says: it overflows, whatever the dtype. But float64 ends only at scores of 709.78.",
                 right=4,
             ),
         ),
         after="So whether it overflows depends on the dtype. And rows far *below* zero fail as well: in the last line "
-        "of the table all exponentials are 0.",
+        "of the table all exponentials are 0.\n\nDividing by √d_{k} makes overflow rarer, and prevents "
+        "nothing: even divided by √64 the row is (12.5, 25, 37.5), beyond the 11.09 at which float16 ends.",
     ),
     Prediction(
         "global_maximum",
-        "Two rows, (0, 1) and (200, 201), in float32. Somebody subtracts 201, the largest score of all, from both. "
+        "Two rows, (0, 1) and (200, 201), in float32. You subtract 201, the largest score of all, from both. "
         "What are the weights of the first row?",
         (
             Option(
@@ -219,7 +218,7 @@ PREDICTIONS = (
             ),
             Option(
                 "`[0. 0.]`",
-                "Both exponentials do underflow to 0. So does their sum, and dividing 0 by 0 does not give 0.",
+                "Both exponentials do underflow to 0. So does their sum, and 0 divided by 0 is not 0.",
                 right="[0. 0.]",
             ),
             Option(
@@ -236,8 +235,7 @@ PREDICTIONS = (
         measured="`{}`",
         after="One row of *another* query, far away, has destroyed this one. In float64 the same two rows come out "
         "right, since e^{−201} is still a number there; it takes a distance of about 745. "
-        "So a test with small scores, or in float64, does not find this mistake. "
-        "(We know of published checks that let it pass.)",
+        "So a test with small scores, or in float64, does not find this mistake.",
         how_sure=True,
     ),
     Prediction(
@@ -246,7 +244,7 @@ PREDICTIONS = (
         (
             Option(
                 "nothing",
-                "It has no protection at all, and yet a whole window around 0 works. One choice does harm.",
+                "It has no protection at all, and yet a whole window around 0 works. Another choice does harm even there.",
             ),
             Option(
                 "the row's minimum",
@@ -269,16 +267,16 @@ PREDICTIONS = (
     ),
     Prediction(
         "tie_when_cold",
-        "The row (2, 2, 0) at a temperature of 0.01. What is the first weight?",
+        "The row (2, 2, 0) has a tie at the top. Cool it to a temperature of 0.01. What is the first weight?",
         (
             Option(
                 "0",
-                "There can be only one winner, so one of the two has to lose? Equal scores have equal weights, always.",
+                "That would need a loser among two equals. But equal scores always have equal weights.",
                 right=0,
             ),
             Option(
                 "0.33",
-                "Equal shares for all three keys: that is the other end, a very *high* temperature.",
+                "Equal shares for all three keys are the other end, a very *high* temperature.",
                 right=(0.33, 0.34),
             ),
             Option(
@@ -294,7 +292,7 @@ PREDICTIONS = (
             ),
         ),
         after="So softmax at T → 0 is argmax only when there is a **single** largest score. "
-        "If several are largest, they share equally, even a tie of giants.",
+        "Several largest scores share everything equally, even if they are giants.",
     ),
     Prediction(
         "larger_divisor",
@@ -302,7 +300,7 @@ PREDICTIONS = (
         (
             Option(
                 "larger",
-                "That is article B's sentence, if scaling means dividing by more. But a larger divisor closes "
+                "That is the article's sentence, if scaling means dividing by more. But a larger divisor closes "
                 "every gap.",
             ),
             Option(
@@ -315,7 +313,7 @@ PREDICTIONS = (
                 "The order stays the same, and so would all weights under a *shift*. A factor changes every gap.",
             ),
         ),
-        after="“Lower temperature is sharper” is right. “More scaling is sharper” turns it around.",
+        after="“A lower temperature is sharper” is right. “More scaling is sharper” turns it around.",
         how_sure=True,
     ),
     Prediction(
@@ -323,81 +321,83 @@ PREDICTIONS = (
         "What is the most that page 3 can get, at any temperature?",
         (
             Option(
-                "29 %",
+                "29%",
                 "That is what it gets at T = 1. Cool a little: at first pages 2 and 4 lose more than page 1 takes "
                 "away.",
                 right=(28.5, 29.49),
             ),
             Option(
-                "33 %",
+                "33%",
                 "It rises while the two weak pages lose, and falls once page 1 takes everything. "
-                "The top of that curve is 32.8 %.",
+                "The top of that curve is 32.8%.",
                 right=(32.5, 33.49),
             ),
             Option(
-                "35 %, as printed",
-                "The four numbers look like softmax: positive, in the right order, adding up to 100 %. "
+                "35%, as printed",
+                "The four numbers look like softmax: positive, in the right order, adding up to 100%. "
                 "That is not enough to be one.",
                 right=(34.5, 35.49),
             ),
             Option(
-                "50 %",
-                "Half is what second place gets in a tie for first. Page 1 is 0.14 ahead, and by the time pages 2 and "
+                "50%",
+                "Half is what two pages in a tie for first would get. Page 1 is 0.14 ahead, and by the time pages 2 and "
                 "4 are gone this gap has been stretched too.",
                 right=(49.5, 50.49),
             ),
         ),
-        measured="{:.1f} %",
+        measured="{:.1f}%",
     ),
     Prediction(
         "rows_near_one_hot",
-        "In which share of the 20 000 rows is the largest weight above 0.99?",
+        "In which share of the 20,000 rows is the largest weight above 0.99?",
         (
             Option(
-                "about 16 %",
+                "about 16%",
                 "One row in six. In most rows some rival lies close enough to the best key to keep a share.",
                 right=(14, 18),
             ),
             Option(
-                "about 57 %",
+                "about 57%",
                 "That is about what comes out at d_{k} = 512, where scores spread almost three times as far.",
                 right=(55, 59),
             ),
             Option(
-                "about 90 %",
+                "about 90%",
                 "Scores have a standard deviation of 8, and a lead of about 5 over the second best is enough. "
                 "But the best of 128 scores leads by only about 2, in the median row.",
                 right=(88, 92),
             ),
             Option(
-                "100 %",
-                "That is what the article says: everywhere. Rows differ a lot, and many have two keys near the top.",
+                "100%",
+                "That is what the article says: everywhere. But rows differ a lot, and many have two keys near the top.",
                 right=100,
             ),
         ),
-        measured="{:.1f} %",
+        measured="{:.1f}%",
+        after="Some rows are like that, not all of them. More keys mean more rivals near the top, so the share *falls* as n grows. "
+        "“Often nearly one-hot, the more so the larger d_{k} and the fewer the keys” is what the numbers support.",
         how_sure=True,
     ),
     Prediction(
         "three_times_larger",
-        "Components of queries and keys three times as large, d_{k} = 64, n = 128, **scaled**. "
+        "Make the coordinates of queries and keys three times as large: d_{k} = 64, n = 128, **scaled**. "
         "What is the median of the largest weight?",
         (
             Option(
                 "about 0.06, as before",
-                "The scale is on, and the scaled line was flat. It was flat over d_{k}; for the size of the components "
-                "the scale does nothing.",
+                "The scale is on, and the scaled line was flat. But it was flat over d_{k}; the scale does nothing about the size of the "
+                "coordinates.",
                 right=(0.05, 0.07),
             ),
             Option(
                 "about 0.37",
-                "That is what three times larger *scores* give. Here queries and keys grow both, and scores are "
+                "That is what scores three times as large would give. Here both queries and keys grow, and scores are "
                 "their products.",
                 right=(0.33, 0.41),
             ),
             Option(
                 "about 0.86",
-                "Scores are products: three times as large on both sides is nine times in the score. "
+                "Scores are products: three times as large on both sides is nine times as large in the score. "
                 "That is sharper than d_{k} = 64 with no scale at all, where the factor is 8.",
                 right=(0.85, 0.87),
             ),
@@ -420,13 +420,13 @@ PREDICTIONS = (
             ),
             Option(
                 "64",
-                "64 is the *variance* of the raw scores. Their spread is its root, and the spread is what one divides "
+                "64 is the *variance* of the raw scores. Their spread is its root, and the spread is what you divide "
                 "by.",
                 right=64,
             ),
             Option(
                 "none",
-                "The one is a design rule, the other a dial. In the formula both are one number that divides all "
+                "One is a design rule, the other a dial. But in the formula both are a number that divides all "
                 "scores.",
             ),
         ),

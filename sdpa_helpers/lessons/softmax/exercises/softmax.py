@@ -231,7 +231,7 @@ EXERCISE = Exercise(
     title="Softmax that survives any finite scores",
     prompt=PROMPT,
     examples=(Example(([[0, 0, 10], [1, 2, 3]],), form="values"),),
-    section="5. Subtract the row's maximum",
+    section="3. Subtract the row's maximum",
     difficulty=2,
     minutes=15,
     reference=softmax,

@@ -271,7 +271,7 @@ EXERCISE = Exercise(
         Example(([2, 2, 0, -np.inf], np.inf), writes=("temperature",), shows="[1/3, 1/3, 1/3, 0]"),
         Example(([2, 2, 0, -np.inf], 1), writes=("temperature",)),
     ),
-    section="6. Temperature",
+    section="4. Temperature",
     difficulty=3,
     minutes=15,
     reference=softmax_with_temperature,
