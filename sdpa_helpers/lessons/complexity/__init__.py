@@ -22,7 +22,6 @@ __getattr__, __all__ = offer(
             "fit",
             "layer_race",
             "machine",
-            "peaks",
             "race",
             "ratio",
             "roofline_points",
@@ -30,6 +29,7 @@ __getattr__, __all__ = offer(
             "time_against_n",
             "which_kernel",
         ),
+        "lessons.complexity.peak_memory": ("peaks",),
         "lessons.complexity.figures": (
             "plot_exponents",
             "plot_layer",

@@ -1,6 +1,6 @@
 """Lesson 06, what attention costs: counting. Operations, bytes and parameters, exact on every machine.
 
-`experiments` holds what has to be measured with a clock or an operating system.
+`experiments` holds what has to be measured with a clock, `peak_memory` what an operating system tells.
 """
 
 import math
