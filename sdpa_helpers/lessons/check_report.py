@@ -43,6 +43,9 @@ class CheckReport(Shown):
     small: Small | None = None
     """An example of what is wrong."""
 
+    remarks: tuple[str, ...] = ()
+    """What is said besides."""
+
     @property
     def exercise(self) -> str:
         """The exercise's name."""
@@ -89,13 +92,21 @@ class CheckReport(Shown):
 
     def text(self) -> str:
         """The report as plain text."""
-        verdict = [report_text(self._shown(), self.forbidden, self.small)] if self._has_verdict else []
+        verdict = (
+            [report_text(self._shown(), self.forbidden, self.small, self.remarks)]
+            if self._has_verdict
+            else []
+        )
         return "\n".join([*self._told, *verdict])
 
     def html(self) -> str:
         """The report as a card."""
         told = [framed(f"<strong>{code_spans(f'⚠ {told}')}</strong>", "forbidden") for told in self._told]
-        verdict = [card(self._shown(), self.forbidden, self.helps, self.small)] if self._has_verdict else []
+        verdict = (
+            [card(self._shown(), self.forbidden, self.helps, self.small, self.remarks)]
+            if self._has_verdict
+            else []
+        )
         return styled(*told, *verdict)
 
     @property

@@ -65,6 +65,11 @@ class Notebook:
         """What the notebook's names mean now."""
         return self.shell.user_ns
 
+    @property
+    def file(self) -> str:
+        """Where it is stored, as Jupyter or VS Code tell; "" where nobody tells."""
+        return os.environ.get("JPY_SESSION_NAME") or str(self.namespace.get("__vsc_ipynb_file__") or "")
+
     def defining(self, function: Callable, name: str) -> Cell | None:
         """The cell that made the function that is called `name` now."""
         files = getattr(getattr(self.shell, "compile", None), "_filename_map", {})
@@ -166,7 +171,7 @@ def out_of_date(notebook: Notebook, name: str, cell: Cell) -> str:
 
 def _saved_answer(notebook: Notebook, name: str, later_than: float | None) -> str:
     """The answer in the notebook's file, if that was saved after a moment; else ""."""
-    path = os.environ.get("JPY_SESSION_NAME") or str(notebook.namespace.get("__vsc_ipynb_file__") or "")
+    path = notebook.file
     file = Path(path)
     try:
         about = file.stat()
@@ -206,7 +211,7 @@ def elsewhere(notebook: Notebook, name: str, cell: Cell, earlier: list[str]) -> 
     own = _names(notebook, cell)
     cells = [found for other in earlier if (found := notebook.newest_answer(other)) and found is not cell]
     counted = _counted(notebook, name, cell)
-    before = [*(_names(notebook, other) for other in cells), *(_names_in(part.text) for part in counted)]
+    before = [*(_names(notebook, other) for other in cells), *(names_in(part.text) for part in counted)]
     known = GIVEN | set(getattr(notebook.shell, "user_ns_hidden", ())) | own.bound
     known = known.union(*(other.bound for other in before), *(_names_of(part.stars) for part in counted))
     needed = own.at_once | own.later
@@ -248,7 +253,9 @@ def _transformed(shell: Any, source: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Names:
+class Names:
+    """What a text has to do with the names of a notebook."""
+
     bound: set[str]
     """What a cell defines for the whole notebook."""
     at_once: set[str]
@@ -257,19 +264,19 @@ class _Names:
     """Names of the notebook that its functions need when they are called."""
 
 
-def _names(notebook: Notebook, cell: Cell) -> _Names:
+def _names(notebook: Notebook, cell: Cell) -> Names:
     try:
-        return _names_in(notebook.python(cell))
+        return names_in(notebook.python(cell))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return _Names(set(), set(), set())
+        return Names(set(), set(), set())
 
 
-def _names_in(text: str) -> _Names:
+def names_in(text: str) -> Names:
     """Of Python code; nothing for what is none."""
     try:
         top = symtable.symtable(text, "cell", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return _Names(set(), set(), set())
+        return Names(set(), set(), set())
     symbols = top.get_symbols()
     bound = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported() or s.is_namespace()}
     at_once = {s.get_name() for s in symbols if s.is_referenced()} - bound
@@ -280,7 +287,7 @@ def _names_in(text: str) -> _Names:
                 later.add(symbol.get_name())
             elif symbol.is_declared_global():
                 bound.add(symbol.get_name())
-    return _Names(bound, at_once, later - bound)
+    return Names(bound, at_once, later - bound)
 
 
 def _below(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

@@ -9,6 +9,7 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.render import Shown, bar, framed
 from sdpa_helpers.checking.written_exercise import WrittenExercise
 from sdpa_helpers.lessons.foresight import Foresight, in_words
+from sdpa_helpers.lessons.my_attention import FILE
 from sdpa_helpers.lessons.onward import lesson_at, place_of
 from sdpa_helpers.lessons.registry import sheet_of
 
@@ -27,6 +28,8 @@ class ProgressTable(Shown):
     """Lesson → what is answered in words there; a person reads it, so it has no points here."""
     foresight: dict[str, Foresight] = field(default_factory=dict)
     """Lesson → what came of the learner's predictions there."""
+    own: tuple[str, ...] = ()
+    """The functions in the learner's my_attention.py."""
 
     def text(self) -> str:
         """The table as plain text."""
@@ -37,7 +40,7 @@ class ProgressTable(Shown):
             lines.append(f"{bar(earned, total)}  {lesson:<20} {earned:g} of {total:g} points{foreseen}")
             lines += [f"{_mark(e, points):>14} {e.name:<28} {_state(e, points)}" for _, e, points in rows]
             lines += [f"{'✎':>14} {w.name:<28} {READ}" for w in self.written.get(lesson, ())]
-        told = in_words(self.foresight)
+        told = " ".join(filter(None, (in_words(self.foresight), self._own())))
         return "\n".join([*lines, "", self._total(), *([told] if told else []), self._next()])
 
     def html(self) -> str:
@@ -48,7 +51,7 @@ class ProgressTable(Shown):
             self._lesson(lesson, rows, is_open=lesson == is_next) for lesson, rows in self._lessons()
         )
         earned, total = _sum(self.rows)
-        told = " ".join(filter(None, (self._total(), in_words(self.foresight))))
+        told = " ".join(filter(None, (self._total(), in_words(self.foresight), self._own())))
         top = f"<div class='top'>{_ring(earned, total)}<div>{told}</div>{self._way_on()}</div>"
         return styled(
             framed(f"{top}<ul class='plain lessons'>{rows}</ul>", "not-attempted" if coming else "passed")
@@ -93,6 +96,12 @@ class ProgressTable(Shown):
         minutes = sum(e.minutes for _, e, points in self.rows if not _is_done(e, points))
         left = f" About {minutes} minutes of exercises are left." if minutes else ""
         return f"{earned:g} of {total:g} points.{left}"
+
+    def _own(self) -> str:
+        if not self.own:
+            return ""
+        functions = f"{len(self.own)} of your functions" if len(self.own) > 1 else "one of your functions"
+        return f"{FILE} holds {functions}."
 
     def _coming(self) -> tuple[str, Exercise] | None:
         return next(((lesson, e) for lesson, e, points in self.rows if not _is_done(e, points)), None)

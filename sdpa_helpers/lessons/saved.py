@@ -118,7 +118,7 @@ def _stored(path: Path) -> dict[str, Any] | None:
 def _change(name: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     """Add to a file what `changed` says of what it holds. A damaged one is put aside, as it may be mended by hand."""
     path = home() / name
-    with contextlib.suppress(OSError), _alone(path.parent):
+    with contextlib.suppress(OSError), alone(path.parent):
         before = _stored(path)
         after = (before or {}) | changed(before or {})
         if after == before:
@@ -131,8 +131,8 @@ def _change(name: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> N
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """One kernel at a time, where the system has locks: what another one keeps meanwhile is not written over."""
+def alone(folder: Path) -> Iterator[None]:
+    """One kernel at a time in a folder, where the system has locks: none writes over what another one keeps."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("a") as file:
         end = time.monotonic() + PATIENCE

@@ -26,6 +26,7 @@ from sdpa_helpers.checking.watch_use import watching
 from sdpa_helpers.lessons import notebook_cells, saved
 from sdpa_helpers.lessons.check_report import CheckReport
 from sdpa_helpers.lessons.foresight import foresight_of
+from sdpa_helpers.lessons.my_attention import keep_answer, own_functions, run_within
 from sdpa_helpers.lessons.notebook_cells import Cell, Elsewhere, Notebook, this_notebook
 from sdpa_helpers.lessons.onward import onward_from
 from sdpa_helpers.lessons.progress import ProgressTable
@@ -60,6 +61,9 @@ def check(function: Callable | str, *, exercise: str | None = None, keep: bool =
     _mistakes[asked.name] = report.result.mistake
     if keep and not report.withheld:
         saved.keep(asked.name, report.points)
+    if keep and report.passed and notebook is not None:
+        told = _into_own_file(asked, tried, notebook)
+        report = replace(report, remarks=(told,) if told else ())
     if not keep:  # the exercise is not done, so the card leads nowhere else
         report = replace(report, helps=replace(report.helps, onward=None))
     if os.environ.get("NBGRADER_EXECUTION") and not report.passed:
@@ -90,7 +94,7 @@ def progress() -> Shown:
     points = saved.load()
     rows = [(lesson, e, points.get(e.name)) for lesson in LESSONS for e in exercises_of(lesson)]
     written = {lesson: written_of(lesson) for lesson in LESSONS}
-    return ProgressTable(rows, written, foresight_of(saved.load_predictions()))
+    return ProgressTable(rows, written, foresight_of(saved.load_predictions()), own_functions())
 
 
 def _hints_to_come(exercise: Exercise) -> list[Hint]:
@@ -213,6 +217,25 @@ def _try_out(exercise: Exercise, function: Callable) -> Result:
     with watching():
         answers = observe_all(function, [(t.inputs, t.watch) for t in with_own_calls(known)])
     return assess(exercise, for_all(known, answers), PUBLIC_SEED, source_of(_innermost(function)))
+
+
+def _into_own_file(exercise: Exercise, function: Callable, notebook: Notebook) -> str:
+    """Put an accepted answer into the learner's my_attention.py; what there is to say of it, or ""."""
+    cell = notebook.defining(_innermost(function), exercise.name)
+    if cell is None or notebook.namespace.get(exercise.name) is not function:
+        return ""
+    return keep_answer(notebook, exercise, cell, functools.partial(_fails_alone, exercise))
+
+
+def _fails_alone(exercise: Exercise, code: str) -> str:
+    """Why a file with this code does not answer an exercise; "" when it does."""
+    space: dict[str, Any] = {"__name__": "my_attention"}
+    ran = run_within(code, space)
+    if ran:
+        return ran
+    result = _try_out(exercise, space[exercise.name])
+    failed = [case.verdict.seen for case in result.cases if not case.verdict.passed]
+    return f"There it {failed[0]}" if failed else ""
 
 
 def _as_graded(
