@@ -5,6 +5,7 @@ of the wrong ones at least one case finds out. What the known answers give for s
 so that a second check of the same cases costs nothing.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -61,6 +62,8 @@ class Hunt:
     of: Exercise
     promised: Callable[[Inputs], Inputs]
     """The inputs as the exercise takes them, lists made arrays; raises ValueError, in words, for what it does not."""
+    model: Callable[[], list]
+    """The exercise's own test cases."""
     most: int
     """Test cases that may be used."""
     blind: tuple[BlindSpot, ...]
@@ -121,36 +124,34 @@ class Hunt:
         """For each test case (a row) which of the known wrong answers it catches."""
         return np.array([self.test(inputs).caught for inputs, _ in cases])
 
+    @cached_property
+    def reach(self) -> int:
+        """How many the model's cases catch: all, or nearly all. More is never needed."""
+        return int(self.caught(self.cases(self.model())).any(axis=0).sum())
+
     # ---- the criteria ---------------------------------------------------------------------------------------
 
-    def criteria(self, shares: tuple[tuple[float, str], ...] = ()) -> tuple[Case, ...]:
-        """What the learner's test cases earn points for; shares: (of the wrong answers, in words)."""
-        shares = shares or SHARES
-        catching = (
-            criterion(
-                f"{words} of the wrong versions are caught", partial(self._catches, share, shares[0][0])
-            )
-            for share, words in shares
-        )
-        return (criterion("every right answer passes", self._only_sound, says=_SOUND), *catching)
+    def criteria(self) -> tuple[Case, ...]:
+        """What the learner's test cases earn points for."""
+        catching = (criterion(name, partial(self._catches, share)) for share, name in SHARES)
+        return (criterion("every right answer passes", self.cases, says=_SOUND), *catching)
 
-    def _only_sound(self, value: Any) -> None:
-        self.cases(value)
-
-    def _catches(self, share: float, least: float, value: Any) -> None:
+    def _catches(self, share: float, value: Any) -> None:
         cases = self.cases(value)
         caught = self.caught(cases)
         live = np.logical_not(caught.any(axis=0))
-        of = len(self.known)
-        count = of - int(live.sum())
-        needed = int(np.ceil(share * of - 1e-9))
-        if count >= needed:
+        count = len(self.known) - int(live.sum())
+        if count >= (needed := self._needed(share)):
             return
         inputs = [one for one, _ in cases]
         fault = next((spot.name for spot in self.blind if spot.holds(inputs)), "some-live")
-        first = share == least or count >= int(np.ceil(_before(share) * of - 1e-9))
-        notes = (*_by_case(caught), *self._living(live.tolist())) if first else ()
-        raise Misses(fault, f"{count} of {of} are caught; this point needs {needed}", notes=notes)
+        seen = f"{count} of {len(self.known)} are caught; this point needs {needed}"
+        is_first = all(count >= self._needed(other) for other, _ in SHARES if other < share)
+        notes = (*_by_case(caught), *self._living(live.tolist())) if is_first else ()
+        raise Misses(fault, seen, notes=notes)
+
+    def _needed(self, share: float) -> int:
+        return math.ceil(share * self.reach - 1e-9)
 
     def _living(self, live: Iterable[bool]) -> Iterator[str]:
         """Some of those that no case has caught, those of the exercise's own list first."""
@@ -160,12 +161,13 @@ class Hunt:
             yield f"`{one.name}`: “{_first_sentence(one.says)}”"
 
 
-SHARES = ((0.5, "half"), (0.75, "three quarters"), (0.9, "nine tenths"), (1.0, "all"))
-
-
-def _before(share: float) -> float:
-    """The share that is asked for before this one."""
-    return max((other for other, _ in SHARES if other < share), default=0.0)
+SHARES = (
+    (0.5, "half of the wrong versions are caught"),
+    (0.75, "three quarters of them are caught"),
+    (0.9, "nine tenths of them are caught"),
+    (1.0, "as many are caught as our own cases catch"),
+)
+"""Of what can be reached, each worth a point."""
 
 
 _SOUND = "A test that a right answer fails is worse than none, so nothing else counts until all of them pass."
@@ -235,8 +237,8 @@ _PROMPT = (
     "rather than `0.333`.\n\n"
     "For example, `{example}` is a test case.\n\n"
     "A wrong version is caught when it returns something else for one of your cases, or raises an error. Every right "
-    "version has to pass them all. That earns the first point; the others are for catching half, three quarters, nine "
-    "tenths, and all of the wrong versions.\n"
+    "version has to pass them all. That earns the first point; the others are for catching half, three quarters and "
+    "nine tenths of the wrong versions, and as many as our own cases catch, which is all or nearly all.\n"
 )
 
 

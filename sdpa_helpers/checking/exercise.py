@@ -36,7 +36,7 @@ class Case:
     """How much memory an answer may hold at once beyond its inputs. 0: that is not looked at."""
     sealed: SealedCase | None = None
     """In an edition without answers: the public inputs, and what is expected, behind a seal."""
-    accepts: Callable[[Any], None] | None = None
+    accepts: Callable[[Any], object] | None = None
     """Where the learner makes something: raises `Misses` for what does not meet this criterion. See `criterion`."""
     kept: bool = False
     """In an edition without answers: a criterion of which only the instructor's grader knows whether it is met."""
@@ -60,7 +60,7 @@ class Misses(Exception):
         self.fault, self.seen, self.compare, self.notes = fault, seen, compare, notes
 
 
-def criterion(name: str, accepts: Callable[[Any], None], points: float = 1.0, says: str = "") -> Case:
+def criterion(name: str, accepts: Callable[[Any], object], points: float = 1.0, says: str = "") -> Case:
     """A case of an exercise in which the learner makes something: what they return is not compared, but judged.
 
     All cases of such an exercise are criteria, and its reference takes no arguments and returns something that meets

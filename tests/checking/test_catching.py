@@ -58,6 +58,7 @@ MEAN = Exercise(
 HUNT = Hunt(
     of=MEAN,
     promised=lambda inputs: (so_many(inputs, 1), (finite(inputs[0], "x", (1, 2), 100.0),))[1],
+    model=lambda: [(([0, 0, 3],), 1), (([[0, 0, 3], [1, 2, 9]],), [1, 4])],
     most=3,
     blind=(BlindSpot("one-row-only", lambda cases: all(x.ndim == 1 for (x,) in cases)),),
 )
@@ -174,8 +175,9 @@ def test_arguments_that_are_none(read, value):
 def test_the_model_answer_catches_all_and_needs_no_more_than_is_allowed(exercise):
     hunt = exercise.cases[0].accepts.__self__
     cases = hunt.cases(exercise.reference())
-    assert hunt.caught(cases).any(axis=0).all()
-    assert len(hunt.known) >= 15
+    missed = [k.name for k, c in zip(hunt.known, hunt.caught(cases).any(axis=0), strict=True) if not c]
+    assert not missed  # a new wrong answer that nobody's six cases can catch may be left: then say so here
+    assert hunt.reach == len(hunt.known) >= 15
     assert len(cases) <= hunt.most
     listed = {wrong.name for wrong in exercise.wrong}
     assert {spot.name for spot in hunt.blind} | {w.name for w in usual_mistakes(list, ())} <= listed

@@ -9,6 +9,7 @@ NAMES = (
     "attention_flops",
     "test_cases_for_attention_flops",
     "score_matrix_bytes",
+    "shape_that_breaks_the_limit",
     "kv_cache_bytes",
     "crossover_length",
     "fit_exponent",

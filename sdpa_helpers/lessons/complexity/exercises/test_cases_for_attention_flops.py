@@ -31,6 +31,7 @@ def _promised(inputs):
 HUNT = Hunt(
     of=ATTENTION_FLOPS,
     promised=_promised,
+    model=test_cases_for_attention_flops,
     most=MOST,
     blind=(
         BlindSpot("two-lengths-alike", lambda cases: all(n_q == n_k for n_q, n_k, *_ in cases)),

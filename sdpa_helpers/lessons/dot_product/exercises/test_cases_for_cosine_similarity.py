@@ -24,7 +24,7 @@ def test_cases_for_cosine_similarity():
         (([1, 2], [0, 0]), 0),
         (([3e-140, 4e-140], [3e-140, 4e-140]), 1),
         (([1, -1], [2, -1]), 3 / np.sqrt(10)),
-        (([1, 0], [1, 1]), np.sqrt(1 / 2)),
+        (([1, 0], [0.003, 1]), 0.003 / np.sqrt(1.000009)),  # digits that rounding loses
     ]
 
 
@@ -48,6 +48,7 @@ def _zero(vector):
 HUNT = Hunt(
     of=COSINE_SIMILARITY,
     promised=_promised,
+    model=test_cases_for_cosine_similarity,
     most=MOST,
     blind=(
         BlindSpot("no-zero-vector", lambda cases: not any(_zero(q) or _zero(k) for q, k in cases)),
@@ -71,7 +72,7 @@ EXERCISE = Exercise(
     lesson="01_dot_product",
     title="Catch every wrong cosine",
     prompt=PROMPT,
-    section="3. Length and angle",
+    section=COSINE_SIMILARITY.section,
     difficulty=3,
     minutes=12,
     reference=test_cases_for_cosine_similarity,

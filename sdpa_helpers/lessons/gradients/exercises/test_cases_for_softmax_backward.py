@@ -52,6 +52,7 @@ def _has_empty_row(weights):
 HUNT = Hunt(
     of=SOFTMAX_BACKWARD,
     promised=_promised,
+    model=test_cases_for_softmax_backward,
     most=MOST,
     blind=(
         BlindSpot(
@@ -82,7 +83,7 @@ EXERCISE = Exercise(
     lesson="04_gradients",
     title="Catch every wrong backward pass through softmax",
     prompt=PROMPT,
-    section="4. Without the matrix",
+    section=SOFTMAX_BACKWARD.section,
     difficulty=3,
     minutes=12,
     reference=test_cases_for_softmax_backward,

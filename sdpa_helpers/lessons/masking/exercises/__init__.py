@@ -19,5 +19,6 @@ NAMES = (
     "leaking_queries",
     "hunt_masked_softmax",
     "mend_masked_softmax",
+    "mask_that_leaks",
 )
 """A file of this folder each."""

@@ -50,6 +50,7 @@ def _has_empty_row(scores, mask):
 HUNT = Hunt(
     of=MASKED_SOFTMAX,
     promised=_promised,
+    model=test_cases_for_masked_softmax,
     most=MOST,
     blind=(
         BlindSpot("all-seen", lambda cases: all(mask.all() for _, mask in cases)),

@@ -15,5 +15,6 @@ NAMES = (
     "temperature_for_ratio",
     "hunt_softmax",
     "mend_softmax",
+    "scores_that_hide_a_bug",
 )
 """A file of this folder each."""

@@ -50,6 +50,7 @@ def _only_the_last_axis(cases):
 HUNT = Hunt(
     of=SOFTMAX,
     promised=_promised,
+    model=test_cases_for_softmax,
     most=MOST,
     blind=(
         BlindSpot("one-row-only", lambda cases: all(x.ndim == 1 for x, *_ in cases)),
@@ -69,7 +70,7 @@ EXERCISE = Exercise(
     lesson="03_softmax",
     title="Catch every wrong softmax",
     prompt=PROMPT,
-    section="5. Subtract the row's maximum",
+    section=SOFTMAX.section,
     difficulty=3,
     minutes=15,
     reference=test_cases_for_softmax,

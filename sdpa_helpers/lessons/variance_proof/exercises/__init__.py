@@ -13,6 +13,7 @@ NAMES = (
     "correlated_mean_and_variance",
     "scale_that_was_used",
     "try_scales",
+    "data_that_see_the_scale",
     "order_survives",
     "covariance_proof",
     "proof_in_words",

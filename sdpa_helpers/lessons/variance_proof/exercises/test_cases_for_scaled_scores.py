@@ -50,6 +50,7 @@ def _square(Q, K):
 HUNT = Hunt(
     of=SCALED_SCORES,
     promised=_promised,
+    model=test_cases_for_scaled_scores,
     most=MOST,
     blind=(
         BlindSpot("two-axes-only", lambda cases: all(Q.ndim == 2 for Q, _ in cases)),
@@ -80,7 +81,7 @@ EXERCISE = Exercise(
     lesson="02_variance_proof",
     title="Catch every wrong scaling",
     prompt=PROMPT,
-    section="6. Four scales, side by side",
+    section=SCALED_SCORES.section,
     difficulty=3,
     minutes=12,
     reference=test_cases_for_scaled_scores,
