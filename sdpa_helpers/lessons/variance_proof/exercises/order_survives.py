@@ -88,9 +88,7 @@ _NEARLY = (
     "Scores that are nearly equal count as equal. Two scores that differ, however little, have an order."
 )
 _ONE = "There is one answer for the whole array. Every row gets its own True or False."
-_NUMBERS = (
-    "The answers come as numbers. True and False are asked for: an array of bool, as a comparison returns it."
-)
+_NUMBERS = "The answers come as numbers. Return True and False: an array of bool, as a comparison gives it."
 
 MISTAKES = Products(
     (
@@ -215,7 +213,7 @@ EXERCISE = Exercise(
         Case(
             "only negative scores",
             lambda rng: (_shifted_to_maximum(rng, (3, 4), [-0.5, -3.0, -200.0]),),
-            says="A negative divisor turns the order round.",
+            says="A negative divisor reverses the order.",
         ),
         Case(
             "one row alone, maximum 0",

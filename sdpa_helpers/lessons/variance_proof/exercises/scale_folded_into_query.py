@@ -48,7 +48,7 @@ MISTAKES = Products(
                 Option("half-precision-somewhere", lambda Q: np.float64(Q.astype(np.float16)), _HALF),
                 Option("float32-somewhere", lambda Q: np.float64(Q.astype(np.float32)), _SINGLE),
                 Option(
-                    "sign-turned", lambda Q: -Q, "All signs are turned round. The scale is a positive number."
+                    "sign-turned", lambda Q: -Q, "All signs are reversed. The scale is a positive number."
                 ),
             ),
         ),
@@ -227,7 +227,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "scores-with-itself",
             lambda Q: Q @ np.swapaxes(Q, -1, -2) / Q.shape[-1] ** 0.5 if Q.ndim > 1 else Q @ Q / Q.size**0.5,
-            "You computed scores of Q with itself. Only the new Q is asked for, of the same shape as Q.",
+            "You computed scores of Q with itself. Return only the new Q, of the same shape as Q.",
         ),
         WrongAnswer(
             "root-of-the-entries",
@@ -237,7 +237,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "two-axes-only",
             lambda Q: np.einsum("id->id", Q) / Q.shape[-1] ** 0.5,
-            "This works for two axes only. Q can have any number of them, also one: `Q.shape[-1]` is d_k for all.",
+            "This works for two axes only. Q can have any number of them, even one: `Q.shape[-1]` is d_k for all.",
             errors_tell=True,
         ),
         WrongAnswer(
@@ -260,7 +260,7 @@ EXERCISE = Exercise(
     hints=(
         "Q' must give the scaled scores for EVERY K. Try a K whose only key is e₁.",
         "(cQ)Kᵀ = c(QKᵀ): a number can move from the scores into Q.",
-        "`Q / Q.shape[-1] ** 0.5`, as a new array.",
+        "Which number of `Q.shape` is d_k, however many axes there are? Divide by its square root, into a new array.",
     ),
     invariants=(
         Invariant(

@@ -235,7 +235,7 @@ EXERCISE = Exercise(
         Case(
             "no scale at all",
             lambda rng: _weights_with(rng, 5, 7, 1.0),
-            says="Somebody forgot it: the answer is 1.",
+            says="Someone forgot it: the answer is 1.",
         ),
         Case(
             "any scale, read-only",

@@ -179,8 +179,10 @@ MISTAKES = Products(
                     lambda scores: softmax(scores, axis=-2),
                     "A softmax over the queries was applied: every column adds up to 1. Return the scaled scores.",
                 ),
-                Option("absolute-value", np.abs, "The signs are dropped. A negative score says: apart."),
-                Option("sign-turned", lambda scores: -scores, "All signs are turned round."),
+                Option(
+                    "absolute-value", np.abs, "The signs are dropped. A negative score means pointing apart."
+                ),
+                Option("sign-turned", lambda scores: -scores, "All signs are reversed."),
                 *(
                     Option(
                         "rounded", lambda S, n=n: np.round(S, n), "The scores are rounded. Keep all digits."
@@ -332,7 +334,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "divided-by-maximum",
             lambda Q, K: _raw(Q, K) / _raw(Q, K).max(axis=-1, keepdims=True),
-            "You divided each row by its maximum. A negative maximum turns the order round; divide by √d_k.",
+            "You divided each row by its maximum. A negative maximum reverses the order; divide by √d_k.",
         ),
         WrongAnswer(
             "cosine-not-scaled-dot",

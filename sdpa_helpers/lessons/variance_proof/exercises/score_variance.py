@@ -138,7 +138,7 @@ MISTAKES = Products(
                     "means-subtracted-inside",
                     lambda vq, vk, mq, mk: (vq - mq**2) * (vk - mk**2),
                     "Var(q) = E[q²] − E[q]², so E[q²] is Var(q) PLUS E[q]²; and at the end the squared mean of the "
-                    "product has to go.",
+                    "product has to be subtracted.",
                 ),
                 Option(
                     "squared-mean-subtracted-twice",

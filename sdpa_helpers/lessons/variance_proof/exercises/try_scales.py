@@ -319,7 +319,7 @@ MISTAKES = Products(
                 Option(
                     "last-output-only",
                     lambda out, differ, weights: (out[-1], differ),
-                    "One output came back. All m of them are asked for, one for each scale.",
+                    "One output came back. Return all m of them, one for each scale.",
                 ),
                 Option(
                     "outputs-side-by-side",
@@ -519,7 +519,7 @@ EXERCISE = Exercise(
                 np.stack([softmax(c * (Q @ K.T)) for c in scales]),
                 _all_differ(_outputs(Q, K, V, scales)),
             ),
-            "You returned the weights. The outputs are asked for: weights @ V.",
+            "You returned the weights. Return the outputs: weights @ V.",
         ),
         WrongAnswer(
             "outputs-missing",
