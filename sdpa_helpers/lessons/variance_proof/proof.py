@@ -9,7 +9,8 @@ import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from sdpa_helpers.lessons.variance_proof.typed import UnreadableError, as_expression, written
+from sdpa_helpers.checking.formula import Unreadable
+from sdpa_helpers.lessons.variance_proof.typed import as_expression, written
 
 if TYPE_CHECKING:
     import sympy
@@ -241,7 +242,7 @@ class Proof:
             return
         try:
             given = as_expression(answer, self.symbols)
-        except UnreadableError as sentence:
+        except Unreadable as sentence:
             print(f"Step {number}, {step.claim}: {sentence}")
             return
         if unknown := given.free_symbols - set(self.symbols):
