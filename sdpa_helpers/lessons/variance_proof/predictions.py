@@ -193,26 +193,29 @@ PREDICTIONS = (
     Prediction(
         "normalized",
         "q and k are drawn independently, then each is divided by its root mean square, so that Σᵢ qᵢ² = dₖ, always. "
-        "With dₖ = 64, what is the variance of the score?",
+        "With dₖ = 8, what is the variance of the score?",
         (
             Option(
-                "clearly smaller than 64",
+                "clearly smaller than 8",
                 "The lengths no longer vary. But the score varies with the angle, and that is enough.",
-                right=(0, 62),
+                right=(0, 7.7),
             ),
             Option(
-                "64", "The coordinates are dependent, but uncorrelated. That is all it takes.", right=(62, 66)
+                "8",
+                "The coordinates are dependent, but uncorrelated. That is all it takes.",
+                right=(7.7, 8.3),
             ),
             Option(
-                "clearly larger than 64",
+                "clearly larger than 8",
                 "As if dependence always added covariance. Here each covariance is 0.",
-                right=(66, 999),
+                right=(8.3, 99),
             ),
         ),
         after="The middle row is LayerNorm without its learned gain: it also subtracts the mean, so that Σᵢ qᵢ = 0. "
         "Two coordinates then have correlation −1/(dₖ − 1): nearly uncorrelated, not quite. If both vectors are "
-        "normalized like this, the variance is dₖ + dₖ/(dₖ − 1) = 65.02; if only one is, it is 64 again.",
-        measured="{:.1f}",
+        "normalized like this, the variance is dₖ + dₖ/(dₖ − 1) = 9.14; if only one is, it is 8 again. "
+        "At dₖ = 64 the difference is small: 65.02, not 64.",
+        measured="{:.2f}",
     ),
     Prediction(
         "one_over_d",

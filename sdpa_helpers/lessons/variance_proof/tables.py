@@ -55,7 +55,7 @@ def table_of_variances(scores: Mapping[str, Float[Array, "n"]]) -> str:
     lines = []
     for name, sample in scores.items():
         v = interval(sample, np.var)
-        lines.append(f"{name:{wide}} {v.value:7.1f}   95% interval {v.low:.1f} to {v.high:.1f}")
+        lines.append(f"{name:{wide}} {v.value:7.2f}   95% interval {v.low:.2f} to {v.high:.2f}")
     return "\n".join(lines)
 
 
