@@ -40,7 +40,7 @@ CARD = CheatCard(
     remember=(
         "A large score means aligned, or long, or both. A longer key can overtake a better aligned one.",
         "A longer query multiplies all its scores by the same number and keeps their order.",
-        "Weights go by differences: one point more multiplies a weight by *e*. A score of 0 is not a weight of 0.",
+        "Weights go by differences: a lead of one point means *e* times the weight. A score of 0 is not a weight of 0.",
         "An output is an average of the values: it never leaves their convex hull.",
         "Among keys of equal length, the highest score is the nearest key.",
     ),

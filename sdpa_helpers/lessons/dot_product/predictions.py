@@ -127,6 +127,7 @@ PREDICTIONS = (
             Option("2.72 times", "e² / e¹ = e: the sum in the denominator cancels.", right=(2.715, 2.725)),
             Option("7.39 times", "That is e², before it is divided by the cat's e¹.", right=(7.385, 7.395)),
         ),
+        after="Any two weights have the ratio e^{difference of their scores}: only differences count.",
         measured="{:.2f} times",
     ),
     Prediction(
