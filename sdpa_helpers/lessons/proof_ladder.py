@@ -156,7 +156,8 @@ class ProofLadder:
 def _said(what: str, sentences: list[str], marked: tuple[int, ...]) -> Verdict:
     items = "".join(f"<p>{rich(sentence)}</p>" for sentence in sentences[:3])
     more = f"<p>And {len(sentences) - 3} more.</p>" if len(sentences) > 3 else ""
-    shown = framed(f"{heading('✗', what)}{items}{more}<p class='about'>{PRACTICE}</p>", "failed")
+    practice = f"<p class='about'>{PRACTICE}</p>"
+    shown = framed(f"{heading('✗', what)}{practice}{items}{more}", "failed")
     return Verdict(False, styled(shown), f"{what}. {plain(sentences[0])}", marked)
 
 

@@ -40,7 +40,7 @@ const LADDER_STYLE = `
 .block[aria-selected=true] .text, .block.held .text { background: var(--lit); border-color: var(--mark); }
 .block.held { position: relative; z-index: 3; cursor: grabbing; } .block.held .text { box-shadow: 0 5px 16px color-mix(in srgb, #000 26%, transparent); }
 .bench.moving { cursor: grabbing; user-select: none; }
-.block.marked .text { border: 2px dashed var(--out); padding-top: 4px; padding-bottom: 4px; } .block.marked .num::after { content: "✗"; font-weight: 700; color: var(--ink); }
+.block.marked .text { border: 2px dashed var(--out); padding-top: 4px; padding-bottom: 4px; } .program .block.marked .num { padding-right: 5px; color: var(--ink); font-weight: 600; } .program .block.marked .num::before { content: "✗ " counter(line); white-space: nowrap; }
 .bar { display: flex; flex-wrap: wrap; gap: 8px; margin: 12px 0 0; align-items: center; } .bar .push { margin-left: auto; display: flex; gap: 8px; }
 .bar button { min-height: 34px; } button.main { border: 2px solid var(--mark); font-weight: 600; background: var(--lit); padding: 3px 18px; } button[aria-disabled=true] { opacity: .55; cursor: default; }
 button.quiet { border-color: transparent; background: none; color: var(--soft); text-decoration: underline; text-underline-offset: 3px; }
@@ -117,10 +117,13 @@ function bench(given, order, changed) {
     }
     count.textContent = tray.children.length;
   };
+  const stand = block => { // the buttons and the keys are about this one now; the page stays where it is
+    for (const other of block.parentElement.children) other.tabIndex = other === block ? 0 : -1;
+    block.focus({ preventScroll: true });
+  };
   const focus = block => {
     if (!block) return;
-    for (const other of block.parentElement.children) other.tabIndex = other === block ? 0 : -1;
-    block.focus();
+    stand(block);
     block.scrollIntoView({ block: "nearest" });
   };
   const place = (block, list, before) => gliding(blocks.filter(b => b.isConnected && !b.classList.contains("held")), () => list.insertBefore(block, before));
@@ -176,7 +179,13 @@ function bench(given, order, changed) {
   element.addEventListener("focusout", () => setTimeout(() => { // a line that is moved loses it for a moment
     if (taken && !element.contains(element.getRootNode().activeElement)) take(null);
   }));
-  dragging(element, lists, place, { drop: block => { settled(block); focus(block); }, tap: block => (block.parentElement === tray ? moveTo(block, program) : focus(block)) });
+  dragging(element, lists, place, {
+    drop: block => { settled(block); stand(block); },
+    tap: block => {
+      if (block.parentElement === tray) moveTo(block, program);
+      stand(block);
+    },
+  });
 
   for (const id of order) program.append(blocks[id]);
   for (const block of blocks) if (!block.isConnected && block.parentElement !== program) tray.append(block);
