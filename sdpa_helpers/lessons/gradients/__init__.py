@@ -37,6 +37,7 @@ __getattr__, __all__ = offer(
         ),
         "lessons.gradients.predictions": ("predict",),
         "lessons.gradients.recall": ("recall",),
+        "lessons.gradients.tables": ("table_of_lengths",),
         "lessons.gradients.widget": ("explore_way_back",),
     },
 )
