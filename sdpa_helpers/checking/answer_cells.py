@@ -5,6 +5,7 @@ with the line over something else, a test say, is a cell like any other.
 """
 
 import ast
+import hashlib
 import re
 
 from sdpa_helpers.checking.own_definitions import bound_in
@@ -34,6 +35,15 @@ def defines(source: str, name: str) -> bool:
         return False
     bound = bound_in(source, imports=False)
     return f"def {name}" in source if bound is None else name in bound
+
+
+STARTER = "sdpa_starter"
+"""In the metadata of an answer cell that begins with more than a stub: the digest of what it begins with."""
+
+
+def digest_of(source: str) -> str:
+    """The same for the same cell, apart from the space around it."""
+    return hashlib.sha256(source.strip().encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def is_untouched(source: str) -> bool:

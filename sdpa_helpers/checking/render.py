@@ -91,6 +91,7 @@ def report_text(
         lines += [f"    {finding.line}"] if finding.line else []
     if small is not None:
         lines += [f"  {line}" for line in side_by_side.as_text(result.exercise, small)]
+    lines += [f"  {text}" for text in wording.all_or_nothing(result)]
     for seen in wording.seen_in_cases(result):
         lines.append(f"  {_mark(seen)} {seen.cases}{seen.names and f' ({seen.names})'}: {seen.text}")
         lines += [f"      {text}" for text in _explaining(seen)]
@@ -122,6 +123,7 @@ def card(
         parts += [_paragraph(_BY_YOURSELF)] if forbidden else []
         parts += [_findings(wording.findings(result))]
         parts += [_example(result, small)] if small is not None else []
+        parts += [_paragraph(text) for text in wording.all_or_nothing(result)]
         parts += [_cases(result)]
     parts.append(_ways(helps, is_done=state == "passed"))
     return framed("".join(parts), state)

@@ -83,6 +83,13 @@ def as_it_came(result: Result) -> list[str]:
     ]
 
 
+def all_or_nothing(result: Result) -> list[str]:
+    """Why cases that passed earn nothing yet, where that is so."""
+    if not result.exercise.whole or result.passed or not any(case.verdict.passed for case in result.cases):
+        return []
+    return ["The points come when every case passes: a fix must not break what worked."]
+
+
 def findings(result: Result) -> list[Finding]:
     """What is wrong: mistakes by name, else what the numbers have in common, else that nothing is known."""
     failed = [c for c in result.cases if not c.verdict.passed]

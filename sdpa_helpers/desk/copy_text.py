@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.checking.answer_cells import answered_in, is_untouched
+from sdpa_helpers.checking.answer_cells import STARTER, answered_in, digest_of, is_untouched
 from sdpa_helpers.desk.outline import text_of
 
 _LINK = re.compile(
@@ -82,6 +82,12 @@ def has_run(notebook: dict[str, Any]) -> bool:
 
 
 def has_answers(notebook: dict[str, Any]) -> bool:
-    """Whether a cell of an exercise is no stub any more."""
-    code = (text_of(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
-    return any(answered_in(source) and not is_untouched(source) for source in code)
+    """Whether a cell of an exercise is no stub any more, nor what it began with."""
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    changed = (text_of(cell) for cell in code if _begins_with(cell) != digest_of(text_of(cell)))
+    return any(answered_in(source) and not is_untouched(source) for source in changed)
+
+
+def _begins_with(cell: dict[str, Any]) -> Any:
+    """The digest of the code that an answer cell began with; None for a stub."""
+    return (cell.get("metadata") or {}).get(STARTER)

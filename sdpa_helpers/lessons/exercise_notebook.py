@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from nbformat import NotebookNode, from_dict
 
+from sdpa_helpers.checking.answer_cells import STARTER, digest_of
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.prompt import prompt_of, source_called
 from sdpa_helpers.checking.written_exercise import LINE, WrittenExercise
@@ -82,7 +83,8 @@ def _cells(
         return
     yield from _ladder(exercise.name)
     body = answer_cell(exercise, solved=model_answers is not None)
-    yield _code(f"{slug}-answer", body, nbgrader=_nbgrader(exercise.name, solution=True))
+    begins = {STARTER: digest_of(answer_cell(exercise))} if exercise.starter else {}
+    yield _code(f"{slug}-answer", body, nbgrader=_nbgrader(exercise.name, solution=True), **begins)
     check = _nbgrader(f"{exercise.name}-check", grade=True, locked=True, points=_points(exercise))
     yield _code(f"{slug}-check", f"check({exercise.name})", nbgrader=check)
 

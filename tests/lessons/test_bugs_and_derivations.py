@@ -1,6 +1,7 @@
 """Code with a bug, found and mended; derivations, line by line. What every exercise is held to is tested elsewhere."""
 
 import inspect
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -11,9 +12,10 @@ from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import Misses
 from sdpa_helpers.checking.formula import read
 from sdpa_helpers.checking.render import card, report_text
-from sdpa_helpers.lessons.exercise_notebook import answer_cell
+from sdpa_helpers.desk.copy_text import as_saved, has_answers
+from sdpa_helpers.lessons.exercise_notebook import answer_cell, exercise_notebook
 from sdpa_helpers.lessons.gradients.exercises.score_gradient_proof import DERIVATION as SCORE_GRADIENT
-from sdpa_helpers.lessons.registry import all_exercises, exercises_of, find
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, find
 from sdpa_helpers.lessons.variance_proof.exercises.covariance_proof import DERIVATION as COVARIANCE
 
 MENDS = [e for e in all_exercises().values() if e.whole]
@@ -97,6 +99,9 @@ def test_a_mend_that_breaks_something_earns_nothing():
     result = try_out(mend, only_columns)
     assert sum(c.verdict.passed for c in result.cases) > len(mend.cases) / 2
     assert (result.attempted, result.points) == (True, 0)
+    assert "The points come when every case passes" in report_text(result)
+    assert "The points come when every case passes" in card(result)
+    assert "every case passes" not in report_text(try_out(mend, mend.reference))
     assert try_out(mend, original(mend).reference).points == 2
 
 
@@ -105,6 +110,17 @@ def test_another_bug_in_its_place_is_named_and_earns_nothing():
     wrong = next(w for w in mend.wrong if w.name == "mean-subtracted")
     result = try_out(mend, wrong.function)
     assert ([m.name for m in result.mistakes], result.points) == (["mean-subtracted"], 0)
+
+
+def test_a_copy_with_code_in_it_is_answered_only_once_that_is_changed():
+    """Else a new edition would lie beside it, not in its place."""
+    begun = {lesson: json.loads(as_saved(exercise_notebook(lesson))) for lesson in LESSONS}
+    assert not [lesson for lesson, notebook in begun.items() if has_answers(notebook)]
+    for exercise in (e for e in all_exercises().values() if e.starter):
+        notebook = json.loads(as_saved(exercise_notebook(exercise.lesson)))
+        cell = next(c for c in notebook["cells"] if c["id"] == f"{exercise.name.replace('_', '-')}-answer")
+        cell["source"] += "\n# mine"
+        assert has_answers(notebook), exercise.name
 
 
 # ---- hunt ---------------------------------------------------------------------------------------------------

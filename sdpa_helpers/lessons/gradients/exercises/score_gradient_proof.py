@@ -15,7 +15,7 @@ One query and three keys. Its scores are $s_1, s_2, s_3$, its weights $a = \math
 3. $\partial L/\partial s_1 =$ … the chain rule over all three weights, in terms of `a1`, `a2`, `a3`, `g1`, `g2`, `g3`
 4. $D =$ … the average of the $g_i$ under the weights, with the same names
 5. $\partial L/\partial s_1 =$ … once more, now short: with `D` and whatever you need of the others
-6. $\partial L/\partial q =$ … for one coordinate: $s_i = c\,(\dots + q\,k_i + \dots)$ with $c = 1/\sqrt{d_k}$, where `q`, `k1`, `k2`, `k3` are that coordinate of the query and of the keys. Write `dS1`, `dS2`, `dS3` for the $\partial L/\partial s_i$, and `c`
+6. $\partial L/\partial q =$ … for one coordinate, `q` of the query and `k1`, `k2`, `k3` of the keys, with `dS1`, `dS2`, `dS3` for the $\partial L/\partial s_i$ and `c` for $1/\sqrt{d_k}$
 7. $\partial L/\partial k_1 =$ … for the same coordinate of the first key
 
 Write formulas as you like: `"a1 (1 - a1)"`, `"a1 - a1^2"` and `"a₁ − a₁²"` are the same. A product needs no sign between two names. A line may use those before it or start afresh, and each is worth a point.

@@ -33,7 +33,7 @@ The line is worth a point, and so is an input that shows the bug. Run the code: 
 
 
 def hunt_softmax():
-    """The number of the wrong line, and arguments of a call that shows it -> (line, inputs)."""
+    """The wrong line's number, and arguments that show the bug -> (line, inputs)."""
     return 3, (np.array([[0.0, 0.0], [1000.0, 0.0]]), 0)
 
 
