@@ -221,6 +221,7 @@ function dragging(element, lists, place, { drop, tap }) {
     held = { block, x, y, dx: x - left, dy: y - top, moved: false, may: event.pointerType === "mouse" || Boolean(event.target.closest(".num")) };
   });
   element.addEventListener("pointermove", event => {
+    if (held && !event.buttons) held = null; // it was let go elsewhere
     if (!held?.may) return;
     if (!held.moved) {
       if (Math.hypot(event.clientX - held.x, event.clientY - held.y) < FAR) return;
@@ -236,7 +237,8 @@ function dragging(element, lists, place, { drop, tap }) {
     draw(event);
   });
   const end = event => {
-    if (!held) return;
+    // A finger's press is captured by the grip first; it loses that to this element, and nothing has ended.
+    if (!held || (event.type === "lostpointercapture" && event.target !== element)) return;
     const { block, moved } = held;
     held = null;
     element.classList.remove("moving");
