@@ -32,14 +32,14 @@ CARD = CheatCard(
         ("*QK*^{T}", "scores, if stored", "(n_{q}, n_{k})"),
         ("*B*", "query rows of a tile; its scores", "(B, B)"),
         ("m, Σ", "what a row keeps: maximum, sum", "(B, 1) each"),
-        ("cache", "a layer's keys and values", "2 · (batch, heads, n, d)"),
+        ("pairs", "with a causal mask, *n* tokens", "n(n + 1)/2"),
     ),
     remember=(
         "Both products carry the *n*². Softmax is a few percent of the operations and more of the time.",
         "The rest of the layer dominates until *n* = 6 *d*_{model}. Bytes hurt sooner.",
-        "Tiles do the same products and never store the matrix. Memory held grows like *n*.",
-        "Memory traffic still grows like *n*²: a key that is read serves the queries of one tile.",
-        "Decoding is bound by memory. Sharing keys and values among heads helps; a larger batch does not.",
+        "Tiles do the same products without storing the matrix: memory held grows like *n*, traffic still like *n*².",
+        "A causal mask halves FLOPs and traffic, if the kernel knows that it may skip.",
+        "Decoding does about one FLOP per byte in 16 bits: memory is the limit.",
     ),
     picture=draw,
 )
