@@ -49,25 +49,25 @@ _PAGES = (("caring for a cat", 0.62), ("training a dog", 0.3), ("filing your tax
 
 def plot_roles() -> Picture:
     """Query, keys and values in a search engine, and in attention."""
-    fig, axes = panels(["A search engine: one page", "Attention: some of every value"], size=(10.4, 3.7))
+    fig, axes = panels(["A search engine: one page", "Attention: some of every value"], size=(8.4, 3.6))
     for ax, shares in zip(axes, ((1.0, 0.0, 0.0), [share for _, share in _PAGES]), strict=True):
-        ax.set(xlim=(0, 11), ylim=(0, 6.4), xticks=[], yticks=[])
+        ax.set(xlim=(0, 10.8), ylim=(0, 6.4), xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
-        for name, x in {"query": 1.0, "keys": 4.2, "values": 7.0, "output": 9.6}.items():
+        for name, x in {"query": 1.1, "keys": 4.25, "values": 6.95, "output": 9.6}.items():
             ax.text(x, 6.0, name, color=INK, fontsize=11, ha="center", weight="bold")
-        _box(ax, (0.1, 2.2), (1.8, 1.2), QUERY, "small pet")
+        _box(ax, (0.1, 2.2), (2.0, 1.2), QUERY, "small pet")
         top = 2.8 + 0.55  # where the next band enters the output
         for row, ((page, _), share) in enumerate(zip(_PAGES, shares, strict=True)):
             y, height = 4.7 - 1.9 * row, 1.1 * share
-            ax.plot([1.9, 2.9], [2.8, y], color=SHADE, linewidth=1.2)
+            ax.plot([2.1, 2.9], [2.8, y], color=SHADE, linewidth=1.2)
             _box(
-                ax, (2.9, y - 0.6), (2.6, 1.2), KEY, page.replace(" a ", " a\n").replace(" your ", " your\n")
+                ax, (2.9, y - 0.6), (2.7, 1.2), KEY, page.replace(" a ", " a\n").replace(" your ", " your\n")
             )
-            _box(ax, (6.2, y - 0.6), (1.6, 1.2), VALUE, "its text")
-            _band(ax, (5.5, y), (6.2, y), height)
-            _band(ax, (7.8, y), (8.9, top - height / 2), height)
+            _box(ax, (6.15, y - 0.6), (1.6, 1.2), VALUE, "its text")
+            _band(ax, (5.6, y), (6.15, y), height)
+            _band(ax, (7.75, y), (8.7, top - height / 2), height)
             top -= height
-        _box(ax, (8.9, 2.2), (1.4, 1.2), OUTPUT, "one text" if shares[0] == 1 else "a blend")
+        _box(ax, (8.7, 2.2), (1.8, 1.2), OUTPUT, "one text" if shares[0] == 1 else "a blend")
     return show(
         fig,
         "Two sketches. In both, the query “small pet” is compared with three keys: caring for a cat, training a dog, "
