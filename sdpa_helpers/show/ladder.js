@@ -13,6 +13,7 @@ const LADDER_STYLE = `
 .tabs { display: flex; align-items: flex-end; gap: 4px; margin-bottom: -1px; }
 .tabs button { min-height: 36px; padding: 5px 14px 6px; border: 1px solid transparent; border-bottom: 0; border-radius: 7px 7px 0 0; background: none; color: var(--soft); display: flex; gap: 8px; align-items: center; }
 .tabs button:nth-child(2) { min-height: 43px; } .tabs button:nth-child(3) { min-height: 50px; }
+@container (max-width: 460px) { .tabs { width: 100%; } .tabs button { flex: 1 1 auto; justify-content: center; gap: 6px; padding: 4px 5px; } .ladder { padding-left: 12px; padding-right: 12px; } }
 .tabs button:hover { background: var(--wash); } .tabs [aria-selected=true] { color: var(--ink); background: var(--paper); border-color: var(--line); box-shadow: inset 0 3px 0 var(--mark); font-weight: 600; }
 .tabs i { font-style: normal; display: inline-grid; place-items: center; width: 22px; height: 22px; border: 1.5px solid var(--edge); border-radius: 50%; font-size: 12px; font-weight: 600; }
 .tabs .passed i { border-color: var(--value); background: color-mix(in srgb, var(--value) 16%, transparent); }

@@ -169,6 +169,10 @@ def test_no_file_holds_the_code_of_an_answer(edition, kept_back):
     assert set(found) - there == IN_LESSONS
 
 
+def test_there_are_no_ladders_whose_lines_are_those_of_answers(edition):
+    assert not [*edition.rglob("ladders.py")]
+
+
 def test_stored_cards_do_not_bring_hints_and_answers_along():
     def dot_product(q, k):
         return q * k

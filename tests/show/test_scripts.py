@@ -8,7 +8,7 @@ import pytest
 from sdpa_helpers.lessons.dot_product import widget as keys
 from sdpa_helpers.lessons.masking.widget import GRID
 from sdpa_helpers.lessons.softmax import widget as temperature
-from sdpa_helpers.show import figures
+from sdpa_helpers.show import figures, ladder
 from sdpa_helpers.show.panels import DRAWN, TOUCH, inlined, module
 from sdpa_helpers.show.visualiser import SCRIPTS
 
@@ -25,6 +25,7 @@ def test_in_node(needs_program, path):
 JOINED = {
     "drawn": (DRAWN,),
     "with a grid": (GRID, DRAWN),
+    "ladder": (ladder.SCRIPT,),
     "walk": SCRIPTS,
     "keys": (TOUCH, keys.SCRIPT),
     "temperature": (TOUCH, temperature.SCRIPT),
