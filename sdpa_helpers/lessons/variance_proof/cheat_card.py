@@ -34,13 +34,13 @@ CARD = CheatCard(
     formulas=(
         "E[*q*·*k*] = dₖ m_{q} m_{k}",
         "Var(*q*·*k*) = dₖ (v_{q} v_{k} + v_{q} m_{k}^{2} + v_{k} m_{q}^{2})",
-        "plus, if correlated:  dₖ(dₖ − 1) (c_{q} c_{k} + c_{q} m_{k}^{2} + c_{k} m_{q}^{2})",
+        "+ dₖ(dₖ − 1) (c_{q} c_{k} + c_{q} m_{k}^{2} + c_{k} m_{q}^{2})",
         "Var(*q*·*k* / √dₖ) = 1  if all *m* and *c* are 0, all *v* are 1",
     ),
     shapes=(
         ("*q*, *k*", "a query and a key, independent", "(d_k,)"),
         ("m_{q}, v_{q}, m_{k}, v_{k}", "mean and variance of each coordinate", "one number"),
-        ("c_{q}, c_{k}", "covariance of two coordinates of *q*, of *k*", "one number"),
+        ("c_{q}, c_{k}", "covariance of two coordinates", "one number"),
         ("*q*·*k*", "a score", "one number"),
     ),
     remember=(
