@@ -13,6 +13,9 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import outcome
 from sdpa_helpers.checking.observe import Answer, quiet
 
+FAULT = "as-it-came"
+"""The fault of a case in it."""
+
 SEEN = "the code does what it did when it came"
 
 
@@ -29,12 +32,15 @@ def is_as_it_came(exercise: Exercise, tried: list[Tried]) -> bool:
 def not_attempted(tried: list[Tried], bug: str) -> list[Tried]:
     """The cases of an answer that is as it came; bug: what is wrong with it, or ""."""
     seen = f"{SEEN}: {bug}" if bug else SEEN
-    return [
-        replace(
-            t, verdict=replace(t.verdict, status="not-attempted", points=0.0, fault="as-it-came", seen=seen)
-        )
-        for t in tried
-    ]
+    untouched = {
+        "status": "not-attempted",
+        "points": 0.0,
+        "fault": FAULT,
+        "seen": seen,
+        "compare": "",
+        "broken": "",
+    }
+    return [replace(t, verdict=replace(t.verdict, **untouched)) for t in tried]
 
 
 def all_or_nothing(exercise: Exercise, tried: list[Tried]) -> list[Tried]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sdpa_helpers.checking.as_it_came import all_or_nothing, is_as_it_came, not_attempted
+from sdpa_helpers.checking.as_it_came import FAULT, all_or_nothing, is_as_it_came, not_attempted
 from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
@@ -195,7 +195,7 @@ def _sentence(text: str) -> str:
 
 _MEANING = {
     "not-attempted": "Nothing is lost: write your answer in the cell and run it.",
-    "as-it-came": "Nothing is lost: change the code in the cell and run it.",
+    FAULT: "Nothing is lost: change the code in the cell and run it.",
     "missing": "The answer cell is found by its first line, `# exercise: NAME`; keep that line.",
     "raised-error": "An error stops the function before it can answer; the message says at which line.",
     "returned-nothing": "A function without `return` gives None.",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sdpa_helpers.checking.as_it_came import FAULT
 from sdpa_helpers.checking.diagnose import Explained, Result
 from sdpa_helpers.checking.rules import not_allowed
 
@@ -77,7 +78,7 @@ def headline(result: Result, forbidden: Sequence[str]) -> str:
 
 def as_it_came(result: Result) -> list[str]:
     """What is said of code that does what it did when it came, bug and all, as a sentence; [] of any other answer."""
-    seen = {c.verdict.seen for c in result.cases if c.verdict.fault == "as-it-came" and result.exercise.whole}
+    seen = {c.verdict.seen for c in result.cases if c.verdict.fault == FAULT and result.exercise.whole}
     return [
         f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '.)')) else '.'}" for text in sorted(seen)
     ]

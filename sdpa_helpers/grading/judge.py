@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
+from sdpa_helpers.checking.as_it_came import FAULT
 from sdpa_helpers.checking.clues import Clue
 from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.diagnose import Explained, explain
@@ -253,7 +254,7 @@ def _of_answer(e: Exercise, truth: Truth, answer: Answer) -> Verdict:
 
 def _message(c: Explained, marking: Marking) -> str:
     """What the learner reads of a case; where something is missing, with what is taken of other cells."""
-    if c.diagnosis == "not-attempted" and marking.hidden:
+    if c.diagnosis in ("not-attempted", FAULT) and marking.hidden:
         c = replace(c, means="")  # it is too late to write an answer
     missing = re.search(r"\b(Name|Import|ModuleNotFound)Error\b", c.verdict.seen)
     if not missing or c.diagnosis not in ("raised-error", "answer-cell-failed"):
