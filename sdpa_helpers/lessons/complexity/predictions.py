@@ -245,7 +245,7 @@ PREDICTIONS = (
         (
             Option(
                 "about 33",
-                "So it is step by step, where every score goes to memory. Here no score does.",
+                "That is what you get step by step, where every score goes to memory. Here no score does.",
                 (32.0, 34.0),
             ),
             Option(
@@ -255,7 +255,7 @@ PREDICTIONS = (
             ),
             Option(
                 "about 4,100",
-                "That is the number of tiles: so often K and V are read. More readings mean fewer FLOPs per byte, not more.",
+                "That is the number of tiles, and so how often K and V are read. More reads mean fewer FLOPs per byte, not more.",
                 (4000.0, 4200.0),
             ),
             Option(
@@ -324,7 +324,7 @@ PREDICTIONS = (
         (
             Option(
                 "as many",
-                "The way back mirrors the way there. But each product has two factors, and both need a gradient.",
+                "The backward pass mirrors the forward pass. But each product has two factors, and both need a gradient.",
                 1.0,
             ),
             Option(
@@ -351,7 +351,7 @@ PREDICTIONS = (
         (
             Option(
                 "an eighth",
-                "The cache shrinks to an eighth. But that is the bytes, and they stand below the fraction bar.",
+                "The cache shrinks to an eighth. But bytes are the denominator, so the intensity rises.",
                 (0.1, 0.2),
             ),
             Option(
@@ -361,7 +361,7 @@ PREDICTIONS = (
             ),
             Option(
                 "nearly 8 times as many",
-                "As many FLOPs for an eighth of the keys and values; only queries and output stay.",
+                "The FLOPs stay, while only an eighth of the keys and values is read. Queries and outputs are as many as before.",
                 (7.0, 8.0),
             ),
         ),

@@ -47,7 +47,7 @@ QUESTIONS = (
                 Option("15", "That is the part below the diagonal. But a token may attend to itself, too."),
                 Option("18", "That is half of 36. But the diagonal belongs to the allowed half."),
                 Option("21", "1 + 2 + … + 6 = 6 · 7 / 2: the lower triangle with its diagonal."),
-                Option("36", "All pairs are computed by some programs. But the mask hides the later keys."),
+                Option("36", "Some programs compute all pairs. But the mask hides the later keys."),
             ),
         ),
         pairs_that_a_causal_mask_allows,
