@@ -163,9 +163,9 @@ class Hunt:
 
 SHARES = (
     (0.5, "half of the wrong versions are caught"),
-    (0.75, "three quarters of them are caught"),
-    (0.9, "nine tenths of them are caught"),
-    (1.0, "as many are caught as our own cases catch"),
+    (0.75, "three quarters of the wrong versions are caught"),
+    (0.9, "nine tenths of the wrong versions are caught"),
+    (1.0, "as many are caught as by our own cases"),
 )
 """Of what can be reached, each worth a point."""
 
@@ -213,7 +213,10 @@ def _by_case(caught: np.ndarray) -> Iterator[str]:
         return
     alone = caught & (caught.sum(axis=0) == 1)
     counts = zip(caught.sum(axis=1), alone.sum(axis=1), strict=True)
-    parts = [f"test case {number} catches {of} ({only} alone)" for number, (of, only) in enumerate(counts, 1)]
+    parts = [
+        f"test case {number} catches {of} ({only} of them alone)"
+        for number, (of, only) in enumerate(counts, 1)
+    ]
     yield f"{', '.join(parts)}.".replace("test", "Test", 1)
 
 

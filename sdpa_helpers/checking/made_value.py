@@ -26,7 +26,7 @@ SAYS = {
     "parts": f"there are more than {MAX_PARTS:,} numbers in it",
     "letters": f"there are more than {MAX_LETTERS:,} letters in it",
     "integer": "a whole number in it has more than 18 digits",
-    "kind": "something in it is no number, True, False, None, text, NumPy array of numbers, list or tuple",
+    "kind": "there is something in it that cannot be handed over",
 }
 """Why a value is not looked at, by the slug that an `Unfit` has."""
 

@@ -94,10 +94,10 @@ def report_text(
     lines += [f"  {text}" for text in wording.all_or_nothing(result)]
     for seen in wording.seen_in_cases(result):
         lines.append(f"  {_mark(seen)} {seen.cases}{seen.names and f' ({seen.names})'}: {seen.text}")
-        lines += [f"      {text}" for text in _explaining(seen)]
+        lines += [f"      {text}" for text in (*seen.notes, *_explaining(seen))]
     passed = wording.passed_cases(result)
     if passed:
-        lines.append(f"  ✓ {len(passed)} of {len(result.cases)} cases passed: {'; '.join(passed)}")
+        lines.append(f"  ✓ {wording.how_many_passed(result)}: {'; '.join(passed)}")
     if not result.passed:
         lines.append(f"  Stuck? hint({result.exercise.name}) gives the next hint.")
     return "\n".join(lines)
@@ -132,8 +132,7 @@ def card(
 def practice_card(result: Result, small: Small | None, note: str) -> str:
     """The same where no points are at stake: how many cases passed, and `note` in the place of what it is worth."""
     state = wording.state_of(result, ())
-    right = sum(case.verdict.passed for case in result.cases)
-    what = f"{result.exercise.name}: {right} of {len(result.cases)} cases passed"
+    what = f"{result.exercise.name}: {wording.how_many_passed(result)}"
     parts = [heading(_MARK[state], what), f"<p class='about'>{_pips(result, state)}{html.escape(note)}</p>"]
     parts.append(_findings(wording.findings(result)))
     parts += [_example(result, small)] if small is not None else []
@@ -192,7 +191,7 @@ def _finding_text(finding: Finding) -> str:
 
 def _explaining(seen: Seen) -> list[str]:
     about = f"This case is about: {seen.about}" if seen.about else ""
-    return [text for text in (*seen.notes, seen.means, about) if text]
+    return [text for text in (seen.means, about) if text]
 
 
 def _mark(seen: Seen) -> str:
@@ -274,7 +273,7 @@ def _cases(result: Result) -> str:
     passed = wording.passed_cases(result)
     listed = "".join(f"<li>{html.escape(name)}</li>" for name in passed)
     if passed:
-        summary = f"{len(passed)} of {len(result.cases)} cases passed"
+        summary = wording.how_many_passed(result)
         parts.append(_fold(summary, f"<ul class='plain'>{listed}</ul>"))
     return "".join(parts)
 
@@ -282,4 +281,6 @@ def _cases(result: Result) -> str:
 def _row(seen: Seen) -> str:
     label = f"<strong>{seen.cases}</strong>{seen.names and f' ({html.escape(seen.names)})'}"
     more = "".join(f"<div>{code_spans(text)}</div>" for text in _explaining(seen))
+    notes = "".join(f"<div>{code_spans(note)}</div>" for note in seen.notes)
+    more += f"<div class='notes'>{notes}</div>" if notes else ""
     return f"<li><span class='mark'>{_mark(seen)}</span>{label}: {code_spans(seen.text)}{more}</li>"

@@ -10,6 +10,7 @@ from typing import Literal
 
 from sdpa_helpers.checking.as_it_came import FAULT
 from sdpa_helpers.checking.diagnose import Explained, Result
+from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.rules import not_allowed
 
 State = Literal["passed", "failed", "forbidden", "not-attempted"]
@@ -72,7 +73,8 @@ def headline(result: Result, forbidden: Sequence[str]) -> str:
     if state == "forbidden":
         names = [shortened(name, 80) for name in forbidden[:MOST]]
         return f"{exercise.name}: {not_allowed(right, len(result.cases), names)}"
-    all_passed = "all cases passed, " if state == "passed" else ""
+    met = f"all criteria {MET}, " if exercise.is_made else f"all cases {PASSED}, "
+    all_passed = met if state == "passed" else ""
     return f"{exercise.name}: {all_passed}{result.points:g} of {exercise.max_points:g} points"
 
 
@@ -93,16 +95,17 @@ def all_or_nothing(result: Result) -> list[str]:
 
 def findings(result: Result) -> list[Finding]:
     """What is wrong: mistakes by name, else what the numbers have in common, else that nothing is known."""
+    exercise = result.exercise
     failed = [c for c in result.cases if not c.verdict.passed]
     found = []
     for mistake in result.mistakes:
         everywhere = {c.verdict.case for c in failed} <= set(mistake.cases)
-        where = "" if everywhere else f"in {numbered(_numbers(result, mistake.cases))}"
+        where = "" if everywhere else f"in {numbered(_numbers(result, mistake.cases), exercise)}"
         found.append(Finding(f"Diagnosis ({mistake.name})", mistake.says, where, mistake.line))
     if not found and result.pattern:
         found.append(Finding("Pattern", result.pattern))
-    if not found and not result.exercise.is_made and any(c.verdict.status == "failed" for c in failed):
-        found.append(Finding(NOT_SAID if result.exercise.sealed else "No known mistake gives this", ""))
+    if not found and not exercise.is_made and any(c.verdict.status == "failed" for c in failed):
+        found.append(Finding(NOT_SAID if exercise.sealed else "No known mistake gives this", ""))
     return found
 
 
@@ -122,14 +125,15 @@ def seen_in_cases(result: Result) -> list[Seen]:
 
 
 def _seen(result: Result, cases: list[Explained], means: str, about: str) -> Seen:
+    exercise = result.exercise
     names, texts = [c.verdict.case for c in cases], [_observed(c) for c in cases]
     others = "in the others" if len(texts) > 2 else "in the other"
     text = texts[0] if len({*texts}) == 1 else f"{texts[0]}. Likewise {others}"
     was_run = cases[0].verdict.status != "not-run"
     notes = tuple(map(shortened, cases[0].verdict.notes))
     if len(cases) == len(result.cases):
-        return Seen(f"all {len(cases)} cases", "", text, means, about, notes, was_run)
-    where = numbered(_numbers(result, names)), shortened("; ".join(names))
+        return Seen(f"all {len(cases)} {unit_of(exercise)}", "", text, means, about, notes, was_run)
+    where = numbered(_numbers(result, names), exercise), shortened("; ".join(names))
     return Seen(*where, text, means, about, notes, was_run)
 
 
@@ -179,7 +183,23 @@ def _numbers(result: Result, names: Sequence[str]) -> list[int]:
     return [n for n, case in enumerate(result.cases, 1) if case.verdict.case in names]
 
 
-def numbered(numbers: list[int]) -> str:
+def unit_of(exercise: Exercise, count: int = 2) -> str:
+    """What is counted: cases, or criteria where the learner makes something."""
+    one, more = ("criterion", "criteria") if exercise.is_made else ("case", "cases")
+    return one if count == 1 else more
+
+
+def how_many_passed(result: Result) -> str:
+    """ "7 of 8 cases passed", "2 of 5 criteria met"."""
+    passed = MET if result.exercise.is_made else PASSED
+    right = sum(case.verdict.passed for case in result.cases)
+    return f"{right} of {len(result.cases)} {unit_of(result.exercise)} {passed}"
+
+
+MET, PASSED = "met", "passed"
+
+
+def numbered(numbers: list[int], exercise: Exercise) -> str:
     """ "case 2", "cases 1–4, 6"."""
     runs: list[list[int]] = []
     for n in numbers:
@@ -188,7 +208,7 @@ def numbered(numbers: list[int]) -> str:
         else:
             runs.append([n])
     parts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
-    return f"{'case' if len(numbers) == 1 else 'cases'} {', '.join(parts)}"
+    return f"{unit_of(exercise, len(numbers))} {', '.join(parts)}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """The result of one submission as plain text: what `sdpa check` prints."""
 
-from sdpa_helpers.checking.wording import NOT_SAID, numbered, shortened
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.wording import NOT_SAID, numbered, shortened, unit_of
 from sdpa_helpers.grading.result import GradedCase, GradedExercise, GradedNotebook, NamedMistake
 from sdpa_helpers.lessons.registry import find
 
@@ -26,7 +27,8 @@ def report(result: GradedNotebook) -> str:
 def _exercise(exercise: GradedExercise) -> list[str]:
     """Its points, what is wrong, then what was seen, each once, with the cases that it is about."""
     lines = [f"  {exercise.name}: {exercise.points:g} of {exercise.max_points:g}"]
-    lines += [f"    {_diagnosis(exercise, mistake)}" for mistake in exercise.mistakes]
+    asked = find(exercise.name)
+    lines += [f"    {_diagnosis(exercise, mistake, asked)}" for mistake in exercise.mistakes]
     if exercise.pattern and not exercise.mistakes:
         lines.append(f"    Pattern: {exercise.pattern}")
     by_message: dict[str, list[int]] = {}
@@ -34,20 +36,19 @@ def _exercise(exercise: GradedExercise) -> list[str]:
         if case.message:
             by_message.setdefault(_seen(case, exercise.mistakes), []).append(n)
     for message, cases in by_message.items():
-        which = f"all {len(cases)} cases"
+        which = f"all {len(cases)} {unit_of(asked)}"
         if len(cases) < len(exercise.cases):
-            which = f"{numbered(cases)} ({shortened('; '.join(exercise.cases[n - 1].case for n in cases))})"
+            which = f"{numbered(cases, asked)} ({shortened('; '.join(exercise.cases[n - 1].case for n in cases))})"
         lines.append(f"    {which}: {_inside(message)}")
-    asked = find(exercise.name)
     if _is_unexplained(exercise) and asked.sealed and not asked.is_made:
         lines.append(f"    {NOT_SAID}.")
     return lines
 
 
-def _diagnosis(exercise: GradedExercise, mistake: NamedMistake) -> str:
+def _diagnosis(exercise: GradedExercise, mistake: NamedMistake, asked: Exercise) -> str:
     failed = [n for n, case in enumerate(exercise.cases, 1) if not case.passed]
     explained = [n for n, case in enumerate(exercise.cases, 1) if case.case in mistake.cases]
-    where = "" if {*failed} <= {*explained} else f", in {numbered(explained)}"
+    where = "" if {*failed} <= {*explained} else f", in {numbered(explained, asked)}"
     return f"Diagnosis ({mistake.name}){where}: {mistake.says}"
 
 

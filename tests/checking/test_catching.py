@@ -100,7 +100,7 @@ def test_who_is_left_is_named_with_what_each_case_catches():
     assert len(told.notes) == 4
     two = missed([(([1, 1, 1],), 1), (([2, 0, 2, 0],), 1)], 2)
     assert two.seen == "3 of 6 are caught; this point needs 5"
-    assert two.notes[0] == "Test case 1 catches 3 (0 alone), test case 2 catches 3 (0 alone)."
+    assert two.notes[0] == "Test case 1 catches 3 (0 of them alone), test case 2 catches 3 (0 of them alone)."
     assert missed([(([0, 0, 0],), 0)], 2).notes == ()  # it is said once, at the first point that is missed
 
 

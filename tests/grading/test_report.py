@@ -39,7 +39,7 @@ def test_what_is_wrong_is_said_once_and_before_what_was_seen():
     ("sealed", "pattern", "ends"), [(True, "", True), (True, "Twice.", False), (False, "", False)]
 )
 def test_homework_says_that_it_is_not_diagnosed(monkeypatch, sealed, pattern, ends):
-    monkeypatch.setattr(report_module, "find", lambda name: SimpleNamespace(sealed=sealed))
+    monkeypatch.setattr(report_module, "find", lambda name: SimpleNamespace(is_made=False, sealed=sealed))
     told = "    Homework: right or wrong, case by case, without a diagnosis."
     assert printed("Wrong.", "", pattern=pattern).endswith(told) is ends
     assert told not in printed("", "")

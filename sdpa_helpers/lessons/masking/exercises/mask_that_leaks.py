@@ -77,7 +77,7 @@ def _by_a_thread(value):
     mask = _made(value)
     passing = int((mask[5, 1:5] & mask[1:5, 0]).sum())
     if passing != 1:
-        raise Misses("more-than-one-way", f"{passing} tokens pass it on, and there is to be one only")
+        raise Misses("more-than-one-way", f"{passing} tokens pass it on; there should be one")
     if mask[5, 1:5].sum() < 2 or mask[1:5, 0].sum() < 2:
         raise Misses(
             "too-bare", "token 5 sees fewer than two of the tokens 1 to 4, or fewer than two see token 0"
