@@ -76,7 +76,7 @@ def _when() -> str:
 
     def agree(condition: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]) -> bool:
         q, K = condition(rng.standard_normal(3), rng.standard_normal((6, 3)))
-        return int(np.argmax(K @ q)) == int(np.argmax(unit(K) @ q))
+        return bool((K @ q).argmax() == (unit(K) @ q).argmax())
 
     return next(name for name, condition in conditions.items() if all(agree(condition) for _ in range(300)))
 
