@@ -76,7 +76,7 @@ def test_definitions_rubrics_and_notebooks_agree(course):
         for e in written_of(lesson):
             assert list(guides(lesson)[e.name]) == [c.key for c in e.criteria]
             at = next(i for i, c in enumerate(cells) if c.source.startswith(LINE.format(name=e.name)))
-            prompt = cells[at - 1].source
+            prompt = next(c.source for c in reversed(cells[:at]) if c.cell_type == "markdown")
             head = (
                 f"Difficulty {e.difficulty} of 5 · {e.minutes} minutes · {e.max_points:g} points · in words"
             )
