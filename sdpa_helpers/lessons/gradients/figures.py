@@ -26,6 +26,7 @@ from sdpa_helpers.show.figures import (
     INK,
     OUTPUT,
     PAPER,
+    SHADE,
     SKY,
     VALUE,
     WEIGHT,
@@ -176,7 +177,7 @@ def plot_backward(
         for text in ax.texts:
             text.set_fontsize(10)
         for i, j in np.argwhere(hidden):
-            ax.plot([j - 0.42, j + 0.42], [i + 0.42, i - 0.42], color=FAINT, linewidth=1)
+            ax.plot([j - 0.42, j + 0.42], [i + 0.42, i - 0.42], color=SHADE, linewidth=1)
     *_, last = matrices.values()
     facts = "; ".join(
         f"{row}: " + ", ".join(f"{key} {write(v, 2)}" for key, v in zip(columns, line, strict=True))
