@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 LONGEST = 200  # characters
 DEEPEST = 20  # brackets inside each other
@@ -69,14 +70,14 @@ _ARITHMETIC = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Names:
     """The names that may stand in a formula."""
 
     spellings: Mapping[str, tuple[str, ...]]
     """The name as the course writes it → how it may be typed, in small letters and without underscores."""
 
-    @property
+    @cached_property
     def pattern(self) -> re.Pattern[str]:
         """What finds a name, the longest first."""
         every = sorted((s for known in self.spellings.values() for s in known), key=len, reverse=True)

@@ -16,6 +16,8 @@ SEEDS = [PUBLIC_SEED, "another"]
 
 EVERY_EXERCISE = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
 """One item an exercise: it tries all seeds and answers, and its message lists every one that fails."""
+EVERY_OWN = pytest.mark.parametrize("exercise", [e for e in EXERCISES if not e.whole], ids=lambda e: e.name)
+"""Without code to mend, whose cases and wrong answers are those of the exercise that it comes from."""
 
 NONSENSE = [None, "text", [1.0], 0, float("nan"), {"a": 1}, (1, 2, 3)]
 
@@ -47,14 +49,14 @@ def test_the_reference_scores_full_marks(exercise):
     assert exercise.max_points > 0
 
 
-@pytest.mark.parametrize("exercise", [e for e in EXERCISES if not e.whole], ids=lambda e: e.name)
+@EVERY_OWN
 def test_every_wrong_answer_is_rejected_and_named(exercise):
     tried = [(w, seed, try_out(exercise, w.function, seed)) for w in exercise.wrong for seed in SEEDS]
     assert len(tried) == len(exercise.wrong) * len(SEEDS)
     assert not [(w.name, seed, told(r)) for w, seed, r in tried if not rejected_and_named(r, w)]
 
 
-@EVERY_EXERCISE
+@EVERY_OWN
 def test_every_other_right_answer_passes(exercise):
     tried = {
         (number, seed): try_out(exercise, right, seed)
@@ -72,7 +74,7 @@ def test_the_untouched_stub_is_not_attempted(exercise):
     assert {c.verdict.status for c in result.cases} == {"not-attempted"}
 
 
-@EVERY_EXERCISE
+@EVERY_OWN
 def test_nonsense_earns_nothing_or_only_what_it_gets_right(exercise):
     tried = {repr(nonsense): try_out(exercise, lambda *inputs, n=nonsense: n) for nonsense in NONSENSE}
     assert not [nonsense for nonsense, result in tried.items() if result.passed]
@@ -82,7 +84,7 @@ def test_nonsense_earns_nothing_or_only_what_it_gets_right(exercise):
     assert not [(nonsense, c.verdict.case) for nonsense, c in failed if not c.message]
 
 
-@EVERY_EXERCISE
+@EVERY_OWN
 def test_an_error_in_the_answer_is_a_verdict(exercise):
     def broken(*inputs):
         raise RuntimeError("the learner's own words")
@@ -111,14 +113,14 @@ def test_the_public_and_a_secret_seed_differ(exercise):
     assert public != secret
 
 
-@EVERY_EXERCISE
+@EVERY_OWN
 def test_invariants_hold_for_the_reference(exercise):
     for seed in SEEDS:
         for truth in truths(exercise, seed):
             assert all(i.holds(truth.inputs, values_of(truth.expected)) for i in exercise.invariants)
 
 
-@EVERY_EXERCISE
+@EVERY_OWN
 def test_judging_is_pure(exercise):
     truth = truths(exercise, "pure")[0]
     answer = observe(exercise.wrong[0].function, truth.inputs)
