@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking import made_value
-from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.checking.diagnose import assess, try_out
 from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criterion
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.checking.observe import Answer, Watch, describe_made, observe, pack_answer, unpack_answer
 from sdpa_helpers.checking.render import card, report_text
-from sdpa_helpers.lessons.registry import all_exercises
+from sdpa_helpers.lessons.registry import all_exercises, find
 
 MADE = [exercise for exercise in all_exercises().values() if exercise.is_made]
 EVERY_MADE = pytest.mark.parametrize("exercise", MADE, ids=lambda e: e.name)
@@ -118,6 +118,14 @@ def test_what_no_check_writes_is_refused_in_a_sentence(text):
 def test_a_forged_answer_is_none(change):
     with pytest.raises(ValueError, match=r".+"):
         unpack_answer(pack_answer(describe_made((3, 7))) | change)
+
+
+def test_something_made_where_a_number_belongs_is_the_wrong_kind():
+    exercise = find("dot_product")
+    known = truths(exercise, PUBLIC_SEED)
+    result = assess(exercise, [describe_made([1, 2])] * len(known), PUBLIC_SEED)
+    assert {c.verdict.fault for c in result.cases} == {"wrong-kind"}
+    assert result.points == 0
 
 
 def _pair(value):

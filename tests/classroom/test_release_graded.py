@@ -23,6 +23,7 @@ from sdpa_helpers.classroom.copies import copies_in
 from sdpa_helpers.classroom.homework import chosen, homework
 from sdpa_helpers.classroom.release import release, without_buttons, zip_edition
 from sdpa_helpers.cli.app import app
+from sdpa_helpers.cli.teachers import _say_what_is_kept_back
 from sdpa_helpers.lessons.exercise_notebook import answer_cell
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of
 from sdpa_helpers.lessons.session import check
@@ -334,6 +335,15 @@ def test_what_one_makes_is_left_to_the_instructor_s_grader(kept_back, exercise):
     assert "your instructor's grader says what it is worth" in text
     assert "right or wrong" not in text
     assert not try_out(there, lambda: NotImplemented).attempted
+
+
+def test_the_commands_say_what_is_judged_and_not_compared(kept_back, tmp_path, capsys):
+    _say_what_is_kept_back(kept_back, tmp_path)
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"judged by your grader alone, as nothing there can be sealed: {MADE[0].name}" in told
+    ran = CliRunner().invoke(app, ["mutants", MADE[0].name])
+    assert ran.exit_code == 2
+    assert "no case can miss a mutant" in " ".join(ran.output.split())
 
 
 def test_the_command_refuses_what_it_does_not_know(tmp_path):

@@ -365,6 +365,11 @@ BATCH = (
                 "def sliding_window_mask(n_q, n_k, window):\n    i, j = np.ogrid[:n_q, :n_k]\n"
                 "    return (j <= i) & (j >= i - window)"
             ),
+            "test_cases_for_masked_softmax": wrong(
+                "def test_cases_for_masked_softmax():\n    hidden = [[True, True, False], [False, False, False]]\n"
+                "    return [(([[0, 0, 9], [1, 2, 3]], hidden), np.array([[1, 1, 0], [0, 0, 0]]) / 2)]"
+            ),
+            "mask_that_leaks": wrong("def mask_that_leaks():\n    return np.tri(6, dtype=bool)"),
         },
     ),
     HandedIn(
