@@ -93,7 +93,7 @@ PREDICTIONS = (
             ),
         ),
         after="Row i of the weights has one number for each **key**, and each of these numbers multiplies one **value**: "
-        "oᵢ = Σ_{j} w_{ij} v_{j}. The same j counts both. A key without a value would find something that has no content.",
+        "oᵢ = Σ_{j} w_{ij} v_{j}. The same j counts both. A key without a value would point at nothing.",
     ),
     Prediction(
         "weight_on_zero_vectors",

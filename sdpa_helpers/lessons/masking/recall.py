@@ -44,7 +44,7 @@ QUESTIONS = (
     Recalled(
         Prediction(
             "shapes_of_weights_and_output",
-            "`Q` has shape (3, 4), `K` (5, 4), `V` (5, 2). What shapes have the weights and the output?",
+            "`Q` has shape (3, 4), `K` (5, 4), `V` (5, 2). What are the shapes of the weights and of the output?",
             (
                 Option(
                     "(3, 5) and (3, 2)",
@@ -66,7 +66,7 @@ QUESTIONS = (
     Recalled(
         Prediction(
             "columns_add_up",
-            "In a matrix of weights every **column** adds up to 1, and the rows do not. Which mistake was made?",
+            "In a matrix of weights every **column** adds up to 1, and the rows do not. What is the mistake?",
             (
                 Option(
                     "softmax ran along the wrong axis",

@@ -64,7 +64,7 @@ QUESTIONS = (
     Recalled(
         Prediction(
             "scores_that_raise_an_error",
-            "`Q` has shape (4, 3), `K` has shape (5, 3), and `Q @ K` raises an error. Which mistake was made?",
+            "`Q` has shape (4, 3), `K` has shape (5, 3), and `Q @ K` raises an error. What is the mistake?",
             (
                 Option(
                     "K has to be transposed",
@@ -76,7 +76,7 @@ QUESTIONS = (
                 ),
                 Option(
                     "the scores have to be divided by √3",
-                    "That step does belong to attention. It changes numbers, never a shape.",
+                    "Attention does need that step. But it changes numbers, never a shape.",
                 ),
             ),
         ),
