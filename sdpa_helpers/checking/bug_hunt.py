@@ -12,7 +12,7 @@ import numpy as np
 from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, Misses, WrongAnswer, criterion
 from sdpa_helpers.checking.judge import difference
 from sdpa_helpers.checking.observe import Answer, call
-from sdpa_helpers.checking.prompt import source_called
+from sdpa_helpers.checking.prompt import source_called, written
 
 MOST_NUMBERS = 100
 """In an input, all arguments together: a bug shows on small ones, and whatever came is then quick to try."""
@@ -117,7 +117,7 @@ class Hunt:
         inputs = self._inputs(value)
         right = self._right(inputs)
         if not difference(right, call(self.shown, _copies(inputs))).fault:
-            raise Misses("does-not-show", "the code is right on this input")
+            raise Misses("does-not-show", "the code is right on this input", _both_return(right))
 
     def _right(self, inputs: Inputs) -> Answer:
         """What right answers return, if they agree."""
@@ -195,6 +195,12 @@ def _argument(kind: Kind, part: Any) -> Any:
 
 def _copies(inputs: Inputs) -> Inputs:
     return tuple(np.array(part) if isinstance(part, np.ndarray) else part for part in inputs)
+
+
+def _both_return(right: Answer) -> str:
+    """What comes back, where it is short enough to be compared by hand."""
+    few = right.array is not None and right.array.size <= 8
+    return f"both return {written(right.array)}" if few else ""
 
 
 def _has_nan(answer: Answer) -> bool:
