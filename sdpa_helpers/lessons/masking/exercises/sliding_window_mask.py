@@ -218,7 +218,7 @@ EXERCISE = Exercise(
     hints=(
         "With window = 3, which keys does query 5 see? Write down i − j for each of them.",
         "The distance i − j runs from 0 (itself) to window − 1. Two comparisons, joined by &.",
-        "`distance = np.arange(n_q)[:, None] - np.arange(n_k)`; both comparisons need brackets around them.",
+        "`distance = np.arange(n_q)[:, None] - np.arange(n_k)`; both comparisons need parentheses around them.",
     ),
     invariants=(
         Invariant("sees-the-future", FUTURE, no_future()),

@@ -17,7 +17,7 @@ from sdpa_helpers.lessons.softmax.exercises.shared import (
 )
 from sdpa_helpers.lessons.softmax.exercises.softmax import softmax
 
-PROMPT = r"""`log_softmax(x, axis=-1)`: the logarithms of the softmax weights. Losses are made of these.
+PROMPT = r"""`log_softmax(x, axis=-1)`: the logarithms of the softmax weights. Losses are computed from these.
 
 - `x`: scores, any number of axes; −∞ allowed, one finite entry in each row at least.
 - `axis`: the axis along which the weights sum to 1.

@@ -90,7 +90,7 @@ MISTAKES = Products(
 EXERCISE = Exercise(
     name="temperature_for_ratio",
     lesson="03_softmax",
-    title="Sharper attention, to order",
+    title="As sharp as you like",
     prompt=PROMPT,
     examples=(
         Example((1, 10)),
