@@ -98,10 +98,10 @@ PREDICTIONS = (
     ),
     Prediction(
         "shape_of_scores",
-        "`Q` has shape (4, 3) and `K` has shape (5, 3). What is the shape of S = QKᵀ?",
+        "`Q` has shape (4, 3) and `K` has shape (5, 3). What is the shape of S = QK^{T}?",
         (
             Option("(4, 5)", "One row for each query, one column for each key."),
-            Option("(5, 4)", "That is KQᵀ: the same twenty numbers, with one row for each *key*."),
+            Option("(5, 4)", "That is KQ^{T}: the same twenty numbers, with one row for each *key*."),
             Option(
                 "(3, 3)", "As if queries and keys were summed over. The axis that goes is the shared d_{k}."
             ),
