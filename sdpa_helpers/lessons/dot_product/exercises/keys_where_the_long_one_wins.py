@@ -8,8 +8,8 @@ PROMPT = r"""`keys_where_the_long_one_wins()`: a score grows with the key's leng
 
 Return `(q, K)`:
 
-- `q`, shape `(d,)`: a query, with `d` from 2 to 8.
-- `K`, shape `(2, d)`: two keys. The first is the better match, the second is longer.
+- `q`, shape `(d_k,)`: a query, with `d_k` from 2 to 8.
+- `K`, shape `(2, d_k)`: two keys. The first is the better match, the second is longer.
 - Use finite numbers between −100 and 100, and no vector of zeros.
 
 Your example earns a point for each of these:
@@ -21,7 +21,7 @@ Your example earns a point for each of these:
 
 
 def keys_where_the_long_one_wins():
-    """A query and two keys; the second points further away and scores higher -> q (d,), K (2, d)."""
+    """A query and two keys; the second points further away and scores higher -> q (d_k,), K (2, d_k)."""
     q = np.array([1.0, 0.0])
     K = np.array([[1.0, 0.0], [4.0, 8.0]])
     return q, K
@@ -37,7 +37,9 @@ def _made(value):
         raise Misses("no-query-and-keys", "the query and the keys are not arrays of numbers") from None
     if q.ndim != 1 or not 2 <= q.size <= 8 or K.shape != (2, q.size):
         shapes = f"they are {q.shape} and {K.shape}"
-        raise Misses("no-query-and-keys", "the shapes are not (d,) and (2, d) with d from 2 to 8", shapes)
+        raise Misses(
+            "no-query-and-keys", "the shapes are not (d_k,) and (2, d_k) with d_k from 2 to 8", shapes
+        )
     if not (np.abs(q).max() <= 100 and np.abs(K).max() <= 100):
         raise Misses("no-query-and-keys", "a number is not between −100 and 100")
     lengths = np.linalg.norm(K, axis=1) * np.linalg.norm(q)
@@ -143,7 +145,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "no-query-and-keys",
             lambda: (np.ones((2, 3)), np.ones(3)),
-            "What came back is not a query of shape `(d,)` and keys of shape `(2, d)`, in this order, with numbers "
+            "What came back is not a query of shape `(d_k,)` and keys of shape `(2, d_k)`, in this order, with numbers "
             "between −100 and 100.",
         ),
     ),

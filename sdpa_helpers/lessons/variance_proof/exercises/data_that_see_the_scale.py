@@ -62,7 +62,7 @@ def _why_blind(Q, K, V):
     """What makes every scale, or nearly every one, give the same here."""
     scores = Q @ K.T
     if Q.shape[1] == 1:
-        return "width-of-one", "d_k is 1 here, so all three scales are the same number"
+        return "width-of-one", "dₖ is 1 here, so all three scales are the same number"
     if np.ptp(V, axis=0).max() < 1e-9:
         return "equal-values", "all values are the same here, so any weights give the same output"
     if np.ptp(scores, axis=1).max() < 1e-9:
@@ -142,7 +142,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "width-of-one",
             _pair((4, 0), 1),
-            "With d_k = 1 there is nothing to tell: 1, 1/√1 and 1/1 are one number. Take wider vectors.",
+            "With dₖ = 1 there is nothing to tell: 1, 1/√1 and 1/1 are one number. Take wider vectors.",
         ),
         WrongAnswer(
             "scores-far-apart",
@@ -153,7 +153,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "too-little-to-see",
             _pair((0.1, 0), 16),
-            "The scale changes your output, but hardly. Scores that differ by about √d_k once they are not scaled, and "
+            "The scale changes your output, but hardly. Scores that differ by about √dₖ before they are scaled, and "
             "values of 1 and −1, show it best.",
         ),
         WrongAnswer(
@@ -169,8 +169,8 @@ EXERCISE = Exercise(
     hints=(
         "Take one query and two keys. What may the two scores not be, and what may the two values not be?",
         "Let the second key score 0. The first key's weight is then 1/(1 + e⁻ˢ) with s the scaled score: choose the "
-        "score so that s, s√d_k and s/√d_k give three quite different weights.",
-        "With d_k = 16, scores of 4 and 0 become 4, 1 and 1/4 under the three scales, and values of 1 and −1 spread "
+        "score so that s, s√dₖ and s/√dₖ give three quite different weights.",
+        "With dₖ = 16, scores of 4 and 0 become 4, 1 and 1/4 under the three scales, and values of 1 and −1 spread "
         "the three weights of 0.98, 0.73 and 0.56 apart.",
     ),
 )
