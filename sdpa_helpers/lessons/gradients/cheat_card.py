@@ -73,7 +73,7 @@ CARD = CheatCard(
         "A score rises if its value lies where the output should go.",
         "Without the scale the gradient of the *median* query vanishes where d_{k} is large and keys are few. The "
         "*mean* at the queries is larger than with the scale: a few queries get nearly all of it.",
-        "Check gradients in float64 against something that shares no code, and look for NaN first.",
+        "The factor 1/√d_{k} comes in twice: once on the scores, and once more in the chain rule of dQ and dK.",
     ),
     picture=draw,
 )
