@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from sdpa_helpers.lessons.checkup import doctor
     from sdpa_helpers.lessons.ladder import ladder
+    from sdpa_helpers.lessons.mine import yours
     from sdpa_helpers.lessons.remember import remember
     from sdpa_helpers.lessons.session import check, hint, progress, solution
     from sdpa_helpers.show.visualiser import walk_through
@@ -42,6 +43,7 @@ __getattr__, __all__ = offer(
         "lessons.session": ("check", "hint", "solution", "progress"),
         "lessons.ladder": ("ladder",),
         "lessons.remember": ("remember",),
+        "lessons.mine": ("yours",),
         "show.visualiser": ("walk_through",),
         "lessons.checkup": ("doctor",),
     },
