@@ -343,7 +343,7 @@ CLAIMS = (
     _claim(
         12, "A", 9,
         "At d_k = 512 raw scores regularly reach ±22.6.",
-        "√512 = {root:.2f} is one standard deviation: {beyond_percent:.0f} % lie beyond, the mean size is "
+        "√512 = {root:.2f} is one standard deviation: {beyond_percent:.0f}% lie beyond, the mean size is "
         "{mean_size:.0f}, and the best of 1000 keys scores {best:.0f}.",
         _reach, lambda v: _judge(_near(v["root"], 22.6, 0.01), v["beyond_percent"] < 50 and v["best"] > 2 * v["root"]),
     ),
