@@ -11,7 +11,7 @@ GUIDES = {
         ),
         "sum": Guide(
             "The variance of the sum is the sum of the variances, because different products have covariance 0, because "
-            "different coordinates are independent. An induction that adds one product at a time is as good; so is the weaker "
+            "the pairs (qᵢ, kᵢ) they are made of are independent. An induction that adds one product at a time is as good; so is the weaker "
             "assumption that q is independent of k and one of them has uncorrelated coordinates. 1 point for the step, 1 "
             "for naming the assumption.",
             "“Variances add up”, as if they always did; or the independence of q from k is named here.",
@@ -42,7 +42,7 @@ GUIDES = {
 MODEL_ANSWERS = {
     "proof_in_words": r"""The score is the sum of the $d_k$ products $q_ik_i$. Take one of them. Because $q_i$ and $k_i$ are independent, the mean of the product is the product of the means, $E[q_ik_i] = 0 \cdot 0 = 0$: this uses mean 0. So its variance is its mean square. The squares are independent as well, since functions of independent numbers are, hence $E[q_i^2k_i^2] = E[q_i^2]\,E[k_i^2]$. With mean 0 a mean square is a variance, so this is $1 \cdot 1 = 1$: here mean 0 comes in again, and variance 1.
 
-Now the sum. The variance of a sum is the sum of all variances plus twice the covariance of every pair. Different products are made of different coordinates, which are independent, so each of these covariances is 0. There remain $d_k$ variances of 1 each: $\mathrm{Var}(q\cdot k) = d_k$. Nowhere did the shape of the distributions matter.""",
+Now the sum. The variance of a sum is the sum of all variances plus twice the covariance of every two of them. Different products are made of different pairs $(q_i, k_i)$, which are independent, so each of these covariances is 0. There remain $d_k$ variances of 1 each: $\mathrm{Var}(q\cdot k) = d_k$. Nowhere did the shape of the distributions matter.""",
     "not_the_limit_theorem": r"""The central limit theorem is about the *shape*: with more and more terms the distribution of the score gets closer to a bell. It does not say how wide the bell is. The variance follows from independence, mean 0 and variance 1, and it is $d_k$ exactly, for every $d_k$.
 
 Toss one coin for the query and one for the key, so $d_k = 1$. The four pairs give the scores $1, -1, -1, 1$: mean 0, variance 1 $= d_k$, and nothing like a bell. On the other hand take $d_k = 64$ independent normal coordinates with mean 1 and variance 1. The score looks almost like a bell, and its variance is $64 \cdot (1 + 1 + 1) = 192$.""",

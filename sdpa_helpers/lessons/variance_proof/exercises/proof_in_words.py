@@ -4,7 +4,7 @@ from sdpa_helpers.checking.written_exercise import Criterion, WrittenExercise
 
 PROMPT = r"""Prove in words that $\mathrm{Var}(q\cdot k) = d_k$, for someone who knows what a mean, a variance and *independent* are. Four to eight sentences will do; formulas between dollar signs are welcome.
 
-You may assume that all coordinates have mean 0 and variance 1, that the two factors of each product are independent, and that different coordinates are independent. Say at every step which of these it uses.
+You may assume that all coordinates have mean 0 and variance 1, that $q_i$ is independent of $k_i$, and that the pairs $(q_i, k_i)$ are independent of one another. Say at every step which of these it uses.
 """
 
 EXERCISE = WrittenExercise(
