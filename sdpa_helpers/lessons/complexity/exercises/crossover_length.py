@@ -204,7 +204,7 @@ EXERCISE = Exercise(
         lambda d_model, mlp_ratio=4: (12 + 6 * mlp_ratio) * d_model / 6,
     ),
     hints=(
-        "Section 3 has a table of the three parts. Where does mlp_ratio go in it?",
+        "Section 2 of the lesson counts the three parts. Where does mlp_ratio go in them?",
         "Four projections: 8·n·d². Two matrices of the MLP: 4·r·n·d². Attention: 4·n²·d. Set the "
         "last equal to the others.",
         "Divide both sides by 4·n·d: `n = (2 + ...) * d_model`.",
