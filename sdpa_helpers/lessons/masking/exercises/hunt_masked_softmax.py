@@ -13,7 +13,7 @@ HUNT = Hunt(
     lines=(3,),
     kinds=("numbers", "mask"),
     innocent={
-        4: "Line 4 is right: what may not be seen gets 0, and no exponential above 1 arises where the maximum is the right one.",
+        4: "Line 4 is right: what may not be seen gets 0, and with the right maximum no exponential that counts is above 1.",
         5: "Line 5 is right: hidden keys add 0 to the sum.",
         6: "The guard in line 6 is right: a row that sees nothing gives zeros. Here it only hides what went wrong before.",
     },
