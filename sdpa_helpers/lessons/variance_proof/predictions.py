@@ -15,7 +15,7 @@ PREDICTIONS = (
         ),
         after="The same count for more coordinates: with dₖ = 6 there are 4⁶ = 4,096 pairs, still few enough to look at "
         "all of them. The variance is exactly dₖ, from the very first row on. The largest score is dₖ too, "
-        "but only if every coin agrees, which becomes rare.",
+        "but only when every coin agrees, which becomes rare.",
         measured="{:.0f}",
     ),
     Prediction(
@@ -31,7 +31,7 @@ PREDICTIONS = (
             ),
             Option(
                 "32",
-                "About 32 products are +1. But the other 32 are −1 and take it all back.",
+                "About 32 products are +1, but the other 32 are −1 and cancel them.",
                 right=(31.5, 32.5),
             ),
             Option("64", "That is the variance. The standard deviation is its root.", right=(63.5, 64.5)),
@@ -77,12 +77,10 @@ PREDICTIONS = (
         (
             Option(
                 "normal",
-                "A normal coordinate can be 3 or 4, which no coin can. But its variance is 1 all the same.",
+                "A normal coordinate can be 3 or 4, which no coin can, yet its variance is still 1.",
             ),
-            Option(
-                "uniform", "It spreads evenly up to ±√3 and looks wide. But its variance is 1 all the same."
-            ),
-            Option("coins", "A coin is never small. But its variance is 1 all the same."),
+            Option("uniform", "It spreads evenly up to ±√3 and looks wide, but its variance is also 1."),
+            Option("coins", "A coin is never close to 0, but its variance is 1 like the others."),
             Option(
                 "none: all the same",
                 "The proof uses means, variances and independence. It never mentions a shape.",
@@ -95,7 +93,7 @@ PREDICTIONS = (
         "one_coin",
         "Take all four pairs of coins at dₖ = 1; nothing is sampled. What is the variance of their score?",
         (
-            Option("0", "A single term has nothing to add up. But it is +1 or −1, and these differ."),
+            Option("0", "A single term has nothing to add up, but it is sometimes +1 and sometimes −1."),
             Option("exactly 1", "Two scores are +1, two are −1: mean 0, mean square 1.", right=1.0),
             Option(
                 "only roughly 1",
@@ -111,10 +109,12 @@ PREDICTIONS = (
         "dₖ = 64, and every coordinate of q and of k has mean 1 and variance 1. "
         "The article says 64. What is the variance of the score?",
         (
-            Option("64", "The article's formula. It ignores what the means let through.", right=(55, 73)),
+            Option(
+                "64", "This is the article's formula, which leaves out what the means add.", right=(55, 73)
+            ),
             Option(
                 "128",
-                "64 · (1 + 1): one vector's mean is in it. The other vector's counts as well.",
+                "64 · (1 + 1): this counts the mean of one vector and forgets the other's.",
                 right=(115, 141),
             ),
             Option("192", "64 times step 3: 64 · (1·1 + 1·1² + 1·1²).", right=(180, 204)),
@@ -145,11 +145,11 @@ PREDICTIONS = (
             ),
             Option(
                 "q = k",
-                "Each coordinate by itself is as the proof wants it. But qᵢ and kᵢ are one and the same number.",
+                "Each coordinate on its own is as the proof assumes, but qᵢ and kᵢ are the same number.",
             ),
             Option(
                 "kᵢ correlated with qᵢ",
-                "Different coordinates are still independent. But step 1 no longer holds, and the mean moves.",
+                "Different coordinates are still independent, but step 1 no longer holds, and the mean moves.",
             ),
         ),
         after="**Correlated within both** is the worst: the covariances of step 5 are no longer 0, and there are "
@@ -166,12 +166,12 @@ PREDICTIONS = (
         (
             Option(
                 "about 64",
-                "As if the correlation undid what the means did. Nothing in the sum pulls back.",
+                "The correlation would have to undo what the means did, and no term of the sum is negative.",
                 right=(55, 73),
             ),
             Option(
                 "about 96",
-                "As if effects simply added up: 32 from the means, 0 from the correlation.",
+                "This adds the two effects separately: 32 from the means, 0 from the correlation.",
                 right=(85, 107),
             ),
             Option(
@@ -202,12 +202,12 @@ PREDICTIONS = (
             ),
             Option(
                 "8",
-                "The coordinates are dependent, but uncorrelated. That is all it takes.",
+                "The coordinates are dependent but uncorrelated, and the formula needs no more than that.",
                 right=(7.7, 8.3),
             ),
             Option(
                 "clearly larger than 8",
-                "As if dependence always added covariance. Here each covariance is 0.",
+                "Dependence often adds covariance, but here each covariance is 0.",
                 right=(8.3, 99),
             ),
         ),
@@ -228,7 +228,7 @@ PREDICTIONS = (
             Option("about 0.25", "That is what 1/√dₖ gives. 1/dₖ is 64 times smaller.", right=(0.2, 0.3)),
             Option(
                 "about 0.5",
-                "It sounds like a safe middle. But scores of ±1/64 can't move softmax that far.",
+                "It sounds like a safe middle, but scores of ±1/64 can't move softmax that far.",
                 right=(0.45, 0.55),
             ),
             Option(
@@ -253,12 +253,12 @@ PREDICTIONS = (
         (
             Option(
                 "larger",
-                "As for normal coordinates. But those have products of any size; a coin's are ±1.",
+                "It would be for normal coordinates, whose products can have any size. A coin's are ±1.",
                 right=(1.001, 99),
             ),
             Option(
                 "the same",
-                "As if only means, variances and ρ counted. That needs independence.",
+                "If q and k were independent, means and variances would be enough. Here they are not.",
                 right=(0.999, 1.0009),
             ),
             Option(
@@ -303,7 +303,7 @@ PREDICTIONS = (
         (
             Option(
                 "key 0, score −1",
-                "It has the best score. But divided by −1, the best becomes the smallest.",
+                "It has the best score, but divided by −1 the best becomes the smallest.",
                 right=0,
             ),
             Option(
