@@ -13,7 +13,7 @@ PREDICTIONS = (
             Option("60", "There are 4 · 5 scores, and each takes 3 multiplications."),
             Option(
                 "180",
-                "That is 12 · 15, every number in Q times every number in K. But the first coordinate of a query meets only the first coordinate of a key.",
+                "That is 12 · 15, every number in Q times every number in K. But the first coordinate of a query is multiplied only by the first coordinate of a key.",
             ),
         ),
         after="Each of the n_{q} n_{k} = 20 scores takes d_{k} = 3 multiplications and d_{k} − 1 = 2 additions.",
@@ -40,7 +40,7 @@ PREDICTIONS = (
         (
             Option(
                 "1",
-                "There are as many scores and as many weights as before. But each score is a sum over d_{k}.",
+                "The numbers of scores and weights stay the same, but each score is a sum over d_{k}.",
             ),
             Option(
                 "1.4",
@@ -126,7 +126,7 @@ PREDICTIONS = (
         (
             Option(
                 "about 2,300",
-                "Half the work sounds like half the length. But cheaper attention is overtaken by the rest, so it takes longer to catch up.",
+                "Half the work sounds like half the length. But cheaper attention needs a longer text to catch up with the rest.",
                 (2300, 2310),
             ),
             Option(
@@ -136,7 +136,7 @@ PREDICTIONS = (
             ),
             Option(
                 "about 6,500",
-                "That is √2 times as far, what n² would have to gain. But the rest of the layer grows with n, too.",
+                "That is √2 times as far, which would be right if the rest did not depend on n. But it grows with n, too.",
                 (6500, 6530),
             ),
             Option(
@@ -164,7 +164,7 @@ PREDICTIONS = (
             ),
             Option(
                 "about 50%",
-                "A balance of attention and the rest sounds like good design. It comes at 73,728 tokens.",
+                "An even balance sounds like good design, but it is reached only at 73,728 tokens.",
                 (45.0, 55.0),
             ),
             Option(
@@ -206,7 +206,7 @@ PREDICTIONS = (
             ),
             Option(
                 "2",
-                "There are two names, `scores` and `weights`. But a third matrix is made, without a name.",
+                "There are two names, `scores` and `weights`, but a third matrix is made without a name.",
             ),
             Option(
                 "3", "`weights / weights.sum(...)` makes a new matrix while the other two still have names."
@@ -224,12 +224,12 @@ PREDICTIONS = (
         (
             Option(
                 "decoding",
-                "It has the least to do: one query. But it reads every key and every value for that one query.",
+                "It has the least to do, but it reads every key and every value for its one query.",
             ),
             Option("fused", "It does the most work for each byte it moves."),
             Option(
                 "softmax",
-                "It is simple work on neighboring numbers. But it does next to nothing with each byte.",
+                "It is simple work on neighboring numbers, but it does very little with each byte.",
             ),
             Option(
                 "step by step",
@@ -302,7 +302,7 @@ PREDICTIONS = (
         (
             Option(
                 "equal to the last bit",
-                "The same operations in the same order would give the same bits. But a kernel is free to add in another order.",
+                "The same operations in the same order would give the same bits, but a kernel may add in another order.",
                 0.0,
             ),
             Option(
@@ -312,7 +312,7 @@ PREDICTIONS = (
             ),
             Option(
                 "an approximation",
-                "Some fast attentions are: they skip keys, or group them. But this one computes every score.",
+                "Some fast forms of attention are: they skip keys, or group them. This one computes every score.",
                 (1.0000001e-6, 1e9),
             ),
         ),
@@ -356,7 +356,7 @@ PREDICTIONS = (
             ),
             Option(
                 "the same",
-                "Fewer heads often mean less of everything. But the queries are all still there, and so are their FLOPs.",
+                "Fewer heads often mean less of everything, but here all the queries remain, and so do their FLOPs.",
                 1.0,
             ),
             Option(

@@ -45,9 +45,9 @@ QUESTIONS = (
             "Lesson 05. With 6 tokens and a causal mask, how many of the 36 pairs of a query and a key are allowed?",
             (
                 Option("15", "That is the part below the diagonal. But a token may attend to itself, too."),
-                Option("18", "That is half of 36. But the diagonal belongs to the allowed half."),
+                Option("18", "That is half of 36, but the whole diagonal is allowed."),
                 Option("21", "1 + 2 + … + 6 = 6 · 7 / 2: the lower triangle with its diagonal."),
-                Option("36", "Some programs compute all pairs. But the mask hides the later keys."),
+                Option("36", "Some programs compute all pairs, but the mask hides the later keys."),
             ),
         ),
         pairs_that_a_causal_mask_allows,
@@ -59,7 +59,7 @@ QUESTIONS = (
             (
                 Option(
                     "dividing by √dₖ",
-                    "The scale makes scores smaller. But softmax is defined for scores of any size.",
+                    "The scale makes scores smaller, but softmax is defined for scores of any size.",
                 ),
                 Option(
                     "subtracting the maximum",
@@ -67,7 +67,7 @@ QUESTIONS = (
                 ),
                 Option(
                     "dividing by the sum",
-                    "Without it the weights would not add up to 1. But they would be finite numbers.",
+                    "Without it the weights would not add up to 1, but they would be finite.",
                 ),
             ),
         ),
@@ -92,7 +92,7 @@ QUESTIONS = (
                 ),
                 Option(
                     "nothing",
-                    "Nothing is certainly safe. But more is: only gaps within a row count.",
+                    "Adding nothing is certainly safe, but so is more: only gaps within a row count.",
                 ),
             ),
         ),
