@@ -8,7 +8,7 @@ PREDICTIONS = (
         "one_score",
         "The query *small and alive* is (1, 0, −1), the key *cat* is (1, 0, −0.5). What is their dot product?",
         (
-            Option("0.5", "It subtracts the sizes: 1 − 0.5. But minus times minus is plus."),
+            Option("0.5", "It subtracts the sizes: 1 − 0.5. But a negative times a negative is positive."),
             Option(
                 "1", "It counts what both have, *alive*. But the sizes match as well, and add their share."
             ),
@@ -40,7 +40,7 @@ PREDICTIONS = (
         "The second has length 5 and is 60° off. What is *its* score?",
         (
             Option("0.5", "That is cos 60°: the angle is in it, the length 5 is not."),
-            Option("1", "As if no key could beat one that points the same way. A long one can."),
+            Option("1", "This assumes that no key can beat one that points the same way. A long one can."),
             Option("2.5", "1 · 5 · cos 60° = 5 · 0.5. The long key wins, 60° off.", right=(2.495, 2.505)),
             Option("5", "That is the product of the lengths: right if the key pointed the same way."),
         ),
@@ -84,12 +84,12 @@ PREDICTIONS = (
             ),
             Option(
                 "first *dogs*, then *cat*",
-                "As if a short query looked at directions only. It shrinks all scores alike.",
+                "A short query does not look at directions alone. It shrinks all scores alike.",
                 "dogs, cat",
             ),
             Option(
                 "first *cat*, then *dogs*",
-                "As if a long query insisted on direction. It stretches all scores alike.",
+                "A long query does not insist on direction. It stretches all scores alike.",
                 "cat, dogs",
             ),
         ),
@@ -103,9 +103,10 @@ PREDICTIONS = (
             Option("(4, 5)", "One row for each query, one column for each key."),
             Option("(5, 4)", "That is KQ^{T}: the same twenty numbers, with one row for each *key*."),
             Option(
-                "(3, 3)", "As if queries and keys were summed over. The axis that goes is the shared d_{k}."
+                "(3, 3)",
+                "Queries and keys are not summed over. The axis that disappears is the shared d_{k}.",
             ),
-            Option("(4, 3)", "As if each query stayed a vector. Against a key it becomes one number."),
+            Option("(4, 3)", "A query does not stay a vector: with each key it gives one number."),
         ),
         after="(n_{q}, d_{k}) × (d_{k}, n_{k}) → (n_{q}, n_{k}): d_{k} is summed over, and nothing else "
         "has to match. Row *i* belongs to query *i*, column *j* to key *j*. "
@@ -157,11 +158,11 @@ PREDICTIONS = (
                 "A negative score, a negative share? *e* to any power is positive.",
                 right=(-9, -1e-9),
             ),
-            Option("0", "As if everything below 0 were cut off. e⁻² = 0.14 is small, but not 0.", right=0.0),
+            Option("0", "Nothing is cut off below 0: e⁻² = 0.14 is small, but not 0.", right=0.0),
             Option("0.02", "e⁻² = 0.14, divided by the sum 7.6.", right=(0.015, 0.025)),
             Option(
                 "0.13, like a score of 0",
-                "As if 0 were the bottom. Two points less divide the weight by e² = 7.4.",
+                "A score can go below 0: two points less divide the weight by e² = 7.4.",
                 right=(0.125, 0.135),
             ),
         ),
@@ -211,7 +212,7 @@ PREDICTIONS = (
         "Each word now asks with its own query. The query of *big* is (2, 0, 0). "
         "Which word gets most of its weight?",
         (
-            Option("big", "As if a word asked for what it is. *big* is not alive: its score is 0."),
+            Option("big", "A word need not ask for what it is. *big* is not alive, so its score is 0."),
             Option("cat", "Alive, yes: a score of 2. But *dogs* are twice as alive."),
             Option("dogs", "2 · 2 = 4, the highest score: *big* has found the word that it describes."),
             Option("fears", "An action. That is what living things ask for, not what sizes ask for."),
@@ -224,7 +225,7 @@ PREDICTIONS = (
         "by_hand",
         "What is the output of *likes*? (Its two numbers are equal.)",
         (
-            Option("0.50", "That is “in proportion to the scores”: weights ½, ½, 0.", right=(0.495, 0.505)),
+            Option("0.50", "That takes weights in proportion to the scores: ½, ½, 0.", right=(0.495, 0.505)),
             Option(
                 "0.58",
                 "Scores 1, 1, 0; exponentials 2.72, 2.72, 1; weights 0.42, 0.42, 0.16; and 0.42 + 0.16 = 0.58.",

@@ -75,7 +75,7 @@ QUESTIONS = (
                 Option("weights that add up to 1", "2, 0, −1 add up to 1 and give −1.", "that add up to 1"),
                 Option(
                     "positive weights that add up to 1",
-                    "Then the result is an average, and an average stays inside. Keep this in mind.",
+                    "Then the result is an average, and an average stays in the range of its numbers.",
                     "positive, that add up to 1",
                 ),
             ),

@@ -4,7 +4,7 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criterion
 
-PROMPT = r"""`keys_where_the_long_one_wins()`: a score grows with the key's length, not only with its direction. Make an example in which that decides.
+PROMPT = r"""`keys_where_the_long_one_wins()`: a score grows with the key's length, not only with its direction. Make an example in which the length decides.
 
 Return `(q, K)`:
 
@@ -88,7 +88,7 @@ def _answer(q, *K):
 EXERCISE = Exercise(
     name="keys_where_the_long_one_wins",
     lesson="01_dot_product",
-    title="Make keys of which the long one wins",
+    title="Make keys where the long one wins",
     prompt=PROMPT,
     section="3. Length and angle",
     difficulty=2,
