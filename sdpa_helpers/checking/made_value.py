@@ -16,6 +16,8 @@ MAX_DEPTH = 6
 MAX_PARTS = 20_000
 """Numbers, texts, lists and tuples, all together."""
 MAX_LETTERS = 50_000
+MAX_PADDED = 1_000_000
+"""Parts times the longest text's letters: NumPy makes every text of a list as long as the longest, 4 bytes a letter."""
 MAX_INTEGER = 10**18
 MAX_CHARACTERS = 1 << 20
 """Of the written text."""
@@ -24,7 +26,7 @@ MAX_AXES = 8
 SAYS = {
     "deep": f"lists or tuples are nested more than {MAX_DEPTH} deep",
     "parts": f"there are more than {MAX_PARTS:,} numbers in it",
-    "letters": f"there are more than {MAX_LETTERS:,} letters in it",
+    "letters": "its texts are too long",
     "integer": "a whole number in it has more than 18 digits",
     "kind": "there is something in it that cannot be handed over",
 }
@@ -57,7 +59,7 @@ class _Count:
     """What was met so far."""
 
     def __init__(self) -> None:
-        self.parts = self.letters = 0
+        self.parts = self.letters = self.longest = 0
 
     def add(self, parts: int = 1, letters: int = 0) -> None:
         """Note some more; `Unfit` when it is too much."""
@@ -65,7 +67,8 @@ class _Count:
         self.letters += letters
         if self.parts > MAX_PARTS:
             raise Unfit("parts")
-        if self.letters > MAX_LETTERS:
+        self.longest = max(self.longest, letters)
+        if self.letters > MAX_LETTERS or self.parts * self.longest > MAX_PADDED:
             raise Unfit("letters")
 
 

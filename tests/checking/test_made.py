@@ -66,6 +66,10 @@ UNFIT = {
     "large": (np.zeros(made_value.MAX_PARTS + 1), "parts"),
     "a giant that is none": (np.broadcast_to(1.0, (10**6, 10**6)), "parts"),
     "letters": ("a" * (made_value.MAX_LETTERS + 1), "letters"),
+    "a long text among many": (
+        ["a" * 45_000, *[""] * 100],
+        "letters",
+    ),  # NumPy would make all of them as long
     "huge": (-(10**18) - 1, "integer"),
     "wide and empty": (np.zeros((0, 10**9)), "kind"),
 }
