@@ -29,14 +29,13 @@ def is_as_it_came(exercise: Exercise, tried: list[Tried]) -> bool:
         )
 
 
-def not_attempted(tried: list[Tried], bug: str) -> list[Tried]:
-    """The cases of an answer that is as it came; bug: what is wrong with it, or ""."""
-    seen = f"{SEEN}: {bug}" if bug else SEEN
+def not_attempted(tried: list[Tried]) -> list[Tried]:
+    """The cases of an answer that is as it came. Its bug is not named: to find it is an exercise of its own."""
     untouched = {
         "status": "not-attempted",
         "points": 0.0,
         "fault": FAULT,
-        "seen": seen,
+        "seen": SEEN,
         "compare": "",
         "broken": "",
     }

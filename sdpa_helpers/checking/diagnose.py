@@ -120,8 +120,7 @@ def explain(
             pattern = ALWAYS
         unknown = "" if mistakes else _digest([t.answer for t in tried])
     if is_as_it_came(exercise, tried):
-        bug = " ".join(mistake.says for mistake in mistakes)
-        untouched = tuple(_explain_case(exercise, t, ()) for t in not_attempted(tried, bug))
+        untouched = tuple(_explain_case(exercise, t, ()) for t in not_attempted(tried))
         return Result(exercise, untouched)
     tried = all_or_nothing(exercise, tried)
     cases = tuple(_explain_case(exercise, t, mistakes) for t in tried)
