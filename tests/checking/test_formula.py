@@ -116,6 +116,9 @@ def test_formulas_are_the_same_where_they_agree_everywhere():
     assert same(one, two, [POINT, other])
     assert same(one, three, [POINT])
     assert not same(one, three, [POINT, other])
+    assert not same(
+        read("2 + 0/(D - 6)", NAMES), read("a1", NAMES), [POINT, other]
+    )  # asked at one point alone
     nowhere = read("1/(a1 - a1)", NAMES)
     assert nowhere.at(POINT) is None
     assert not same(nowhere, nowhere, [POINT])
