@@ -3,6 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criterion
+from sdpa_helpers.checking.small_inputs import finite
 
 PROMPT = r"""`keys_where_the_long_one_wins()`: a score grows with the key's length, not only with its direction. Make an example in which the length decides.
 
@@ -32,16 +33,18 @@ def _made(value):
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise Misses("no-query-and-keys", "two things are asked for: the query and the keys")
     try:
-        q, K = (np.asarray(part).astype(float) for part in value)
-    except (TypeError, ValueError):
-        raise Misses("no-query-and-keys", "the query and the keys are not arrays of numbers") from None
-    if q.ndim != 1 or not 2 <= q.size <= 8 or K.shape != (2, q.size):
+        q, K = (
+            finite(part, name, (axes, axes), 100.0).astype(np.float64)
+            for part, name, axes in zip(value, "qK", (1, 2), strict=True)
+        )
+    except ValueError as error:
+        seen = "the query or the keys are not as the prompt describes them"
+        raise Misses("no-query-and-keys", seen, str(error)) from None
+    if not 2 <= q.size <= 8 or K.shape != (2, q.size):
         shapes = f"they are {q.shape} and {K.shape}"
         raise Misses(
             "no-query-and-keys", "the shapes are not (d_k,) and (2, d_k) with d_k from 2 to 8", shapes
         )
-    if not (np.abs(q).max() <= 100 and np.abs(K).max() <= 100):
-        raise Misses("no-query-and-keys", "a number is not between −100 and 100")
     lengths = np.linalg.norm(K, axis=1) * np.linalg.norm(q)
     if not lengths.all():
         raise Misses("no-query-and-keys", "a vector of zeros has no direction")
