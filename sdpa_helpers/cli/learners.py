@@ -97,7 +97,7 @@ def remember(
 ) -> None:
     """Ask what you would soon forget: questions come again after days, then weeks. q ends."""
     from sdpa_helpers.lessons.remember import asking
-    from sdpa_helpers.lessons.remember.anki import as_anki
+    from sdpa_helpers.lessons.remember.anki import write_anki
     from sdpa_helpers.lessons.remember.panel import of_lesson
 
     try:
@@ -105,7 +105,10 @@ def remember(
     except ValueError as error:
         raise Refusal(str(error)) from None
     if anki is not None:
-        anki.write_text(as_anki(items), encoding="utf-8")
+        try:
+            write_anki(items, anki)
+        except OSError as error:
+            raise Refusal(f"the deck was not written: {error}") from None
         say_uncut(f"{anki}: {len(items)} notes. In Anki: File, Import.")
         return
     asking.ask(items, count, say_uncut, input)

@@ -9,7 +9,7 @@ import pytest
 from sdpa_helpers.lessons import saved
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises
 from sdpa_helpers.lessons.remember import asking, remember, spacing
-from sdpa_helpers.lessons.remember.anki import as_anki
+from sdpa_helpers.lessons.remember.anki import as_anki, write_anki
 from sdpa_helpers.lessons.remember.items import Choice, Item, all_items
 from sdpa_helpers.lessons.remember.panel import NothingDue, of_lesson
 
@@ -138,6 +138,25 @@ def test_a_terminal_asks_until_it_gets_one_of_the_numbers():
 def test_q_or_no_more_input_ends_and_keeps_nothing(lines):
     talk(*lines)
     assert saved.load_remembered() == {}
+
+
+def test_a_file_that_is_no_deck_of_ours_stays(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    for taken in (tmp_path / "thesis.txt", tmp_path):
+        with pytest.raises(OSError, match=r"no deck of ours|directory"):
+            write_anki((ITEM,), taken)
+    assert (tmp_path / "thesis.txt").read_text() == "mine"
+    for items in ((ITEM,), (ITEM, ITEM)):
+        write_anki(items, tmp_path / "deck.txt")
+    assert (tmp_path / "deck.txt").read_text() == as_anki((ITEM, ITEM))
+
+
+@pytest.mark.parametrize("wrong", [{"stability": -1}, {"stability": float("nan")}, {"step": "x"}, {"due": 3}])
+def test_a_question_begins_again_where_what_was_kept_is_damaged(wrong):
+    item = all_items()[0]
+    spacing.answered(item, right=False, now=NOW)
+    saved.keep_remembered(item.key, saved.load_remembered()[item.key] | wrong)
+    assert spacing.answered(item, right=False, now=NOW) == NOW + timedelta(minutes=1)
 
 
 def test_anki_gets_four_fields_a_line():

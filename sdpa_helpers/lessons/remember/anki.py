@@ -4,6 +4,7 @@ The file's first lines are those that Anki's manual describes under "Importing, 
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from sdpa_helpers.lessons.remember.items import Item
 from sdpa_helpers.show.predict import rich
@@ -16,6 +17,13 @@ _HEAD = (
     "#guid column:1",
     "#tags column:4",
 )
+
+
+def write_anki(items: Sequence[Item], path: Path) -> None:
+    """Write the deck into a file, new or an older deck of ours. OSError where that cannot be, or is another's file."""
+    if path.exists() and not path.read_bytes().startswith(_HEAD[0].encode()):
+        raise FileExistsError(f"{path} is there and no deck of ours: it stays as it is")
+    path.write_text(as_anki(items), encoding="utf-8")
 
 
 def as_anki(items: Sequence[Item]) -> str:

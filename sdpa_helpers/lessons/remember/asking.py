@@ -32,7 +32,7 @@ def _answer(item: Item, say: Callable[[str], None], read: Callable[[str], str]) 
     while True:
         try:
             line = read(f"{' '.join(numbers)} or q: ").strip().lower()
-        except EOFError:
+        except (EOFError, RuntimeError):  # the second where there is no input at all
             return None
         if line in ("q", "quit", "exit"):
             return None

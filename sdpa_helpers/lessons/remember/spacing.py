@@ -31,8 +31,11 @@ def next_items(items: Sequence[Item], count: int, now: datetime | None = None) -
 def answered(item: Item, right: bool, now: datetime | None = None) -> datetime:
     """Keep an answer; returns when the question is due again."""
     at = _moment(now)
-    before = _cards().get(item.key) or Card(card_id=0, due=at)
-    after, _ = _SCHEDULER.review_card(before, Rating.Good if right else Rating.Again, at)
+    new, rating = Card(card_id=0, due=at), Rating.Good if right else Rating.Again
+    try:
+        after, _ = _SCHEDULER.review_card(_cards().get(item.key) or new, rating, at)
+    except Exception:  # numbers that somebody else has written: the question begins again
+        after, _ = _SCHEDULER.review_card(new, rating, at)
     saved.keep_remembered(item.key, dict(after.to_dict()))
     return after.due
 
