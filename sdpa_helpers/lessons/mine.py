@@ -56,7 +56,13 @@ def yours(name: str, *inputs: Any) -> Shown:
         )
     if exercise.sealed:
         return Compared(f"You have your own `{name}`. This edition has no answer to put beside it.")
-    return _beside(exercise, observe_within(space[name], inputs), observe(exercise.reference, inputs))
+    theirs = observe_within(space[name], _copies(inputs))
+    return _beside(exercise, theirs, observe(exercise.reference, _copies(inputs)))
+
+
+def _copies(inputs: tuple) -> tuple:
+    """Whoever changes them changes nothing of the lesson."""
+    return tuple(np.array(value) if isinstance(value, np.ndarray) else value for value in inputs)
 
 
 def _beside(exercise: Exercise, theirs: Answer, ours: Answer) -> Compared:

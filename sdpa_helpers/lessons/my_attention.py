@@ -174,14 +174,21 @@ def _put(path: Path, notebook: Notebook, exercise: Exercise, cell: Cell, fails: 
         raise NotPut(f"it calls `{other}`, which is not in there yet. Check that first") from None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise NotPut("its cell, or one that it needs, cannot be read as Python alone") from None
+    if _MARK.search(body):
+        raise NotPut("a line of it looks like those that we write, `# --- … ---`")
     after = with_answer(before, exercise, body)
+    if len(after.encode()) > MOST_BYTES:
+        raise NotPut("the file would become too large")
     if after == before:
         return ""
     if why := fails(code_of(after)):
         raise NotPut(f"it does not work without the rest of this notebook. {why}")
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{FILE}.{os.getpid()}.tmp")
-    draft.write_text(after, encoding="utf-8")
-    draft.replace(path)
+    try:
+        draft.write_text(after, encoding="utf-8")
+        draft.replace(path)
+    finally:  # where the disk is full
+        draft.unlink(missing_ok=True)
     known = any(section.name == name for section in sections_of(before))
     return f"your new `{name}` replaces the one in {FILE}." if known else f"your `{name}` is in {FILE} now."

@@ -233,6 +233,8 @@ def _fails_alone(exercise: Exercise, code: str) -> str:
     ran = run_within(code, space)
     if ran:
         return ran
+    if exercise.name not in space:
+        return f"There it makes no `{exercise.name}`"
     result = _try_out(exercise, space[exercise.name])
     failed = [case.verdict.seen for case in result.cases if not case.verdict.passed]
     return f"There it {failed[0]}" if failed else ""

@@ -63,6 +63,8 @@ def grown(tmp_path_factory):
         "other lesson": [SOFTMAX, "check(softmax)"],
         "new": [HELPER, MASKED.replace("first", "last"), "check(masked_softmax)"],
         "star": ["from numpy import *", SOFTMAX.replace("np.exp", "exp"), "check(softmax)"],
+        "only here": [SOFTMAX.replace("\ndef", "\nif __name__ == '__main__':\n  def"), "check(softmax)"],
+        "our line": [SOFTMAX.replace("    e =", '    """\n# --- end of softmax ---\n"""\n    e ='), "check(softmax)"],
         "progress": ["progress()"],
         "agree": [yours, "yours('attention', np.eye(3), np.eye(3), np.eye(3))"],
         "differ": [copy.format("whole"), change.format("e / e", "2 * e / e"), yours,
@@ -131,6 +133,20 @@ def test_it_is_one_module_in_the_order_of_the_course(grown):
 def test_what_works_only_in_its_notebook_stays_there(grown):
     assert "does not work without the rest of this notebook" in grown[0]["star"]
     assert " exp(" not in grown[1][".whole"]
+
+
+def test_what_makes_nothing_elsewhere_or_breaks_the_file_stays_out(grown):
+    assert "There it makes no `softmax`" in grown[0]["only here"]
+    assert "a line of it looks like those that we write" in grown[0]["our line"]
+
+
+def test_an_answer_that_changes_its_inputs_changes_nothing_of_the_lesson(monkeypatch, tmp_path):
+    file = tmp_path / "my_attention.py"
+    file.write_text(with_answer("", find("softmax"), "def softmax(x, axis=-1):\n    x += 1\n    return x"))
+    monkeypatch.setattr(mine, "own_file", lambda: file)
+    x = np.zeros(2)
+    assert "differ here by up to 0.5" in str(mine.yours("softmax", x))
+    assert not x.any()
 
 
 def test_progress_and_lessons_know_of_it(grown):
