@@ -11,7 +11,7 @@ PREDICTIONS = (
         (
             Option(
                 "less than 0",
-                "Four weights fall and only one rises. But the one rises by as much as the four lose together.",
+                "Four weights fall and only one rises, but the one gains as much as the four lose together.",
                 right=(-5, -1e-6),
             ),
             Option(
@@ -19,7 +19,11 @@ PREDICTIONS = (
                 "The weights add up to 1 before and after. What *dogs* gains, the others lose.",
                 right=0,
             ),
-            Option("0.24", "That is what *dogs* gains. The four others pay for it.", right=(0.235, 0.245)),
+            Option(
+                "0.24",
+                "That is what *dogs* gains, and the four others lose just as much.",
+                right=(0.235, 0.245),
+            ),
             Option(
                 "1",
                 "The *scores* add up to 1 more than before. The weights still add up to 1.",
@@ -35,7 +39,7 @@ PREDICTIONS = (
         (
             Option(
                 "none of it",
-                "So it would be if each weight answered to its own score only. With two keys, one weight's gain is the "
+                "That would be so if each weight depended on its own score alone. With two keys, one weight's gain is the "
                 "other's loss.",
                 right=0,
             ),
@@ -60,7 +64,7 @@ PREDICTIONS = (
         (
             Option(
                 "10^{−2}",
-                "A large step keeps the rounding small. But the function bends on the way, and that error grows "
+                "A large step keeps the rounding small. But the function bends along the way, and that error grows "
                 "with h^{2}.",
                 right=1e-2,
             ),
@@ -89,13 +93,13 @@ PREDICTIONS = (
     ),
     Prediction(
         "equal_wish",
-        "Let the loss have the same slope at every weight: *g* = (7, 7, 7, 7, 7). What is the largest gradient at "
-        "a score, leaving out its sign?",
+        "Suppose that the loss has the same slope at every weight: *g* = (7, 7, 7, 7, 7). What is the largest gradient at "
+        "a score, in absolute value?",
         (
             Option(
                 "0",
                 "The average of *g* is 7 as well, and 7 − 7 = 0. The weights always add up to 1, so they cannot "
-                "all grow: what is wanted of every key alike changes nothing.",
+                "all grow: a gradient that is the same for every key changes nothing.",
                 right=0,
             ),
             Option(
@@ -172,8 +176,8 @@ PREDICTIONS = (
                 "Dividing by 0 raises one in plain Python. NumPy only warns, and comparing with NaN is no error.",
             ),
         ),
-        after="It happens: until September 2024 the helper that compares results in the tests of Liger-Kernel, a library "
-        "of Triton kernels, took a difference of NaN for no difference (its issue 259). Write the condition the other "
+        after="This has happened: until September 2024 the helper that compares results in the tests of Liger-Kernel, a library "
+        "of Triton kernels, treated a difference of NaN as no difference (its issue 259). Write the condition the other "
         "way round (`assert error < 1e-6`), and check for finite numbers first. The exercise `relative_error` does both.",
     ),
     Prediction(
@@ -183,8 +187,8 @@ PREDICTIONS = (
         (
             Option(
                 "not at all",
-                "Many texts print the formula, and it is right for how a weight answers to its *own* score. "
-                "The others answer too.",
+                "Many texts print the formula, and it is right for how a weight responds to its *own* score. "
+                "The other weights respond too.",
                 right=0,
             ),
             Option(
@@ -314,7 +318,7 @@ PREDICTIONS = (
             ),
             Option(
                 "about the same",
-                "Tempting, if you think that rare large rows just make up for many tiny ones. They do more: there is a factor "
+                "This is tempting if you think that rare large rows just make up for many tiny ones. They do more: there is a factor "
                 "√d_{k} on top.",
             ),
             Option(

@@ -63,7 +63,7 @@ EXERCISE = Exercise(
         lambda: [9, [[[1, 2]], [[1, 0], [0, 3]], [[0], [1]], [[1]]]],
     ),
     hints=(
-        "Write beside each line the formula that you know for it, and count the factors 1/√d_k. Which lines should have one?",
+        "Beside each line, write the formula that you know for it, and count the factors 1/√d_k. Which lines should have one?",
         "From line 4 on `Q` is another matrix. Which gradient is taken with respect to it, and which should be?",
         "Line 9 gives the gradient at the scaled queries. It shows as soon as d_k is not 1 and some dS is not 0.",
     ),

@@ -7,9 +7,9 @@ import numpy as np
 from sdpa_helpers.checking.bug_hunt import worth
 from sdpa_helpers.lessons.gradients.exercises.attention_backward import EXERCISE as ATTENTION_BACKWARD
 
-PROMPT = """In the cell below stands the code of `hunt_attention_backward`, bug included. Fix it: one line is enough.
+PROMPT = """The cell below holds the code of `hunt_attention_backward`, bug included. Fix it: one line is enough.
 
-- `mend_attention_backward(Q, K, V, grad_output)` should do what [`attention_backward`](#attention_backward) does, and is tried with the same cases.
+- `mend_attention_backward(Q, K, V, grad_output)` should do what [`attention_backward`](#attention_backward) does, and is tested on the same cases.
 - The two points are for a fix that breaks nothing else: all cases have to pass.
 """
 
@@ -55,7 +55,7 @@ EXERCISE = replace(
     whole=True,
     cases=worth(ATTENTION_BACKWARD, {"three queries, five keys": 1, "batch and heads": 1}),
     hints=(
-        "What is `Q` from line 4 on, and whose gradient is the first thing that is returned?",
+        "What is `Q` from line 4 on, and whose gradient is returned first?",
         "Line 3 is one more step of the way forward. On the way back it is one more factor, for `dQ` alone: in `dK` it "
         "is inside `Q` already.",
         "In line 9, `dS @ K / np.sqrt(Q.shape[-1])`.",

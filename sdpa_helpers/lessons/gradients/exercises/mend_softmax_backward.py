@@ -5,9 +5,9 @@ from dataclasses import replace
 from sdpa_helpers.checking.bug_hunt import worth
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import EXERCISE as SOFTMAX_BACKWARD
 
-PROMPT = """In the cell below stands the code of `hunt_softmax_backward`, bug included. Fix it: one line is enough.
+PROMPT = """The cell below holds the code of `hunt_softmax_backward`, bug included. Fix it: one line is enough.
 
-- `mend_softmax_backward(weights, grad_weights)` should do what [`softmax_backward`](#softmax_backward) does, and is tried with the same cases.
+- `mend_softmax_backward(weights, grad_weights)` should do what [`softmax_backward`](#softmax_backward) does, and is tested on the same cases.
 - The two points are for a fix that breaks nothing else: all cases have to pass.
 """
 
@@ -40,7 +40,7 @@ EXERCISE = replace(
     cases=worth(SOFTMAX_BACKWARD, {"three queries, five keys": 1, "batch and heads": 1}),
     hints=(
         "Take the example of `softmax_backward` and compute line 4 by hand.",
-        "The average is one under the weights. How often are the products divided by something?",
+        "The average is taken under the weights. Are the products divided by anything?",
         "The weights of a row add up to 1 already, so `products.sum(axis=-1, keepdims=True)` is the average.",
     ),
     spared=(),

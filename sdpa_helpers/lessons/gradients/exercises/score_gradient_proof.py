@@ -8,7 +8,7 @@ from sdpa_helpers.checking.formula import Names, Point
 
 PROMPT = r"""`score_gradient_proof()`: derive the gradient of the scores, and from it those of the query and a key, one line at a time.
 
-One query and three keys. Its scores are $s_1, s_2, s_3$, its weights $a = \mathrm{softmax}(s)$, and $g_i = \partial L/\partial a_i$ is what arrives from above. Return a tuple of seven texts, what stands to the right of each equals sign:
+One query and three keys. Its scores are $s_1, s_2, s_3$, its weights $a = \mathrm{softmax}(s)$, and $g_i = \partial L/\partial a_i$ is what arrives from above. Return a tuple of seven texts, one for the right-hand side of each equation:
 
 1. $\partial a_1/\partial s_1 =$ … in terms of `a1`
 2. $\partial a_2/\partial s_1 =$ … in terms of `a1`, `a2`
@@ -322,7 +322,7 @@ EXERCISE = Exercise(
         ),
     ),
     hints=(
-        "Begin with a₁ = exp(s₁) / Σ. Where in a₁ does s₁ stand, and where in a₂?",
+        "Begin with a₁ = exp(s₁) / Σ. Where does s₁ occur in a₁, and where in a₂?",
         "Every term of line 3 has a factor a₁. Take it out, and look at what is left: g₁ minus a sum that you know "
         "from line 4.",
         'Lines 1 and 2 are `"a1 (1 - a1)"` and `"-a1 a2"`; line 5 is `"a1 (g1 - D)"`. For 6 and 7, ask in which scores '
