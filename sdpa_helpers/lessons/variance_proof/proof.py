@@ -88,7 +88,7 @@ class Proof:
         mean, square = expectation(q * k, one), expectation((q * k) ** 2, one)
         variance = sympy.expand(square - mean**2)
         # Induction: let the sum of d products have the mean and the variance that are claimed. It is independent of
-        # the next query coordinate and of the next key coordinate.
+        # the next pair of coordinates, and these two are independent of each other: q, k and S are independent.
         more: dict[Any, Any] = one | {so_far: (1, d * mean, d * variance + (d * mean) ** 2)}
         next_mean = expectation(so_far + q * k, more)
         next_variance = sympy.expand(expectation((so_far + q * k) ** 2, more) - next_mean**2)

@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "whole-numbers-only",
             _whole,
-            "All entries of your queries are whole numbers, which float32 and even float16 hold exactly. Versions that "
+            "All entries of your queries are whole numbers, which float32 holds exactly, and float16 up to 2,048. Versions that "
             "lose digits show where small differences are left of large numbers, or with numbers that are not round.",
         ),
         WrongAnswer(
