@@ -240,7 +240,7 @@ _PROMPT = (
     "rather than `0.333`.\n\n"
     "For example, `{example}` is a test case.\n\n"
     "A wrong version is caught when it returns something else for one of your cases, or raises an error. Every right "
-    "version has to pass them all. That earns the first point; the others are for catching half, three quarters and "
+    "version has to pass them all. Passing earns the first point; the others are for catching half, three quarters and "
     "nine tenths of the wrong versions, and as many as our own cases catch, which is all or nearly all.\n"
 )
 

@@ -15,12 +15,12 @@ PREDICTIONS = (
             ),
             Option(
                 "it stays the same",
-                "The ratio of two weights is e^{sᵢ − sⱼ}. It knows nothing of a third key.",
+                "The ratio of two weights is e^{sᵢ − sⱼ}. It does not depend on any third key.",
                 "same",
             ),
             Option(
                 "it gets larger",
-                "The strongest key does gain most, from 0.44 to 0.68. But *the* grows by the same factor.",
+                "The strongest key does gain most, from 0.44 to 0.68, but *the* grows by the same factor.",
                 "larger",
             ),
         ),
@@ -57,7 +57,7 @@ PREDICTIONS = (
         (
             Option(
                 "10",
-                "That is 5 · 4 / 2, each token with those before it. But a token sees itself too.",
+                "That is 5 · 4 / 2, each token with those before it, but a token sees itself too.",
             ),
             Option(
                 "13",
@@ -73,7 +73,7 @@ PREDICTIONS = (
         (
             Option(
                 "at the scores",
-                "Most shape errors show up here, in the first product. But it takes queries and keys, and no values.",
+                "Most shape errors show up here, in the first product, but no values take part in it.",
                 "scores",
             ),
             Option(
@@ -88,7 +88,7 @@ PREDICTIONS = (
             ),
             Option(
                 "nowhere",
-                "NumPy stretches some arrays that do not fit. But never in a matrix product: there the inner lengths must be equal.",
+                "NumPy stretches some arrays that do not fit, but never in a matrix product: there the inner lengths must be equal.",
                 "nowhere",
             ),
         ),
@@ -101,7 +101,7 @@ PREDICTIONS = (
         (
             Option(
                 "0",
-                "A zero vector scores 0, and that sounds like no weight. But e^{0} is 1.",
+                "A score of 0 sounds like no weight, but e^{0} is 1.",
             ),
             Option(
                 "0.27",
@@ -164,13 +164,13 @@ PREDICTIONS = (
         how_sure=True,
         after="Adding 0 and 1 raises the visible scores by one and hides nothing. The table has every dtype a mask may come in: "
         "a number is the weight on the future, a name is the error that was raised. Below it are 200 random draws with eight "
-        "tokens.\n\nWhole numbers are refused, and that is the kinder failure. A silent leak gives you a model that looks "
-        "brilliant in training and is useless afterwards. The cure is one call: `mask.bool()`.",
+        "tokens.\n\nInteger masks are refused, which is the kinder failure. A silent leak gives you a model that looks "
+        "brilliant in training and is useless afterwards. The fix is one call: `mask.bool()`.",
     ),
     Prediction(
         "padding_read_as_rows",
         "The padding mask has shape (5, 5): five sentences, five keys. You hand it to the fused call as it is. How much weight "
-        "does the only real token of sentence 1 put on its four paddings?",
+        "does the only real token of sentence 1 put on its four padding tokens?",
         (
             Option(
                 "0",
@@ -202,7 +202,7 @@ PREDICTIONS = (
         (
             Option(
                 "the last value",
-                "The newest query belongs to the newest key. But the flag counts the only query as query 0.",
+                "The newest query belongs to the newest key, but the flag counts the only query as query 0.",
             ),
             Option(
                 "the first value",
@@ -214,7 +214,7 @@ PREDICTIONS = (
             ),
             Option(
                 "an error",
-                "A triangle needs a square, and an error would be kind. But nothing is checked, and the triangle is simply cut off.",
+                "You might want an error where the mask is not square, but nothing is checked: the triangle is simply cut off.",
             ),
         ),
         after="The newest token attends to the oldest key and to nothing else. No error, no warning. Torch's `is_causal=True` "
@@ -235,7 +235,7 @@ PREDICTIONS = (
             Option("those of V", "The gradient of V is Wᵀ dO, and W has rows of NaN."),
             Option(
                 "all of them",
-                "NaN usually spreads to everything. But `masked_fill` stops it on the way to Q and K.",
+                "NaN usually spreads to everything, but `masked_fill` stops it on the way to Q and K.",
             ),
         ),
         after="The loss ignores the empty rows, so their dO is zero. But their weights are NaN, and 0 · NaN = NaN: one empty row "
@@ -246,7 +246,7 @@ PREDICTIONS = (
         "nan_value_behind_a_mask",
         "The last **value** is NaN, and a padding mask hides it from every query: its weight is exactly 0. How many of the five outputs are NaN?",
         (
-            Option("none", "A weight of 0 should take it out. But 0 · NaN is NaN, not 0.", 0),
+            Option("none", "A weight of 0 should remove it, but 0 · NaN is NaN, not 0.", 0),
             Option(
                 "one",
                 "You might think of the last token's own row. But row j of V goes into every output, not only into output j.",
@@ -270,18 +270,18 @@ PREDICTIONS = (
             ),
             Option(
                 "in 5",
-                "That is what the mask does that reaches one step too far. But the denominator sums over all keys.",
+                "That is the count for the mask that reaches one step too far. Here the denominator sums over all keys.",
                 5,
             ),
             Option(
                 "in none",
-                "No value of the future comes through, so it looks safe. But the denominator has seen every key.",
+                "No value of the future comes through, so it looks safe, but the denominator has seen every key.",
                 0,
             ),
         ),
         measured="{} of 15",
         after="No value comes through, but information does. (In the right one, output 0 has a single key, with weight 1 "
-        "whatever its score: moving that key does nothing.)\n\nAnd the fill of −10 is the other way round: the score is "
+        "whatever its score: moving that key does nothing.)\n\nThe fill of −10 is the other way around: the score is "
         "replaced, so the key has no say, but its value comes through. **Move both keys and values.**",
     ),
 )

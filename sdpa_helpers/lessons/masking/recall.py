@@ -52,11 +52,11 @@ QUESTIONS = (
                 ),
                 Option(
                     "(5, 3) and (5, 2)",
-                    "This has a row for each key. But it is the queries that ask, and each gets a row.",
+                    "This has a row for each key, but it is the queries that ask, and each query gets a row.",
                 ),
                 Option(
                     "(3, 5) and (3, 4)",
-                    "The weights are right. But the output is a mixture of values, so it is as wide as a value.",
+                    "The weights are right, but the output is a mixture of values, so it is as wide as a value.",
                 ),
             ),
             after="A mask is a table over the same pairs: it has to fit the weights, (3, 5).",

@@ -22,7 +22,7 @@ PREDICTIONS = (
             ),
             Option(
                 "4, all but *dogs*",
-                "The others have to make room. But *dogs* is what they make room for: it changes most of all.",
+                "The others have to make room, but the room is for *dogs*, which changes most of all.",
                 right=4,
             ),
             Option(
@@ -39,7 +39,7 @@ PREDICTIONS = (
         (
             Option(
                 "all 0",
-                "Scores of 0 look like dividing by 0. But e^{0} is 1: the sum is 5, and each weight is 1/5.",
+                "Scores of 0 suggest dividing by 0, but e^{0} is 1: the sum is 5, and each weight is 1/5.",
             ),
             Option(
                 "all −1,000,000",
@@ -82,11 +82,11 @@ PREDICTIONS = (
             Option(
                 "it is no longer a number",
                 "e^{102} is more than float32 can hold, and the plain formula in float32 does give NaN. These are "
-                "float64 numbers, and `sdpa.softmax` has a cure that section 3 explains.",
+                "float64 numbers, and `sdpa.softmax` has a remedy that section 3 explains.",
                 right="NaN",
             ),
         ),
-        after="Only gaps count, and a shift leaves every gap as it is. A factor does not: it goes into each of them.",
+        after="Only gaps count, and a shift leaves every gap as it is. A factor does not: it multiplies each of them.",
     ),
     Prediction(
         "gap_of_ten",
@@ -149,18 +149,18 @@ PREDICTIONS = (
         (
             Option(
                 "4096",
-                "4096 is a bfloat16 number, a power of two. But the sum has to get there in steps of one.",
+                "4096 is a bfloat16 number, a power of two. But the sum has to get there one step at a time.",
                 right=4096,
             ),
             Option(
                 "2048",
-                "That is where **float16** stands still: it keeps 11 significant bits. bfloat16 keeps fewer.",
+                "That is where **float16** gets stuck: it keeps 11 significant bits. bfloat16 keeps fewer.",
                 right=2048,
             ),
             Option(
                 "256",
                 "bfloat16 keeps 8 significant bits. After 256 its next number is 258; 256 + 1 rounds back to 256, "
-                "and the sum stands still.",
+                "and the sum is stuck.",
                 right=256,
             ),
             Option(
@@ -202,8 +202,8 @@ PREDICTIONS = (
             ),
         ),
         after="So whether it overflows depends on the dtype. And rows far *below* zero fail as well: in the last line "
-        "of the table all exponentials are 0.\n\nDividing by √d_{k} makes overflow rarer, and prevents "
-        "nothing: even divided by √64 the row is (12.5, 25, 37.5), beyond the 11.09 at which float16 ends.",
+        "of the table all exponentials are 0.\n\nDividing by √d_{k} makes overflow rarer but does not rule "
+        "it out: even divided by √64 the row is (12.5, 25, 37.5), beyond the 11.09 at which float16 ends.",
     ),
     Prediction(
         "global_maximum",
@@ -233,7 +233,7 @@ PREDICTIONS = (
             ),
         ),
         measured="`{}`",
-        after="One row of *another* query, far away, has destroyed this one. In float64 the same two rows come out "
+        after="The row of *another* query, with far larger scores, has destroyed this one. In float64 the same two rows come out "
         "right, since e^{−201} is still a number there; it takes a distance of about 745. "
         "So a test with small scores, or in float64, does not find this mistake.",
         how_sure=True,
@@ -248,7 +248,7 @@ PREDICTIONS = (
             ),
             Option(
                 "the row's minimum",
-                "It makes every exponent positive, so every gap above 88 overflows, also where the plain formula works.",
+                "It makes no exponent negative, so every gap above 88 overflows, even where the plain formula works.",
                 right="row minimum",
             ),
             Option(
@@ -271,7 +271,7 @@ PREDICTIONS = (
         (
             Option(
                 "0",
-                "That would need a loser among two equals. But equal scores always have equal weights.",
+                "That would need a loser among two equals, but equal scores always have equal weights.",
                 right=0,
             ),
             Option(
@@ -313,7 +313,7 @@ PREDICTIONS = (
                 "The order stays the same, and so would all weights under a *shift*. A factor changes every gap.",
             ),
         ),
-        after="“A lower temperature is sharper” is right. “More scaling is sharper” turns it around.",
+        after="“A lower temperature is sharper” is right. “More scaling is sharper” has it backwards.",
         how_sure=True,
     ),
     Prediction(
@@ -426,7 +426,7 @@ PREDICTIONS = (
             ),
             Option(
                 "none",
-                "One is a design rule, the other a dial. But in the formula both are a number that divides all "
+                "One is a design rule, the other a dial, but in the formula each is a number that divides all "
                 "scores.",
             ),
         ),

@@ -47,7 +47,7 @@ QUESTIONS = (
             (
                 Option(
                     "about 1",
-                    "That is what dividing by √64 makes of it. Raw scores are not divided.",
+                    "That is the result after dividing by √64. Raw scores are not divided.",
                     (0.9, 1.1),
                 ),
                 Option(
@@ -76,7 +76,7 @@ QUESTIONS = (
                 ),
                 Option(
                     "the scores have to be divided by √3",
-                    "Attention does need that step. But it changes numbers, never a shape.",
+                    "Attention does need that step, but it changes numbers, never a shape.",
                 ),
             ),
         ),

@@ -30,9 +30,9 @@ PROMPT = f"""`hunt_chunked_attention()`: the function below should return what [
 Return `(line, inputs)`:
 
 - `line`: the number of the wrong line. Where several lines are wrong together, name one of them.
-- `inputs`: a tuple with the arguments of one call, `(Q, K, V, chunk)`, for which this code does not return what it should. Numbers as small as you like, at most 100 of them.
+- `inputs`: a tuple with the arguments of one call, `(Q, K, V, chunk)`, for which this code does not return what it should. Small inputs will do: at most 100 numbers.
 
-The line is worth a point, and so is an input that shows the bug. Run the code: it stands in the cell of [`mend_chunked_attention`](#mend_chunked_attention) below.
+The line is worth a point, and so is an input that shows the bug. To run the code, use the cell of [`mend_chunked_attention`](#mend_chunked_attention) below, which holds it.
 """
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from sdpa_helpers.checking.bug_hunt import worth
 from sdpa_helpers.lessons.complexity.exercises.chunked_attention import EXERCISE as CHUNKED_ATTENTION
 
-PROMPT = """In the cell below stands the code of `hunt_chunked_attention`, bug included. Fix it: two or three lines change, and one or two are new.
+PROMPT = """The cell below holds the code of `hunt_chunked_attention`, bug included. Fix it: two or three lines change, and one or two are new.
 
-- `mend_chunked_attention(Q, K, V, chunk)` should return what [`chunked_attention`](#chunked_attention) returns, and is tried with the same cases.
+- `mend_chunked_attention(Q, K, V, chunk)` should return what [`chunked_attention`](#chunked_attention) returns, and is tested on the same cases.
 - The two points are for a fix that breaks nothing else: all cases have to pass.
 """
 

@@ -27,9 +27,9 @@ PROMPT = f"""`hunt_attention_backward()`: the function below should return the g
 Return `(line, inputs)`:
 
 - `line`: the number of the wrong line.
-- `inputs`: a tuple with the arguments of one call, `(Q, K, V, grad_output)`, for which this code does not return what it should. Numbers as small as you like, at most 100 of them.
+- `inputs`: a tuple with the arguments of one call, `(Q, K, V, grad_output)`, for which this code does not return what it should. Small inputs will do: at most 100 numbers.
 
-The line is worth a point, and so is an input that shows the bug. Run the code: it stands in the cell of [`mend_attention_backward`](#mend_attention_backward) below.
+The line is worth a point, and so is an input that shows the bug. To run the code, use the cell of [`mend_attention_backward`](#mend_attention_backward) below, which holds it.
 """
 
 

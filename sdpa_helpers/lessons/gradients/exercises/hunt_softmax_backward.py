@@ -25,9 +25,9 @@ PROMPT = f"""`hunt_softmax_backward()`: the function below should go back throug
 Return `(line, inputs)`:
 
 - `line`: the number of the wrong line.
-- `inputs`: a tuple with the arguments of one call, `(weights, grad_weights)`, for which this code does not return what it should. Numbers as small as you like, at most 100 of them.
+- `inputs`: a tuple with the arguments of one call, `(weights, grad_weights)`, for which this code does not return what it should. Small inputs will do: at most 100 numbers.
 
-The line is worth a point, and so is an input that shows the bug. Run the code: it stands in the cell of [`mend_softmax_backward`](#mend_softmax_backward) below.
+The line is worth a point, and so is an input that shows the bug. To run the code, use the cell of [`mend_softmax_backward`](#mend_softmax_backward) below, which holds it.
 """
 
 

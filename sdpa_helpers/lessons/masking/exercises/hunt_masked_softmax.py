@@ -26,9 +26,9 @@ PROMPT = f"""`hunt_masked_softmax()`: the function below should be a softmax ove
 Return `(line, inputs)`:
 
 - `line`: the number of the wrong line.
-- `inputs`: a tuple with the arguments of one call, `(scores, mask)`, for which this code does not return what it should. Numbers as small as you like, at most 100 of them.
+- `inputs`: a tuple with the arguments of one call, `(scores, mask)`, for which this code does not return what it should. Small inputs will do: at most 100 numbers.
 
-The line is worth a point, and so is an input that shows the bug. Run the code: it stands in the cell of [`mend_masked_softmax`](#mend_masked_softmax) below.
+The line is worth a point, and so is an input that shows the bug. To run the code, use the cell of [`mend_masked_softmax`](#mend_masked_softmax) below, which holds it.
 """
 
 
@@ -57,7 +57,7 @@ EXERCISE = Exercise(
         lambda: [3, [[[1, 2, 2000]], [[True, True, False]]]],
     ),
     hints=(
-        "Hidden keys must have no say at all. Which lines look at them, and before or after they are hidden?",
+        "Hidden keys must have no influence at all. Which lines look at them, and do they look before or after the keys are hidden?",
         "A maximum that is too large does no harm as long as it is not far too large. What is exp(−1000)?",
         "Line 3 takes the maximum over hidden keys as well. Hide a key whose score is 1000 above the others.",
     ),

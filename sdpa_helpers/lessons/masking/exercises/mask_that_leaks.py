@@ -10,10 +10,10 @@ PROMPT = r"""`mask_that_leaks()`: a mask may hide one token from another in ever
 
 Return a mask for six tokens: a bool array of shape `(6, 6)`, True = may attend. Token 5 should never learn anything about token 0.
 
-We run two layers of attention with your mask in both: what the first layer returns for a token is its query, key and value in the second. Then we change token 0 and look whether the output for token 5 changes. Your mask earns a point for each of these:
+We run two layers of attention with your mask in both: what the first layer returns for a token is its query, key and value in the second. Then we change token 0 and see whether the output for token 5 changes. Your mask earns a point for each of these:
 
 1. it looks safe: it is causal, every token sees itself, and token 5 does not see token 0,
-2. it leaks all the same: after two layers the output for token 5 has changed,
+2. it leaks anyway: after two layers the output for token 5 has changed,
 3. the leak hangs by a thread: exactly one token passes it on, although token 5 sees at least two of the tokens 1 to 4, and at least two of these see token 0.
 """
 

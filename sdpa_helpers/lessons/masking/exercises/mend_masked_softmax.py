@@ -7,10 +7,10 @@ import numpy as np
 from sdpa_helpers.checking.bug_hunt import worth
 from sdpa_helpers.lessons.masking.exercises.masked_softmax import EXERCISE as MASKED_SOFTMAX
 
-PROMPT = """In the cell below stands the code of `hunt_masked_softmax`, bug included. Fix it: one or two lines are enough.
+PROMPT = """The cell below holds the code of `hunt_masked_softmax`, bug included. Fix it: one or two lines are enough.
 
-- `mend_masked_softmax(scores, mask)` should do what [`masked_softmax`](#masked_softmax) does, and is tried with the same cases.
-- The two points are for a fix that breaks nothing else: all cases have to pass, also those in which a row sees nothing.
+- `mend_masked_softmax(scores, mask)` should do what [`masked_softmax`](#masked_softmax) does, and is tested on the same cases.
+- The two points are for a fix that breaks nothing else: all cases have to pass, including those in which a row sees nothing.
 """
 
 

@@ -26,9 +26,9 @@ PROMPT = f"""`hunt_softmax()`: the function below should turn scores into weight
 Return `(line, inputs)`:
 
 - `line`: the number of the wrong line.
-- `inputs`: a tuple with the arguments of one call, `(x,)` or `(x, axis)`, for which this code does not return what it should. Numbers as small as you like, at most 100 of them.
+- `inputs`: a tuple with the arguments of one call, `(x,)` or `(x, axis)`, for which this code does not return what it should. Small inputs will do: at most 100 numbers.
 
-The line is worth a point, and so is an input that shows the bug. Run the code: it stands in the cell of [`mend_softmax`](#mend_softmax) below.
+The line is worth a point, and so is an input that shows the bug. To run the code, use the cell of [`mend_softmax`](#mend_softmax) below, which holds it.
 """
 
 
@@ -58,7 +58,7 @@ EXERCISE = Exercise(
     ),
     hints=(
         "Which of the arguments does each line use? Go through them one by one.",
-        "In a row everything is right. What happens to a column, with `axis=0`?",
+        "Along a row everything is right. What happens along a column, with `axis=0`?",
         "Line 3 always takes the maximum of the last axis. Try a matrix whose rows have different maxima, with `axis=0`.",
     ),
 )

@@ -7,9 +7,9 @@ import numpy as np
 from sdpa_helpers.checking.bug_hunt import worth
 from sdpa_helpers.lessons.softmax.exercises.softmax import EXERCISE as SOFTMAX
 
-PROMPT = """In the cell below stands the code of `hunt_softmax`, bug included. Fix it: one line is enough.
+PROMPT = """The cell below holds the code of `hunt_softmax`, bug included. Fix it: one line is enough.
 
-- `mend_softmax(x, axis=-1)` should do what [`softmax`](#softmax) does, and is tried with the same cases.
+- `mend_softmax(x, axis=-1)` should do what [`softmax`](#softmax) does, and is tested on the same cases.
 - The two points are for a fix that breaks nothing else: all cases have to pass.
 """
 
@@ -44,7 +44,7 @@ EXERCISE = replace(
     cases=worth(SOFTMAX, {"the middle axis": 1, "the first axis": 1}),
     hints=(
         "Which of the four lines does not know which axis was asked for?",
-        "Maximum and sum have to run over the same axis: else the numbers of one slice are shifted by different amounts.",
+        "The maximum and the sum have to run over the same axis: otherwise the numbers of one slice are shifted by different amounts.",
         "In line 3, `axis=axis`.",
     ),
     spared=(),

@@ -6,7 +6,7 @@ from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criterion
 from sdpa_helpers.checking.small_inputs import finite
 
-PROMPT = r"""`scores_that_hide_a_bug()`: a wrong function can pass a test, if the test is chosen badly. Choose it as badly as you can.
+PROMPT = r"""`scores_that_hide_a_bug()`: a wrong function can pass a badly chosen test. Choose one as badly as you can.
 
 Here are two wrong versions of softmax over the rows:
 
@@ -126,7 +126,7 @@ EXERCISE = Exercise(
             "and all scores are different",
             _all_different,
             2,
-            says="The exponentials of the scores may be any positive numbers, also whole ones.",
+            says="The exponentials of the scores may be any positive numbers, including whole ones.",
         ),
     ),
     wrong=(

@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         ),
     ),
     hints=(
-        "Make a list of what a softmax may get wrong: the axis, the shift, the sum, a score of −∞, a weight that is small.",
+        "List what a softmax can get wrong: the axis, the shift, the sum, a score of −∞, a weight that is small.",
         "One case can catch many: rows that lie far apart need their own maximum, and numbers such as `np.log(3)` give "
         "weights that you know exactly, 1/4 and 3/4.",
         "`(([[-1000, np.log(3) - 1000], [0, np.log(3)]],), [[1/4, 3/4], [1/4, 3/4]])` catches most. Add an axis in the "

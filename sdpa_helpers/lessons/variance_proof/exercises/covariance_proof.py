@@ -8,7 +8,7 @@ from sdpa_helpers.checking.formula import Names, Point
 
 PROMPT = r"""`covariance_proof()`: the variance of a score when the coordinates of a vector are correlated with each other, derived one line at a time.
 
-The query is independent of the key. Every coordinate of the query has mean $m_q$ and variance $v_q$, and any two of them have covariance $c_q$; for the key these are $m_k$, $v_k$, $c_k$. Return a tuple of seven texts, what stands to the right of each equals sign:
+The query is independent of the key. Every coordinate of the query has mean $m_q$ and variance $v_q$, and any two of them have covariance $c_q$; for the key these are $m_k$, $v_k$, $c_k$. Return a tuple of seven texts, one for the right-hand side of each equation:
 
 1. $E[q_1q_2] =$ …
 2. $E[q_1k_1\,q_2k_2] =$ …
