@@ -14,7 +14,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.checking.diagnose import passes
 from sdpa_helpers.checking.exercise import Exercise, Inputs, Invariant
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, difference, truths, values_of
 from sdpa_helpers.checking.mutants import Mutant, mutants_of
@@ -113,7 +113,7 @@ def hunt(exercise: Exercise, seeds: tuple[str, ...] = SEEDS) -> Hunt:
 
 
 def _cases(exercise: Exercise, seed: str) -> list[Truth]:
-    """The cases with the numbers of a seed, small ones first; those too large to try often are left to `try_out`."""
+    """The cases with the numbers of a seed, small ones first; those too large to try often are left to `passes`."""
     sizes = [(size(truth.inputs), truth) for truth in truths(exercise, seed)]
     return [truth for n, truth in sorted(sizes, key=itemgetter(0)) if n <= MAX_NUMBERS]
 
@@ -125,7 +125,7 @@ def _passed(function: Callable, cases: dict[str, list[Truth]]) -> tuple[str, ...
 
 def _confirmed(exercise: Exercise, found: Survivor) -> Survivor | None:
     """A survivor with the seeds for which the course itself lets it pass; None when there is none."""
-    passed = tuple(s for s in found.seeds if try_out(exercise, found.mutant.function, s).passed)
+    passed = tuple(s for s in found.seeds if passes(exercise, found.mutant.function, s))
     return replace(found, seeds=passed) if passed else None
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking.conduct import Tried
-from sdpa_helpers.checking.diagnose import assess, explain, try_out
+from sdpa_helpers.checking.diagnose import assess, explain, passes, try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.checking.judge import Verdict, truths
 from sdpa_helpers.checking.observe import observe
@@ -140,3 +140,14 @@ def test_a_factor_that_an_input_gives_is_found():
     )
     assert "times `layers`" in try_out(scaled, lambda x, layers: layers**2 * x).pattern
     assert "square root of `layers`" in try_out(scaled, lambda x, layers: np.sqrt(layers) * x).pattern
+
+
+def test_whether_all_passes_is_known_without_explaining_anything():
+    doubled = exercise()
+    answers = [doubled.reference, *(w.function for w in doubled.wrong), lambda x: NotImplemented]
+    said = [passes(doubled, answer) for answer in answers]
+    assert (
+        said
+        == [try_out(doubled, answer).passed for answer in answers]
+        == [True, *[False] * (len(answers) - 1)]
+    )
