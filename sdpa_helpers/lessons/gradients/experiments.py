@@ -309,6 +309,7 @@ RULES: tuple[Rule, ...] = ("no scale", "1/√d", "no scale, smaller start")
 
 
 Optimiser = Literal["Adam", "SGD"]
+Loss = Literal["squared", "log"]
 ITEMS, LISTS, SHOWN = 32, 4, 16
 """Of the lookup: items there are, lists in a step, items in a list."""
 
@@ -328,12 +329,20 @@ class Training(NamedTuple):
 
 @lru_cache(maxsize=128)
 def train(
-    rule: Rule, seed: int, *, d: int = 64, steps: int = 150, lr: float = 1e-3, optimiser: Optimiser = "Adam"
+    rule: Rule,
+    seed: int,
+    *,
+    d: int = 64,
+    steps: int = 150,
+    lr: float = 1e-3,
+    optimiser: Optimiser = "Adam",
+    loss: Loss = "squared",
 ) -> Training:
     """Learn to look up: 32 items have a fixed random query vector and another random key vector.
 
     Each step shows 16 of them in 4 lists; every shown item has to find its own key. Trained are W_q and W_k; the loss
-    is the squared distance between the weights and the right one-hot rows.
+    is the squared distance between the weights and the right one-hot rows ("squared"), whose gradient goes back through
+    softmax, or minus the logarithm of the right weights ("log"), in whose gradient the step through softmax cancels.
     "smaller start" divides the first W_q by √d: the same function as 1/√d before the first step.
     """
     rng = np.random.default_rng(seed)
@@ -350,7 +359,8 @@ def train(
         x_q, x_k = as_query[shown], as_key[shown]
         Q, K = x_q @ W[0], x_k @ W[1]
         A = softmax(Q @ np.swapaxes(K, -1, -2) * scale)
-        dS = softmax_step(A, (A - np.eye(SHOWN)) / (LISTS * SHOWN))
+        off = (A - np.eye(SHOWN)) / (LISTS * SHOWN)
+        dS = softmax_step(A, off) if loss == "squared" else off
         dQ, dK = dS @ K * scale, np.swapaxes(dS, -1, -2) @ Q * scale
         gradients = [np.tensordot(x, dX, axes=((0, 1), (0, 1))) for x, dX in ((x_q, dQ), (x_k, dK))]
         right = A.argmax(axis=-1) == np.arange(SHOWN)
