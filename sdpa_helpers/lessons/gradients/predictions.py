@@ -355,7 +355,7 @@ PREDICTIONS = (
         "*No scale, smaller start* begins as the same function as *1/√d*. It has **no division in the formula and a "
         "gradient as large as without the scale**, and it learns fastest here. So the formula does not need √d_{k}. "
         "T5 (Raffel et al., 2020) has no division either; its first W_{q} is smaller by the square root of the head's "
-        "width. What hurts is to *start saturated*.",
+        "width. What hurts here is to *start saturated*, under a loss whose gradient goes back through softmax.",
     ),
 )
 
