@@ -43,7 +43,7 @@ class Homework:
     besides: tuple[str, ...]
     """Those of them that nobody chose: their definitions use the answers of others."""
     hints: tuple[str, ...]
-    """Those of them whose last hint is the whole answer, and left out."""
+    """Those of them whose last hint is the whole answer, or a made thing's last step, and left out."""
     texts: dict[str, str]
     """Files from the course's root → what is in them instead."""
     left_out: tuple[str, ...]
@@ -182,7 +182,7 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> tuple[str, bo
     parts = slice_of(sources[_module_of(exercise.name)], needed, _GIVEN)
     groups = [_name_of_group(group) for group in exercise.forbids]
     stub = answer_cell(exercise).partition("\n")[2].partition("  # replace this line")[0]
-    tells = exercise.whole or _is_the_answer(exercise, exercise.hints[-1])
+    tells = exercise.whole or exercise.is_made or _is_the_answer(exercise, exercise.hints[-1])
     hints = (*exercise.hints[:-1], WITHHELD_HINT) if tells else exercise.hints
     text = _FILE.format(
         number=exercise.lesson[:2],

@@ -151,6 +151,7 @@ def test_hints_stay_unless_they_are_the_answer_and_solutions_do_not(inside, kept
     told = inside[2]
     assert all("not in this edition" in told[f"{name} says"][1] for name in WRONG)
     assert "causal_mask" in kept_back.hints
+    assert {name for name in kept_back.names if all_exercises()[name].is_made} <= {*kept_back.hints}
     assert "your instructor has kept it" in told["causal_mask says"][0]
     for name in ("softmax", "attention_backward", "attention_flops"):
         assert all_exercises()[name].hints[2] in told[f"{name} says"][0]
