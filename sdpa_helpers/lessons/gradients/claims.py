@@ -459,9 +459,9 @@ CLAIMS = (
         "Without √d_k training fails for large d_k.",
         _LESSON + "Does it hurt?",
         "Dividing the first W_q by √d_k instead gives the same function (difference {folded_difference:g}). A small "
-        "lookup task, Adam, 150 steps, d_k = 64: {none:.0%} right without scale, {scaled:.0%} with it, {folded:.0%} "
-        "without it but with that smaller start; guessing gives {guessing:.0%}. At d_k = 256: {none_256:.0%} without "
-        "scale, {folded_256:.0%} with the smaller start. Worse, yes; failure, no.",
+        "lookup task, squared loss, Adam, 150 steps, d_k = 64: {none:.0%} right without scale, {scaled:.0%} with it, "
+        "{folded:.0%} without it but with that smaller start; guessing gives {guessing:.0%}. At d_k = 256: "
+        "{none_256:.0%} without scale, {folded_256:.0%} with the smaller start. Worse, yes; failure, no.",
         _training_fails,
         right_if(lambda v: max(v["none"], v["none_256"]) < 2 * v["guessing"]),
         relative=0.25,
