@@ -20,15 +20,22 @@ _FIRST = (
     "tests/classroom/test_faults.py",
     "tests/browser/test_visualiser.py",
     "tests/grading/test_three_commands.py",
+    "notebooks/06_complexity.ipynb",
     "tests/attention/test_triton.py",
     "tests/lessons/test_no_mutant_survives.py",
     "tests/lessons/test_every_exercise.py",
-    "notebooks/06_complexity.ipynb",
     "tests/browser/test_every_widget.py",
     "tests/browser/test_review.py",
     "tests/browser/test_lesson_widgets.py",
     "tests/classroom/test_postgres.py",
+    "tests/classroom/test_exports.py",
+    "tests/corpus/test_corpus_is_judged_and_named.py",
+    "tests/grading/test_ways_around.py",
     "notebooks/04_gradients.ipynb",
+    "tests/lessons/test_mistakes_of_03_and_04.py",
+    "tests/lessons/test_ledger.py",
+    "tests/lessons/test_mistakes_in_pairs.py",
+    "notebooks/02_variance_proof.ipynb",
 )
 """What takes longest, so that no worker begins with it when the others are done. Of one file, the order is its own."""
 
