@@ -369,8 +369,8 @@ CLAIMS = (
     _claim(
         28, "B", 8,
         "The division keeps dot products well-behaved whatever the size of the model.",
-        "d_k is {d_k_small:.0f} in all four sizes of GPT-2 (Radford et al. 2019, table 2), the widest "
-        "{widest:.1f} times as wide as the smallest: size is not what counts. With correlation 0.5 the "
+        "d_k is {d_k_small:.0f} in all four sizes of GPT-2 (Radford et al. 2019; heads of the released models), the "
+        "widest {widest:.1f} times as wide as the smallest: size is not what counts. With correlation 0.5 the "
         "scaled score grows from {match_64:.1f} to {match_4096:.1f}.",
         lambda: dict(_head_lengths()) | dict(_start_and_after()),
         lambda v: _judge(_only_at_the_start(v) != "wrong", _fixed_heads(v) or v["match_4096"] > 2 * v["match_64"]),
