@@ -16,10 +16,19 @@ CARDS = (0, 1, 2, 3, 4)
 """The cells that show one."""
 
 
+def fresh_progress(home):
+    """What a learner sees who has solved nothing: other tests of this process may have solved some."""
+    from sdpa_helpers.lessons.session import progress
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SDPA_HOME", str(home))
+        return progress()
+
+
 @pytest.fixture(scope="module")
-def notebook(lab, lab_server):
+def notebook(lab, lab_server, tmp_path_factory):
     """A notebook with stored cards, open in JupyterLab and not yet run: styles and scripts are removed there."""
-    from sdpa_helpers.lessons.session import check, progress
+    from sdpa_helpers.lessons.session import check
 
     def dot_product(q, k):
         return q * k
@@ -38,7 +47,7 @@ def notebook(lab, lab_server):
         outputs={
             0: check(dot_product, keep=False)._repr_mimebundle_(),
             1: check(attention_scores, keep=False)._repr_mimebundle_(),
-            3: progress()._repr_mimebundle_(),
+            3: fresh_progress(tmp_path_factory.mktemp("nothing solved"))._repr_mimebundle_(),
         },
     )
     path = lab_server.root / name

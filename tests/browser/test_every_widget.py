@@ -70,6 +70,10 @@ def test_a_stored_output_shows_the_still_and_running_it_shows_the_panel_alone(un
     assert page.log.thrown == page.log.ours() == page.log.refused == []
 
 
+LOOK = """(panel, letters) => [
+    getComputedStyle(panel.querySelector(letters)).fill, getComputedStyle(panel).backgroundColor]"""
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing_and_letters_can_be_read(widgets, axe, dark):
     widgets.lab.theme(dark)
@@ -79,13 +83,8 @@ def test_axe_finds_nothing_and_letters_can_be_read(widgets, axe, dark):
         assert axe(widgets.page, part, every=True) == []
         scheme = output.locator(".panel").evaluate("panel => getComputedStyle(panel).colorScheme")
         assert scheme == ("dark" if dark else "light")
-        letters, paper = (
-            output.locator(where).first.evaluate(f"e => getComputedStyle(e).{what}")
-            for where, what in (
-                (LETTERS, "fill"),
-                (".panel", "backgroundColor"),
-            )
-        )
+        # Both at once: a picture that is drawn again meanwhile takes its letters out of the page.
+        letters, paper = output.locator(".panel").evaluate(LOOK, LETTERS)
         ink, ground = (min(map(int, re.findall(r"\d+", colour)[:3])) for colour in (letters, paper))
         assert (ink > 200 and ground < 60) if dark else (ink < 60 and ground > 200)
     widgets.lab.theme(False)
