@@ -34,7 +34,7 @@ class Explained:
         """What the learner reads in graded feedback: what was seen, then what it means."""
         if self.verdict.passed:
             return ""
-        about = f"This case is about: {self.about}" if self.about else ""
+        about = f"This is about: {self.about}" if self.about else ""
         return " ".join(text for text in (_sentence(self.verdict.seen), self.means, about) if text)
 
 

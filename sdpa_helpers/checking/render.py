@@ -190,7 +190,7 @@ def _finding_text(finding: Finding) -> str:
 
 
 def _explaining(seen: Seen) -> list[str]:
-    about = f"This case is about: {seen.about}" if seen.about else ""
+    about = f"This is about: {seen.about}" if seen.about else ""
     return [text for text in (seen.means, about) if text]
 
 

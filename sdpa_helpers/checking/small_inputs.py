@@ -38,7 +38,7 @@ def truth_values(value: Any, name: str, axes: tuple[int, int]) -> np.ndarray:
     """An array of True and False."""
     array = _array(value, name)
     if array.dtype != bool:
-        raise ValueError(f"`{name}` is no array of True and False")
+        raise ValueError(f"`{name}` has dtype {array.dtype}, not bool")
     _shape(array, name, axes)
     return array
 

@@ -118,7 +118,7 @@ def main() -> None:
         if first.source != before:
             path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
         told = (
-            f"{name} {s.minutes:.0f} min, {s.words} words, {s.cells} cells"
+            f"{name} {math.ceil(s.minutes)} min, {s.words} words, {s.cells} cells"
             for name, s in sizes_of(notebook.cells).items()
         )
         print(f"{path.stem}: {'; '.join(told)}")

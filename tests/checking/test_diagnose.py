@@ -66,7 +66,7 @@ def test_another_dtype_is_told_what_this_exercise_asks_for():
 def test_the_purpose_of_a_case_is_no_meaning_of_a_mistake():
     (case,) = explained(verdict("two")).cases
     assert (case.means, case.about) == ("", "two is here for a reason")
-    assert case.message == "Returned 7. This case is about: two is here for a reason"
+    assert case.message == "Returned 7. This is about: two is here for a reason"
     named = try_out(exercise(), lambda x: 3 * x)
     assert {c.about for c in named.cases} == {""}
 

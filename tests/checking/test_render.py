@@ -159,7 +159,7 @@ def test_what_holds_of_one_case_only_is_not_said_of_others():
 
 def test_what_a_case_is_about_is_said_as_that_and_not_of_everything_that_failed():
     few = report_text(result([right(1), wrong(2, about="Ties share.")]))
-    assert "      This case is about: Ties share." in few
+    assert "      This is about: Ties share." in few
     many = report_text(result([wrong(n, about="Ties share.") for n in range(1, 6)]))
     assert "Ties share" not in many
 

@@ -50,6 +50,14 @@ def test_the_right_choice_is_what_the_wrong_answer_says_of_itself():
             assert len(set(values)) == len(values), item.key
 
 
+def test_numbers_stand_as_a_learner_writes_them():
+    asked = {item.key: item.question for item in all_items()}
+    assert asked["mistake-dot_product-not-summed"].startswith(
+        "`dot_product([1, 0, -1], [1, 0, -0.5])` is `1.5`. An answer returns `[1, 0, 0.5]`."
+    )
+    assert not [key for key, question in asked.items() if ". ," in question or "[ " in question]
+
+
 def _letters(text):
     return [c for c in text if c.isalpha()]
 

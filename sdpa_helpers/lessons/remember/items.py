@@ -168,8 +168,14 @@ def _call_of(exercise: Exercise, example: Example) -> str:
 
 def _number(value: Any) -> str:
     if isinstance(value, (list, np.ndarray)):
-        return " ".join(np.array2string(np.asarray(value), precision=3, separator=", ").split())
+        return _on_one_line(np.asarray(value))
     return repr(value)
+
+
+def _on_one_line(array: np.ndarray) -> str:
+    """As a learner writes it: `[1, 0, -0.5]`, where NumPy has `[ 1. ,  0. , -0.5]`."""
+    short = {"float_kind": lambda number: f"{number + 0.0:.4g}", "int": str, "bool": str}
+    return re.sub(r"\s+", " ", np.array2string(array, separator=", ", formatter=short))
 
 
 def _written(answer: Answer) -> str:
@@ -181,7 +187,10 @@ def _written(answer: Answer) -> str:
         return ""
     if answer.array.ndim == 0:
         return f"{answer.array.item():.4g}" if answer.array.dtype != bool else str(bool(answer.array))
-    return " ".join(np.array2string(answer.array, precision=3, suppress_small=True, separator=", ").split())
+    array = answer.array
+    if array.dtype.kind == "f":
+        array = np.where(np.abs(array) < 1e-12, 0, array)  # what rounding left
+    return _on_one_line(array)
 
 
 # ---- the cheat cards ---------------------------------------------------------------------------------------
