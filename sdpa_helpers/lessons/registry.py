@@ -15,6 +15,10 @@ LESSONS: tuple[str, ...] = (
     "04_gradients",
     "05_masking",
     "06_complexity",
+    "07_flash_attention",
+    "08_heads_and_variants",
+    "09_many_machines",
+    "10_does_scaling_matter",
 )
 """The notebooks; the folder of a lesson is its notebook's name without the number. A new lesson is one line here."""
 

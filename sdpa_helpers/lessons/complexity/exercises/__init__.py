@@ -1,6 +1,7 @@
 """The exercises of lesson 06, in the order of their notebook, and what stands above them there."""
 
 TITLE = "What attention costs"
+QUESTION = "What does attention cost, in time and in memory?"
 
 NOTES = """Counts may be ints or floats. Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
 """

@@ -1,6 +1,7 @@
 """The exercises of lesson 01, in the order of their notebook, and what stands above them there."""
 
 TITLE = "The dot product"
+QUESTION = "What does a score measure, and how does it become a weighted average?"
 
 NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
 """

@@ -1,6 +1,7 @@
 """The exercises of lesson 05, in the order of their notebook, and what stands above them there."""
 
 TITLE = "Masking"
+QUESTION = "How do you keep a query from seeing a key?"
 
 NOTES = """Arrays are NumPy, float64 unless it says otherwise. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
 

@@ -1,6 +1,7 @@
 """The exercises of lesson 02, in the order of their notebook, and what stands above them there."""
 
 TITLE = "Why the scores are scaled"
+QUESTION = "Why divide by √dₖ, and when does that reason fail?"
 
 NOTES = """Arrays are NumPy, float64 if nothing else is said. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
 """

@@ -1,0 +1,10 @@
+"""The exercises of lesson 10, in the order of their notebook, and what stands above them there."""
+
+TITLE = "Does scaling matter?"
+QUESTION = "Does a model that learns need 1/√dₖ? An experiment that could come out otherwise."
+
+NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+"""
+
+NAMES: tuple[str, ...] = ()
+"""A file of this folder each."""

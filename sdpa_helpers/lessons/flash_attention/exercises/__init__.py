@@ -1,0 +1,10 @@
+"""The exercises of lesson 07, in the order of their notebook, and what stands above them there."""
+
+TITLE = "Flash attention"
+QUESTION = "How can attention run without ever holding the n × n matrix?"
+
+NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+"""
+
+NAMES: tuple[str, ...] = ()
+"""A file of this folder each."""

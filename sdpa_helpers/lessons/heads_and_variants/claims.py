@@ -1,0 +1,5 @@
+"""Lesson 08: claims of the articles that it decides."""
+
+from sdpa_helpers.lessons.claim import Claim
+
+CLAIMS: tuple[Claim, ...] = ()
