@@ -4,7 +4,7 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: test grade notebooks minutes ledger corners pictures lint
+.PHONY: test grade notebooks minutes ledger corners cheat-sheet pictures lint
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says.
 test: $(READY)  ## run every test: the package, the grader, every notebook
@@ -24,6 +24,9 @@ ledger: $(READY)  ## compute every claim of the ledger again and write docs/ledg
 
 corners: $(READY)  ## try every corner of attention on every backend and write docs/semantic-corners.md
 	@$(BIN)/python -m sdpa_helpers.lessons.semantic_corners
+
+cheat-sheet: $(READY)  ## put every lesson's cheat card on one page and write docs/cheat-sheet.html
+	@$(BIN)/python -m sdpa_helpers.lessons.cheat_sheet
 
 pictures: $(READY)  ## take the film and the pictures of README.md and docs/ anew, in a real browser
 	@$(BIN)/python -m docs.pictures

@@ -114,6 +114,20 @@ def remember(
     asking.ask(items, count, say_uncut, input)
 
 
+@refuses
+def cheat_sheet(
+    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("cheat-sheet.html"),
+) -> None:
+    """Write every lesson's cheat card on one page: open it in a browser and print it, on A4 or Letter."""
+    from sdpa_helpers.lessons.cheat_sheet import write_sheet
+
+    try:
+        write_sheet(out)
+    except OSError as error:
+        raise Refusal(f"the sheet was not written: {error}") from None
+    say_uncut(f"{out}: open it in a browser, and print it. One page, A4 or Letter.")
+
+
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")] = False,
 ) -> None:
