@@ -1,5 +1,19 @@
-"""What lesson 08 uses."""
+"""What lesson 08 uses: weights drawn side by side, what memories give back, RoPE to move."""
 
 from sdpa_helpers.lazy import offer
 
-__getattr__, __all__ = offer(__name__, {})
+__getattr__, __all__ = offer(
+    __name__,
+    {
+        "lessons.heads_and_variants.experiments": ("additive_race", "measure_recall"),
+        "lessons.heads_and_variants.figures": (
+            "plot_heads",
+            "plot_recall",
+            "plot_weights",
+        ),
+        "lessons.heads_and_variants.widget": ("explore_rope",),
+        "lessons.heads_and_variants.cheat_card": ("cheat_card",),
+        "lessons.heads_and_variants.predictions": ("predict",),
+        "lessons.heads_and_variants.recall": ("recall",),
+    },
+)
