@@ -92,7 +92,7 @@ def measured(arm: Arm, task: Task = TASK) -> dict[str, Any]:
 
 
 def best_rate(rates: Iterable[float], losses: Array) -> float:
-    """The rate with the lowest mean loss over the tuning seeds. A diverged run rules its rate out; ties: the smaller."""
+    """The rate with the lowest mean loss over tuning seeds. Ties: the smaller. A diverged run rules its rate out."""
     means = np.where(np.isfinite(losses).all(axis=1), np.nan_to_num(losses).mean(axis=1), np.inf)
     return float(list(rates)[int(means.argmin())])
 
