@@ -26,6 +26,7 @@ from sdpa_helpers.desk.launch import settings
 from sdpa_helpers.desk.laying import lay
 
 COURSE = Path(__file__).parents[2]
+PYTHONPATH = f"{COURSE}{os.pathsep}{COURSE / 'tests' / 'lean'}"
 
 FLAGS = [
     "--no-sandbox",
@@ -121,7 +122,7 @@ class LabServer:
             "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
             "IPYTHONDIR": str(folder / "ipython"),
             "SDPA_HOME": str(folder / "progress"),
-            "PYTHONPATH": str(COURSE),
+            "PYTHONPATH": PYTHONPATH,
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",
             "OMP_NUM_THREADS": "1",
             "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}",

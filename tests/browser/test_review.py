@@ -20,7 +20,7 @@ from sdpa_helpers.classroom.tables import write_tables
 from tests.grading.test_lift_words import LIMIT, NAME, PROOF
 from tests.results import in_words
 
-from .harness import COURSE, Lab
+from .harness import COURSE, PYTHONPATH, Lab
 
 HOSTILE = r"""<script>window.hacked = 1; alert('x')</script><img src=x onerror="window.hacked=2">
 <img src="http://evil.example/a.png"> <iframe srcdoc="<script>parent.hacked=3</script>"></iframe>
@@ -47,7 +47,7 @@ class ReviewServer:
         folders = {"CONFIG_DIR": "config", "DATA_DIR": "data", "RUNTIME_DIR": "runtime"}
         own = {f"JUPYTER_{name}": str(home / folder) for name, folder in folders.items()}
         own |= {"IPYTHONDIR": str(home / "ipython"), "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces")}
-        own |= {"JUPYTERLAB_SETTINGS_DIR": str(home / "settings"), "PYTHONPATH": str(COURSE)}
+        own |= {"JUPYTERLAB_SETTINGS_DIR": str(home / "settings"), "PYTHONPATH": PYTHONPATH}
         flags = [
             "--no-browser", f"--port={port}", "--ServerApp.port_retries=0", "--LabApp.expose_app_in_browser=True",
             f"--IdentityProvider.token={self.token}", "--LabApp.news_url=",

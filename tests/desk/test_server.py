@@ -60,7 +60,8 @@ def jupyter_server(course: Path, root: Path, folder: Path):
         sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}",
         f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}", "--ServerApp.port_retries=0",
     ]  # fmt: skip
-    environment = os.environ | settings(course, {}) | own | {"PYTHONPATH": str(course)}
+    environment = os.environ | settings(course, {}) | own
+    environment["PYTHONPATH"] = f"{course}{os.pathsep}{course / 'tests' / 'lean'}"
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     server = Server(f"http://127.0.0.1:{port}", token, folder / "SDPA_HOME")
