@@ -4,7 +4,7 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: test grade notebooks minutes ledger corners cheat-sheet pictures lint
+.PHONY: test grade notebooks minutes ledger corners cheat-sheet interview pictures lint
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says,
 # and tests/lean stands in for a package that takes each of them a second to import.
@@ -29,6 +29,9 @@ corners: $(READY)  ## try every corner of attention on every backend and write d
 
 cheat-sheet: $(READY)  ## put every lesson's cheat card on one page and write docs/cheat-sheet.html
 	@$(BIN)/python -m sdpa_helpers.lessons.cheat_sheet
+
+interview: $(READY)  ## write docs/interview.md from the interview deck and the numbers of the ledger
+	@$(BIN)/python -m sdpa_helpers.lessons.interview.page
 
 pictures: $(READY)  ## take the film and the pictures of README.md and docs/ anew, in a real browser
 	@$(BIN)/python -m docs.pictures

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         softmax,
     )
     from sdpa_helpers.lessons.checkup import doctor
+    from sdpa_helpers.lessons.interview import interview
     from sdpa_helpers.lessons.ladder import ladder
     from sdpa_helpers.lessons.mine import yours
     from sdpa_helpers.lessons.remember import remember
@@ -43,6 +44,7 @@ __getattr__, __all__ = offer(
         "lessons.session": ("check", "hint", "solution", "progress"),
         "lessons.ladder": ("ladder",),
         "lessons.remember": ("remember",),
+        "lessons.interview": ("interview",),
         "lessons.mine": ("yours",),
         "show.visualiser": ("walk_through",),
         "lessons.checkup": ("doctor",),

@@ -115,6 +115,22 @@ def remember(
 
 
 @refuses
+def interview(
+    count: Annotated[int, typer.Option(help="How many questions, by chance.", min=1)] = 10,
+    lesson: Annotated[str, typer.Option(help="Of one lesson only, e.g. 03.")] = "",
+) -> None:
+    """Ask what interviews ask, from easy to hard: you answer aloud, then see ours and the trap. q ends."""
+    from sdpa_helpers.lessons.interview import asking
+    from sdpa_helpers.lessons.interview.deck import chosen
+
+    try:
+        asked = chosen(lesson, count)
+    except ValueError as error:
+        raise Refusal(str(error)) from None
+    asking.ask(asked, say_uncut, input)
+
+
+@refuses
 def cheat_sheet(
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("cheat-sheet.html"),
 ) -> None:

@@ -50,10 +50,11 @@ def module(*files: Path) -> str:
 
 def inlined(still: "Picture", note: str, given: Mapping[str, Any], *files: Path) -> str:
     """HTML of a still and its note, and a script that puts the living panel in their place: no network, no kernel."""
-    return _inlined(still._repr_html_(), note, given, files)
+    return inlined_html(still._repr_html_(), note, given, files)
 
 
-def _inlined(still: str, note: str, given: Mapping[str, Any], files: Iterable[Path]) -> str:
+def inlined_html(still: str, note: str, given: Mapping[str, Any], files: Iterable[Path]) -> str:
+    """The same for a still that is HTML of any kind."""
     data = json.dumps(given, ensure_ascii=False).replace("<", "\\u003c")
     return (
         f"<div>{still}<p><em>{note}</em></p></div>\n<script>\n(() => {{\n"
@@ -268,7 +269,7 @@ class PagePanel:
 
     def html(self) -> str:
         """The still, and a script that puts the living picture in its place. Needs no network and no kernel."""
-        return _inlined(_html_of(self.still), self.NOTE, self.given, self.files)
+        return inlined_html(_html_of(self.still), self.NOTE, self.given, self.files)
 
     def __repr__(self) -> str:
         return f"{self.title} {self.text}"

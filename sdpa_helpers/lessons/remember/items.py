@@ -84,7 +84,7 @@ def _claim(entry: Entry) -> Item:
     claim, names = entry.claim, list(VERDICTS)
     said = f"{article_of(claim.number).what[0].upper()}{article_of(claim.number).what[1:]} says:"
     choices = tuple(Choice(name, _why(entry, name)) for name in names)
-    question = f"{_marked(said)} “{_marked(claim.says)}” What is true of it?"
+    question = f"{marked(said)} “{marked(claim.says)}” What is true of it?"
     return Item(
         f"claim-{claim.number}", claim.where.partition(",")[0], question, choices, names.index(entry.verdict)
     )
@@ -92,7 +92,7 @@ def _claim(entry: Entry) -> Item:
 
 def _why(entry: Entry, name: str) -> str:
     if name == entry.verdict:
-        return _marked(came_out(entry))
+        return marked(came_out(entry))
     return f"That would mean: {VERDICTS[name]}"
 
 
@@ -127,8 +127,8 @@ def _mistakes_in(exercise: Exercise) -> Iterator[Item]:
 def _mistake(
     key: str, exercise: Exercise, truth: str, value: str, says: str, others: Sequence[tuple[str, str, str]]
 ) -> Item:
-    choices = [Choice(_marked(says), f"That gives `{value}`.")]
-    choices += [Choice(_marked(other), f"That would give `{gives}`.") for _, other, gives in others]
+    choices = [Choice(marked(says), f"That gives `{value}`.")]
+    choices += [Choice(marked(other), f"That would give `{gives}`.") for _, other, gives in others]
     first = sum(map(ord, key)) % len(
         choices
     )  # the right one is not always the first, and always in the same place
@@ -174,7 +174,7 @@ def _number(value: Any) -> str:
 
 def _on_one_line(array: np.ndarray) -> str:
     """As a learner writes it: `[1, 0, -0.5]`, where NumPy has `[ 1. ,  0. , -0.5]`."""
-    short = {"float_kind": lambda number: f"{number + 0.0:.4g}", "int": str, "bool": str}
+    short: Any = {"float_kind": lambda number: f"{number + 0.0:.4g}", "int": str, "bool": str}
     return re.sub(r"\s+", " ", np.array2string(array, separator=", ", formatter=short))
 
 
@@ -254,7 +254,7 @@ def _value(value: float) -> str:
     return f"`{value}`" if isinstance(value, bool) else f"`{value:g}`"
 
 
-def _marked(text: str) -> str:
+def marked(text: str) -> str:
     """A text of the ledger in the marks of `rich`: d_k becomes d_{k}; a lone asterisk is a multiplication."""
-    text = re.sub(r"(?<![\w`{])([A-Za-z]+)_([A-Za-z]+|\d+)(?![\w}])", r"\1_{\2}", text)
+    text = re.sub(r"(?<![\w`{])([A-Za-z])_([A-Za-z]+|\d+)(?![\w}])", r"\1_{\2}", text)
     return text.replace("*", "·")
