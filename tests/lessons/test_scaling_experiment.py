@@ -9,7 +9,7 @@ from sdpa_helpers.attention import softmax
 
 torch = pytest.importorskip("torch")
 
-from sdpa_helpers.lessons.does_scaling_matter import heads, training  # noqa: E402
+from sdpa_helpers.lessons.does_scaling_matter import arms, heads, training  # noqa: E402
 
 
 def _by_hand(weights, scale, names, values, asked, normed):
@@ -21,9 +21,9 @@ def _by_hand(weights, scale, names, values, asked, normed):
     return softmax(Q @ K.T * scale) @ V
 
 
-@pytest.mark.parametrize("scale", training.SCALES)
+@pytest.mark.parametrize("scale", arms.SCALES)
 def test_a_stack_of_models_answers_as_the_plain_formula(scale):
-    task, arm = training.Task(names=7, values=3, pairs=5, asked=2, d_model=6), training.Arm(9, scale, "SGD")
+    task, arm = arms.Task(names=7, values=3, pairs=5, asked=2, d_model=6), arms.Arm(9, scale, "SGD")
     weights = training.start(task, arm, seeds=(4, 5))
     lists = training.draw(task, [np.random.default_rng(seed) for seed in (0, 1)], lists=3)
     A = training.scaled_scores(arm, weights, lists).softmax(-1)
@@ -38,10 +38,10 @@ def test_a_stack_of_models_answers_as_the_plain_formula(scale):
 
 def test_scores_start_with_the_spread_that_each_arm_promises():
     promised = {"1": 16.0, "1/√dₖ": 1.0, "1/dₖ": 1 / 16, "learned": 1.0, "smaller start": 1.0}
-    lists = training.draw(training.TASK, [np.random.default_rng(0)] * 8, lists=16)
+    lists = training.draw(arms.TASK, [np.random.default_rng(0)] * 8, lists=16)
     for scale, spread in promised.items():
-        arm = training.Arm(256, scale, "SGD")
-        S = training.scaled_scores(arm, training.start(training.TASK, arm, range(8)), lists)
+        arm = arms.Arm(256, scale, "SGD")
+        S = training.scaled_scores(arm, training.start(arms.TASK, arm, range(8)), lists)
         assert float(S.std()) == pytest.approx(spread, rel=0.15), scale
 
 

@@ -16,7 +16,8 @@ rates lie at an end of the grid. Its seed is neither one of tuning nor one of ev
 import numpy as np
 import torch
 
-from sdpa_helpers.lessons.does_scaling_matter.training import OPTIMIZERS, SCALES, Arm, Task, train
+from sdpa_helpers.lessons.does_scaling_matter.arms import OPTIMIZERS, SCALES, Arm, Task
+from sdpa_helpers.lessons.does_scaling_matter.training import train
 
 SEED = 900
 CANDIDATES = (

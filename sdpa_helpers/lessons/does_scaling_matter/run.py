@@ -18,15 +18,10 @@ import numpy as np
 import torch
 from numpy import ndarray as Array
 
+from sdpa_helpers.lessons.does_scaling_matter.arms import ARMS, TASK, Arm, Task, key_of
 from sdpa_helpers.lessons.does_scaling_matter.training import (
-    OPTIMIZERS,
-    SCALES,
-    TASK,
-    WIDTHS,
-    Arm,
     Lists,
     Looks,
-    Task,
     Trained,
     draw,
     scaled_scores,
@@ -41,7 +36,6 @@ RATES = {
     "SGD": (0.1, 0.18, 0.32, 0.56, 1.0, 1.8, 3.2, 5.6, 10.0, 18.0, 32.0),
     "Adam": (0.001, 0.0018, 0.0032, 0.0056, 0.01, 0.018, 0.032, 0.056, 0.1, 0.18, 0.32),
 }
-ARMS = tuple(Arm(d, scale, optimizer) for d in WIDTHS for optimizer in OPTIMIZERS for scale in SCALES)
 ACCURACY_EVERY, COURSE_EVERY = 10, 20
 """Steps between two points of a course that are kept: of each seed's accuracy, and of all else, a mean over seeds."""
 ENOUGH = 0.9
@@ -57,11 +51,6 @@ def run(
             found["arms"][key_of(arm)] = measured(arm)
             write(file, found)
         told(arm)
-
-
-def key_of(arm: Arm) -> str:
-    """E.g. "512 1/√dₖ Adam"."""
-    return f"{arm.d_k} {arm.scale} {arm.optimizer}"
 
 
 def about() -> dict[str, Any]:

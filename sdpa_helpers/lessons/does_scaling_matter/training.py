@@ -14,39 +14,7 @@ import torch
 from numpy import ndarray as Array
 from torch import Tensor
 
-SCALES = ("1", "1/√dₖ", "1/dₖ", "learned", "QK-norm", "smaller start")
-OPTIMIZERS = ("SGD", "Adam")
-WIDTHS = (16, 32, 64, 128, 256, 512)
-
-
-class Task(NamedTuple):
-    """What is looked up, and for how long the model may learn it. The pilot chose these numbers (see `pilot`)."""
-
-    names: int = 64
-    values: int = 16
-    pairs: int = 16
-    """Pairs in a list."""
-    asked: int = 4
-    """Questions to a list."""
-    lists: int = 16
-    """Lists in a step."""
-    d_model: int = 32
-    steps: int = 200
-    every: int = 5
-    """Steps between two looks at the accuracy."""
-    held_out: int = 64
-    """Lists at which one looks; no step trains on them."""
-
-
-TASK = Task()
-
-
-class Arm(NamedTuple):
-    """One way to build and to train the model."""
-
-    d_k: int
-    scale: str
-    optimizer: str
+from sdpa_helpers.lessons.does_scaling_matter.arms import TASK, Arm, Task
 
 
 class Lists(NamedTuple):
