@@ -1,5 +1,24 @@
-"""What lesson 09 uses."""
+"""What lesson 09 uses: processes that share a sequence, and a model of many devices."""
 
 from sdpa_helpers.lazy import offer
 
-__getattr__, __all__ = offer(__name__, {})
+__getattr__, __all__ = offer(
+    __name__,
+    {
+        "lessons.many_machines.processes": ("Ranks",),
+        "lessons.many_machines.experiments": (
+            "Layer",
+            "Rates",
+            "bytes_sent",
+            "pays_from",
+            "spend",
+            "work_of_steps",
+        ),
+        "lessons.many_machines.figures": ("plot_work",),
+        "lessons.many_machines.tables": ("bytes_table", "work_table"),
+        "lessons.many_machines.widget": ("explore_devices",),
+        "lessons.many_machines.predictions": ("predict",),
+        "lessons.many_machines.recall": ("recall",),
+        "lessons.many_machines.cheat_card": ("cheat_card",),
+    },
+)

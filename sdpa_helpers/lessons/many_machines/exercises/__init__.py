@@ -1,10 +1,18 @@
 """The exercises of lesson 09, in the order of their notebook, and what stands above them there."""
 
-TITLE = "Many machines"
+TITLE = "One sequence on many machines"
 QUESTION = "How do several machines share one sequence, and when does it pay?"
 
-NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+NOTES = """Arrays are NumPy, float64; positions are ints. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+
+Nothing here starts a process: you write what one rank computes, holds or sends.
 """
 
-NAMES: tuple[str, ...] = ()
+NAMES: tuple[str, ...] = (
+    "ring_attention_step",
+    "zigzag_partition",
+    "causal_work",
+    "zigzag_by_hand",
+    "bytes_sent",
+)
 """A file of this folder each."""
