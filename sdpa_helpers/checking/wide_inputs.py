@@ -161,8 +161,10 @@ def _first_of(value: Any, axis: int, ndim: int) -> Any:
 
 def _longer(inputs: Inputs) -> Iterator[Inputs]:
     for length in _lengths(inputs):
+        if length < 2:
+            continue
         times = 70 // length + 1
-        if length > 1 and size(inputs) * times**2 <= MAX_NUMBERS:
+        if size(inputs) * times**2 <= MAX_NUMBERS:
             yield tuple(_repeated(value, length, times) for value in inputs)
 
 

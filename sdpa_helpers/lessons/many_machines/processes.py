@@ -16,26 +16,11 @@ import multiprocessing
 import tempfile
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import wait
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
+
+from sdpa_helpers.lessons.many_machines.jobs import Job, Reply
 
 _WORKER = "sdpa_helpers.lessons.many_machines.rank_process"
-
-
-class Job(NamedTuple):
-    """A program to run: source text, since a function of a notebook cannot be sent, and what it is called with."""
-
-    source: str
-    name: str
-    arguments: tuple
-
-
-class Reply(NamedTuple):
-    """What came of it. `error` is a traceback, "" where there is none."""
-
-    value: Any = None
-    bytes_sent: int = 0
-    messages: int = 0
-    error: str = ""
 
 
 class Ranks:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-from sdpa_helpers.lessons.many_machines.processes import Job, Reply
+from sdpa_helpers.lessons.many_machines.jobs import Job, Reply
 
 PATIENCE = timedelta(seconds=60)
 """How long a rank waits for another one."""

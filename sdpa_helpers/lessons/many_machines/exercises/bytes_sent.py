@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
 from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = r"""`bytes_sent(n, ranks, heads, kv_heads, d_k, d_v, bytes_per_number=2)`: how many bytes does *each rank* send for one layer, forward only?
 
-- `n` tokens are spread evenly over `ranks`. There are `heads` query heads, which share `kv_heads` heads of keys and values. `ranks` divides `n` and both numbers of heads.
+- `n` tokens are spread evenly over `ranks`. There are `heads` query heads, which share `kv_heads` heads of keys and values. `ranks` divides both numbers of heads; where it does not divide `n`, calculate with the fraction.
 - **ring**: each block of keys and values goes once around, to every other rank. Queries and outputs stay.
 - **Ulysses**: a rank has a share of the rows of Q, K and V, keeps the part that belongs to its own heads, and sends the rest to the other ranks. After attention the outputs go back in the same way.
 - Returns a tuple of two numbers, `(ring, ulysses)`.
@@ -90,7 +90,7 @@ def _wrong(**deviation):
 
 def _counted(n, ranks, heads, kv_heads, d_k, d_v, bytes_per_number=2):
     """Message by message."""
-    rows = n // ranks
+    rows = n / ranks
     ring = sum(rows * kv_heads * d * bytes_per_number for d in (d_k, d_v) for _ in range(ranks - 1))
     ulysses = 0
     for _ in range(ranks - 1):
@@ -102,6 +102,15 @@ def _counted(n, ranks, heads, kv_heads, d_k, d_v, bytes_per_number=2):
 def _sizes(rng, ranks, groups, heads):
     rows = int(rng.integers(5, 12)) * 2 + 1
     return rows * ranks, ranks, heads, groups, int(rng.integers(5, 8)), int(rng.integers(9, 14))
+
+
+def _large(rng):
+    return 2**17 + int(rng.integers(1, 9999)), 8, 128, 8, 128, 97, 2
+
+
+def _needs_float64(*sizes):
+    """Whether float32 would show in both results."""
+    return all(abs(float(np.float32(one)) / one - 1) > 2e-8 for one in bytes_sent(*sizes))
 
 
 EXERCISE = Exercise(
@@ -130,8 +139,13 @@ EXERCISE = Exercise(
             says="It has everything: nothing is sent.",
         ),
         Case(
+            "a length that does not divide",
+            lambda rng: (7 * int(rng.integers(1, 4)) + 3, 7, 7, 7, 1, 2, 2),
+            says="A rank has n/ranks rows on average, and that need not be a whole number.",
+        ),
+        Case(
             "a large model",
-            lambda rng: (2**17 + 8 * int(rng.integers(1, 1000)), 8, 128, 8, 128, 96, 2),
+            lambda rng: redraw(rng, _large, _needs_float64),
             says="Large numbers; float32 would lose digits.",
         ),
     ),
@@ -232,4 +246,11 @@ EXERCISE = Exercise(
         "`heads + kv_heads` in place of `kv_heads`, and what is the factor in front?",
     ),
     mistakes=MISTAKES,
+    spared=(
+        (
+            "return (ring * bytes_per_number, ulysses * bytes_per_number) → "
+            "return (np.round(ring * bytes_per_number, 4), ulysses * bytes_per_number)",
+            "what the ring sends is a whole number where ranks divides kv_heads",
+        ),
+    ),
 )

@@ -144,6 +144,9 @@ EXERCISE = Exercise(
             says="Its row is zero, and so are the places where others meet its empty block.",
         ),
         Case(
+            "one position", lambda rng: (rng.integers(1, 4, size=1), 4), says="One query, which sees itself."
+        ),
+        Case(
             "one rank",
             lambda rng: (np.zeros(int(rng.integers(4, 9)), dtype=int), 1),
             says="n(n + 1)/2 pairs, in one step.",

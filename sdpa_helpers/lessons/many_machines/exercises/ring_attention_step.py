@@ -266,10 +266,10 @@ def _drawn(rng, *lead, n_q, n_k, d_k, d_v, before=4, spread=1.0):
     return state, Q, K[..., before:, :].copy(), V[..., before:, :].copy()
 
 
-def _scored(rng, low, high, before):
-    """A block whose scores lie between low and high, after a state with scores around `before`."""
+def _scored(rng, low, high, before, rows=(1, 1, 1)):
+    """A block whose scores lie between low and high, after a state with scores around `before`; times `rows`."""
     n_q, n_k, d_v = 3, 4, 2
-    Q = np.full((n_q, 4), 2.0)
+    Q = 2.0 * np.repeat(np.array(rows, dtype=float)[:, None], 4, axis=-1)
     V = rng.normal(size=(n_k, d_v))
     K = np.repeat(rng.uniform(low, high, size=(n_k, 1)) / 4, 4, axis=-1)  # every score is 4 · 2 · x / √4
     if before is None:
@@ -328,14 +328,30 @@ EXERCISE = Exercise(
         ),
         Case(
             "a block far above the rest",
-            lambda rng: _scored(rng, 300, 303, -400.0),
+            lambda rng: _scored(rng, 400, 403, -500.0),
             says="The block's weights take everything, and the old output fades to 0.",
         ),
         Case(
             "a block far below the rest",
-            lambda rng: _scored(rng, -403, -400, 300.0),
+            lambda rng: _scored(rng, -503, -500, 400.0),
             says="The block's weights vanish, and the state stays as it was.",
         ),
+        Case(
+            "rows far apart",
+            lambda rng: _scored(rng, 990, 1010, None, (1, -1, 0.25)),
+            says="Every row has its own largest score.",
+        ),
+        Case(
+            "a batch of one",
+            lambda rng: _drawn(rng, 1, n_q=3, n_k=4, d_k=2, d_v=5),
+            says="An axis of length 1 is an axis like any other: it stays.",
+        ),
+        Case(
+            "two heads, one query each",
+            lambda rng: _drawn(rng, 2, n_q=1, n_k=3, d_k=4, d_v=5),
+            says="An axis of length 1 is an axis like any other: it stays.",
+        ),
+        Case("more of everything", lambda rng: _drawn(rng, n_q=9, n_k=10, d_k=11, d_v=12)),
         *one_of_each(_drawn, only=("n_q", "n_k", "d_k", "d_v"), n_q=5, n_k=4, d_k=3, d_v=6),
     ),
     wrong=(
