@@ -191,9 +191,11 @@ def tried(exercise: Exercise, function: Callable, source: str) -> Result:
 
 
 def _names(line: str, context: type[ast.expr_context]) -> set[str]:
-    """The names that a line makes (Store) or uses (Load)."""
+    """The names that a line makes (Store) or uses (Load), without those that live in a comprehension only."""
     tree = ast.parse(line + " pass" if line.endswith(":") else line)
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
+    targets = [n.target for n in ast.walk(tree) if isinstance(n, ast.comprehension)]
+    inner = {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, context)} - inner
 
 
 def _changes(line: str) -> bool:

@@ -29,6 +29,7 @@ LADDERS_TO: tuple[str, ...] = (
     "attention_backward",
     "attention",
     "chunked_attention",
+    "multi_head_attention",
 )
 """The exercises to which a ladder leads; `exercises/ladders.py` of their lessons have them, where the edition does."""
 

@@ -27,6 +27,7 @@ BUGS = {
     "attention_backward": "scale-missing-in-queries",
     "masked_softmax": "hidden-key-sets-the-maximum",
     "chunked_attention": "sum-not-rescaled",
+    "multi_head_attention": "heads-joined-by-reshape",
 }
 """The exercise → its wrong answer that is the bug."""
 

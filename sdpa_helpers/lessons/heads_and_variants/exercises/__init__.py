@@ -6,5 +6,16 @@ QUESTION = "What may change in softmax(QKᵀ/√dₖ)V, what does it cost, and w
 NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
 """
 
-NAMES: tuple[str, ...] = ()
+NAMES = (
+    "split_heads",
+    "merge_heads",
+    "multi_head_attention",
+    "hunt_multi_head_attention",
+    "mend_multi_head_attention",
+    "grouped_query_attention",
+    "rotate",
+    "linear_attention",
+    "keys_that_linear_attention_confuses",
+    "additive_attention",
+)
 """A file of this folder each."""
