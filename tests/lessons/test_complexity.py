@@ -144,8 +144,8 @@ def test_kv_cache_is_the_size_of_real_arrays():
         np.zeros((2, 7, 3, 5), dtype=np.float16) for _ in range(4)
     ]  # keys and values, heads, width; layers
     size = sum(a.nbytes for a in arrays)
-    assert lesson.kv_cache(7, layers=4, kv_heads=3, head_dim=5) == size
-    assert lesson.kv_cache(7, layers=4, kv_heads=3, head_dim=5, batch=6) == 6 * size
+    assert counting.kv_cache(7, layers=4, kv_heads=3, head_dim=5) == size
+    assert counting.kv_cache(7, layers=4, kv_heads=3, head_dim=5, batch=6) == 6 * size
 
 
 def test_intensities_tend_to_a_quarter_of_the_width_and_of_the_length():
@@ -161,26 +161,6 @@ def test_tiles_level_off_at_their_rows_and_the_whole_is_the_minimum(rows):
     assert counting.tiled(1_000_000, 64, rows, element=2).intensity == pytest.approx(rows, rel=0.03)
     assert counting.tiled(1_000_000, 64, rows, element=4).intensity == pytest.approx(rows / 2, rel=0.03)
     assert counting.tiled(5000, 64, math.inf) == counting.intensities(5000, 64)["minimum"]
-
-
-# Additive attention, for the ledger -----------------------------------------------------------------------------
-
-
-def test_additive_attention_by_loops():
-    W, U, v = normal((3, 4), (3, 4), (4,))
-    truth = []
-    for q in Q:
-        scores = [sum(v[m] * math.tanh(q @ W[:, m] + k @ U[:, m]) for m in range(4)) for k in K]
-        weights = [math.exp(s) for s in scores]
-        truth.append(sum(w * row for w, row in zip(weights, V, strict=True)) / math.fsum(weights))
-    np.testing.assert_allclose(attention_ways.additive(Q, K, V, W, U, v), truth, rtol=1e-12)
-    np.testing.assert_allclose(attention_ways.additive_in_chunks(Q, K, V, W, U, v, 3), truth, rtol=1e-12)
-
-
-def test_parameters_differ_by_one_vector():
-    count = counting.parameters(d_model=512, width=64)
-    assert count["additive, W, U and v"] - count["dot product, W_q and W_k"] == 64
-    assert count["additive, W, U and v"] == 65_600
 
 
 # What stands on the page ------------------------------------------------------------------------------------------
@@ -214,7 +194,7 @@ def test_the_page_counts_as_the_helpers_do(page):
         assert there == tuple(lesson.layer_flops(300, 64, is_causal=is_causal))
     assert page["intensities"](3, 900, 64, 2) == counting.intensities(900, 64, n_q=3, element=2)
     assert page["tiled_intensity"](1000, 64, 128) == pytest.approx(counting.tiled(1000, 64, 128, 2).intensity)
-    assert page["kv_cache"](6, 7, 4, 3, 5) == lesson.kv_cache(7, 4, 3, 5, batch=6)
+    assert page["kv_cache"](6, 7, 4, 3, 5) == counting.kv_cache(7, 4, 3, 5, batch=6)
     one_query = counting.intensities(4096, 128, n_q=1, element=2)["minimum"].intensity
     assert page["decoding_intensity"](4096, 128, 1) == pytest.approx(one_query)
 

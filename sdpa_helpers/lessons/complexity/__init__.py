@@ -5,13 +5,8 @@ from sdpa_helpers.lazy import offer
 __getattr__, __all__ = offer(
     __name__,
     {
-        "lessons.complexity.counting": (
-            "count_operations",
-            "kv_cache",
-            "layer_flops",
-            "peak_bytes",
-            "readings",
-        ),
+        "lessons.counted": ("count_operations", "peak_bytes"),
+        "lessons.complexity.counting": ("layer_flops", "readings"),
         "lessons.complexity.attention_ways": (
             "attend_key_blocks",
             "attention",

@@ -1,4 +1,4 @@
-"""Lesson 06: attention and its additive cousin in NumPy, each in ways that hold more or less in memory at once.
+"""Lesson 06: attention in NumPy, in ways that hold more or less in memory at once.
 
 NumPy only, so that a process which measures its own memory starts small.
 """
@@ -68,38 +68,3 @@ def attend_key_blocks(
     log_total = np.stack(totals)
     shares = np.exp(log_total - log_total.max(axis=0))
     return (shares / shares.sum(axis=0) * np.stack(outputs)).sum(axis=0)
-
-
-def additive(
-    Q: Float[Array, "n_q d_k"],
-    K: Float[Array, "n_k d_k"],
-    V: Float[Array, "n_k d_v"],
-    W: Float[Array, "d_k h"],
-    U: Float[Array, "d_k h"],
-    v: Float[Array, "h"],
-) -> Float[Array, "n_q d_v"]:
-    """Attention with the score v · tanh(qW + kU): all pairs at once, hence an (n_q, n_k, h) array."""
-    hidden = (Q @ W)[:, None, :] + (K @ U)[None, :, :]
-    np.tanh(hidden, out=hidden)
-    return _blend(hidden @ v, V)
-
-
-def additive_in_chunks(
-    Q: Float[Array, "n_q d_k"],
-    K: Float[Array, "n_k d_k"],
-    V: Float[Array, "n_k d_v"],
-    W: Float[Array, "d_k h"],
-    U: Float[Array, "d_k h"],
-    v: Float[Array, "h"],
-    chunk: int,
-) -> Float[Array, "n_q d_v"]:
-    """The same, a few queries at a time."""
-    parts = [additive(Q[i : i + chunk], K, V, W, U, v) for i in range(0, len(Q), chunk)]
-    return np.concatenate(parts)
-
-
-def _blend(scores: Float[Array, "n_q n_k"], V: Float[Array, "n_k d_v"]) -> Float[Array, "n_q d_v"]:
-    scores -= scores.max(axis=-1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=-1, keepdims=True)
-    return scores @ V

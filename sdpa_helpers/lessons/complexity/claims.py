@@ -1,6 +1,5 @@
 """Claims that lesson 06 runs: what attention costs. Counted and stored quantities only; no timing happens here."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import numpy_flash, scaled_dot_product_attention, softmax
+from sdpa_helpers.lessons import counted
 from sdpa_helpers.lessons.claim import Claim, Verdict
 from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments
-from sdpa_helpers.lessons.places import course_root
 
 Values = Mapping[str, float]
 
@@ -32,7 +31,7 @@ def _normal(*shapes: tuple[int, ...], seed: int = 6) -> list[np.ndarray]:
 
 
 def _count(function: Callable, *arrays: np.ndarray) -> Counter:
-    return counting.count_operations(function, *arrays)[1]
+    return counted.count_operations(function, *arrays)[1]
 
 
 # What the computations share ------------------------------------------------------------------------------------
@@ -61,15 +60,10 @@ def _peaks() -> dict[str, float]:
         "tiled": (lambda q, k, v: numpy_flash.attention(q, k, v, 0.125), (2048, 4096)),
     }
     for name, (way, sizes) in ways.items():
-        peaks = [counting.peak_bytes(way, *_normal(*[(n, 64)] * 3)) for n in sizes]
+        peaks = [counted.peak_bytes(way, *_normal(*[(n, 64)] * 3)) for n in sizes]
         found[f"{name}_exponent"] = float(np.log2(peaks[1] / peaks[0]))
         found[f"{name}_matrices"] = peaks[1] / (8 * sizes[1] ** 2)
     return found
-
-
-def _benchmark() -> dict:
-    path = course_root() / "benchmarks" / "results" / "additive.json"
-    return json.loads(path.read_text(encoding="utf-8"))
 
 
 # One function per claim -----------------------------------------------------------------------------------------
@@ -78,42 +72,6 @@ def _benchmark() -> dict:
 def _doubling() -> Values:
     short, long = (_count(attention_ways.textbook, *_normal(*[(n, 3)] * 3))["multiply"] for n in (5, 10))
     return {"short": short, "long": long, "factor": long / short}
-
-
-def _linear_attention() -> Values:
-    """Katharopoulos et al. 2020, equation 5, with their feature map elu + 1."""
-
-    def features(x: np.ndarray) -> np.ndarray:
-        return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
-
-    counts = {}
-    for n in (8, 16):
-        query, key, value = _normal((n, 3), (n, 3), (n, 2))
-        arrays = (
-            features(query),
-            features(key),
-            np.column_stack([value, np.ones(n)]),
-        )  # the ones give the normalizer
-        counts[n] = [
-            _count(way, *arrays)["multiply"]
-            for way in (lambda q, k, v: (q @ k.T) @ v, lambda q, k, v: q @ (k.T @ v))
-        ]
-    Q, K, V = _normal((8, 3), (8, 3), (8, 2))
-    sums = features(Q) @ (features(K).T @ np.column_stack([V, np.ones(8)]))
-    difference = np.abs(sums[:, :2] / sums[:, 2:] - attention_ways.textbook(Q, K, V)).max()
-    return {
-        "quadratic": counts[16][0] / counts[8][0],
-        "linear": counts[16][1] / counts[8][1],
-        "difference": difference,
-    }
-
-
-def _multi_query() -> Values:
-    heads, k, v = _normal((4, 6, 3), (1, 6, 3), (1, 6, 2))
-    shared = scaled_dot_product_attention(heads, k, v)
-    alone = np.stack([attention_ways.textbook(head, k[0], v[0]) for head in heads])
-    cache_ratio = counting.kv_cache(6, 1, 4, 3) / counting.kv_cache(6, 1, 1, 3)
-    return {"difference": float(np.abs(shared - alone).max().round(12)), "cache_ratio": cache_ratio}
 
 
 def _three_terms() -> Values:
@@ -197,49 +155,6 @@ def _parallel() -> Values:
     at_once = scaled_dot_product_attention(x, x, x, is_causal=True)
     in_turn = [scaled_dot_product_attention(x[[i]], x[: i + 1], x[: i + 1])[0] for i in range(6)]
     return {"difference": float(np.abs(at_once - np.array(in_turn)).max().round(12)), "steps": len(in_turn)}
-
-
-def _network() -> Values:
-    q, k, W, U, v = _normal((3,), (3,), (3, 7), (3, 7), (7,))
-    network = np.tanh(np.concatenate([q, k]) @ np.concatenate([W, U])) @ v
-    return {"difference": float(np.abs(network - np.tanh(q @ W + k @ U) @ v).round(12))}
-
-
-def _parameters() -> Values:
-    count = counting.parameters(d_model=512, width=512)
-    return {
-        "bare": count["dot product, bare"],
-        "dot": count["dot product, W_q, W_k and W_v"],
-        "additive": count["additive, W, U and v"],
-        "with_values": count["additive, W, U, v and W_v"],
-    }
-
-
-def _slower() -> Values:
-    results = _benchmark()["results"]
-    Q, K, v = _normal((4, 8), (5, 8), (8,))
-    dot = _count(lambda q, k: q @ k.T, Q, K)
-    additive = _count(lambda q, k, w: np.tanh(q[:, None] + k) @ w, Q, K, v)
-    return {
-        "lowest": min(r["as_written"][0] for r in results),
-        "highest": max(r["as_written"][0] for r in results),
-        "lowest_reusing": min(r["reusing"][0] for r in results),
-        "highest_reusing": max(r["reusing"][0] for r in results),
-        "surely": min(r["reusing"][1] for r in results),
-        "operations": additive.total() / dot.total(),
-    }
-
-
-def _more_memory() -> Values:
-    n, h = 256, 64
-    Q, K, V, W, U, v = _normal(*[(n, h)] * 3, (h, h), (h, h), (h,))
-    dot = counting.peak_bytes(attention_ways.attention, Q, K, V)
-    return {
-        "hidden": 8 * n * n * h / 2**20,
-        "scores": 8 * n * n / 2**20,
-        "ratio": counting.peak_bytes(attention_ways.additive, Q, K, V, W, U, v) / dot,
-        "ratio_in_chunks": counting.peak_bytes(attention_ways.additive_in_chunks, Q, K, V, W, U, v, 2) / dot,
-    }
 
 
 def _dispatcher() -> Values:
@@ -332,28 +247,6 @@ CLAIMS = (
         _if(lambda v: v["tiled_exponent"] < 1.1 < 1.9 < v["textbook_exponent"], "right", "wrong"),
         relative=0.03,
         stand_in="FlashAttention's algorithm in NumPy; its CUDA kernel was not run",
-    ),
-    Claim(
-        24,
-        "A",
-        "Linear attention makes the computation linear.",
-        _where(8),
-        "for twice as many tokens {linear:.0f} times the multiplications instead of {quadratic:.0f}; "
-        "normalized, with the features elu + 1, its result differs from softmax attention by up to {difference:.2f}: "
-        "it is another function",
-        _linear_attention,
-        _if(lambda v: v["linear"] == 2, "right", "wrong"),
-    ),
-    Claim(
-        25,
-        "A",
-        "Multi-query attention is a variant that changes how scores are made.",
-        _where(8),
-        "with one shared head of keys and values each head computes the same scaled softmax "
-        "(difference {difference:.0f}); what "
-        "changes is the KV cache, here {cache_ratio:.0f} times smaller",
-        _multi_query,
-        _if(lambda v: v["difference"] < 1e-9, "wrong", "right"),
     ),
     Claim(
         95,
@@ -450,50 +343,6 @@ CLAIMS = (
         "writing new tokens takes the steps",
         _parallel,
         _if(lambda v: v["difference"] < 1e-9, "right", "wrong"),
-    ),
-    Claim(
-        135,
-        "D",
-        "Additive attention scores with a feed-forward network and tanh.",
-        _where(8),
-        "its score minus that of a network with one hidden layer on [q, k]: {difference:.0f}",
-        _network,
-        _if(lambda v: v["difference"] < 1e-9, "right", "wrong"),
-    ),
-    Claim(
-        136,
-        "D",
-        "Additive attention has more parameters: W, U, v against W_q, W_k, W_v.",
-        _where(8),
-        "at width 512: {additive:,.0f} against {dot:,.0f}, so fewer; with a W_v of its own "
-        "{with_values:,.0f}; the bare dot product "
-        "has {bare:.0f}",
-        _parameters,
-        _if(lambda v: v["additive"] > v["dot"], "right", "wrong"),
-    ),
-    Claim(
-        137,
-        "D",
-        "The dot product is faster than additive attention.",
-        _where(8),
-        "benchmarks/results/additive.json: additive attention takes {lowest:.0f} to {highest:.0f} "
-        "times as long as written, "
-        "{lowest_reusing:.0f} to {highest_reusing:.0f} times with a reused buffer, for "
-        "{operations:.1f} times the operations",
-        _slower,
-        _if(lambda v: v["surely"] > 1, "right", "wrong"),
-    ),
-    Claim(
-        138,
-        "D",
-        "Additive attention takes more memory.",
-        _where(8),
-        "all pairs at once at n = 256, h = 64: {hidden:.0f} MiB of hidden units against {scores:.1f} "
-        "MiB of scores, peak {ratio:.0f} "
-        "times the dot product's; in chunks of 2 queries {ratio_in_chunks:.1f} times",
-        _more_memory,
-        _if(lambda v: v["ratio"] > 2, "right", "wrong"),
-        relative=0.03,
     ),
     Claim(
         153,

@@ -1,5 +1,187 @@
-"""Lesson 08: claims of the articles that it decides."""
+"""Claims that lesson 08 runs: variants of attention. Counted and stored quantities only; no timing happens here."""
 
-from sdpa_helpers.lessons.claim import Claim
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
 
-CLAIMS: tuple[Claim, ...] = ()
+import numpy as np
+
+from sdpa_helpers.attention import KVCache, scaled_dot_product_attention, softmax
+from sdpa_helpers.lessons import counted
+from sdpa_helpers.lessons.claim import Claim, right_if
+from sdpa_helpers.lessons.heads_and_variants import additive
+from sdpa_helpers.lessons.places import course_root
+
+Values = Mapping[str, float]
+
+
+def _where(section: int) -> str:
+    return f"08_heads_and_variants, section {section}"
+
+
+def _normal(*shapes: tuple[int, ...], seed: int = 6) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=shape) for shape in shapes]
+
+
+def _count(function: Callable, *arrays: np.ndarray) -> Counter:
+    return counted.count_operations(function, *arrays)[1]
+
+
+def _linear_attention() -> Values:
+    """Katharopoulos et al. 2020, equation 5, with their feature map elu + 1."""
+
+    def features(x: np.ndarray) -> np.ndarray:
+        return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+
+    counts = {}
+    for n in (8, 16):
+        query, key, value = _normal((n, 3), (n, 3), (n, 2))
+        arrays = (
+            features(query),
+            features(key),
+            np.column_stack([value, np.ones(n)]),
+        )  # the ones give the normalizer
+        counts[n] = [
+            _count(way, *arrays)["multiply"]
+            for way in (lambda q, k, v: (q @ k.T) @ v, lambda q, k, v: q @ (k.T @ v))
+        ]
+    Q, K, V = _normal((8, 3), (8, 3), (8, 2))
+    sums = features(Q) @ (features(K).T @ np.column_stack([V, np.ones(8)]))
+    difference = np.abs(sums[:, :2] / sums[:, 2:] - scaled_dot_product_attention(Q, K, V)).max()
+    return {
+        "quadratic": counts[16][0] / counts[8][0],
+        "linear": counts[16][1] / counts[8][1],
+        "difference": difference,
+    }
+
+
+def _multi_query() -> Values:
+    heads, k, v = _normal((4, 6, 3), (1, 6, 3), (1, 6, 2))
+    shared = scaled_dot_product_attention(heads, k, v)
+    alone = np.stack([softmax(head @ k[0].T / 3**0.5) @ v[0] for head in heads])
+    own, one = KVCache(6), KVCache(6)
+    for cache, owners in ((own, 4), (one, 1)):
+        cache.append(np.repeat(k, owners, axis=0), np.repeat(v, owners, axis=0))
+    return {
+        "difference": float(np.abs(shared - alone).max().round(12)),
+        "cache_ratio": own.nbytes / one.nbytes,
+    }
+
+
+def _network() -> Values:
+    q, k, W, U, v = _normal((3,), (3,), (3, 7), (3, 7), (7,))
+    network = np.tanh(np.concatenate([q, k]) @ np.concatenate([W, U])) @ v
+    return {"difference": float(np.abs(network - np.tanh(q @ W + k @ U) @ v).round(12))}
+
+
+def _parameters() -> Values:
+    count = additive.parameters(d_model=512, width=512)
+    return {
+        "bare": count["dot product, bare"],
+        "dot": count["dot product, W_q, W_k and W_v"],
+        "additive": count["additive, W, U and v"],
+        "with_values": count["additive, W, U, v and W_v"],
+    }
+
+
+def _slower() -> Values:
+    results = _benchmark()["results"]
+    Q, K, v = _normal((4, 8), (5, 8), (8,))
+    dot = _count(lambda q, k: q @ k.T, Q, K)
+    network = _count(lambda q, k, w: np.tanh(q[:, None] + k) @ w, Q, K, v)
+    return {
+        "lowest": min(r["as_written"][0] for r in results),
+        "highest": max(r["as_written"][0] for r in results),
+        "lowest_reusing": min(r["reusing"][0] for r in results),
+        "highest_reusing": max(r["reusing"][0] for r in results),
+        "surely": min(r["reusing"][1] for r in results),
+        "operations": network.total() / dot.total(),
+    }
+
+
+def _more_memory() -> Values:
+    n, h = 256, 64
+    Q, K, V, W, U, v = _normal(*[(n, h)] * 3, (h, h), (h, h), (h,))
+    dot = counted.peak_bytes(additive.dot_product, Q, K, V)
+    return {
+        "hidden": 8 * n * n * h / 2**20,
+        "scores": 8 * n * n / 2**20,
+        "ratio": counted.peak_bytes(additive.additive, Q, K, V, W, U, v) / dot,
+        "ratio_in_chunks": counted.peak_bytes(additive.additive_in_chunks, Q, K, V, W, U, v, 2) / dot,
+    }
+
+
+def _benchmark() -> dict:
+    path = course_root() / "benchmarks" / "results" / "additive.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+CLAIMS = (
+    Claim(
+        24,
+        "A",
+        "Linear attention makes the computation linear.",
+        _where(10),
+        "for twice as many tokens {linear:.0f} times the multiplications instead of {quadratic:.0f}; "
+        "normalized, with the features elu + 1, its result differs from softmax attention by up to {difference:.2f}: "
+        "it is another function",
+        _linear_attention,
+        right_if(lambda v: v["linear"] == 2),
+    ),
+    Claim(
+        25,
+        "A",
+        "Multi-query attention is a variant that changes how scores are made.",
+        _where(10),
+        "with one shared head of keys and values each head computes the same scaled softmax "
+        "(difference {difference:.0f}); what "
+        "changes is the KV cache, here {cache_ratio:.0f} times smaller",
+        _multi_query,
+        right_if(lambda v: v["difference"] >= 1e-9),
+    ),
+    Claim(
+        135,
+        "D",
+        "Additive attention scores with a feed-forward network and tanh.",
+        _where(9),
+        "its score minus that of a network with one hidden layer on [q, k]: {difference:.0f}",
+        _network,
+        right_if(lambda v: v["difference"] < 1e-9),
+    ),
+    Claim(
+        136,
+        "D",
+        "Additive attention has more parameters: W, U, v against W_q, W_k, W_v.",
+        _where(9),
+        "at width 512: {additive:,.0f} against {dot:,.0f}, so fewer; with a W_v of its own "
+        "{with_values:,.0f}; the bare dot product "
+        "has {bare:.0f}",
+        _parameters,
+        right_if(lambda v: v["additive"] > v["dot"]),
+    ),
+    Claim(
+        137,
+        "D",
+        "The dot product is faster than additive attention.",
+        _where(9),
+        "benchmarks/results/additive.json: additive attention takes {lowest:.0f} to {highest:.0f} "
+        "times as long as written, "
+        "{lowest_reusing:.0f} to {highest_reusing:.0f} times with a reused buffer, for "
+        "{operations:.1f} times the operations",
+        _slower,
+        right_if(lambda v: v["surely"] > 1),
+    ),
+    Claim(
+        138,
+        "D",
+        "Additive attention takes more memory.",
+        _where(9),
+        "all pairs at once at n = 256, h = 64: {hidden:.0f} MiB of hidden units against {scores:.1f} "
+        "MiB of scores, peak {ratio:.0f} "
+        "times the dot product's; in chunks of 2 queries {ratio_in_chunks:.1f} times",
+        _more_memory,
+        right_if(lambda v: v["ratio"] > 2),
+        relative=0.03,
+    ),
+)

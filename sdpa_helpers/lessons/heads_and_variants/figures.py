@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.patches import PathPatch
+from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 from numpy import ndarray as Array
 
@@ -35,7 +35,7 @@ _LOOKS = ((INK, "-", "o"), (INK, "--", "s"), (SKY, "-", "^"), (FAINT, ":", "v"))
 def plot_heads(x: Float[Array, "n width"], right: Float[Array, "n d"], wrong: Float[Array, "n d"]) -> Picture:
     """The tokens, and head 0 cut in two ways. `x` counts its numbers from 0, token by token."""
     n, width = x.shape
-    titles = ["6 tokens, width 6", "head 0: cut, then moved", "head 0: reshape alone"]
+    titles = [f"{n} tokens of width {width}", "head 0, solid frame", "reshape alone, dashed"]
     fig, axes = panels(titles, size=(9.2, 3.3), width_ratios=[width, 3.6, 3.6])
     for ax, matrix in zip(axes, (x, right, wrong), strict=True):
         cells(ax, [f"row {i + 1}" for i in range(n)], [""] * matrix.shape[1])
@@ -43,10 +43,14 @@ def plot_heads(x: Float[Array, "n width"], right: Float[Array, "n d"], wrong: Fl
             token, letter = divmod(int(number), width)
             cell(ax, i, j, INK, 0.12 + 0.15 * (token % 6))
             ax.text(j, i, f"{token + 1}{_LETTERS[letter]}", color=INK, fontsize=11, ha="center", va="center")
+    frame = {"fill": False, "edgecolor": INK, "linewidth": 1.8}
+    axes[0].add_patch(Rectangle((-0.48, -0.48), right.shape[1] - 0.04, n - 0.04, **frame))
+    axes[0].add_patch(Rectangle((-0.43, -0.43), width - 0.14, n // 2 - 0.14, linestyle="--", **frame))
     rows = (", ".join(sorted({str(int(number) // width + 1) for number in row})) for row in wrong)
     return show(
         fig,
         f"Three tables. The first has {n} tokens as rows, the coordinates a to {_LETTERS[width - 1]} as columns. "
+        f"A solid frame shows what belongs to head 0, a dashed one what it gets from reshape alone. "
         f"The second, head 0 with the axes moved, has coordinates a to {_LETTERS[right.shape[1] - 1]} of all {n} "
         f"tokens, one token in each row. The third, reshaped only, has in its rows the tokens {', '.join(rows)}.",
     )
@@ -54,7 +58,7 @@ def plot_heads(x: Float[Array, "n width"], right: Float[Array, "n d"], wrong: Fl
 
 def plot_weights(variants: Mapping[str, Float[Array, "n n"]]) -> Picture:
     """A small picture of each variant's weights: a row for each query, the darker the larger."""
-    fig, axes = panels(list(variants), size=(10.4, 2.35))
+    fig, axes = panels(list(variants), size=(10.4, 2.1))
     facts = []
     for ax, (name, weights) in zip(axes, variants.items(), strict=True):
         _squares(ax, weights)
@@ -73,13 +77,13 @@ def plot_weights(variants: Mapping[str, Float[Array, "n n"]]) -> Picture:
 
 
 def _squares(ax: Axes, weights: Float[Array, "n m"], steps: int = 12) -> None:
-    """Cells filled by weight, in a few shades: one path for each shade keeps the picture small."""
+    """Cells filled by weight, 1 the darkest, in a few shades: one path for each keeps the picture small."""
     n, m = weights.shape
     ax.set(xlim=(-0.5, m - 0.5), ylim=(n - 0.5, -0.5), aspect="equal", xticks=[], yticks=[])
     ax.grid(visible=False)
     ax.spines[:].set_visible(True)
     ax.spines[:].set_color(GRID)
-    shades = np.ceil(np.sqrt(weights / weights.max()) * steps).astype(int)
+    shades = np.ceil(np.sqrt(weights) * steps).astype(int)
     for shade in range(1, steps + 1):
         squares = [_square(i, j) for i, j in np.argwhere((shades == shade) & (weights > 1e-9))]
         if squares:

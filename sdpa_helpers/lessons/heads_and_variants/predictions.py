@@ -21,8 +21,9 @@ PREDICTIONS = (
             ),
             Option("2", "There are two heads, but each takes half of the tokens: three, not two.", 2),
         ),
-        after="Each token has filled two rows of head 0, so its halves now attend to each other as if they were two "
-        "tokens, and tokens 4 to 6 sit in the other head: they never meet tokens 1 to 3. No error is raised.",
+        after="(In the tables, 4b is coordinate b of token 4.) Each token fills two rows of head 0, so its halves attend to "
+        "each other as if they were two tokens. Tokens 4 to 6 sit in the other head, and never meet tokens 1 to 3. "
+        "No error is raised.",
     ),
     Prediction(
         "groups_for_the_same_cache",
@@ -112,15 +113,17 @@ PREDICTIONS = (
             Option(
                 "softmax attention",
                 "It has both pairs. Their keys are equal, so their scores are, and it returns the mean of old and new.",
+                "softmax",
             ),
             Option(
                 "the sum Σ *k* *v*ᵀ",
                 "Adding never takes anything away: the old value stays in the state.",
-                "the sum",
+                "sum",
             ),
             Option(
                 "the delta rule",
                 "It first subtracts what the key gives at the moment, then adds the new value.",
+                "delta rule",
             ),
             Option(
                 "all three", "All three have been told the new value. Only one has let go of the old.", "all"
