@@ -1,5 +1,34 @@
-"""What lesson 10 uses."""
+"""What lesson 10 uses: an experiment, its shipped results, and a slice of it to run again."""
 
 from sdpa_helpers.lazy import offer
 
-__getattr__, __all__ = offer(__name__, {})
+__getattr__, __all__ = offer(
+    __name__,
+    {
+        "lessons.does_scaling_matter.arms": ("ARMS", "OPTIMIZERS", "SCALES", "TASK", "WIDTHS", "Arm"),
+        "lessons.does_scaling_matter.cheat_card": ("cheat_card",),
+        "lessons.does_scaling_matter.figures": (
+            "plot_accuracies",
+            "plot_learned_scales",
+            "plot_lookup",
+            "plot_rates",
+            "plot_saturation",
+            "plot_steps",
+        ),
+        "lessons.does_scaling_matter.predictions": ("predict",),
+        "lessons.does_scaling_matter.recall": ("recall",),
+        "lessons.does_scaling_matter.results": (
+            "accuracies",
+            "clearly",
+            "course",
+            "interval",
+            "of",
+            "rates",
+            "sooner",
+            "steps_to_90",
+        ),
+        "lessons.does_scaling_matter.slice": ("agrees", "first_weights", "rerun", "some_lists"),
+        "lessons.does_scaling_matter.tables": ("predictions_table", "verdicts_table"),
+        "lessons.does_scaling_matter.widget": ("explore_arms",),
+    },
+)

@@ -1,6 +1,6 @@
 """Lesson 10: its figures draw the shipped results, and the weights of a model that the notebook has trained."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -46,7 +46,7 @@ LOOKS = {
 """Colour, dash and mark of each way to scale: none has a role, so dash and shape tell them apart first."""
 
 
-def plot_rates(optimizer: str, d_k: int, scales: Sequence[str], marked: float | None = None) -> Picture:
+def plot_rates(optimizer: str, d_k: int, scales: Sequence[str]) -> Picture:
     """Accuracy on the tuning seeds against the learning rate: the mean as a line, each seed as a small dot."""
     fig, ax = figure(
         f"{optimizer}, dₖ = {d_k}: what tuning saw",
@@ -64,8 +64,6 @@ def plot_rates(optimizer: str, d_k: int, scales: Sequence[str], marked: float | 
         facts.append(
             f"{scale} above 90% from {good[0]:g} to {good[-1]:g}" if good else f"{scale} never above 90%"
         )
-    if marked:
-        ax.axvline(marked, color=FAINT, linewidth=1, linestyle=":")
     ax.set_xticks(
         [0.1, 0.32, 1, 3.2, 10, 32] if optimizer == "SGD" else [0.001, 0.0032, 0.01, 0.032, 0.1, 0.32]
     )
@@ -87,7 +85,7 @@ def _name_peaks(ax: Axes, scales: Sequence[str]) -> None:
 def plot_accuracies() -> Picture:
     """What every arm reaches: a table for each optimizer, the mean over ten seeds and its interval in the cells."""
     fig, axes = panels(
-        [f"{name}: right after 200 steps (%)" for name in OPTIMIZERS], x="dₖ", size=(11.6, 4.3)
+        [f"{name}: right after 200 steps (%)" for name in OPTIMIZERS], x="dₖ", size=(10.4, 4.3)
     )
     for ax, optimizer in zip(axes, OPTIMIZERS, strict=True):
         cells(ax, SCALES if ax is axes[0] else [""] * len(SCALES), [str(d) for d in WIDTHS])
@@ -125,8 +123,8 @@ def _extremes() -> str:
 
 
 def plot_steps() -> Picture:
-    """Steps to 90% against d_k, with intervals; arms in which some seed never gets there are left out."""
-    fig, axes = panels(list(OPTIMIZERS), x="dₖ", size=(11.6, 4.2), sharey=True)
+    """Steps to 90% against d_k, with intervals; scale 1, which does not get there, is left out."""
+    fig, axes = panels(list(OPTIMIZERS), x="dₖ", size=(10.4, 4.2), sharey=True)
     axes[0].set_ylabel("steps to 90% right", color=INK, fontsize=10.5)
     facts = []
     for ax, optimizer in zip(axes, OPTIMIZERS, strict=True):
@@ -155,24 +153,29 @@ def _scale_one_reached() -> int:
     return sum(reached(Arm(d, "1", optimizer)) for d in WIDTHS for optimizer in OPTIMIZERS)
 
 
-def plot_courses(quantities: Mapping[str, str], arms: Sequence[Arm], log: bool = True) -> Picture:
-    """Quantities of `results.course` against training steps, one panel each; `quantities` has their titles."""
-    fig, axes = panels(list(quantities.values()), x="training step", size=(9.8, 3.8))
+LEAST = 1e-12
+"""What is smaller is drawn as this."""
+
+
+def plot_saturation(optimizer: str, d_k: int) -> Picture:
+    """Entropy share and median gradient at the scores against training steps, for every way to scale."""
+    titles = {"entropy": "entropy share", "row_median": "median gradient at the scores"}
+    fig, axes = panels(list(titles.values()), x="training step", size=(10.4, 3.8))
     facts = []
-    for ax, (quantity, title) in zip(axes, quantities.items(), strict=True):
-        for arm in arms:
-            values = course(arm, quantity)
-            colour, dash, mark = LOOKS[arm.scale]
+    for ax, (quantity, title) in zip(axes, titles.items(), strict=True):
+        for scale in SCALES:
+            values = course(Arm(d_k, scale, optimizer), quantity)
+            colour, dash, mark = LOOKS[scale]
             at = np.linspace(0, TASK.steps, len(values))
-            draw: Callable = ax.semilogy if log else ax.plot
-            draw(at, values, dash, color=colour, marker=mark, markersize=4, linewidth=1.8, label=arm.scale)
-            facts.append(f"{title}, {arm.scale}: {values[0]:.2g} → {values[-1]:.2g}")
-        if not log:
-            ax.set_ylim(0, 1.02)
-        name_lines(ax)
-    return show(
-        fig, f"Line charts over 200 steps, {arms[0].optimizer}, d_k = {arms[0].d_k}: {'; '.join(facts)}."
-    )
+            drawn = np.maximum(values, LEAST) if quantity == "row_median" else values
+            ax.plot(at, drawn, dash, color=colour, marker=mark, markersize=4, linewidth=1.8, label=scale)
+            facts.append(f"{title}, {scale}: {values[0]:.2g} at the start, {values[-1]:.2g} at the end")
+    axes[0].set_ylim(-0.03, 1.05)
+    axes[1].set_yscale("log")
+    axes[1].set_yticks([1, 1e-3, 1e-6, 1e-9, LEAST], ["1", "10⁻³", "10⁻⁶", "10⁻⁹", "≤ 10⁻¹²"])
+    axes[1].minorticks_off()
+    name_lines(axes[1])
+    return show(fig, f"Line charts over {TASK.steps} steps, {optimizer}, d_k = {d_k}: {'; '.join(facts)}.")
 
 
 def plot_learned_scales() -> Picture:
