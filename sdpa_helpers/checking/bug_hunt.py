@@ -18,8 +18,9 @@ MOST_NUMBERS = 100
 """In an input, all arguments together: a bug shows on small ones, and whatever came is then quick to try."""
 MOST_AXES = 4
 
-Kind = Literal["numbers", "mask", "axis", "count"]
-"""What an argument is: an array of numbers, an array of True and False, a whole number, one from 1 on."""
+Kind = Literal["numbers", "mask", "axis", "count", "flag"]
+"""What an argument is: an array of numbers, an array of True and False, a whole number, one from 1 on, True or False.
+An axis and a flag may be left out."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Hunt:
     def _inputs(self, value: Any) -> Inputs:
         _, given = _parts(value)
         given = (given,) if isinstance(given, np.ndarray) else tuple(given)
-        required = sum(kind != "axis" for kind in self.kinds)
+        required = sum(kind not in ("axis", "flag") for kind in self.kinds)
         if not required <= len(given) <= len(self.kinds):
             many = f"{required} or {len(self.kinds)}" if required < len(self.kinds) else f"{required}"
             raise Misses("not-an-input", f"the function takes {many} arguments; here are {len(given)}")
@@ -172,6 +173,10 @@ def _parts(value: Any) -> tuple[int, Any]:
 
 
 def _argument(kind: Kind, part: Any) -> Any:
+    if kind == "flag":
+        if not isinstance(part, bool | np.bool_):
+            raise Misses("not-an-input", "an argument has to be True or False")
+        return bool(part)
     if kind in ("axis", "count"):
         if isinstance(part, np.ndarray) and part.ndim == 0:
             part = part.item()

@@ -6,5 +6,11 @@ QUESTION = "How can attention run without ever holding the n × n matrix?"
 NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
 """
 
-NAMES: tuple[str, ...] = ("online_softmax", "merge", "tiled_attention", "explain_flash_attention")
+NAMES = (
+    "online_softmax",
+    "merge",
+    "tiles_to_visit",
+    "tiled_attention",
+    "hunt_tiled_attention",
+    "mend_tiled_attention", "explain_flash_attention")
 """A file of this folder each."""

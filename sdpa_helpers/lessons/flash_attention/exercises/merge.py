@@ -237,7 +237,7 @@ EXERCISE = Exercise(
     lesson="07_flash_attention",
     title="Merge two partial results",
     prompt=PROMPT,
-    examples=(Example(([[1]], [0], [[4]], [np.log(2)]), shows="out [[3]], lse [ln 3] = [1.0986…]"),),
+    examples=(Example(([[1]], [0], [[4]], [np.log(2)]), shows="([[3]], [ln 3])"),),
     difficulty=3,
     minutes=12,
     reference=merge,

@@ -1,6 +1,7 @@
 """Lesson 07: tiled attention whose parts can be wrong, one by one or two at once."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,22 @@ def parts_of_keys(Q, K, V, block_k, is_causal) -> list[np.ndarray]:
         total = e.sum(axis=-1, keepdims=True)
         parts.append(e / np.where(total == 0, 1.0, total) @ V[..., left : left + block_k, :])
     return parts
+
+
+class Place(NamedTuple):
+    """Where a tile lies, for its mask."""
+
+    i: np.ndarray
+    """The queries, counted from the tile's first: a column."""
+    j: np.ndarray
+    """The keys, counted from the tile's first."""
+    top: int
+    """The number of its first query."""
+    left: int
+    """The number of its first key."""
+    block_q: int
+    more: int
+    """By how many there are more keys than queries, in all."""
 
 
 def _running(before, scores):
@@ -76,7 +93,8 @@ def _build(match, scale, start, maximum, total, output, seen, hidden, keys, quer
                 scores = match(q, k, scale(k, V))
                 if is_causal:
                     i, j = np.arange(q.shape[-2])[:, None], np.arange(k.shape[-2])
-                    scores = np.where(seen(i, j, top, left, n_k - n_q), scores, hidden)
+                    place = Place(i, j, top, left, block_q, n_k - n_q)
+                    scores = np.where(seen(place), scores, hidden)
                 largest = maximum(before, scores)
                 shrink, e = np.exp(before - largest), np.exp(scores - largest)
                 summed = total(summed, shrink, e.sum(axis=-1, keepdims=True))
@@ -85,6 +103,11 @@ def _build(match, scale, start, maximum, total, output, seen, hidden, keys, quer
         return out
 
     return tiled
+
+
+def _also_skipping(name: str, seen: Callable) -> tuple[Option, Option]:
+    """A wrong mask, in a kernel that visits every tile and in one that skips those no query should see."""
+    return Option(name, seen), Option(name, lambda at: seen(at) & (at.left < at.top + at.block_q), rare=True)
 
 
 MISTAKES = Products(
@@ -141,16 +164,17 @@ MISTAKES = Products(
         ),
         Factor(
             "seen",
-            lambda i, j, top, left, more: left + j <= top + i,
+            lambda at: at.left + at.j <= at.top + at.i,
             (
-                Option("is-causal-ignored", lambda i, j, top, left, more: (i >= 0) & (j >= 0)),
-                Option("mask-forgets-the-tile", lambda i, j, top, left, more: j <= i),
-                Option("query-offset-forgotten", lambda i, j, top, left, more: left + j <= i),
-                Option("key-offset-forgotten", lambda i, j, top, left, more: j <= top + i),
-                Option("own-key-hidden", lambda i, j, top, left, more: left + j < top + i),
-                Option("one-key-too-many", lambda i, j, top, left, more: left + j <= top + i + 1),
-                Option("mask-inverted", lambda i, j, top, left, more: left + j >= top + i),
-                Option("aligned-lower-right", lambda i, j, top, left, more: left + j <= top + i + more),
+                Option("is-causal-ignored", lambda at: (at.i >= 0) & (at.j >= 0)),
+                *_also_skipping("mask-forgets-the-tile", lambda at: at.j <= at.i),
+                *_also_skipping("query-offset-forgotten", lambda at: at.left + at.j <= at.i),
+                *_also_skipping("key-offset-forgotten", lambda at: at.j <= at.top + at.i),
+                *_also_skipping("own-key-hidden", lambda at: at.left + at.j < at.top + at.i),
+                *_also_skipping("one-key-too-many", lambda at: at.left + at.j <= at.top + at.i + 1),
+                *_also_skipping("no-mask-in-the-tile", lambda at: (at.i >= 0) & (at.j >= 0))[1:],
+                Option("mask-inverted", lambda at: at.left + at.j >= at.top + at.i),
+                Option("aligned-lower-right", lambda at: at.left + at.j <= at.top + at.i + at.more),
             ),
         ),
         Factor("hidden", -np.inf, (Option("hidden-scores-zero", 0.0),)),

@@ -427,6 +427,12 @@ EXERCISE = Exercise(
             "Query i sees key i + 1 as well: the condition is j ≤ i.",
         ),
         WrongAnswer(
+            "no-mask-in-the-tile",
+            option("no-mask-in-the-tile"),
+            "You skip the tiles that no query of a block may see, and have no mask in those that the diagonal crosses: there "
+            "queries see keys that come after them.",
+        ),
+        WrongAnswer(
             "mask-inverted",
             option("mask-inverted"),
             "The mask is turned round: with `is_causal` query i sees the keys up to i, and you show it those from i on.",

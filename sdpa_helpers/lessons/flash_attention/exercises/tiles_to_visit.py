@@ -1,0 +1,380 @@
+"""Lesson 07, exercise `tiles_to_visit`: which tiles a causal kernel computes, masks and skips."""
+
+from collections.abc import Callable
+from math import ceil
+
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.products import Factor, Option, Products
+
+PROMPT = r"""`tiles_to_visit(n_q, n_k, block_q, block_k, is_causal)`: how many tiles a kernel has, sorted by what it has to do with them.
+
+- Tiles have `block_q` queries and `block_k` keys; the last of a row or column may be smaller. Four whole numbers from 1 on.
+- With `is_causal`, query $i$ sees the keys $j \le i$, both counted from the first.
+- Returns a tuple of three whole numbers, `(whole, masked, skipped)`: in how many tiles every query sees every key, so that no mask is needed; in how many some pairs are seen and some are not; and in how many nothing is seen.
+
+Example: {inputs:1}. The tiles of the first two queries: keys 0–1 lie on the diagonal, 2–3 and 4 come later. Of the next two: 0–1 whole, 2–3 on the diagonal, 4 later. The last query sees keys 0–4: three whole tiles. Together {result:1}.
+"""
+
+
+def tiles_to_visit(n_q, n_k, block_q, block_k, is_causal):
+    """How many tiles need no mask, need one, and can be skipped -> (whole, masked, skipped)."""
+    whole = masked = skipped = 0
+    for top in range(0, n_q, block_q):
+        last_query = min(top + block_q, n_q) - 1
+        for left in range(0, n_k, block_k):
+            last_key = min(left + block_k, n_k) - 1
+            if not is_causal or last_key <= top:
+                whole += 1
+            elif left <= last_query:
+                masked += 1
+            else:
+                skipped += 1
+    return whole, masked, skipped
+
+
+def _build(whole, visited, ends, tiles, causal, order):
+    """A count whose parts can be wrong."""
+
+    def count(n_q, n_k, block_q, block_k, is_causal):
+        counts = [0, 0, 0]
+        for top in range(0, tiles(n_q, block_q) * block_q, block_q):
+            bottom = ends(top, block_q, n_q)
+            for left in range(0, tiles(n_k, block_k) * block_k, block_k):
+                right = ends(left, block_k, n_k)
+                shift = n_k - n_q
+                if not causal(is_causal) or whole(top, bottom, left, right, shift):
+                    counts[0] += 1
+                elif visited(top, bottom, left, right, shift):
+                    counts[1] += 1
+                else:
+                    counts[2] += 1
+        return order(*counts)
+
+    return count
+
+
+def _lower_right(condition: Callable) -> Callable:
+    return lambda top, bottom, left, right, shift: condition(top + shift, bottom + shift, left, right, shift)
+
+
+def _is_whole(top, bottom, left, right, shift):
+    return right - 1 <= top
+
+
+def _is_visited(top, bottom, left, right, shift):
+    return left <= bottom - 1
+
+
+MISTAKES = Products(
+    (
+        Factor(
+            "whole",
+            _is_whole,
+            (
+                Option("whole-by-the-first-key", lambda top, bottom, left, right, shift: left <= top),
+                Option(
+                    "whole-by-the-last-query", lambda top, bottom, left, right, shift: right - 1 <= bottom - 1
+                ),
+                Option("one-short-of-whole", lambda top, bottom, left, right, shift: right - 1 < top),
+                Option("every-visited-tile-whole", _is_visited),
+                Option("every-visited-tile-masked", lambda top, bottom, left, right, shift: False),
+            ),
+        ),
+        Factor(
+            "visited",
+            _is_visited,
+            (
+                Option("skipped-by-the-first-query", lambda top, bottom, left, right, shift: left <= top),
+                Option("own-key-hidden", lambda top, bottom, left, right, shift: left < bottom - 1),
+                Option(
+                    "exclusive-end-for-the-last-query", lambda top, bottom, left, right, shift: left <= bottom
+                ),
+                Option("nothing-skipped", lambda top, bottom, left, right, shift: True),
+            ),
+        ),
+        Factor(
+            "ends",
+            lambda start, block, n: min(start + block, n),
+            (Option("last-tile-taken-as-full", lambda start, block, n: start + block),),
+        ),
+        Factor(
+            "tiles",
+            lambda n, block: ceil(n / block),
+            (Option("last-tiles-left-out", lambda n, block: n // block),),
+        ),
+        Factor(
+            "causal",
+            lambda is_causal: is_causal,
+            (
+                Option("is-causal-ignored", lambda is_causal: False),
+                Option("always-causal", lambda is_causal: True),
+            ),
+        ),
+        Factor(
+            "order",
+            lambda *counts: counts,
+            (
+                Option("visited-for-masked", lambda whole, masked, skipped: (whole, whole + masked, skipped)),
+                Option("visited-for-whole", lambda whole, masked, skipped: (whole + masked, masked, skipped)),
+            ),
+        ),
+    ),
+    _build,
+)
+_RIGHT = {factor.name: factor.right for factor in MISTAKES.factors}
+
+
+def _option(name: str) -> Callable:
+    return next(d.function for d in MISTAKES.deviants(1) if d.names == (name,))
+
+
+def _by_tile_numbers(n_q, n_k, block_q, block_k, is_causal):
+    """Compares the numbers of the tiles, which lie on one diagonal only where both blocks are equal."""
+    rows, columns = ceil(n_q / block_q), ceil(n_k / block_k)
+    if not is_causal:
+        return rows * columns, 0, 0
+    masked = min(rows, columns)
+    whole = sum(min(r, columns) for r in range(rows))
+    return whole, masked, rows * columns - whole - masked
+
+
+def _pairs(n_q, n_k, block_q, block_k, is_causal):
+    if not is_causal:
+        return n_q * n_k, 0, 0
+    seen = sum(min(i + 1, n_k) for i in range(n_q))
+    return seen, 0, n_q * n_k - seen
+
+
+def _by_pairs_of_each_tile(n_q, n_k, block_q, block_k, is_causal):
+    counts = [0, 0, 0]
+    for top in range(0, n_q, block_q):
+        for left in range(0, n_k, block_k):
+            queries = range(top, min(top + block_q, n_q))
+            keys = range(left, min(left + block_k, n_k))
+            seen = {not is_causal or j <= i for i in (queries[0], queries[-1]) for j in (keys[0], keys[-1])}
+            counts[0 if seen == {True} else 1 if True in seen else 2] += 1
+    return tuple(counts)
+
+
+def _row_by_row(n_q, n_k, block_q, block_k, is_causal):
+    columns = -(-n_k // block_k)
+    whole = visited = rows = 0
+    for top in range(0, n_q, block_q):
+        last = min(top + block_q, n_q) - 1
+        rows += 1
+        visited += min(columns, last // block_k + 1) if is_causal else columns
+        whole += columns if not is_causal or top >= n_k - 1 else (top + 1) // block_k
+    return whole, visited - whole, rows * columns - visited
+
+
+def _case(
+    name: str, *between: tuple[int, int], is_causal: bool = True, points: float = 1, says: str = ""
+) -> Case:
+    """Numbers drawn between these, both ends included."""
+    return Case(
+        name,
+        lambda rng: (*(int(rng.integers(low, high + 1)) for low, high in between), is_causal),
+        points,
+        says,
+    )
+
+
+EXERCISE = Exercise(
+    name="tiles_to_visit",
+    lesson="07_flash_attention",
+    title="Which tiles a causal kernel computes",
+    prompt=PROMPT,
+    examples=(Example((5, 5, 2, 2, True), form="call"),),
+    difficulty=3,
+    minutes=10,
+    reference=tiles_to_visit,
+    section="",
+    cases=(
+        Case(
+            "square tiles that fit",
+            lambda rng: (b := int(rng.integers(3, 7)), 6 * b, 6 * b)[1:] + (b, b, True),
+            says="Six by six tiles: those on the diagonal need a mask, those above it are skipped.",
+        ),
+        Case(
+            "square tiles, the last ones smaller",
+            lambda rng: (b := int(rng.integers(3, 7)), 5 * b + 2, 5 * b + 2)[1:] + (b, b, True),
+        ),
+        _case(
+            "no mask",
+            (20, 30),
+            (31, 45),
+            (3, 5),
+            (6, 9),
+            is_causal=False,
+            says="Without `is_causal` every query sees every key.",
+        ),
+        Case(
+            "tall tiles",
+            lambda rng: (w := int(rng.integers(2, 5)), 23 * w + 1, 23 * w + 1)[1:] + (4 * w, w, True),
+            points=2,
+            says="Four times as many queries as keys in a tile: the diagonal crosses four side by side.",
+        ),
+        Case(
+            "wide tiles",
+            lambda rng: (h := int(rng.integers(2, 5)), 23 * h + 1, 23 * h + 1)[1:] + (h, 4 * h, True),
+            points=2,
+            says="Four times as many keys as queries in a tile: one tile holds the diagonal of four blocks of queries.",
+        ),
+        Case(
+            "tiles that share no measure",
+            lambda rng: (40 + int(rng.integers(5)), 40 + int(rng.integers(5)), 5, 7, True),
+            points=2,
+        ),
+        _case(
+            "more keys than queries",
+            (13, 17),
+            (40, 50),
+            (4, 4),
+            (3, 3),
+            says="Query 0 sees key 0 alone, however many keys there are.",
+        ),
+        _case("more queries than keys", (40, 50), (13, 17), (3, 3), (4, 4)),
+        Case(
+            "one query a tile",
+            lambda rng: (11 + int(rng.integers(5)), 11 + int(rng.integers(5)), 1, 3, True),
+        ),
+        Case(
+            "one key a tile",
+            lambda rng: (11 + int(rng.integers(5)), 11 + int(rng.integers(5)), 3, 1, True),
+        ),
+        _case("one tile", (5, 9), (5, 9), (10, 20), (10, 20)),
+        _case(
+            "one query",
+            (1, 1),
+            (11, 19),
+            (4, 7),
+            (2, 3),
+            says="While decoding with top-left: query 0 sees key 0 alone.",
+        ),
+        _case("one key", (11, 19), (1, 1), (2, 3), (4, 7)),
+    ),
+    wrong=(
+        WrongAnswer(
+            "whole-by-the-first-key",
+            _option("whole-by-the-first-key"),
+            "You call a tile whole if the first query sees its first key. It has to see the last key, too: that is the pair "
+            "in the tile that is furthest above the diagonal.",
+        ),
+        WrongAnswer(
+            "whole-by-the-last-query",
+            _option("whole-by-the-last-query"),
+            "You call a tile whole if its last query sees its last key. The first query sees least: ask that one.",
+        ),
+        WrongAnswer(
+            "one-short-of-whole",
+            _option("one-short-of-whole"),
+            "A tile whose last key is its first query's own is whole: query i sees key i as well. The last key is left + block_k − 1, "
+            "and j ≤ i is the condition.",
+        ),
+        WrongAnswer(
+            "every-visited-tile-whole",
+            _option("every-visited-tile-whole"),
+            "You count every tile that is visited as whole. Those that the diagonal crosses need a mask.",
+        ),
+        WrongAnswer(
+            "every-visited-tile-masked",
+            _option("every-visited-tile-masked"),
+            "With `is_causal` you mask every tile that is visited. Below the diagonal every query sees every key, and a mask "
+            "would only cost time.",
+        ),
+        WrongAnswer(
+            "skipped-by-the-first-query",
+            _option("skipped-by-the-first-query"),
+            "You skip a tile if its first query sees nothing of it. The last query of the block sees further: only if that "
+            "one sees nothing, the tile can be skipped.",
+        ),
+        WrongAnswer(
+            "own-key-hidden",
+            _option("own-key-hidden"),
+            "Query i sees key i as well: a tile whose first key is its last query's own has to be visited.",
+        ),
+        WrongAnswer(
+            "exclusive-end-for-the-last-query",
+            _option("exclusive-end-for-the-last-query"),
+            "The last query of a tile is top + block_q − 1; you compare with one further, so tiles are visited in which "
+            "nothing is seen.",
+        ),
+        WrongAnswer(
+            "nothing-skipped",
+            _option("nothing-skipped"),
+            "You skip nothing: tiles in which no query sees any key are counted as masked.",
+        ),
+        WrongAnswer(
+            "last-tile-taken-as-full",
+            _option("last-tile-taken-as-full"),
+            "You take the last, smaller tile as if it were full. It ends with the last query and the last key there are.",
+        ),
+        WrongAnswer(
+            "last-tiles-left-out",
+            _option("last-tiles-left-out"),
+            "The last, smaller tiles are missing: the number of blocks is rounded up, not down.",
+        ),
+        WrongAnswer(
+            "is-causal-ignored",
+            _option("is-causal-ignored"),
+            "`is_causal` is not used: all tiles are counted as whole.",
+        ),
+        WrongAnswer(
+            "always-causal",
+            _option("always-causal"),
+            "Without `is_causal` every tile is whole; you count as if later keys were hidden.",
+        ),
+        WrongAnswer(
+            "visited-for-masked",
+            _option("visited-for-masked"),
+            "The second number holds all tiles that are visited. Those that are whole are counted in the first already.",
+        ),
+        WrongAnswer(
+            "visited-for-whole",
+            _option("visited-for-whole"),
+            "The first number holds all tiles that are visited. Those with a mask are counted in the second already.",
+        ),
+        WrongAnswer(
+            "by-tile-numbers",
+            _by_tile_numbers,
+            "You compare the numbers of the tiles: tile 2 of the queries with tile 2 of the keys. They lie on the diagonal "
+            "only if both blocks are equally large. Compare queries with keys.",
+        ),
+        WrongAnswer(
+            "aligned-lower-right",
+            _build(**(_RIGHT | {"whole": _lower_right(_is_whole), "visited": _lower_right(_is_visited)})),
+            "Your diagonal ends in the lower right corner. It starts in the upper left one: query i sees the keys 0 to i.",
+        ),
+        WrongAnswer(
+            "pairs-for-tiles",
+            _pairs,
+            "You counted pairs of query and key. Count tiles, of block_q × block_k pairs.",
+        ),
+        WrongAnswer(
+            "in-another-order",
+            lambda n_q, n_k, block_q, block_k, is_causal: tiles_to_visit(
+                n_q, n_k, block_q, block_k, is_causal
+            )[::-1],
+            "The three numbers are right and in another order: whole, masked, skipped.",
+        ),
+    ),
+    also_right=(_build(**_RIGHT), _by_pairs_of_each_tile, _row_by_row),
+    hints=(
+        "Draw the matrix for 5 queries and 5 keys, with tiles of 2 × 2. Which pair of a tile is seen last, and which first?",
+        "In a tile the last query and the first key are seen first; the first query and the last key last. If the first of "
+        "these pairs is hidden, all are. If the second is seen, all are.",
+        "`whole` if `min(left + block_k, n_k) - 1 <= top`; otherwise `masked` if `left <= min(top + block_q, n_q) - 1`; "
+        "otherwise `skipped`.",
+    ),
+    invariants=(
+        Invariant(
+            "not-all-tiles",
+            "The three numbers do not add up to the number of tiles.",
+            lambda inputs, counts: (
+                sum(int(n) for n in counts if n is not None)
+                == ceil(inputs[0] / inputs[2]) * ceil(inputs[1] / inputs[3])
+            ),
+        ),
+    ),
+    mistakes=MISTAKES,
+)
