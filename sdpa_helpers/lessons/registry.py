@@ -29,11 +29,8 @@ LADDERS_TO: tuple[str, ...] = (
     "attention_backward",
     "attention",
     "chunked_attention",
-<<<<<<< HEAD
-    "multi_head_attention",
-=======
     "tiled_attention",
->>>>>>> 952904b (Lesson 07: tiles are counted, a kernel that skips too much is found and mended, a ladder leads to tiled attention)
+    "multi_head_attention",
 )
 """The exercises to which a ladder leads; `exercises/ladders.py` of their lessons have them, where the edition does."""
 

@@ -27,11 +27,8 @@ BUGS = {
     "attention_backward": "scale-missing-in-queries",
     "masked_softmax": "hidden-key-sets-the-maximum",
     "chunked_attention": "sum-not-rescaled",
-<<<<<<< HEAD
-    "multi_head_attention": "heads-joined-by-reshape",
-=======
     "tiled_attention": "tile-on-the-diagonal-skipped",
->>>>>>> 952904b (Lesson 07: tiles are counted, a kernel that skips too much is found and mended, a ladder leads to tiled attention)
+    "multi_head_attention": "heads-joined-by-reshape",
 }
 """The exercise → its wrong answer that is the bug."""
 

@@ -12,5 +12,7 @@ NAMES = (
     "tiles_to_visit",
     "tiled_attention",
     "hunt_tiled_attention",
-    "mend_tiled_attention", "explain_flash_attention")
+    "mend_tiled_attention",
+    "explain_flash_attention",
+)
 """A file of this folder each."""
