@@ -90,7 +90,7 @@ function choice({ name, label, options }, changed) {
   const caption = make("label", { htmlFor: name, textContent: label });
   const select = make("select", { id: name }, ...options.map(([value, textContent]) => make("option", { value, textContent })));
   select.addEventListener("input", () => changed(select.value));
-  return { element: make("div", { className: "one" }, caption, " ", select), show: value => { select.value = value; } };
+  return { element: make("div", { className: "one" }, caption, " ", select), first: select.options[0], show: value => { select.value = value; } };
 }
 
 /** Kinds of controls whose positions are numbers 0, 1, …: those of `Control` in Python. A file of its own adds one:

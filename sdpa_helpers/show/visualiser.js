@@ -4,10 +4,11 @@
 /* global bodies, slider, choice, make, tell, narrator, attention, misfit, mayAttend, parseMatrix, vectorsOf, asNumber, matched, tidied, moved, largest, extent */
 /* global write, plainly, sentenceFor, nameOfScale, marksPicture, flowOf, queryChips, matrixTable, divisorOf, MASKS, MOST_TOKENS, SCALES, STEPS, SYMBOLS, WALK_PAGE, WALK_STYLE */
 
-/** The controls, by the setting that each one moves. */
-function walkControls(set) {
+/** The controls, by the setting that each one moves; `heads` are those that can be shown. */
+function walkControls(set, heads) {
   const move = name => value => set({ [name]: value });
   return {
+    head: choice({ name: "head", label: "vectors", options: [["", LETTERS], ...heads.map(({ name }) => [name, `head: ${name}`])] }, move("head")),
     step: slider({
       name: "step", label: "step", low: 1, high: STEPS.length,
       write: step => `${step} ${STEPS[step - 1]}`, speak: step => `${step}: ${STEPS[step - 1]}`,
@@ -20,12 +21,29 @@ function walkControls(set) {
   };
 }
 
-/** The first state: own vectors or those of a sentence, and the settings. */
+/** Those of the settings that were given, but for the head, which may not exist. */
+const settingsOf = given => Object.fromEntries(SHARED.filter(which => which in given && which !== "head").map(which => [which, given[which]]));
+
+const LETTERS = "made from letters", TYPED = "your own";
+
+/** Where vectors come from, with the settings that belong to them: a trained head, or a sentence. */
+function source(given, name) {
+  const head = (given.heads || []).find(other => other.name === name);
+  if (head) return { ...matched({}, { ...head, queries: head.tokens }), ...trainedSettings(head) };
+  return { ...matched({}, vectorsOf(given.sentence || "the cat fears big dogs")), head: "", says: "", columns: [], typed: false, dk: 4, scale: "1/√d", mask: "none", query: 0 };
+}
+
+const TYPED_SOURCE = { head: "", says: "", columns: [], typed: true };
+
+const trainedSettings = ({ name, says, columns, Q, scale, mask, query }) => ({ head: name, says, columns, typed: false, dk: Q[0].length, scale, mask, query, temperature: 1 });
+
+/** The first state: own vectors, those of a head or those of a sentence, and the settings. */
 function beginning(given) {
-  const own = given.Q ? { ...given } : vectorsOf(given.sentence || "the cat fears big dogs");
+  if (!given.Q) return { step: 1, temperature: 1, size: 2, ...source(given, given.head), ...settingsOf(given) };
+  const own = { ...given };
   for (const M of ["Q", "K", "V"]) own[M] = own[M].map(row => row.map(asNumber));
   const { query = 0, step = 1, dk, temperature = 1, scale = "1/√d", mask = "none", size = 2 } = given;
-  return { ...matched({}, own), query, step, temperature, scale, mask, size, dk: dk || (given.Q ? own.Q[0].length : 4) };
+  return { ...matched({}, own), query, step, temperature, scale, mask, size, dk: dk || own.Q[0].length, head: "", says: "", columns: [] };
 }
 
 // ---- what one picture needs ----------------------------------------------------------------------------------
@@ -80,7 +98,7 @@ function linkSymbols(panel) {
 
 // ---- keeping all in step -----------------------------------------------------------------------------------
 
-const SHARED = ["query", "step", "dk", "temperature", "scale", "mask", "size"]; // with Python
+const SHARED = ["query", "step", "dk", "temperature", "scale", "mask", "size", "head"]; // with Python
 const ACTS_AT = { temperature: 2, scale: 2, mask: 3, size: 3 }; // who moves one of these wants to see what it does
 const PACE = 2400; // milliseconds between two steps when it plays
 
@@ -95,9 +113,9 @@ function fillWalk(panel, given, model) {
     stop();
     const [which] = Object.keys(change);
     set(which in ACTS_AT && s.step < ACTS_AT[which] ? { ...change, step: ACTS_AT[which] } : change);
-  });
+  }, given.heads || []);
   $(".nav").append(controls.step.element);
-  $(".settings").prepend(...["dk", "temperature", "scale", "mask", "size"].map(name => controls[name].element));
+  $(".settings").prepend(...[...(given.heads ? ["head"] : []), "dk", "temperature", "scale", "mask", "size"].map(name => controls[name].element));
   $(".scene").append(picture.element);
   picture.element.setAttribute("aria-describedby", "said");
   $(".say").after(spoken.element);
@@ -106,11 +124,19 @@ function fillWalk(panel, given, model) {
   function begin() {
     Object.assign(s, beginning(first));
     writeVectors();
-    $("[data-own=sentence]").value = given.Q ? "" : s.tokens.join(" ");
     tell(notice, "");
   }
+  /** Words and vectors of a head, or of the sentence again. */
+  function take(head) {
+    Object.assign(s, source(given, head));
+    writeVectors();
+  }
   function writeVectors() {
-    for (const area of areas) area.value = s[area.dataset.own].map(row => row.map(x => (Number.isFinite(x) ? x : write(x))).join(" ")).join("\n");
+    $("[data-own=sentence]").value = given.Q || s.head ? "" : s.tokens.join(" ");
+    areas.forEach(writeArea);
+  }
+  function writeArea(area) {
+    area.value = s[area.dataset.own].map(row => row.map(x => (Number.isFinite(x) ? x : write(x))).join(" ")).join("\n");
   }
 
   /** Show the state; `from` is the one before, when the reader should see how one becomes the other. */
@@ -124,6 +150,7 @@ function fillWalk(panel, given, model) {
     drawFlow(r, from);
     drawFormula();
     drawControls();
+    tell($(".about"), s.says);
     relight();
   }
   function drawFlow(r, from) {
@@ -138,6 +165,7 @@ function fillWalk(panel, given, model) {
     $(".queries").innerHTML = queryChips(s.queries);
     $(".matrix").innerHTML = matrixTable(s);
     $(".matrix").classList.toggle("many", s.tokens.length > 7);
+    $(".matrix").classList.toggle("phrases", s.tokens.some(token => token.includes(" ")));
     $(".matrix").style.setProperty("--cell", `${Math.round(Math.min(Math.max(240 / s.queries.length, 26), 44))}px`);
     cells = all(".matrix tbody tr").map(row => [...row.querySelectorAll("td")]);
   }
@@ -165,12 +193,14 @@ function fillWalk(panel, given, model) {
     controls.size.reach(s.K.length);
     for (const [name, control] of Object.entries(controls)) control.show(s[name]);
     controls.size.element.hidden = s.mask !== "padding" && s.mask !== "window";
+    controls.head.first.textContent = s.typed ? TYPED : LETTERS;
     controls.size.caption.textContent = s.mask === "window" ? "sees this far" : "real tokens";
     $("[data-do=back]").setAttribute("aria-disabled", s.step === 1 && s.query === 0);
     $("[data-do=forward]").setAttribute("aria-disabled", s.step === STEPS.length && s.query === s.Q.length - 1);
   }
-  function set(change) {
+  function set({ head = s.head, ...change }) {
     const before = { ...s };
+    if (head !== s.head && given.heads) take(head);
     Object.assign(s, change);
     const glides = ["step", "query", "mask", "scale"].some(which => which in change && change[which] !== before[which]);
     draw(glides ? before : null);
@@ -201,15 +231,15 @@ function fillWalk(panel, given, model) {
     tell(notice, error ? `${error} The picture still shows the numbers from before.` : "");
     if (error) return;
     const before = s.Q[0].length;
-    Object.assign(s, matched(s, { Q: read.Q.matrix, K: read.K.matrix, V: read.V.matrix }));
+    Object.assign(s, matched(s, { Q: read.Q.matrix, K: read.K.matrix, V: read.V.matrix }), TYPED_SOURCE);
     set(s.Q[0].length === before ? {} : { dk: s.Q[0].length });
   }
   function ownSentence(text) {
     const made = vectorsOf(text), cut = text.trim().split(/\s+/).length > MOST_TOKENS;
     tell(notice, !made.tokens.length ? "Write at least one word." : cut ? `Only the first ${MOST_TOKENS} words fit.` : "");
     if (!made.tokens.length) return;
-    Object.assign(s, matched(s, { ...made, queries: made.tokens }));
-    writeVectors();
+    Object.assign(s, matched(s, { ...made, queries: made.tokens }), { ...TYPED_SOURCE, typed: false });
+    areas.forEach(writeArea);
     set({});
   }
 

@@ -1,6 +1,7 @@
 """Walk through attention, one query at a time: a picture that moves, with or without a kernel.
 
     walk_through("the cat fears big dogs")                        # vectors made from the letters
+    walk_through(head="looks up")                                 # of a head that was trained (lesson 10)
     walk_through(tokens=words, queries=questions, Q=Q, K=K, V=V)  # your own
 
 A panel that the page draws by itself (`visualiser.js`, with its numbers in `visualiser_numbers.js`): what a cell shows
@@ -21,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.show.panels import TOUCH, inlined, module
+from sdpa_helpers.show.trained_heads import TrainedHead, head_called, trained_heads
 
 if TYPE_CHECKING:
     from sdpa_helpers.show.figures import Picture
@@ -37,23 +39,26 @@ SCRIPTS = (
 TITLE = "Walk through attention, one query at a time"
 WIDTH, VALUE_WIDTH, MOST_TOKENS = 64, 3, 12  # as in the module
 
+SENTENCE = "the cat fears big dogs"
+
 Scale = Literal["none", "1/√d", "1/d"]
 Mask = Literal["none", "causal", "padding", "window"]
 
 
 def walk_through(
-    sentence: str = "the cat fears big dogs",
+    sentence: str = SENTENCE,
     *,
+    head: str = "",
     tokens: Sequence[str] | None = None,
     queries: Sequence[str] | None = None,
     Q: ArrayLike | None = None,
     K: ArrayLike | None = None,
     V: ArrayLike | None = None,
-    query: int = 0,
+    query: int | None = None,
     step: int = 1,
     d_k: int | None = None,
-    scale: Scale = "1/√d",
-    mask: Mask = "none",
+    scale: Scale | None = None,
+    mask: Mask | None = None,
     mask_size: int = 2,
     temperature: float = 1.0,
 ) -> "Walk":
@@ -61,33 +66,44 @@ def walk_through(
 
     Args:
         sentence: up to 12 words. Their vectors come from their letters by a fixed rule and mean nothing.
+        head: the name of a trained head, such as "looks up"; its words, vectors and settings are taken.
         tokens: names of the keys, for your own vectors.
         queries: names of the queries; the tokens when there are as many queries as keys.
         Q: (n_q, d_k). With Q, K and V the sentence is not used.
         K: (n_k, d_k).
         V: (n_k, d_v).
-        query: which query to show first, from 0.
+        query: which query to show first, from 0; a trained head's is the word that asks.
         step: where to begin, 1 (scores) … 5 (weighted sum).
         d_k: how many coordinates count; all of your own, 4 of the 64 that a word has.
-        scale: what the scores are multiplied by.
+        scale: what the scores are multiplied by: 1/√d, or what a trained head had.
         mask: which keys are hidden.
         mask_size: how many tokens are real ("padding"), how far a query sees to either side ("window").
         temperature: divides the scores as well; from 0.1 to 5.
 
     Raises:
-        ValueError: vectors that do not fit together, more than 12 tokens, an unknown scale or mask, or a
-            number out of range.
+        ValueError: vectors that do not fit together, more than 12 tokens, an unknown head, scale or mask, or
+            a number out of range.
     """
-    if Q is None and K is None and V is None:
+    trained = head_called(head) if head else None
+    own = Q is not None or K is not None or V is not None
+    if trained is not None:
+        if own:
+            raise ValueError("give a head or your own Q, K and V, not both")
+        q, k, v = trained.Q, trained.K, trained.V
+        keys = asked = trained.tokens
+    elif own:
+        q, k, v = _checked(Q, K, V)
+        keys, asked = _names(tokens, queries, len(q), len(k))
+    else:
         names = sentence.split()
         if not 1 <= len(names) <= MOST_TOKENS:
             raise ValueError(f"the sentence has {len(names)} words; 1 to {MOST_TOKENS} fit")
         made = {"q": WIDTH, "k": WIDTH, "v": VALUE_WIDTH}
         q, k, v = (np.array([vector_of(word, kind, n) for word in names]) for kind, n in made.items())
-        keys, asked, own, d_k = names, names, False, 4 if d_k is None else d_k
-    else:
-        q, k, v = _checked(Q, K, V)
-        (keys, asked), own = _names(tokens, queries, len(q), len(k)), True
+        keys, asked, d_k = names, names, 4 if d_k is None else d_k
+    query = query if query is not None else trained.query if trained else 0
+    scale = scale or (trained.scale if trained else "1/√d")  # type: ignore[assignment]
+    mask = mask or (trained.mask if trained else "none")  # type: ignore[assignment]
     for what, value, known in (("scale", scale, Scale), ("mask", mask, Mask)):
         if value not in known.__args__:  # type: ignore[attr-defined]
             raise ValueError(f"{what} is {value!r}, but must be one of {known.__args__}")  # type: ignore[attr-defined]
@@ -100,8 +116,9 @@ def walk_through(
         "scale": scale,
         "mask": mask,
         "size": int(_within("mask_size", mask_size, 0, MOST_TOKENS)),
+        "head": head,
     }
-    return Walk(keys, asked, q, k, v, settings, own)
+    return Walk(keys, asked, q, k, v, settings, own, trained)
 
 
 def vector_of(word: str, kind: str, width: int) -> list[float]:
@@ -144,6 +161,7 @@ class Walk:
     V: np.ndarray = field(repr=False)
     settings: dict[str, Any]
     own: bool = False
+    head: TrainedHead | None = None
 
     def allowed(self) -> np.ndarray:
         """(n_q, n_k), True where a query may see a key."""
@@ -192,9 +210,12 @@ class Walk:
 
     def given(self) -> dict[str, Any]:
         """What the module needs to begin."""
-        vectors = {name: _plain(array) for name, array in (("Q", self.Q), ("K", self.K), ("V", self.V))}
-        data = {"tokens": self.tokens, "queries": self.queries, **vectors} if self.own else {}
-        begin = {"body": "walk", "title": TITLE, "sentence": " ".join(self.tokens)}
+        begin = {"body": "walk", "title": TITLE, "sentence": SENTENCE if self.head else " ".join(self.tokens)}
+        if self.own:
+            vectors = {name: _plain(array) for name, array in (("Q", self.Q), ("K", self.K), ("V", self.V))}
+            data = {"tokens": self.tokens, "queries": self.queries, **vectors}
+        else:
+            data = {"heads": [head.given() for head in trained_heads()]}
         return begin | data | self.settings
 
     def widget(self) -> "SettingsModel":
@@ -212,7 +233,7 @@ class Walk:
             Shown(
                 tokens=self.tokens, queries=self.queries, Q=self.Q, K=self.K, V=self.V, settings=self.settings,
                 seen=self.allowed(), scores=scores, scaled=scaled, masked=masked, weights=self.weights,
-                divisor=self.divisor_name, told=self.text(),
+                divisor=self.divisor_name, told=self.text(), about=self.head.says if self.head else "",
             )
         )  # fmt: skip
 

@@ -34,11 +34,13 @@ input[type=range] { width: 104px; min-width: 80px; margin: 0 4px; vertical-align
 .matrix th { font-weight: 400; font-size: 13px; padding: 0 4px; white-space: nowrap; max-width: 74px; overflow: hidden; text-overflow: ellipsis; } .matrix tbody th { text-align: right; max-width: 96px; }
 .matrix td { position: relative; width: 44px; min-width: 44px; height: var(--cell, 33px); padding: 0; text-align: center; font-size: 12.5px; cursor: pointer; background: var(--wash); border-radius: 3px; overflow: hidden; }
 .matrix.many td { width: 41px; min-width: 41px; font-size: 12px; } .matrix.many thead th { max-width: 41px; padding: 0 1px; }
+.matrix.phrases thead th { white-space: normal; max-width: 46px; padding: 0 1px; line-height: 1.15; vertical-align: bottom; }
 .matrix thead td { height: 22px; } .matrix td i { position: absolute; bottom: 0; height: 5px; background: var(--tint); transition: left .3s, width .3s, height .3s, opacity .3s, background-color .3s; } .matrix td span { position: relative; }
 .matrix td.hidden { background-image: repeating-linear-gradient(135deg, var(--line) 0 1px, transparent 1px 6px); color: var(--soft); }
 .matrix tr.on { outline: 2px solid var(--query); border-radius: 4px; } .matrix tr.on th { font-weight: 650; }
 .mark, .matrix table { transition: opacity .15s; } ${Object.keys(SYMBOLS).map(which => `[data-lit=${which}] [data-part]:not([data-part~=${which}])`).join(", ")} { opacity: .16; }
 .settings { flex: 1 1 250px; align-content: flex-start; gap: 8px 18px; padding-top: 4px; } .settings output { display: inline-block; min-width: 26px; }
+.about { margin: 10px 0 0; padding-left: 12px; border-left: 4px solid var(--edge); max-width: 52rem; } .about:empty { display: none; }
 details { margin-top: 8px; } summary { cursor: pointer; min-height: 24px; } .own { margin-top: 8px; align-items: flex-start; gap: 8px 18px; } .own label { display: flex; flex-direction: column; gap: 3px; flex: 1 1 190px; }
 .own .wide { flex-basis: 100%; } textarea { font: 12.5px/1.4 ui-monospace, monospace; width: 100%; white-space: pre; resize: vertical; }
 .notice:not(:empty) { margin-top: 8px; }
@@ -60,6 +62,7 @@ ${term("out", `<span class="word">output</span>`)}<span class="plain">=</span>${
 <div class="stage"><div class="scene"><fieldset class="queries"></fieldset></div>
 <div class="matrix" role="region" tabindex="0" aria-label="All queries and all keys"></div>
 <div class="settings"><button data-do="reset">Start again</button></div></div>
+<p class="about" aria-live="polite"></p>
 <details><summary>Your own sentence or vectors</summary><div class="own">
 <label class="wide"><span>A sentence, up to ${MOST_TOKENS} words. The vectors come from the letters by a fixed rule: they know nothing about meaning.</span><input type="text" data-own="sentence"></label>
 ${["Q: one query a line", "K: one key a line", "V: one value a line"].map(t => `<label><span>${t}</span><textarea rows="6" spellcheck="false" data-own="${t[0]}"></textarea></label>`).join("")}

@@ -37,13 +37,16 @@ class Shown(NamedTuple):
     weights: np.ndarray
     divisor: str
     told: str
+    about: str = ""
+    """What a trained head was trained to do."""
 
 
 def draw(walk: Shown) -> style.Picture:
     """The picture of the query and the step that the settings name."""
     n, step = len(walk.tokens), walk.settings["step"]
     flow = HEAD + max(n * (30 if n > 8 else 37), 185) + UNIT_ZONE
-    pen = Pen(WIDTH, TOP + flow + 8)
+    about = wrap(walk.about, 132)
+    pen = Pen(WIDTH, TOP + flow + 8 + (20 * len(about) + 20 if about else 0))
     matrix = CELL * n + 64 if n <= MOST_WITH_MATRIX else 0
     _above(pen, walk)
     place = _places(walk, WIDTH - 2 * LEFT - (matrix + 30 if matrix else 0), flow)
@@ -55,7 +58,9 @@ def draw(walk: Shown) -> style.Picture:
         _unit_bar(pen, walk, place, TOP + flow - 38)
     if matrix:
         _matrix(pen, walk, (walk.scores, walk.scaled, walk.masked, *[walk.weights] * 2)[step - 1])
-    return style.show(pen.figure, walk.told)
+    for number, line in enumerate(about):
+        pen.words(LEFT, TOP + flow + 30 + 20 * number, line, **SOFT)
+    return style.show(pen.figure, f"{walk.told} {walk.about}".strip())
 
 
 # Where the formula's symbols stand, how large, and the step and role of each; below the line stands the divisor.
@@ -222,7 +227,7 @@ def _unit_bar(pen: Pen, walk: Shown, place: Place, y: float) -> None:
 
 def _values(pen: Pen, walk: Shown, place: Place) -> None:
     """Step 5: weight × value for every key, and tip to tip in the plane where that can be drawn."""
-    i, shown = walk.settings["query"], min(walk.V.shape[1], 3)
+    i, shown = walk.settings["query"], min(walk.V.shape[1], 4 if walk.about else 3)
     weights, value, digits = walk.weights[i], place.name + 78, 45
     with np.errstate(all="ignore"):
         parts = weights[:, None] * walk.V
@@ -301,7 +306,8 @@ def _matrix(pen: Pen, walk: Shown, values: np.ndarray) -> None:
     pen.words(x + 20, 173, name, fontweight="bold")
     most, top = _largest(walk.scores, walk.scaled), TOP + 24
     for j, token in enumerate(walk.tokens):
-        pen.words(x + (j + 0.5) * CELL, TOP + 14, _short(token, 6), ha="center")
+        for line, word in enumerate(reversed(token.split(" ", 1))):  # "Gus water" stands in two lines
+            pen.words(x + (j + 0.5) * CELL, TOP + 14 - 15 * line, _short(word, 6), ha="center")
     for i, query in enumerate(walk.queries):
         y = top + i * high
         chosen = i == walk.settings["query"]

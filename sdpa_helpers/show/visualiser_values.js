@@ -16,7 +16,7 @@ function flowOf(s, r, width, alone) {
 }
 
 function valueMarks(layout, r, phase) {
-  const { s, n, width, height, narrow, rows, plane } = layout, columns = valueColumns(layout, Math.min(s.V[0].length, MOST_SHOWN));
+  const { s, n, width, height, narrow, rows, plane } = layout, columns = valueColumns(layout, Math.min(s.V[0].length, s.columns?.length || MOST_SHOWN));
   const right = columns.end + 24, box = narrow ? { x: 0, y: height - plane + 8, w: width, h: plane - 8 } : { x: right, y: 0, w: width - right, h: rows.bottom };
   const usable = s.V.every(v => v.every(Number.isFinite)) && r.output[s.query].every(Number.isFinite);
   const picture = s.V[0].length === 2 || s.V[0].length === 3 ? arrows : stairs;
@@ -27,7 +27,7 @@ function valueMarks(layout, r, phase) {
 
 /** Where the columns of numbers begin; on a narrow page the values themselves are left out. */
 function valueColumns({ narrow, name: [, w], width }, shown) {
-  const weight = w + WEIGHT, value = weight + 14, whole = shown * DIGITS, part = narrow || width < 600 ? weight + 6 : value + whole + 22;
+  const weight = w + WEIGHT, value = weight + 14, whole = shown * DIGITS, part = narrow || width < (shown > MOST_SHOWN ? 800 : 600) ? weight + 6 : value + whole + 22;
   return { weight, value: part - weight > 20 ? value : null, part, shown, end: part + whole };
 }
 
@@ -150,12 +150,12 @@ function placedNames(arrowsToName, { x, y, w, h }, others) {
 function stairs(s, r, { x, y, w, h }) {
   const n = s.V.length, weights = r.weights[s.query], shown = Math.min(s.V[0].length, 4), lane = (h - 20) / shown;
   const ends = chain(s.V.map((v, j) => v.map(value => weights[j] * value))), all = ends.flat(), low = Math.min(0, ...all), high = Math.max(0, ...all);
-  const at = value => x + 22 + ((value - low) / (high - low || 1)) * (w - 30), thick = Math.min((lane - 16) / (n + 1), 12);
+  const named = s.columns?.length > 0, left = named ? 56 : 22, at = value => x + left + ((value - low) / (high - low || 1)) * (w - left - 8), thick = Math.min((lane - 16) / (n + 1), 12);
   const title = heading("fan", x, "each coordinate: shares, then their sum", "V out", y + 13);
   return [title, ...range(shown).flatMap(c => {
     const top = y + 20 + c * lane + 6, bar = (id, from, to, row, tone, part) => ({ id: `${id}:${c}`, kind: "bar", tone, part, x: Math.min(at(from), at(to)), w: Math.max(Math.abs(at(to) - at(from)), 1), y: top + row * thick, h: Math.max(thick - 1, 1), rx: 1 });
     return [
-      text(`axisname:${c}`, x + 4, top + 12, String(c + 1), { tone: "soft", size: 12, part: "V" }),
+      text(`axisname:${c}`, x + 4, top + 12, named ? fitted(s.columns[c], 50) : String(c + 1), { tone: "soft", size: 12, part: "V" }),
       { id: `axis:${c}`, kind: "line", tone: "stroke", part: "V", x1: at(0), x2: at(0), y1: top - 3, y2: top + (n + 1) * thick + 3 },
       ...range(n).map(j => bar(`stair:${j}`, ends[j][c], ends[j + 1][c], j, "fill-value", "V")), bar("output", 0, ends.at(-1)[c], n, "fill-out", "out"),
     ];

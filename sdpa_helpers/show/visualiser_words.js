@@ -69,7 +69,8 @@ function ofSoftmax({ s, r, i, name }) {
 }
 
 function ofValues(row) {
-  const { r, i, name } = row;
+  const { s, r, i, name } = row, output = r.output[i];
   if (r.weights[i].some(Number.isNaN)) return ofSoftmax(row);
-  return ["Each value counts as much as its weight says. Laid tip to tip they lead to the output of ", `${name}: `, [writeVector(r.output[i]), "out"], "."];
+  const meant = s.columns?.length ? [` Its largest coordinate stands for “${s.columns[output.indexOf(Math.max(...output))]}”.`] : [];
+  return ["Each value counts as much as its weight says. Laid tip to tip they lead to the output of ", `${name}: `, [writeVector(output), "out"], ".", ...meant];
 }

@@ -450,3 +450,39 @@ def test_in_lab_what_was_run_and_saved_is_alive_when_opened_again(notebook):
     assert notebook.output(0).locator("img").count() == 0
     notebook.output(0).get_by_label("big", exact=True).check()
     assert "The query “big”" in notebook.output(0).locator(".say").inner_text()
+
+
+# ---- trained heads -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_trained_head_is_chosen_walked_through_and_left_again(alive, width):
+    page = alive(walk_through(query=1, step=4), width=width)
+    source, about, said = page.locator("select#head"), page.locator(".about"), page.locator(".say")
+    assert about.text_content() == ""
+    source.select_option("looks up")
+    walk = walk_through(head="looks up", step=4)
+    np.testing.assert_allclose(matrix(page), walk.weights, atol=0.005 + 1e-9)
+    assert about.text_content() == walk.head.says
+    assert page.locator(".queries input:checked").get_attribute("value") == "5"
+    page.locator(".formula [data-part=V]").click()
+    assert "stands for “tea”" in said.text_content()
+    page.locator("select#scale").select_option("none")
+    np.testing.assert_allclose(
+        matrix(page), walk_through(head="looks up", scale="none").weights, atol=0.005 + 1e-9
+    )
+    source.select_option("")
+    assert page.locator(".queries").inner_text().split()[1:] == ["the", "cat", "fears", "big", "dogs"]
+    np.testing.assert_allclose(matrix(page), walk_through(step=5).weights, atol=0.005 + 1e-9)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.log.thrown == []
+
+
+def test_vectors_that_are_typed_are_called_ones_own(alive):
+    page = alive(walk_through(head="looks up", step=4))
+    page.locator("summary").click()
+    page.locator("[data-own=V]").fill("1\n2\n3\n4\n5\n6")
+    assert page.locator("select#head option:checked").text_content() == "your own"
+    assert page.locator(".about").text_content() == ""
+    page.locator("[data-own=sentence]").fill("one two")
+    assert page.locator("select#head option:checked").text_content() == "made from letters"

@@ -1,5 +1,6 @@
 """The walk-through without a browser: its numbers are the package's, in node as in Python; what Python refuses."""
 
+import json
 import re
 from itertools import product
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
+from sdpa_helpers.show.trained_heads import trained_heads
 from sdpa_helpers.show.visualiser import NUMBERS, vector_of, walk_through
 from sdpa_helpers.show.visualiser_still import plane_of, two_digits
 
@@ -182,3 +184,39 @@ def test_the_still_of_extreme_vectors_is_drawn_without_a_warning(recwarn, step):
     )
     assert "NaN" in walk.html()
     assert [str(w.message) for w in recwarn] == []
+
+
+# ---- trained heads -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("head", trained_heads(), ids=lambda head: head.name)
+def test_a_trained_head_is_shown_with_its_own_scale_and_question(head):
+    walk = walk_through(head=head.name, step=4)
+    factor = {"none": 1.0, "1/√d": head.Q.shape[1] ** -0.5, "1/d": 1 / head.Q.shape[1]}[head.scale]
+    _, weights = sdpa.scaled_dot_product_attention(head.Q, head.K, head.V, scale=factor, return_weights=True)
+    np.testing.assert_allclose(walk.weights, weights, atol=1e-12)
+    assert (walk.settings["query"], walk.settings["head"]) == (len(head.tokens) - 1, head.name)
+    assert head.tokens[-1].endswith("?")
+    assert head.says in walk.still().alt
+
+
+def test_the_head_that_looks_up_finds_its_line_and_the_others_do_not():
+    says = {head.name: walk_through(head=head.name) for head in trained_heads()}
+    asked = {name: walk.tokens[-1].rstrip("?") for name, walk in says.items()}
+    best = {name: walk.tokens[int(walk.weights[-1].argmax())] for name, walk in says.items()}
+    assert best["looks up"].startswith(asked["looks up"] + " ")
+    assert says["looks up"].weights[-1].max() > 0.99 > says["before training"].weights[-1].max()
+    assert not best["sure and wrong"].startswith(asked["sure and wrong"] + " ")
+
+
+def test_every_head_is_in_a_page_of_a_sentence_and_none_beside_vectors_of_ones_own():
+    assert [head["name"] for head in walk_through().given()["heads"]] == [h.name for h in trained_heads()]
+    assert "heads" not in walk_through(Q=[[1.0]], K=[[1.0]], V=[[1.0]]).given()
+    assert len(json.dumps(walk_through().given())) < 10_000  # so little more in every notebook
+
+
+def test_a_head_that_is_not_there_is_refused_by_name():
+    with pytest.raises(ValueError, match="there is no head 'x'; there are: looks up, before training"):
+        walk_through(head="x")
+    with pytest.raises(ValueError, match="not both"):
+        walk_through(head="looks up", Q=[[1.0]], K=[[1.0]], V=[[1.0]])
