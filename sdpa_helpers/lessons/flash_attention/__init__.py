@@ -1,5 +1,16 @@
-"""What lesson 07 uses."""
+"""What lesson 07 uses: the ladder from the formula to a fused kernel, tiles, and what goes wrong with them."""
 
 from sdpa_helpers.lazy import offer
 
-__getattr__, __all__ = offer(__name__, {})
+__getattr__, __all__ = offer(
+    __name__,
+    {
+        "lessons.flash_attention.rungs": ("climb",),
+        "lessons.flash_attention.real_sources": ("flash_lines", "interpreted", "triton_lines"),
+        "lessons.flash_attention.figures": ("plot_climb", "plot_kinds"),
+        "lessons.flash_attention.tables": ("climb_table", "errors_table"),
+        "lessons.flash_attention.predictions": ("predict",),
+        "lessons.flash_attention.recall": ("recall",),
+        "lessons.flash_attention.cheat_card": ("cheat_card",),
+    },
+)
