@@ -88,9 +88,10 @@ def plot_kinds(masks: Mapping[str, Array], tile: int) -> Picture:
         facts.append(f"{name}: {counts[0]} skipped, {counts[1]} masked inside, {counts[2]} whole")
     for ax in axes[1:]:
         ax.set_ylabel("")
+    tokens = len(next(iter(masks.values())))
     return show(
         fig,
-        f"Masks over {len(next(iter(masks.values())))} tokens, cut into tiles of {tile} by {tile}. {'; '.join(facts)}. Filled cells are "
+        f"Masks over {tokens} tokens, cut into tiles of {tile} by {tile}. {'; '.join(facts)}. Filled cells are "
         "pairs that the mask allows; hatched ones are computed and then hidden; empty tiles are skipped.",
     )
 

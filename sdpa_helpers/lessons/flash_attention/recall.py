@@ -35,7 +35,7 @@ QUESTIONS = (
     Recalled(
         Prediction(
             "readings_of_keys",
-            "Lesson 06. Attention over 4,096 tokens, in tiles of 128 query rows: how often are K and V read from memory?",
+            "Lesson 06. 4,096 tokens in tiles of 128 query rows: how often are K and V read from memory?",
             (
                 Option(
                     "1", "That takes one tile with all queries. Here each tile of queries needs all keys."
