@@ -93,14 +93,14 @@ def _in_place(Q, K, V, W_q, W_k, w_v):
     return additive_attention(Q, K, V, W_q, W_k, w_v)
 
 
-def _build(convert, project, join, bend, score, weigh, mix) -> Callable:
+def _build(convert, project, join, bend, score, scale, weigh, mix) -> Callable:
     """Additive attention whose parts can be wrong."""
 
     def additive_attention(Q, K, V, W_q, W_k, w_v):
         Q, K, V, W_q, W_k, w_v = (convert(x) for x in (Q, K, V, W_q, W_k, w_v))
         a, b = project(Q, K, W_q, W_k)
         scores = score(bend(a, b, join), w_v)
-        return mix(weigh(scores * 1.0, Q, W_q), V, K)
+        return mix(weigh(scores * scale(Q, W_q)), V, K)
 
     return additive_attention
 
@@ -146,20 +146,24 @@ MISTAKES = Products(
             ),
         ),
         Factor(
-            "weigh",
-            lambda scores, Q, W: softmax(scores),
+            "scale",
+            lambda Q, W: 1.0,
             (
-                Option("scaled", lambda scores, Q, W: softmax(scores / np.sqrt(Q.shape[-1]))),
-                Option("scaled", lambda scores, Q, W: softmax(scores / np.sqrt(W.shape[-1]))),
-                Option("softmax-over-queries", lambda scores, Q, W: softmax(scores, -2)),
-                Option("softmax-over-axis-0", lambda scores, Q, W: softmax(scores, 0)),
-                Option("softmax-over-axis-1", lambda scores, Q, W: softmax(scores, 1)),
-                Option("softmax-over-the-matrix", lambda scores, Q, W: softmax(scores, (-2, -1))),
-                Option("no-softmax", lambda scores, Q, W: scores),
-                Option("no-maximum-subtracted", lambda scores, Q, W: _without_maximum(scores)),
-                Option(
-                    "maximum-of-the-whole-array", lambda scores, Q, W: _without_maximum(scores - scores.max())
-                ),
+                Option("scaled", lambda Q, W: Q.shape[-1] ** -0.5),
+                Option("scaled", lambda Q, W: W.shape[-1] ** -0.5),
+            ),
+        ),
+        Factor(
+            "weigh",
+            softmax,
+            (
+                Option("softmax-over-queries", lambda scores: softmax(scores, -2)),
+                Option("softmax-over-axis-0", lambda scores: softmax(scores, 0)),
+                Option("softmax-over-axis-1", lambda scores: softmax(scores, 1)),
+                Option("softmax-over-the-matrix", lambda scores: softmax(scores, (-2, -1))),
+                Option("no-softmax", lambda scores: scores),
+                Option("no-maximum-subtracted", _without_maximum),
+                Option("maximum-of-the-whole-array", lambda scores: _without_maximum(scores - scores.max())),
             ),
         ),
         Factor(
@@ -225,7 +229,7 @@ EXERCISE = Exercise(
     title="Additive attention",
     prompt=PROMPT,
     examples=(Example(([[0]], [[0], [20]], [[0], [8]], [[1]], [[1]], np.array([_LN3]))),),
-    section="Additive attention",
+    section="9. Deeper: additive attention",
     difficulty=3,
     minutes=12,
     reference=additive_attention,

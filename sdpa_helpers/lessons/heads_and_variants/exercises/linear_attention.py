@@ -214,7 +214,7 @@ EXERCISE = Exercise(
     title="Linear attention",
     prompt=PROMPT,
     examples=(Example(([[0, 1]], [[0, 0], [1, 0]], [[0], [7]])),),
-    section="7. Linear attention",
+    section="7. Linear attention: leave out the softmax",
     difficulty=3,
     minutes=12,
     reference=linear_attention,
@@ -300,7 +300,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "too-much-memory",
             _all_weights_first,
-            "The numbers are right. But you made the n_q × n_k matrix of all weights first. Multiply φ(K)ᵀ with V before a "
+            "You made the n_q × n_k matrix of all weights first. Multiply φ(K)ᵀ with V before a "
             "query comes in: then it is never needed.",
         ),
         _wrong("causal", "You hid later keys. There is no mask here: every query sees every key."),

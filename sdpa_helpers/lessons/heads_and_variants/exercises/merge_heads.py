@@ -55,7 +55,7 @@ EXERCISE = Exercise(
     title="Join the heads again",
     prompt=PROMPT,
     examples=(Example(([[[1, 2], [5, 6]], [[3, 4], [7, 8]]],), form="call"),),
-    section="1. Heads are a reshape",
+    section="1. Heads",
     difficulty=2,
     minutes=5,
     reference=merge_heads,

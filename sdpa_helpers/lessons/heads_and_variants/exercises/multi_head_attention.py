@@ -42,7 +42,7 @@ PROMPT = r"""`multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None)`
 - `mask`: None, or dtype bool with True = may attend. It broadcasts to `(..., num_heads, n, n)`: shape `(n, n)` serves all heads, shape `(num_heads, n, n)` has one for each.
 - Returns shape `(..., n, d_out)`. A query that may attend to nothing gets 0 from its head. Scores of ±1000 must not overflow.
 
-Example: two heads of width 1. {inputs:1}: token 0 puts weight 1/2 on each token in head 0, where its query is 0, and weight 3/4 on itself in head 1: {result:1}.
+Example: two heads of width 1, and 1.0986… is ln 3. {inputs:1}. Token 0 puts weight 1/2 on each token in head 0, where all queries are 0, and weight 3/4 on itself in head 1; token 1 puts 1/2 on each in both: {result:1}.
 
 You may call what you wrote above.
 """
@@ -297,22 +297,22 @@ EXERCISE = Exercise(
     examples=(
         Example(
             (
-                [[0, 1], [4, 0]],
+                [[0, 1], [0, 0]],
                 [[1, 0], [0, _LN3]],
                 [[1, 0], [0, 1]],
-                [[1, 0], [0, 8]],
+                [[0, 0], [6, 8]],
                 [[1, 0], [0, 1]],
                 2,
             ),
         ),
     ),
-    section="1. Heads are a reshape",
+    section="1. Heads",
     difficulty=4,
     minutes=20,
     reference=multi_head_attention,
     cases=(
         Case("five tokens, three heads", lambda rng: _draw(rng, 5, 3, 2, 7)),
-        Case("two leading axes", lambda rng: _draw(rng, 4, 2, 5, 3, 2, 3)),
+        Case("two leading axes", lambda rng: _draw(rng, 4, 2, 5, 3, 2, 3), 2),
         Case(
             "scores of ±1000 and ±200",
             lambda rng: _at_levels(rng, [1000.0, -1000.0, 200.0, -200.0], 1.0, 2, 3, 5),
@@ -327,11 +327,13 @@ EXERCISE = Exercise(
         Case(
             "a mask for each head",
             _one_mask_a_head,
+            2,
             says="The mask has shape (num_heads, n, n): each head has its own window.",
         ),
         Case(
             "some rows see nothing",
             _empty_rows,
+            2,
             says="Where a query may attend to nothing its head contributes 0; all else is as always.",
         ),
         Case(

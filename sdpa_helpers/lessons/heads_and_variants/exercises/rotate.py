@@ -202,7 +202,7 @@ EXERCISE = Exercise(
     title="Rotate by position (RoPE)",
     prompt=PROMPT,
     examples=(Example(([[1, 0, 1, 0]], np.array([_PI]), 4.0), shows="[[-1, 0, 0, 1]]"),),
-    section="6. RoPE: positions as rotations",
+    section="6. RoPE: position as a rotation",
     difficulty=3,
     minutes=12,
     reference=rotate,

@@ -63,7 +63,7 @@ EXERCISE = Exercise(
     title="Cut the width into heads",
     prompt=PROMPT,
     examples=(Example(([[1, 2, 3, 4], [5, 6, 7, 8]], 2), form="call"),),
-    section="1. Heads are a reshape",
+    section="1. Heads",
     difficulty=2,
     minutes=5,
     reference=split_heads,
