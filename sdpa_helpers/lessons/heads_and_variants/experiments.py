@@ -99,7 +99,7 @@ class Race(NamedTuple):
         return f"additive / dot product, time: {found.value:.0f} (95%: {found.low:.0f} to {found.high:.0f})"
 
 
-def additive_race(n: int = 256, width: int = 64, repeats: int = 15) -> Race:
+def additive_race(n: int = 256, width: int = 64, repeats: int = 9) -> Race:
     """Time both on the same n queries and keys, one after the other, in float32; all pairs at once."""
     rng = np.random.default_rng(8)
     Q, K, V = rng.standard_normal((3, n, width), dtype=np.float32)
