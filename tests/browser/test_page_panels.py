@@ -140,6 +140,28 @@ def test_the_temperature_cuts_the_bar(opened):
     assert page.log.thrown == page.log.console == page.log.refused == []
 
 
+def test_devices_and_rates_by_keyboard_and_by_choice(opened):
+    page = opened("many_machines")
+    assert (
+        "on 32 devices: the ring takes 10.9 ms, of which it waits 6.4 ms" in page.locator(".say").inner_text()
+    )
+    page.get_by_label("devices P").press("ArrowRight")
+    assert "Ulysses ends at 32 devices" in page.locator(".say").inner_text()
+    assert page.locator(".chart").get_by_text("too few heads").is_visible()
+    page.get_by_label("rates of").select_option("H100, NVLink")
+    page.get_by_label("before each message").press("Home")
+    page.get_by_label("tokens n").press("End")
+    assert "and never waits" in page.locator(".say").inner_text()
+    assert page.get_by_label("link, one direction").get_attribute("aria-valuetext") == "450 GB/s"
+    page.get_by_label("computing").press("Home")
+    assert page.get_by_label("rates of").input_value() == "-1"
+    assert "your own" in page.locator(".quiet").inner_text()
+    page.get_by_label("zigzag").press("Space")
+    page.get_by_role("button", name="Start again").click()
+    assert "the ring takes 10.9 ms" in page.locator(".say").inner_text()
+    assert page.log.thrown == page.log.console == page.log.refused == []
+
+
 def test_what_is_not_dragged_glides_for_a_moment(opened):
     page = opened("dot_product")
     page.evaluate(

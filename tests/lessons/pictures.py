@@ -7,6 +7,7 @@ from sdpa_helpers.lessons.complexity.experiments import Machine
 from sdpa_helpers.lessons.complexity.widget import explore_roofline
 from sdpa_helpers.lessons.dot_product.widget import explore_keys
 from sdpa_helpers.lessons.gradients.widget import explore_way_back
+from sdpa_helpers.lessons.many_machines.widget import explore_devices
 from sdpa_helpers.lessons.masking.widget import paint_mask
 from sdpa_helpers.lessons.softmax.widget import explore_temperature
 from sdpa_helpers.lessons.variance_proof.widget import explore_scores
@@ -24,10 +25,12 @@ PANELS = {
     "gradients": lambda: explore_way_back(KEYS, SCORES, ARRIVED),
     "masking": lambda: paint_mask(TOKENS),
     "complexity": lambda: explore_roofline(Machine(5e10, 8e9)),
+    "many_machines": explore_devices,
 }
 """A panel of each lesson that has one, by lesson."""
 
-DRAWN = {lesson: make for lesson, make in PANELS.items() if lesson not in ("dot_product", "softmax")}
+BY_PAGE = ("dot_product", "softmax", "many_machines")
+DRAWN = {lesson: make for lesson, make in PANELS.items() if lesson not in BY_PAGE}
 """Those whose pictures Python draws; the page draws the others by itself."""
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sdpa_helpers.lessons.dot_product import widget as keys
+from sdpa_helpers.lessons.many_machines import widget as devices
 from sdpa_helpers.lessons.masking.widget import GRID
 from sdpa_helpers.lessons.softmax import widget as temperature
 from sdpa_helpers.show import figures, ladder
@@ -29,6 +30,7 @@ JOINED = {
     "walk": SCRIPTS,
     "keys": (TOUCH, keys.SCRIPT),
     "temperature": (TOUCH, temperature.SCRIPT),
+    "devices": (TOUCH, devices.SCRIPT),
 }
 
 

@@ -24,12 +24,13 @@ def allowed_block(mine: Int[Array, "rows"], theirs: Int[Array, "keys"]) -> Bool[
 
 def plot_work(partitions: Mapping[str, Partition], size: Pair = (9.4, 4.4)) -> Picture:
     """Ranks × steps: in each place the block of scores that the rank meets, what must be computed filled in."""
-    fig, axes = panels(list(partitions), x="step", size=size)
+    fig, axes = panels(list(partitions), size=size)
     facts = []
     for ax, (name, holds) in zip(axes, partitions.items(), strict=True):
         ranks = len(holds)
         work = np.zeros((ranks, ranks), dtype=int)
-        cells(ax, [f"rank {rank}" for rank in range(ranks)], [str(step) for step in range(ranks)])
+        cells(ax, [f"rank {rank}" for rank in range(ranks)], [f"step {step}" for step in range(ranks)])
+        ax.xaxis.tick_top()
         ax.set_aspect("equal")
         for patch in list(ax.patches):
             patch.remove()
@@ -40,9 +41,12 @@ def plot_work(partitions: Mapping[str, Partition], size: Pair = (9.4, 4.4)) -> P
         whole = len(holds[0]) ** 2
         busiest = work.max(axis=0) / whole
         for step, share in enumerate(busiest):
-            ax.text(step, ranks - 0.42, f"{share:.2f}", color=INK, fontsize=10, ha="center", va="center")
-        ax.set_ylim(ranks - 0.25, -0.55)
-        ax.set_title(f"{name}: time {busiest.sum():.2f} blocks", color=INK, fontsize=12, loc="left", pad=10)
+            ax.text(step, ranks - 0.25, f"{share:.2f}", color=INK, fontsize=10, ha="center", va="center")
+        ax.set_yticks([*range(ranks), ranks - 0.25], [*(f"rank {rank}" for rank in range(ranks)), "busiest"])
+        ax.set_ylim(ranks, -0.55)
+        ax.set_title(
+            f"{name}: {busiest.sum():.2f} blocks of time", color=INK, fontsize=12, loc="left", pad=10
+        )
         facts.append(
             f"{name}: the busiest rank has {', '.join(f'{share:.2f}' for share in busiest)} of a block in the "
             f"steps, {busiest.sum():.2f} in all"

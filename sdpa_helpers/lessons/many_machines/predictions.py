@@ -107,7 +107,7 @@ PREDICTIONS = (
         (
             Option(
                 "0.25",
-                "That is P = 8 without shared keys: 2/P. But the ring now sends 8 heads only, and Ulysses 128 as well.",
+                "That is 2/P, as without shared keys. But the ring now sends only 8 heads, and Ulysses 128 as well.",
                 (0.24, 0.26),
             ),
             Option(
@@ -156,6 +156,49 @@ PREDICTIONS = (
             ),
         ),
         measured="{:,} tokens",
+    ),
+    Prediction(
+        "zigzag_with_documents",
+        "Eight documents of random lengths fill the sequence, and four ranks hold it in zigzag. How many times as long "
+        "as with a fair share does it take?",
+        (
+            Option(
+                "1.0",
+                "Zigzag is fair for one causal triangle. Here there are eight, at random places.",
+                (0.99, 1.1),
+            ),
+            Option(
+                "about 1.3",
+                "Chance evens things out a little, but a step waits for the busiest of four.",
+                (1.1000001, 1.6),
+            ),
+            Option(
+                "about 2",
+                "In a step one rank may meet keys of its own documents only, and another one none at all.",
+                (1.6000001, 2.6),
+            ),
+            Option(
+                "4",
+                "That would be one rank with all of the work. A document is spread over several ranks.",
+                (3.9, 4.0),
+            ),
+        ),
+        measured="median {:.2f}",
+    ),
+    Prediction(
+        "bytes_of_the_backward_ring",
+        "Keys and values have two bytes a number. How many times the bytes of the forward pass does the ring send in the "
+        "backward pass?",
+        (
+            Option("1", "The keys and values go around again. But their gradients travel as well."),
+            Option(
+                "2",
+                "Keys and values, and as many gradients. That would be right if the gradients had two bytes a number.",
+            ),
+            Option("3", "Two bytes again, and four for the gradients, which are sums of many parts."),
+            Option("4", "That is forward and backward together."),
+        ),
+        measured="{:g}",
     ),
 )
 

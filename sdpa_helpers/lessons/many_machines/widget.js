@@ -124,7 +124,7 @@ function curvesOf(picture, counts, wide) {
   parts.push(shape("path", { class: "curve ideal", d: `M${path(counts.map(count => picture.alone / count))}` }));
   const place = counts.indexOf(picture.chosen.ranks);
   parts.push(line(x(place), CHART_TOP, x(place), CHART_TOP + CHART, "now"));
-  const names = [{ words: "nothing to send", at: y(picture.alone / counts.at(-1)), from: counts.length - 1 }];
+  const names = [{ words: "no messages", at: y(picture.alone / counts.at(-1)), from: counts.length - 1 }];
   picture.curves.forEach((times, i) => {
     const last = times.findLastIndex(time => time !== null);
     if (last < 0) return;
@@ -165,7 +165,7 @@ function barsOf({ now, chosen }, wide) {
 }
 
 function legendOf(wide) {
-  const y = BAR_TOP + 3 * BAR_STEP + 8, parts = [], gap = wide < 480 ? 92 : 130;
+  const y = BAR_TOP + 3 * BAR_STEP + 8, parts = [], gap = wide < 480 ? 108 : 130;
   [["compute", "computing"], ["exposed", "waiting"], ["hidden", "sending"]].forEach(([name, words], i) => {
     const x = (wide < 480 ? 0 : 84) + gap * i;
     parts.push(shape("rect", { class: name, x, y: name === "hidden" ? y - 4 : y - 8, width: 18, height: name === "hidden" ? 5 : 12 }), text(words, x + 25, y + 3, "soft"));

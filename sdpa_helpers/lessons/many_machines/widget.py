@@ -72,7 +72,7 @@ HARDWARE = (
 START = {
     "model": 1,
     "length": LENGTHS.index(2**17),
-    "devices": DEVICES.index(64),
+    "devices": DEVICES.index(32),
     "tflops": TFLOPS.index(989),
     "link": LINKS.index(50),
     "latency": LATENCIES.index(10),
@@ -143,7 +143,7 @@ def still_devices() -> Picture:
     ax.set_yscale("log")
     alone = 1e3 * spend(now.layer, 1, "ring", now.rates).total
     ideal = [alone / devices for devices in DEVICES]
-    curves = {"nothing to send": (DEVICES, ideal)}
+    curves = {"no messages": (DEVICES, ideal)}
     for method in METHODS:
         found = [(devices, spent) for devices in DEVICES if (spent := now.spent(method, devices))]
         curves[method] = ([devices for devices, _ in found], [1e3 * spent.total for _, spent in found])
