@@ -14,6 +14,7 @@ from sdpa_helpers.checking.formula import read
 from sdpa_helpers.checking.render import card, report_text
 from sdpa_helpers.desk.copy_text import as_saved, has_answers
 from sdpa_helpers.lessons.exercise_notebook import answer_cell, exercise_notebook
+from sdpa_helpers.lessons.flash_attention.exercises.merge_proof import DERIVATION as MERGE
 from sdpa_helpers.lessons.gradients.exercises.score_gradient_proof import DERIVATION as SCORE_GRADIENT
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, find
 from sdpa_helpers.lessons.variance_proof.exercises.covariance_proof import DERIVATION as COVARIANCE
@@ -207,7 +208,7 @@ def test_any_other_input_is_refused_in_words(name):
 
 # ---- derive -------------------------------------------------------------------------------------------------
 
-DERIVATIONS = {"score_gradient_proof": SCORE_GRADIENT, "covariance_proof": COVARIANCE}
+DERIVATIONS = {"score_gradient_proof": SCORE_GRADIENT, "covariance_proof": COVARIANCE, "merge_proof": MERGE}
 EVERY_LINE = [
     (name, n) for name, derivation in DERIVATIONS.items() for n in range(1, len(derivation.steps) + 1)
 ]
@@ -248,6 +249,10 @@ def test_every_slip_is_named_and_refuted_by_numbers(name, number):
         ("covariance_proof", 2, "c_q c_k + c_q m_k² + c_k m_q² + m_q² m_k²"),
         ("covariance_proof", 4, "(c_q + m_q**2)*(c_k + m_k**2) - m_q**2*m_k**2"),
         ("covariance_proof", 7, "d v_q v_k + (d² − d) c_q c_k"),
+        ("merge_proof", 1, "l_A·f_A"),
+        ("merge_proof", 4, "(fA lA oA + fB lB oB)/(lA fA + lB fB)"),
+        ("merge_proof", 6, "o_B + a (o_A − o_B)/(a + b)"),
+        ("merge_proof", 7, "((a + b) (a o_A + b o_B)/(a + b) + c o_C)/(a + b + c)"),
     ],
 )
 def test_a_right_line_may_have_any_form(name, number, text):

@@ -8,7 +8,10 @@ NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of 
 
 NAMES = (
     "online_softmax",
+    "test_cases_for_online_softmax",
+    "row_that_hides_a_bug",
     "merge",
+    "merge_proof",
     "tiles_to_visit",
     "tiled_attention",
     "hunt_tiled_attention",
