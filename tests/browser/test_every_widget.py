@@ -19,9 +19,10 @@ CONTROLS = {
     "gradients": 9,
     "masking": 57,
     "complexity": 7,
+    "heads_and_variants": 6,
 }
 SHOWN_BY = {"gradients": "explore_way_back", "masking": "paint_mask"}  # else lesson.explore_…
-LETTERS = ".plane .name, .bars .inside, .picture svg text"
+LETTERS = ".plane .name, .bars .inside, .rope .name, .picture svg text"
 CANNOT_BE_HIT = """panel => [...panel.querySelectorAll("input, select, button, [role=slider]")].flatMap(control => {
     control.scrollIntoView({block: "center"});
     const grip = control.querySelector(".grip"), {x, y, width, height} = (grip ?? control).getBoundingClientRect();

@@ -5,6 +5,7 @@ import math
 import pytest
 
 import sdpa_helpers as sdpa
+from sdpa_helpers.lessons.heads_and_variants.widget import score_at
 from sdpa_helpers.lessons.softmax.widget import TEMPERATURES, unit_scores
 from tests.lessons.pictures import PANELS
 
@@ -137,6 +138,40 @@ def test_the_temperature_cuts_the_bar(opened):
     assert number(page, "largest") == pytest.approx(sdpa.softmax(unit_scores(64, 1) * 0.64).max(), abs=6e-4)
     page.get_by_role("button", name="Start again").click()
     assert pieces() == pytest.approx(list(sdpa.softmax(unit_scores(16))), abs=2e-3)
+    assert page.log.thrown == page.log.console == page.log.refused == []
+
+
+def test_two_tokens_slide_and_their_score_knows_the_distance_alone(opened):
+    page = opened("heads_and_variants", reduced_motion="reduce")
+    query, key, both = (
+        page.get_by_role("slider", name=name)
+        for name in ("place of the query", "place of the key", "both tokens")
+    )
+    assert [number(page, name) for name in ("m", "n", "distance")] == [20, 13, -7]
+    score, arrow = shown(page, "score"), page.locator(".arrow").first
+    before = arrow.get_attribute("d")
+    both.focus()
+    for pressed in ("Shift+ArrowRight", "ArrowLeft"):
+        page.keyboard.press(pressed)
+    assert [number(page, name) for name in ("m", "n")] == [29, 22]
+    assert shown(page, "score") == score
+    assert arrow.get_attribute("d") != before
+    assert "so did the score" in page.locator(".say").inner_text()
+    drag(page, key, 60, 0)
+    moved = int(number(page, "n")) - 22
+    assert 3 <= moved <= 6
+    assert number(page, "m") == 29
+    assert number(page, "score") == pytest.approx(score_at(29, 22 + moved), abs=0.006)
+    assert query.get_attribute("aria-valuetext").startswith("query at 29, score")
+    key.focus()
+    for _ in range(9):
+        page.keyboard.press("Shift+ArrowRight")
+    page.get_by_role("button", name="Both 10 later").click()
+    assert [number(page, name) for name in ("m", "n")] == [29, 63]  # the text ends there
+    page.get_by_role("button", name="Both to the beginning").click()
+    assert [number(page, name) for name in ("m", "n")] == [0, 34]
+    page.get_by_role("button", name="Start again").click()
+    assert shown(page, "score") == score
     assert page.log.thrown == page.log.console == page.log.refused == []
 
 

@@ -7,6 +7,7 @@ from sdpa_helpers.lessons.complexity.experiments import Machine
 from sdpa_helpers.lessons.complexity.widget import explore_roofline
 from sdpa_helpers.lessons.dot_product.widget import explore_keys
 from sdpa_helpers.lessons.gradients.widget import explore_way_back
+from sdpa_helpers.lessons.heads_and_variants.widget import explore_rope
 from sdpa_helpers.lessons.many_machines.widget import explore_devices
 from sdpa_helpers.lessons.masking.widget import paint_mask
 from sdpa_helpers.lessons.softmax.widget import explore_temperature
@@ -25,11 +26,12 @@ PANELS = {
     "gradients": lambda: explore_way_back(KEYS, SCORES, ARRIVED),
     "masking": lambda: paint_mask(TOKENS),
     "complexity": lambda: explore_roofline(Machine(5e10, 8e9)),
+    "heads_and_variants": explore_rope,
     "many_machines": explore_devices,
 }
 """A panel of each lesson that has one, by lesson."""
 
-BY_PAGE = ("dot_product", "softmax", "many_machines")
+BY_PAGE = ("dot_product", "softmax", "heads_and_variants", "many_machines")
 DRAWN = {lesson: make for lesson, make in PANELS.items() if lesson not in BY_PAGE}
 """Those whose pictures Python draws; the page draws the others by itself."""
 
