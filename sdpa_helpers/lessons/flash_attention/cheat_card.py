@@ -23,7 +23,7 @@ CARD = CheatCard(
         "*m*′ = max(*m*, *s*), *ℓ*′ = *ℓ* e^{m − m′} + e^{s − m′}",
         "*o*′ = *o* e^{m − m′} + e^{s − m′} *v*, output = *o* / *ℓ*",
         "LSE = *m* + ln *ℓ* = ln Σ_{j} e^{sⱼ}",
-        "merge: shares e^{LSE_a − LSE}, e^{LSE_b − LSE}",
+        "merge: shares exp(LSE_{a} − LSE), exp(LSE_{b} − LSE)",
     ),
     shapes=(
         ("*m*, *ℓ*, LSE", "of each query in a tile", "(B_{q}, 1)"),

@@ -40,7 +40,7 @@ QUESTIONS = (
         "<c161.textbook_exponent:.2f>. The products stay, so the time still grows like n². What makes it fast is "
         "traffic: with tiles of 128 queries, n = 4,096 and d = 64 it moves <c162.tile_128:.1f> times fewer bytes.",
         Claimed(162),
-        (161, 162, "explain_flash_attention"),
+        (161, 162, "07_flash_attention, The ladder, measured"),
     ),
     Asked(
         "online-softmax",
@@ -52,7 +52,7 @@ QUESTIONS = (
         "maximum − new maximum). That changes numerator and denominator alike, so the one division at the end is "
         "right.",
         Mistaken("online_softmax", "sum-not-rescaled"),
-        ("online_softmax", "tiled_attention"),
+        ("online_softmax", "07_flash_attention, Why it is right: an invariant"),
     ),
     Asked(
         "merge",
@@ -64,7 +64,7 @@ QUESTIONS = (
         "together. An average would be off by <c132.keys_averaged:.2f> in our example. An empty half has an LSE of "
         "−∞, and so no share.",
         Mistaken("merge", "plain-average"),
-        (132, "merge"),
+        ("merge", "07_flash_attention, One number: the LSE", 132),
     ),
     Asked(
         "shared-heads",

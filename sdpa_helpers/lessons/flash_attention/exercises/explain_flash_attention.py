@@ -20,4 +20,5 @@ EXERCISE = WrittenExercise(
         ),
         Criterion("saving", 1.0, "what is saved, and what costs as much as before"),
     ),
+    section="1. A sum that can be carried along",
 )
