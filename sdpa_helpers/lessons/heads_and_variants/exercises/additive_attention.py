@@ -121,6 +121,7 @@ MISTAKES = Products(
             _pairs,
             (
                 Option("subtracted-not-added", lambda a, b: a[..., :, None, :] - b[..., None, :, :]),
+                Option("pairs-of-matrices-only", lambda a, b: a[:, None] + b[None, :]),
                 Option("multiplied-not-added", lambda a, b: a[..., :, None, :] * b[..., None, :, :]),
             ),
         ),
@@ -272,6 +273,20 @@ EXERCISE = Exercise(
         _wrong("mean-not-sum", "You divided the score by d_a. It is a dot product with w_v, a sum."),
         _wrong("sign-flipped", "The sign of the score is flipped: the worst match gets the largest weight."),
         _wrong("subtracted-not-added", "You subtracted the key's part. The parts are added."),
+        _wrong(
+            "pairs-of-matrices-only",
+            "`[:, None]` and `[None, :]` put axes at the first and second place. With a batch these are the wrong ones: use "
+            "`[..., :, None, :]` and `[..., None, :, :]`.",
+        ),
+        WrongAnswer(
+            "one-batch-axis-only",
+            lambda Q, K, V, W_q, W_k, w_v: (
+                softmax(np.tanh((Q @ W_q)[:, :, None, :] + (K @ W_k)[:, None, :, :]) @ w_v) @ V
+            ),
+            "This works for exactly one batch axis. `[..., :, None, :]` and `[..., None, :, :]` count from the end and work "
+            "for any number.",
+            errors_tell=True,
+        ),
         _wrong(
             "multiplied-not-added",
             "You multiplied the two parts. They are added: that is why it is called additive.",

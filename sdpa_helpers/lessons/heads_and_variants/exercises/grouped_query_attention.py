@@ -69,6 +69,12 @@ def _all_groups_at_once(Q, K, V):
     return (softmax(scores, (-3, -1)) @ V[..., None, :, :]).reshape(*Q.shape[:-1], V.shape[-1])
 
 
+def _heads_at_axis_1(Q, K, V):
+    group = Q.shape[1] // K.shape[1]
+    K, V = np.repeat(K, group, axis=1), np.repeat(V, group, axis=1)
+    return softmax(Q @ turned(K) / np.sqrt(Q.shape[-1])) @ V
+
+
 def _heads_of_a_group_averaged(Q, K, V):
     out = grouped_query_attention(Q, K, V)
     return out.reshape(*out.shape[:-3], K.shape[-3], -1, *out.shape[-2:]).mean(axis=-3)
@@ -248,9 +254,9 @@ EXERCISE = Exercise(
             says="Every row needs its own maximum: the rows lie far apart.",
         ),
         Case(
-            "all sizes equal",
-            lambda rng: _draw(rng, 4, 2, 4, 4, 4, 4, 4),
-            says="All sizes but the number of shared heads are 4: no shape can warn you here.",
+            "all sizes but the heads equal",
+            lambda rng: _draw(rng, 6, 2, 4, 4, 4, 4, 4),
+            says="All sizes but the numbers of heads are 4: no shape can warn you here.",
         ),
         Case("read-only, strided", lambda rng: tuple(map(read_only_strided, _draw(rng, 6, 2, 2, 3, 7, 5)))),
         Case("one head", lambda rng: _draw(rng, 1, 1, 3, 4, 2, 5)),
@@ -281,6 +287,13 @@ EXERCISE = Exercise(
             "heads-not-shared-out",
             "Q meets K as they came, which works only where there is one head of keys or as many as heads of queries. "
             "Repeat each head of K and V for its group, or give Q an axis for groups.",
+            errors_tell=True,
+        ),
+        WrongAnswer(
+            "heads-taken-for-axis-1",
+            _heads_at_axis_1,
+            "You took axis 1 for the heads. That is their place with exactly one batch axis; axis −3 is right for any "
+            "number.",
             errors_tell=True,
         ),
         WrongAnswer(

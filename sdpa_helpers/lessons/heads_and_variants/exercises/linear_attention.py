@@ -52,6 +52,11 @@ def _causal_sums(Q, K, V):
     return seen @ V, seen.sum(axis=-1, keepdims=True)
 
 
+def _all_weights_of_two_axes(Q, K, V):
+    weights = Q @ K.T
+    return weights @ V, weights.sum(axis=-1, keepdims=True)
+
+
 def _key_by_key(Q, K, V):
     Q, K = _features(Q), _features(K)
     state = np.zeros((*K.shape[:-2], K.shape[-1], V.shape[-1]))
@@ -136,6 +141,8 @@ MISTAKES = Products(
             _two_sums,
             (
                 Option("causal", _causal_sums),
+                Option("all-axes-transposed", lambda Q, K, V: (Q @ (K.T @ V), Q @ K.sum(axis=-2)[..., None])),
+                Option("all-axes-transposed", _all_weights_of_two_axes),
                 Option("keys-used-as-values", lambda Q, K, V: _two_sums(Q, K, K)),
                 Option(
                     "only-diagonal-of-the-state",
@@ -156,6 +163,8 @@ MISTAKES = Products(
                 Option(
                     "normalizer-without-the-keys", lambda above, below, Q, K: above / Q.sum(-1, keepdims=True)
                 ),
+                Option("normalizer-lost-its-axis", lambda above, below, Q, K: above / below[..., 0]),
+                Option("normalizer-lost-its-axis", lambda above, below, Q, K: above / (Q @ K.sum(axis=-2))),
                 Option("one-normalizer-for-all-queries", _one_total_for_all),
                 *(
                     Option("epsilon-in-the-denominator", lambda above, below, Q, K, e=e: above / (below + e))
@@ -266,6 +275,11 @@ EXERCISE = Exercise(
             "You divided by a sum over all queries. Each query has its own denominator.",
         ),
         _wrong(
+            "normalizer-lost-its-axis",
+            "The denominators have lost their last axis, so they meet the coordinates instead of the queries, or do not "
+            "fit. They need shape (..., n_q, 1): use keepdims=True or `[..., None]`.",
+        ),
+        _wrong(
             "epsilon-in-the-denominator",
             "A small number in the denominator is not small beside features like e⁻¹⁰: it pulls outputs toward 0. The "
             "denominator is positive by itself.",
@@ -302,6 +316,10 @@ EXERCISE = Exercise(
             _all_weights_first,
             "You made the n_q × n_k matrix of all weights first. Multiply φ(K)ᵀ with V before a "
             "query comes in: then it is never needed.",
+        ),
+        _wrong(
+            "all-axes-transposed",
+            "`.T` reverses ALL axes, also those of the batch. Swap only the last two, with `np.swapaxes(K, -1, -2)`.",
         ),
         _wrong("causal", "You hid later keys. There is no mask here: every query sees every key."),
         _wrong(

@@ -143,6 +143,12 @@ EXERCISE = Exercise(
             "You joined what lies along axis 0. With a batch in front that is the batch; the heads are axis −3.",
         ),
         WrongAnswer(
+            "joined-along-axis-1",
+            lambda x: np.concatenate(list(x), axis=1),
+            "You joined the entries of axis 0 along axis 1, as np.hstack does. That is right for three axes only: the "
+            "heads are axis −3, and the coordinates axis −1.",
+        ),
+        WrongAnswer(
             "transpose-wants-all-axes",
             _fixed_order,
             "`transpose(0, 2, 1, 3)` needs exactly one batch axis. `np.swapaxes(x, -2, -3)` counts from the end and "

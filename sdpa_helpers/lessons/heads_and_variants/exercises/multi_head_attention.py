@@ -81,7 +81,7 @@ def _one_head(x, num_heads):
     return x[..., None, :, :]
 
 
-def _build(convert, project, cut, scale, meaning, hiding, numerics, sums, merge) -> Callable:
+def _build(convert, project, cut, scale, meaning, hiding, numerics, sums, merge, loop) -> Callable:
     """Multi-head attention whose parts can be wrong."""
 
     def multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
@@ -89,6 +89,12 @@ def _build(convert, project, cut, scale, meaning, hiding, numerics, sums, merge)
         Q, K, V = (cut(y, num_heads) for y in project.into(x, W_q, W_k, W_v))
         scores = Q @ turned(K) * scale(Q, num_heads)
         mask = None if mask is None else meaning(mask)
+        if loop:
+            each = (
+                weigh(scores[..., h, :, :], mask, hiding, numerics, sums) for h in range(scores.shape[-3])
+            )
+            outputs = [weights @ V[..., h, :, :] for h, weights in enumerate(each)]
+            return project.out(np.concatenate(outputs, axis=-1), W_o)
         weights = weigh(scores, mask, hiding, numerics, sums)
         return project.out(merge(weights @ V), W_o)
 
@@ -160,12 +166,15 @@ _SUMS = Factor(
         Option("softmax-over-the-matrix", Sums((-2, -1))),
     ),
 )
+_LOOP = Factor("loop", False, (Option("mask-not-indexed-by-head", True),))
 _CONVERT = Factor(
     "convert",
     lambda array: array,
     (Option("float32-somewhere", single, rare=True), Option("half-precision-somewhere", half, rare=True)),
 )
-MISTAKES = Products((_PROJECT, _CUT, _SCALE, MEANING, HIDING, NUMERICS, _SUMS, _MERGE, _CONVERT), _build)
+MISTAKES = Products(
+    (_PROJECT, _CUT, _SCALE, MEANING, HIDING, NUMERICS, _SUMS, _MERGE, _LOOP, _CONVERT), _build
+)
 
 
 def _without(factor: Factor, name: str, number: int = 0) -> Any:
@@ -487,6 +496,12 @@ EXERCISE = Exercise(
         _wrong(MEANING, "mask-ignored"),
         _wrong(MEANING, "mask-transposed"),
         _wrong(MEANING, "empty-rows-opened"),
+        _wrong(
+            _LOOP,
+            "mask-not-indexed-by-head",
+            "You go through the heads in a loop and give each the whole mask. A mask has an axis of heads too, in front of "
+            "queries and keys: broadcast it to (..., num_heads, n, n), and take the part of head h.",
+        ),
         WrongAnswer(
             "mask-of-the-first-head",
             _with(meaning=_mask_of_the_first_head),
