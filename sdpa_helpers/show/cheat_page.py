@@ -78,8 +78,15 @@ _FIT = """
 function fit() {
   const columns = [...document.querySelectorAll(".cards > div")];
   const tooLong = () => columns.some(c => c.scrollHeight > c.clientHeight + 1 || c.scrollWidth > c.clientWidth + 1);
-  let size = 2.9;
-  do document.body.style.setProperty("--size", `${(size -= 0.02).toFixed(2)}rem`); while (size > 1.5 && tooLong());
+  const set = size => document.body.style.setProperty("--size", `${size.toFixed(2)}rem`);
+  let fits = 1.5, high = 2.9;
+  while (high - fits > 0.01) {
+    const size = (fits + high) / 2;
+    set(size);
+    if (tooLong()) high = size;
+    else fits = size;
+  }
+  set(Math.floor(100 * fits) / 100);
 }
 fit();
 for (const event of ["resize", "beforeprint"]) addEventListener(event, fit);
