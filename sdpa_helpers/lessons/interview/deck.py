@@ -97,7 +97,7 @@ def trap_in(asked: Asked) -> str:
     if isinstance(trap, Mistaken):
         wrong = all_exercises()[trap.exercise].wrong
         says = next((mistake.says for mistake in wrong if mistake.name == trap.wrong), "")
-        return says and f"The check of `{trap.exercise}` knows it: “{says}”"
+        return says and f"The check of `{trap.exercise}` knows it: “{marked(says)}”"
     prediction, option = option_of(trap)
     return f"Asked “{prediction.question}”, to answer “{option.text}”. {option.because}"
 
@@ -112,9 +112,9 @@ _VERDICTS = {
 def _claimed(number: int, told: bool) -> str:
     """A claim and its verdict, with what came out unless the answer has told it."""
     entry = _entries()[number]
-    because = "." if told else f": {came_out(entry)}"
+    because = "" if told else f" {came_out(entry)}"
     says = f"“{entry.claim.says}” Article {article_of(number).letter} says so (claim {number})."
-    return marked(f"{says} {_VERDICTS[entry.verdict]}{because}")
+    return marked(f"{says} {_VERDICTS[entry.verdict]}.{because}")
 
 
 def option_of(trap: Tempted) -> tuple[Prediction, Option]:

@@ -255,6 +255,7 @@ def _value(value: float) -> str:
 
 
 def marked(text: str) -> str:
-    """A text of the ledger in the marks of `rich`: d_k becomes d_{k}; a lone asterisk is a multiplication."""
+    """A text of the ledger in the marks of `rich`: d_k is d_{k}, a lone asterisk is a multiplication, -2 is −2."""
     text = re.sub(r"(?<![\w`{])([A-Za-z])_([A-Za-z]+|\d+)(?![\w}])", r"\1_{\2}", text)
+    text = re.sub(r"(?<![\w\-./])-(?=\d)", "−", text)
     return text.replace("*", "·")
