@@ -283,8 +283,8 @@ def _causal(rng):
 
 
 def _padded(rng):
-    x, *matrices, heads = _draw(rng, 5, 3, 4, 7, 2)
-    visible = np.arange(5) < rng.permutation([2, 4])[:, None]
+    x, *matrices, heads = _draw(rng, 11, 3, 4, 7, 2)
+    visible = np.arange(11) < rng.permutation([3, 10])[:, None]
     return strided(x), *matrices, heads, visible[:, None, None, :]
 
 
