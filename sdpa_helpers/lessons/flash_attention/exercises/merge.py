@@ -81,6 +81,7 @@ MISTAKES = Products(
                 Option("parts-exchanged", lambda a, b, shift: _exponentials(b, a, shift)),
                 Option("plain-average", lambda a, b, shift: (np.ones(a.shape), np.ones(b.shape))),
                 Option("lse-as-weights", lambda a, b, shift: (_finite(a), _finite(b))),
+                Option("lse-as-weights", lambda a, b, shift: (a / (a + b), 1 - a / (a + b)), rare=True),
                 Option("larger-part-wins", lambda a, b, shift: ((a > b) + 0.0, (a <= b) + 0.0)),
                 Option(
                     "exp2-for-exp",
@@ -241,7 +242,7 @@ EXERCISE = Exercise(
     difficulty=3,
     minutes=12,
     reference=merge,
-    section="",
+    section="3. One number: the LSE",
     cases=(
         Case(
             "five keys and three more",

@@ -53,13 +53,30 @@ def _divided(weights, total):
     return weights / np.where(total == 0, 1.0, total)
 
 
-def _turned_round(total, shrink, e):
+def _shrunk(total, shrink, new):
+    return total * shrink + new
+
+
+def _not_rescaled(total, shrink, new):
+    return total + new
+
+
+def _turned_round(total, shrink, new):
     """Multiplied by exp(new − old); the first block, where nothing is summed up yet, left alone."""
-    return np.where(shrink == 0, 0.0, total / shrink) + e.sum(axis=-1, keepdims=True)
+    return np.where(shrink == 0, 0.0, total / shrink) + new
 
 
-def _build(start, maximum, total, earlier, safe, cut, finish):
-    """An online softmax whose parts can be wrong."""
+def _kept_in_step(weights, shrink):
+    return weights * shrink
+
+
+def _as_they_were(weights, shrink):
+    return weights
+
+
+def _build(start, maximum, carried, safe, cut, finish):
+    """An online softmax whose parts can be wrong. carried: how the sum, and earlier exponentials, meet a new maximum."""
+    total, earlier = carried
 
     def online(scores, block):
         weights = np.zeros(scores.shape)
@@ -69,7 +86,7 @@ def _build(start, maximum, total, earlier, safe, cut, finish):
             part, before = scores[..., j : j + block], largest
             largest = maximum(before, part)
             shrink, e = np.exp(before - safe(largest)), np.exp(part - safe(largest))
-            summed = total(summed, shrink, e)
+            summed = total(summed, shrink, e.sum(axis=-1, keepdims=True))
             weights[..., :j] = earlier(weights[..., :j], shrink)
             weights[..., j : j + block] = e
         return finish(weights, summed)
@@ -99,22 +116,19 @@ MISTAKES = Products(
             ),
         ),
         Factor(
-            "total",
-            lambda total, shrink, e: total * shrink + e.sum(axis=-1, keepdims=True),
+            "carried",
+            (_shrunk, _kept_in_step),
             (
-                Option("sum-not-rescaled", lambda total, shrink, e: total + e.sum(axis=-1, keepdims=True)),
-                Option("sum-rescaled-the-wrong-way", _turned_round),
-                Option("sum-of-the-last-block-only", lambda total, shrink, e: e.sum(axis=-1, keepdims=True)),
+                Option("sum-not-rescaled", (_not_rescaled, _kept_in_step)),
+                Option("sum-rescaled-the-wrong-way", (_turned_round, _kept_in_step)),
+                Option("sum-of-the-last-block-only", (lambda total, shrink, new: new, _kept_in_step)),
                 Option(
                     "new-exponentials-rescaled-too",
-                    lambda total, shrink, e: (total + e.sum(axis=-1, keepdims=True)) * shrink,
+                    (lambda total, shrink, new: (total + new) * shrink, _kept_in_step),
                 ),
+                Option("earlier-exponentials-not-rescaled", (_shrunk, _as_they_were)),
+                Option("nothing-rescaled", (_not_rescaled, _as_they_were)),
             ),
-        ),
-        Factor(
-            "earlier",
-            lambda weights, shrink: weights * shrink,
-            (Option("earlier-exponentials-not-rescaled", lambda weights, shrink: weights),),
         ),
         Factor("safe", _safe, (Option("minus-infinity-minus-minus-infinity", lambda largest: largest),)),
         Factor(
@@ -306,12 +320,13 @@ EXERCISE = Exercise(
     difficulty=3,
     minutes=15,
     reference=online_softmax,
-    section="",
+    section="1. A sum that can be carried along",
     cases=(
         Case(
             "the largest score comes last",
             lambda rng: (_rising(rng, 1, 6)[0], 2),
-            says="One row in three blocks. Each block has a larger maximum than the one before.",
+            says="One row in three blocks. Each block has a larger maximum than the one before. (NaN everywhere? With a maximum that "
+            "starts at −∞, exp(new − old) is ∞, and ∞ · 0 is NaN.)",
         ),
         Case(
             "the largest score comes first",
@@ -416,7 +431,7 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "nothing-rescaled",
-            _with(total=lambda t, f, e: t + e.sum(axis=-1, keepdims=True), earlier=lambda w, f: w),
+            _option("nothing-rescaled"),
             "Nothing is rescaled when the maximum rises, neither the sum nor the exponentials of earlier blocks. A row "
             "then adds up to 1, with weights that favour early keys.",
         ),

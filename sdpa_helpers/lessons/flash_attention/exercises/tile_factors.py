@@ -66,6 +66,14 @@ def _grown(so_far, shrink, new):
     return np.where(shrink == 0, 0.0, so_far / shrink) + new
 
 
+def _kept(so_far, shrink, new):
+    return so_far + new
+
+
+def _replaced(so_far, shrink, new):
+    return new
+
+
 def _all_blocks(n_k, block_k, top, block_q, is_causal):
     return range(0, n_k, block_k)
 
@@ -78,8 +86,9 @@ def _before_the_first_query(n_k, block_k, top, block_q, is_causal):
     return range(0, min(n_k, top) if is_causal else n_k, block_k)
 
 
-def _build(match, scale, start, maximum, total, output, seen, hidden, keys, queries, divided) -> Callable:
-    """An attention in tiles whose parts can be wrong."""
+def _build(match, scale, start, maximum, carried, seen, hidden, keys, queries, divided) -> Callable:
+    """An attention in tiles whose parts can be wrong. carried: how the sum goes from tile to tile, and the output."""
+    carry_sum, carry_output = carried
 
     def tiled(Q, K, V, block_q, block_k, is_causal=False):
         n_q, n_k = Q.shape[-2], K.shape[-2]
@@ -97,8 +106,8 @@ def _build(match, scale, start, maximum, total, output, seen, hidden, keys, quer
                     scores = np.where(seen(place), scores, hidden)
                 largest = maximum(before, scores)
                 shrink, e = np.exp(before - largest), np.exp(scores - largest)
-                summed = total(summed, shrink, e.sum(axis=-1, keepdims=True))
-                weighed = output(weighed, shrink, e @ V[..., left : left + block_k, :])
+                summed = carry_sum(summed, shrink, e.sum(axis=-1, keepdims=True))
+                weighed = carry_output(weighed, shrink, e @ V[..., left : left + block_k, :])
             out[..., top : top + block_q, :] = weighed / summed if divided else weighed
         return out
 
@@ -145,21 +154,18 @@ MISTAKES = Products(
             ),
         ),
         Factor(
-            "total",
-            _added,
+            "carried",
+            (_added, _added),
             (
-                Option("sum-not-rescaled", lambda so_far, shrink, new: so_far + new),
-                Option("sum-rescaled-the-wrong-way", _grown),
-                Option("sum-of-the-last-tile-only", lambda so_far, shrink, new: new),
-            ),
-        ),
-        Factor(
-            "output",
-            _added,
-            (
-                Option("output-not-rescaled", lambda so_far, shrink, new: so_far + new),
-                Option("output-rescaled-the-wrong-way", _grown),
-                Option("output-of-the-last-tile-only", lambda so_far, shrink, new: new),
+                Option("sum-not-rescaled", (_kept, _added)),
+                Option("output-not-rescaled", (_added, _kept)),
+                Option("nothing-rescaled", (_kept, _kept)),
+                Option("sum-rescaled-the-wrong-way", (_grown, _added)),
+                Option("output-rescaled-the-wrong-way", (_added, _grown)),
+                Option("rescaled-the-wrong-way", (_grown, _grown)),
+                Option("sum-of-the-last-tile-only", (_replaced, _added)),
+                Option("output-of-the-last-tile-only", (_added, _replaced)),
+                Option("last-tile-of-keys-only", (_replaced, _replaced)),
             ),
         ),
         Factor(
@@ -209,9 +215,3 @@ MISTAKES = Products(
 def option(name: str) -> Callable:
     """The answer that deviates in this one option."""
     return next(d.function for d in MISTAKES.deviants(1) if d.names == (name,))
-
-
-def deviating(*names: str) -> Callable:
-    """The answer that deviates in these options."""
-    values = {f.name: o.value for f in MISTAKES.factors for o in f.options if o.name in names}
-    return _build(**({f.name: f.right for f in MISTAKES.factors} | values))

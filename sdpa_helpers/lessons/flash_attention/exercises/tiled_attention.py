@@ -8,7 +8,6 @@ from sdpa_helpers.checking.standard_cases import one_of_each
 from sdpa_helpers.lessons.flash_attention.exercises.tile_factors import (
     MISTAKES,
     attend,
-    deviating,
     option,
     parts_of_keys,
     turned,
@@ -208,7 +207,7 @@ EXERCISE = Exercise(
     difficulty=4,
     minutes=25,
     reference=tiled_attention,
-    section="",
+    section="4. The forward pass in tiles",
     cases=(
         Case(
             "tiles that fit",
@@ -312,13 +311,13 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "nothing-rescaled",
-            deviating("sum-not-rescaled", "output-not-rescaled"),
+            option("nothing-rescaled"),
             "When a tile brings a larger score, nothing is rescaled. The sum and the output so far were made with the old "
             "maximum: multiply both by exp(old − new).",
         ),
         WrongAnswer(
             "rescaled-the-wrong-way",
-            deviating("sum-rescaled-the-wrong-way", "output-rescaled-the-wrong-way"),
+            option("rescaled-the-wrong-way"),
             "You rescale by exp(new − old), which makes sum and output grow. The new maximum is larger, so what was summed "
             "up has to shrink: exp(old − new).",
         ),
@@ -345,7 +344,7 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "last-tile-of-keys-only",
-            deviating("sum-of-the-last-tile-only", "output-of-the-last-tile-only"),
+            option("last-tile-of-keys-only"),
             "Every tile of keys overwrites the result of the one before: each query has seen the last tile only.",
         ),
         WrongAnswer(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import ceil
+from typing import NamedTuple
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.checking.products import Factor, Option, Products
@@ -32,19 +33,32 @@ def tiles_to_visit(n_q, n_k, block_q, block_k, is_causal):
     return whole, masked, skipped
 
 
-def _build(whole, visited, ends, tiles, causal, order):
+class _Tile(NamedTuple):
+    """Queries from top to before bottom, keys from left to before right; where it stands among the tiles."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+    row: int
+    column: int
+    more: int
+    """By how many there are more keys than queries."""
+
+
+def _build(whole, visited, place, ends, tiles, causal, order):
     """A count whose parts can be wrong."""
 
     def count(n_q, n_k, block_q, block_k, is_causal):
         counts = [0, 0, 0]
-        for top in range(0, tiles(n_q, block_q) * block_q, block_q):
-            bottom = ends(top, block_q, n_q)
-            for left in range(0, tiles(n_k, block_k) * block_k, block_k):
-                right = ends(left, block_k, n_k)
-                shift = n_k - n_q
-                if not causal(is_causal) or whole(top, bottom, left, right, shift):
+        for row in range(tiles(n_q, block_q)):
+            for column in range(tiles(n_k, block_k)):
+                queries = row * block_q, ends(row * block_q, block_q, n_q)
+                keys = column * block_k, ends(column * block_k, block_k, n_k)
+                tile = place(_Tile(*queries, *keys, row, column, n_k - n_q))
+                if not causal(is_causal) or whole(tile):
                     counts[0] += 1
-                elif visited(top, bottom, left, right, shift):
+                elif visited(tile):
                     counts[1] += 1
                 else:
                     counts[2] += 1
@@ -53,44 +67,44 @@ def _build(whole, visited, ends, tiles, causal, order):
     return count
 
 
-def _lower_right(condition: Callable) -> Callable:
-    return lambda top, bottom, left, right, shift: condition(top + shift, bottom + shift, left, right, shift)
+def _by_number(tile: _Tile) -> _Tile:
+    """As if every tile held two queries and two keys."""
+    row, column = 2 * tile.row, 2 * tile.column
+    return tile._replace(top=row, bottom=row + 2, left=column, right=column + 2)
 
 
-def _is_whole(top, bottom, left, right, shift):
-    return right - 1 <= top
-
-
-def _is_visited(top, bottom, left, right, shift):
-    return left <= bottom - 1
+def _lower_right(tile: _Tile) -> _Tile:
+    return tile._replace(top=tile.top + tile.more, bottom=tile.bottom + tile.more)
 
 
 MISTAKES = Products(
     (
         Factor(
             "whole",
-            _is_whole,
+            lambda tile: tile.right - 1 <= tile.top,
             (
-                Option("whole-by-the-first-key", lambda top, bottom, left, right, shift: left <= top),
-                Option(
-                    "whole-by-the-last-query", lambda top, bottom, left, right, shift: right - 1 <= bottom - 1
-                ),
-                Option("one-short-of-whole", lambda top, bottom, left, right, shift: right - 1 < top),
-                Option("every-visited-tile-whole", _is_visited),
-                Option("every-visited-tile-masked", lambda top, bottom, left, right, shift: False),
+                Option("whole-by-the-first-key", lambda tile: tile.left <= tile.top),
+                Option("whole-by-the-first-key", lambda tile: tile.left < tile.top),
+                Option("whole-by-the-last-query", lambda tile: tile.right <= tile.bottom),
+                Option("one-short-of-whole", lambda tile: tile.right - 1 < tile.top),
+                Option("every-visited-tile-whole", lambda tile: tile.left <= tile.bottom - 1),
+                Option("every-visited-tile-masked", lambda tile: False),
             ),
         ),
         Factor(
             "visited",
-            _is_visited,
+            lambda tile: tile.left <= tile.bottom - 1,
             (
-                Option("skipped-by-the-first-query", lambda top, bottom, left, right, shift: left <= top),
-                Option("own-key-hidden", lambda top, bottom, left, right, shift: left < bottom - 1),
-                Option(
-                    "exclusive-end-for-the-last-query", lambda top, bottom, left, right, shift: left <= bottom
-                ),
-                Option("nothing-skipped", lambda top, bottom, left, right, shift: True),
+                Option("skipped-by-the-first-query", lambda tile: tile.left <= tile.top),
+                Option("own-key-hidden", lambda tile: tile.left < tile.bottom - 1),
+                Option("exclusive-end-for-the-last-query", lambda tile: tile.left <= tile.bottom),
+                Option("nothing-skipped", lambda tile: True),
             ),
+        ),
+        Factor(
+            "place",
+            lambda tile: tile,
+            (Option("by-tile-numbers", _by_number), Option("aligned-lower-right", _lower_right)),
         ),
         Factor(
             "ends",
@@ -126,16 +140,6 @@ _RIGHT = {factor.name: factor.right for factor in MISTAKES.factors}
 
 def _option(name: str) -> Callable:
     return next(d.function for d in MISTAKES.deviants(1) if d.names == (name,))
-
-
-def _by_tile_numbers(n_q, n_k, block_q, block_k, is_causal):
-    """Compares the numbers of the tiles, which lie on one diagonal only where both blocks are equal."""
-    rows, columns = ceil(n_q / block_q), ceil(n_k / block_k)
-    if not is_causal:
-        return rows * columns, 0, 0
-    masked = min(rows, columns)
-    whole = sum(min(r, columns) for r in range(rows))
-    return whole, masked, rows * columns - whole - masked
 
 
 def _pairs(n_q, n_k, block_q, block_k, is_causal):
@@ -188,7 +192,7 @@ EXERCISE = Exercise(
     difficulty=3,
     minutes=10,
     reference=tiles_to_visit,
-    section="",
+    section="5. Tiles that nobody needs",
     cases=(
         Case(
             "square tiles that fit",
@@ -336,13 +340,13 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "by-tile-numbers",
-            _by_tile_numbers,
+            _option("by-tile-numbers"),
             "You compare the numbers of the tiles: tile 2 of the queries with tile 2 of the keys. They lie on the diagonal "
             "only if both blocks are equally large. Compare queries with keys.",
         ),
         WrongAnswer(
             "aligned-lower-right",
-            _build(**(_RIGHT | {"whole": _lower_right(_is_whole), "visited": _lower_right(_is_visited)})),
+            _option("aligned-lower-right"),
             "Your diagonal ends in the lower right corner. It starts in the upper left one: query i sees the keys 0 to i.",
         ),
         WrongAnswer(
