@@ -36,6 +36,7 @@ FILES = (
     *("Makefile", "pyproject.toml", "constraints.txt", "environment.yml", ".gitignore"),
     *("LICENSE", "LICENSE-CONTENT", "CITATION.cff", "CHANGELOG.md"),
     *("docs/ledger.md", "docs/ledger.json", "docs/semantic-corners.md"),
+    *("docs/cheat-sheet.html", "docs/interview.md", "docs/long-contexts.md"),
 )
 """All of these have to be there. README.md is written for learners."""
 
