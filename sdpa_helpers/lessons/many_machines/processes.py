@@ -13,9 +13,11 @@ threads, could hang. This module needs no torch.
 import contextlib
 import inspect
 import multiprocessing
+import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import wait
+from types import ModuleType
 from typing import Any, Self
 
 from sdpa_helpers.lessons.many_machines.jobs import Job, Reply
@@ -50,7 +52,8 @@ class Ranks:
         process = context.Process(target=_serve, args=arguments, name=f"rank {rank}", daemon=True)
         self.processes.append(process)
         self.pipes.append(ours)
-        process.start()
+        with _without_main():
+            process.start()
         theirs.close()
 
     def __exit__(self, *_: object) -> None:
@@ -110,6 +113,17 @@ def _context() -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([_WORKER])
     return context
+
+
+@contextlib.contextmanager
+def _without_main() -> Iterator[None]:
+    """Each new process would run the program again that started it, where there is a file: it needs nothing of it."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(*arguments: Any) -> None:
