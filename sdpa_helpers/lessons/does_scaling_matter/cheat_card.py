@@ -40,7 +40,7 @@ CARD = CheatCard(
         ("tuning", "losses: rates × seeds", "(11, 3)"),
     ),
     remember=(
-        "Without any scale, learning got worse with every doubling of d_{k} but one, at every learning rate tried.",
+        "Without a scale the model learned less and less as d_{k} grew, at every learning rate that was tried.",
         "1/√d_{k} was good enough everywhere and the best nowhere: QK-norm was sooner in 12 of 12 settings.",
         "1/d_{k} can become as sharp as it likes: queries and keys grow.",
         "A scale changes which learning rate fits. Compare tuned arms, or do not compare.",

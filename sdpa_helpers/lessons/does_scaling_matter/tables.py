@@ -38,7 +38,8 @@ class Table:
 
 def _cell(text: str) -> str:
     kind = ' class="verdict"' if text in _MARKS.values() else ""
-    return f"<td{kind}>{re.sub('d_k', 'd<sub>k</sub>', html.escape(text))}</td>"
+    written = re.sub(r"(d|W)_([kq])", r"\1<sub>\2</sub>", html.escape(text))
+    return f"<td{kind}>{written}</td>"
 
 
 def _who(prediction: Registered) -> str:

@@ -10,7 +10,7 @@ const ARMS_STYLE = `${TOUCH_STYLE}
 .one input[type=range] { grid-area: 2 / 1 / 3 / -1; width: 100%; } .one select { grid-area: 2 / 1 / 3 / -1; width: 100%; }
 .pictures { display: grid; grid-template-columns: 1.15fr 1fr; gap: 8px 24px; margin: 10px 0; align-items: start; }
 .pictures svg { display: block; width: 100%; user-select: none; -webkit-user-select: none; }
-.pictures text { fill: var(--ink); font-size: 13px; } .pictures .quiet { fill: var(--soft); font-size: 12.5px; } .pictures .axis { stroke: var(--edge); } .pictures .grid { stroke: var(--line); }
+.pictures text { fill: var(--ink); font-size: 13px; } .pictures .quiet { fill: var(--soft); font-size: 13.5px; } .pictures .axis { stroke: var(--edge); } .pictures .grid { stroke: var(--line); }
 .curve { fill: none; stroke: var(--ink); stroke-width: 2.4; } .curve.other { stroke-dasharray: 6 4; stroke: var(--edge); }
 .band { fill: var(--ink); opacity: .16; } .band.other { opacity: .1; }
 .cellbox { fill: none; stroke: var(--line); } .weight { fill: var(--weight); } .wanted { fill: none; stroke: var(--ink); stroke-width: 1.8; }
