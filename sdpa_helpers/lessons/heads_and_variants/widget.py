@@ -33,28 +33,28 @@ def sentence(m: int, n: int) -> str:
 
 def still_rope() -> Picture:
     """Two planes at two moments: everything has turned, no angle has changed."""
-    moments = [(20, 13), (45, 38)]
-    shown = [(moment, plane) for moment in moments for plane in (0, 2)]
-    titles = [f"q at {m}, k at {n}: θ = {PLANES[plane][0]:g}" for (m, n), plane in shown]
-    fig, axes = style.panels(titles, size=(10.4, 3.0))
-    for ax, ((m, n), plane) in zip(axes, shown, strict=True):
+    moments = [(20, 13), (42, 35)]
+    shown = [(plane, moment) for plane in (0, 2) for moment in moments]
+    fig, axes = style.panels(
+        [f"plane {plane + 1}, θ = {PLANES[plane][0]:g}" for plane, _ in shown], size=(10.4, 3.1)
+    )
+    turn = np.linspace(0, 2 * np.pi, 90)
+    for ax, (plane, (m, n)) in zip(axes, shown, strict=True):
         theta, own = PLANES[plane]
-        turn = np.linspace(0, 2 * np.pi, 90)
         ax.plot(np.cos(turn), np.sin(turn), color=style.GRID, linewidth=1)
-        for name, angle, colour, far in (
-            ("q", m * theta, QUERY, 0.95),
-            ("k", n * theta + own, KEY, 0.75),
-        ):
-            tip = (far * np.cos(angle), far * np.sin(angle))
-            style.arrow(ax, tip, name, colour=colour, shift=(5, 5))
+        for name, angle, colour, far in (("q", m * theta, QUERY, 0.95), ("k", n * theta + own, KEY, 0.75)):
+            towards = np.array([np.cos(angle), np.sin(angle)])
+            style.arrow(ax, tuple(far * towards), colour=colour)
+            ax.text(*((far + 0.16) * towards), name, color=style.INK, ha="center", va="center")
         ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal", xticks=[], yticks=[])
+        ax.set_xlabel(f"q at {m}, k at {n}", color=style.INK, fontsize=10.5)
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
     first, second = (write(score_at(m, n), 2) for m, n in moments)
     return style.show(
         fig,
         f"Arrows of a query and a key in two planes of RoPE. With the query at 20 and the key at 13, then with both "
-        f"25 places later, all arrows have turned, and the angle between the two of a plane is the same. "
+        f"22 places later, all arrows have turned, and the angle between the two of a plane is the same. "
         f"The score is {first} before and {second} after.",
     )
 
