@@ -45,7 +45,8 @@ def still_rope() -> Picture:
         for name, angle, colour, far in (("q", m * theta, QUERY, 0.95), ("k", n * theta + own, KEY, 0.75)):
             towards = np.array([np.cos(angle), np.sin(angle)])
             style.arrow(ax, tuple(far * towards), colour=colour)
-            ax.text(*((far + 0.16) * towards), name, color=style.INK, ha="center", va="center")
+            x, y = (far + 0.16) * towards
+            ax.text(x, y, name, color=style.INK, ha="center", va="center")
         ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal", xticks=[], yticks=[])
         ax.set_xlabel(f"q at {m}, k at {n}", color=style.INK, fontsize=10.5)
         ax.grid(visible=False)
