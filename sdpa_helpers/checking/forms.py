@@ -16,9 +16,9 @@ def _as_it_is(array: np.ndarray) -> np.ndarray:
     return array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Form:
-    """One way to hand out a result."""
+    """One way to hand out a result. Each is itself alone, so that what is kept for it is found quickly."""
 
     name: str
     """The diagnosis; "" for the plain way."""
@@ -75,7 +75,7 @@ class Form:
 
 def more_axes(truth: Truth) -> bool:
     """Whether an input has more than two axes."""
-    return any(isinstance(x, np.ndarray) and x.ndim > 2 for x in truth.inputs)
+    return any(isinstance(x, np.ndarray) and x.ndim > 2 for x in truth.shared)
 
 
 def _loosely_close(known: np.ndarray, values: np.ndarray, digits: float) -> bool:

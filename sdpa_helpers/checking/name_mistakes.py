@@ -7,6 +7,7 @@ only on evidence: numbers that agree where it differs from the truth. Errors agr
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -31,6 +32,16 @@ class _Candidate:
 
     def answer(self, truth: Truth) -> Answer:
         return self.form.of(outcome(truth, self.function))
+
+    def known(self, truth: Truth) -> Answer:
+        """Its answer as it is compared: in the kind that was asked for, as precise as the truth."""
+        return _known_answer(truth, self.function, self.form)
+
+
+@lru_cache(maxsize=1 << 12)
+def _known_answer(truth: Truth, function: object, form: Form) -> Answer:
+    answer = in_right_kind(truth.expected, form.of(outcome(truth, function)))
+    return _as_precise_as(truth.expected, answer)
 
 
 def name_mistakes(
@@ -121,7 +132,8 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
     failed = [t for t in asked if not _right(t)]
     if not failed:
         return ()
-    order = sorted(asked, key=lambda t: (_right(t), _size(t.truth)))
+    wrong = set(map(id, failed))
+    order = sorted(asked, key=lambda t: (id(t) not in wrong, _size(t.truth)))
     for candidate in _candidates(exercise, failed):
         if _holds(candidate, order) and _believed(candidate, failed, exercise, found):
             return _told(exercise, candidate, failed, found)
@@ -187,13 +199,13 @@ def _holds(candidate: _Candidate, asked: Iterable[Tried]) -> bool:
 
 def _agrees(candidate: _Candidate, t: Tried) -> bool:
     assert t.answer is not None
-    known = in_right_kind(t.truth.expected, candidate.answer(t.truth))
+    known = candidate.known(t.truth)
     if known.kind == "error":
         return t.answer.kind == "error" and known.error == t.answer.error
     if t.answer.kind == "error" or candidate.form.raises(t.truth):
         return t.answer.kind == "error" and candidate.form.raises(t.truth)
     answer = in_right_kind(t.truth.expected, t.answer)
-    return candidate.form.same(_as_precise_as(t.truth.expected, known), answer)
+    return candidate.form.same(known, answer)
 
 
 def _as_precise_as(expected: Answer, known: Answer) -> Answer:
