@@ -6,6 +6,8 @@ import os
 import shutil
 import tempfile
 
+import pytest
+
 os.environ["SDPA_HOME"] = tempfile.mkdtemp(prefix="sdpa-progress-")
 atexit.register(shutil.rmtree, os.environ["SDPA_HOME"], ignore_errors=True)
 # Kernels that nbval starts inherit these: one thread each, so that tests of a small machine do not fight.
@@ -13,20 +15,18 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
 _FIRST = (
+    "tests/browser, widgets",
+    "tests/browser, the rest",
     "tests/sandbox/test_attacks.py",
     "tests/sandbox/test_levels.py",
     "tests/classroom/test_executors.py",
     "tests/grading/test_grade_one.py",
     "tests/classroom/test_faults.py",
-    "tests/browser/test_visualiser.py",
     "tests/grading/test_three_commands.py",
     "notebooks/06_complexity.ipynb",
     "tests/attention/test_triton.py",
     "tests/lessons/test_no_mutant_survives.py",
     "tests/lessons/test_every_exercise.py",
-    "tests/browser/test_every_widget.py",
-    "tests/browser/test_review.py",
-    "tests/browser/test_lesson_widgets.py",
     "tests/classroom/test_postgres.py",
     "tests/classroom/test_exports.py",
     "tests/corpus/test_corpus_is_judged_and_named.py",
@@ -40,10 +40,34 @@ _FIRST = (
 """What takes longest, so that no worker begins with it when the others are done. Of one file, the order is its own."""
 
 
+_WIDGETS = ("cards", "every_widget", "ladder", "lesson_widgets", "predict")
+
+
+def _part(nodeid):
+    """What one worker runs together: a file, or half of the tests in the browser, with one JupyterLab and Chromium."""
+    file = nodeid.split("::")[0]
+    folder, _, name = file.rpartition("/test_")
+    if folder != "tests/browser":
+        return file
+    return "tests/browser, widgets" if name.removesuffix(".py") in _WIDGETS else "tests/browser, the rest"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Hand out parts instead of files."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Parts(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return _part(nodeid)
+
+    return Parts(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(items):
-    """Long files first: `make test` hands files to its workers in this order."""
+    """Long parts first: `make test` hands them to its workers in this order."""
     ranks = {name: rank for rank, name in enumerate(_FIRST)}
-    items.sort(key=lambda item: ranks.get(item.nodeid.split("::")[0], len(ranks)))
+    items.sort(key=lambda item: ranks.get(_part(item.nodeid), len(ranks)))
 
 
 def pytest_collection_finish():

@@ -36,6 +36,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--js-flags=--no-opt --no-maglev",  # pages here live for seconds: making their code quick costs more than it saves
 ]
 
 SETTINGS = {
