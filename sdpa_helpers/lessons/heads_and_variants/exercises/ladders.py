@@ -16,7 +16,7 @@ LADDERS = (
                 "scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(x.shape[-1])",
                 "scaled-by-the-whole-width",
             ),
-            WrongLine("merged =", "merged = heads.reshape(x.shape)", "heads-joined-by-reshape"),
+            WrongLine("merged =", "merged = heads.reshape(*x.shape[:-1], -1)", "heads-joined-by-reshape"),
             WrongLine("return", "return merged", "output-not-projected"),
         ),
         blanks=("np.swapaxes((x @ W).reshape(cut), -2, -3)", "np.swapaxes(heads, -2, -3)"),

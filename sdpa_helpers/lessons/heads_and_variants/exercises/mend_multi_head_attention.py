@@ -18,7 +18,7 @@ PROMPT = """The cell below holds the code of `hunt_multi_head_attention`, bug in
 
 def with_a_bug(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
     """Self-attention with heads: x (..., n, d_model), four matrices, bool mask -> (..., n, d_out)."""
-    cut = (*x.shape[:-1], num_heads, x.shape[-1] // num_heads)
+    cut = (*x.shape[:-1], num_heads, -1)
     Q, K, V = (np.swapaxes((x @ W).reshape(cut), -2, -3) for W in (W_q, W_k, W_v))
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     scores = scores if mask is None else np.where(mask, scores, -np.inf)
@@ -26,12 +26,12 @@ def with_a_bug(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
     exponentials = np.exp(scores - np.where(largest == -np.inf, 0.0, largest))
     total = exponentials.sum(axis=-1, keepdims=True)
     heads = exponentials / np.where(total == 0, 1.0, total) @ V
-    return heads.reshape(x.shape) @ W_o
+    return heads.reshape(*x.shape[:-1], -1) @ W_o
 
 
 def mend_multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
     """Self-attention with heads: x (..., n, d_model), four matrices, bool mask -> (..., n, d_out)."""
-    cut = (*x.shape[:-1], num_heads, x.shape[-1] // num_heads)
+    cut = (*x.shape[:-1], num_heads, -1)
     Q, K, V = (np.swapaxes((x @ W).reshape(cut), -2, -3) for W in (W_q, W_k, W_v))
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     scores = scores if mask is None else np.where(mask, scores, -np.inf)
@@ -39,7 +39,7 @@ def mend_multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
     exponentials = np.exp(scores - np.where(largest == -np.inf, 0.0, largest))
     total = exponentials.sum(axis=-1, keepdims=True)
     heads = exponentials / np.where(total == 0, 1.0, total) @ V
-    return np.swapaxes(heads, -2, -3).reshape(x.shape) @ W_o
+    return np.swapaxes(heads, -2, -3).reshape(*x.shape[:-1], -1) @ W_o
 
 
 EXERCISE = replace(
@@ -57,7 +57,7 @@ EXERCISE = replace(
     hints=(
         "Write the shape of `heads` beside line 10. Which numbers lie next to each other in it?",
         "Line 4 cuts and then swaps two axes. The way back does the same in reverse order: what comes before the reshape?",
-        "In line 11, `np.swapaxes(heads, -2, -3).reshape(x.shape) @ W_o`.",
+        "In line 11, `np.swapaxes(heads, -2, -3).reshape(*x.shape[:-1], -1) @ W_o`.",
     ),
     spared=(),
 )

@@ -52,7 +52,7 @@ _LN3 = float(np.log(3))
 
 def multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
     """Self-attention with heads: x (..., n, d_model), four matrices, bool mask -> (..., n, d_out)."""
-    cut = (*x.shape[:-1], num_heads, x.shape[-1] // num_heads)
+    cut = (*x.shape[:-1], num_heads, -1)
     Q, K, V = (np.swapaxes((x @ W).reshape(cut), -2, -3) for W in (W_q, W_k, W_v))
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
     if mask is not None:
@@ -61,7 +61,7 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
     exponentials = np.exp(scores - np.where(largest == -np.inf, 0.0, largest))
     total = exponentials.sum(axis=-1, keepdims=True)
     heads = exponentials / np.where(total == 0, 1.0, total) @ V
-    merged = np.swapaxes(heads, -2, -3).reshape(x.shape)
+    merged = np.swapaxes(heads, -2, -3).reshape(*x.shape[:-1], -1)
     return merged @ W_o
 
 
