@@ -9,6 +9,7 @@ __getattr__, __all__ = offer(
         "lessons.flash_attention.real_sources": ("flash_lines", "interpreted", "triton_lines"),
         "lessons.flash_attention.figures": ("plot_climb", "plot_kinds"),
         "lessons.flash_attention.tables": ("climb_table", "errors_table"),
+        "lessons.flash_attention.widget": ("paint_tiles",),
         "lessons.flash_attention.predictions": ("predict",),
         "lessons.flash_attention.recall": ("recall",),
         "lessons.flash_attention.cheat_card": ("cheat_card",),
