@@ -15,6 +15,7 @@ CELLS = {
     "masking": f"from sdpa_helpers.lessons.masking import paint_mask\nmasks = paint_mask({TOKENS})\nmasks",
     "complexity": "from sdpa_helpers.lessons.complexity import explore_roofline\n"
     "from sdpa_helpers.lessons.complexity.experiments import Machine\nexplore_roofline(Machine(5e10, 8e9))",
+    "flash_attention": "from sdpa_helpers.lessons.flash_attention import paint_tiles\npaint_tiles()",
     "heads_and_variants": "from sdpa_helpers.lessons.heads_and_variants import explore_rope\nexplore_rope()",
     "many_machines": "from sdpa_helpers.lessons.many_machines import explore_devices\nexplore_devices()",
 }

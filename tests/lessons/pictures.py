@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 from sdpa_helpers.lessons.complexity.experiments import Machine
 from sdpa_helpers.lessons.complexity.widget import explore_roofline
 from sdpa_helpers.lessons.dot_product.widget import explore_keys
+from sdpa_helpers.lessons.flash_attention.widget import paint_tiles
 from sdpa_helpers.lessons.gradients.widget import explore_way_back
 from sdpa_helpers.lessons.heads_and_variants.widget import explore_rope
 from sdpa_helpers.lessons.many_machines.widget import explore_devices
@@ -26,12 +27,13 @@ PANELS = {
     "gradients": lambda: explore_way_back(KEYS, SCORES, ARRIVED),
     "masking": lambda: paint_mask(TOKENS),
     "complexity": lambda: explore_roofline(Machine(5e10, 8e9)),
+    "flash_attention": paint_tiles,
     "heads_and_variants": explore_rope,
     "many_machines": explore_devices,
 }
 """A panel of each lesson that has one, by lesson."""
 
-BY_PAGE = ("dot_product", "softmax", "heads_and_variants", "many_machines")
+BY_PAGE = ("dot_product", "softmax", "flash_attention", "heads_and_variants", "many_machines")
 DRAWN = {lesson: make for lesson, make in PANELS.items() if lesson not in BY_PAGE}
 """Those whose pictures Python draws; the page draws the others by itself."""
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.attention import numpy_flash, scaled_dot_product_attention
-from sdpa_helpers.lessons.flash_attention import real_sources, recall, rungs, tables, widget
+from sdpa_helpers.lessons.flash_attention import real_sources, rungs, tables, widget
 from sdpa_helpers.lessons.flash_attention.figures import tile_kinds
+from sdpa_helpers.lessons.flash_attention.recall import QUESTIONS
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
 
 from .pages import run
@@ -19,7 +20,11 @@ def page():
 
 def test_the_pages_flash_is_that_of_the_package(page):
     rng = np.random.default_rng(0)
-    for n_q, n_k, block_q, block_k, is_causal in ((7, 11, 3, 4, False), (11, 7, 4, 3, True), (1, 1, 5, 5, True)):
+    for n_q, n_k, block_q, block_k, is_causal in (
+        (7, 11, 3, 4, False),
+        (11, 7, 4, 3, True),
+        (1, 1, 5, 5, True),
+    ):
         Q, K, V = (rng.normal(size=shape) for shape in ((n_q, 3), (n_k, 3), (n_k, 2)))
         output, lse = page["flash"](Q, K, V, block_q, block_k, is_causal)
         right = numpy_flash.attention(Q, K, V, 3**-0.5, is_causal, tile=4)
@@ -36,7 +41,10 @@ def test_the_pages_merge_is_attention_to_both(page):
         np.testing.assert_allclose(found, right, atol=1e-12)
 
 
-def test_the_pages_backward_pass_is_torchs(torch):
+def test_the_pages_backward_pass_is_torchs(needs):
+    needs("torch")
+    import torch
+
     back = run("07_flash_attention", "flash", "backward")
     rng = np.random.default_rng(2)
     Q, K, V, dO = rng.normal(size=(4, 13, 5))
@@ -54,7 +62,9 @@ def test_each_planted_bug_has_an_input_that_hides_it(page):
     scores, V = np.array([3.0, 1.0, 2.0], dtype=np.float32), np.array([1.0, 2.0, 4.0], dtype=np.float32)
     right = np.exp(scores - 3) @ V / np.exp(scores - 3).sum()
     assert page["online"](scores, V) == pytest.approx(right, abs=1e-6)
-    assert page["online"](scores, V, rescale=False) == pytest.approx(right, abs=1e-6)  # the largest comes first
+    assert page["online"](scores, V, rescale=False) == pytest.approx(
+        right, abs=1e-6
+    )  # the largest comes first
     assert abs(page["online"](scores[::-1], V[::-1], rescale=False) - right) > 0.05
     assert page["online"](scores, V, start=0) == pytest.approx(right, abs=1e-6)
     with np.errstate(invalid="ignore"):
@@ -91,7 +101,7 @@ def test_bytes_are_lesson_06s_where_nothing_is_skipped():
 
 
 def test_a_climb_measures_what_it_says():
-    found = rungs.climb(sizes=(128, 256), d=16)
+    found = rungs._climb((256, 512), rungs.measure((256, 512), 16))
     assert list(found.seconds)[:2] == [rungs.FORMULA, rungs.TILED]
     assert set(found.seconds) | set(found.missing) == {rungs.FORMULA, *rungs.BACKENDS, rungs.TRITON}
     for rung, seconds in found.seconds.items():
@@ -127,6 +137,8 @@ def test_without_triton_it_says_by_name_what_is_missing(monkeypatch):
 
 
 def test_what_is_recalled():
-    assert recall.readings_of_keys() == 32
-    assert recall.what_an_empty_row_divides() == "−∞ − (−∞)"
-    assert recall.when_a_mask_saves_time() == "when the kernel knows which tiles it may skip"
+    assert [question.measure() for question in QUESTIONS] == [
+        32,
+        "−∞ − (−∞)",
+        "when the kernel knows which tiles it may skip",
+    ]

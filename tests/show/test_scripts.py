@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sdpa_helpers.lessons.dot_product import widget as keys
+from sdpa_helpers.lessons.flash_attention import widget as tiles
 from sdpa_helpers.lessons.many_machines import widget as devices
 from sdpa_helpers.lessons.masking.widget import GRID
 from sdpa_helpers.lessons.softmax import widget as temperature
@@ -30,6 +31,7 @@ JOINED = {
     "walk": SCRIPTS,
     "keys": (TOUCH, keys.SCRIPT),
     "temperature": (TOUCH, temperature.SCRIPT),
+    "tiles": (TOUCH, tiles.SCRIPT),
     "devices": (TOUCH, devices.SCRIPT),
 }
 

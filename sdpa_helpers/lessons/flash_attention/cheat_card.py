@@ -8,7 +8,7 @@ from sdpa_helpers.show.figures import Picture, figure, show
 
 def draw() -> Picture:
     """A causal mask in tiles."""
-    fig, ax = figure("Causal, in tiles: 6 skipped, 4 masked, 6 whole", x="keys", y="queries", size=(4.2, 4.2))
+    fig, ax = figure("A causal mask in tiles of 4 × 4", x="keys", y="queries", size=(4.2, 4.2))
     draw_tiles(ax, causal_mask(16, 16), 4)
     return show(
         fig,

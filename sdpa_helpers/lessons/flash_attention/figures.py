@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
+from matplotlib.collections import LineCollection
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 from numpy import ndarray as Array
 
-from sdpa_helpers.show.figures import FAINT, INK, PAPER, SHADE, SKY, Picture, name_lines, panels, show
+from sdpa_helpers.show.figures import FAINT, INK, SHADE, SKY, Picture, name_lines, panels, show
 
 if TYPE_CHECKING:
     from sdpa_helpers.lessons.flash_attention.rungs import Climb
@@ -35,6 +37,9 @@ LOOKS = {
     "torch's fused call": Look(INK, ":", "^"),
     "Triton": Look(SKY, "-", "v"),
 }
+STROKES = ((0.0, 0.5, 0.5, 1.0), (0.0, 0.0, 1.0, 1.0), (0.5, 0.0, 1.0, 0.5))
+"""Of a hatched cell: from where to where."""
+ALLOWED = 0.42  # how much ink a pair has that the mask allows
 LEAST_MIB = 0.25  # below it, peak memory is what the allocator had left over
 
 
@@ -111,30 +116,23 @@ def draw_tiles(ax: Axes, mask: Array, tile: int) -> None:
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    for (row, column), kind in np.ndenumerate(tile_kinds(mask, tile)):
-        corner = (column * tile, row * tile)
-        if kind == SKIPPED:
-            ax.add_patch(Rectangle(corner, tile, tile, facecolor=PAPER, edgecolor=SHADE, linestyle=":"))
-            continue
-        ax.add_patch(
-            Rectangle(corner, tile, tile, facecolor="none", edgecolor=SHADE, hatch="////", linewidth=0)
-        )
-        for i, j in np.ndindex(tile, tile):
-            if mask[row * tile + i, column * tile + j]:
-                ax.add_patch(
-                    Rectangle(
-                        (corner[0] + j, corner[1] + i), 1, 1, facecolor=PAPER, edgecolor="none", zorder=1.2
-                    )
-                )
-                ax.add_patch(
-                    Rectangle(
-                        (corner[0] + j, corner[1] + i),
-                        1,
-                        1,
-                        facecolor=SKY,
-                        alpha=0.55,
-                        linewidth=0,
-                        zorder=1.3,
-                    )
-                )
-        ax.add_patch(Rectangle(corner, tile, tile, facecolor="none", edgecolor=INK, linewidth=1.4, zorder=2))
+    kinds = tile_kinds(mask, tile)
+    computed = np.kron(kinds != SKIPPED, np.ones((tile, tile), dtype=bool))
+    _squares(ax, mask, 1, facecolor=(INK, ALLOWED), linewidth=0)
+    _hatched(ax, computed & ~mask)
+    _squares(ax, kinds == SKIPPED, tile, facecolor="none", edgecolor=SHADE, linestyle=":", linewidth=1)
+    _squares(ax, kinds != SKIPPED, tile, facecolor="none", edgecolor=INK, linewidth=1.4)
+
+
+def _squares(ax: Axes, where: Array, side: int, **look: Any) -> None:
+    """One path of all squares that are True, `side` long."""
+    corners = np.array([(0, 0), (0, 1), (1, 1), (1, 0), (0, 0)])
+    paths = [Path(side * (corners + place[::-1]), closed=True) for place in np.argwhere(where)]
+    if paths:
+        ax.add_patch(PathPatch(Path.make_compound_path(*paths), **look))
+
+
+def _hatched(ax: Axes, where: Array) -> None:
+    """Cells that are True get strokes, drawn one by one: a page's SVG has no hatches."""
+    strokes = [[(j + a, i + b), (j + c, i + d)] for i, j in np.argwhere(where) for a, b, c, d in STROKES]
+    ax.add_collection(LineCollection(strokes, colors=SHADE, linewidths=0.9))

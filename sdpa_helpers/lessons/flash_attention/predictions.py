@@ -61,7 +61,11 @@ PREDICTIONS = (
                 "That is 3.1 / 5.1, the share of the LSE itself. Shares come from the sums, and the LSE is their logarithm.",
                 (0.6, 0.62),
             ),
-            Option("0.75", "The sums are e² and 3e². The second is three quarters of the total.", 0.75),
+            Option(
+                "0.75",
+                "The sums are e² and 3e². The second is three quarters of the total.",
+                (0.7499, 0.7501),
+            ),
             Option("1", "The larger LSE does not win everything: it is a softmax over two parts."),
         ),
         measured="{:.2f}",

@@ -63,7 +63,10 @@ def climb(sizes: Sequence[int] = (512, 1024, 2048, 4096), d: int = 64) -> Climb:
     """Time and peak memory of every rung that this machine has, one head, no mask."""
     command = [sys.executable, "-m", __name__, ",".join(map(str, sizes)), str(d)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **_ALONE})
-    found = json.loads(done.stdout)
+    return _climb(sizes, json.loads(done.stdout))
+
+
+def _climb(sizes: Sequence[int], found: Mapping[str, Any]) -> Climb:
     seconds = {rung: np.array(rows) for rung, rows in found["seconds"].items()}
     mib = {rung: np.array(row, dtype=float) for rung, row in found["mib"].items()}
     missing = {rung: why for rung, why in WHY_NOT.items() if rung not in seconds}
@@ -157,22 +160,21 @@ def _to_torch(arrays: Sequence[Array]) -> list[Any]:
     return [torch.from_numpy(x) for x in arrays]
 
 
-def main(sizes: str, d: str) -> None:
-    """Measure all rungs in this process, and print what came out."""
-    lengths = [int(n) for n in sizes.split(",")]
+def measure(lengths: Sequence[int], d: int) -> dict[str, Any]:
+    """All rungs, in this process."""
     seconds: dict[str, list[list[float]]] = {}
     mib: dict[str, list[float]] = {}
     for rung, way in _ways().items():
         for n in lengths:
-            arrays = _inputs(n, int(d))
+            arrays = _inputs(n, d)
             given = _to_torch(arrays) if rung == FUSED else arrays
             way(*(x[:PIECE] for x in given))  # what a first call loads and compiles is not the algorithm's
             mib.setdefault(rung, []).append(_peak(lambda way=way, given=given: way(*given)))
             seconds.setdefault(rung, []).append(_times(way, given))
     if "triton" in backends() and "TRITON_INTERPRET" not in os.environ:
-        seconds[TRITON], mib[TRITON] = _on_gpu(lengths, int(d))
-    print(json.dumps({"seconds": seconds, "mib": mib, "exp_seconds": _exp_alone(lengths[-1])}))
+        seconds[TRITON], mib[TRITON] = _on_gpu(lengths, d)
+    return {"seconds": seconds, "mib": mib, "exp_seconds": _exp_alone(lengths[-1])}
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    print(json.dumps(measure([int(n) for n in sys.argv[1].split(",")], int(sys.argv[2]))))

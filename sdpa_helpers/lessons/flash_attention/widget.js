@@ -1,6 +1,6 @@
 // Lesson 07's panel: a mask to paint, cut into tiles. A kernel skips the tiles that nobody sees.
 
-/* global bodies, make, slider, reactive, shared, choose, TOUCH_STYLE */
+/* global bodies, make, slider, shape, reactive, shared, choose, TOUCH_STYLE */
 
 const TILES_STYLE = `${TOUCH_STYLE}
 :host { max-width: 960px; }
@@ -17,7 +17,8 @@ const TILES_STYLE = `${TOUCH_STYLE}
 .board .wasted:hover { background: repeating-linear-gradient(45deg, color-mix(in srgb, var(--ink) 42%, var(--paper)) 0 1.4px, transparent 1.4px 6px); }
 .board [aria-pressed=true], .board [aria-pressed=true]:hover { background: color-mix(in srgb, var(--ink) 42%, var(--paper)); }
 .board .inside[aria-pressed=true], .board .wasted { border-right: 1px solid var(--paper); border-bottom: 1px solid var(--paper); }
-.tile { pointer-events: none; z-index: 2; border: 1px dotted var(--edge); margin: -0.5px; } .tile.visited { border: 1.6px solid var(--ink); margin: -0.8px; } .tile.now { box-shadow: 0 0 0 3px var(--mark); border-radius: 2px; z-index: 3; }
+.frames { position: absolute; inset: 6px 0 0 6px; width: calc(100% - 6px); height: calc(100% - 6px); overflow: visible; pointer-events: none; z-index: 2; }
+.frames rect { fill: none; stroke: var(--edge); stroke-dasharray: 1 3; vector-effect: non-scaling-stroke; } .frames .visited { stroke: var(--ink); stroke-width: 1.6; stroke-dasharray: none; } .frames .now { stroke: var(--mark); stroke-width: 5; }
 .strip { pointer-events: none; position: absolute; opacity: 0; transition: all 120ms; border-radius: 2px; } .strip.on { opacity: 1; } .strip.query { background: var(--query); left: 0; width: 5px; } .strip.key { background: var(--key); top: 0; height: 5px; }
 .counts { display: grid; gap: 12px; } .one { display: grid; grid-template-columns: 1fr auto; gap: 0 8px; } .one output { font-weight: 600; } .one input[type=range] { grid-area: 2 / 1 / 3 / -1; width: 100%; }
 .kinds { display: grid; grid-template-columns: 22px auto 1fr; gap: 6px 9px; align-items: center; margin: 0; } .kinds b { font-size: 17px; text-align: right; min-width: 1.6em; }
@@ -73,8 +74,8 @@ function board(n, painted) {
     return button;
   });
   const strips = ["query", "key"].map(role => make("div", { className: `strip ${role}` }));
-  let frames = [];
-  element.append(...cells, ...strips);
+  const frames = shape("svg", { class: "frames", role: "img", viewBox: `0 0 ${n} ${n}`, preserveAspectRatio: "none" });
+  element.append(...cells, frames, ...strips);
 
   const tileOf = pair => [Math.floor(Math.floor(pair / n) / size) * size, Math.floor((pair % n) / size) * size];
   const pairsOf = ([row, column]) => pairsIn(row, column, n, size);
@@ -94,7 +95,9 @@ function board(n, painted) {
   const point = (tile, running = false) => {
     const [query, key] = strips, share = 100 / n;
     for (const strip of strips) strip.classList.toggle("on", Boolean(tile));
-    for (const frame of frames) frame.classList.toggle("now", running && Boolean(tile) && frame.dataset.at === tile.join());
+    for (const frame of frames.children) frame.classList.toggle("now", running && Boolean(tile) && frame.dataset.at === tile.join());
+    const now = frames.querySelector(".now");
+    if (now) frames.append(now); // on top of its neighbors
     if (!tile) return;
     Object.assign(query.style, { top: `calc(6px + (100% - 6px) * ${tile[0] * share / 100})`, height: `calc((100% - 6px) * ${size * share / 100})` });
     Object.assign(key.style, { left: `calc(6px + (100% - 6px) * ${tile[1] * share / 100})`, width: `calc((100% - 6px) * ${size * share / 100})` });
@@ -134,19 +137,17 @@ function board(n, painted) {
   const show = (next, { size: wanted, tiles }) => {
     mask = next;
     size = wanted;
-    for (const frame of frames) frame.remove();
-    frames = tiles.map(({ row, column, seen }) => {
+    frames.replaceChildren(...tiles.map(({ row, column, seen }) => {
       const kind = seen === 0 ? "skipped" : seen === size * size ? "whole" : "masked";
       for (const pair of pairsOf([row, column])) {
         cells[pair].className = kind !== "masked" ? "" : mask[pair] === "1" ? "inside" : "wasted";
         cells[pair].setAttribute("aria-pressed", String(mask[pair] === "1"));
       }
-      const frame = make("div", { className: kind === "skipped" ? "tile" : "tile visited" });
+      const frame = shape("rect", { class: kind === "skipped" ? null : "visited", x: column, y: row, width: size, height: size });
       frame.dataset.at = [row, column].join();
-      frame.style.gridArea = `${row + 1} / ${column + 1} / span ${size} / span ${size}`;
       return frame;
-    });
-    element.append(...frames);
+    }).sort((a, b) => a.classList.length - b.classList.length)); // lines of visited tiles on top
+    frames.setAttribute("aria-label", `${n} by ${n} pairs in tiles of ${size} by ${size}; ${tiles.filter(({ seen }) => !seen).length} of ${tiles.length} tiles are skipped.`);
   };
   return { element, show, point };
 }
