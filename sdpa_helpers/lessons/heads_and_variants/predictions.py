@@ -86,7 +86,7 @@ PREDICTIONS = (
             ),
             Option(
                 "it becomes some other number",
-                "Each vector does turn into another one. Their dot product does not see it.",
+                "Each of the two vectors does change. Their dot product does not.",
                 "another",
             ),
         ),
@@ -100,14 +100,14 @@ PREDICTIONS = (
             Option(
                 "33", "The state has 64 · 64 + 64 = 4,160 numbers, and each token adds 128 to a cache.", 33
             ),
-            Option("65", "That counts keys only. Each token caches a key and a value.", 65),
+            Option("66", "That counts keys only. Each token caches a key and a value.", 66),
             Option("4,161", "The state has 4,160 numbers, but each token costs 128 of them.", 4161),
         ),
         measured="{:,}",
     ),
     Prediction(
         "memory_that_overwrites",
-        "Sixteen keys of width 64 are stored with a value each, and later all of them once more with *another* value. "
+        "Sixteen keys of width 64 are stored with a value each, then all of them again with *another* value. "
         "Which memory answers with the new ones, at least nine times out of ten?",
         (
             Option(
