@@ -39,7 +39,7 @@ input[type=range] { width: 104px; min-width: 80px; margin: 0 4px; vertical-align
 .matrix td.hidden { background-image: repeating-linear-gradient(135deg, var(--line) 0 1px, transparent 1px 6px); color: var(--soft); }
 .matrix tr.on { outline: 2px solid var(--query); border-radius: 4px; } .matrix tr.on th { font-weight: 650; }
 .mark, .matrix table { transition: opacity .15s; } ${Object.keys(SYMBOLS).map(which => `[data-lit=${which}] [data-part]:not([data-part~=${which}])`).join(", ")} { opacity: .16; }
-.settings { flex: 1 1 250px; align-content: flex-start; gap: 8px 18px; padding-top: 4px; } .settings output { display: inline-block; min-width: 26px; }
+.settings { flex: 1 1 250px; align-content: flex-start; gap: 8px 10px; padding-top: 4px; } .settings input[type=range] { width: 80px; } .settings output { display: inline-block; min-width: 26px; }
 .about { margin: 10px 0 0; padding-left: 12px; border-left: 4px solid var(--edge); max-width: 52rem; } .about:empty { display: none; }
 details { margin-top: 8px; } summary { cursor: pointer; min-height: 24px; } .own { margin-top: 8px; align-items: flex-start; gap: 8px 18px; } .own label { display: flex; flex-direction: column; gap: 3px; flex: 1 1 190px; }
 .own .wide { flex-basis: 100%; } textarea { font: 12.5px/1.4 ui-monospace, monospace; width: 100%; white-space: pre; resize: vertical; }
