@@ -18,7 +18,7 @@ from sdpa_helpers.lessons.heads_and_variants.exercises.shared import (
 )
 from sdpa_helpers.lessons.masking.exercises.ways_to_mask import softmax
 
-PROMPT = r"""`additive_attention(Q, K, V, W_q, W_k, w_v)`: attention whose scores come from a small network, as Bahdanau and his colleagues had it in 2014. The score of query $q_i$ and key $k_j$ is
+PROMPT = r"""`additive_attention(Q, K, V, W_q, W_k, w_v)`: attention whose scores come from a small network, as Bahdanau and colleagues proposed in 2014. The score of query $q_i$ and key $k_j$ is
 
 $$s_{ij} = w_v \cdot \tanh(q_i W_q + k_j W_k)$$
 

@@ -5,7 +5,7 @@ import numpy as np
 from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criterion
 from sdpa_helpers.checking.small_inputs import finite
 
-PROMPT = r"""`keys_that_linear_attention_confuses()`: softmax weighs a key by $e^{q\cdot k/\sqrt{d_k}}$, [`linear_attention`](#linear_attention) by $\varphi(q)\cdot\varphi(k)$ with φ = elu + 1. Make an example in which that matters.
+PROMPT = r"""`keys_that_linear_attention_confuses()`: softmax weighs a key by $e^{q\cdot k/\sqrt{d_k}}$, [`linear_attention`](#linear_attention) by $\varphi(q)\cdot\varphi(k)$ with φ = elu + 1. Make an example in which the two disagree.
 
 Return `(q, K)`:
 
@@ -24,9 +24,7 @@ Your example earns points for these:
 def keys_that_linear_attention_confuses():
     """A query and two keys of one length, of which φ prefers the wrong one -> q (d_k,), K (2, d_k)."""
     q = np.array([1.0, -20.0])
-    K = np.array(
-        [[0.0, -5.0], [5.0, 0.0]]
-    )  # both of q's and the first key's −… are e to that power, nearly 0
+    K = np.array([[0.0, -5.0], [5.0, 0.0]])  # φ makes −20 and −5 nearly 0
     return q, K
 
 
@@ -112,8 +110,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "lengths-differ",
             _answer([1, -20], [0, -5], [9, 0]),
-            "Your keys have different lengths. With a long key everything is possible: here the direction alone should "
-            "decide.",
+            "Your keys have different lengths. A key that is long enough wins in any direction: here the direction alone "
+            "should decide.",
         ),
         WrongAnswer(
             "softmax-is-not-sure",

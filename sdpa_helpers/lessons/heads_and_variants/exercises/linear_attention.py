@@ -18,14 +18,14 @@ from sdpa_helpers.lessons.heads_and_variants.exercises.shared import (
 )
 from sdpa_helpers.lessons.masking.exercises.ways_to_mask import softmax
 
-PROMPT = r"""`linear_attention(Q, K, V)`: attention whose weights are products of features, as Katharopoulos and his colleagues proposed in 2020. No mask, no scale:
+PROMPT = r"""`linear_attention(Q, K, V)`: attention whose weights are products of features, as Katharopoulos and colleagues proposed in 2020. No mask, no scale:
 
 $$o_i = \frac{\sum_j \big(\varphi(q_i)\cdot\varphi(k_j)\big)\, v_j}{\sum_j \varphi(q_i)\cdot\varphi(k_j)}, \qquad \varphi(x) = \begin{cases} x + 1 & x > 0\\ e^{x} & x \le 0\end{cases} \quad\text{for each coordinate.}$$
 
 - `Q`, shape `(..., n_q, d_k)`; `K`, shape `(..., n_k, d_k)`; `V`, shape `(..., n_k, d_v)`. The numbers in `Q` and `K` lie between −10 and 10.
 - Returns shape `(..., n_q, d_v)`.
 - Never hold an `n_q × n_k` matrix: sum over the keys first, then let each query read the sums. One case has a thousand queries and a thousand keys and looks at the memory.
-- Nothing is added to the denominator: it is positive, and it can be small.
+- Add nothing to the denominator: it is always positive, even where it is small.
 
 Example: {inputs:1}. φ(Q) is (1, 2) and φ(K) has the rows (1, 1) and (2, 1), so the weights are 3/7 and 4/7, and the output is {result:1}.
 """
