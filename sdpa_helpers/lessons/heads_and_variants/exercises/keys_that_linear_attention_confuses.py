@@ -110,8 +110,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "lengths-differ",
             _answer([1, -20], [0, -5], [9, 0]),
-            "Your keys have different lengths. A key that is long enough wins in any direction: here the direction alone "
-            "should decide.",
+            "Your keys have different lengths. Here the direction alone should decide: make them equally long.",
         ),
         WrongAnswer(
             "softmax-is-not-sure",

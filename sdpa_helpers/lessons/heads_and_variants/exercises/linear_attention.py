@@ -263,7 +263,7 @@ EXERCISE = Exercise(
         ),
         _wrong(
             "normalizer-without-the-query",
-            "You divided by the sum of the keys' features alone. The query's features belong into the denominator too: "
+            "You divided by the sum of the keys' features alone. The query's features belong in the denominator too: "
             "φ(q) · Σ φ(k).",
         ),
         _wrong(

@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "width-of-the-tokens",
             _turned_too_far,
-            "You put the tokens last before reshaping, so a row of yours mixes tokens. The axes have to come in the order "
+            "You put the tokens last before reshaping, so each of your rows mixes tokens. The axes have to come in the order "
             "tokens, heads, coordinates.",
         ),
         WrongAnswer(

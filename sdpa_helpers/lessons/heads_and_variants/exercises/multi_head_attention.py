@@ -390,7 +390,7 @@ EXERCISE = Exercise(
         _wrong(
             _MERGE,
             "heads-joined-in-turns",
-            "A row of yours takes one coordinate from each head in turn. Whole heads lie side by side.",
+            "Your rows take one coordinate from each head in turn. Whole heads lie side by side.",
         ),
         _wrong(
             _CUT,
