@@ -221,8 +221,11 @@ def test_the_picture_of_heads_tells_which_tokens_are_mixed():
 def test_weights_are_drawn_by_their_size_and_a_row_below_one_is_told():
     causal = np.tril(np.ones((4, 4)))
     causal /= causal.sum(axis=-1, keepdims=True)
-    picture = lesson.plot_weights({"causal": causal, "sink": 0.5 * causal})
-    assert "causal: 10 of 16 weights above 0; sink: 10 of 16 weights above 0, rows sum to 0.50" in picture.alt
+    picture = lesson.plot_weights(
+        {"causal": causal, "sink": 0.5 * causal}, {"causal": "j ≤ i", "sink": "one more key"}
+    )
+    assert "causal, j ≤ i: 10 of 16 weights above 0; sink" in picture.alt
+    assert "above 0, rows sum to 0.50" in picture.alt
     full, pale = (max(patch.get_facecolor()[3] for patch in ax.patches) for ax in picture.figure.axes)
     assert full > pale
 

@@ -56,15 +56,16 @@ def plot_heads(x: Float[Array, "n width"], right: Float[Array, "n d"], wrong: Fl
     )
 
 
-def plot_weights(variants: Mapping[str, Float[Array, "n n"]]) -> Picture:
-    """A small picture of each variant's weights: a row for each query, the darker the larger."""
-    fig, axes = panels(list(variants), size=(10.4, 2.1))
+def plot_weights(variants: Mapping[str, Float[Array, "n n"]], rules: Mapping[str, str]) -> Picture:
+    """A small picture of each variant's weights, its rule below: a row for each query, the darker the larger."""
+    fig, axes = panels(list(variants), size=(10.4, 2.3))
     facts = []
     for ax, (name, weights) in zip(axes, variants.items(), strict=True):
         _squares(ax, weights)
+        ax.set_xlabel(rules[name], color=INK, fontsize=10.5)
         sums = weights.sum(axis=-1)
         seen = int((weights > 1e-9).sum())
-        told = f"{name}: {seen} of {weights.size} weights above 0"
+        told = f"{name}, {rules[name]}: {seen} of {weights.size} weights above 0"
         facts.append(
             told if np.allclose(sums, 1) else f"{told}, rows sum to {write(sums.mean(), 2)} on average"
         )
