@@ -230,7 +230,9 @@ class _Numpy(ModuleType):
     """NumPy in which memory that nobody filled is never right by luck."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
+        found = getattr(np, name)
+        setattr(self, name, found)  # asked for once: a loop asks a million times
+        return found
 
     def empty(self, *arguments: Any, **options: Any) -> np.ndarray:
         """An array that holds no number that could be meant."""

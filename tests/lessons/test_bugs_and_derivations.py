@@ -139,7 +139,7 @@ def test_a_copy_with_code_in_it_is_answered_only_once_that_is_changed():
         ("masked_softmax", 3, (np.array([[1.0, 900.0]]), np.array([[True, False]]))),
         ("chunked_attention", 11, (np.ones((1, 1)), np.array([[0.0], [2.0]]), np.array([[1.0], [0.0]]), 1)),
         ("chunked_attention", 12, (np.ones((1, 1)), np.array([[0.0], [2.0]]), np.array([[1.0], [0.0]]), 1)),
-        ("tiled_attention", 10, (np.zeros((3, 1)), np.zeros((3, 1)), np.eye(3), 3, 1, True)),
+        ("tiled_attention", 9, (np.zeros((3, 1)), np.zeros((3, 1)), np.eye(3), 3, 1, True)),
     ],
 )
 def test_what_is_found_by_hand_is_accepted(name, line, inputs):

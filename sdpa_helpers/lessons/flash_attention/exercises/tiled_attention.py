@@ -39,8 +39,7 @@ def tiled_attention(Q, K, V, block_q, block_k, is_causal=False):
     for top in range(0, Q.shape[-2], block_q):
         q = Q[..., top : top + block_q, :] / np.sqrt(Q.shape[-1])
         largest = np.full((*q.shape[:-1], 1), -np.inf)
-        total = np.zeros(largest.shape)
-        summed = np.zeros((*q.shape[:-1], V.shape[-1]))
+        total = summed = 0.0
         for left in range(0, K.shape[-2], block_k):
             if is_causal and left >= top + block_q:
                 break
