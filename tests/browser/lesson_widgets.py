@@ -18,6 +18,7 @@ CELLS = {
     "flash_attention": "from sdpa_helpers.lessons.flash_attention import paint_tiles\npaint_tiles()",
     "heads_and_variants": "from sdpa_helpers.lessons.heads_and_variants import explore_rope\nexplore_rope()",
     "many_machines": "from sdpa_helpers.lessons.many_machines import explore_devices\nexplore_devices()",
+    "does_scaling_matter": "from sdpa_helpers.lessons.does_scaling_matter import explore_arms\nexplore_arms()",
 }
 """The code that shows each lesson's panel, by lesson; in the notebook they stand in this order."""
 

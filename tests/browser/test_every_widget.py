@@ -20,6 +20,7 @@ CONTROLS = {
     "masking": 57,
     "complexity": 7,
     "heads_and_variants": 6,
+    "does_scaling_matter": 5,
 }
 SHOWN_BY = {"gradients": "explore_way_back", "masking": "paint_mask"}  # else lesson.explore_…
 LETTERS = ".plane .name, .bars .inside, .rope .name, .picture svg text"

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 from sdpa_helpers.lessons.complexity.experiments import Machine
 from sdpa_helpers.lessons.complexity.widget import explore_roofline
+from sdpa_helpers.lessons.does_scaling_matter.widget import explore_arms
 from sdpa_helpers.lessons.dot_product.widget import explore_keys
 from sdpa_helpers.lessons.flash_attention.widget import paint_tiles
 from sdpa_helpers.lessons.gradients.widget import explore_way_back
@@ -30,10 +31,18 @@ PANELS = {
     "flash_attention": paint_tiles,
     "heads_and_variants": explore_rope,
     "many_machines": explore_devices,
+    "does_scaling_matter": explore_arms,
 }
 """A panel of each lesson that has one, by lesson."""
 
-BY_PAGE = ("dot_product", "softmax", "flash_attention", "heads_and_variants", "many_machines")
+BY_PAGE = (
+    "dot_product",
+    "softmax",
+    "flash_attention",
+    "heads_and_variants",
+    "many_machines",
+    "does_scaling_matter",
+)
 DRAWN = {lesson: make for lesson, make in PANELS.items() if lesson not in BY_PAGE}
 """Those whose pictures Python draws; the page draws the others by itself."""
 

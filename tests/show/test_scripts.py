@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sdpa_helpers.lessons.does_scaling_matter import widget as arms
 from sdpa_helpers.lessons.dot_product import widget as keys
 from sdpa_helpers.lessons.flash_attention import widget as tiles
 from sdpa_helpers.lessons.many_machines import widget as devices
@@ -33,6 +34,7 @@ JOINED = {
     "temperature": (TOUCH, temperature.SCRIPT),
     "tiles": (TOUCH, tiles.SCRIPT),
     "devices": (TOUCH, devices.SCRIPT),
+    "arms": (TOUCH, arms.SCRIPT),
 }
 
 

@@ -10,12 +10,15 @@ from sdpa_helpers.lessons.does_scaling_matter.verdicts import outcomes
 
 _MARKS = {"as predicted": "✓ as predicted", "in part": "◐ in part", "otherwise": "✗ otherwise"}
 _STYLE = (
-    "<style>.sdpa-table{max-width:60rem;overflow-x:auto}"
+    "<style>.sdpa-table{max-width:60rem;container-type:inline-size}"
     ".sdpa-table table{border-collapse:collapse;margin:4px 0 10px;font-size:14px;line-height:1.4;color:inherit}"
     ".sdpa-table th,.sdpa-table td{text-align:left!important;vertical-align:top;padding:6px 14px 6px 0;border:0;"
     "border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent);white-space:normal;max-width:none}"
     ".sdpa-table tr{background:none!important}.sdpa-table td:first-child{white-space:nowrap}"
-    ".sdpa-table .verdict{white-space:nowrap;font-weight:600}</style>"
+    ".sdpa-table .verdict{white-space:nowrap;font-weight:600}"
+    "@container (max-width:620px){.sdpa-table thead{display:none}.sdpa-table tr,.sdpa-table td{display:block;border:0}"
+    ".sdpa-table td{padding:1px 0}.sdpa-table td:first-child{font-weight:600}"
+    ".sdpa-table tr{padding:8px 0;border-bottom:1px solid color-mix(in srgb,currentColor 20%,transparent)}}</style>"
 )
 
 

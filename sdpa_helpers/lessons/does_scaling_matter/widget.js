@@ -15,7 +15,8 @@ const ARMS_STYLE = `${TOUCH_STYLE}
 .band { fill: var(--ink); opacity: .16; } .band.other { opacity: .1; }
 .cellbox { fill: none; stroke: var(--line); } .weight { fill: var(--weight); } .wanted { fill: none; stroke: var(--ink); stroke-width: 1.8; }
 .tries { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 10px; } .say p { margin: 0; } .say p + p { margin-top: 4px; }
-@container (max-width: 720px) { .arms { padding: 10px; } .moves { grid-template-columns: repeat(2, 1fr); } .pictures { grid-template-columns: 1fr; } }`;
+@container (max-width: 860px) { .pictures { grid-template-columns: 1fr; } .pictures svg { max-width: 560px; } }
+@container (max-width: 720px) { .arms { padding: 10px; } .moves { grid-template-columns: repeat(2, 1fr); } }`;
 
 // ---- the numbers -------------------------------------------------------------------------------------------
 
