@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-from sdpa_helpers.attention import numpy_flash, scaled_dot_product_attention, softmax
+from sdpa_helpers.attention import scaled_dot_product_attention, softmax
 from sdpa_helpers.lessons import counted
 from sdpa_helpers.lessons.claim import Claim, Verdict
 from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments
@@ -53,17 +52,13 @@ def _steps() -> dict[str, Counter]:
 
 @cache
 def _peaks() -> dict[str, float]:
-    """Peak memory of two ways, in matrices, and how it grows with n. The tiles' own part is small at 2048 only."""
-    found = {}
-    ways = {
-        "textbook": (attention_ways.textbook, (512, 1024)),
-        "tiled": (lambda q, k, v: numpy_flash.attention(q, k, v, 0.125), (2048, 4096)),
+    """Peak memory of the formula as written, in matrices, and how it grows with n."""
+    sizes = (512, 1024)
+    peaks = [counted.peak_bytes(attention_ways.textbook, *_normal(*[(n, 64)] * 3)) for n in sizes]
+    return {
+        "textbook_exponent": float(np.log2(peaks[1] / peaks[0])),
+        "textbook_matrices": peaks[1] / (8 * sizes[1] ** 2),
     }
-    for name, (way, sizes) in ways.items():
-        peaks = [counted.peak_bytes(way, *_normal(*[(n, 64)] * 3)) for n in sizes]
-        found[f"{name}_exponent"] = float(np.log2(peaks[1] / peaks[0]))
-        found[f"{name}_matrices"] = peaks[1] / (8 * sizes[1] ** 2)
-    return found
 
 
 # One function per claim -----------------------------------------------------------------------------------------
@@ -193,39 +188,6 @@ def _one_layer() -> Values:
     return {"kept": kept / 1e9, "layer": layer / 1e9, "ratio": kept / layer}
 
 
-class _Read(np.ndarray):
-    """An array that counts the bytes of the slices taken from it."""
-
-    taken = 0
-
-    def __getitem__(self, index: Any) -> Any:
-        part = np.asarray(self)[index]
-        _Read.taken += part.nbytes
-        return part
-
-
-def _bytes_with_tiles(n: int, d: int, tile: int) -> float:
-    """What FlashAttention's algorithm reads of K and V, once for each tile of queries, counted as it runs."""
-    Q, K, V = _normal((n, d), (n, d), (n, d))
-    _Read.taken = 0
-    numpy_flash.attention(Q, K.view(_Read), V.view(_Read), d**-0.5, tile=tile)
-    return _Read.taken
-
-
-def _what_flash_saves() -> Values:
-    """float64 throughout: eight bytes a number."""
-    n, d = 4096, 64
-    kept = 4 * n * n * 8  # S and A, each written once and read once
-    ends = 4 * n * d * 8  # Q, K, V read and the output written once
-    counted = {tile: _bytes_with_tiles(n, d, tile) for tile in (128, 256)}
-    pairs = counted[128] / 2 / (8 * d) * 128  # each key that is read meets the 128 queries of a tile
-    return {
-        "pairs": pairs / n**2,
-        "tile_128": (kept + ends) / (counted[128] + ends / 2),
-        "tile_256": (kept + ends) / (counted[256] + ends / 2),
-    }
-
-
 CLAIMS = (
     Claim(
         22,
@@ -235,18 +197,6 @@ CLAIMS = (
         "counted multiplications for 5 and 10 tokens: {short:.0f} and {long:.0f}, a factor of {factor:.0f}",
         _doubling,
         _if(lambda v: v["factor"] == 4, "right", "wrong"),
-    ),
-    Claim(
-        23,
-        "A",
-        "Flash attention brings the memory down to linear.",
-        _where(5),
-        "peak memory of FlashAttention's algorithm, in NumPy with tiles of 64, ∝ n^{tiled_exponent:.2f} from n = 2048 "
-        "to 4096; of the formula with its whole matrix n^{textbook_exponent:.2f}, from 512 to 1024",
-        _peaks,
-        _if(lambda v: v["tiled_exponent"] < 1.1 < 1.9 < v["textbook_exponent"], "right", "wrong"),
-        relative=0.03,
-        stand_in="FlashAttention's algorithm in NumPy; its CUDA kernel was not run",
     ),
     Claim(
         95,
@@ -428,30 +378,5 @@ CLAIMS = (
         "GB, {ratio:.0f} times less",
         _one_layer,
         _if(lambda v: v["ratio"] > 1, "needs a condition", "right"),
-    ),
-    Claim(
-        161,
-        "E",
-        "FlashAttention never makes the whole matrix, which takes the memory from O(n²) to O(n).",
-        _where(5),
-        "the peak of its algorithm, in NumPy with tiles of 64, is ∝ n^{tiled_exponent:.2f} and {tiled_matrices:.3f} "
-        "matrices at n = 4096; with the whole matrix it is ∝ n^{textbook_exponent:.2f} and "
-        "{textbook_matrices:.1f}, at 1024",
-        _peaks,
-        _if(lambda v: v["tiled_exponent"] < 1.1 < 1.9 < v["textbook_exponent"], "right", "wrong"),
-        relative=0.03,
-        stand_in="FlashAttention's algorithm in NumPy; its CUDA kernel was not run",
-    ),
-    Claim(
-        162,
-        "E",
-        "The O(n²·d) time is why FlashAttention exists.",
-        _where(5),
-        "its algorithm still meets every pair of a query and a key ({pairs:.0%} of them), so the time stays "
-        "O(n²·d). What it saves is memory traffic: at n = 4096, d = 64, "
-        "{tile_128:.1f} times less with tiles of 128 queries, {tile_256:.1f} with 256",
-        _what_flash_saves,
-        _if(lambda v: v["pairs"] >= 1 and v["tile_256"] > v["tile_128"] > 1, "needs a condition", "right"),
-        stand_in="bytes that its algorithm in NumPy takes; its CUDA kernel was not run",
     ),
 )

@@ -5,6 +5,7 @@ from sdpa_helpers.lazy import offer
 __getattr__, __all__ = offer(
     __name__,
     {
+        "lessons.counted": ("peak_bytes",),
         "lessons.flash_attention.rungs": ("climb",),
         "lessons.flash_attention.real_sources": ("flash_lines", "interpreted", "triton_lines"),
         "lessons.flash_attention.figures": ("plot_climb", "plot_kinds"),

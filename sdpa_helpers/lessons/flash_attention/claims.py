@@ -1,5 +1,108 @@
-"""Lesson 07: claims of the articles that it decides."""
+"""Claims that lesson 07 runs: what flash attention saves. Counted and stored quantities only, and no timing."""
 
-from sdpa_helpers.lessons.claim import Claim
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
 
-CLAIMS: tuple[Claim, ...] = ()
+import numpy as np
+
+from sdpa_helpers.attention import numpy_flash
+from sdpa_helpers.lessons import counted
+from sdpa_helpers.lessons.claim import Claim, needs_if, right_if
+from sdpa_helpers.lessons.flash_attention.rungs import formula
+
+Values = Mapping[str, float]
+
+
+def _normal(*shapes: tuple[int, ...], seed: int = 6) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=shape) for shape in shapes]
+
+
+@cache
+def _peaks() -> dict[str, float]:
+    """Peak memory of two ways, in matrices, and how it grows with n. The tiles' own part is small at 2048 only."""
+    found = {}
+    ways = {
+        "textbook": (formula, (512, 1024)),
+        "tiled": (lambda q, k, v: numpy_flash.attention(q, k, v, 0.125), (2048, 4096)),
+    }
+    for name, (way, sizes) in ways.items():
+        peaks = [counted.peak_bytes(way, *_normal(*[(n, 64)] * 3)) for n in sizes]
+        found[f"{name}_exponent"] = float(np.log2(peaks[1] / peaks[0]))
+        found[f"{name}_matrices"] = peaks[1] / (8 * sizes[1] ** 2)
+    return found
+
+
+class _Read(np.ndarray):
+    """An array that counts the bytes of the slices taken from it."""
+
+    taken = 0
+
+    def __getitem__(self, index: Any) -> Any:
+        part = np.asarray(self)[index]
+        _Read.taken += part.nbytes
+        return part
+
+
+def _bytes_with_tiles(n: int, d: int, tile: int) -> float:
+    """What FlashAttention's algorithm reads of K and V, once for each tile of queries, counted as it runs."""
+    Q, K, V = _normal((n, d), (n, d), (n, d))
+    _Read.taken = 0
+    numpy_flash.attention(Q, K.view(_Read), V.view(_Read), d**-0.5, tile=tile)
+    return _Read.taken
+
+
+def _what_flash_saves() -> Values:
+    """float64 throughout: eight bytes a number."""
+    n, d = 4096, 64
+    kept = 4 * n * n * 8  # S and A, each written once and read once
+    ends = 4 * n * d * 8  # Q, K, V read and the output written once
+    read = {tile: _bytes_with_tiles(n, d, tile) for tile in (128, 256)}
+    pairs = read[128] / 2 / (8 * d) * 128  # each key that is read meets the 128 queries of a tile
+    return {
+        "pairs": pairs / n**2,
+        "tile_128": (kept + ends) / (read[128] + ends / 2),
+        "tile_256": (kept + ends) / (read[256] + ends / 2),
+    }
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        23,
+        "A",
+        "Flash attention brings the memory down to linear.",
+        "07_flash_attention, section 4",
+        "peak memory of FlashAttention's algorithm, in NumPy with tiles of 64, ∝ n^{tiled_exponent:.2f} from n = 2048 "
+        "to 4096; of the formula with its whole matrix n^{textbook_exponent:.2f}, from 512 to 1024",
+        _peaks,
+        right_if(lambda v: v["tiled_exponent"] < 1.1 < 1.9 < v["textbook_exponent"]),
+        relative=0.03,
+        stand_in="FlashAttention's algorithm in NumPy; its CUDA kernel was not run",
+    ),
+    Claim(
+        161,
+        "E",
+        "FlashAttention never makes the whole matrix, which takes the memory from O(n²) to O(n).",
+        "07_flash_attention, section 4",
+        "the peak of its algorithm, in NumPy with tiles of 64, is ∝ n^{tiled_exponent:.2f} and {tiled_matrices:.3f} "
+        "matrices at n = 4096; with the whole matrix it is ∝ n^{textbook_exponent:.2f} and "
+        "{textbook_matrices:.1f}, at 1024",
+        _peaks,
+        right_if(lambda v: v["tiled_exponent"] < 1.1 < 1.9 < v["textbook_exponent"]),
+        relative=0.03,
+        stand_in="FlashAttention's algorithm in NumPy; its CUDA kernel was not run",
+    ),
+    Claim(
+        162,
+        "E",
+        "The O(n²·d) time is why FlashAttention exists.",
+        "07_flash_attention, section 6",
+        "its algorithm still meets every pair of a query and a key ({pairs:.0%} of them), so the time stays "
+        "O(n²·d). What it saves is memory traffic: at n = 4096, d = 64, "
+        "{tile_128:.1f} times less with tiles of 128 queries, {tile_256:.1f} with 256",
+        _what_flash_saves,
+        needs_if(lambda v: v["tile_256"] > v["tile_128"] > 1, exception=lambda v: v["pairs"] >= 1),
+        stand_in="bytes that its algorithm in NumPy takes; its CUDA kernel was not run",
+    ),
+)
