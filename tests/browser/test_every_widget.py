@@ -21,9 +21,10 @@ CONTROLS = {
     "complexity": 7,
     "heads_and_variants": 6,
     "does_scaling_matter": 5,
+    "many_machines": 9,
 }
 SHOWN_BY = {"gradients": "explore_way_back", "masking": "paint_mask"}  # else lesson.explore_…
-LETTERS = ".plane .name, .bars .inside, .rope .name, .picture svg text"
+LETTERS = ".plane .name, .bars .inside, .rope .name, .chart .bold, .picture svg text"
 CANNOT_BE_HIT = """panel => [...panel.querySelectorAll("input, select, button, [role=slider]")].flatMap(control => {
     control.scrollIntoView({block: "center"});
     const grip = control.querySelector(".grip"), {x, y, width, height} = (grip ?? control).getBoundingClientRect();

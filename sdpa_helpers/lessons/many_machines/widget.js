@@ -11,7 +11,7 @@ const DEVICES_STYLE = `${TOUCH_STYLE}
 .one input[type=range], .one select { grid-area: 2 / 1 / 3 / -1; width: 100%; } .one:has(> input[type=checkbox]) { grid-template-columns: auto auto; justify-content: start; align-self: end; }
 .chart { display: block; width: 100%; margin: 12px 0 6px; user-select: none; -webkit-user-select: none; }
 .chart text { fill: var(--ink); font-size: 13px; } .chart .soft { fill: var(--soft); } .chart .bold { font-weight: 600; } .chart .end { text-anchor: end; } .chart .mid { text-anchor: middle; }
-.chart .grid { stroke: var(--line); } .chart .base { stroke: var(--edge); } .chart .now { stroke: var(--edge); stroke-dasharray: 2 4; }
+.chart .rule { stroke: var(--line); } .chart .base { stroke: var(--edge); } .chart .now { stroke: var(--edge); stroke-dasharray: 2 4; }
 .chart .curve { fill: none; stroke: var(--ink); stroke-width: 2.2; } .chart .gathered { stroke: var(--sky); stroke-dasharray: 7 4; } .chart .swapped { stroke: var(--soft); stroke-dasharray: 9 3 2 3; } .chart .ideal { stroke-width: 1.4; stroke-dasharray: 1 4; stroke: var(--ink); }
 .chart .dot { fill: var(--paper); stroke: var(--ink); stroke-width: 2.2; } .chart .dot.gathered { stroke: var(--sky); stroke-dasharray: none; } .chart .dot.swapped { stroke: var(--soft); stroke-dasharray: none; }
 .chart .compute { fill: color-mix(in srgb, var(--ink) 42%, var(--paper)); } .chart .exposed { fill: url(#waiting); stroke: var(--ink); stroke-width: 0.8; } .chart .hidden { fill: var(--sky); }
@@ -117,7 +117,7 @@ function curvesOf(picture, counts, wide) {
   const y = seconds => CHART_TOP + CHART * (high - Math.log10(seconds)) / (high - low);
   const line = (x1, y1, x2, y2, name) => shape("line", { class: name, x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1) });
   const parts = [text("time for one layer", 0, 12, "soft")], every = wide < 560 ? 3 : 1;
-  for (let power = low; power <= high; power += 1) parts.push(line(MARGIN.left, y(10 ** power), right, y(10 ** power), "grid"), text(durationOf(10 ** power), MARGIN.left - 8, y(10 ** power) + 4, "soft end"));
+  for (let power = low; power <= high; power += 1) parts.push(line(MARGIN.left, y(10 ** power), right, y(10 ** power), "rule"), text(durationOf(10 ** power), MARGIN.left - 8, y(10 ** power) + 4, "soft end"));
   counts.forEach((count, i) => { if (i % every === 0) parts.push(text(whole(count), x(i), CHART_TOP + CHART + 20, "soft mid")); });
   parts.push(text("devices", (MARGIN.left + right) / 2, CHART_TOP + CHART + 38, "soft mid"), line(MARGIN.left, CHART_TOP + CHART, right, CHART_TOP + CHART, "base"));
   const path = times => times.flatMap((time, i) => (time === null ? [] : [`${x(i).toFixed(1)} ${y(time).toFixed(1)}`])).join("L");
