@@ -225,3 +225,39 @@ def test_a_panel_is_light_or_dark_as_its_page_is_whatever_the_system_prefers(ope
         page.evaluate("style => { document.body.style = style }", theirs)
         page.wait_for_timeout(50)
         assert panel.evaluate(scheme) == expected, (system, theirs)
+
+
+def test_a_mask_is_painted_and_its_tiles_are_counted(opened):
+    page = opened("flash_attention", reduced_motion="reduce")
+    board, told = page.locator(".board"), page.locator(".say")
+    kinds = {name: page.locator(f"b.{name}") for name in ("whole", "masked", "skipped")}
+
+    def counted() -> list[int]:
+        return [int(place.inner_text()) for place in kinds.values()]
+
+    assert counted() == [6, 4, 6]
+    start, end = (middle(page.get_by_label(f"query {q}, key {k}", exact=True)) for q, k in ((2, 14), (2, 16)))
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=6)
+    page.mouse.up()
+    painted = [page.get_by_label(f"query 2, key {k}", exact=True) for k in (14, 15, 16)]
+    assert [cell.get_attribute("aria-pressed") for cell in painted] == ["true"] * 3
+    assert counted() == [6, 5, 5]
+    assert "176 of 256 pairs, 37 of them in vain" in told.inner_text()
+    painted[2].focus()
+    page.keyboard.press("t")  # the whole tile, as the cell is not: off
+    assert counted() == [6, 4, 6]
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press(" ")
+    assert page.get_by_label("query 6, key 15", exact=True).get_attribute("aria-pressed") == "true"
+    assert counted() == [6, 5, 5]
+    page.get_by_role("button", name="no mask").click()
+    size = page.get_by_role("slider")
+    size.focus()
+    page.keyboard.press("End")
+    assert counted() == [1, 0, 0]
+    assert "moves 8,192 bytes" in told.inner_text()
+    assert "0 of 1 tiles are skipped" in board.get_by_role("img").get_attribute("aria-label")
+    assert page.log.thrown == page.log.console == page.log.refused == []
