@@ -74,7 +74,7 @@ function pictureOf(given, settings) {
 
 /** A time with three digits and a unit. */
 function durationOf(seconds) {
-  const [size, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]].find(([size]) => seconds >= 0.9995 * size) ?? [1e-9, "ns"];
+  const [size, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]].find(([least]) => seconds >= 0.9995 * least) ?? [1e-9, "ns"];
   return `${Number((seconds / size).toPrecision(3)).toLocaleString("en-US")} ${unit}`;
 }
 
