@@ -15,7 +15,7 @@ PROMPT = """The cell below holds the code of `hunt_tiled_attention`, bug include
 
 
 def with_a_bug(Q, K, V, block_q, block_k, is_causal=False):
-    """Attention, a tile of block_q × block_k scores at a time: shape (..., n_q, d_v)."""
+    """Attention, tile by tile: shape (..., n_q, d_v)."""
     out = np.empty((*Q.shape[:-1], V.shape[-1]))
     for top in range(0, Q.shape[-2], block_q):
         q = Q[..., top : top + block_q, :] / np.sqrt(Q.shape[-1])
@@ -39,7 +39,7 @@ def with_a_bug(Q, K, V, block_q, block_k, is_causal=False):
 
 
 def mend_tiled_attention(Q, K, V, block_q, block_k, is_causal=False):
-    """Attention, a tile of block_q × block_k scores at a time: shape (..., n_q, d_v)."""
+    """Attention, tile by tile: shape (..., n_q, d_v)."""
     out = np.empty((*Q.shape[:-1], V.shape[-1]))
     for top in range(0, Q.shape[-2], block_q):
         q = Q[..., top : top + block_q, :] / np.sqrt(Q.shape[-1])

@@ -19,7 +19,7 @@ Example: {inputs:1}. The sums are 1 and 2, so b counts twice as much, and the su
 
 
 def merge(out_a, lse_a, out_b, lse_b):
-    """Two parts, out (..., n_q, d_v) and lse (..., n_q) each -> (out, lse) of both together."""
+    """Output and LSE of two parts -> (out, lse) of both together."""
     lse = np.logaddexp(lse_a, lse_b)
     finite = np.where(lse == -np.inf, 0.0, lse)  # −∞ − (−∞) would be NaN
     share_a, share_b = np.exp(lse_a - finite), np.exp(lse_b - finite)
@@ -240,7 +240,7 @@ EXERCISE = Exercise(
     prompt=PROMPT,
     examples=(Example(([[1]], [0], [[4]], [np.log(2)]), shows="([[3]], [ln 3])"),),
     difficulty=3,
-    minutes=12,
+    minutes=10,
     reference=merge,
     section="3. One number: the LSE",
     cases=(
@@ -311,7 +311,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "parts-exchanged",
             _option("parts-exchanged"),
-            "The shares are exchanged: part a is weighted with the sum of part b, and the other way round.",
+            "The shares are exchanged: part a is weighted with the sum of part b, and the other way around.",
         ),
         WrongAnswer(
             "lse-as-weights",

@@ -83,7 +83,7 @@ DERIVATION = Derivation(
                 Slip(
                     "factor-turned-round",
                     "l_A / f_A",
-                    "In line 1 the factor is turned round: e^(s − m) = e^(s − m_A) · e^(m_A − m).",
+                    "In line 1 the factor is inverted: e^(s − m) = e^(s − m_A) · e^(m_A − m).",
                 ),
                 Slip(
                     "factor-added",
@@ -244,7 +244,7 @@ DERIVATION = Derivation(
                 Slip(
                     "difference-of-shares",
                     "(a o_A - b o_B) / (a + b)",
-                    "In line 6 a sign is turned round: both parts are added.",
+                    "In line 6 a sign is flipped: both parts are added.",
                 ),
             ),
             "a is e^m f_A l_A, and b is e^m f_B l_B: put them into line 4. The e^m cancels.",
@@ -293,7 +293,7 @@ EXERCISE = Exercise(
     prompt=PROMPT,
     section="3. One number: the LSE",
     difficulty=3,
-    minutes=12,
+    minutes=10,
     reference=merge_proof,
     starter=places_to_fill_in,
     cases=DERIVATION.cases,

@@ -127,7 +127,7 @@ EXERCISE = Exercise(
     prompt=PROMPT,
     section="7. What goes wrong",
     difficulty=3,
-    minutes=10,
+    minutes=8,
     reference=row_that_hides_a_bug,
     cases=(
         criterion(
@@ -191,7 +191,7 @@ EXERCISE = Exercise(
     ),
     hints=(
         "What has to be true of the first block, and what of the last score, for each bug not to show?",
-        "The largest score in the first block, and a last score with next to no weight. In reverse both turn round by "
+        "The largest score in the first block, and a last score with next to no weight. In reverse both come out wrong by "
         "themselves, if the first score has some weight. `starts_at_zero` does not care for the order, only for the level.",
         "Six scores that fall in steps of 0.5, and a last one 100 lower. Softmax does not change when you move the whole row: "
         "exp underflows to 0 below −745.",

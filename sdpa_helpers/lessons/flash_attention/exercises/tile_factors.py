@@ -13,6 +13,10 @@ def turned(x: np.ndarray) -> np.ndarray:
     return np.swapaxes(x, -1, -2)
 
 
+def _reshaped(k):
+    return k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
+
+
 def attend(Q, K, V, is_causal=False, *, seen=None, scores=None, axis=-1):
     """Attention all at once, with what is usually done wrong about it at hand."""
     scores = Q @ turned(K) / np.sqrt(Q.shape[-1]) if scores is None else scores
@@ -126,6 +130,7 @@ MISTAKES = Products(
             lambda q, k, scale: q @ turned(k) * scale,
             (
                 Option("scores-clipped", lambda q, k, scale: np.clip(q @ turned(k) * scale, -50, 50)),
+                Option("reshaped-not-transposed", lambda q, k, scale: q @ _reshaped(k) * scale),
                 Option("all-axes-transposed", lambda q, k, scale: q @ k.T * scale, rare=True),
             ),
         ),

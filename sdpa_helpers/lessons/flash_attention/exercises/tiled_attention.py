@@ -34,7 +34,7 @@ print(peak_bytes(tiled_attention, Q, K, V, 35, 50, True) / 1e3, "kB")
 
 
 def tiled_attention(Q, K, V, block_q, block_k, is_causal=False):
-    """Scaled dot-product attention, a tile of block_q × block_k scores at a time: shape (..., n_q, d_v)."""
+    """Scaled dot-product attention, tile by tile: shape (..., n_q, d_v)."""
     out = np.empty((*Q.shape[:-1], V.shape[-1]))
     for top in range(0, Q.shape[-2], block_q):
         q = Q[..., top : top + block_q, :] / np.sqrt(Q.shape[-1])
@@ -433,7 +433,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mask-inverted",
             option("mask-inverted"),
-            "The mask is turned round: with `is_causal` query i sees the keys up to i, and you show it those from i on.",
+            "The mask is inverted: with `is_causal` query i sees the keys up to i, and you show it those from i on.",
         ),
         WrongAnswer(
             "aligned-lower-right",
@@ -524,6 +524,11 @@ EXERCISE = Exercise(
             "all-axes-transposed",
             option("all-axes-transposed"),
             "`.T` reverses all axes, also those of the batch. Swap only the last two.",
+        ),
+        WrongAnswer(
+            "reshaped-not-transposed",
+            option("reshaped-not-transposed"),
+            "You reshaped the keys where they have to be transposed: the rows are then no longer keys.",
         ),
         WrongAnswer(
             "scores-clipped",

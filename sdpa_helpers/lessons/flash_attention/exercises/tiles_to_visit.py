@@ -18,7 +18,7 @@ Example: {inputs:1}. The tiles of the first two queries: keys 0–1 lie on the d
 
 
 def tiles_to_visit(n_q, n_k, block_q, block_k, is_causal):
-    """How many tiles need no mask, need one, and can be skipped -> (whole, masked, skipped)."""
+    """Tiles by what is seen of them -> (whole, masked, skipped)."""
     whole = masked = skipped = 0
     for top in range(0, n_q, block_q):
         last_query = min(top + block_q, n_q) - 1
