@@ -5,6 +5,8 @@ import math
 import pytest
 
 import sdpa_helpers as sdpa
+from sdpa_helpers.lessons.does_scaling_matter.arms import Arm
+from sdpa_helpers.lessons.does_scaling_matter.results import accuracies, of
 from sdpa_helpers.lessons.heads_and_variants.widget import score_at
 from sdpa_helpers.lessons.softmax.widget import TEMPERATURES, unit_scores
 from tests.lessons.pictures import PANELS
@@ -21,7 +23,7 @@ def opened(page, tmp_path):
         file.write_text(f"<!doctype html><meta charset='utf-8'>{PANELS[lesson]().html()}", encoding="utf-8")
         made = page(width=900, **context)
         made.goto(file.as_uri())
-        made.locator(".panel svg").wait_for()
+        made.locator(".panel svg").first.wait_for()
         return made
 
     return show
@@ -41,6 +43,22 @@ def drag(page, tip, right: float, down: float, beside: float = 0) -> None:
     page.mouse.down()
     page.mouse.move(x + right, y + down, steps=5)
     page.mouse.up()
+
+
+def test_two_arms_of_the_experiment_are_chosen_and_told(opened):
+    page = opened("does_scaling_matter", reduced_motion="reduce")
+    assert (shown(page, "right"), shown(page, "right2")) == ("18%", "98%")
+    page.get_by_label("scale (solid)").select_option(label="QK-norm")
+    page.get_by_label("optimizer").select_option(label="SGD")
+    end = accuracies(Arm(512, "QK-norm", "SGD"))
+    assert shown(page, "right") == f"{end.mean():.0f}%"
+    ending = page.locator(".curve:not(.other)").get_attribute("d")
+    assert ending.count("L") == 20  # twenty-one looks
+    weights = of(Arm(512, "QK-norm", "SGD"))["example"]["weights"]
+    drawn = [float(cell.get_attribute("fill-opacity")) for cell in page.locator(".weight").all()]
+    assert drawn == pytest.approx([percent / 100 for row in weights for percent in row])
+    page.get_by_role("button", name="Start again").click()
+    assert shown(page, "right") == "18%"
 
 
 def test_tips_are_dragged_and_the_shadow_is_the_score(opened):

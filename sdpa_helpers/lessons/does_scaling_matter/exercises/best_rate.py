@@ -171,7 +171,7 @@ EXERCISE = Exercise(
     title="Choose the learning rate",
     prompt=PROMPT,
     examples=(Example(([0.1, 1, 10], [[2, 3], [1, np.nan], [2, 2]]), shows="10"),),
-    section="4. An untuned comparison lies",
+    section="4. One learning rate for all?",
     difficulty=2,
     minutes=8,
     reference=best_rate,

@@ -138,7 +138,7 @@ EXERCISE = Exercise(
             shows="[0.7, 0.75]",
         ),
     ),
-    section="4. An untuned comparison lies",
+    section="4. One learning rate for all?",
     difficulty=2,
     minutes=8,
     reference=fair_comparison,
