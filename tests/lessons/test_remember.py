@@ -13,6 +13,8 @@ from sdpa_helpers.lessons.remember.anki import as_anki, write_anki
 from sdpa_helpers.lessons.remember.items import Choice, Item, all_items
 from sdpa_helpers.lessons.remember.panel import NothingDue, of_lesson
 
+LAST_OF_THE_ARTICLES = "06_complexity"
+"""Later lessons have few of the articles' claims, or none."""
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
@@ -27,7 +29,7 @@ def test_there_are_more_than_150_of_three_kinds_in_every_lesson():
     assert len({item.key for item in items}) == len(items)
     for lesson in LESSONS:
         kinds = Counter(item.key.partition("-")[0] for item in items if item.lesson == lesson)
-        assert kinds["claim"] >= 5, lesson
+        assert kinds["claim"] >= (5 if lesson <= LAST_OF_THE_ARTICLES else 0), lesson
         assert kinds["mistake"] >= 5, lesson
     assert [item.lesson for item in items] == sorted(item.lesson for item in items)
 

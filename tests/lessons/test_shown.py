@@ -11,7 +11,7 @@ from sdpa_helpers.checking.render import Onward, bar
 from sdpa_helpers.lessons import checkup, session
 from sdpa_helpers.lessons.onward import onward_from
 from sdpa_helpers.lessons.progress import ProgressTable
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, sheet_of
 from tests.handing_in import POINTS, TOTAL
 
 WORTH = f"{POINTS['dot_product']:g}"
@@ -96,7 +96,7 @@ def test_the_way_on_leads_to_the_next_exercise_then_to_the_next_lesson():
     assert last == Onward(
         "next: lesson 02, Why the scores are scaled", "../notebooks/02_variance_proof.ipynb"
     )
-    assert onward_from(exercises_of(LESSONS[-1])[-1]) is None
+    assert onward_from(sheet_of(LESSONS[-1]).exercises[-1]) is None
     asked_in_words = onward_from(exercises_of("02_variance_proof")[-1])
     assert asked_in_words is not None
     assert asked_in_words.href.endswith("#proof_in_words")

@@ -5,7 +5,7 @@ from sdpa_helpers.lazy import offer
 __getattr__, __all__ = offer(
     __name__,
     {
-        "lessons.does_scaling_matter.arms": ("ARMS", "OPTIMIZERS", "SCALES", "TASK", "WIDTHS", "Arm"),
+        "lessons.does_scaling_matter.arms": ("ARMS", "OPTIMIZERS", "SCALES", "WIDTHS", "Arm"),
         "lessons.does_scaling_matter.cheat_card": ("cheat_card",),
         "lessons.does_scaling_matter.figures": (
             "plot_accuracies",

@@ -16,10 +16,8 @@ $$(a, b) \;\mapsto\; (a\cos p\theta_c - b\sin p\theta_c,\; a\sin p\theta_c + b\c
 - Pairs are **neighbors**, as in the paper (Su et al. 2021): pair `c` holds the coordinates `2c` and `2c + 1`, counted from `c = 0`. (Code for Llama often pairs coordinate `c` with `c + d/2` instead. That works as well, with weights trained for it; here it is wrong.)
 - Returns the rotated tokens in the shape of `x`, each coordinate in its place.
 
-Example: base 4 makes the angles of the two pairs 1·p and p/2. {example:1}, at p = π: the first pair is turned by 180°, the second by 90°.
+Example: base 4 makes the angles of the two pairs p and p/2. {example:1}: the first pair is turned by 0.6 radians, the second by 0.3.
 """
-
-_PI = float(np.pi)
 
 
 def rotate(x, positions, base=10000.0):
@@ -201,7 +199,7 @@ EXERCISE = Exercise(
     lesson="08_heads_and_variants",
     title="Rotate by position (RoPE)",
     prompt=PROMPT,
-    examples=(Example(([[1, 0, 1, 0]], np.array([_PI]), 4.0), shows="[[-1, 0, 0, 1]]"),),
+    examples=(Example(([[1, 0, 1, 0]], [0.6], 4.0)),),
     section="6. RoPE: position as a rotation",
     difficulty=3,
     minutes=12,
