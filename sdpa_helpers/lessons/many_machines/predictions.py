@@ -40,7 +40,7 @@ PREDICTIONS = (
             ),
             Option(
                 "about two thirds",
-                "Some ranks do save a lot, and one might hope to share the gain. Nobody does it for them.",
+                "Some ranks save a lot of work. But that does not make the busiest one faster.",
                 (0.6000001, 0.75),
             ),
             Option(
@@ -112,7 +112,7 @@ PREDICTIONS = (
             ),
             Option(
                 "about 1",
-                "It would be a nice balance. It is reached where P = (H + G)/G, here with 17 ranks.",
+                "Both would then cost the same. That happens at P = (H + G)/G, here with 17 ranks.",
                 (0.9, 1.1),
             ),
             Option(

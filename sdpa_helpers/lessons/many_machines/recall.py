@@ -21,9 +21,10 @@ def _keys_of_a_slice() -> str:
     return told[tuple(seen)]
 
 
-def _times_smaller() -> float:
-    """Keys and values of 32 heads against those of 8."""
-    return np.zeros((2, 32, 5, 3)).size / np.zeros((2, 8, 5, 3)).size
+def _heads_for_a_quarter() -> int:
+    """How many heads of keys and values take a quarter of the memory of 32."""
+    whole = np.zeros((2, 32, 5, 3)).nbytes
+    return next(heads for heads in (4, 8, 16) if 4 * np.zeros((2, heads, 5, 3)).nbytes == whole)
 
 
 QUESTIONS = (
@@ -64,23 +65,15 @@ QUESTIONS = (
     Recalled(
         Prediction(
             "smaller_by_sharing",
-            "Lesson 08. When do 32 query heads send, and store, a quarter of the keys and values?",
+            "Lesson 08. 32 query heads share heads of keys and values. With how many of those does the cache shrink to "
+            "a quarter?",
             (
-                Option(
-                    "with 4 heads of keys and values",
-                    "That is an eighth: 4 of 32.",
-                    8.0,
-                ),
-                Option("with 8 heads of keys and values", "Four query heads share each: 8 of 32.", 4.0),
-                Option(
-                    "with heads a quarter as wide",
-                    "That would be a quarter, too, but of the queries as well, and with other scores.",
-                    1.0,
-                ),
+                Option("4", "Eight query heads would share each of them, and the cache would be an eighth."),
+                Option("8", "Four query heads share each, so a quarter of the keys and values is left."),
+                Option("16", "That is half of them. Two query heads would share each."),
             ),
-            measured="{:g} times fewer",
         ),
-        _times_smaller,
+        _heads_for_a_quarter,
     ),
 )
 

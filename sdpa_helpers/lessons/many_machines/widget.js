@@ -187,7 +187,7 @@ const presetOf = (given, { tflops, link }) => given.hardware.findIndex(known => 
 function controlsOf(given, move, moveRates) {
   const along = (name, label, stops, write) => slider({ name, label, high: stops.length - 1, write: i => write(stops[i]) }, move(name));
   return {
-    model: choice({ name: "model", label: "model", options: given.models.map(({ name, source }, i) => [i, `${name}: ${source}`]) }, move("model")),
+    model: choice({ name: "model", label: "model", options: given.models.map((known, i) => [i, `${known.name} (${known.heads}/${known.kv_heads} heads)`]) }, move("model")),
     length: along("length", "tokens n", given.lengths, whole), devices: along("devices", "devices P", given.counts, whole),
     rates: choice({ name: "rates", label: "rates of", options: [...given.hardware.map(({ name }, i) => [i, name]), [-1, "your own"]] }, moveRates),
     tflops: along("tflops", "computing", given.allTflops, x => `${whole(x)} TFLOP/s`), link: along("link", "link, one direction", given.links, x => `${whole(x)} GB/s`),
