@@ -31,7 +31,7 @@ CARD = CheatCard(
     formulas=(
         "scores = *s* QK^{T}:  *s* = 1, 1/√d_{k}, 1/d_{k}, or learned",
         "QK-norm:  *g* · (q/|q|) · (k/|k|),  *g* learned",
-        "guessing among 16 pairs:  1/16 + 15/16 · 1/16 = 12%",
+        "guessing a pair:  1/16 + 15/16 · 1/16 = 12%; the most frequent value: 19%",
     ),
     shapes=(
         ("Q", "questions of a list", "(4, d_k)"),
@@ -40,8 +40,8 @@ CARD = CheatCard(
         ("tuning", "losses: rates × seeds", "(11, 3)"),
     ),
     remember=(
-        "Without a scale the model learned less and less as d_{k} grew, at every learning rate that was tried.",
-        "1/√d_{k} was good enough everywhere and the best nowhere: QK-norm was sooner in 12 of 12 settings.",
+        "Without a scale the model learned less and less as d_{k} grew, even at the best learning rate that was tried.",
+        "1/√d_{k} was good enough everywhere and the fastest nowhere: QK-norm was sooner in 12 of 12 settings.",
         "1/d_{k} can become as sharp as it likes: queries and keys grow.",
         "A scale changes which learning rate fits. Compare tuned arms, or do not compare.",
         "Tune on some seeds, report on others, and give an interval.",

@@ -95,9 +95,9 @@ QUESTIONS = (
         1,
         "What does the argument for √d_{k} assume, and what if it does not hold?",
         "Independent coordinates with mean 0 and variance 1; the variance is then exactly d_{k}, whatever the "
-        "distribution, even for small d_{k}. At d_{k} = 64 the variance becomes <c75.alike:,.0f> if coordinates "
-        "correlate by 0.5, and <c122.means_1:.0f> if all means are 1. Trained queries and keys keep none of these "
-        "promises, so the argument is about the start of training.",
+        "distribution, even for small d_{k}. At d_{k} = 64 the variance is 1,072 if coordinates correlate by 0.5 "
+        "(measured: <c75.alike:,.0f>), and 192 if all means are 1 (<c122.means_1:.0f>). Trained "
+        "queries and keys keep none of these promises, so the argument is about the start of training.",
         Claimed(74),
         (74, 75, 122, "not_the_limit_theorem"),
     ),

@@ -123,7 +123,7 @@ QUESTIONS = (
         "lookup, tuned, SGD at d_{k} = 512 gets <root:.0%> right with 1/√d_{k} and <none:.0%> without a scale; and "
         "QK-norm is clearly sooner than 1/√d_{k} in <won:.0f> of <settings:.0f> settings.",
         Tempted("10_does_scaling_matter", "another_rate", "1/√dₖ"),
-        ("10_does_scaling_matter, An untuned comparison lies", "10_does_scaling_matter, What came out", 109),
+        ("10_does_scaling_matter, One learning rate for all?", "10_does_scaling_matter, What came out", 109),
         _experiment,
     ),
 )
