@@ -6,8 +6,8 @@
 Leaving the block ends them: at its end, by an error, by an interrupted cell. Where the kernel itself is restarted or
 killed, each of them notices and ends by itself (`rank_process.py`).
 
-They are forks of one helper process, which imports torch once (a "forkserver"); a fork of the kernel, with its
-threads, could hang. This module needs no torch.
+They are forks of one helper process (a "forkserver"), which imports torch once and stays as long as the kernel does. A
+fork of the kernel itself, with its threads, could hang. This module needs no torch.
 """
 
 import contextlib
