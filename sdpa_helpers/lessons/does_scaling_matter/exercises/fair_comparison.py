@@ -5,7 +5,7 @@ import numpy as np
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only
 from sdpa_helpers.checking.products import Factor, Option, Products
 
-PROMPT = """`fair_comparison(tuning, evaluation)`: what may be reported of each arm.
+PROMPT = """`fair_comparison(tuning, evaluation)`: the number that you may report for each arm.
 
 - `tuning`, shape `(arms, rates, tuning_seeds)`: accuracies of the tuning runs.
 - `evaluation`, shape `(arms, rates, seeds)`: accuracies with other seeds.
@@ -240,7 +240,7 @@ EXERCISE = Exercise(
         )[:, 0],
     ),
     hints=(
-        "Two questions, two arrays: which rate, and how good is it? Which array may answer which?",
+        "There are two questions: which rate, and how good is it? Which of the two arrays may answer which question?",
         "`tuning.mean(axis=-1)` has a row for each arm. The place of its largest number is the arm's rate.",
         "To take one entry from each row: `means[np.arange(len(chosen)), chosen]`.",
     ),

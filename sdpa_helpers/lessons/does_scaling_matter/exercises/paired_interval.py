@@ -8,9 +8,9 @@ from sdpa_helpers.checking.products import Factor, Option, Products
 PROMPT = """`paired_interval(found, other, picked, level=0.95)`: a bootstrap interval of the difference between two arms that share their seeds.
 
 - `found`, `other`, shape `(n_seeds,)`: what came out for each seed, of one arm and of the other.
-- `picked`, shape `(draws, n_seeds)`: integers. Each row is one resample: the seeds drawn, with replacement. (They are handed over so that nothing here is random.)
+- `picked`, shape `(draws, n_seeds)`: integers. Each row is one resample: the seeds drawn, with replacement. (You are given them, so nothing in your function is random.)
 - `level`: the share of the resamples that the interval should hold.
-- Returns an array `[low, high]`: take the difference `found − other` seed by seed, its mean in every resample, and of these means the middle share `level`, by `np.quantile`.
+- Returns an array `[low, high]`. Take the difference `found − other` seed by seed, and its mean in every resample. The interval holds the middle share `level` of these means; `np.quantile` finds its ends.
 
 Example: {inputs:1}. The differences are `1` and `3`, the means `1`, `2` and `3`, and half of these lie in the middle: {result:1}.
 """

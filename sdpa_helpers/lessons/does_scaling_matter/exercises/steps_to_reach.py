@@ -7,12 +7,12 @@ from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = """`steps_to_reach(steps, accuracy, level)`: how many steps each run needed.
 
-- `steps`, shape `(looks,)`: when one looked, in training steps or thousands of them: numbers in rising order.
-- `accuracy`, shape `(..., looks)`: what was seen then, for each run; numbers from 0 to 1.
+- `steps`, shape `(looks,)`: when the accuracy was measured, in training steps or thousands of steps. The numbers rise.
+- `accuracy`, shape `(..., looks)`: what was measured then, for each run. Numbers from 0 to 1.
 - `level`: a number from 0 to 1.
 - Returns an array of shape `(...)`, or one number for one run: the **first** of the steps at which the accuracy was at least `level`. NaN for a run that never got there.
 
-Example: {inputs:1}. The run is there at step 20, though it falls back: the answer is {result:1}.
+Example: {inputs:1}. The run gets there at step 20, although it falls back later: the answer is {result:1}.
 """
 
 

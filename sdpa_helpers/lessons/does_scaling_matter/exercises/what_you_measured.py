@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criterion
 from sdpa_helpers.checking.small_inputs import number
 
-PROMPT = """`what_you_measured()`: the table of lesson 10 has no $d_k = 48$. Measure it. In a cell of your own, with at least five seeds that nobody has used (20 and above):
+PROMPT = """`what_you_measured()`: the table of lesson 10 has no $d_k = 48$. Measure it, in a cell of your own, with at least five seeds that the lesson has not used (20 and above):
 
 ```python
 from sdpa_helpers.lessons import does_scaling_matter as lesson
@@ -13,9 +13,9 @@ from sdpa_helpers.lessons import does_scaling_matter as lesson
 lesson.rerun(lesson.Arm(48, "1", "Adam"), rate=0.01, seeds=range(20, 25))
 ```
 
-This trains five models in a few seconds, and returns the percentage of right answers for each. Do it three times: as it stands; with the scale `"1/√dₖ"`; and with that scale at ten times the learning rate, `rate=0.1`.
+This trains five models in a few seconds, and returns the percentage of right answers for each. Do it three times: as it stands, then with the scale `"1/√dₖ"`, and then with that scale at ten times the learning rate, `rate=0.1`.
 
-Return `(no_scale, scaled, scaled_too_fast)`, the three **means over your seeds**, in percent. Each is worth a point if it lies where runs of other seeds have put it: within four standard errors of a mean of five.
+Return `(no_scale, scaled, scaled_too_fast)`, the three **means over your seeds**, in percent. Each earns a point if it agrees with runs of forty other seeds, to within four standard errors of a mean of five.
 """
 
 
