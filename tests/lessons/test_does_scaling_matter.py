@@ -91,7 +91,7 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was(tmp_path, monkeypatch):
 
 
 def test_a_rerun_agrees_with_itself_and_not_with_another_arm():
-    again = pytest.importorskip("sdpa_helpers.lessons.does_scaling_matter.slice")
+    again = pytest.importorskip("sdpa_helpers.lessons.does_scaling_matter.experiments")
     arm, other = arms.Arm(64, "1", "Adam"), arms.Arm(64, "1/√dₖ", "Adam")
     assert again.agrees(results.accuracies(arm), arm)
     assert not again.agrees(results.accuracies(other), arm)

@@ -27,7 +27,7 @@ __getattr__, __all__ = offer(
             "sooner",
             "steps_to_90",
         ),
-        "lessons.does_scaling_matter.slice": ("agrees", "first_weights", "rerun", "some_lists"),
+        "lessons.does_scaling_matter.experiments": ("agrees", "first_weights", "rerun", "some_lists"),
         "lessons.does_scaling_matter.tables": ("predictions_table", "verdicts_table"),
         "lessons.does_scaling_matter.widget": ("explore_arms",),
     },
