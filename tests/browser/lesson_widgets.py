@@ -58,7 +58,7 @@ class WidgetsNotebook:
         """Run the panels' cells, and wait until they live."""
         for lesson in CELLS:
             self.lab.run_cell(self.cell(lesson))
-            self.output(lesson).locator(".panel svg").wait_for()
+            self.output(lesson).locator(".panel svg").first.wait_for()
             self.begins[lesson] = self.output(lesson).locator(".say").inner_text().split("\n")[0]
 
     def fresh(self, lesson: str) -> Any:

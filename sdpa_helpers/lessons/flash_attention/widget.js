@@ -26,6 +26,7 @@ const TILES_STYLE = `${TOUCH_STYLE}
 .swatch.masked { background: linear-gradient(45deg, color-mix(in srgb, var(--ink) 42%, var(--paper)) 50%, transparent 50%), repeating-linear-gradient(45deg, color-mix(in srgb, var(--ink) 42%, var(--paper)) 0 1.4px, transparent 1.4px 5px); }
 .bar { display: flex; height: 20px; border: 1.2px solid var(--ink); } .bar span { transition: width 300ms; } .bar .allowed { background: color-mix(in srgb, var(--ink) 42%, var(--paper)); } .bar .vain { background: repeating-linear-gradient(45deg, color-mix(in srgb, var(--ink) 42%, var(--paper)) 0 1.4px, transparent 1.4px 6px); }
 .sums { display: grid; grid-template-columns: 1fr auto; gap: 4px 0; margin: 0; } .sums dt, .sums dd { margin: 0; padding-bottom: 3px; border-bottom: 1px solid var(--line); } .sums dd { font-weight: 600; text-align: right; }
+.runs { display: flex; flex-wrap: wrap; gap: 8px; }
 .quiet { font-size: 12.5px; color: var(--soft); } .say { margin-top: 12px; } .say p { margin: 0; }
 @media (prefers-reduced-motion: reduce) { .strip, .bar span { transition: none; } .run { display: none; } }
 @container (max-width: 700px) { .both { grid-template-columns: minmax(0, 1fr); } .tiles { padding: 12px; } }`;
@@ -157,6 +158,7 @@ function board(n, painted) {
 function fillTiles(panel, given, model) {
   const { presets, sizes } = given, settings = shared(given, model, ["mask", "size"], () => show());
   const told = reactive("In tiles of {size} × {size2:text}, {skipped} of {all:text} are skipped. The kernel computes {computed} of {pairs:text} pairs, {vain} of them in vain, and moves {bytes} bytes.");
+  const start = { mask: given.mask, size: given.size };
   const set = change => { stop(); settings.set(change); show(); };
   const painting = board(given.tokens, mask => set({ mask }));
   const tile = slider({ name: "size", label: "rows and columns of a tile", high: sizes.length - 1, write: i => `${sizes[i]} × ${sizes[i]}` }, size => set({ size: Number(size) }));
@@ -200,11 +202,12 @@ function fillTiles(panel, given, model) {
   const frame = make("div", { className: "frame" }, make("div", { className: "side top", textContent: "keys →" }), make("div", { className: "side left", textContent: "← queries" }), painting.element);
   const runs = choose("▶ Run the kernel", run);
   runs.className = "run";
+  const again = choose("Start again", () => set(start));
   const counts = make("div", { className: "counts" }, tile.element,
     make("div", { className: "kinds" }, ...counted.flatMap(([name, place]) => [make("span", { className: `swatch ${name}` }), place, make("span", { textContent: said[name] })])),
     make("div", {}, make("div", { className: "bar" }, ...bar), legend),
     make("dl", { className: "sums" }, ...sums.flatMap(([name, place]) => [make("dt", { textContent: names[name] }), place])),
-    make("div", { className: "quiet", textContent: `${given.tokens} tokens, d = ${given.width}, float16. Click, drag, or use arrows, space and T.` }), make("div", {}, runs));
+    make("div", { className: "quiet", textContent: `${given.tokens} tokens, d = ${given.width}, float16. Click, drag, or use arrows, space and T.` }), make("div", { className: "runs" }, runs, again));
   panel.append(make("p", { className: "title", textContent: given.title }), make("div", { className: "tries" }, ...buttons.map(([, button]) => button)),
     make("div", { className: "both" }, frame, counts), told.element);
   show();
