@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
+from sdpa_helpers.checking.exercise import (
+    Case,
+    Example,
+    Exercise,
+    Invariant,
+    WrongAnswer,
+    read_only_strided,
+    redraw,
+)
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.checking.standard_cases import one_of_each
@@ -275,6 +283,16 @@ def _rising(rng, rows, n):
     return np.cumsum(rng.uniform(0.2, 1.2, size=(rows, n)), axis=-1) - 2.0
 
 
+def _normal(rng, shape, block, size=2.0):
+    """Scores at random, of which some row has its largest well after the first block, where there are several."""
+
+    def rises(scores, _block):
+        rest = scores[..., block:]
+        return not rest.size or bool((rest.max(axis=-1) > scores[..., :block].max(axis=-1) + 0.5).any())
+
+    return redraw(rng, lambda rng: (size * rng.normal(size=shape), block), rises)
+
+
 def _up_and_down(rng):
     """Rows up to ±1000: one falls, one rises, one lies low."""
     low, high = -1000.0 + rng.normal(size=7), 1000.0 + rng.normal(size=7)
@@ -283,7 +301,7 @@ def _up_and_down(rng):
 
 
 def _far_below(rng):
-    return np.array([[-800.0], [-20000.0], [-2000.0]]) + 2 * rng.normal(size=(3, 5)), 2
+    return np.array([[-800.0], [-20000.0], [-2000.0]]) + _normal(rng, (3, 5), 2)[0], 2
 
 
 def _hidden(rng):
@@ -303,7 +321,7 @@ def _some_empty(rng):
 
 
 def _drawn(rng, rows, n):
-    return 2 * rng.normal(size=(rows, n)), 2
+    return _normal(rng, (rows, n), 2)
 
 
 def _sums_to_one(inputs, weights):
@@ -339,7 +357,7 @@ EXERCISE = Exercise(
             points=2,
             says="Seven scores in blocks of three: 3, 3 and 1.",
         ),
-        Case("one score at a time", lambda rng: (3 * rng.normal(size=(2, 5)), 1)),
+        Case("one score at a time", lambda rng: _normal(rng, (2, 5), 1, 3.0)),
         Case(
             "one block for everything",
             lambda rng: (2 * rng.normal(size=(4, 3)), 20),
@@ -347,7 +365,7 @@ EXERCISE = Exercise(
         ),
         Case(
             "batch and heads, strided, read-only",
-            lambda rng: (read_only_strided(3 * rng.normal(size=(2, 3, 4, 5))), 2),
+            lambda rng: (read_only_strided(_normal(rng, (2, 3, 4, 5), 2, 3.0)[0]), 2),
         ),
         Case(
             "scores of ±1000",
@@ -369,18 +387,18 @@ EXERCISE = Exercise(
         Case("rows of nothing but −∞", _some_empty, says="There is nothing to attend to: zeros."),
         Case(
             "all sizes equal",
-            lambda rng: (2 * rng.normal(size=(3, 3, 3)), 2),
+            lambda rng: _normal(rng, (3, 3, 3), 2),
             says="Three axes of length 3: no error tells that an axis is not the one it should be.",
         ),
         Case(
             "a long row",
-            lambda rng: (2 * rng.normal(size=(2, 23)), 5),
+            lambda rng: _normal(rng, (2, 23), 5),
             says="23 scores in blocks of five: the sum has to survive five blocks.",
         ),
         *one_of_each(_drawn, rows=4, n=5),
         Case(
             "a batch of one",
-            lambda rng: (2 * rng.normal(size=(1, 2, 4)), 3),
+            lambda rng: _normal(rng, (1, 2, 4), 3),
             says="An axis of length 1 is an axis like any other: it stays.",
         ),
     ),

@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
+from sdpa_helpers.checking.exercise import (
+    Case,
+    Example,
+    Exercise,
+    Invariant,
+    WrongAnswer,
+    read_only_strided,
+    redraw,
+)
 from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.checking.standard_cases import one_of_each
 from sdpa_helpers.lessons.flash_attention.exercises.tile_factors import (
@@ -177,24 +185,43 @@ def _qkv(rng, n_q, n_k, d_k, d_v, *batch):
     return Q, K, rng.normal(size=(*batch, n_k, d_v))
 
 
+def _tiled(rng, sizes, block_q, block_k, *is_causal):
+    """Queries, keys and values on which it shows whether sum and output are rescaled."""
+    return redraw(rng, lambda rng: (*_qkv(rng, *sizes), block_q, block_k, *is_causal), _rises)
+
+
+def _rises(Q, K, V, block_q, block_k, is_causal=False):
+    """Whether it shows, where there are several tiles of keys."""
+    inputs = Q, K, V, block_q, block_k, is_causal
+    right = tiled_attention(*inputs)
+    return K.shape[-2] <= block_k or all(np.abs(f(*inputs) - right).max() > 0.05 for f in NOT_RESCALED)
+
+
+NOT_RESCALED = tuple(map(option, ("sum-not-rescaled", "output-not-rescaled", "nothing-rescaled")))
+
+
 def _rows_far_apart(rng):
-    """Scaled scores near ±1000 in some rows, near 0 in others; with key 4 the larger ones come late."""
+    """Scaled scores near ±1000 in some rows, near 0 in others; they rise and fall by 1900 from tile to tile."""
     Q, K, V = _qkv(rng, 7, 5, 4, 3)
-    Q[[1, 4]] *= 1200.0
-    Q[0], Q[2] = [2000.0, 0, 0, 0], [-2000.0, 0, 0, 0]
-    K[:, 0] = [0.9, 1.0, 1.05, 0.95, 1.1]
+    Q[1] *= 1200.0
+    Q[0], Q[2], Q[4] = [2000.0, 0, 0, 0], [-2000.0, 0, 0, 0], [3000.0, 0, 0, 0]
+    K[:, 0] = [0.9, 1.0, -0.95, -1.0, 1.1]
     return Q, K, V, 3, 2
 
 
 def _far_below(rng):
     """All scaled scores of a query near −800, −2000 or −20,000."""
-    Q, K, V = _qkv(rng, 5, 7, 4, 3)
-    Q[:, 0], K[:, 0] = np.array([-800.0, -2000, -20000, -800, -2000]) * 2, 1.0
-    return Q, K, V, 2, 3, True
+
+    def draw(rng):
+        Q, K, V = _qkv(rng, 5, 7, 4, 3)
+        Q[:, 0], K[:, 0] = np.array([-800.0, -2000, -20000, -800, -2000]) * 2, 1.0
+        return Q, K, V, 2, 3, True
+
+    return redraw(rng, draw, _rises)
 
 
 def _drawn(rng, n_q, n_k, d_k, d_v):
-    return *_qkv(rng, n_q, n_k, d_k, d_v), 2, 3
+    return _tiled(rng, (n_q, n_k, d_k, d_v), 2, 3)
 
 
 EXERCISE = Exercise(
@@ -210,45 +237,45 @@ EXERCISE = Exercise(
     cases=(
         Case(
             "tiles that fit",
-            lambda rng: (*_qkv(rng, 6, 10, 5, 4), 3, 2),
+            lambda rng: _tiled(rng, (6, 10, 5, 4), 3, 2),
             says="Compare with softmax(QKᵀ/√d_k)V without tiles: is each row the same?",
         ),
         Case(
             "last tiles that are smaller",
-            lambda rng: (*_qkv(rng, 7, 11, 4, 3), 3, 4),
+            lambda rng: _tiled(rng, (7, 11, 4, 3), 3, 4),
             points=2,
             says="Seven queries by three: 3, 3, 1. Eleven keys by four: 4, 4, 3.",
         ),
         Case(
             "one tile for everything",
-            lambda rng: (*_qkv(rng, 5, 9, 11, 13), 20, 30),
+            lambda rng: _tiled(rng, (5, 9, 11, 13), 20, 30),
             says="Blocks larger than both lengths: one tile.",
         ),
-        Case("one score a tile", lambda rng: (*_qkv(rng, 3, 5, 4, 2), 1, 1)),
+        Case("one score a tile", lambda rng: _tiled(rng, (3, 5, 4, 2), 1, 1)),
         Case(
             "batch and heads, strided, read-only",
-            lambda rng: (*map(read_only_strided, _qkv(rng, 5, 7, 3, 4, 2, 3)), 2, 3),
+            lambda rng: (*map(read_only_strided, _tiled(rng, (5, 7, 3, 4, 2, 3), 2, 3)[:3]), 2, 3),
         ),
         Case(
             "causal, square tiles",
-            lambda rng: (*_qkv(rng, 9, 9, 5, 4), 3, 3, True),
+            lambda rng: _tiled(rng, (9, 9, 5, 4), 3, 3, True),
             points=2,
             says="Query i sees the keys 0 to i, counted from the first query and the first key, not from those of the tile.",
         ),
         Case(
             "causal, more keys than queries",
-            lambda rng: (*_qkv(rng, 5, 11, 4, 3, 2), 2, 3, True),
+            lambda rng: _tiled(rng, (5, 11, 4, 3, 2), 2, 3, True),
             says="Top-left: query 0 sees key 0 alone, and the last keys are seen by no query.",
         ),
         Case(
             "causal, more queries than keys, tall tiles",
-            lambda rng: (*_qkv(rng, 11, 5, 4, 3), 4, 2, True),
+            lambda rng: _tiled(rng, (11, 5, 4, 3), 4, 2, True),
             points=2,
             says="Tiles of four queries and two keys: the diagonal crosses two of them side by side.",
         ),
         Case(
             "causal, wide tiles",
-            lambda rng: (*_qkv(rng, 10, 13, 3, 4), 2, 5, True),
+            lambda rng: _tiled(rng, (10, 13, 3, 4), 2, 5, True),
             says="Tiles of two queries and five keys: the diagonal stays in one for a while.",
         ),
         Case(
@@ -272,14 +299,14 @@ EXERCISE = Exercise(
         ),
         Case(
             "all sizes equal",
-            lambda rng: (*_qkv(rng, 3, 3, 3, 3, 3, 3), 3, 3),
+            lambda rng: _tiled(rng, (3, 3, 3, 3, 3, 3), 3, 3),
             says="Batch, heads, queries, keys, widths and blocks are all 3: here no error tells that an axis is not the one it should "
             "be.",
         ),
         *one_of_each(_drawn, only=("n_q", "n_k", "d_k", "d_v"), n_q=5, n_k=4, d_k=3, d_v=6),
         Case(
             "a batch of one",
-            lambda rng: (*_qkv(rng, 3, 4, 2, 5, 1), 2, 3),
+            lambda rng: _tiled(rng, (3, 4, 2, 5, 1), 2, 3),
             says="An axis of length 1 is an axis like any other: it stays.",
         ),
     ),

@@ -33,6 +33,10 @@ def tiles_to_visit(n_q, n_k, block_q, block_k, is_causal):
     return whole, masked, skipped
 
 
+Sizes = tuple[int, int, int, int]
+"""n_q, n_k, block_q, block_k."""
+
+
 class _Tile(NamedTuple):
     """Queries from top to before bottom, keys from left to before right; where it stands among the tiles."""
 
@@ -171,16 +175,9 @@ def _row_by_row(n_q, n_k, block_q, block_k, is_causal):
     return whole, visited - whole, rows * columns - visited
 
 
-def _case(
-    name: str, *between: tuple[int, int], is_causal: bool = True, points: float = 1, says: str = ""
-) -> Case:
-    """Numbers drawn between these, both ends included."""
-    return Case(
-        name,
-        lambda rng: (*(int(rng.integers(low, high + 1)) for low, high in between), is_causal),
-        points,
-        says,
-    )
+def _case(name: str, *sizes: Sizes, is_causal: bool = True, points: float = 1, says: str = "") -> Case:
+    """One of these settings: chosen so that a wrong answer passes with all of them or with none."""
+    return Case(name, lambda rng: (*sizes[rng.integers(len(sizes))], is_causal), points, says)
 
 
 EXERCISE = Exercise(
@@ -194,68 +191,80 @@ EXERCISE = Exercise(
     reference=tiles_to_visit,
     section="5. Tiles that nobody needs",
     cases=(
-        Case(
+        _case(
             "square tiles that fit",
-            lambda rng: (b := int(rng.integers(3, 7)), 6 * b, 6 * b)[1:] + (b, b, True),
+            (18, 18, 3, 3),
+            (30, 30, 5, 5),
+            (36, 36, 6, 6),
+            (42, 42, 7, 7),
+            (66, 66, 11, 11),
             says="Six by six tiles: those on the diagonal need a mask, those above it are skipped.",
         ),
-        Case(
+        _case(
             "square tiles, the last ones smaller",
-            lambda rng: (b := int(rng.integers(3, 7)), 5 * b + 2, 5 * b + 2)[1:] + (b, b, True),
+            (17, 17, 3, 3),
+            (32, 32, 6, 6),
+            (33, 33, 6, 6),
+            (34, 34, 6, 6),
+            says="Five full tiles a row and a smaller one.",
         ),
         _case(
             "no mask",
-            (20, 30),
-            (31, 45),
-            (3, 5),
-            (6, 9),
+            (25, 39, 5, 9),
+            (25, 41, 3, 6),
+            (26, 37, 3, 9),
+            (26, 38, 5, 7),
+            (28, 38, 4, 6),
             is_causal=False,
             says="Without `is_causal` every query sees every key.",
         ),
-        Case(
+        _case(
             "tall tiles",
-            lambda rng: (w := int(rng.integers(2, 5)), 23 * w + 1, 23 * w + 1)[1:] + (4 * w, w, True),
+            (49, 49, 12, 3),
+            (49, 49, 16, 4),
+            (41, 41, 8, 2),
             points=2,
             says="Four times as many queries as keys in a tile: the diagonal crosses four side by side.",
         ),
-        Case(
+        _case(
             "wide tiles",
-            lambda rng: (h := int(rng.integers(2, 5)), 23 * h + 1, 23 * h + 1)[1:] + (h, 4 * h, True),
+            (45, 45, 4, 16),
+            (41, 41, 2, 8),
+            (51, 51, 2, 8),
             points=2,
             says="Four times as many keys as queries in a tile: one tile holds the diagonal of four blocks of queries.",
         ),
-        Case(
+        _case(
             "tiles that share no measure",
-            lambda rng: (40 + int(rng.integers(5)), 40 + int(rng.integers(5)), 5, 7, True),
+            (41, 39, 5, 7),
+            (43, 38, 5, 7),
+            (44, 41, 5, 7),
+            (45, 40, 5, 7),
+            (46, 39, 5, 7),
             points=2,
+            says="Five queries and seven keys a tile: the diagonal crosses each of them elsewhere.",
         ),
         _case(
             "more keys than queries",
-            (13, 17),
-            (40, 50),
-            (4, 4),
-            (3, 3),
+            (13, 46, 4, 3),
+            (15, 41, 4, 3),
+            (15, 43, 4, 3),
+            (17, 43, 4, 3),
             says="Query 0 sees key 0 alone, however many keys there are.",
         ),
-        _case("more queries than keys", (40, 50), (13, 17), (3, 3), (4, 4)),
-        Case(
-            "one query a tile",
-            lambda rng: (11 + int(rng.integers(5)), 11 + int(rng.integers(5)), 1, 3, True),
-        ),
-        Case(
-            "one key a tile",
-            lambda rng: (11 + int(rng.integers(5)), 11 + int(rng.integers(5)), 3, 1, True),
-        ),
-        _case("one tile", (5, 9), (5, 9), (10, 20), (10, 20)),
+        _case("more queries than keys", (40, 17, 3, 4), (42, 13, 3, 4), (46, 17, 3, 4), (47, 17, 3, 4)),
+        _case("one query a tile", (15, 13, 1, 3), (16, 14, 1, 3), (17, 16, 1, 3), (18, 17, 1, 3)),
+        _case("one key a tile", (11, 12, 3, 1), (13, 17, 3, 1), (14, 16, 3, 1), (16, 18, 3, 1)),
+        _case("one tile", (7, 5, 13, 13), (7, 7, 17, 17), (9, 6, 13, 13), (9, 9, 10, 10)),
         _case(
             "one query",
-            (1, 1),
-            (11, 19),
-            (4, 7),
-            (2, 3),
+            (1, 13, 4, 3),
+            (1, 17, 4, 2),
+            (1, 18, 5, 3),
+            (1, 19, 7, 3),
             says="While decoding with top-left: query 0 sees key 0 alone.",
         ),
-        _case("one key", (11, 19), (1, 1), (2, 3), (4, 7)),
+        _case("one key", (11, 1, 3, 5), (12, 1, 2, 5), (13, 1, 3, 7), (17, 1, 2, 4)),
     ),
     wrong=(
         WrongAnswer(
