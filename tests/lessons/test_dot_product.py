@@ -1,6 +1,7 @@
 """Lesson 01: its experiments against independent computations, its figures for what a reader needs."""
 
 import math
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -136,6 +137,7 @@ def test_models_that_learned_nothing_favour_no_word():
     np.testing.assert_array_equal(weights, lesson.weights_of_random_models(n_words=7, asks=5))
 
 
+@cache
 def pictures() -> dict[str, Picture]:
     scores = Q @ K.T
     weights = np.stack([soft(row) for row in scores])
@@ -154,7 +156,10 @@ def pictures() -> dict[str, Picture]:
     }
 
 
-@pytest.mark.parametrize("name", pictures())
+NAMES = ("products", "view", "angle", "dot and cosine", "matrix", "rules", "hull", "turn")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_figures_are_titled_labelled_described_and_small(name):
     picture = pictures()[name]
     for ax in picture.figure.axes:
@@ -174,6 +179,7 @@ def test_sketches_say_in_words_what_they_show(draw):
 
 def test_alt_texts_carry_the_numbers():
     drawn = pictures()
+    assert set(drawn) == set(NAMES)
     assert "score, is 1.50" in drawn["products"].alt
     assert "at 60 degrees scores 2.50" in drawn["angle"].alt
     assert "at 100 degrees scores −0.17" in drawn["angle"].alt

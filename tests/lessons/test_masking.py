@@ -1,6 +1,7 @@
 """Lesson 05: its experiments against independent computations, its figures for what a reader needs."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -247,6 +248,7 @@ def test_the_gradient_is_the_limit_of_moving(needs):
         np.testing.assert_array_equal(by_page, by_helper)
 
 
+@cache
 def pictures() -> dict[str, Picture]:
     weights = lesson.row_by_misuse(S, CAUSAL)
     influence = {name: np.triu(np.ones((6, 6)), k=k) for name, k in (("some thing", 1), ("no leak", 9))}
@@ -263,7 +265,10 @@ def pictures() -> dict[str, Picture]:
     }
 
 
-@pytest.mark.parametrize("name", pictures())
+NAMES = ("weights", "masks", "alignment", "conventions", "future", "decoding", "influence")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_figures_are_titled_labelled_described_and_small(name):
     picture = pictures()[name]
     for ax in picture.figure.axes:
@@ -276,6 +281,7 @@ def test_figures_are_titled_labelled_described_and_small(name):
 
 def test_alt_texts_carry_the_numbers():
     drawn = pictures()
+    assert set(drawn) == set(NAMES)
     assert "fears: 0.16, 0.68, 0.16, 0.00, 0.00" in drawn["weights"].alt
     assert "causal x----/xx---/xxx--/xxxx-/xxxxx" in drawn["masks"].alt
     assert "Bottom right: xxxx-/xxxxx" in drawn["alignment"].alt
