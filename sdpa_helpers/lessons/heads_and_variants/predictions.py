@@ -81,7 +81,7 @@ PREDICTIONS = (
             ),
             Option(
                 "it stays the same",
-                "Both vectors turn by the same angle, and the angle between them is what counts.",
+                "In each plane both vectors turn by the same angle, and the angle between them is what counts.",
                 "the same",
             ),
             Option(

@@ -29,7 +29,7 @@ CARD = CheatCard(
     ),
     remember=(
         "The queries stay, the keys and values travel: *P* steps, *P* − 1 hops, and the result is exact.",
-        "A step lasts as long as its busiest rank. Contiguous pieces waste nearly all that a causal mask saves.",
+        "A step lasts as long as its busiest rank. Contiguous pieces waste most of what a causal mask saves.",
         "Ring and all-gather send the same bytes; the ring holds less and sends while it computes.",
         "Ulysses sends less per rank with more ranks, up to the number of heads. Shared keys favor the ring.",
         "Work grows like *n*², messages like *n*: below some thousand tokens one device is faster.",
