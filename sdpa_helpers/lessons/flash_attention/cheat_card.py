@@ -32,9 +32,9 @@ CARD = CheatCard(
         ("kept", "for the backward pass", "O, LSE"),
     ),
     remember=(
-        "The state is right for any number that is subtracted. The maximum only keeps the exponentials in range.",
+        "The state is right whatever number you subtract. The maximum only keeps the exponentials in range.",
         "Merging is associative, and its order does not matter: over tiles, over pieces of a cache, over machines.",
-        "A tile that nobody sees is skipped, one that all see needs no mask. Only the others look at single pairs.",
+        "A tile that no query sees is skipped, and one that is seen whole needs no mask. Only the rest look at pairs.",
         "The same FLOPs, fewer bytes, no approximation. On an H100 the rest is overlap: loads, products and exp.",
         "Test with scores near −200, the largest score last, an empty row, and a comparison that NaN cannot pass.",
     ),

@@ -6,7 +6,7 @@ from sdpa_helpers.show.predict import Option, Prediction
 PREDICTIONS = (
     Prediction(
         "when_a_larger_score_comes",
-        "You have added up exponentials of the scores 1, 3 and 2, each minus the largest, 3. Now the score 5 arrives, so 5 has to be subtracted from all of them. By what do you multiply the sum that you have?",
+        "You have added up exponentials of the scores 1, 3 and 2, each minus the largest, 3. Now the score 5 arrives, so 5 has to be subtracted from all of them. What do you multiply your sum by?",
         (
             Option(
                 "about 0.14",
@@ -15,7 +15,7 @@ PREDICTIONS = (
             ),
             Option(
                 "about 7.4",
-                "That is e^{5 − 3}, the factor in the other direction. Subtracting more makes each exponential smaller.",
+                "That is e^{5 − 3}, the factor for the other direction. Subtracting more makes each exponential smaller.",
                 (7.3, 7.5),
             ),
             Option(
@@ -24,7 +24,7 @@ PREDICTIONS = (
                 0.6,
             ),
             Option(
-                "no factor does it",
+                "no single factor will do",
                 "Each term changes by its own amount, but all by the same factor.",
                 "no factor",
             ),
@@ -53,7 +53,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "share_of_the_second_half",
-        "One query attended to two halves of the keys separately. The first half has LSE = 2, the second LSE = 2 + ln 3. Which share of the merged output does the second half get?",
+        "One query attended to two halves of the keys separately. The first half has LSE = 2, the second LSE = 2 + ln 3. What share of the merged output does the second half get?",
         (
             Option("0.5", "Half of the keys, but not half of the sum of exponentials."),
             Option(
@@ -73,7 +73,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "tiles_with_a_mask_inside",
-        "16 tokens with a causal mask, cut into tiles of 4 × 4. In how many of the 16 tiles must the kernel look at single pairs?",
+        "16 tokens with a causal mask, cut into tiles of 4 × 4. In how many of the 16 tiles must the kernel look at individual pairs?",
         (
             Option(
                 "4",
@@ -139,11 +139,11 @@ PREDICTIONS = (
     ),
     Prediction(
         "share_of_the_peak",
-        "H100, d = 128. Suppose the matrix products run at their peak, the exponentials at theirs, and they take turns. What share of the peak is left for attention?",
+        "H100, d = 128. Suppose the matrix products run at their peak, the exponentials at theirs, and they take turns. What share of the peak can attention reach?",
         (
             Option(
                 "about 99%",
-                "One exponential to 512 FLOPs sounds like nothing. But the two are done by different units, and that of exp is about 250 times as slow.",
+                "One exponential to 512 FLOPs sounds like nothing. But the two are done by different units, and the one for exp is about 250 times as slow.",
                 (95.0, 100.0),
             ),
             Option("about 80%", "That would take an exp unit twice as fast.", (78.0, 82.0)),

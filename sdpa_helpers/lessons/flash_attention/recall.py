@@ -35,16 +35,17 @@ QUESTIONS = (
     Recalled(
         Prediction(
             "readings_of_keys",
-            "Lesson 06. 4,096 tokens in tiles of 128 query rows: how often are K and V read from memory?",
+            "Lesson 06. 4,096 tokens in tiles of 128 query rows: how many times are K and V read from memory?",
             (
                 Option(
-                    "1", "That takes one tile with all queries. Here each tile of queries needs all keys."
+                    "1",
+                    "That would take one tile with all queries. Here each tile of queries needs all keys.",
                 ),
                 Option(
                     "32", "There are 4,096 / 128 = 32 tiles of queries, and each reads all keys and values."
                 ),
                 Option("128", "That is the number of rows in a tile: they share one reading."),
-                Option("4,096", "Then every query would read them for itself.", 4096),
+                Option("4,096", "That would be so if every query read them for itself.", 4096),
             ),
         ),
         readings_of_keys,

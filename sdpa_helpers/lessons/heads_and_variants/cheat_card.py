@@ -19,8 +19,8 @@ CARD = CheatCard(
     ),
     remember=(
         "`reshape` alone gives the right shape and mixes tokens: cut the width, then move the axis.",
-        "Sharing keys and values changes neither scores nor softmax. It shrinks the cache by the group.",
-        "A cache changes no result. With one query, `is_causal=True` shows it key 0 only.",
+        "Sharing keys and values changes neither scores nor softmax. It shrinks the cache by the size of a group.",
+        "A cache changes no result. With one query, `is_causal=True` shows it only key 0.",
         "A `mask_mod` decides who is seen, a `score_mod` changes the score. A sink lets rows sum to less than 1.",
         "Linear attention keeps a state of fixed size, which fills up. The delta rule can overwrite what is in it.",
     ),

@@ -52,7 +52,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "reach_of_three_windows",
-        "A window of 4: each token sees itself and the 3 before it. With three such layers on top of each other, "
+        "A window of 4: each token sees itself and the 3 before it. With three such layers stacked, "
         "how many tokens can influence the last output?",
         (
             Option(
@@ -60,7 +60,7 @@ PREDICTIONS = (
                 "That is the reach of a single layer. The second one reads what the first has gathered.",
                 4,
             ),
-            Option("10", "Each layer looks 3 tokens further back: 3 · 3, and the token itself.", 10),
+            Option("10", "Each layer looks 3 tokens farther back: 3 · 3, and the token itself.", 10),
             Option("12", "That is 3 · 4. But each window shares a token with the one below.", 12),
             Option(
                 "64",
@@ -71,7 +71,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "both_later_in_the_text",
-        "The query stands at position 5, the key at position 2. Both move 1,000 positions further. What becomes of "
+        "The query stands at position 5, the key at position 2. Both move 1,000 positions to the right. What happens to "
         "their score?",
         (
             Option(
@@ -94,7 +94,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "tokens_until_the_state_is_smaller",
-        "A head of width 64. From how many tokens on is a cache of keys and values larger than the state of linear "
+        "A head of width 64. At how many tokens does a cache of keys and values become larger than the state of linear "
         "attention, *S* and *z*?",
         (
             Option(

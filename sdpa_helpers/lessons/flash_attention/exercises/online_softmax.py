@@ -451,7 +451,7 @@ EXERCISE = Exercise(
             "nothing-rescaled",
             _option("nothing-rescaled"),
             "Nothing is rescaled when the maximum rises, neither the sum nor the exponentials of earlier blocks. A row "
-            "then adds up to 1, with weights that favour early keys.",
+            "then adds up to 1, with weights that favor early keys.",
         ),
         WrongAnswer(
             "no-maximum-subtracted",

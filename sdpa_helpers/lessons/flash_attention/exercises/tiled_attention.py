@@ -460,7 +460,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "mask-inverted",
             option("mask-inverted"),
-            "The mask is inverted: with `is_causal` query i sees the keys up to i, and you show it those from i on.",
+            "The mask is inverted: with `is_causal` query i sees the keys up to i, and you show it those from i onward.",
         ),
         WrongAnswer(
             "aligned-lower-right",

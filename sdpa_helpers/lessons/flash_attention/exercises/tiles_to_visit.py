@@ -9,7 +9,7 @@ from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = r"""`tiles_to_visit(n_q, n_k, block_q, block_k, is_causal)`: how many tiles a kernel has, sorted by what it has to do with them.
 
-- Tiles have `block_q` queries and `block_k` keys; the last of a row or column may be smaller. Four whole numbers from 1 on.
+- Tiles have `block_q` queries and `block_k` keys; the last of a row or column may be smaller. All four are whole numbers, at least 1.
 - With `is_causal`, query $i$ sees the keys $j \le i$, both counted from the first.
 - Returns a tuple of three whole numbers, `(whole, masked, skipped)`: in how many tiles every query sees every key, so that no mask is needed; in how many some pairs are seen and some are not; and in how many nothing is seen.
 

@@ -74,6 +74,6 @@ EXERCISE = Exercise(
         "Go through it with x of shape (2, 4) and two heads, and write down each shape. Then ask of each reshape which "
         "numbers it puts next to each other.",
         "With one head, or with one token, the code is right. What do two heads and two tokens change?",
-        "Line 11 joins the heads without swapping tokens and heads back. Use two tokens, two heads, and unit matrices.",
+        "Line 11 joins the heads without swapping tokens and heads back. Use two tokens, two heads, and identity matrices.",
     ),
 )

@@ -35,7 +35,7 @@ def _features(x):
 def _made(value):
     """(softmax's weight, linear attention's weight) of the first key, or why there are none."""
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise Misses("no-query-and-keys", "two things are asked for: the query and the keys")
+        raise Misses("no-query-and-keys", "return two things: the query and the keys")
     try:
         q, K = (
             finite(part, name, (axes, axes), 30.0).astype(np.float64)
@@ -147,7 +147,7 @@ EXERCISE = Exercise(
     ),
     hints=(
         "φ is positive everywhere and nearly 0 for negative numbers. Which dot products does it get most wrong?",
-        "Two negative coordinates make a positive product. For φ the match of −20 with −5 is e⁻²⁰ · e⁻⁵: as good as "
+        "Two negative coordinates make a positive product. For φ the match of −20 with −5 is e⁻²⁰ · e⁻⁵: next to "
         "nothing.",
         "`q = [1, -20]`, the first key along the negative axis, the second, as long, along the positive one.",
     ),

@@ -490,7 +490,7 @@ EXERCISE = Exercise(
         _wrong(
             MEANING,
             "mask-inverted",
-            "The mask is the wrong way round: here True means that this query MAY attend to "
+            "The mask is the wrong way around: here True means that this query MAY attend to "
             "this key, as in torch's fused call. `nn.MultiheadAttention` means the opposite.",
         ),
         _wrong(MEANING, "mask-ignored"),
