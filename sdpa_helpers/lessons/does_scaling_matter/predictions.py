@@ -46,7 +46,7 @@ PREDICTIONS = (
             ),
             Option(
                 "1/dₖ",
-                "A smaller scale makes smaller gradients, and wants a larger step. At 10, 1/√d_{k} has long diverged.",
+                "A smaller scale makes smaller gradients, and needs a larger step. At 10, 1/√d_{k} has long diverged.",
             ),
         ),
         after="Whoever compares the two at one learning rate can get either result. Dots are single seeds. Note how wide "
@@ -86,7 +86,7 @@ PREDICTIONS = (
     Prediction(
         "does_adam_help",
         "Adam divides every step by the size of the gradient, so a tiny gradient moves a weight as far as a large one. "
-        "Without a scale, at d_{k} = 512, who ends higher?",
+        "Without a scale, at d_{k} = 512, which of the two ends higher?",
         (
             Option(
                 "Adam",
@@ -101,7 +101,7 @@ PREDICTIONS = (
                 "Against what we registered: SGD ends a few points higher. Neither is any good.",
             ),
         ),
-        after="At d_{k} = 16 it is the other way round: there Adam is ahead.",
+        after="At d_{k} = 16 it is the other way around: there Adam is ahead.",
     ),
     Prediction(
         "can_it_be_sharp",
@@ -181,7 +181,7 @@ PREDICTIONS = (
             Option(
                 "12",
                 "At the start every sharp weight is sharp by accident, and mostly wrong. A smaller scale takes "
-                "that back until queries and keys know each other.",
+                "that back until queries and keys have learned to match.",
                 right=12,
             ),
         ),

@@ -47,7 +47,7 @@ def all_asked() -> tuple[Asked, ...]:
 
 
 def chosen(lesson: str = "", count: int | None = None, seed: int | None = None) -> tuple[Asked, ...]:
-    """The whole deck or one lesson's, or so many of it by chance, from easy to hard.
+    """The whole deck or one lesson's, or so many of it at random, from easy to hard.
 
     Raises:
         ValueError: no lesson begins like that, or `count` is below 1.
@@ -99,7 +99,7 @@ def trap_in(asked: Asked) -> str:
         says = next((mistake.says for mistake in wrong if mistake.name == trap.wrong), "")
         return says and f"The check of `{trap.exercise}` knows it: “{marked(says)}”"
     prediction, option = option_of(trap)
-    return f"Asked “{prediction.question}”, to answer “{option.text}”. {option.because}"
+    return f"“{prediction.question}” It is tempting to answer “{option.text}”. {option.because}"
 
 
 _VERDICTS = {

@@ -31,7 +31,7 @@ QUESTIONS = (
         "Why does it take queries, keys *and* values?",
         "A query says what a position looks for, a key what it is found by, and a value what it hands over. With "
         "separate projections a model can match on one thing and pass on another. Queries and keys have to be "
-        "equally wide, keys and values equally many; the width of the values is free.",
+        "equally wide, and there are as many keys as values; the width of the values is free.",
         Mistaken("attention", "keys-used-as-values"),
         (65, 67),
     ),
@@ -39,7 +39,7 @@ QUESTIONS = (
         "shapes",
         "01_dot_product",
         0,
-        "Q is (n_{q}, d_{k}), K is (n_{k}, d_{k}), V is (n_{k}, d_{v}). What shape has everything else?",
+        "Q is (n_{q}, d_{k}), K is (n_{k}, d_{k}), V is (n_{k}, d_{v}). What shape does everything else have?",
         "Scores and weights are (n_{q}, n_{k}), one row for each query. The output is (n_{q}, d_{v}): as many rows "
         "as there are queries, as wide as a value. Leading axes such as batch and heads are carried along.",
         Claimed(116),

@@ -34,7 +34,7 @@ QUESTIONS = (
         "flash-saves",
         "07_flash_attention",
         1,
-        "What does FlashAttention save, and what does it not?",
+        "What does FlashAttention save, and what doesn't it?",
         "It computes the same function, up to rounding, and never stores the n × n matrix: measured, the memory of "
         "its algorithm grows with n to the power <c161.tiled_exponent:.2f>, the formula's with "
         "<c161.textbook_exponent:.2f>. The products stay, so the time still grows like n². What makes it fast is "
@@ -58,11 +58,11 @@ QUESTIONS = (
         "merge",
         "07_flash_attention",
         2,
-        "Two kernels have attended to one half of the keys each. How do you join their outputs?",
+        "Two kernels have each attended to half of the keys. How do you join their outputs?",
         "Each half has to hand over its LSE, the logarithm of its sum of exponentials. Part a gets the share "
         "exp(LSE_{a} − LSE), part b the share exp(LSE_{b} − LSE), where LSE is the logarithm of both sums "
-        "together. An average would be off by <c132.keys_averaged:.2f> in our example. An empty half has an LSE of "
-        "−∞, and so no share.",
+        "together. A plain average would be off by <c132.keys_averaged:.2f> in our example. An empty half has an LSE "
+        "of −∞, and so no share.",
         Mistaken("merge", "plain-average"),
         ("merge", "07_flash_attention, One number: the LSE", 132),
     ),
@@ -121,7 +121,7 @@ QUESTIONS = (
         "Tune the learning rate of every arm with the same budget, on seeds that you do not report: a scale "
         "changes which rate fits. Write down beforehand what would count as a result, and give intervals. In our "
         "lookup, tuned, SGD at d_{k} = 512 gets <root:.0%> right with 1/√d_{k} and <none:.0%> without a scale; and "
-        "QK-norm is clearly sooner than 1/√d_{k} in <won:.0f> of <settings:.0f> settings.",
+        "QK-norm gets to 90% clearly sooner than 1/√d_{k} in <won:.0f> of <settings:.0f> settings.",
         Tempted("10_does_scaling_matter", "another_rate", "1/√dₖ"),
         ("10_does_scaling_matter, One learning rate for all?", "10_does_scaling_matter, What came out", 109),
         _experiment,

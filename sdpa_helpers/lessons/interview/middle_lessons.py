@@ -186,7 +186,7 @@ QUESTIONS = (
         "share",
         "06_complexity",
         1,
-        "At which length does attention dominate a transformer layer?",
+        "At what length does attention dominate a transformer layer?",
         "In FLOPs at *n* = 6 d_{model}, for an MLP four times as wide and no causal mask: <c97.crossover:,.0f> "
         "tokens for a model as wide as 12,288. At 4,096 tokens its share is <c97.large:.0%> there, and "
         "<c97.small:.0%> in a model of width 768. Bytes hurt sooner than FLOPs.",

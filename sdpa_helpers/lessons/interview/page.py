@@ -15,7 +15,7 @@ def as_page() -> str:
         f"# Interview: {len(asked)} questions about attention",
         "",
         "From easy to hard. Answer aloud before you unfold: an answer takes two to four sentences. Beneath each one "
-        "you find where it is measured, and the trap: what an article says, or what code with the mistake is told. "
+        "you find where it is measured, and the trap: what an article says, or what the check says to a wrong answer. "
         "The numbers are those of the [ledger](ledger.md), or computed; `make interview` writes this page again, and "
         "a test compares.",
         "",

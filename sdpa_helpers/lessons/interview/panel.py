@@ -15,7 +15,7 @@ NOTE = "Run this cell, and the questions come one at a time."
 
 
 def interview(count: int | None = None, lesson: str = "", *, seed: int | None = None) -> "Interview":
-    """Ask what interviews ask: everything from easy to hard, or `count` questions by chance. Nothing is graded or kept.
+    """Ask what interviews ask: everything from easy to hard, or `count` questions at random. Nothing is graded or kept.
 
     Args:
         count: how many; all of them by default.

@@ -18,8 +18,8 @@ CARD = CheatCard(
     "Many machines",
     formulas=(
         "out = exp(lse_{a} − lse) · out_{a} + exp(lse_{b} − lse) · out_{b}",
-        "ring, all-gather: (*P* − 1)/*P* · *n G* (*d*_{k} + *d*_{v}) bytes per number",
-        "Ulysses: (*P* − 1)/*P*^{2} · *n* (*H* + *G*) (*d*_{k} + *d*_{v})",
+        "ring, all-gather: (*P* − 1)/*P* · *n G* (*d*_{k} + *d*_{v}) numbers",
+        "Ulysses: (*P* − 1)/*P*^{2} · *n* (*H* + *G*) (*d*_{k} + *d*_{v}) numbers",
         "zigzag: rank *r* holds chunks *r* and 2*P* − 1 − *r*",
     ),
     shapes=(
@@ -32,7 +32,7 @@ CARD = CheatCard(
         "A step lasts as long as its busiest rank. Contiguous pieces waste most of what a causal mask saves.",
         "Ring and all-gather send the same bytes; the ring holds less and sends while it computes.",
         "Ulysses sends less per rank with more ranks, up to the number of heads. Shared keys favor the ring.",
-        "Work grows like *n*², messages like *n*: below some thousand tokens one device is faster.",
+        "Work grows like *n*², messages like *n*: below a few thousand tokens one device is faster.",
     ),
     picture=draw,
 )

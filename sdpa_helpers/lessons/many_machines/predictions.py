@@ -69,7 +69,7 @@ PREDICTIONS = (
             Option("3", "After three hops a block has been with all four ranks, and the last one keeps it."),
             Option(
                 "4",
-                "There are four steps, one for each block. But after the last step nobody needs the blocks any more.",
+                "There are four steps, one for each block. But after the last step nobody needs the blocks anymore.",
             ),
             Option(
                 "12",
@@ -132,7 +132,7 @@ PREDICTIONS = (
     ),
     Prediction(
         "from_which_length_it_pays",
-        "Of the lengths 2^{4}, 2^{5}, 2^{6}, …: from which one on are eight of these H100s in a ring faster than one?",
+        "Of the lengths 2^{4}, 2^{5}, 2^{6}, …, which is the first at which eight of these H100s in a ring beat one?",
         (
             Option(
                 "16 tokens",
@@ -160,7 +160,7 @@ PREDICTIONS = (
     Prediction(
         "zigzag_with_documents",
         "Eight documents of random lengths fill the sequence, and four ranks hold it in zigzag. How many times as long "
-        "as with a fair share does it take?",
+        "does it take as with a fair share?",
         (
             Option(
                 "1.0",
@@ -187,13 +187,13 @@ PREDICTIONS = (
     ),
     Prediction(
         "bytes_of_the_backward_ring",
-        "Keys and values have two bytes a number. How many times the bytes of the forward pass does the ring send in the "
+        "Keys and values have two bytes per number. How many times the bytes of the forward pass does the ring send in the "
         "backward pass?",
         (
             Option("1", "The keys and values go around again. But their gradients travel as well."),
             Option(
                 "2",
-                "Keys and values, and as many gradients. That would be right if the gradients had two bytes a number.",
+                "Keys and values, and as many gradients. That would be right if the gradients had two bytes per number.",
             ),
             Option("3", "Two bytes again, and four for the gradients, which are sums of many parts."),
             Option("4", "That is forward and backward together."),

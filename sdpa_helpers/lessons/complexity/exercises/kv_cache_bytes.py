@@ -134,7 +134,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "queries-kept-too",
             _cache(lambda n, layers, heads, width, size: 3 * n * layers * heads * width * size),
-            "You kept queries as well. A query is used once, when its token is written; and is not needed again.",
+            "You kept queries as well. A query is used once, when its token is written, and never again.",
         ),
         WrongAnswer(
             "length-squared",

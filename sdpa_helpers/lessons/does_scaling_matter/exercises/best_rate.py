@@ -190,7 +190,7 @@ EXERCISE = Exercise(
         Case(
             "four rates tie",
             _tied,
-            says="Of rates that tie, the smallest is asked for; rates come in any order.",
+            says="Of rates that tie, the smallest counts; rates come in any order.",
         ),
         Case("one bad seed", _outlier, says="The mean counts every seed, the unlucky ones too."),
         Case("no rate is left", _nothing_left, says="If every rate has a diverged run, return NaN."),
@@ -246,12 +246,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "first-of-a-tie",
             _answer(pick=lambda rates, values: rates[values.argmin()]),
-            "Of rates that tie you return the one that stands first. The smallest is asked for.",
+            "Of rates that tie you return the one that stands first. Return the smallest.",
         ),
         WrongAnswer(
             "largest-of-a-tie",
             _answer(pick=lambda rates, values: rates[values == values.min()].max()),
-            "Of rates that tie you return the largest. The smallest is asked for.",
+            "Of rates that tie you return the largest. Return the smallest.",
         ),
         WrongAnswer(
             "a-place-not-a-rate",

@@ -205,7 +205,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "last-of-a-tie",
             _answer(choose=lambda means: means.shape[-1] - 1 - means[..., ::-1].argmax(axis=-1)),
-            "Of rates that tie you took the last. The first is asked for.",
+            "Of rates that tie you took the last. Take the first.",
         ),
         WrongAnswer(
             "tuning-runs-reported",
@@ -225,7 +225,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "median-reported",
             _answer(report=lambda tuning, evaluation: np.median(evaluation, axis=-1)),
-            "You report the median over seeds. The mean is asked for.",
+            "You report the median over seeds. Report the mean.",
         ),
     ),
     also_right=(

@@ -142,7 +142,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "the-other-way-round",
             _answer(difference=lambda found, other: other - found),
-            "This is other − found. The interval of found − other is asked for.",
+            "This is the interval of other − found. Subtract the other way around.",
         ),
         WrongAnswer(
             "sizes-of-differences",
@@ -179,12 +179,12 @@ EXERCISE = Exercise(
         WrongAnswer(
             "sums-not-means",
             _answer(summary=lambda drawn: drawn.sum(axis=1)),
-            "You added the differences of each resample up. Their mean is asked for.",
+            "You added up the differences of each resample. Take their mean.",
         ),
         WrongAnswer(
             "medians-not-means",
             _answer(summary=lambda drawn: np.median(drawn, axis=1)),
-            "You took the median of each resample. Its mean is asked for.",
+            "You took the median of each resample. Take its mean.",
         ),
         WrongAnswer(
             "tails-twice-too-large",

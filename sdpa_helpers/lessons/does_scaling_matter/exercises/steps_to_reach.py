@@ -197,7 +197,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "the-last-time",
             _answer(which=_last),
-            "This is the last look at which the run is there. The first is asked for.",
+            "This is the last look at which the run is there. Return the first.",
         ),
         WrongAnswer(
             "how-often",
@@ -209,7 +209,7 @@ EXERCISE = Exercise(
             lambda steps, accuracy, level: np.where(
                 (accuracy[..., -1] >= level), steps[_from_then_on(accuracy >= level)], np.nan
             ),
-            "This is the step from which on the run stays at the level. The first time counts, even if it falls back.",
+            "This is the step after which the run stays at the level. The first time counts, even if it falls back.",
         ),
         WrongAnswer(
             "never-is-the-first-look",
@@ -225,7 +225,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "never-is-infinity",
             _answer(never=lambda steps: np.inf),
-            "Infinity is a fair name for never, but NaN is asked for.",
+            "Infinity is a fair name for never, but the prompt says NaN.",
         ),
         WrongAnswer(
             "never-is-zero",

@@ -36,13 +36,13 @@ def what_you_measured():
 
 def _three(value: Any) -> tuple[float, float, float]:
     if not isinstance(value, tuple | list) or len(value) != 3:
-        raise Misses("not-three-numbers", "three numbers are asked for, as a tuple")
+        raise Misses("not-three-numbers", "return three numbers, as a tuple")
     try:
         a, b, c = (number(part, "a mean", 0.0, 100.0) for part in value)
     except ValueError as error:
         raise Misses("not-three-numbers", "one of the three is no percentage", str(error)) from None
     if max(a, b, c) <= 1:
-        raise Misses("shares-not-percent", "all three are at most 1: shares, where percentages are asked for")
+        raise Misses("shares-not-percent", "all three are at most 1: these are shares, not percentages")
     return a, b, c
 
 

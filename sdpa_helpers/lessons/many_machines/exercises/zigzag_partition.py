@@ -237,7 +237,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "owner-of-each-position",
             _owners,
-            "You returned the rank of each position. It is the other way round: for each rank, its positions.",
+            "You returned the rank of each position. It is the other way around: for each rank, its positions.",
         ),
         WrongAnswer(
             "numbers-of-chunks",
