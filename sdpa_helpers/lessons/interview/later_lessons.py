@@ -121,7 +121,7 @@ QUESTIONS = (
         "Tune the learning rate of every arm with the same budget, on seeds that you do not report: a scale "
         "changes which rate fits. Write down beforehand what would count as a result, and give intervals. In our "
         "lookup, tuned, SGD at d_{k} = 512 gets <root:.0%> right with 1/√d_{k} and <none:.0%> without a scale; and "
-        "QK-norm gets to 90% clearly sooner than 1/√d_{k} in <won:.0f> of <settings:.0f> settings.",
+        "QK-norm gets there clearly sooner than 1/√d_{k} in <won:.0f> of <settings:.0f> settings.",
         Tempted("10_does_scaling_matter", "another_rate", "1/√dₖ"),
         ("10_does_scaling_matter, One learning rate for all?", "10_does_scaling_matter, What came out", 109),
         _experiment,
