@@ -18,8 +18,8 @@ grade: $(READY)  ## the grader's demo: grade tests/submissions into build/grades
 notebooks: $(READY)  ## write solutions/ and exercises/ from their definitions, execute and store every notebook
 	@$(BIN)/python -m sdpa_helpers.classroom.authoring
 
-minutes: $(READY)  ## compute how long each track of a lesson takes, and write it into the lesson's head
-	@$(BIN)/python -m sdpa_helpers.lessons.tracks
+minutes: $(READY)  ## write minutes and neighbors into each lesson's head, the map in lesson 00 and the README's table
+	@$(BIN)/python -m sdpa_helpers.classroom.course_map
 
 ledger: $(READY)  ## compute every claim of the ledger again and write docs/ledger.md
 	@$(BIN)/python -m sdpa_helpers.lessons.ledger_page

@@ -17,10 +17,11 @@ import pytest
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
 from sdpa_helpers.classroom.authoring import as_text, make, solved
+from sdpa_helpers.classroom.course_map import with_head_line, with_map, with_neighbors, with_table
 from sdpa_helpers.classroom.rubrics import model_answers
 from sdpa_helpers.lessons.exercise_notebook import METADATA, STUB, answer_cell, exercise_notebook
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
-from sdpa_helpers.lessons.tracks import COLLAPSED, FOLDED, sizes_of, track_of_cells, with_minutes
+from sdpa_helpers.lessons.tracks import COLLAPSED, FOLDED, sizes_of, track_of_cells
 
 COURSE = Path(__file__).parents[1]
 EXECUTED = sorted([*(COURSE / "notebooks").glob("*.ipynb"), *(COURSE / "solutions").glob("*.ipynb")])
@@ -157,9 +158,22 @@ def test_a_stored_question_folds_its_answer(lesson):
 
 
 @FROM_00_ON
-def test_a_lesson_says_how_long_its_tracks_take(lesson):
+def test_a_lesson_says_how_long_its_tracks_take_and_what_its_neighbors_are(lesson):
     cells = read(COURSE / "notebooks" / f"{lesson}.ipynb").cells
-    assert cells[0].source == with_minutes(cells[0].source, cells), "run `make minutes`"
+    assert cells[0].source == with_head_line(lesson, cells), "run `make minutes`"
+    assert cells[-1].source == with_neighbors(lesson, cells[-1].source), "run `make minutes`"
+
+
+def test_the_map_and_the_readme_have_every_lesson_of_the_registry():
+    cells = read(COURSE / "notebooks" / "00_start_here.ipynb").cells
+    (mapped,) = [cell.source for cell in cells if cell.id == "map"]
+    assert mapped == with_map(mapped), "run `make minutes`"
+    readme = (COURSE / "README.md").read_text(encoding="utf-8")
+    assert readme == with_table(readme, COURSE), "run `make minutes`"
+    for text, folder in ((mapped, ""), (readme, "notebooks/")):
+        assert all(f"]({folder}{lesson}.ipynb) | " in text for lesson in LESSONS)
+    with pytest.raises(ValueError, match="one table of lessons was expected, there are 0"):
+        with_map("no table")
 
 
 @FROM_00_ON

@@ -43,6 +43,8 @@ class ExerciseSheet:
     """The notebook, e.g. "01_dot_product"."""
     title: str
     """The lesson's title, e.g. "The dot product"."""
+    question: str
+    """What the lesson answers, one sentence; the map in lesson 00 and the README's table show it."""
     notes: str
     """What holds for all its exercises, in Markdown."""
     exercises: tuple[Exercise | WrittenExercise, ...]
@@ -62,7 +64,7 @@ def sheet_of(lesson: str) -> ExerciseSheet:
     home = f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises"
     page = importlib.import_module(home)
     exercises = tuple(importlib.import_module(f"{home}.{name}").EXERCISE for name in page.NAMES)
-    return ExerciseSheet(lesson, page.TITLE, page.NOTES.strip(), exercises)
+    return ExerciseSheet(lesson, page.TITLE, page.QUESTION, page.NOTES.strip(), exercises)
 
 
 @cache

@@ -2,18 +2,13 @@
 
 A heading cell that is tagged "deeper" or "claims" begins such a section: it and all cells down to the next heading of
 the same or a higher level. JupyterLab and Notebook 7 show its heading alone until the reader opens it. How long a
-track takes is computed from its cells, and written into the lesson's head: `python -m sdpa_helpers.lessons.tracks`.
+track takes is computed from its cells; `make minutes` writes it into the lesson's head.
 """
 
 import math
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
-
-import nbformat
-
-from sdpa_helpers.lessons.places import course_root
 
 Track = Literal["core", "deeper", "claims"]
 Cells = Sequence[Mapping[str, Any]]
@@ -31,7 +26,6 @@ _HEADING = re.compile(r"(#{1,6}) ")
 _ASKS = re.compile(r"^[^#\n]*\blesson\.predict\(", re.MULTILINE)
 _RECALLS = re.compile(r"^[^#\n]*\blesson\.recall\(", re.MULTILINE)
 _LINK = re.compile(r"\]\([^)]*\)")
-_HEAD = re.compile(r"\*\*\d+ minutes\*\*(?: · folded: \d+ \w+(?:, \d+ \w+)*)?")
 
 
 class Size(NamedTuple):
@@ -90,39 +84,13 @@ def sizes_of(cells: Cells) -> dict[Track, Size]:
     return {name: size_of(some) for name, some in of.items() if some}
 
 
+def whole_minutes(size: Size) -> int:
+    """Its minutes as a lesson's head says them: rounded up."""
+    return math.ceil(size.minutes)
+
+
 def minutes_in_words(cells: Cells) -> str:
     """What a lesson's head says: "**28 minutes** · folded: 21 deeper, 7 claims"; whole minutes, rounded up."""
-    minutes = {name: math.ceil(size.minutes) for name, size in sizes_of(cells).items()}
+    minutes = {name: whole_minutes(size) for name, size in sizes_of(cells).items()}
     folded = ", ".join(f"{minutes[name]} {name}" for name in FOLDED if name in minutes)
     return f"**{minutes['core']} minutes**" + (f" · folded: {folded}" if folded else "")
-
-
-def with_minutes(head: str, cells: Cells) -> str:
-    """A lesson's first text, with the minutes that its cells give.
-
-    Raises:
-        ValueError: it has no place for them.
-    """
-    told, places = _HEAD.subn(minutes_in_words(cells), head)
-    if places != 1:
-        raise ValueError(f"the lesson's first cell needs **… minutes** once; it has it {places} times")
-    return told
-
-
-def main() -> None:
-    """Write the minutes into the head of every lesson, and print what each track takes."""
-    for path in sorted((course_root() / "notebooks").glob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
-        first = notebook.cells[0]
-        before, first.source = first.source, with_minutes(first.source, notebook.cells)
-        if first.source != before:
-            path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
-        told = (
-            f"{name} {math.ceil(s.minutes)} min, {s.words} words, {s.cells} cells"
-            for name, s in sizes_of(notebook.cells).items()
-        )
-        print(f"{path.stem}: {'; '.join(told)}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

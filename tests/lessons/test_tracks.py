@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdpa_helpers.lessons.tracks import minutes_in_words, size_of, sizes_of, track_of_cells, with_minutes
+from sdpa_helpers.lessons.tracks import minutes_in_words, size_of, sizes_of, track_of_cells
 
 
 def text(source, *tags):
@@ -47,8 +47,3 @@ def test_minutes_come_from_words_code_and_questions():
 
 def test_the_head_says_whole_minutes_rounded_up():
     assert minutes_in_words(LESSON) == "**5 minutes** · folded: 1 deeper, 3 claims"
-    head = with_minutes(LESSON[0]["source"], LESSON)
-    assert head.endswith("**5 minutes** · folded: 1 deeper, 3 claims · [exercises](x)")
-    assert with_minutes(head, LESSON) == head
-    with pytest.raises(ValueError, match="once; it has it 0 times"):
-        with_minutes("# 03", LESSON)

@@ -1,0 +1,127 @@
+"""For authors: what the course says about its own lessons, written from their registry and their cells.
+
+The minutes and the neighbors in a lesson's head and at its end, the map in lesson 00, and the README's table. A new
+lesson is entered in the registry alone: `make minutes` does the rest.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.lessons.registry import LESSONS, sheet_of
+from sdpa_helpers.lessons.tracks import minutes_in_words, sizes_of, whole_minutes
+
+FIRST = "00_start_here"
+FIRST_TITLE, FIRST_QUESTION = "Start here", "How does this course work?"
+
+_MINUTES = re.compile(r"^.*\*\*\d+ minutes\*\*.*$", re.MULTILINE)
+_ROWS = re.compile(r"(?<=\|---\|---\|\n)(?:\|.*\n)+")
+_README_ROWS = re.compile(r"(?<=\| lesson \| what it answers \| core \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
+
+
+def title_of(lesson: str) -> str:
+    """A lesson's number and title, e.g. "06 What attention costs"."""
+    return f"{lesson[:2]} {FIRST_TITLE if lesson == FIRST else sheet_of(lesson).title}"
+
+
+def before_and_after(lesson: str) -> tuple[str, str]:
+    """The links to the lessons before and after one, in Markdown; "" at an end of the course."""
+    course = (FIRST, *LESSONS)
+    place = course.index(lesson)
+    before = f"[← {title_of(course[place - 1])}]({course[place - 1]}.ipynb)" if place else ""
+    last = place + 1 == len(course)
+    return before, "" if last else f"next: [{title_of(course[place + 1])} →]({course[place + 1]}.ipynb)"
+
+
+def head_line(lesson: str, cells: list[NotebookNode]) -> str:
+    """The line under a lesson's title: what came before, the minutes of each track, the exercises, what is next."""
+    before, after = before_and_after(lesson)
+    exercises = "" if lesson == FIRST else f"[exercises](../exercises/{lesson}.ipynb)"
+    return " · ".join(filter(None, (before, minutes_in_words(cells), exercises, after)))
+
+
+def with_head_line(lesson: str, cells: list[NotebookNode]) -> str:
+    """A lesson's first text, with its head line as it is today; ValueError where it has no place for it."""
+    told, places = _MINUTES.subn(lambda _: head_line(lesson, cells), cells[0].source)
+    if places != 1:
+        raise ValueError(f"{lesson}: its first cell needs one line with **… minutes**; it has {places}")
+    return told
+
+
+def with_neighbors(lesson: str, last: str) -> str:
+    """A lesson's last text; its last line leads to the lessons before and after."""
+    text, _, line = last.rpartition("\n")
+    if not line.startswith(("[", "next: ")):
+        text, line = last + "\n", ""
+    return f"{text}\n{' · '.join(filter(None, before_and_after(lesson)))}"
+
+
+def with_map(text: str) -> str:
+    """The text of lesson 00 that maps the course, with a row for each lesson."""
+    rows = [f"| {title_of(FIRST)} | {FIRST_QUESTION} |"]
+    rows += [f"| [{title_of(lesson)}]({lesson}.ipynb) | {sheet_of(lesson).question} |" for lesson in LESSONS]
+    return _put(_ROWS, rows, text)
+
+
+def with_table(readme: str, root: Path) -> str:
+    """The README, with a row for each lesson: what it answers, and how long its core takes."""
+    questions = {FIRST: FIRST_QUESTION} | {lesson: sheet_of(lesson).question for lesson in LESSONS}
+    rows = [
+        f"| [{title_of(lesson)}](notebooks/{lesson}.ipynb) | {question} | {_core_minutes(root, lesson)} min |"
+        for lesson, question in questions.items()
+    ]
+    return _put(_README_ROWS, rows, readme)
+
+
+def _core_minutes(root: Path, lesson: str) -> int:
+    return whole_minutes(sizes_of(_read(root, lesson).cells)["core"])
+
+
+def _put(place: re.Pattern[str], rows: list[str], text: str) -> str:
+    told, places = place.subn(lambda _: "\n".join(rows) + "\n", text + "\n")
+    if places != 1:
+        raise ValueError(f"one table of lessons was expected, there are {places}")
+    return told[:-1]
+
+
+def _path(root: Path, lesson: str) -> Path:
+    return root / "notebooks" / f"{lesson}.ipynb"
+
+
+def _read(root: Path, lesson: str) -> NotebookNode:
+    return nbformat.read(_path(root, lesson), as_version=4)
+
+
+def write_lesson(root: Path, lesson: str) -> NotebookNode:
+    """Write a lesson's head line, its last line and, in lesson 00, the map; returns the notebook."""
+    notebook = _read(root, lesson)
+    if lesson == FIRST:
+        cell = next(cell for cell in notebook.cells if cell.id == "map")
+        cell.source = with_map(cell.source)
+    notebook.cells[-1].source = with_neighbors(lesson, notebook.cells[-1].source)
+    notebook.cells[0].source = with_head_line(lesson, notebook.cells)
+    text = nbformat.writes(notebook) + "\n"
+    if text != _path(root, lesson).read_text(encoding="utf-8"):
+        _path(root, lesson).write_text(text, encoding="utf-8")
+    return notebook
+
+
+def main() -> None:
+    """Write what the lessons and the README say about the course, and print what each track takes."""
+    root = course_root()
+    for lesson in (FIRST, *LESSONS):
+        told = (
+            f"{name} {size.minutes:.0f} min, {size.words} words, {size.cells} cells"
+            for name, size in sizes_of(write_lesson(root, lesson).cells).items()
+        )
+        print(f"{lesson}: {'; '.join(told)}")
+    readme = root / "README.md"
+    readme.write_text(with_table(readme.read_text(encoding="utf-8"), root), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
