@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 _FILE = Path(__file__).with_name("trained_heads.json")
-_TASK = "It is asked for a person, and should answer with what that person drinks."
+_TASK = "It is given a name, and should answer with what that person drinks."
 _LIMIT = "Only the last word asks; the other rows were never used. One small head of one layer, not a language model."
 
 

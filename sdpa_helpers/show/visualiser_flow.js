@@ -50,7 +50,7 @@ function keyScene(layout, r, share) {
 
 function columnHeads({ s, query, key, product, bar, narrow, queryTop }) {
   const y = narrow ? queryTop + 62 : 13, divided = s.scale === "none" && s.temperature === 1 ? "undivided" : `÷ ${nameOfScale(s)}`;
-  const score = ["Σ = score qᵢ·kⱼ", `score ${divided}`, "score + mask", ["e", "^score"]][s.step - 1];
+  const score = [narrow ? "Σ = score" : "Σ = score qᵢ·kⱼ", `score ${divided}`, "score + mask", ["e", "^score"]][s.step - 1];
   return [
     ...(narrow ? [] : [heading("query", query[0], "query qᵢ", "Q")]), heading("key", key[0] - 14, narrow ? "× keys" : "× keys kⱼ", "K", y),
     heading("product", product[0] - 14, "= products", "Q K", y),

@@ -201,13 +201,13 @@ def test_devices_and_rates_by_keyboard_and_by_choice(opened):
     page.get_by_label("devices P").press("ArrowRight")
     assert "Ulysses ends at 32 devices" in page.locator(".say").inner_text()
     assert page.locator(".chart").get_by_text("too few heads").is_visible()
-    page.get_by_label("rates of").select_option("H100, NVLink")
-    page.get_by_label("before each message").press("Home")
+    page.get_by_label("hardware").select_option("H100, NVLink")
+    page.get_by_label("latency of a message").press("Home")
     page.get_by_label("tokens n").press("End")
     assert "and never waits" in page.locator(".say").inner_text()
     assert page.get_by_label("link, one direction").get_attribute("aria-valuetext") == "450 GB/s"
     page.get_by_label("computing").press("Home")
-    assert page.get_by_label("rates of").input_value() == "-1"
+    assert page.get_by_label("hardware").input_value() == "-1"
     assert "your own" in page.locator(".quiet").inner_text()
     page.get_by_label("zigzag").press("Space")
     page.get_by_role("button", name="Start again").click()

@@ -92,7 +92,7 @@ function curveOf(layout, planes, last, distance) {
   const fine = [...Array(8 * last + 1).keys()].map(i => i / 4 - last), now = scoreAt(planes, distance), zero = heightAt(layout, planes, 0);
   const ticks = [-last, -32, 0, 32, last].map(far => word(written(far, 0), distanceAt(layout, last, far), layout.low + 18, "quiet"));
   return [
-    word("the score against the distance n − m", EDGE, layout.top - 14, "quiet start"),
+    word(layout.wide < 340 ? "score against n − m" : "the score against the distance n − m", EDGE, layout.top - 14, "quiet start"),
     stroke("faint", `M${EDGE} ${zero}H${layout.wide - EDGE}`), ...ticks,
     stroke("curve", `M${fine.map(far => at(far, scoreAt(planes, far))).join("L")}`),
     stroke("line", `M${at(distance, now)}V${layout.low + 4}`),

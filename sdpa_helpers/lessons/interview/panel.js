@@ -10,7 +10,7 @@ const INTERVIEW_STYLE = `
 .bar { height: 3px; margin: 6px 0 14px; border-radius: 2px; background: var(--line); } .bar i { display: block; height: 100%; border-radius: 2px; background: var(--mark); transition: width .3s; }
 .question { font-size: 18px; line-height: 1.4; min-height: 2.8em; } .reply:not(:empty) { border-top: 1px solid var(--line); padding-top: 12px; }
 .trap { border-left: 3px dashed var(--out); padding: 1px 0 1px 12px; } .trap b, .seen b { font-weight: 650; } .seen { font-size: 13px; color: var(--soft); } .seen a { color: var(--ink); display: inline-block; min-height: 24px; } .seen a:not(:last-child) { margin-right: 12px; }
-code { font: .9em var(--jp-code-font-family, ui-monospace, monospace); } sub, sup { line-height: 0; } .nav { display: flex; gap: 8px; align-items: center; margin-top: 14px; } .nav button { min-height: 36px; } .nav .main { min-width: 150px; font-weight: 600; border-color: var(--query); } button[aria-disabled=true] { opacity: .5; cursor: default; }
+code { font: .9em var(--jp-code-font-family, ui-monospace, monospace); } sub, sup { line-height: 0; } .nav { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin-top: 14px; } .nav button { min-height: 36px; white-space: nowrap; } .nav .main { min-width: 140px; font-weight: 600; border-color: var(--query); } button[aria-disabled=true] { opacity: .5; cursor: default; }
 .later { animation: later .3s ease-out; } @keyframes later { from { opacity: 0; transform: translateY(4px); } }
 @media (prefers-reduced-motion: reduce) { .later { animation: none; } .bar i { transition: none; } }`;
 

@@ -116,7 +116,7 @@ function curvesOf(picture, counts, wide) {
   const x = i => MARGIN.left + (right - MARGIN.left) * i / (counts.length - 1);
   const y = seconds => CHART_TOP + CHART * (high - Math.log10(seconds)) / (high - low);
   const line = (x1, y1, x2, y2, name) => shape("line", { class: name, x1: x1.toFixed(1), y1: y1.toFixed(1), x2: x2.toFixed(1), y2: y2.toFixed(1) });
-  const parts = [text("time for one layer", 0, 12, "soft")], every = wide < 560 ? 3 : 1;
+  const parts = [text("time for one layer", 0, 12, "soft")], every = wide < 300 ? 9 : wide < 560 ? 3 : 1;
   for (let power = low; power <= high; power += 1) parts.push(line(MARGIN.left, y(10 ** power), right, y(10 ** power), "rule"), text(durationOf(10 ** power), MARGIN.left - 8, y(10 ** power) + 4, "soft end"));
   counts.forEach((count, i) => { if (i % every === 0) parts.push(text(whole(count), x(i), CHART_TOP + CHART + 20, "soft mid")); });
   parts.push(text("devices", (MARGIN.left + right) / 2, CHART_TOP + CHART + 38, "soft mid"), line(MARGIN.left, CHART_TOP + CHART, right, CHART_TOP + CHART, "base"));
@@ -165,10 +165,11 @@ function barsOf({ now, chosen }, wide) {
 }
 
 function legendOf(wide) {
-  const y = BAR_TOP + 3 * BAR_STEP + 8, parts = [], gap = wide < 480 ? 108 : 130;
+  const y = BAR_TOP + 3 * BAR_STEP + 8, parts = [], tight = wide < 340, swatch = tight ? 12 : 18;
+  const places = tight ? [0, 96, 168] : wide < 480 ? [0, 108, 216] : [84, 214, 344];
   [["compute", "computing"], ["exposed", "waiting"], ["hidden", "sending"]].forEach(([name, words], i) => {
-    const x = (wide < 480 ? 0 : 84) + gap * i;
-    parts.push(shape("rect", { class: name, x, y: name === "hidden" ? y - 4 : y - 8, width: 18, height: name === "hidden" ? 5 : 12 }), text(words, x + 25, y + 3, "soft"));
+    const x = places[i];
+    parts.push(shape("rect", { class: name, x, y: name === "hidden" ? y - 4 : y - 8, width: swatch, height: name === "hidden" ? 5 : 12 }), text(words, x + swatch + (tight ? 4 : 7), y + 3, "soft"));
   });
   return parts;
 }
@@ -189,9 +190,9 @@ function controlsOf(given, move, moveRates) {
   return {
     model: choice({ name: "model", label: "model", options: given.models.map((known, i) => [i, `${known.name} (${known.heads}/${known.kv_heads} heads)`]) }, move("model")),
     length: along("length", "tokens n", given.lengths, whole), devices: along("devices", "devices P", given.counts, whole),
-    rates: choice({ name: "rates", label: "rates of", options: [...given.hardware.map(({ name }, i) => [i, name]), [-1, "your own"]] }, moveRates),
+    rates: choice({ name: "rates", label: "hardware", options: [...given.hardware.map(({ name }, i) => [i, name]), [-1, "your own"]] }, moveRates),
     tflops: along("tflops", "computing", given.allTflops, x => `${whole(x)} TFLOP/s`), link: along("link", "link, one direction", given.links, x => `${whole(x)} GB/s`),
-    latency: along("latency", "before each message", given.latencies, x => `${x} µs`), zigzag: kinds.switch({ name: "zigzag", label: "zigzag" }, move("zigzag")),
+    latency: along("latency", "latency of a message", given.latencies, x => `${x} µs`), zigzag: kinds.switch({ name: "zigzag", label: "zigzag" }, move("zigzag")),
   };
 }
 
