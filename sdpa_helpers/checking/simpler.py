@@ -79,13 +79,13 @@ def lengths_of(inputs: Inputs) -> list[int]:
 
 
 def without_the_first_axis(inputs: Inputs) -> Iterator[Inputs]:
-    """The arrays with most axes lose the first, all at the same index."""
+    """The arrays with most axes lose the first, all at the same index; not where one of them has no such index."""
     most = max((value.ndim for value in inputs if isinstance(value, np.ndarray)), default=0)
     if most < 2:
         return
     tall = [isinstance(value, np.ndarray) and value.ndim == most for value in inputs]
-    longest = max(value.shape[0] for value, is_tall in zip(inputs, tall, strict=True) if is_tall)
-    for at in range(min(longest, 4)):
+    lengths = [value.shape[0] for value, is_tall in zip(inputs, tall, strict=True) if is_tall]
+    for at in range(min(max(lengths), 4) if min(lengths) else 0):
         yield tuple(
             like(value, value[min(at, len(value) - 1)]) if is_tall else value
             for value, is_tall in zip(inputs, tall, strict=True)

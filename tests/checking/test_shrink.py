@@ -81,6 +81,12 @@ def test_leading_axes_go_where_the_exercise_has_cases_without_them():
     assert [x.ndim for x in smallest(asked, lambda Q, K: 2 * scores(Q, K)).inputs] == [2, 2]
 
 
+def test_an_input_without_any_keys_is_searched_too():
+    asked = exercise(scores, lambda rng: (rng.normal(size=(3, 2)), np.zeros((0, 2))))
+    small = smallest(asked, lambda Q, K: scores(Q, K).max(axis=-1))
+    assert small.inputs[1].shape[0] == 0
+
+
 def test_lengths_that_coincide_by_chance_are_cut_apart():
     """Here the shape (4, 4) is kept by nothing but the second axis: three columns are needed for the failure."""
     asked = exercise(lambda x: x.sum(axis=-1), lambda rng: (rng.normal(size=(4, 4)),))
