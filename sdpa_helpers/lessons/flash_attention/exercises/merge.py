@@ -81,6 +81,7 @@ MISTAKES = Products(
                 Option("parts-exchanged", lambda a, b, shift: _exponentials(b, a, shift)),
                 Option("plain-average", lambda a, b, shift: (np.ones(a.shape), np.ones(b.shape))),
                 Option("lse-as-weights", lambda a, b, shift: (_finite(a), _finite(b))),
+                Option("lse-as-weights", lambda a, b, shift: (a / (a + b), b / (a + b))),
                 Option("lse-as-weights", lambda a, b, shift: (a / (a + b), 1 - a / (a + b)), rare=True),
                 Option("larger-part-wins", lambda a, b, shift: ((a > b) + 0.0, (a <= b) + 0.0)),
                 Option(
@@ -165,6 +166,11 @@ def _without_maximum(out_a, lse_a, out_b, lse_b):
 
 def _lse_without_maximum(out_a, lse_a, out_b, lse_b):
     return merge(out_a, lse_a, out_b, lse_b)[0], np.log(np.exp(lse_a) + np.exp(lse_b))
+
+
+def _all_from_an_lse_without_maximum(out_a, lse_a, out_b, lse_b):
+    lse = np.log(np.exp(lse_a) + np.exp(lse_b))
+    return np.exp(lse_a - lse)[..., None] * out_a + np.exp(lse_b - lse)[..., None] * out_b, lse
 
 
 def _nan_hidden(out_a, lse_a, out_b, lse_b):
@@ -352,6 +358,12 @@ EXERCISE = Exercise(
             "`np.logaddexp`, or subtract the larger LSE and add it back after the logarithm.",
         ),
         WrongAnswer(
+            "shares-from-an-lse-without-the-maximum",
+            _all_from_an_lse_without_maximum,
+            "Your new LSE is the logarithm of exp(LSE) as it is: infinite near 1000, −∞ near −1000, and the shares that you "
+            "make from it are no better. Use `np.logaddexp`, and where both parts are empty subtract 0.",
+        ),
+        WrongAnswer(
             "one-maximum-for-all-rows",
             _option("one-maximum-for-all-rows"),
             "All rows share one maximum. A row far below it is left with 0 + 0. Each row needs its own: "
@@ -371,7 +383,8 @@ EXERCISE = Exercise(
         WrongAnswer(
             "empty-row-is-nan",
             _option("empty-row-is-nan"),
-            "Where both parts are empty the output is 0/0. It should be 0: divide by 1 there.",
+            "Where both parts are empty the output is NaN: their sum is 0 and its logarithm −∞, so you compute 0/0, or "
+            "−∞ − (−∞). The output should be 0: divide by 1 there, or subtract 0.",
         ),
         WrongAnswer(
             "small-number-in-the-denominator",
