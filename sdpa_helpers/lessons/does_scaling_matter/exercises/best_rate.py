@@ -1,5 +1,7 @@
 """Lesson 10, exercise `best_rate`: choose an arm's learning rate from its tuning runs."""
 
+import warnings
+
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only
@@ -34,6 +36,12 @@ def _over_seeds(summary):
 def _over_survivors(losses):
     kept = np.where(np.isfinite(losses), losses, np.nan)
     return np.array([row[np.isfinite(row)].mean() if np.isfinite(row).any() else np.inf for row in kept])
+
+
+def _nanmean_and_the_first(rates, losses):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows of NaN alone
+        return rates[np.nanmean(losses, axis=1).argmin()]
 
 
 def _smallest(rates, values):
@@ -208,6 +216,18 @@ EXERCISE = Exercise(
             "mean-of-the-survivors",
             _answer(summary=_over_survivors),
             "You took the mean over the runs that survived. One diverged run rules its rate out.",
+        ),
+        WrongAnswer(
+            "nanmean-and-the-first",
+            _nanmean_and_the_first,
+            "`np.nanmean` takes the mean over the runs that survived, and one diverged run rules its rate out. Then two "
+            "smaller things: of rates that tie the smallest is asked for, and NaN if no rate is left.",
+        ),
+        WrongAnswer(
+            "nan-wins-argmin",
+            lambda rates, losses: rates[losses.mean(axis=1).argmin()],
+            "`argmin` takes NaN for the lowest number, so a diverged rate wins. Give such rates a mean of infinity. Then two "
+            "smaller things: of rates that tie the smallest is asked for, and NaN if no rate is left.",
         ),
         WrongAnswer(
             "diverged-counts-as-zero",

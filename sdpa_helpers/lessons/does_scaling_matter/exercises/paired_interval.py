@@ -61,6 +61,10 @@ def _ends_subtracted(found, other, picked, level=0.95):
     return _middle(found[picked].mean(axis=1), level) - _middle(other[picked].mean(axis=1), level)
 
 
+def _ends_crossed(found, other, picked, level=0.95):
+    return _middle(found[picked].mean(axis=1), level) - _middle(other[picked].mean(axis=1), level)[::-1]
+
+
 MISTAKES = Products(
     (
         Factor(
@@ -164,6 +168,12 @@ EXERCISE = Exercise(
             "ends-subtracted",
             _ends_subtracted,
             "You subtracted the ends of two intervals. That is not the interval of the difference: subtract first.",
+        ),
+        WrongAnswer(
+            "ends-crossed",
+            _ends_crossed,
+            "You made an interval of each arm and took the worst and the best of both. What the seeds have in common cancels "
+            "only if you subtract first, seed by seed; so your interval is too wide.",
         ),
         WrongAnswer(
             "nothing-resampled",

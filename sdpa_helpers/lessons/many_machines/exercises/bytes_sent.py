@@ -57,6 +57,7 @@ MISTAKES = Products(
                 Option("output-not-sent-back", lambda h, g, d_k, d_v: h * d_k + g * (d_k + d_v)),
                 Option("queries-not-sent", lambda h, g, d_k, d_v: g * (d_k + d_v) + h * d_v),
                 Option("keys-and-values-only", lambda h, g, d_k, d_v: g * (d_k + d_v)),
+                Option("keys-and-values-twice", lambda h, g, d_k, d_v: (h + 2 * g) * (d_k + d_v)),
                 Option("all-heads-of-queries", lambda h, g, d_k, d_v: 2 * h * (d_k + d_v)),
             ),
         ),
@@ -190,6 +191,11 @@ EXERCISE = Exercise(
             "all-heads-of-queries",
             _wrong(carried=lambda h, g, d_k, d_v: 2 * h * (d_k + d_v)),
             "With Ulysses you counted as many heads of keys and values as of queries. They have kv_heads.",
+        ),
+        WrongAnswer(
+            "keys-and-values-twice",
+            _wrong(carried=lambda h, g, d_k, d_v: (h + 2 * g) * (d_k + d_v)),
+            "With Ulysses you counted keys and values twice: d_k + d_v already stands for a key and a value.",
         ),
         WrongAnswer(
             "own-part-sent-too",
