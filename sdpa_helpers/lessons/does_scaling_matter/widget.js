@@ -9,14 +9,15 @@ const ARMS_STYLE = `${TOUCH_STYLE}
 .one { display: grid; grid-template-columns: 1fr auto; gap: 0 8px; align-items: center; } .one output { grid-area: 1 / 2; font-weight: 600; white-space: nowrap; }
 .one input[type=range] { grid-area: 2 / 1 / 3 / -1; width: 100%; } .one select { grid-area: 2 / 1 / 3 / -1; width: 100%; }
 .pictures { display: grid; grid-template-columns: 1.15fr 1fr; gap: 8px 24px; margin: 10px 0; align-items: start; }
-.pictures svg { display: block; width: 100%; user-select: none; -webkit-user-select: none; }
-.pictures text { fill: var(--ink); font-size: 13px; } .pictures .quiet { fill: var(--soft); font-size: 13.5px; } .pictures .axis { stroke: var(--edge); } .pictures .grid { stroke: var(--line); }
+.pictures svg { display: block; width: 100%; overflow: visible; user-select: none; -webkit-user-select: none; }
+.pictures text { fill: var(--ink); font-size: 13px; } .pictures .quiet { fill: var(--soft); font-size: 13.8px; } .pictures .axis { stroke: var(--edge); } .pictures .grid { stroke: var(--line); }
 .curve { fill: none; stroke: var(--ink); stroke-width: 2.4; } .curve.other { stroke-dasharray: 6 4; stroke: var(--edge); }
 .band { fill: var(--ink); opacity: .16; } .band.other { opacity: .1; }
 .cellbox { fill: none; stroke: var(--line); } .weight { fill: var(--weight); } .wanted { fill: none; stroke: var(--ink); stroke-width: 1.8; }
 .tries { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 10px; } .say p { margin: 0; } .say p + p { margin-top: 4px; }
 @container (max-width: 860px) { .pictures { grid-template-columns: 1fr; } .pictures svg { max-width: 560px; } }
-@container (max-width: 720px) { .arms { padding: 10px; } .moves { grid-template-columns: repeat(2, 1fr); } }`;
+@container (max-width: 720px) { .arms { padding: 10px; } .moves { grid-template-columns: repeat(2, 1fr); } }
+@container (max-width: 420px) { .pictures { overflow-x: auto; grid-template-columns: minmax(0, 1fr); } .pictures svg:first-child text { font-size: 18px; } .pictures svg:last-child { min-width: 420px; } }`;
 
 // ---- the numbers -------------------------------------------------------------------------------------------
 
@@ -71,7 +72,7 @@ function drawWeights(svg, weights) {
       const at = { x: left + j * step, y: top + i * (step + 12), width: step - 3, height: step + 6 };
       cells.push(shape("rect", { ...at, class: "weight", rx: 3, "fill-opacity": (percent / 100).toFixed(2) }), shape("rect", { ...at, class: i === j ? "wanted" : "cellbox", rx: 3 }));
     });
-    cells.push(label(`question ${i + 1}`, left - 8, top + i * (step + 12) + 20, "quiet", "end"));
+    cells.push(label(`question ${i + 1}`, left - 5, top + i * (step + 12) + 20, "quiet", "end"));
   });
   const bottom = top + weights.length * (step + 12) + 14;
   svg.replaceChildren(...cells, label("weights of one trained model, on a list it never saw", 0, 14, "quiet"), label("sixteen pairs", left, 36, "quiet"),
