@@ -46,6 +46,27 @@ def test_an_interval_holds_its_mean_and_shrinks_with_more_values():
     assert results.clearly(results.Interval(1, -0.5, 2)) == "not clear"
 
 
+def test_students_t_counts_as_often_sooner_as_the_bootstrap():
+    """Ten seeds are few for a bootstrap, whose intervals then come out too narrow."""
+    t = 2.262  # 97.5% of Student's t with nine degrees of freedom
+    for arm in arms.ARMS:
+        usual = arm._replace(scale="1/√dₖ")
+        gap = results.steps_to_90(usual) - results.steps_to_90(arm)
+        margin = t * gap.std(ddof=1) / np.sqrt(len(gap))
+        by_t = results.Interval(gap.mean(), gap.mean() - margin, gap.mean() + margin)
+        sooner = [results.clearly(found) == "sooner" for found in (by_t, results.sooner(arm, usual))]
+        assert sooner[0] == sooner[1], arm
+
+
+def test_the_lesson_knows_what_needs_no_lookup():
+    """Always naming the list's most frequent value is right 19% of the time; Adam without a scale no more often."""
+    shown = np.random.default_rng(1).multinomial(16, [1 / 16] * 16, size=50_000)
+    frequent = 100 * shown.max(axis=1).mean() / 16
+    assert round(frequent) == 19
+    adam, sgd = (results.interval(results.accuracies(arms.Arm(512, "1", name))) for name in ("Adam", "SGD"))
+    assert adam.value < frequent < sgd.low
+
+
 def test_tables_name_every_prediction_and_write_real_subscripts():
     for table in (tables.predictions_table(), tables.verdicts_table()):
         assert len(table.rows) == len(registered.REGISTERED)
