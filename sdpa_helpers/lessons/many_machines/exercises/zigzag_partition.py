@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "contiguous-pieces",
             _contiguous,
-            "Each rank got one piece of neighbors. With a causal mask the last rank then has most of the work: give "
+            "Each rank got one piece of neighbors. With a causal mask the last rank then has the most work: give "
             "each an early chunk and a late one.",
         ),
         WrongAnswer(
