@@ -22,7 +22,7 @@ CARD = CheatCard(
     formulas=(
         "*m*′ = max(*m*, *s*), *ℓ*′ = *ℓ* e^{m − m′} + e^{s − m′}",
         "*o*′ = *o* e^{m − m′} + e^{s − m′} *v*, output = *o* / *ℓ*",
-        "LSE = *m* + ln *ℓ* = ln Σ_{j} e^{sⱼ}",
+        "LSE = *m* + ln *ℓ* = ln Σ_{j} exp(*s*_{j})",
         "merge: shares exp(LSE_{a} − LSE), exp(LSE_{b} − LSE)",
     ),
     shapes=(

@@ -52,7 +52,7 @@ QUESTIONS = (
         "A row of weights is one-hot. Which gradients survive?",
         "Those of the values: dV does not pass through softmax, and the chosen value gets all of it. The scores "
         "get next to nothing, about e^{−gap}, and with them queries and keys. In float32 the winner's own slope is "
-        "exactly 0 from a gap of <c39.winner_zero_from:.0f> on. What is small but not zero, Adam rescales.",
+        "exactly 0 once the gap reaches <c39.winner_zero_from:.0f>. What is small but not zero, Adam rescales.",
         Claimed(39),
         (39, 14, "dead_rows"),
     ),

@@ -221,13 +221,13 @@ EXERCISE = Exercise(
             "nanmean-and-the-first",
             _nanmean_and_the_first,
             "`np.nanmean` takes the mean over the runs that survived, and one diverged run rules its rate out. Then two "
-            "smaller things: of rates that tie the smallest is asked for, and NaN if no rate is left.",
+            "smaller things: of rates that tie return the smallest, and NaN if no rate is left.",
         ),
         WrongAnswer(
             "nan-wins-argmin",
             lambda rates, losses: rates[losses.mean(axis=1).argmin()],
             "`argmin` takes NaN for the lowest number, so a diverged rate wins. Give such rates a mean of infinity. Then two "
-            "smaller things: of rates that tie the smallest is asked for, and NaN if no rate is left.",
+            "smaller things: of rates that tie return the smallest, and NaN if no rate is left.",
         ),
         WrongAnswer(
             "diverged-counts-as-zero",
