@@ -13,7 +13,7 @@ def draw() -> Picture:
     return show(
         fig,
         "A causal mask over 16 tokens in tiles of 4 by 4: the 6 tiles above the diagonal are skipped, the 4 on "
-        "it are masked inside, the 6 below it are whole.",
+        "it are partly masked, the 6 below it are whole.",
     )
 
 

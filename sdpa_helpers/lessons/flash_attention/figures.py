@@ -90,7 +90,7 @@ def plot_kinds(masks: Mapping[str, Array], tile: int) -> Picture:
         draw_tiles(ax, mask, tile)
         counts = [int((kinds == kind).sum()) for kind in (SKIPPED, MASKED, WHOLE)]
         ax.set_title(f"{name}: {counts[0]} of {kinds.size} skipped", color=INK, fontsize=11.5, loc="left")
-        facts.append(f"{name}: {counts[0]} skipped, {counts[1]} masked inside, {counts[2]} whole")
+        facts.append(f"{name}: {counts[0]} skipped, {counts[1]} partly masked, {counts[2]} whole")
     for ax in axes[1:]:
         ax.set_ylabel("")
     tokens = len(next(iter(masks.values())))

@@ -165,7 +165,7 @@ function fillTiles(panel, given, model) {
   const buttons = Object.entries(presets).map(([name, mask]) => [mask, choose(name, () => set({ mask }))]);
   const number = name => make("b", { className: name });
   const counted = ["whole", "masked", "skipped"].map(name => [name, number(name)]);
-  const said = { whole: "whole: no mask needed", masked: "masked inside, pair by pair", skipped: "skipped: never loaded" };
+  const said = { whole: "whole: no mask needed", masked: "partly masked, pair by pair", skipped: "skipped: never loaded" };
   const bar = ["allowed", "vain"].map(className => make("span", { className }));
   const sums = ["flops", "share", "exps", "bytes"].map(name => [name, make("dd")]);
   const names = { flops: "FLOPs of the two products", share: "of what all pairs need", exps: "exponentials", bytes: "bytes moved" };

@@ -65,7 +65,7 @@ def sentence(mask: Bool[Array, "n n"], tile: int) -> str:
     found = work(mask, tile)
     tiles = found.skipped + found.masked + found.whole
     return (
-        f"In tiles of {tile} × {tile}, {found.skipped} of {tiles} are skipped, {found.masked} masked inside, "
+        f"In tiles of {tile} × {tile}, {found.skipped} of {tiles} are skipped, {found.masked} partly masked, "
         f"{found.whole} whole. The kernel computes {found.computed} of {mask.size} pairs, "
         f"{found.computed - found.allowed} of them in vain, and moves {found.bytes:,} bytes."
     )
