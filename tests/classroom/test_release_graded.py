@@ -32,14 +32,18 @@ from tests.corpus import entries, function_of
 
 WITH_A_BUG = {
     "exercises/04_gradients.ipynb",
+    "exercises/08_heads_and_variants.ipynb",
     "sdpa_helpers/lessons/gradients/exercises/mend_attention_backward.py",
+    "sdpa_helpers/lessons/heads_and_variants/exercises/mend_multi_head_attention.py",
 }
 """Code to mend that is as long as an answer, and one line away from it. The command tells a teacher."""
 
 IN_LESSONS = {
     "notebooks/04_gradients.ipynb",
+    "notebooks/09_many_machines.ipynb",
     "sdpa_helpers/lessons/complexity/claims.py",
     "sdpa_helpers/lessons/gradients/experiments.py",
+    "sdpa_helpers/lessons/heads_and_variants/recall.py",
     "sdpa_helpers/lessons/masking/experiments.py",
     "sdpa_helpers/lessons/softmax/experiments.py",
     "sdpa_helpers/lessons/variance_proof/experiments.py",

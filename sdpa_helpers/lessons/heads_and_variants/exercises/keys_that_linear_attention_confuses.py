@@ -65,7 +65,7 @@ def _softmax_is_sure(value):
     weight, _ = _made(value)
     if weight < 0.99:
         fault = "softmax-prefers-the-other" if weight < 0.5 else "softmax-is-not-sure"
-        raise Misses(fault, "softmax gives the first key less than 0.99", f"it gives {weight:.4g}")
+        raise Misses(fault, "softmax gives the first key too little", f"it gives {weight:.4g}")
 
 
 def _linear_is_not(value, most, fault):
