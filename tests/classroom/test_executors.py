@@ -313,7 +313,7 @@ def test_a_worker_that_has_grown_is_replaced(monkeypatch):
 
 def test_whatever_becomes_of_a_worker_costs_the_one_that_it_had(monkeypatch):
     begin = worker_process.Worker.begin
-    before = psutil.Process().children(recursive=True)  # what earlier tests keep, such as lesson 09's fork server
+    before = psutil.Process().children(recursive=True)  # such as the fork server of lesson 09's tests
 
     def begin_soon_overdue(worker, submission, settings, margin):
         begin(
