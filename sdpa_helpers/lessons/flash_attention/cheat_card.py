@@ -20,7 +20,7 @@ def draw() -> Picture:
 CARD = CheatCard(
     "Flash attention",
     formulas=(
-        "*m*′ = max(*m*, *s*), *ℓ*′ = *ℓ* e^{m − m′} + e^{s − m′}",
+        "*m*′ = max(*m*, *s*), *ℓ*\u200a′ = *ℓ* e^{m − m′} + e^{s − m′}",
         "*o*′ = *o* e^{m − m′} + e^{s − m′} *v*, output = *o* / *ℓ*",
         "LSE = *m* + ln *ℓ* = ln Σ_{j} exp(*s*_{j})",
         "merge: shares exp(LSE_{a} − LSE), exp(LSE_{b} − LSE)",
