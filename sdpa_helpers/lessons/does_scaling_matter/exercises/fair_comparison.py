@@ -168,6 +168,12 @@ EXERCISE = Exercise(
             "You chose the rate by the runs that you report. Then luck is reported too: choose by `tuning` alone.",
         ),
         WrongAnswer(
+            "each-arm-at-all-rates",
+            lambda tuning, evaluation: evaluation[:, tuning.mean(axis=-1).argmax(axis=-1)].mean(axis=-1),
+            "`evaluation[:, chosen]` takes the rates of all arms from every arm. Pair each arm with its own: "
+            "`evaluation[np.arange(len(chosen)), chosen]`.",
+        ),
+        WrongAnswer(
             "tuned-by-the-best-seed",
             _answer(over_seeds=lambda runs: runs.max(axis=-1)),
             "You chose the rate with the best single run. Choose by the mean over the tuning seeds.",

@@ -69,12 +69,12 @@ def _share_before(before, both):
     return np.exp(before - both)
 
 
-def _build(scores, old, new, kept):
+def _build(scores, guard, old, new, kept):
     def function(state, Q, K_block, V_block):
         before = state[..., -1:]
         out, lse = _part(scores(Q, K_block), V_block)
         both = np.logaddexp(before, lse)
-        safe = np.where(np.isfinite(both), both, 0)
+        safe = guard(both)
         a, b = old(before, lse, safe), new(before, lse, safe)
         mixed = a * np.where(a == 0, 0, state[..., :-1]) + b * out
         return np.concatenate([mixed, kept(before, lse, both)], axis=-1)
@@ -84,6 +84,7 @@ def _build(scores, old, new, kept):
 
 RIGHT = {
     "scores": _scale(0.5),
+    "guard": lambda both: np.where(np.isfinite(both), both, 0),
     "old": lambda before, lse, both: np.exp(before - both),
     "new": lambda before, lse, both: np.exp(lse - both),
     "kept": lambda before, lse, both: both,
@@ -118,6 +119,7 @@ MISTAKES = Products(
                 Option("multiplied-by-root-d-k", _scale(-0.5)),
             ),
         ),
+        Factor("guard", RIGHT["guard"], (Option("both-sides-empty", lambda both: both),)),
         Factor(
             "old",
             RIGHT["old"],
@@ -412,6 +414,12 @@ EXERCISE = Exercise(
             _with(_bare),
             "The exponential of a score, or of the LSE, overflows near 1,000 and vanishes near −1,000. Subtract the "
             "largest of the scores and the old LSE before.",
+        ),
+        WrongAnswer(
+            "both-sides-empty",
+            _wrong(guard=lambda both: both),
+            "An empty block meets a state that has seen no key: both LSEs are −∞ and so is the new one, and −∞ − (−∞) is "
+            "NaN. Subtract 0 there.",
         ),
         WrongAnswer(
             "nan-without-keys",
