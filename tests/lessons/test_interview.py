@@ -87,6 +87,7 @@ def test_a_choice_by_chance_keeps_the_order_and_a_seed_repeats_it():
     assert [asked for asked in deck if asked in some] == list(some)
     assert chosen(count=7, seed=1) == some
     assert {asked.lesson for asked in chosen("03", 100)} == {"03_softmax"}
+    assert chosen("3", 100) == chosen("03", 100)
     with pytest.raises(ValueError, match="there is no lesson 'x'; there are: 01, 02"):
         chosen("x")
     with pytest.raises(ValueError, match="1 or more"):

@@ -104,6 +104,7 @@ def test_a_notebook_asks_one_after_the_other_and_keeps_the_answers():
 
 
 def test_when_nothing_is_due_it_says_when_to_come_back():
+    assert of_lesson("5") == of_lesson("05")
     for item in of_lesson("05"):
         spacing.answered(item, right=True)
     told = remember(lesson="05")

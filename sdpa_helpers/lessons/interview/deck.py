@@ -62,8 +62,8 @@ def chosen(lesson: str = "", count: int | None = None, seed: int | None = None) 
 
 
 def of_lesson(lesson: str) -> tuple[Asked, ...]:
-    """The deck, or the part of one lesson, "03" or "03_softmax"; ValueError names those there are."""
-    known = [name for name in LESSONS if lesson in ("", name, name[:2])]
+    """The deck, or the part of one lesson, "03", "3" or "03_softmax"; ValueError names those there are."""
+    known = [name for name in LESSONS if lesson in ("", name, name[:2], name[:2].lstrip("0"))]
     if not known:
         raise ValueError(
             f"there is no lesson {lesson!r}; there are: {', '.join(name[:2] for name in LESSONS)}"

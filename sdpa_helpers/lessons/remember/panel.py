@@ -46,8 +46,12 @@ def remember(count: int = COUNT, lesson: str = "") -> Series | NothingDue:
 
 
 def of_lesson(lesson: str) -> tuple[Item, ...]:
-    """The deck, or the part of one lesson, "03" or "03_softmax"; ValueError names those there are."""
-    found = [name for name in LESSONS if lesson in (name, name[:2])] if lesson else list(LESSONS)
+    """The deck, or the part of one lesson, "03", "3" or "03_softmax"; ValueError names those there are."""
+    found = (
+        [name for name in LESSONS if lesson in (name, name[:2], name[:2].lstrip("0"))]
+        if lesson
+        else list(LESSONS)
+    )
     if not found:
         raise ValueError(
             f"there is no lesson {lesson!r}; there are: {', '.join(name[:2] for name in LESSONS)}"
