@@ -9,7 +9,7 @@ LAB_FLAGS ?=
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@grep -Eh '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */make \1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
+	@grep -Eh '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */make \1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
 
 # A copied or moved checkout keeps a .venv that belongs to the old place: make one here.
 PLACE := $(VENV)/.place
