@@ -199,7 +199,7 @@ def measure(d_k: int, n_k: int) -> Cell:
 def value_norms(d_k: int, n_k: int) -> tuple[float, float]:
     """‖dV‖ without the scale and with it, mean of the same trials."""
     norms = [
-        [np.linalg.norm(softmax(Q @ K.T * scale).T @ dO) for scale in (1.0, 1 / np.sqrt(d_k))]
+        [float(np.linalg.norm(softmax(Q @ K.T * scale).T @ dO)) for scale in (1.0, 1 / np.sqrt(d_k))]
         for Q, K, _, dO in _draws(d_k, n_k)
     ]
     unscaled, scaled = np.mean(norms, axis=0)

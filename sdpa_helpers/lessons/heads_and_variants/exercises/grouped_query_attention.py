@@ -29,7 +29,7 @@ Example: four heads of one query, two of one key. {inputs:1}: with one key each 
 
 
 def grouped_query_attention(Q, K, V):
-    """Heads of queries that share keys and values: (..., h_q, n_q, d_k), (..., h_kv, n_k, d_k), V -> (..., h_q, n_q, d_v)."""
+    """Heads that share keys and values: (..., h_q, n_q, d_k), (..., h_kv, n_k, d_k), V -> (..., h_q, n_q, d_v)."""
     group = Q.shape[-3] // K.shape[-3]
     K, V = np.repeat(K, group, axis=-3), np.repeat(V, group, axis=-3)
     scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])

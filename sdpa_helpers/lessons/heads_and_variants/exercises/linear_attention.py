@@ -32,7 +32,7 @@ Example: {inputs:1}. φ(Q) is (1, 2) and φ(K) has the rows (1, 1) and (2, 1), s
 
 
 def linear_attention(Q, K, V):
-    """Linear attention, features elu + 1: Q (..., n_q, d_k), K (..., n_k, d_k), V (..., n_k, d_v) -> (..., n_q, d_v)."""
+    """Linear attention, φ = elu + 1: Q (..., n_q, d_k), K (..., n_k, d_k), V (..., n_k, d_v) -> (..., n_q, d_v)."""
     Q, K = (np.where(x > 0, x + 1, np.exp(np.minimum(x, 0.0))) for x in (Q, K))
     state = np.swapaxes(K, -1, -2) @ V
     total = K.sum(axis=-2)[..., None]
