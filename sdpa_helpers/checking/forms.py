@@ -197,6 +197,10 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
         )
     if _zeros_and_ones(expected, answer):
         return Kind("numbers-not-booleans", "You return numbers, 0 and 1; return True and False: dtype bool.")
+    if _floats_for_integers(expected, answer) and np.array_equal(expected.array, answer.array):  # type: ignore[arg-type]
+        whole = "integers: `np.zeros` and `np.array([])` need `dtype=int`"
+        whole = "an int" if answer.kind == "number" else whole
+        return Kind("floats-not-integers", f"You return floats; return {whole}.")
     if expected.kind == "tuple" and answer.kind == "tuple":
         pairs = zip(expected.items, answer.items, strict=False)
         inside = {i: kind for i, (want, got) in enumerate(pairs) if (kind := kind_of_thing(want, got))}
@@ -216,6 +220,8 @@ def in_right_kind(expected: Answer, answer: Answer) -> Answer:
         parts = tuple(map(in_right_kind, expected.items, answer.items))
         same = all(a is b for a, b in zip(parts, answer.items, strict=True))
         return answer if same else replace(answer, items=parts)
+    if _floats_for_integers(expected, answer) and answer.array is not None:
+        return replace(answer, array=answer.array.astype(np.int64))
     if expected.kind == answer.kind and not _zeros_and_ones(expected, answer):
         return answer
     if answer.kind == "tuple" and expected.kind != "tuple" and answer.items:
@@ -226,6 +232,8 @@ def in_right_kind(expected: Answer, answer: Answer) -> Answer:
     if _zeros_and_ones(expected, answer):
         return replace(answer, array=answer.array != 0)
     array = answer.array.reshape(()) if expected.kind == "number" and answer.array.size == 1 else answer.array
+    if not array.size and expected.array is not None:
+        array = array.astype(expected.array.dtype)  # an empty list says nothing of what it would hold
     return Answer("array" if array.ndim else "number", "ndarray", array=array)
 
 
@@ -236,6 +244,15 @@ def _zeros_and_ones(expected: Answer, answer: Answer) -> bool:
     if expected.array.dtype != bool or answer.array.dtype.kind not in "iuf":
         return False
     return bool(np.isin(answer.array, (0, 1)).all())
+
+
+def _floats_for_integers(expected: Answer, answer: Answer) -> bool:
+    """Whether floats that are whole numbers stand where integers are asked for."""
+    if expected.array is None or answer.array is None or answer.kind not in ("array", "number"):
+        return False
+    if expected.array.dtype.kind != "i" or answer.array.dtype.kind != "f":
+        return False
+    return bool((np.abs(answer.array) < 2**62).all() and (answer.array % 1 == 0).all())
 
 
 def _parts(expected: Answer, answer: Answer) -> tuple[Answer, ...]:

@@ -232,7 +232,8 @@ def _believed(
     if candidate.form.loosely and not _as_rounded(candidate, failed, found):
         return False
     if candidate.form.name and not candidate.names and not candidate.form.raises_on_more_axes:
-        return True  # the numbers are the right ones
+        # the numbers are the right ones, and it was the form that made them fail
+        return all(_changes(candidate.form, t.truth.expected) for t in failed)
     evidence = sum(evidence_in(t.truth.expected, t.answer) for t in failed if t.answer)
     if candidate.form.raises_on_more_axes:
         return evidence >= ENOUGH or not candidate.names
@@ -243,6 +244,11 @@ def _believed(
     return any(w.errors_tell for w in wrong) or bool(
         {w.clue for w in wrong if w.clue} & {c.kind for c in found}
     )
+
+
+def _changes(form: Form, expected: Answer) -> bool:
+    """Whether a result in this form is another one; what only loses digits is for `_as_rounded` to say."""
+    return form.loosely or not FORMS[1].same(expected, form.of(expected))
 
 
 def _as_rounded(candidate: _Candidate, failed: list[Tried], found: tuple[Clue, ...]) -> bool:

@@ -316,6 +316,36 @@ def test_whole_numbers_and_floats_are_one_number():
     assert names(try_out(counts, lambda n: n * (n + 1) / 2)) == ("triangle",)
 
 
+def positions(counts) -> Exercise:
+    """Asks for what `counts` returns: ints."""
+    cases = tuple(Case(f"{n} of them", lambda rng, n=n: (n,)) for n in (2, 3))
+    return Exercise("positions", "09_many_machines", "", "", 1, 1, counts, cases, (), (), ("", "", ""))
+
+
+@pytest.mark.parametrize(
+    "counts", [np.arange, lambda n: np.eye(n, dtype=int), lambda n: (np.arange(n), np.arange(0)), lambda n: n]
+)
+def test_the_right_integers_as_floats_are_named_and_nothing_else(counts):
+    def as_floats(n):
+        found = counts(n)
+        return tuple(1.0 * part for part in found) if isinstance(found, tuple) else 1.0 * found
+
+    result = try_out(positions(counts), as_floats)
+    assert names(result) == ("floats-not-integers",)
+    assert result.mistakes[0].says.startswith("The numbers are right")
+
+
+def test_an_empty_list_in_a_tuple_is_a_list_and_no_more():
+    answer = positions(lambda n: (np.arange(n), np.arange(0)))
+    assert names(try_out(answer, lambda n: (list(range(n)), []))) == ("list-not-array",)
+
+
+def test_no_form_is_named_that_changes_nothing():
+    unsigned = try_out(positions(np.arange), lambda n: np.arange(n).astype(np.uint8))
+    assert not unsigned.passed
+    assert names(unsigned) == ()
+
+
 def test_generated_cases():
     (float_case, swapped) = in_float32(_draw), mirrored(_draw, "the other way round")
     Q, K = float_case.make(np.random.default_rng(0))

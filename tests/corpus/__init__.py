@@ -34,6 +34,7 @@ GENERAL = frozenset(
         "array-not-tuple",
         "one-element-array",
         "numbers-not-booleans",
+        "floats-not-integers",
         "changes-its-input",
         "differs-each-call",
         "returned-nothing",
