@@ -14,7 +14,7 @@ const rules = {
 
 export default [
   { ignores: ["build/", "node_modules/", ".venv/"] },
-  { files: ["sdpa_helpers/**/*.js"], languageOptions: { sourceType: "script", globals: globals.browser }, rules },
+  { files: ["sdpa_helpers/**/*.js", "editions/**/*.js"], languageOptions: { sourceType: "script", globals: globals.browser }, rules },
   // What JupyterLab loads by itself: one classic script as the door, ES modules behind it.
   { files: ["sdpa_helpers/desk/front/**/*.js"], ignores: ["**/remoteEntry.js"], languageOptions: { sourceType: "module" } },
   // Its last line exports for itself.

@@ -1,0 +1,40 @@
+"""What the editions take from npm: installed once, by the lock file beside this module."""
+
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+class NotInstalled(RuntimeError):
+    """npm is missing, or could not install; the text says what to do."""
+
+
+@cache
+def npm_folder() -> Path:
+    """editions/node_modules, holding exactly what package-lock.json names, each file's hash compared by npm.
+
+    Raises:
+        NotInstalled: npm is not there, or it failed.
+    """
+    modules, lock = HERE / "node_modules", HERE / "package-lock.json"
+    stamp = modules / ".package-lock.json"
+    if stamp.is_file() and stamp.stat().st_mtime >= lock.stat().st_mtime:
+        return modules
+    if not shutil.which("npm"):
+        raise NotInstalled(
+            "npm is missing. Install Node.js 20 or newer, which brings it; the editions need it"
+        )
+    done = subprocess.run(
+        ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise NotInstalled(f"`npm ci` failed in {HERE}:\n{done.stderr[-2000:]}")
+    stamp.touch()
+    return modules
