@@ -3,6 +3,8 @@
 In the main thread of a Unix process a signal ends the call, elsewhere an exception that another thread sends. Both
 come again and again until the call is over: code that catches everything is ended too, at the first moment at which
 it catches nothing. What runs inside one long operation of C is ended when that operation is.
+
+In a browser there are neither signals nor threads: there every call and every turn of a loop looks at the clock.
 """
 
 import contextlib
@@ -55,8 +57,7 @@ def observe_within(
     function: Callable, arguments: tuple, seconds: float = SECONDS, watch: Watch = NOTHING_ELSE
 ) -> Answer:
     """What `observe` says of the call, or an answer of kind "stopped" after `seconds`, or when it is interrupted."""
-    in_main = threading.current_thread() is threading.main_thread()
-    limited = _by_signal if in_main and hasattr(signal, "setitimer") else _from_a_thread
+    limited = _way()
     result = _Result()
     started = time.monotonic()
     try:
@@ -84,6 +85,14 @@ def observe_all(
         over = answers and answers[-1].kind in ("stopped", NOT_RUN.kind)
         answers.append(NOT_RUN if over else observe_within(function, arguments, seconds, watch))
     return answers
+
+
+def _way() -> Callable[..., None]:
+    """How a call can be ended here."""
+    if sys.platform == "emscripten":
+        return _by_looking
+    in_main = threading.current_thread() is threading.main_thread()
+    return _by_signal if in_main and hasattr(signal, "setitimer") else _from_a_thread
 
 
 @contextlib.contextmanager
@@ -196,6 +205,47 @@ def _from_a_thread(
                 break
             except Stopped:
                 continue
+
+
+def _by_looking(
+    look: Callable[..., Answer], function: Callable, arguments: tuple, seconds: float, result: _Result
+) -> None:
+    end = float("inf")
+
+    def begin() -> None:
+        nonlocal end
+        end = time.monotonic() + seconds
+
+    def look_at_the_clock(*_: Any) -> None:
+        if time.monotonic() > end and _is_in_call(sys._getframe(1)):
+            raise Stopped
+
+    with _at_every_turn(look_at_the_clock):
+        result.answer = look(_Guarded(function, begin), arguments)
+
+
+@contextlib.contextmanager
+def _at_every_turn(act: Callable[..., None]) -> Iterator[None]:
+    """Call `act` whenever a Python function begins and whenever a loop goes back to its beginning."""
+    if sys.version_info < (3, 12) or sys.monitoring.get_tool(
+        _TOOL
+    ):  # nobody can look, or somebody already does
+        yield
+        return
+    events = sys.monitoring.events.JUMP | sys.monitoring.events.PY_START
+    sys.monitoring.use_tool_id(_TOOL, "sdpa_helpers")
+    for event in (sys.monitoring.events.JUMP, sys.monitoring.events.PY_START):
+        sys.monitoring.register_callback(_TOOL, event, act)
+    sys.monitoring.set_events(_TOOL, events)
+    try:
+        yield
+    finally:
+        sys.monitoring.set_events(_TOOL, 0)
+        sys.monitoring.free_tool_id(_TOOL)
+
+
+_TOOL = 4
+"""Which of the six places for tools is ours: one that neither debuggers nor profilers take."""
 
 
 def _after(seconds: float) -> str:
