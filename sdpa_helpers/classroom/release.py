@@ -10,13 +10,14 @@ is flagged when it is imported. An edition for homework has files of `classroom.
 """
 
 import shutil
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import nbformat
 
 from sdpa_helpers.checking.render import BUTTON
+from sdpa_helpers.classroom.core_track import beyond_the_core, core_lessons
 from sdpa_helpers.classroom.homework import Homework
 from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.lessons.exercise_notebook import KEPT, SHOWN
@@ -44,59 +45,64 @@ LEFT_OUT = "classroom"
 """The folder of sdpa_helpers/ that only those who teach need."""
 
 
+ALL, CORE = TRACKS = ("all", "core")
+"""Lessons as they are, or without their folded sections."""
+
+
 class CannotRelease(Refusal):
     """The edition cannot be written there; its text says why."""
 
 
-def release(target: Path, graded: Homework | None = None) -> list[str]:
+def release(target: Path, graded: Homework | None = None, track: str = ALL) -> list[str]:
     """Write the student edition into `target`, a new or empty folder; returns what it holds at the top.
 
-    graded: the exercises to which it has no answers; None: `check` and `solution(f)` know all answers.
+    graded: the exercises to which it has no answers; None: `check` and `solution(f)` know all answers. track: "all",
+    or "core" for lessons without their folded sections.
     Raises CannotRelease when the folder holds something, or lies inside what is copied, or when the course lacks a
     file that has to go along.
     """
     root = course_root()
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise CannotRelease(f"{target} exists and is not empty; name a new folder")
-    if any(target.resolve().is_relative_to(root / name) for name in FOLDERS):
-        raise CannotRelease(f"{target} lies inside what is copied; name a folder elsewhere")
-    if missing := [name for name in FILES if not (root / name).is_file()]:
-        raise CannotRelease(
-            f"{root} lacks {', '.join(missing)}, which the edition needs. Nothing was written"
-        )
-    files = [*FILES, *edition_files(root)]
+    refuse_place(target, root, FOLDERS)
+    files = [*present(root, FILES), *edition_files(root)]
     _refuse_solutions([root / name for name in files])
-    texts = {"README.md": student_readme(root, graded)}
+    texts = core_lessons(root) if track == CORE else {}
+    texts |= {"README.md": student_readme(root, graded, track)}
     if graded:
         files = [name for name in files if name not in graded.left_out]
         lessons = [name for name in files if name.startswith("notebooks/")]
-        texts |= {name: without_buttons((root / name).read_text(encoding="utf-8")) for name in lessons}
+        whole = {name: texts.get(name) or (root / name).read_text(encoding="utf-8") for name in lessons}
+        texts |= {name: without_buttons(text) for name, text in whole.items()}
         texts |= graded.texts | _notebooks_without_solution(root, graded)
-    for name in files:
+    return write_edition(target, root, files, texts)
+
+
+def refuse_place(target: Path, root: Path, folders: Iterable[str]) -> None:
+    """CannotRelease unless `target` is a new or empty folder that lies in none of these folders of the course."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise CannotRelease(f"{target} exists and is not empty; name a new folder")
+    if any(target.resolve().is_relative_to(root / name) for name in folders):
+        raise CannotRelease(f"{target} lies inside what is copied; name a folder elsewhere")
+
+
+def present(root: Path, names: Iterable[str]) -> list[str]:
+    """These files of the course, all of them; CannotRelease names those that it lacks."""
+    listed = list(names)
+    if missing := [name for name in listed if not (root / name).is_file()]:
+        raise CannotRelease(
+            f"{root} lacks {', '.join(missing)}, which the edition needs. Nothing was written"
+        )
+    return listed
+
+
+def write_edition(target: Path, root: Path, files: Iterable[str], texts: Mapping[str, str]) -> list[str]:
+    """Copy files from the course, but for those whose text is given, and write these; returns what is at the top."""
+    for name in {*files, *texts}:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        if name not in texts:
-            shutil.copy(root / name, target / name)
-    for name, text in texts.items():
-        (target / name).write_text(text, encoding="utf-8")
+        if name in texts:
+            (target / name).write_bytes(texts[name].encode())
+        else:
+            shutil.copyfile(root / name, target / name)
     return sorted(p.name for p in target.iterdir())
-
-
-def zip_edition(folder: Path) -> Path:
-    """Pack an edition into FOLDER.zip beside it; the same files make the same bytes. CannotRelease if that exists."""
-    path = folder.with_name(f"{folder.name}.zip")
-    try:
-        with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
-            for file in sorted(p for p in folder.rglob("*") if p.is_file()):
-                entry = zipfile.ZipInfo(f"{folder.name}/{file.relative_to(folder).as_posix()}", _LONG_AGO)
-                entry.external_attr = 0o100644 << 16
-                packed.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
-    except FileExistsError:
-        raise CannotRelease(f"{path} exists; name a new folder") from None
-    return path
-
-
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)
-"""The earliest time that a zip can hold: when a file was copied is not part of an edition."""
 
 
 def _notebooks_without_solution(root: Path, graded: Homework) -> dict[str, str]:
@@ -125,28 +131,42 @@ def without_buttons(notebook: str) -> str:
     return nbformat.writes(opened) + "\n"
 
 
-def edition_files(root: Path) -> list[str]:
-    """What of FOLDERS goes along, as paths from the course's root."""
+def edition_files(
+    root: Path,
+    folders: Mapping[str, tuple[str, ...]] = MappingProxyType(FOLDERS),
+    left_out: str = LEFT_OUT,
+) -> list[str]:
+    """What of these folders goes along, as paths from the course's root; of sdpa_helpers/ all but one folder."""
     found = []
-    for folder, endings in FOLDERS.items():
+    for folder, endings in folders.items():
         for path in sorted((root / folder).rglob("*")):
             within = path.relative_to(root / folder).parts
-            if path.suffix in endings and path.is_file() and _goes_along(folder, within):
+            if path.suffix in endings and path.is_file() and _goes_along(folder, within, left_out):
                 found.append(path.relative_to(root).as_posix())
     return found
 
 
-def _goes_along(folder: str, within: tuple[str, ...]) -> bool:
-    if folder == "sdpa_helpers" and within[0] == LEFT_OUT:
+def _goes_along(folder: str, within: tuple[str, ...], left_out: str) -> bool:
+    if folder == "sdpa_helpers" and within[0] == left_out:
         return False
     return not any(part.startswith(".") or part == "__pycache__" for part in within)
 
 
-def student_readme(root: Path, graded: Homework | None = None) -> str:
-    """The student edition's README: how to start, the lessons by their titles, and what is homework."""
-    rows = "\n".join(f"- [{title}](notebooks/{name})" for name, title in _lessons(root))
+def student_readme(root: Path, graded: Homework | None = None, track: str = ALL) -> str:
+    """The student edition's README: how to start, the lessons by their titles, what is homework, and the track."""
     homework = _HOMEWORK.format(what=graded.in_words) if graded else ""
-    return _README.format(lessons=rows, homework=homework)
+    core = _CORE_TRACK.format(beyond=_beyond(root)) if track == CORE else ""
+    return _README.format(lessons=list_of_lessons(root), homework=homework, track=core)
+
+
+def list_of_lessons(root: Path) -> str:
+    """The lessons by their titles, with links, a line each."""
+    return "\n".join(f"- [{title}](notebooks/{name})" for name, title in _lessons(root))
+
+
+def _beyond(root: Path) -> str:
+    named = beyond_the_core(root).items()
+    return "; ".join(f"{lesson[:2]}: {', '.join(f'`{name}`' for name in names)}" for lesson, names in named)
 
 
 def _lessons(root: Path) -> Iterator[tuple[str, str]]:
@@ -165,6 +185,11 @@ def _refuse_solutions(paths: list[Path]) -> None:
             )
 
 
+_CORE_TRACK = """
+This edition has the core of each lesson, half an hour at most. Sections keep the numbers that they have in the full
+course, so some numbers are missing. The exercises are all there. These go beyond the core, and their prompts say all
+that they need: {beyond}.
+"""
 _HOMEWORK = """
 Homework is {what}.
 
@@ -197,7 +222,7 @@ sdpa lab
 ## The lessons
 
 {lessons}
-
+{track}
 Each lesson from 01 on has an exercise notebook of the same name in `exercises/`. Write a function, run its cell, run
 the check below it. `hint(f)` gives the next hint, `progress()` your points so far. `sdpa reset softmax` gives one
 exercise its empty cell back, and keeps your answer in `work/answers-put-aside.md`.

@@ -254,7 +254,17 @@ def _several(paths: tuple[Path, ...]) -> str:
 
 @refuses
 def release(
-    folder: Annotated[Path, typer.Argument(help="A new folder for the student edition.")],
+    folder: Annotated[Path, typer.Argument(help="A new folder for the edition.")],
+    edition: Annotated[
+        str,
+        typer.Option(
+            help='"student"; "instructor": with solutions, rubrics and kit; "both": each in a folder of its own, '
+            "as a zip, and SHA256SUMS."
+        ),
+    ] = "student",
+    track: Annotated[
+        str, typer.Option(help='"all"; "core": the lessons without their folded sections.')
+    ] = "all",
     graded: Annotated[
         bool, typer.Option("--graded", help="For homework: without answers, `check` says right or wrong.")
     ] = False,
@@ -266,25 +276,28 @@ def release(
     ] = None,
     zipped: Annotated[bool, typer.Option("--zip", help="Also FOLDER.zip, the same bytes each time.")] = False,
 ) -> None:
-    """Write the student edition: lessons, exercises, package, set-up files; no solutions, no tests."""
+    """Write the student edition, or the instructor's. The former has no solutions and no tests."""
     try:
+        from sdpa_helpers.classroom.editions import EDITIONS, Wanted, write_editions
         from sdpa_helpers.classroom.homework import homework
-        from sdpa_helpers.classroom.release import release as write
-        from sdpa_helpers.classroom.release import zip_edition
+        from sdpa_helpers.classroom.release import TRACKS
     except ModuleNotFoundError:
         raise Refusal("this is the student edition already") from None
 
+    refuse_unknown("--edition", edition, EDITIONS)
+    refuse_unknown("--track", track, TRACKS)
     if exercise and not graded:
         raise Refusal("--exercise says what is homework; it goes with --graded")
+    if graded and edition == "instructor":
+        raise Refusal("--graded keeps answers from learners; the instructor's edition has them all")
     try:
         kept_back = homework(exercise or ()) if graded else None
     except LookupError as error:
         raise Refusal(error.args[0]) from None
-    say(f"{folder}: {', '.join(write(folder, kept_back))}")
-    if kept_back:
-        _say_what_is_kept_back(kept_back, folder)
-    if zipped:
-        say(f"{zip_edition(folder)}")
+    for written in write_editions(folder, Wanted(edition, track, kept_back, zipped)):
+        say(f"{written.path}: {', '.join(written.holds)}" if written.holds else f"{written.path}")
+        if kept_back and written.is_students:
+            _say_what_is_kept_back(kept_back, written.path)
 
 
 @refuses

@@ -21,7 +21,8 @@ from sdpa_helpers.checking.observe import Watch, observe
 from sdpa_helpers.checking.render import report_text
 from sdpa_helpers.classroom.copies import copies_in
 from sdpa_helpers.classroom.homework import chosen, homework
-from sdpa_helpers.classroom.release import release, without_buttons, zip_edition
+from sdpa_helpers.classroom.packing import zip_folder
+from sdpa_helpers.classroom.release import release, without_buttons
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.cli.teachers import _say_what_is_kept_back
 from sdpa_helpers.lessons.exercise_notebook import answer_cell
@@ -295,7 +296,7 @@ def test_a_zip_has_the_same_bytes_each_time(edition, tmp_path):
     for place in ("one", "two"):
         (tmp_path / place).mkdir()
         shutil.copytree(edition / "docs", tmp_path / place / "course", copy_function=shutil.copyfile)
-        packed.append(zip_edition(tmp_path / place / "course").read_bytes())
+        packed.append(zip_folder(tmp_path / place / "course").read_bytes())
     assert packed[0] == packed[1]
     assert (tmp_path / "one" / "course.zip").stat().st_size > 100
 

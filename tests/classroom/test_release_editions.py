@@ -1,0 +1,169 @@
+"""Both editions and the core track: what is in them, and that the same course gives the same bytes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+
+import nbformat
+import pytest
+from typer.testing import CliRunner
+
+from sdpa_helpers.classroom.core_track import beyond_the_core, core_of
+from sdpa_helpers.classroom.editions import Wanted, write_editions
+from sdpa_helpers.classroom.instructors_edition import BUILT, FOLDERS_TO_TEACH
+from sdpa_helpers.classroom.packing import sha256, tar_folder, zip_folder
+from sdpa_helpers.classroom.release import FILES
+from sdpa_helpers.cli.app import app
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises
+from sdpa_helpers.lessons.tracks import sizes_of, whole_minutes
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """Both editions with the core track: sdpa-student-core, sdpa-instructor-core, their zips and sums."""
+    folder = tmp_path_factory.mktemp("editions") / "out"
+    list(write_editions(folder, Wanted("both", "core")))
+    return folder
+
+
+def names_in(folder):
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_instructor_has_everything_that_learners_have_and_what_teaching_needs(both, course):
+    learners, mine = names_in(both / "sdpa-student-core"), names_in(both / "sdpa-instructor-core")
+    assert learners <= mine
+    assert {"teachers.mk", *FILES} <= mine
+    assert {f"solutions/{lesson}.ipynb" for lesson in LESSONS} <= mine
+    for folder in ("sdpa_helpers/classroom/rubrics/", "tests/submissions/ada-jupyterlab/", "docs/grading.md"):
+        assert any(name.startswith(folder) for name in mine), folder
+        assert not any(name.startswith(folder) for name in learners), folder
+    for name in ("notebooks/03_softmax.ipynb", "exercises/03_softmax.ipynb", "pyproject.toml"):
+        assert (both / "sdpa-student-core" / name).read_bytes() == (
+            both / "sdpa-instructor-core" / name
+        ).read_bytes()
+    tops = {name.split("/")[0] for name in (*FILES, *FOLDERS_TO_TEACH, "README.md", "teachers.mk")}
+    assert {path.name for path in (both / "sdpa-instructor-core").iterdir()} - set(BUILT) == tops
+
+
+def test_the_grader_of_the_instructor_s_edition_knows_its_targets(both, needs_program):
+    make = needs_program("make")
+    folder = both / "sdpa-instructor-core"
+    shown = subprocess.run([make, "help"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"^make (\w+)", shown, re.MULTILINE) == ["help", "lab", "clean", "grade"]
+    dry = subprocess.run([make, "-n", "grade"], cwd=folder, capture_output=True, text=True, check=True)
+    assert ".[lab,grade]" in dry.stdout
+    assert "grade tests/submissions" in dry.stdout
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_core_lesson_is_the_core_and_nothing_else(both, course, lesson):
+    path = f"notebooks/{lesson}.ipynb"
+    whole = nbformat.read(course / path, as_version=4).cells
+    core = nbformat.read(both / "sdpa-student-core" / path, as_version=4).cells
+    assert set(sizes_of(core)) == {"core"}
+    assert len(core) == sizes_of(whole)["core"].cells
+    code = [cell.source for cell in whole if cell.cell_type == "code"]
+    assert all(cell.source in code for cell in core if cell.cell_type == "code")
+    head = core[0].source
+    assert f"**{whole_minutes(sizes_of(core)['core'])} minutes** · [exercises]" in head
+    text = "\n".join(cell.source for cell in core if cell.cell_type == "markdown")
+    assert not re.search(r"[Ff]olded (sections|section)|called \*Deeper\*", text)
+    left = set(re.findall(r"^#{1,6} (\d+)\.", text, re.MULTILINE))
+    for number in re.findall(r"\b[Ss]ection (\d+)\b(?! of)", text):
+        assert number in left, f"section {number} is not in this edition"
+
+
+def test_links_inside_the_core_lead_to_a_heading(both):
+    for path in sorted((both / "sdpa-student-core" / "notebooks").glob("*.ipynb")):
+        text = "\n".join(c.source for c in nbformat.read(path, as_version=4).cells)
+        for link, anchor in re.findall(r"\]\(([^)#\s]*)#([^)]+)\)", text):
+            page = path.parent / link if link else path
+            headings = re.findall(r"#{1,6} ([^\"\\\n]*)", page.read_text())
+            assert anchor in {heading.strip().replace(" ", "-") for heading in headings}, (path.name, anchor)
+
+
+def test_the_core_edition_says_which_exercises_go_beyond_it(both, course):
+    beyond = beyond_the_core(course)
+    assert "scale_that_was_used" in beyond["02_variance_proof"]
+    assert all(all_exercises()[name].lesson == lesson for lesson, names in beyond.items() for name in names)
+    assert len([name for names in beyond.values() for name in names]) < len(all_exercises()) / 5
+    readme = (both / "sdpa-student-core" / "README.md").read_text()
+    assert all(f"`{name}`" in readme for names in beyond.values() for name in names)
+    exercises = both / "sdpa-student-core" / "exercises" / "02_variance_proof.ipynb"
+    assert exercises.read_bytes() == (course / "exercises" / "02_variance_proof.ipynb").read_bytes()
+
+
+def test_a_section_that_is_left_out_is_called_that_of_the_full_lesson():
+    cells = [
+        nbformat.v4.new_markdown_cell("# 04\n\n**9 minutes**\n\nSee section 2 and Section 1."),
+        nbformat.v4.new_markdown_cell("## 1. Here"),
+        nbformat.v4.new_markdown_cell("## 2. Deeper: there", metadata={"tags": ["deeper"]}),
+    ]
+    told = core_of("04_gradients", nbformat.v4.new_notebook(cells=cells)).cells
+    assert [cell.source.split("\n")[-1] for cell in told] == [
+        "See section 2 of the full lesson and Section 1.",
+        "## 1. Here",
+    ]
+
+
+AGAIN = """
+import os, sys, time
+from pathlib import Path
+os.umask(0o077)
+from sdpa_helpers.classroom.editions import Wanted, write_editions
+print(*(written.path for written in write_editions(Path(sys.argv[1]), Wanted("both", "core"))))
+"""
+
+
+def test_another_folder_umask_locale_and_time_zone_give_the_same_bytes(both, tmp_path):
+    other = {**os.environ, "LC_ALL": "C", "LANG": "C", "TZ": "Asia/Tokyo", "PYTHONUTF8": "0"}
+    other |= {"PYTHONHASHSEED": "7", "PYTHONDONTWRITEBYTECODE": "1"}
+    again = tmp_path / "elsewhere with a space"
+    command = [sys.executable, "-c", AGAIN, str(again)]
+    done = subprocess.run(command, env=other, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    sums = (both / "SHA256SUMS").read_text()
+    assert (again / "SHA256SUMS").read_text() == sums
+    listed = dict(reversed(line.split("  ")) for line in sums.splitlines())
+    assert listed == {path.name: sha256(path) for path in again.glob("*.zip")}
+    assert len(listed) == 2
+
+
+def test_archives_do_not_know_when_and_by_whom_they_were_made(tmp_path):
+    made = []
+    for place, mode in (("one", 0o600), ("two", 0o777)):
+        folder = tmp_path / place / "course"
+        folder.mkdir(parents=True)
+        for name in ("b.txt", "a é.txt", "install"):
+            (folder / name).write_text(name)
+            (folder / name).chmod(mode)
+            os.utime(folder / name, (mode, mode))
+        zipped = zip_folder(folder)
+        tarred = tar_folder(folder, tmp_path / place / "course.tar", run=["install"])
+        made.append((zipped.read_bytes(), tarred.read_bytes()))
+    assert made[0] == made[1]
+    with zipfile.ZipFile(zipped) as archive:
+        assert archive.namelist() == ["course/a é.txt", "course/b.txt", "course/install"]
+    listed = subprocess.run(["tar", "-tvf", tarred], capture_output=True, text=True, check=True).stdout
+    assert listed.count("-rw-r--r--") == 2
+    assert listed.count("-rwxr-xr-x") == 1
+
+
+def test_the_command_says_what_does_not_go_together(tmp_path):
+    for options, why in (
+        (["--edition", "learner"], "student, instructor, both"),
+        (["--track", "short"], "all, core"),
+        (["--edition", "instructor", "--graded"], "--graded keeps answers from learners"),
+    ):
+        ran = CliRunner().invoke(app, ["release", str(tmp_path / "course"), *options])
+        assert ran.exit_code == 2
+        assert why in " ".join(ran.output.split())
+    (tmp_path / "mine.txt").write_text("mine")
+    ran = CliRunner().invoke(app, ["release", str(tmp_path), "--edition", "both"])
+    assert ran.exit_code == 2
+    assert "not empty" in " ".join(ran.output.split())
+    assert json.dumps([path.name for path in tmp_path.iterdir()]) == '["mine.txt"]'
