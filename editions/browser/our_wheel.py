@@ -40,11 +40,16 @@ def our_wheel(root: Path) -> OurWheel:
 
 def empty_wheel(name: str, version: str) -> OurWheel:
     """A wheel that installs nothing: a name for its dependencies."""
+    return pure_wheel(name, version, {})
+
+
+def pure_wheel(name: str, version: str, modules: dict[str, bytes]) -> OurWheel:
+    """A wheel of these files of Python, by their paths in it."""
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     tags = "Wheel-Version: 1.0\nGenerator: sdpa\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     info = f"{name}-{version}.dist-info"
-    files = {f"{info}/METADATA": metadata.encode(), f"{info}/WHEEL": tags.encode(), f"{info}/RECORD": b""}
-    return named(name, version, _packed(files))
+    about = {f"{info}/METADATA": metadata.encode(), f"{info}/WHEEL": tags.encode(), f"{info}/RECORD": b""}
+    return named(name, version, _packed(modules | about))
 
 
 def named(name: str, version: str, content: bytes) -> OurWheel:
@@ -70,8 +75,8 @@ def _record_without(record: str, left_out: tuple[str, ...]) -> str:
 
 
 def _packed(files: dict[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(files):
             archive.writestr(zipfile.ZipInfo(name, EPOCH), files[name], zipfile.ZIP_DEFLATED)
-    return packed.getvalue()
+    return buffer.getvalue()

@@ -149,6 +149,6 @@ def _locked(file: IO[str]) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except (ImportError, OSError):  # Windows; a network folder without locks
+    except (ImportError, AttributeError, OSError):  # Windows; JupyterLite; a network folder without locks
         return True
     return True

@@ -8,6 +8,7 @@ export class Course {
     this.state = null;
     this.settings = settings;
     this.isServed = coreutils.PageConfig.getOption("sdpaCourse") === "true"; // said by the server's own extension
+    this.keptIn = "work/answers-put-aside.md";
     this.address = name => coreutils.URLExt.join(settings.baseUrl, "sdpa", name);
     this.request = services.ServerConnection.makeRequest;
     this.listeners = [];

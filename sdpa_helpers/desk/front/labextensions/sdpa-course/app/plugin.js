@@ -26,7 +26,7 @@ export async function plugins(take) {
 }
 
 function start(host) {
-  const course = new Course(host.packages, host.app.serviceManager.serverSettings);
+  const course = new Course(host.packages, host.app.serviceManager.serverSettings, host.app.serviceManager.contents);
   if (!course.isServed) return;
   addStyle();
   whenOpened(host.tracker, panel => dress(panel, host, course));

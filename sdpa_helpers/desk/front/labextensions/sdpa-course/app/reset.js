@@ -1,7 +1,6 @@
 // "Reset this exercise": the answer cell gets its stub back in the open document. The server keeps the old answer.
 
 const COMMAND = "sdpa-course:reset-exercise";
-const KEPT_IN = "work/answers-put-aside.md";
 const FIRST_LINE = /^# exercise: (\w+)\s*$/m;
 
 const sourceOf = cell => cell?.model.sharedModel.getSource() ?? "";
@@ -14,7 +13,7 @@ export function addReset({ app, tracker, palette, packages }, course) {
   const current = () => (isExercise(course, tracker.currentWidget) ? exerciseOf(tracker.activeCell) : null);
   app.commands.addCommand(COMMAND, {
     label: () => `Reset this exercise${current() ? `: ${current()}` : ""}`,
-    caption: `Put the stub back; your answer is kept in ${KEPT_IN}`,
+    caption: `Put the stub back; your answer is kept in ${course.keptIn}`,
     isEnabled: () => current() !== null,
     execute: () => reset(packages.apputils, course, tracker.activeCell),
     describedBy: { args: { type: "object", properties: {} } },
@@ -48,7 +47,7 @@ async function reset({ showDialog, showErrorMessage, Dialog, Notification }, cou
   const name = exerciseOf(cell);
   const { button } = await showDialog({
     title: `Reset ${name}?`,
-    body: `The cell gets its stub back. Your answer is kept in ${KEPT_IN}.`,
+    body: `The cell gets its stub back. Your answer is kept in ${course.keptIn}.`,
     buttons: [Dialog.cancelButton(), Dialog.warnButton({ label: "Reset" })],
   });
   if (!button.accept) return;

@@ -1,0 +1,81 @@
+"""What the kernel of JupyterLite loads: a lock file made of the runtime's own, and the few small wheels it adds.
+
+JupyterLite's kernel asks for some packages by name before it runs a first cell. Two of them do nothing for this
+course and cost megabytes and seconds (an installer, and static analysis for completions): they get an empty wheel. Names are still completed, from the objects themselves. The installer is replaced by a sentence, as
+nothing is fetched from anywhere.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from editions.browser.fetch import write_atomically
+from editions.browser.our_wheel import OurWheel, empty_wheel, named, pure_wheel
+from editions.browser.runtime import LOCK, lock_bytes, our_entry
+
+EMPTY = ("jedi", "micropip")
+"""The kernel asks for them by name."""
+LEFT_OUT = {*EMPTY, "parso", "ssl", "openssl"}
+LOADED = ("piplite", "ipykernel", "comm", "pyodide_kernel", "ipython", "sqlite3", "sdpa_helpers")
+"""Loaded with Python itself, all at once, rather than one after another when the kernel and the first cell ask."""
+DEPENDS = {"ipykernel": ["comm"], "pyodide-kernel": ["comm", "ipykernel", "ipython", "traitlets"]}
+HOME = "/drive/.sdpa"
+"""Points and predictions: in the browser's own storage, as the notebooks are. Jupyter hides names with a dot."""
+
+KERNEL_EXTENSION = Path(sys.prefix) / "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension"
+
+Entry = dict[str, Any]
+
+
+def write_kernel(into: Path, pyodide: Path) -> Path:
+    """Write the lock file and the wheels into the folder `into`; they name those in `pyodide` beside them."""
+    lock = json.loads((pyodide / LOCK).read_text(encoding="utf-8"))
+    wheels = [_of_jupyterlite(name) for name in ("ipykernel", "pyodide_kernel")] + [_piplite()]
+    wheels += [empty_wheel(name, "0") for name in EMPTY]
+    prefix = os.path.relpath(into, pyodide).replace(os.sep, "/")
+    packages = {name: _lean(entry) for name, entry in lock["packages"].items() if name not in LEFT_OUT}
+    for wheel in wheels:
+        name = _name(wheel).replace("_", "-")
+        entry = our_entry(name, wheel, [_name(wheel)], DEPENDS.get(name, []))
+        packages[name] = entry | {"file_name": f"{prefix}/{wheel.file_name}"}
+        write_atomically(into / wheel.file_name, wheel.content)
+    write_atomically(into / LOCK, lock_bytes(lock["info"], packages))
+    return into / LOCK
+
+
+def settings(site: Path, pyodide: Path, lock: Path) -> dict[str, Any]:
+    """What JupyterLite's kernel extension is told. Addresses are relative to the site, so it works under any path."""
+
+    def from_site(path: Path) -> str:
+        return "./" + os.path.relpath(path, site).replace(os.sep, "/")
+
+    return {
+        "pyodideUrl": from_site(pyodide / "pyodide.js"),
+        "disablePyPIFallback": True,
+        "loadPyodideOptions": {
+            "lockFileURL": from_site(lock),
+            "packages": [*LOADED, *EMPTY],
+            "env": {"HOME": "/home/pyodide", "SDPA_HOME": HOME},
+        },
+    }
+
+
+def _lean(entry: Entry) -> Entry:
+    return entry | {"depends": [name for name in entry["depends"] if name.replace("_", "-") not in LEFT_OUT]}
+
+
+def _name(wheel: OurWheel) -> str:
+    return wheel.file_name.split("-")[0]
+
+
+def _of_jupyterlite(name: str) -> OurWheel:
+    """A wheel that the kernel extension carries. Its code runs on this Pyodide's Python, whatever its metadata ask."""
+    wheel = next(iter(sorted((KERNEL_EXTENSION / "static" / "pypi").glob(f"{name}-*.whl"))))
+    return named(name, wheel.name.split("-")[1], wheel.read_bytes())
+
+
+def _piplite() -> OurWheel:
+    sources = sorted((Path(__file__).parent / "piplite").glob("*.py"))
+    return pure_wheel("piplite", "0", {f"piplite/{path.name}": path.read_bytes() for path in sources})
