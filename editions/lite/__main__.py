@@ -8,7 +8,9 @@ from editions.lite.build import build_lite
 
 def main() -> None:
     """Build the site and say how large it is."""
-    parser = argparse.ArgumentParser(prog="python -m editions.lite", description="Build the course's JupyterLite site.")
+    parser = argparse.ArgumentParser(
+        prog="python -m editions.lite", description="Build the course's JupyterLite site."
+    )
     parser.add_argument("into", type=Path)
     parser.add_argument("--pyodide", type=Path, help="the runtime's folder; made beside the site if missing")
     asked = parser.parse_args()

@@ -28,12 +28,17 @@ AUTOSAVE_S = 10
 SPARED = ("*.map", "*.LICENSE.txt", "schemas.json.gz")
 SETTINGS: dict[str, Any] = {
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": AUTOSAVE_S},
-    "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False, "sortNotebooksFirst": True},
+    "@jupyterlab/filebrowser-extension:browser": {
+        "showLastModifiedColumn": False,
+        "sortNotebooksFirst": True,
+    },
 }
 
 
 def build_lite(into: Path, pyodide: Path | None = None) -> Path:
-    """Write the site into the folder `into` and give it back. `pyodide` is the runtime's folder: beside it, made if missing.
+    """Write the site into the folder `into` and give it back.
+
+    `pyodide` is the runtime's folder, "pyodide" beside the site if not given; it is made if it is missing.
 
     Raises:
         RuntimeError: JupyterLite's own builder failed; the text says how.
@@ -54,12 +59,14 @@ def build_lite(into: Path, pyodide: Path | None = None) -> Path:
 
 def course_settings() -> dict[str, Any]:
     """The course's settings of JupyterLab, and those of a site without a server."""
-    theirs = json.loads((ROOT / ".jupyter/labconfig/default_setting_overrides.json").read_text(encoding="utf-8"))
+    theirs = json.loads(
+        (ROOT / ".jupyter/labconfig/default_setting_overrides.json").read_text(encoding="utf-8")
+    )
     return theirs | SETTINGS
 
 
 def extensions(temporary: Path) -> list[Path]:
-    """The folders of the extensions, ours with what speaks to a server exchanged for what reads the browser's storage."""
+    """The folders of the extensions. Ours reads the browser's storage where the desk's own asks the server."""
     ours = temporary / OURS
     shutil.copytree(FRONT / "labextensions" / OURS, ours)
     for module in sorted((HERE / "front").glob("*.*s")):
@@ -75,7 +82,12 @@ def add_kernel_and_desk(site: Path, pyodide: Path) -> None:
     path = site / "jupyter-lite.json"
     config = json.loads(path.read_text(encoding="utf-8"))
     data = config["jupyter-config-data"]
-    data |= {"appName": "Attention, a course", "sdpaCourse": "true", "defaultKernelName": "python3", "exposeAppInBrowser": True}
+    data |= {
+        "appName": "Attention, a course",
+        "sdpaCourse": "true",
+        "defaultKernelName": "python3",
+        "exposeAppInBrowser": True,
+    }
     data.setdefault("disabledExtensions", []).extend(["@jupyterlab/apputils-extension:announcements"])
     data.setdefault("litePluginSettings", {})[KERNEL_PLUGIN] = settings(site, pyodide, lock)
     _write_json(path, config)
@@ -84,11 +96,16 @@ def add_kernel_and_desk(site: Path, pyodide: Path) -> None:
 
 def _name_kernel(site: Path) -> None:
     """The kernel is called python3, as everywhere: a notebook goes to and fro without being changed or asking."""
-    before, after = 'name:"python",display_name:"Python (Pyodide)"', 'name:"python3",display_name:"Python 3 (ipykernel)"'
+    before, after = (
+        'name:"python",display_name:"Python (Pyodide)"',
+        'name:"python3",display_name:"Python 3 (ipykernel)"',
+    )
     static = site / "extensions/@jupyterlite/pyodide-kernel-extension/static"
     found = [path for path in static.glob("*.js") if before in path.read_text(encoding="utf-8")]
     if len(found) != 1:
-        raise RuntimeError(f"The kernel of JupyterLite declares its name in another way than expected: {found}")
+        raise RuntimeError(
+            f"The kernel of JupyterLite declares its name in another way than expected: {found}"
+        )
     text = found[0].read_text(encoding="utf-8")
     found[0].write_text(text.replace(before, after), encoding="utf-8")
 

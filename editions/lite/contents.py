@@ -47,7 +47,7 @@ def untouched(source: Path) -> str:
 
 
 def desk(root: Path) -> dict[str, Any]:
-    """What the side bar starts from: the course as a newcomer sees it, the names of each lesson's predictions, stubs."""
+    """What the side bar starts from: a newcomer's course, the names of each lesson's predictions, all stubs."""
     return {
         "state": dataclasses.asdict(newcomer(root)),
         "predictions": {
@@ -79,4 +79,6 @@ def stubs(notebook: Path) -> list[tuple[str, str]]:
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     texts = [text_of(cell) for cell in cells if cell["cell_type"] == "code"]
     mark = "# exercise: "
-    return [(text.partition("\n")[0].removeprefix(mark).strip(), text) for text in texts if text.startswith(mark)]
+    return [
+        (text.partition("\n")[0].removeprefix(mark).strip(), text) for text in texts if text.startswith(mark)
+    ]

@@ -1,8 +1,9 @@
 """What the kernel of JupyterLite loads: a lock file made of the runtime's own, and the few small wheels it adds.
 
 JupyterLite's kernel asks for some packages by name before it runs a first cell. Two of them do nothing for this
-course and cost megabytes and seconds (an installer, and static analysis for completions): they get an empty wheel. Names are still completed, from the objects themselves. The installer is replaced by a sentence, as
-nothing is fetched from anywhere.
+course and cost megabytes and seconds (an installer, and static analysis for completions): they get an empty wheel.
+Names are still completed, from the objects themselves. The installer is replaced by a sentence, as nothing is fetched
+from anywhere.
 """
 
 import json

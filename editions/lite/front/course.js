@@ -30,7 +30,8 @@ export class Course {
 
   async kept(name) {
     const file = await this.contents.get(`${KEPT}/${name}`, { content: true }).catch(() => null);
-    const found = typeof file?.content === "string" ? parsed(file.content) : file?.content;
+    const text = file?.format === "base64" ? atob(file.content) : file?.content; // what the kernel wrote comes as bytes
+    const found = typeof text === "string" ? parsed(text) : text;
     return found && typeof found === "object" ? found : {};
   }
 

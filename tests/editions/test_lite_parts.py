@@ -1,0 +1,100 @@
+"""The parts of the JupyterLite site that need no browser: what a learner finds in it, and what its kernel loads."""
+
+import dataclasses
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from editions.browser.our_wheel import empty_wheel
+from editions.browser.runtime import LOCK, ROOT, lock_bytes, our_entry
+from editions.lite import contents, kernel
+from sdpa_helpers.desk.course import course_state
+from sdpa_helpers.lessons import saved
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+
+COURSE_JS = Path(contents.__file__).parent / "front" / "course.js"
+
+
+def test_a_learner_finds_every_notebook_and_nothing_that_has_run(tmp_path):
+    contents.write_contents(ROOT, tmp_path)
+    found = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.ipynb"))
+    assert found == sorted(
+        p.relative_to(ROOT) for f in ("notebooks", "exercises") for p in (ROOT / f).glob("*.ipynb")
+    )
+    cells = [cell for path in found for cell in json.loads((tmp_path / path).read_text())["cells"]]
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
+
+
+def test_every_exercise_has_its_stub():
+    named = {exercise.name for lesson in LESSONS for exercise in exercises_of(lesson)}
+    assert set(contents.desk(ROOT)["stubs"]) >= named
+
+
+@pytest.fixture
+def lock(tmp_path):
+    """The kernel's lock file, over a runtime of three packages."""
+    pyodide = tmp_path / "pyodide"
+    pyodide.mkdir()
+    packages = {
+        name: our_entry(name, empty_wheel(name, "1"), [name], depends)
+        for name, depends in {
+            "sdpa-helpers": ["ipython", "jedi", "ssl"],
+            "ipython": ["jedi"],
+            "jedi": ["parso"],
+        }.items()
+    }
+    (pyodide / LOCK).write_bytes(lock_bytes({"version": "0"}, packages))
+    return kernel.write_kernel(tmp_path / "lite" / "kernel", pyodide)
+
+
+def test_the_kernel_finds_its_own_wheels_beside_the_runtime(lock):
+    packages = json.loads(lock.read_text())["packages"]
+    for name in ("pyodide-kernel", "ipykernel", "piplite", "jedi", "micropip"):
+        assert (lock.parents[2] / "pyodide" / packages[name]["file_name"]).is_file()
+    assert packages["sdpa-helpers"]["depends"] == ["ipython"]  # and nothing that the kernel does without
+
+
+def test_addresses_are_relative_to_the_site(tmp_path, lock):
+    told = kernel.settings(lock.parents[1], tmp_path / "pyodide", lock)
+    assert told["pyodideUrl"] == "./../pyodide/pyodide.js"
+    assert told["loadPyodideOptions"]["lockFileURL"] == f"./kernel/{LOCK}"
+
+
+PROBE = """
+import { readFileSync } from "node:fs";
+const source = readFileSync(process.argv[1], "utf8").replaceAll("export class", "class");
+const { start, points, predicted } = JSON.parse(readFileSync(0, "utf8"));
+const progressOf = new Function(source + "; return progressOf;")();
+console.log(JSON.stringify(progressOf(start, points, predicted)));
+"""
+
+
+@pytest.mark.parametrize("kept", ["nothing", "points", "predictions"])
+def test_the_side_bar_counts_as_the_desk_does(kept, needs_program, tmp_path, monkeypatch):
+    """The same two files, read by JavaScript in the browser edition and by Python at home."""
+    node = needs_program("node")
+    monkeypatch.setenv("SDPA_HOME", str(tmp_path))
+    start = contents.desk(ROOT)
+    if kept == "points":
+        saved.keep("dot_product", 5.0)
+        saved.keep("attention_scores", 2.0)
+    if kept == "predictions":
+        for lesson in list(start["predictions"])[:2]:
+            for number, name in enumerate(start["predictions"][lesson]):
+                saved.keep_prediction(lesson, name, saved.Predicted(number % 3 - 1, number % 2 == 0))
+    files = {name: _json(tmp_path / f"{name}.json") for name in ("progress", "predictions")}
+    told = {"start": start, "points": files["progress"], "predicted": files["predictions"]}
+    ran = subprocess.run(
+        [node, "--input-type=module", "-e", PROBE, str(COURSE_JS)],
+        input=json.dumps(told), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    expected = json.loads(json.dumps(dataclasses.asdict(course_state(ROOT))).replace('"work/', '"'))
+    for lesson in expected["lessons"]:
+        lesson["changed_beside"] = False
+    assert json.loads(ran.stdout) == expected
+
+
+def _json(path):
+    return json.loads(path.read_text()) if path.is_file() else {}
