@@ -4,7 +4,7 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: test grade notebooks minutes ledger corners cheat-sheet interview pictures lint
+.PHONY: test grade notebooks minutes ledger corners cheat-sheet interview pictures lint kit
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says,
 # and tests/lean stands in for a package that takes each of them a second to import.
@@ -35,6 +35,9 @@ interview: $(READY)  ## write docs/interview.md from the interview deck and the 
 
 pictures: $(READY)  ## take the film and the pictures of README.md and docs/ anew, in a real browser
 	@$(BIN)/python -m docs.pictures
+
+kit: $(READY)  ## compute the plans and pages of docs/instructors/ anew from editions/kit
+	@$(BIN)/python -m editions.kit
 
 lint: $(READY)  ## ruff and pyright; eslint where npm is installed
 	@$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m pyright

@@ -167,3 +167,10 @@ def test_the_command_says_what_does_not_go_together(tmp_path):
     assert ran.exit_code == 2
     assert "not empty" in " ".join(ran.output.split())
     assert json.dumps([path.name for path in tmp_path.iterdir()]) == '["mine.txt"]'
+
+
+def test_its_readme_leads_to_what_is_there(both, course):
+    """The pages of the kit are stored: `make kit` writes them."""
+    readme = (both / "sdpa-instructor-core" / "README.md").read_text()
+    for link in re.findall(r"\]\(([^)]+)\)", readme):
+        assert (both / "sdpa-instructor-core" / link).is_file(), link

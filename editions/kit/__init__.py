@@ -1,0 +1,1 @@
+"""The instructor's kit, docs/instructors/: plans with computed minutes, and a page for each lesson."""

@@ -1,0 +1,171 @@
+"""The pages of the kit as Markdown: one for each lesson, the plans, and the list of them all."""
+
+import re
+from collections.abc import Iterator
+
+from editions.kit.plans import Day, Plan, core_minutes, minutes_in_class, plans, words
+from editions.kit.questions import Asked, asked
+from editions.kit.wrong_answers import Mistake, collection_size, likely_mistakes
+from sdpa_helpers.classroom.course_map import FIRST, title_of
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+
+MISTAKES = 4
+_WRITTEN_BY = "<!-- Written by `make kit` from editions/kit/. Change the words there. -->"
+
+
+def pages() -> dict[str, str]:
+    """Every generated page of docs/instructors, by its file's name."""
+    made = {f"{lesson}.md": lesson_page(lesson) for lesson in (FIRST, *LESSONS)}
+    return {"README.md": _first_page(), "plans.md": _plans_page(plans()), **made}
+
+
+# ---- a lesson --------------------------------------------------------------------------------------------------
+
+
+def lesson_page(lesson: str) -> str:
+    """What an instructor needs to teach one lesson, on one sheet of paper."""
+    said = words()[lesson]
+    shown = [asked(lesson, **question) for question in said.get("questions", ())]
+    parts = [
+        f"{_WRITTEN_BY}\n\n# {title_of(lesson)}",
+        _minutes(lesson),
+        f"**Goal.** {said['goal']}",
+        f"**Begin.** {said['open']}",
+        f"## On the board\n\n![{_plain(said['board'])}](boards/{lesson[:2]}.svg)\n\n{said['board']}",
+        *(["## Three questions to ask", *map(_question, shown, range(1, 4))] if shown else []),
+        *_mistakes(lesson),
+        f"## On the projector, and when time is short\n\n- **Show.** {said['show']}\n- **Skip.** {said['skip']}\n"
+        f"- **End with.** {said['close']}",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _minutes(lesson: str) -> str:
+    if lesson == FIRST:
+        return (
+            f"**{core_minutes(lesson)} minutes**, no exercises · [the lesson](../../notebooks/{lesson}.ipynb)"
+        )
+    exercises = exercises_of(lesson)
+    return (
+        f"**{minutes_in_class(lesson)} minutes in class**: {core_minutes(lesson)} of core, "
+        f"and the three questions below · "
+        f"{len(exercises)} exercises, {sum(e.minutes for e in exercises)} minutes in all · "
+        f"[the lesson](../../notebooks/{lesson}.ipynb) · [solutions](../../solutions/{lesson}.ipynb)"
+    )
+
+
+def _question(question: Asked, number: int) -> str:
+    told = f"{question.about} {question.question}".strip()
+    return (
+        f"**{number}.** {_markdown(told)}\n\n"
+        f"- Tempting: *{_in_italics(question.tempting.text)}*. {_markdown(question.tempting.because)}\n"
+        f"- Right: *{_in_italics(question.right.text)}*. {_markdown(question.right.because)}"
+    )
+
+
+def _mistakes(lesson: str) -> Iterator[str]:
+    found = likely_mistakes(lesson, MISTAKES) if lesson != FIRST else []
+    if found:
+        rows = "\n".join(map(_row, found))
+        yield (
+            "## Likely wrong answers\n\n| exercise | how often | what `check` says |\n|---|---|---|\n"
+            f"{rows}\n\nCounted in our collection of written answers, not in a class ([about it](README.md#how-often))."
+        )
+
+
+def _row(mistake: Mistake) -> str:
+    says = _markdown(mistake.says).replace("\n", " ").replace("|", "\\|")
+    return f"| `{mistake.exercise}` | {mistake.answers} of {mistake.of} | {says} |"
+
+
+def _markdown(text: str) -> str:
+    """The marks d_{k} and x^{2} of our texts as HTML, which Markdown lets through."""
+    text = re.sub(r"_\{([^}]+)\}", r"<sub>\1</sub>", " ".join(text.split()))
+    return re.sub(r"\^\{([^}]+)\}", r"<sup>\1</sup>", text)
+
+
+def _in_italics(text: str) -> str:
+    return _markdown(text.replace("*", ""))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[*`]", "", text)
+
+
+# ---- the plans ---------------------------------------------------------------------------------------------------
+
+
+def _plans_page(every: tuple[Plan, ...]) -> str:
+    head = (
+        f"{_WRITTEN_BY}\n\n# Three plans\n\n"
+        "A lesson takes the minutes of its core, as the lesson itself states them, and two more for each question you "
+        "discuss. An exercise takes the minutes that its heading says. Each row is rounded up to five minutes. What is "
+        "left over is your reserve: in a first run you will need it."
+    )
+    return "\n\n".join([head, *map(_plan, every)]) + "\n"
+
+
+def _plan(plan: Plan) -> str:
+    return "\n\n".join(
+        [f"## {plan.title}", plan.for_whom, *(_day(day, len(plan.days) > 1) for day in plan.days)]
+    )
+
+
+def _day(day: Day, named: bool) -> str:
+    rows = "\n".join(f"| {row.starts} | {row.minutes} | {row.what} |" for row in day.rows)
+    lessons, work = day.minutes_of("lesson"), day.minutes_of("do")
+    summary = (
+        f"{day.starts} to {day.ends}: {lessons} minutes of lessons, {work} of exercises, "
+        f"{day.minutes_of('pause', 'talk')} of breaks and talk, {day.reserve} in reserve."
+    )
+    parts = [f"### {day.name}"] if named else []
+    parts += [f"| from | minutes | what |\n|---|---|---|\n{rows}", summary]
+    if day.homework:
+        parts.append(
+            "Homework, an hour at most for each lesson:\n\n" + "\n".join(map(_homework, day.homework))
+        )
+    return "\n\n".join(parts)
+
+
+def _homework(work) -> str:
+    names = ", ".join(f"`{name}`" for name in work.exercises)
+    return f"- [{title_of(work.lesson)}]({work.lesson}.md), {work.minutes} minutes: {names}"
+
+
+# ---- the first page ----------------------------------------------------------------------------------------------
+
+
+def _first_page() -> str:
+    rows = "\n".join(
+        f"| [{title_of(lesson)}]({lesson}.md) | {minutes_in_class(lesson)} | {words()[lesson]['goal']} |"
+        for lesson in (FIRST, *LESSONS)
+    )
+    size, wrong = collection_size()
+    return _FIRST_PAGE.format(written_by=_WRITTEN_BY, rows=rows, size=f"{size:,}", wrong=wrong)
+
+
+_FIRST_PAGE = """\
+{written_by}
+
+# The instructor's kit
+
+You have a date and a room. Here is what to teach, in which order, and how long it takes.
+
+1. Choose [a plan](plans.md): half a day, a day, or five weeks.
+2. Print the page of each lesson in it. It fits on one sheet.
+3. The day before, take [the checklist](day-before.md) to the room.
+
+| lesson | minutes in class | afterwards, learners can do this |
+|---|---|---|
+{rows}
+
+A page has the goal, a way to begin, a drawing for the board, three questions to ask with the answers to expect, the
+usual mistakes, and what to skip. Teach the core and leave folded sections for home.
+
+## How often
+
+We have watched no class. The column “how often” counts in a collection of {size} written answers, {wrong} of them
+wrong, that the course's tests are made of. They were written the way learners, chatbots and public code write them, and
+some are from public code. So a count says which mistakes are easily made, and not how many of your learners will make
+them. For your own class, the class report of `sdpa grade` counts the real ones ([how](../grading.md)).
+"""

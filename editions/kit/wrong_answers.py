@@ -1,0 +1,64 @@
+"""How often each mistake occurs among the wrong answers that the course's tests are made of.
+
+No class was watched. tests/corpus holds answers that were written for the tests in the ways that learners, chatbots
+and public code write them, each with the mistakes that are true of it. Its counts stand in for a class, and the pages
+say so.
+"""
+
+from collections import Counter
+from functools import cache
+from typing import NamedTuple
+
+from sdpa_helpers.lessons.registry import find
+from tests.corpus import GENERAL, Entry, entries
+
+
+class Mistake(NamedTuple):
+    """A known mistake in one exercise."""
+
+    exercise: str
+    name: str
+    says: str
+    answers: int
+    """How many wrong answers to this exercise make it."""
+    of: int
+    """How many wrong answers to this exercise there are."""
+
+
+def collection_size() -> tuple[int, int]:
+    """(how many answers there are, how many of them are wrong)."""
+    return len(entries()), sum(not entry.right for entry in entries())
+
+
+def likely_mistakes(lesson: str, most: int) -> list[Mistake]:
+    """The mistakes in a lesson's exercises that most wrong answers make; first one of each exercise, then others.
+
+    Only those with a name of their own: that an answer is a list, or is rounded, can happen anywhere.
+    """
+    wrong = [entry for entry in entries() if entry.lesson == lesson and not entry.right]
+    found = [
+        mistake for exercise in dict.fromkeys(e.exercise for e in wrong) for mistake in _in(exercise, wrong)
+    ]
+    found.sort(key=lambda m: -m.answers)
+    first = {m.exercise: m for m in reversed(found)}
+    leading = [m for m in found if first[m.exercise] is m]
+    return [*leading, *(m for m in found if m not in leading)][:most]
+
+
+def _in(exercise: str, wrong: list[Entry]) -> list[Mistake]:
+    """The mistakes of one exercise, the commonest first."""
+    said = _said(exercise)
+    here = [entry for entry in wrong if entry.exercise == exercise]
+    counted = Counter(
+        name for entry in here for name in set(entry.names) if name not in GENERAL and name in said
+    )
+    return [
+        Mistake(exercise, name, said[name], count, len(here))
+        for name, count in sorted(counted.items(), key=lambda pair: (-pair[1], list(said).index(pair[0])))
+    ]
+
+
+@cache
+def _said(exercise: str) -> dict[str, str]:
+    """Name → what learners read, of the exercise's own wrong answers."""
+    return {wrong.name: wrong.says for wrong in find(exercise).wrong}

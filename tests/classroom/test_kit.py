@@ -1,0 +1,127 @@
+"""The instructor's kit: up to date, true to the lessons, and its minutes add up."""
+
+import re
+from datetime import datetime
+
+import pytest
+
+from editions.kit import plans as plans_module
+from editions.kit.pages import pages
+from editions.kit.plans import MOST_HOMEWORK, DoesNotFit, minutes_in_class, plans, words
+from editions.kit.questions import asked
+from editions.kit.wrong_answers import collection_size, likely_mistakes
+from sdpa_helpers.classroom.course_map import FIRST
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises, find
+from tests.corpus import entries
+
+
+@pytest.fixture(scope="module")
+def written():
+    return pages()
+
+
+@pytest.fixture(scope="module")
+def folder(course):
+    return course / "docs" / "instructors"
+
+
+def test_the_stored_pages_are_those_of_today(written, folder):
+    for name, text in written.items():
+        assert (folder / name).read_text(encoding="utf-8") == text, f"{name}: run `make kit`"
+    assert {p.name for p in folder.glob("*.md")} == {*written, "day-before.md"}
+
+
+def test_every_lesson_has_a_page_and_a_drawing(written, folder):
+    for lesson in (FIRST, *LESSONS):
+        drawing = (folder / "boards" / f"{lesson[:2]}.svg").read_text(encoding="utf-8")
+        assert re.search(r'aria-label="[^"]{30,}"', drawing)
+        assert min(map(float, re.findall(r'font-size="([\d.]+)"', drawing))) >= 12
+        assert f"(boards/{lesson[:2]}.svg)" in written[f"{lesson}.md"]
+        assert written[f"{lesson}.md"].count("- Tempting: ") == (0 if lesson == FIRST else 3)
+
+
+def test_links_lead_to_something(folder):
+    for page in folder.glob("*.md"):
+        for link, anchor in re.findall(r"\]\(([^)#\s]+)(#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (folder / link).exists(), f"{page.name}: {link}"
+            if anchor:
+                assert f"\n## {anchor[1:].replace('-', ' ').capitalize()}\n" in (folder / link).read_text()
+
+
+@pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.name)
+def test_a_plan_adds_up(plan):
+    for day in plan.days:
+        moment = datetime.strptime(day.starts, "%H:%M")
+        for before, row in zip((None, *day.rows), day.rows, strict=False):
+            starts = datetime.strptime(row.starts, "%H:%M")
+            assert (starts - moment).seconds == 60 * (before.minutes if before else 0)
+            moment = starts
+        length = datetime.strptime(day.ends, "%H:%M") - datetime.strptime(day.starts, "%H:%M")
+        assert sum(row.minutes for row in day.rows) + day.reserve == length.seconds // 60
+        assert day.reserve >= 10
+        assert all(work.minutes <= MOST_HOMEWORK for work in day.homework)
+        assert all(
+            work.minutes == sum(find(name).minutes for name in work.exercises) for work in day.homework
+        )
+        for row in day.rows:
+            names = re.findall(r"`(\w+)`", row.what) if row.kind == "do" else []
+            assert set(names) <= set(all_exercises())
+            assert 0 <= row.minutes - sum(find(name).minutes for name in names) < 5 or row.kind != "do"
+
+
+def test_five_weeks_teach_every_lesson_and_never_ask_twice_for_an_exercise():
+    (weeks,) = [plan for plan in plans() if plan.name == "five-weeks"]
+    taught = [
+        re.search(r"\((\w+)\.md\)", r.what)[1] for d in weeks.days for r in d.rows if r.kind == "lesson"
+    ]
+    assert taught == [FIRST, *LESSONS]
+    in_class = [
+        n for d in weeks.days for r in d.rows if r.kind == "do" for n in re.findall(r"`(\w+)`", r.what)
+    ]
+    at_home = [name for day in weeks.days for work in day.homework for name in work.exercises]
+    assert len({*in_class, *at_home}) == len([*in_class, *at_home])
+    assert {"attention", "attention_backward", "tiled_attention", "multi_head_attention"} <= {*at_home}
+
+
+def test_a_day_that_is_too_short_is_refused(monkeypatch, tmp_path):
+    (tmp_path / "plans.toml").write_text(
+        '[short]\ntitle = "t"\nfor_whom = "w"\ndays = [{ name = "Monday", starts = "09:00", ends = "09:20", '
+        'rows = [{ do = ["softmax"] }, { pause = 10 }] }]\n'
+    )
+    monkeypatch.setattr(plans_module, "HERE", tmp_path)
+    with pytest.raises(DoesNotFit, match="Monday: its rows need 5 minutes more"):
+        plans()
+
+
+def test_a_lesson_in_class_takes_its_core_and_two_minutes_a_question(course):
+    head = (course / "notebooks" / "03_softmax.ipynb").read_text(encoding="utf-8")
+    core = int(re.search(r"\*\*(\d+) minutes\*\*", head)[1])
+    assert minutes_in_class("03_softmax") == core + 2 * len(words()["03_softmax"]["questions"])
+
+
+def test_the_right_answer_is_the_one_that_the_notebook_found():
+    question = asked("03_softmax", "global_maximum", 1)
+    assert question.right.text == "`[nan nan]`"
+    assert "0.269" in question.tempting.text
+    with pytest.raises(ValueError, match="answer 4 is right"):
+        asked("03_softmax", "global_maximum", 4)
+    with pytest.raises(LookupError, match="no prediction 'nothing'"):
+        asked("03_softmax", "nothing", 1)
+
+
+def test_counts_are_those_of_the_collection(written):
+    size, wrong = collection_size()
+    assert f"{size:,} written answers, {wrong} of them" in written["README.md"]
+    found = likely_mistakes("05_masking", 4)
+    assert len({mistake.exercise for mistake in found}) == 4
+    for mistake in found:
+        here = [e for e in entries() if e.exercise == mistake.exercise and not e.right]
+        assert (mistake.answers, mistake.of) == (sum(mistake.name in e.names for e in here), len(here))
+        assert mistake.says == next(w.says for w in find(mistake.exercise).wrong if w.name == mistake.name)
+
+
+def test_every_page_admits_that_no_class_was_watched(written):
+    assert "We have watched no class" in written["README.md"]
+    tables = [name for name, text in written.items() if "| how often |" in text]
+    assert len(tables) == len(LESSONS)
+    assert all("not in a class" in written[name] for name in tables)
