@@ -15,9 +15,11 @@ from typing import Any
 from editions.browser.fetch import write_atomically
 from editions.browser.our_wheel import OurWheel, empty_wheel, named, pure_wheel
 from editions.browser.runtime import LOCK, lock_bytes, our_entry
+from editions.lite import fonts
 
 EMPTY = ("jedi", "micropip")
 """The kernel asks for them by name."""
+WITH_FONTS = "matplotlib"
 LEFT_OUT = {*EMPTY, "parso", "ssl", "openssl"}
 LOADED = ("piplite", "ipykernel", "comm", "pyodide_kernel", "ipython", "sqlite3", "sdpa_helpers")
 """Loaded with Python itself, all at once, rather than one after another when the kernel and the first cell ask."""
@@ -35,8 +37,11 @@ def write_kernel(into: Path, pyodide: Path) -> Path:
     lock = json.loads((pyodide / LOCK).read_text(encoding="utf-8"))
     wheels = [_of_jupyterlite(name) for name in ("ipykernel", "pyodide_kernel")] + [_piplite()]
     wheels += [empty_wheel(name, "0") for name in EMPTY]
-    prefix = os.path.relpath(into, pyodide).replace(os.sep, "/")
     packages = {name: _lean(entry) for name, entry in lock["packages"].items() if name not in LEFT_OUT}
+    if drawing := packages.get(WITH_FONTS):
+        wheels.append(fonts.font_list(pyodide / drawing["file_name"]))
+        drawing["depends"].append(fonts.NAME.replace("_", "-"))
+    prefix = os.path.relpath(into, pyodide).replace(os.sep, "/")
     for wheel in wheels:
         name = _name(wheel).replace("_", "-")
         entry = our_entry(name, wheel, [_name(wheel)], DEPENDS.get(name, []))
@@ -58,7 +63,7 @@ def settings(site: Path, pyodide: Path, lock: Path) -> dict[str, Any]:
         "loadPyodideOptions": {
             "lockFileURL": from_site(lock),
             "packages": [*LOADED, *EMPTY],
-            "env": {"HOME": "/home/pyodide", "SDPA_HOME": HOME},
+            "env": {"HOME": "/home/pyodide", "SDPA_HOME": HOME, "MPLCONFIGDIR": fonts.FOLDER},
         },
     }
 

@@ -22,6 +22,7 @@ registries, and each entry is one file that ends with its registration:
 
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -48,13 +49,13 @@ def module(*files: Path) -> str:
     return f"{_joined(files)}\nexport default {{ initialize, render }};\n"
 
 
-def inlined(still: "Picture", note: str, given: Mapping[str, Any], *files: Path) -> str:
+def still_html(still: "Callable[[], Picture]") -> str:
+    """A still as HTML. None where Python runs in the page itself: the panel lives at once, and a still takes seconds."""
+    return "" if sys.platform == "emscripten" else still()._repr_html_()
+
+
+def inlined(still: str, note: str, given: Mapping[str, Any], files: Iterable[Path]) -> str:
     """HTML of a still and its note, and a script that puts the living panel in their place: no network, no kernel."""
-    return inlined_html(still._repr_html_(), note, given, files)
-
-
-def inlined_html(still: str, note: str, given: Mapping[str, Any], files: Iterable[Path]) -> str:
-    """The same for a still that is HTML of any kind."""
     data = json.dumps(given, ensure_ascii=False).replace("<", "\\u003c")
     return (
         f"<div>{still}<p><em>{note}</em></p></div>\n<script>\n(() => {{\n"
@@ -269,7 +270,7 @@ class PagePanel:
 
     def html(self) -> str:
         """The still, and a script that puts the living picture in its place. Needs no network and no kernel."""
-        return inlined_html(_html_of(self.still), self.NOTE, self.given, self.files)
+        return inlined(_html_of(self.still), self.NOTE, self.given, self.files)
 
     def __repr__(self) -> str:
         return f"{self.title} {self.text}"
@@ -281,4 +282,4 @@ class PagePanel:
 @lru_cache(maxsize=16)
 def _html_of(still: "Callable[[], Picture]") -> str:
     """A still never changes, and takes half a second: who runs a cell again should not wait for it again."""
-    return still()._repr_html_()
+    return still_html(still)

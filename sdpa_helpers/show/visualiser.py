@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpa_helpers.attention import scaled_dot_product_attention
-from sdpa_helpers.show.panels import TOUCH, inlined, module
+from sdpa_helpers.show.panels import TOUCH, inlined, module, still_html
 from sdpa_helpers.show.trained_heads import TrainedHead, head_called, trained_heads
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ class Walk:
     def html(self) -> str:
         """The still, and a script that puts the living picture in its place. Needs no network and no kernel."""
         note = "Run this cell, and the picture moves: attention step by step, one query at a time."
-        return inlined(self.still(), note, self.given(), *SCRIPTS)
+        return inlined(still_html(self.still), note, self.given(), SCRIPTS)
 
     def __repr__(self) -> str:
         return f"{TITLE}. {self.text()}"

@@ -88,7 +88,7 @@ def test_a_new_kind_of_panel_is_one_file_that_registers_itself(tmp_path):
     clock = tmp_path / "clock.js"
     clock.write_text("bodies.clock = { style: '', fill: () => () => {} };\n")
     given = {"body": "clock", "title": "A clock </script>", "ticks": 3}
-    html = inlined(still(), "Run this cell.", given, clock)
+    html = inlined(still()._repr_html_(), "Run this cell.", given, [clock])
     assert html.startswith('<div><div class="sdpa-figure"')
     assert html.count("</script>") == 1
     assert html.count("bodies.clock =") == module(clock).count("bodies.clock =") == 1

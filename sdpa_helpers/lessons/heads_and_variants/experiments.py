@@ -1,5 +1,6 @@
 """Lesson 08: what is measured. How many pairs each kind of memory gives back, over many draws."""
 
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -15,6 +16,8 @@ Memory = Callable[[Array, Array], Array]
 """Stores pairs of keys (n, d) and values (n, d), and answers each of the keys: (n, d)."""
 
 SEEDS = 20
+_clock = time.perf_counter if sys.platform == "emscripten" else time.process_time
+"""A browser tells no time but the day's."""
 VOCABULARY = 64
 """An answer is one of so many values: who guesses is right once in 64 times."""
 
@@ -117,7 +120,7 @@ def additive_race(n: int = 256, width: int = 64, repeats: int = 9) -> Race:
     with threadpool_limits(1, "blas"):  # one core, and its own time: neighbors on a busy machine do not count
         for _ in range(repeats + 1):  # the first round warms up
             for way in (dot, additive):
-                begin = time.process_time()
+                begin = _clock()
                 way()
-                found[way.__name__].append(time.process_time() - begin)
+                found[way.__name__].append(_clock() - begin)
     return Race(tuple(found["dot"][1:]), tuple(found["additive"][1:]))

@@ -7,7 +7,7 @@ from typing import Any
 
 from sdpa_helpers.lessons.interview.deck import answer_to, chosen, name_of, places_of, trap_in
 from sdpa_helpers.lessons.interview.question import LEVELS, Asked
-from sdpa_helpers.show.panels import inlined_html
+from sdpa_helpers.show.panels import inlined
 from sdpa_helpers.show.predict import plain, rich
 
 SCRIPT = Path(__file__).with_suffix(".js")
@@ -58,7 +58,7 @@ class Interview:
             f"<details><summary>{question['question']}</summary><p>{question['answer']}</p></details>"
             for question in self.given["questions"]
         )
-        return inlined_html(f'<div style="max-width:46rem">{folded}</div>', NOTE, self.given, (SCRIPT,))
+        return inlined(f'<div style="max-width:46rem">{folded}</div>', NOTE, self.given, (SCRIPT,))
 
     def __repr__(self) -> str:
         return "\n".join(f"{number}. {plain(asked.question)}" for number, asked in enumerate(self.asked, 1))
