@@ -11,8 +11,8 @@ from editions.live import scripts
 from sdpa_helpers.lessons import gradients, masking
 
 RUN = """
-const drawn = JSON.parse(require("fs").readFileSync(0, "utf8"));
-console.log(JSON.stringify(drawn.map(([name, at]) => ({ masking: drawMask, gradients: drawWayBack })[name](LIVE_GIVEN[name].data, at))));
+const asked = JSON.parse(require("fs").readFileSync(0, "utf8")), drawers = { masking: drawMask, gradients: drawWayBack };
+console.log(JSON.stringify(asked.map(([name, at]) => drawers[name](LIVE_GIVEN[name].data, at))));
 """
 
 
@@ -25,18 +25,19 @@ def drawn(needs_program):
         files = (scripts.HERE / name for name in ("canvas.js", "mask.js", "way_back.js"))
         source = f"const LIVE_GIVEN = {data};\n" + "\n".join(file.read_text() for file in files) + RUN
         node = [needs_program("node"), "-e", source]
-        return json.loads(subprocess.run(node, input=json.dumps(asked), capture_output=True, text=True, check=True).stdout)  # fmt: skip
+        ran = subprocess.run(node, input=json.dumps(asked), capture_output=True, text=True, check=True)
+        return json.loads(ran.stdout)
 
     return draw
 
 
 def positions(panel, rng, count):
     """The start, the ends of every control, and some at random."""
-    ends = [{**panel.given()["start"], name: len(c.stops) - 1} for name, c in panel.controls.items() if c.stops]
-    some = [
-        {name: int(rng.integers(len(c.stops))) if c.stops else int(rng.integers(2**49)) for name, c in panel.controls.items()}
-        for _ in range(count)
-    ]  # fmt: skip
+    ends = [
+        {**panel.given()["start"], name: len(c.stops) - 1} for name, c in panel.controls.items() if c.stops
+    ]
+    most = {name: len(c.stops) or 2**49 for name, c in panel.controls.items()}  # a mask is 49 bits
+    some = [{name: int(rng.integers(end)) for name, end in most.items()} for _ in range(count)]
     return [panel.given()["start"], *ends, *some]
 
 
@@ -64,10 +65,13 @@ def test_lesson_04s_still_has_the_numbers_that_the_panel_begins_with(course):
     (cell,) = (cell for cell in cells if cell["id"] == "explore-way-back")
     still = "".join(cell["outputs"][0]["data"]["text/html"])
     panel = scripts.given()["gradients"]
-    assert f'data-key="{panel["panel"]["key"]}"' in still, "the key is made from the picture that it begins with"
+    assert f'data-key="{panel["panel"]["key"]}"' in still, (
+        "the key is made from the picture that it begins with"
+    )
 
 
 def test_lesson_05s_panel_is_over_the_words_of_its_cell(course):
     cells = json.loads((course / "notebooks/05_masking.ipynb").read_text())["cells"]
     (cell,) = (cell for cell in cells if cell["id"] == "paint-mask")
-    assert f'data-key="{scripts.given()["masking"]["panel"]["key"]}"' in "".join(cell["outputs"][0]["data"]["text/html"])
+    panel = scripts.given()["masking"]["panel"]
+    assert f'data-key="{panel["key"]}"' in "".join(cell["outputs"][0]["data"]["text/html"])

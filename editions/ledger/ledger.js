@@ -1,0 +1,67 @@
+// The ledger's filters. The table is there without this script; with it the form is shown, and the address keeps what
+// was chosen: ledger.html#verdict=wrong&lesson=04.
+
+(() => {
+  "use strict";
+  const FIELDS = ["text", "verdict", "article", "lesson"], PAUSE = 300; // milliseconds until a count is read aloud
+  const form = document.querySelector(".ledger .filters");
+  if (!form) return;
+  const rows = [...document.querySelectorAll(".ledger .claims tbody tr")], found = form.querySelector(".found");
+  const words = new Map(rows.map(row => [row, plain(row.textContent)]));
+  let timer = null;
+
+  /** Letters as one types them: dₖ and d_k are dk, the minus is a hyphen. */
+  function plain(text) {
+    return text.toLowerCase().normalize("NFKD").replace(/[_{}]/g, "").replaceAll("−", "-").replace(/\s+/g, " ");
+  }
+
+  const chosen = () => Object.fromEntries(FIELDS.map(name => [name, form.elements[name].value.trim()]).filter(([, value]) => value));
+
+  function fits(row, { text = "", ...exact }) {
+    const terms = plain(text).split(" ").filter(Boolean), number = row.id.replace("claim-", "");
+    return Object.entries(exact).every(([name, value]) => row.dataset[name] === value)
+      && terms.every(term => (/^\d{1,3}$/.test(term) ? number === term || words.get(row).includes(` ${term} `) : words.get(row).includes(term)));
+  }
+
+  function count(shown) {
+    const text = shown === rows.length ? `All ${rows.length} claims.` : shown === 0 ? "No claim fits. Choose less, or show all." : `${shown} of ${rows.length} claims.`;
+    clearTimeout(timer);
+    timer = setTimeout(() => { found.textContent = text; }, PAUSE);
+  }
+
+  function filter() {
+    const wanted = chosen();
+    let shown = 0;
+    for (const row of rows) {
+      row.hidden = !fits(row, wanted);
+      shown += Number(!row.hidden);
+    }
+    count(shown);
+  }
+
+  function keepInAddress() {
+    const address = new URLSearchParams(chosen()).toString();
+    history.replaceState(null, "", address ? `#${address}` : location.pathname + location.search);
+  }
+
+  /** A claim's own address shows that claim; any other one is a filter. */
+  function takeFromAddress() {
+    const address = location.hash.slice(1), asked = new URLSearchParams(address.startsWith("claim-") ? "" : address);
+    const known = FIELDS.some(name => asked.has(name));
+    for (const name of FIELDS) {
+      const field = form.elements[name], value = asked.get(name) ?? "";
+      field.value = field.tagName !== "SELECT" || [...field.options].some(option => option.value === value) ? value : "";
+    }
+    filter();
+    if (known) form.scrollIntoView({ block: "start" });
+    else if (address) document.getElementById(address)?.scrollIntoView({ block: "center" });
+  }
+
+  form.hidden = false;
+  form.addEventListener("input", () => { filter(); keepInAddress(); });
+  form.addEventListener("reset", () => setTimeout(() => { filter(); keepInAddress(); }));
+  form.addEventListener("submit", event => event.preventDefault());
+  window.addEventListener("hashchange", takeFromAddress);
+  if (location.hash) takeFromAddress();
+  else filter();
+})();
