@@ -11,7 +11,8 @@ from editions.live import scripts
 from sdpa_helpers.lessons import gradients, masking
 
 RUN = """
-const asked = JSON.parse(require("fs").readFileSync(0, "utf8")), drawers = { masking: drawMask, gradients: drawWayBack };
+const asked = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const drawers = { masking: drawMask, gradients: drawWayBack };
 console.log(JSON.stringify(asked.map(([name, at]) => drawers[name](LIVE_GIVEN[name].data, at))));
 """
 
