@@ -3,7 +3,7 @@
 //   node editions/browser/run_notebook.mjs RUNTIME [--lock FILE] NOTEBOOK…
 //
 // All notebooks run in one Python, one after the other, each with names of its own. Writes JSON to standard output:
-// [{notebook, seconds, cells, errors: [{cell, id, error}], points: {exercise: points}}]
+// [{notebook, seconds, cells, errors: [{cell, id, error}], not_run: [{id, why}], slow: [{id, seconds}], points: {exercise: points}}]
 
 import fs from "node:fs";
 import path from "node:path";
@@ -30,11 +30,16 @@ _shell.showtraceback = lambda *_, **__: None
 def _new_notebook(name):
     os.environ["SDPA_HOME"] = f"/home/pyodide/{name}"
     _shell.reset(new_session=True, aggressive=False)
+    for each in _shell.ast_transformers:
+        each.reader.missing.clear()
 
 def _run_cell(source):
     outcome = _shell.run_cell(source, store_history=True)
     error = outcome.error_before_exec or outcome.error_in_exec
-    return "" if error is None else f"{type(error).__name__}: {error}"
+    if error is not None:
+        return ["error", f"{type(error).__name__}: {error}"]
+    why = getattr(outcome.result, "why", "") if type(outcome.result).__name__ == "NotRun" else ""
+    return ["not run", why] if why else None
 
 def _points():
     import json
@@ -69,18 +74,20 @@ async function run(python, file) {
   const started = performance.now();
   const cells = codeCells(file);
   const errors = [];
+  const notRun = [];
   const slow = [];
   python.globals.get("_new_notebook")(path.basename(file));
   const runCell = python.globals.get("_run_cell");
   for (const [index, { id, source }] of cells.entries()) {
     const from = performance.now();
     await load(python, source);
-    const error = runCell(source);
-    if (error) errors.push({ cell: index + 1, id, error });
+    const outcome = runCell(source)?.toJs();
+    if (outcome?.[0] === "error") errors.push({ cell: index + 1, id, error: outcome[1] });
+    if (outcome?.[0] === "not run") notRun.push({ id, why: outcome[1] });
     if (performance.now() - from > 1000) slow.push({ id, seconds: seconds(from) });
   }
   const points = JSON.parse(python.globals.get("_points")());
-  return { notebook: path.basename(file), seconds: seconds(started), cells: cells.length, errors, slow, points };
+  return { notebook: path.basename(file), seconds: seconds(started), cells: cells.length, errors, not_run: notRun, slow, points };
 }
 
 function seconds(since) {

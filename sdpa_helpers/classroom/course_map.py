@@ -1,7 +1,7 @@
 """For authors: what the course says about its own lessons, written from their registry and their cells.
 
-The minutes and the neighbors in a lesson's head and at its end, the map in lesson 00, and the README's table. A new
-lesson is entered in the registry alone: `make minutes` does the rest.
+The minutes and the neighbors in a lesson's head and at its end, which cells need PyTorch, the map in lesson 00, and
+the README's table. A new lesson is entered in the registry alone: `make minutes` does the rest.
 """
 
 import re
@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from sdpa_helpers.lessons.needs import WORDS, cells_that_need
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import LESSONS, sheet_of
 from sdpa_helpers.lessons.tracks import minutes_in_words, sizes_of, whole_minutes
@@ -41,7 +42,33 @@ def head_line(lesson: str, cells: list[NotebookNode]) -> str:
     """The line under a lesson's title: what came before, the minutes of each track, the exercises, what is next."""
     before, after = before_and_after(lesson)
     exercises = "" if lesson == FIRST else f"[exercises](../exercises/{lesson}.ipynb)"
-    return " · ".join(filter(None, (before, minutes_in_words(cells), exercises, after)))
+    return " · ".join(
+        filter(None, (before, minutes_in_words(cells), _torch_in_words(cells), exercises, after))
+    )
+
+
+def _torch_in_words(cells: list[NotebookNode]) -> str:
+    """E.g. "14 cells need PyTorch"; "" where none does."""
+    count = sum(tags == ["needs-torch"] for tags in needs_tags(cells).values())
+    return f"{count} cell{'s need' if count != 1 else ' needs'} PyTorch" if count else ""
+
+
+def needs_tags(cells: list[NotebookNode]) -> dict[str, list[str]]:
+    """Of each code cell, by its id, the tag that says what it cannot run without, e.g. ["needs-torch"]; [] for most."""
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    found = cells_that_need([cell.source for cell in code], frozenset(WORDS))
+    return {cell.id: [f"needs-{need.what}"] if need else [] for cell, need in zip(code, found, strict=True)}
+
+
+def tag_cells(cells: list[NotebookNode]) -> None:
+    """Write these tags into the cells, beside the tags they have."""
+    tags = needs_tags(cells)
+    for cell in cells:
+        others = [tag for tag in cell.metadata.get("tags", []) if not tag.startswith("needs-")]
+        now = others + tags.get(cell.id, [])
+        cell.metadata.pop("tags", None)
+        if now:
+            cell.metadata["tags"] = now
 
 
 def with_head_line(lesson: str, cells: list[NotebookNode]) -> str:
@@ -97,11 +124,12 @@ def _read(root: Path, lesson: str) -> NotebookNode:
 
 
 def write_lesson(root: Path, lesson: str) -> NotebookNode:
-    """Write a lesson's head line, its last line and, in lesson 00, the map; returns the notebook."""
+    """Write a lesson's head line, its tags, its last line and, in lesson 00, the map; returns the notebook."""
     notebook = _read(root, lesson)
     if lesson == FIRST:
         cell = next(cell for cell in notebook.cells if cell.id == "map")
         cell.source = with_map(cell.source)
+    tag_cells(notebook.cells)
     notebook.cells[-1].source = with_neighbors(lesson, notebook.cells[-1].source)
     notebook.cells[0].source = with_head_line(lesson, notebook.cells)
     text = nbformat.writes(notebook) + "\n"

@@ -113,12 +113,13 @@ def test_a_padding_mask_is_read_as_rows_when_the_batch_is_as_long_as_the_text(ne
 
 def test_the_bottom_right_triangle_is_torchs_and_has_empty_rows_when_there_are_more_queries(needs):
     needs("torch")
+    import torch
     from torch.nn.attention.bias import causal_lower_right
 
     page = pages.run(LESSON, "input-arrays", "cache-figure", "cache-empty")
     assert (page["weights"].sum(axis=-1) == 0).tolist() == [True, True, True, False, False]
-    arrays = [page["torch"].from_numpy(x) for x in (Q[3:], K, V)]
-    by_torch = page["F"].scaled_dot_product_attention(*arrays, attn_mask=causal_lower_right(2, 5))
+    arrays = [torch.from_numpy(x) for x in (Q[3:], K, V)]
+    by_torch = torch.nn.functional.scaled_dot_product_attention(*arrays, attn_mask=causal_lower_right(2, 5))
     ours = page["sdpa"].scaled_dot_product_attention(Q[3:], K, V, is_causal="lower_right")
     by_mask = page["sdpa"].scaled_dot_product_attention(Q[3:], K, V, attn_mask=page["bottom_right"])
     np.testing.assert_allclose(by_torch, ours)
@@ -232,13 +233,25 @@ def test_every_planted_bug_is_found_and_the_right_one_is_not(needs):
     assert [d for d, hit in found["zeroed, weights detached"].items() if hit] == ["move key"]
 
 
+def test_the_planted_attentions_are_the_same_in_numpy_and_in_torch(needs):
+    needs("torch")
+    import torch
+
+    inputs = random_inputs()
+    tensors = [torch.from_numpy(x) for x in inputs]
+    in_torch = lesson.planted(6, torch)
+    for bug, attend in lesson.planted(6).items():
+        np.testing.assert_allclose(attend(*inputs), in_torch[bug](*tensors), atol=1e-12, err_msg=bug)
+
+
 def test_the_gradient_is_the_limit_of_moving(needs):
     """For the right attention: a move of value j by 1 is linear, so both must give the same numbers."""
     needs("torch")
+    import torch
+
     inputs = random_inputs()
-    right = lesson.planted(6)["right"]
-    moved = experiments.influence_by_moving(right, *inputs, part="value")
-    slope = experiments.influence_by_gradient(right, *inputs, part="value")
+    moved = experiments.influence_by_moving(lesson.planted(6)["right"], *inputs, part="value")
+    slope = experiments.influence_by_gradient(lesson.planted(6, torch)["right"], *inputs, part="value")
     np.testing.assert_allclose(moved, slope, atol=1e-12)
     np.testing.assert_allclose(slope.sum(axis=-1), 1)  # the weights
     page = pages.run(LESSON, "leak-detector", "leak-figure-value")

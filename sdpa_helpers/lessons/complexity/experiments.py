@@ -10,6 +10,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from sdpa_helpers.lessons.needs import needs
+
 # The processor's time is blind to other programs; where it ticks too slowly (Windows), the wall clock has to do.
 _clock = time.process_time if time.get_clock_info("process_time").resolution < 1e-5 else time.perf_counter
 
@@ -110,6 +112,7 @@ def _random(torch: Any, *shapes: tuple[int, ...], seed: int = 0) -> list[Any]:
     return [torch.from_numpy(rng.standard_normal(shape, dtype=np.float32)) for shape in shapes]
 
 
+@needs("torch")
 def time_against_n(
     sizes: Sequence[int] = (256, 512, 1024, 2048, 4096), d: int = 64, repeats: int = 9, *, fused: bool = False
 ) -> Timings:
@@ -117,6 +120,7 @@ def time_against_n(
     return _times(sizes, [(n, d) for n in sizes], repeats, fused)
 
 
+@needs("torch")
 def time_against_d(
     sizes: Sequence[int] = (16, 32, 64, 128, 256, 512), n: int = 1024, repeats: int = 9
 ) -> Timings:
@@ -148,6 +152,7 @@ class LayerRace(NamedTuple):
         return float(np.exp((1 - share) * np.log(self.sizes[i - 1]) + share * np.log(self.sizes[i])))
 
 
+@needs("torch")
 def layer_race(
     d_model: int = 128, sizes: Sequence[int] = (128, 256, 512, 1024, 2048), repeats: int = 5
 ) -> LayerRace:
@@ -175,6 +180,7 @@ class Race(NamedTuple):
     flops: float
 
 
+@needs("torch")
 def race(n: int = 4096, d: int = 64, repeats: int = 5) -> Race:
     """Step by step against the fused call: time, and how far their results differ."""
     with _torch() as torch:
@@ -185,6 +191,7 @@ def race(n: int = 4096, d: int = 64, repeats: int = 5) -> Race:
         return Race(seconds[0], seconds[1], float(difference), 4.0 * n * n * d)
 
 
+@needs("torch")
 def which_kernel(**options: Any) -> list[str]:
     """What torch's profiler saw inside F.scaled_dot_product_attention, called with these options.
 
@@ -208,6 +215,7 @@ class CausalRace(NamedTuple):
     as_mask: Float[Array, "repeats"]
 
 
+@needs("torch")
 def causal_race(n: int = 4096, d: int = 64, repeats: int = 5) -> CausalRace:
     """Whether the fused call leaves out what a causal mask hides."""
     with _torch() as torch:
@@ -259,6 +267,7 @@ class Point(NamedTuple):
     heads: int
 
 
+@needs("torch")
 def roofline_points(n: int = 2048, d: int = 64, heads: int = 8, repeats: int = 3) -> list[Point]:
     """Time attention's steps, the whole, the fused call, and one step of decoding."""
     with _torch() as torch:

@@ -19,6 +19,7 @@ from numpy import ndarray as Array
 
 from sdpa_helpers.attention import backends, scaled_dot_product_attention
 from sdpa_helpers.lessons.complexity.attention_ways import textbook
+from sdpa_helpers.lessons.needs import needs
 
 # Large arrays straight from the system and back: memory that the allocator keeps would hide what is new.
 _PLAIN = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
@@ -27,6 +28,7 @@ _ONE_THREAD = dict.fromkeys(
 )
 
 
+@needs("processes")
 def peaks(ways: Mapping[str, Sequence[int]], d: int = 64) -> Mapping[str, Array]:
     """Peak memory in MiB beyond the inputs, float32, each way in a fresh process; NaN where it cannot be read.
 

@@ -8,8 +8,10 @@ from numpy import ndarray as Array
 from sdpa_helpers.lessons.does_scaling_matter.arms import TASK, Arm
 from sdpa_helpers.lessons.does_scaling_matter.results import accuracies, of, results
 from sdpa_helpers.lessons.does_scaling_matter.training import Lists, draw, start, train
+from sdpa_helpers.lessons.needs import needs
 
 
+@needs("torch")
 def rerun(arm: Arm, rate: float | None = None, seeds: Sequence[int] | None = None) -> Array:
     """Train one arm again, with its stored rate and seeds if you name no others: percent right at the end, by seed."""
     own_seeds = tuple(results()["about"]["seeds"] if seeds is None else seeds)
@@ -27,11 +29,13 @@ def agrees(found: Array, arm: Arm) -> bool:
     return bool(abs(found.mean() - stored.mean()) <= 3 * stored.std(ddof=1) / np.sqrt(len(stored)) + 1)
 
 
+@needs("torch")
 def some_lists(seed: int, lists: int = TASK.lists) -> Lists:
     """Lists for one model, without the axis of models."""
     return Lists(*(part[0] for part in draw(TASK, [np.random.default_rng(seed)], lists)))
 
 
+@needs("torch")
 def first_weights(d_k: int, scale: str = "1/√dₖ", seed: int = 0) -> dict:
     """One model's weights before its first step, ready to be trained."""
     arm = Arm(d_k, scale, "SGD")

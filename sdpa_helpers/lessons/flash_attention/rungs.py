@@ -21,6 +21,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import backends, scaled_dot_product_attention
+from sdpa_helpers.lessons.needs import needs
 
 FORMULA, TILED, NUMBA, FUSED, TRITON = "formula", "tiled NumPy", "Numba", "torch's fused call", "Triton"
 BACKENDS = {TILED: "numpy-tiled", NUMBA: "numba", FUSED: "torch-fused"}
@@ -59,6 +60,7 @@ class Climb(NamedTuple):
         return float(np.median(slow) / np.median(fast)), slow.min() / fast.max(), slow.max() / fast.min()
 
 
+@needs("processes")
 def climb(sizes: Sequence[int] = (512, 1024, 2048, 4096), d: int = 64) -> Climb:
     """Time and peak memory of every rung that this machine has, one head, no mask."""
     command = [sys.executable, "-m", __name__, ",".join(map(str, sizes)), str(d)]

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import softmax
+from sdpa_helpers.lessons.needs import needs
 
 DIMENSIONS = (4, 16, 64, 256, 1024, 4096)
 KEYS = (4, 16, 64, 256, 1024)
@@ -92,6 +93,7 @@ def attend_and_return(
     )
 
 
+@needs("torch")
 def as_torch_function(scale: float, step: Step = softmax_step) -> Callable[..., Any]:
     """Attention for torch tensors whose backward pass is `attend_and_return` in NumPy: for torch's gradcheck."""
     import torch

@@ -21,10 +21,12 @@ from types import ModuleType
 from typing import Any, Self
 
 from sdpa_helpers.lessons.many_machines.jobs import Job, Reply
+from sdpa_helpers.lessons.needs import needs
 
 _WORKER = "sdpa_helpers.lessons.many_machines.rank_process"
 
 
+@needs("torch")
 class Ranks:
     """Processes that hold one sequence together; a context manager."""
 

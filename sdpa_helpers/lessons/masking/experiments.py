@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import causal_mask, scaled_dot_product_attention, softmax
+from sdpa_helpers.lessons.needs import needs
 
 if TYPE_CHECKING:
     import torch
@@ -75,6 +76,7 @@ def future_weight(weights: Any) -> float:
     return float(weights[0, 1:].sum())
 
 
+@needs("torch")
 def what_the_fused_call_does(
     Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], mask: Bool[Array, "n n"]
 ) -> dict[str, float | str]:
@@ -103,6 +105,7 @@ class Same(NamedTuple):
     highest: float
 
 
+@needs("torch")
 def fused_against_manual(n: int = 8, d: int = 16, draws: int = 200, seed: int = 5) -> Same:
     """The hand-written masked_fill(mask == 0, −inf) against the fused call with the same mask.
 
@@ -136,6 +139,7 @@ def left_padding_mask(n: int, padding: int) -> Bool[Array, "n n"]:
     return causal_mask(n) & (np.arange(n) >= padding)
 
 
+@needs("torch")
 def ways_to_mask(mask: Any) -> "dict[str, Attend]":
     """Attention in torch, masked in seven ways. `mask` is a boolean tensor, True = may attend."""
     import torch
@@ -167,6 +171,7 @@ class MultiHead(NamedTuple):
     parameters_finite: bool
 
 
+@needs("torch")
 def multihead_with_an_empty_sequence(need_weights: bool) -> MultiHead:
     """nn.MultiheadAttention, a batch of two, the second all padding; the loss uses the first sequence only."""
     import torch
@@ -182,6 +187,7 @@ def multihead_with_an_empty_sequence(need_weights: bool) -> MultiHead:
     return MultiHead(bool(output[1].isnan().any()), bool(output[0].isnan().any()), finite)
 
 
+@needs("torch")
 def gradient_of_a_hidden_query(fill: float, n: int = 64) -> dict[str, float]:
     """How long the gradient of a query is that gets `fill` added to each of its n scores.
 
@@ -215,6 +221,7 @@ def gradient_of_a_hidden_query(fill: float, n: int = 64) -> dict[str, float]:
 # NaN behind a mask ------------------------------------------------------------------------------------------
 
 
+@needs("torch")
 def nan_behind_a_mask(
     Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], V: Float[Array, "n d_v"]
 ) -> dict[str, dict[str, bool]]:
@@ -250,49 +257,55 @@ def nan_behind_a_mask(
 # Leaks ------------------------------------------------------------------------------------------------------
 
 
-def planted(n: int) -> "dict[str, Attend]":
-    """A right causal attention and seven with a bug, in torch."""
-    import torch
+def planted(n: int, library: Any = np) -> dict[str, Callable[..., Any]]:
+    """A right causal attention and seven with a bug, for arrays, or for tensors where `library` is torch."""
 
-    past = torch.ones(n, n, dtype=torch.bool).tril()
+    def table(cells: Array) -> Any:
+        return library.asarray(cells.astype(bool))
 
-    def scores(Q: Any, K: Any) -> Any:
-        return Q @ K.mT / Q.shape[-1] ** 0.5
+    past = table(np.tri(n))
 
-    def fill(number: float, mask: Any = past) -> "Attend":
-        return lambda Q, K, V: torch.softmax(scores(Q, K).masked_fill(~mask, number), dim=-1) @ V
+    def weights(Q: Any, K: Any) -> Any:
+        return softmax(Q @ K.mT / Q.shape[-1] ** 0.5)
 
-    def zeroed(Q: Any, K: Any, V: Any) -> Any:
-        return torch.softmax(scores(Q, K), dim=-1) * past @ V
+    def fill(number: float, mask: Any = past) -> Callable[..., Any]:
+        def attend(Q: Any, K: Any, V: Any) -> Any:
+            return softmax(library.where(mask, Q @ K.mT / Q.shape[-1] ** 0.5, number)) @ V
+
+        return attend
+
+    def detached(weights: Any) -> Any:
+        return weights if library is np else weights.detach()
 
     return {
-        "right": fill(-torch.inf),
-        "one step too far": fill(-torch.inf, torch.ones(n, n, dtype=torch.bool).tril(diagonal=1)),
-        "inverted": fill(-torch.inf, ~past | torch.eye(n, dtype=torch.bool)),
-        "0/1 added": lambda Q, K, V: torch.softmax(scores(Q, K) + past, dim=-1) @ V,
+        "right": fill(-np.inf),
+        "one step too far": fill(-np.inf, table(np.tri(n, k=1))),
+        "inverted": fill(-np.inf, table(1 - np.tri(n, k=-1))),
+        "0/1 added": lambda Q, K, V: softmax(Q @ K.mT / Q.shape[-1] ** 0.5 + past) @ V,
         "fill −10": fill(-10.0),
         "fill −100": fill(-100.0),
-        "zeroed after softmax": zeroed,
-        "zeroed, weights detached": lambda Q, K, V: (torch.softmax(scores(Q, K), -1).detach() * past) @ V,
+        "zeroed after softmax": lambda Q, K, V: weights(Q, K) * past @ V,
+        "zeroed, weights detached": lambda Q, K, V: detached(weights(Q, K)) * past @ V,
     }
 
 
 def influence_by_moving(
-    attend: "Attend", Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], V: Float[Array, "n d_v"], part: str
+    attend: Callable[..., Array],
+    Q: Float[Array, "n d_k"],
+    K: Float[Array, "n d_k"],
+    V: Float[Array, "n d_v"],
+    part: str,
 ) -> Float[Array, "n n"]:
     """How far output i moves when 1 is added to key j or to value j (`part`)."""
-    import torch
-
-    q, k, v = (torch.from_numpy(x) for x in (Q, K, V))
-    before = attend(q, k, v)
-    columns = []
+    before, columns = attend(Q, K, V), []
     for j in range(len(K)):
-        k2, v2 = k.clone(), v.clone()
-        (k2 if part == "key" else v2)[j] += 1.0
-        columns.append((attend(q, k2, v2) - before).abs().amax(dim=-1))
-    return torch.stack(columns, dim=-1).numpy()
+        K2, V2 = K.copy(), V.copy()
+        (K2 if part == "key" else V2)[j] += 1.0
+        columns.append(np.abs(attend(Q, K2, V2) - before).max(axis=-1))
+    return np.stack(columns, axis=-1)
 
 
+@needs("torch")
 def influence_by_gradient(
     attend: "Attend", Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], V: Float[Array, "n d_v"], part: str
 ) -> Float[Array, "n n"]:
@@ -318,19 +331,28 @@ def has_leak(influence: Float[Array, "n n"]) -> bool:
     return bool((np.triu(influence, k=1) != 0).any())
 
 
-DETECTORS: Mapping[str, tuple[Callable[..., Array], str]] = {
-    "move value": (influence_by_moving, "value"),
-    "move key": (influence_by_moving, "key"),
-    "gradient value": (influence_by_gradient, "value"),
-    "gradient key": (influence_by_gradient, "key"),
+DETECTORS: Mapping[str, str] = {
+    "move value": "value",
+    "move key": "key",
+    "gradient value": "value",
+    "gradient key": "key",
 }
+"""What each one moves, or differentiates by."""
 
 
+@needs("torch")
 def detect(
     Q: Float[Array, "n d_k"], K: Float[Array, "n d_k"], V: Float[Array, "n d_v"]
 ) -> dict[str, dict[str, bool]]:
     """Every planted attention through every detector: whether a leak is found."""
-    return {
-        bug: {name: has_leak(look(attend, Q, K, V, part)) for name, (look, part) in DETECTORS.items()}
-        for bug, attend in planted(len(Q)).items()
-    }
+    import torch
+
+    in_numpy, in_torch = planted(len(Q)), planted(len(Q), torch)
+
+    def influence(bug: str, detector: str) -> Float[Array, "n n"]:
+        part = DETECTORS[detector]
+        if detector.startswith("move"):
+            return influence_by_moving(in_numpy[bug], Q, K, V, part)
+        return influence_by_gradient(in_torch[bug], Q, K, V, part)
+
+    return {bug: {name: has_leak(influence(bug, name)) for name in DETECTORS} for bug in in_numpy}
