@@ -269,7 +269,8 @@ def legend(ax: Axes, **where: Any) -> None:
 
 def name_lines(ax: Axes, gap: float = 15) -> None:
     """Write each line's label at its right end, `gap` points apart where ends meet. Call it when the limits are set."""
-    height = 72 * 0.7 * float(ax.figure.figure.get_figheight())  # points, about; the whole figure's, in matplotlib 3.8 too
+    whole = ax.figure.figure  # a browser's matplotlib, 3.8, has no get_figure(root=True)
+    height = 72 * 0.7 * float(whole.get_figheight())  # points, about
     lines = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
     low, high = ax.transScale.transform([(1, y) for y in ax.get_ylim()])[:, 1]
     ends = [np.asarray(line.get_xydata())[np.isfinite(line.get_ydata())][-1] for line in lines]
