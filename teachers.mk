@@ -4,7 +4,7 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: test grade notebooks minutes ledger corners cheat-sheet interview pictures lint kit
+.PHONY: site test grade notebooks minutes ledger corners cheat-sheet interview pictures lint kit
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says,
 # and tests/lean stands in for a package that takes each of them a second to import.
@@ -44,3 +44,6 @@ lint: $(READY)  ## ruff and pyright; eslint where npm is installed
 	@if ! command -v npm > /dev/null; then echo "npm is not installed: the JavaScript was NOT checked."; exit 0; fi; \
 	  [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --loglevel=error; \
 	  node_modules/.bin/eslint .
+
+site: $(READY)  ## build the static site, with all that runs in a browser, in build/site (SITE_FLAGS="--only pages")
+	@$(BIN)/python -m editions.site $(SITE_FLAGS)

@@ -1,0 +1,60 @@
+"""The steps that build the site, each for itself."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from editions.site.mathjax import copy_mathjax
+from editions.site.source import CHEAT_SHEET, lay_source
+from sdpa_helpers.lessons.places import course_root
+
+HERE = Path(__file__).parent
+
+
+class NotBuilt(RuntimeError):
+    """Sphinx found a fault; the text says which."""
+
+
+def build_pages(site: Path) -> None:
+    """Everything that Sphinx writes."""
+    source = site.with_name(f"{site.name}-source")
+    lay_source(source)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", str(HERE)]
+    command += ["-d", str(site.with_name(f"{site.name}-doctrees")), str(source), str(site)]
+    places = [str(course_root()), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise NotBuilt(f"Sphinx says:\n{done.stderr[-4000:]}")
+    shutil.copy(course_root() / CHEAT_SHEET, site / CHEAT_SHEET)
+    copy_mathjax(site / "_static" / "mathjax")
+
+
+def build_pyodide(site: Path) -> None:
+    """Python for the browser, which JupyterLite and the light pages share."""
+    from editions.browser.runtime import build_runtime
+
+    build_runtime(site / "pyodide")
+
+
+def build_lite(site: Path) -> None:
+    """JupyterLite with the lessons and the exercises."""
+    from editions.lite.build import build_lite as build
+
+    build(site / "lite")
+
+
+STEPS: dict[str, Callable[[Path], None]] = {
+    "pages": build_pages,
+    "pyodide": build_pyodide,
+    "lite": build_lite,
+}
+"""In this order; `--only` names some."""

@@ -1,0 +1,49 @@
+"""Sphinx's settings. `editions.site.build` calls it with the source folder that `source.py` laid."""
+
+import importlib.metadata
+
+from editions.site.mathjax import SCRIPT, SETTINGS
+
+project = "Scaled dot-product attention"
+author = "The maintainers of sdpa-helpers"
+copyright = "texts and figures: CC BY 4.0, code: MIT"
+release = importlib.metadata.version("sdpa-helpers")
+language = "en"
+extensions = ["myst_nb", "sphinx_design", "editions.site.folding"]
+html_theme = "sphinx_book_theme"
+html_title = project
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+templates_path = ["templates"]
+html_copy_source = False
+html_show_sourcelink = False
+html_last_updated_fmt = None
+html_sidebars = {"**": ["navbar-logo.html", "search-button-field.html", "sbt-sidebar-nav.html"]}
+html_theme_options = {
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+    "use_source_button": False,
+    "home_page_in_toc": False,
+    "navbar_start": [],
+    "navbar_center": [],
+    "navbar_end": [],
+    "navbar_persistent": [],
+    "show_navbar_depth": 1,
+    "show_toc_level": 2,
+    "path_to_docs": "docs",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+nb_execution_mode = "off"
+nb_merge_streams = True
+# No scripts of other hosts: our panels bring theirs along.
+nb_ipywidgets_js = {}
+myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
+myst_heading_anchors = 4
+myst_update_mathjax = False
+mathjax_path = SCRIPT
+mathjax4_config = SETTINGS
+mathjax3_config = None
+suppress_warnings = ["misc.highlighting_failure"]

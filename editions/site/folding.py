@@ -1,0 +1,54 @@
+"""What goes deeper is folded: heading and first paragraph stand there, the rest opens."""
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+CLASSES = {"deeper": "Go deeper", "claims": "The claims, one by one"}
+"""The class of a heading → what stands on the button that opens its section."""
+
+
+class Folded(nodes.General, nodes.Element):
+    """Content behind a button, without scripts: browsers open it for a link into it, and for a search."""
+
+
+class FoldSections(SphinxPostTransform):
+    """Fold the sections whose heading has one of CLASSES."""
+
+    default_priority = 900
+
+    def run(self) -> None:
+        for section in list(self.document.findall(nodes.section)):
+            if kind := _kind(section):
+                _fold(section, CLASSES[kind])
+
+
+def _kind(section: nodes.section) -> str:
+    classes = [*section.get("classes", ()), *(section[0].get("classes", ()) if len(section) else ())]
+    return next((name for name in CLASSES if name in classes), "")
+
+
+def _fold(section: nodes.section, label: str) -> None:
+    """Everything of a section but its title and the paragraph below it goes into a Folded."""
+    kept = 2 if len(section) > 1 and isinstance(section[1], nodes.paragraph) else 1
+    inside = section.children[kept:]
+    if not inside:
+        return
+    del section.children[kept:]
+    folded = Folded(label=label)
+    folded += inside
+    section += folded
+
+
+def _open(writer: nodes.NodeVisitor, node: Folded) -> None:
+    writer.body.append(f'<details class="folded"><summary>{node["label"]}</summary>\n')
+
+
+def _close(writer: nodes.NodeVisitor, node: Folded) -> None:
+    writer.body.append("</details>\n")
+
+
+def setup(app: Sphinx) -> None:
+    """What Sphinx has to know."""
+    app.add_node(Folded, html=(_open, _close))
+    app.add_post_transform(FoldSections)

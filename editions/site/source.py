@@ -1,0 +1,142 @@
+"""What Sphinx reads, laid from the course's notebooks and docs: nothing in it is written by hand twice."""
+
+import html
+import shutil
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from editions.site.folding import CLASSES
+from editions.site.links import MOVED, place_in_site, relinked, relinked_html
+from sdpa_helpers.classroom.course_map import FIRST, title_of
+from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
+from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.lessons.registry import LESSONS, sheet_of
+from sdpa_helpers.lessons.tracks import sizes_of, whole_minutes
+
+DOCS = ("*.md", "instructors/*.md")
+PICTURES = (".png", ".gif", ".svg")
+CHEAT_SHEET = "docs/cheat-sheet.html"
+"""A page that is whole as it is."""
+PAGES = Path(__file__).parent / "pages"
+"""Pages of the site alone; a page here replaces one that would be laid from elsewhere."""
+
+
+def lay_source(into: Path) -> None:
+    """Write the source folder of the site, anew."""
+    root = course_root()
+    shutil.rmtree(into, ignore_errors=True)
+    texts = {**_docs(root), **_exercise_pages()}
+    notebooks = {f"lessons/{name}.ipynb": name for name in (FIRST, *LESSONS)}
+    texts |= {page.relative_to(PAGES).as_posix(): page.read_text("utf-8") for page in PAGES.rglob("*.md")}
+    texts["index.md"] = _front_page(texts)
+    pictures = [path for path in sorted((root / "docs").rglob("*")) if path.suffix in PICTURES]
+    there = {*texts, *notebooks, CHEAT_SHEET}
+    for name, text in texts.items():
+        place = next((old for old, new in MOVED.items() if new == name), name)
+        _write(into / name, text if (PAGES / name).is_file() else relinked(text, place, there.__contains__))
+    for name, lesson in notebooks.items():
+        _write(into / name, lesson_page(root / "notebooks" / f"{lesson}.ipynb", there))
+    for path in pictures:
+        place = into / path.relative_to(root)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _docs(root: Path) -> dict[str, str]:
+    """The repository's Markdown by its place in the site."""
+    found = [
+        path for pattern in DOCS for path in sorted((root / "docs").glob(pattern)) if path.suffix == ".md"
+    ]
+    found += [root / name for name in MOVED if name != "README.md" and "/" not in name]
+    named = {path.relative_to(root).as_posix(): path for path in found}
+    return {str(place_in_site(name)): path.read_text(encoding="utf-8") for name, path in named.items()}
+
+
+def _front_page(texts: dict[str, str]) -> str:
+    """The front page with what is written from the course: the table of lessons, the pages for instructors."""
+    kit = "\n".join(name.removesuffix(".md") for name in texts if name.startswith("docs/instructors/"))
+    return texts["index.md"].replace("{lessons}", lesson_table()).replace("{kit}", kit)
+
+
+def lesson_table() -> str:
+    """The lessons, what each answers, and the minutes of its core, as a Markdown table."""
+    rows = ["| lesson | what it answers | core |", "|:--|:--|--:|"]
+    for lesson in LESSONS:
+        cells = nbformat.read(course_root() / "notebooks" / f"{lesson}.ipynb", as_version=4).cells
+        minutes = whole_minutes(sizes_of(cells)["core"])
+        rows.append(
+            f"| [{title_of(lesson)}](lessons/{lesson}.ipynb) | {sheet_of(lesson).question} | {minutes} min |"
+        )
+    return "\n".join(rows)
+
+
+# ---- lessons ----------------------------------------------------------------------------------------------
+
+
+def lesson_page(notebook: Path, there: set[str]) -> str:
+    """A lesson as Sphinx reads it: links of the site, folded headings marked, an anchor at each code cell."""
+    opened = nbformat.read(notebook, as_version=4)
+    place = f"notebooks/{notebook.name}"
+    cells = []
+    for cell in opened.cells:
+        if cell.cell_type == "markdown":
+            cell.source = relinked(_marked(cell), place, there.__contains__)
+        elif cell.cell_type == "code":
+            cells.append(_anchor(cell["id"]))
+            for output in cell.outputs:
+                if shown := output.get("data", {}).get("text/html"):
+                    output.data["text/html"] = relinked_html(shown, place)
+        cells.append(cell)
+    opened.cells = cells
+    return nbformat.writes(opened)
+
+
+def _marked(cell: Any) -> str:
+    kind = next((name for name in CLASSES if name in cell.metadata.get("tags", ())), "")
+    return f"{{.{kind}}}\n{cell.source}" if kind and cell.source.startswith("#") else cell.source
+
+
+def _anchor(cell_id: str) -> Any:
+    """Where a link to a cell leads; the ledger names cells."""
+    text = _raw(f'<span class="cell-anchor" id="cell-{html.escape(cell_id)}"></span>')
+    return nbformat.v4.new_markdown_cell(text, id=f"{cell_id[:50]}-anchor")
+
+
+# ---- exercises --------------------------------------------------------------------------------------------
+
+
+def _exercise_pages() -> dict[str, str]:
+    return {f"exercises/{lesson}.md": exercise_page(lesson) for lesson in LESSONS}
+
+
+def exercise_page(lesson: str) -> str:
+    """The exercises of a lesson: each prompt, and the light page to try it in."""
+    parts = []
+    for cell in exercise_notebook(lesson).cells:
+        if cell["id"] == "title":
+            parts.append(cell.source)
+        elif cell["id"].endswith("-prompt"):
+            name = cell["id"].removesuffix("-prompt").replace("-", "_")
+            # Cards lead to exercises by name; Sphinx's own anchors have hyphens.
+            parts += [_raw(f'<span id="{name}"></span>')] if "_" in name else []
+            parts += [cell.source, _raw(_try_in_place(name))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _raw(page: str) -> str:
+    return f"```{{raw}} html\n{page}\n```"
+
+
+def _try_in_place(name: str) -> str:
+    page = f"../try/{name}.html"
+    return (
+        f'<details class="try" data-page="{page}?embed"><summary>Try it here</summary>'
+        f'<p><a href="{page}">Open {name} on a page of its own</a></p></details>'
+    )

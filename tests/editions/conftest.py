@@ -1,0 +1,69 @@
+"""The site, built once for all tests that look at it, and served."""
+
+import contextlib
+import fcntl
+import functools
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from editions.site.build import STEPS
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address at which a folder is served, without a slash at its end."""
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder))
+    )
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="session")
+def site_folder(tmp_path_factory) -> Path:
+    """Where the site goes: one folder for all processes that run tests."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if base.name.startswith("popen-") else base) / "built-site"
+
+
+@pytest.fixture(scope="session")
+def built_site(site_folder, needs, needs_program) -> Callable[..., Path]:
+    """`built_site("pages", "try")` is the site's folder with at least these steps built, each once per machine."""
+
+    def build(*steps: str) -> Path:
+        for module in ("sphinx", "myst_nb", "sphinx_book_theme"):
+            needs(module)
+        needs_program("npm")
+        site_folder.mkdir(parents=True, exist_ok=True)
+        for step in steps:
+            done = site_folder.with_name(f"built-{step}")
+            with open(site_folder.with_name(f"building-{step}"), "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not done.exists():
+                    STEPS[step](site_folder)
+                    done.touch()
+        return site_folder
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def site_address(site_folder) -> Iterator[str]:
+    """The site's address; ask `built_site` for what has to be there."""
+    site_folder.mkdir(parents=True, exist_ok=True)
+    with served(site_folder) as address:
+        yield address

@@ -1,0 +1,104 @@
+"""The site's pages: every link inside leads somewhere, nothing comes from elsewhere, the lessons are whole."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from sdpa_helpers.classroom.course_map import FIRST
+from sdpa_helpers.lessons.registry import LESSONS
+
+NOT_PAGES = ("try/", "lite/", "pyodide/", "slides/")
+"""Built by other steps, and tested with them."""
+
+
+class Page(HTMLParser):
+    """What a page refers to, the anchors it has, and its folded sections."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.anchors: set[str] = set()
+        self.folded = 0
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
+        self.folded += tag == "details" and "folded" in given.get("class", "").split()
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag == "link" and given.get("rel") not in ("index", "search", "next", "prev", "canonical"):
+            self.loads.append(given.get("href", ""))
+        elif tag in ("img", "script", "iframe", "source", "video") and given.get("src"):
+            self.loads.append(given["src"])
+
+
+@pytest.fixture(scope="module")
+def site(built_site):
+    return built_site("pages")
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    found = {path.relative_to(site).as_posix(): path for path in site.rglob("*.html")}
+    ours = {name: path for name, path in found.items() if not name.startswith((*NOT_PAGES, "_static"))}
+    return {name: Page(path) for name, path in ours.items()}
+
+
+def test_every_lesson_and_every_exercise_notebook_has_a_page(pages):
+    wanted = {f"lessons/{name}.html" for name in (FIRST, *LESSONS)} | {
+        f"exercises/{name}.html" for name in LESSONS
+    }
+    assert wanted | {"index.html", "ledger.html", "search.html"} <= set(pages)
+
+
+def test_every_link_inside_leads_to_a_page_and_an_anchor(pages, site):
+    broken = []
+    for name, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc or link == "#":
+                continue
+            goal = (
+                ((site / name).parent / unquote(parts.path)).resolve()
+                if parts.path
+                else (site / name).resolve()
+            )
+            place = goal.relative_to(site.resolve()).as_posix()
+            if place.startswith(NOT_PAGES):
+                continue
+            anchors = pages[place].anchors if parts.fragment and place in pages else {unquote(parts.fragment)}
+            if not goal.is_file() or unquote(parts.fragment) not in anchors:
+                broken.append(f"{name} → {link}")
+    assert not broken
+
+
+def test_nothing_is_loaded_from_elsewhere(pages, site):
+    outside = [
+        f"{name}: {load}" for name, page in pages.items() for load in page.loads if urlsplit(load).netloc
+    ]
+    assert not outside
+    missing = [
+        f"{name}: {load}"
+        for name, page in pages.items()
+        for load in page.loads
+        if not load.startswith("data:")
+        and not ((site / name).parent / unquote(urlsplit(load).path)).is_file()
+    ]
+    assert not missing
+    styles = list((site / "_static").rglob("*.css"))
+    assert len(styles) > 3
+    assert not [
+        path.name
+        for path in styles
+        if re.search(r"url\([\"']?(https?:)?//", path.read_text(encoding="utf-8"))
+    ]
+
+
+def test_what_goes_deeper_is_folded(pages):
+    for lesson in LESSONS:
+        assert pages[f"lessons/{lesson}.html"].folded >= 2, lesson
