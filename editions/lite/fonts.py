@@ -1,6 +1,7 @@
 """The list of fonts that matplotlib makes when it is first imported, made once here: in a page that takes seconds.
 
-It also says so in red, under the first figure of every lesson.
+Pyodide's matplotlib brings such a list, but one of another version, which it does not take; and it says in red, under
+the first figure of every lesson, that it makes its own.
 """
 
 import json
@@ -16,9 +17,9 @@ from matplotlib.ft2font import FT2Font
 
 from editions.browser.our_wheel import OurWheel, pure_wheel
 
-NAME = "sdpa_fonts"
-FOLDER = f"/lib/python3.12/site-packages/{NAME}"
-"""Where the list lies in the page; $MPLCONFIGDIR there. Elsewhere matplotlib would just make one."""
+NAME = "sdpa-fonts"
+PLACE = "matplotlib/fontlist.json"
+"""Where the matplotlib of Pyodide looks for the list."""
 DATA = "matplotlib/mpl-data/"
 FIELDS = ("name", "style", "variant", "weight", "stretch", "size")
 _VERSION = re.compile(r"^    __version__ = (\d+)", re.MULTILINE)
@@ -43,9 +44,7 @@ def font_list(matplotlib_wheel: Path) -> OurWheel:
         "afmlist": found["afm"],
         "ttflist": found["ttf"],
     }
-    return pure_wheel(
-        NAME, "1", {f"{NAME}/__init__.py": b"", f"{NAME}/fontlist-v{version[1]}.json": _bytes(told)}
-    )
+    return pure_wheel(NAME.replace("-", "_"), "1", {PLACE: _bytes(told)})
 
 
 def _entries(root: Path, names: list[str], kind: str) -> list[dict[str, Any]]:

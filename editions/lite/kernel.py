@@ -19,11 +19,14 @@ from editions.lite import fonts
 
 EMPTY = ("jedi", "micropip")
 """The kernel asks for them by name."""
-WITH_FONTS = "matplotlib"
 LEFT_OUT = {*EMPTY, "parso", "ssl", "openssl"}
 LOADED = ("piplite", "ipykernel", "comm", "pyodide_kernel", "ipython", "sqlite3", "sdpa_helpers")
 """Loaded with Python itself, all at once, rather than one after another when the kernel and the first cell ask."""
-DEPENDS = {"ipykernel": ["comm"], "pyodide-kernel": ["comm", "ipykernel", "ipython", "traitlets"]}
+DEPENDS = {
+    "ipykernel": ["comm"],
+    "pyodide-kernel": ["comm", "ipykernel", "ipython", "traitlets"],
+    fonts.NAME: ["matplotlib"],
+}
 HOME = "/drive/.sdpa"
 """Points and predictions: in the browser's own storage, as the notebooks are. Jupyter hides names with a dot."""
 
@@ -35,20 +38,32 @@ Entry = dict[str, Any]
 def write_kernel(into: Path, pyodide: Path) -> Path:
     """Write the lock file and the wheels into the folder `into`; they name those in `pyodide` beside them."""
     lock = json.loads((pyodide / LOCK).read_text(encoding="utf-8"))
-    wheels = [_of_jupyterlite(name) for name in ("ipykernel", "pyodide_kernel")] + [_piplite()]
-    wheels += [empty_wheel(name, "0") for name in EMPTY]
-    packages = {name: _lean(entry) for name, entry in lock["packages"].items() if name not in LEFT_OUT}
-    if drawing := packages.get(WITH_FONTS):
-        wheels.append(fonts.font_list(pyodide / drawing["file_name"]))
-        drawing["depends"].append(fonts.NAME.replace("_", "-"))
     prefix = os.path.relpath(into, pyodide).replace(os.sep, "/")
-    for wheel in wheels:
+    packages = {name: _lean(entry) for name, entry in lock["packages"].items() if name not in LEFT_OUT}
+    for wheel in _wheels(pyodide / packages["matplotlib"]["file_name"]):
         name = _name(wheel).replace("_", "-")
         entry = our_entry(name, wheel, [_name(wheel)], DEPENDS.get(name, []))
         packages[name] = entry | {"file_name": f"{prefix}/{wheel.file_name}"}
         write_atomically(into / wheel.file_name, wheel.content)
-    write_atomically(into / LOCK, lock_bytes(lock["info"], packages))
+    write_atomically(into / LOCK, lock_bytes(lock["info"], _list_follows(packages)))
     return into / LOCK
+
+
+def _wheels(drawing: Path) -> list[OurWheel]:
+    theirs = [_of_jupyterlite(name) for name in ("ipykernel", "pyodide_kernel")]
+    return [*theirs, _piplite(), *(empty_wheel(name, "0") for name in EMPTY), fonts.font_list(drawing)]
+
+
+def _list_follows(packages: dict[str, Entry]) -> dict[str, Entry]:
+    """Our list of fonts needs matplotlib, so it comes last, over the one in there; who wants matplotlib gets both."""
+    drawing, ours = packages["matplotlib"], packages[fonts.NAME]
+    asking = {
+        name: entry | {"depends": sorted({*entry["depends"], fonts.NAME})}
+        for name, entry in packages.items()
+        if "matplotlib" in entry["depends"] and name != fonts.NAME
+    }
+    imports = {"matplotlib": drawing | {"imports": []}, fonts.NAME: ours | {"imports": drawing["imports"]}}
+    return packages | asking | imports
 
 
 def settings(site: Path, pyodide: Path, lock: Path) -> dict[str, Any]:
@@ -63,7 +78,7 @@ def settings(site: Path, pyodide: Path, lock: Path) -> dict[str, Any]:
         "loadPyodideOptions": {
             "lockFileURL": from_site(lock),
             "packages": [*LOADED, *EMPTY],
-            "env": {"HOME": "/home/pyodide", "SDPA_HOME": HOME, "MPLCONFIGDIR": fonts.FOLDER},
+            "env": {"HOME": "/home/pyodide", "SDPA_HOME": HOME},
         },
     }
 

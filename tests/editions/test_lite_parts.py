@@ -3,11 +3,12 @@
 import dataclasses
 import json
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from editions.browser.our_wheel import empty_wheel
+from editions.browser.our_wheel import empty_wheel, pure_wheel
 from editions.browser.runtime import LOCK, ROOT, lock_bytes, our_entry
 from editions.lite import contents, kernel
 from sdpa_helpers.desk.course import course_state
@@ -34,7 +35,7 @@ def test_every_exercise_has_its_stub():
 
 @pytest.fixture
 def lock(tmp_path):
-    """The kernel's lock file, over a runtime of three packages."""
+    """The kernel's lock file, over a small runtime."""
     pyodide = tmp_path / "pyodide"
     pyodide.mkdir()
     packages = {
@@ -45,6 +46,10 @@ def lock(tmp_path):
             "jedi": ["parso"],
         }.items()
     }
+    drawing = pure_wheel("matplotlib", "1", {"matplotlib/font_manager.py": b"    __version__ = 330\n"})
+    (pyodide / drawing.file_name).write_bytes(drawing.content)
+    packages["matplotlib"] = our_entry("matplotlib", drawing, ["matplotlib", "pylab"], [])
+    packages["sdpa-lessons"] = our_entry("sdpa-lessons", empty_wheel("sdpa_lessons", "1"), [], ["matplotlib"])
     (pyodide / LOCK).write_bytes(lock_bytes({"version": "0"}, packages))
     return kernel.write_kernel(tmp_path / "lite" / "kernel", pyodide)
 
@@ -54,6 +59,17 @@ def test_the_kernel_finds_its_own_wheels_beside_the_runtime(lock):
     for name in ("pyodide-kernel", "ipykernel", "piplite", "jedi", "micropip"):
         assert (lock.parents[2] / "pyodide" / packages[name]["file_name"]).is_file()
     assert packages["sdpa-helpers"]["depends"] == ["ipython"]  # and nothing that the kernel does without
+
+
+def test_the_list_of_fonts_comes_after_matplotlib_and_over_its_own(lock):
+    """Pyodide's own list is of another version, so matplotlib would make one: seconds, and a red line in a lesson."""
+    packages = json.loads(lock.read_text())["packages"]
+    assert packages["sdpa-fonts"]["depends"] == ["matplotlib"]
+    assert packages["sdpa-fonts"]["imports"] == ["matplotlib", "pylab"]
+    assert packages["matplotlib"]["imports"] == []
+    assert "sdpa-fonts" in packages["sdpa-lessons"]["depends"]
+    with zipfile.ZipFile(lock.parents[2] / "pyodide" / packages["sdpa-fonts"]["file_name"]) as wheel:
+        assert json.loads(wheel.read("matplotlib/fontlist.json"))["_version"] == 330
 
 
 def test_addresses_are_relative_to_the_site(tmp_path, lock):
