@@ -4,7 +4,7 @@
 /* global canvasOf */
 /* exported drawMask */
 
-const NEVER = -1, REACH = { width: 470, left: 62, top: 74, cell: 44 };
+const NEVER = -1, REACHED = { width: 470, left: 62, top: 74, cell: 44 };
 const pairsOf = n => [...Array(n * n).keys()].map(cell => [Math.floor(cell / n), cell % n]);
 
 /** After how many layers token i can know of token j. In a layer a token sees what the mask allows, and keeps itself. */
@@ -56,7 +56,7 @@ function maskInWords(words, mask, needed, leaking) {
 }
 
 function drawReachCells(canvas, needed, leaking, { ink, sky, blue }) {
-  const { left, top, cell } = REACH;
+  const { left, top, cell } = REACHED;
   for (const [i, j] of pairsOf(needed.length)) {
     const x = left + cell * j, y = top + cell * i, layer = needed[i][j], leak = leaking[i][j];
     const shown = layer === NEVER ? "" : leak ? `${layer}!` : String(layer), fade = layer === 0 ? 0.3 : Math.max(1 - 0.13 * (layer - 1), 0.25);
@@ -67,7 +67,7 @@ function drawReachCells(canvas, needed, leaking, { ink, sky, blue }) {
 }
 
 function drawReachRows(canvas, words, mask, needed) {
-  const { left, top, cell } = REACH, n = words.length;
+  const { left, top, cell } = REACHED, n = words.length;
   for (let k = 0; k <= n; k++) {
     canvas.line(left, top + cell * k, left + cell * n, top + cell * k, { opacity: 0.3 });
     canvas.line(left + cell * k, top, left + cell * k, top + cell * n, { opacity: 0.3 });
@@ -85,7 +85,7 @@ function drawMask({ words, shares }, at) {
   const n = words.length, layers = at.layers + 1, bits = [...at.mask.toString(2).padStart(n * n, "0")].map(Number);
   const mask = words.map((_, i) => words.map((__, j) => bits[i * n + j] === 1)), needed = layersNeeded(mask, layers);
   const leaking = needed.map((row, i) => row.map((layer, j) => at.decoder === 1 && j > i && layer !== NEVER));
-  const { width, left, top, cell } = REACH, canvas = canvasOf(width, top + cell * n + 58), bottom = top + cell * n;
+  const { width, left, top, cell } = REACHED, canvas = canvasOf(width, top + cell * n + 58), bottom = top + cell * n;
   canvas.text(0, 18, `After ${layers} layer${layers > 1 ? "s" : ""}: who knows of whom`, { bold: true });
   canvas.text(0, 38, "row: the token that knows; column: the token it knows of", { size: 13 });
   words.forEach((word, j) => canvas.text(left + cell * (j + 0.5), top - 8, word, { anchor: "middle", size: 13 }));
