@@ -7,13 +7,14 @@ import os
 import platform
 import sys
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sdpa_helpers.checking.card_style import styled
 from sdpa_helpers.checking.render import Shown, framed, heading
 
 NEEDED = ("numpy", "matplotlib", "ipywidgets", "jupyterlab", "ipykernel", "nbval", "torch")
-"""Without these a lesson or a check cannot run. Lessons 01-03 run without torch."""
+"""What the course is made for. Without torch the cells that need it say so, and the others run."""
 
 INSTALL = 'pip install "sdpa-helpers[lab]"'
 """Installs what learners need beside an installed package, a checkout's or another."""
@@ -33,16 +34,32 @@ class Fact:
 
 def facts() -> list[Fact]:
     """Everything worth knowing about this machine; takes a second or two when torch is installed."""
+    if sys.platform == "emscripten":
+        return _in_a_browser()
     found = [_python(), *(_package(name, needed=True) for name in NEEDED)]
-    found += [
-        _kernel(),
-        _gpu(),
-        _triton(),
-        *(_package(name, needed=False) for name in _OPTIONAL),
-        _backends(),
-        _sandbox(),
+    found += [_looked_at("kernel", _kernel), _looked_at("GPU", _gpu), _looked_at("triton", _triton)]
+    found += [_package(name, needed=False) for name in _OPTIONAL]
+    return [*found, _looked_at("backends", _backends), _looked_at("sandbox", _sandbox)]
+
+
+def _looked_at(name: str, look: Callable[[], Fact]) -> Fact:
+    """What `look` finds; what it raises, e.g. where torch is installed but does not load, is a finding too."""
+    try:
+        return look()
+    except Exception as error:
+        told = str(error).strip().split("\n")[0]
+        return Fact(name, f"could not be looked at: {type(error).__name__}: {told}"[:200])
+
+
+def _in_a_browser() -> list[Fact]:
+    """What matters in a page that runs Python itself: nothing can be installed there, and little has to be."""
+    return [
+        _python(),
+        _package("numpy", needed=True),
+        Fact("torch", "none: a browser has no PyTorch. Cells that need it say so; the other cells run"),
+        Fact("processes", "none: cells that start processes say so"),
+        _looked_at("backends", _backends),
     ]
-    return found
 
 
 def can_run(found: list[Fact]) -> bool:

@@ -208,6 +208,24 @@ FACTS = [
 ]
 
 
+def test_the_doctor_reports_what_does_not_load(monkeypatch):
+    def broken():
+        raise OSError("libtorch.so: cannot open\nmore")
+
+    monkeypatch.setattr(checkup, "_gpu", broken)
+    monkeypatch.setattr(checkup, "_sandbox", lambda: checkup.Fact("sandbox", "not asked"))
+    report = checkup.doctor().text()
+    assert "could not be looked at: OSError: libtorch.so: cannot open" in report
+
+
+def test_in_a_browser_the_doctor_asks_for_nothing_that_cannot_be_there(monkeypatch):
+    monkeypatch.setattr(checkup.sys, "platform", "emscripten")
+    report = checkup.doctor()
+    assert report.can_run
+    assert [fact.name for fact in report.facts] == ["Python", "numpy", "torch", "processes", "backends"]
+    assert "a browser has no PyTorch" in report.text()
+
+
 def test_the_doctor_says_first_what_matters_to_a_learner(monkeypatch):
     monkeypatch.setattr(checkup, "facts", lambda: FACTS)
     report = checkup.doctor()
