@@ -15,7 +15,8 @@ REQUIRE_ALL = bool(os.environ.get("SDPA_REQUIRE_ALL"))
 """Set by continuous integration: what is not installed is then a failure, not a skip."""
 
 
-def _absent(what: str) -> None:
+def absent(what: str) -> None:
+    """Skip the test by name, or fail it under SDPA_REQUIRE_ALL."""
     if REQUIRE_ALL:
         pytest.fail(f"{what} is not installed, and SDPA_REQUIRE_ALL is set")
     pytest.skip(f"not installed: {what}")
@@ -27,7 +28,7 @@ def needs():
 
     def check(module: str) -> None:
         if importlib.util.find_spec(module) is None:
-            _absent(module)
+            absent(module)
 
     return check
 
@@ -40,7 +41,7 @@ def needs_program():
         for name in names:
             if found := shutil.which(name):
                 return found
-        _absent(" or ".join(names))
+        absent(" or ".join(names))
         raise AssertionError("unreachable")
 
     return check

@@ -182,7 +182,8 @@ def _write(into: Path, files: dict[str, bytes]) -> None:
 def main() -> None:
     """python -m editions.browser.runtime FOLDER [--wheels FOLDER] [--mirror URL]"""
     parser = argparse.ArgumentParser(
-        prog="python -m editions.browser.runtime", description=__doc__.split("\n")[0]
+        prog="python -m editions.browser.runtime",
+        description="Write the folder from which a page loads Python.",
     )
     parser.add_argument("into", type=Path)
     parser.add_argument("--wheels", type=Path, help="a folder that holds the wheels; looked into first")
