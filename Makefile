@@ -11,6 +11,13 @@ LAB_FLAGS ?=
 help:  ## list the targets
 	@grep -Eh '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */make \1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
 
+# An archive for a room without internet brings its wheels along; then pip looks at nothing else.
+ifneq ($(wildcard wheels/fits.py),)
+export PIP_NO_INDEX := 1
+export PIP_FIND_LINKS := wheels
+FITS := wheels/fits.py
+endif
+
 # A copied or moved checkout keeps a .venv that belongs to the old place: make one here.
 PLACE := $(VENV)/.place
 ifneq ($(shell cat $(PLACE) 2> /dev/null),$(CURDIR))
@@ -22,6 +29,7 @@ endif
 $(VENV)/.with-%: pyproject.toml constraints.txt $(ELSEWHERE)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "This course needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 ..."; exit 2; }
+	@[ -z "$(FITS)" ] || $(PYTHON) $(FITS)
 	@echo "Setting up $(VENV) for $*: a minute or two the first time, seconds afterwards."
 	@[ ! -L $(VENV) ] || rm $(VENV)  # a link leads to another's environment, which is not ours to clear
 	@{ [ -z "$(ELSEWHERE)" ] && $(BIN)/python -c ''; } 2> /dev/null || $(PYTHON) -m venv --clear $(VENV)

@@ -36,8 +36,16 @@ interview: $(READY)  ## write docs/interview.md from the interview deck and the 
 pictures: $(READY)  ## take the film and the pictures of README.md and docs/ anew, in a real browser
 	@$(BIN)/python -m docs.pictures
 
+.PHONY: archive release
+
 kit: $(READY)  ## compute the plans and pages of docs/instructors/ anew from editions/kit
 	@$(BIN)/python -m editions.kit
+
+archive: $(READY)  ## one file for a room without internet: lessons, wheels, the site if built (PIP_FLAGS="…" go to pip)
+	@$(BIN)/python -m editions.archive $(PIP_FLAGS)
+
+release: $(READY)  ## everything that is handed out, into build/release with SHA256SUMS; the same bytes each time
+	@$(BIN)/python -m editions.release
 
 lint: $(READY)  ## ruff and pyright; eslint where npm is installed
 	@$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m pyright
