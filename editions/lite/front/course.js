@@ -1,6 +1,8 @@
 // The course and how far the learner is, from the browser's own storage: there is no server. The same class as the
 // desk's own course.js, which the other modules use, with another place to read from.
 
+import { attachLoop, footer } from "./loop.js";
+
 const FOLDERS = ["notebooks", "exercises"];
 const KEPT = ".sdpa"; // where the kernel keeps points and predictions: SDPA_HOME in kernel.py
 const PUT_ASIDE = "answers-put-aside.md";
@@ -34,6 +36,11 @@ export class Course {
     const found = typeof text === "string" ? parsed(text) : text;
     return found && typeof found === "object" ? found : {};
   }
+
+  /** What a site without a server needs beside the desk. */
+  attach(host) { attachLoop(host, this); }
+
+  more(host) { return footer(host); }
 
   /** Read again when the kernel has been quiet for a moment. */
   refreshSoon() {

@@ -18,6 +18,7 @@ export function outline(state, path, ways, before) {
     make("header", {}, make("h2", {}, "Course"), make("p", {}, summary(state.lessons))),
     make("nav", { "aria-label": "Lessons" }, make("ol", {}, ...state.lessons.map(
       lesson => lessonItem(lesson, state.next, path, ways)))),
+    ...ways.more,
   ]);
 }
 

@@ -33,6 +33,7 @@ function start(host) {
   followRuns(host, course);
   sideBar(host, course, lesson => openPair(host, course, lesson));
   addReset(host, course);
+  course.attach?.(host); // where there is no server: editions/lite
   course.load();
 }
 

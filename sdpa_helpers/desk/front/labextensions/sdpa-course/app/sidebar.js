@@ -10,7 +10,7 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24
 /** Add it; `openPair(lesson)` opens a lesson with its exercises. */
 export function sideBar(host, course, openPair) {
   const { app, labShell, restorer, tracker } = host, widget = makeWidget(host);
-  const ways = waysToOpen(host, openPair);
+  const ways = waysToOpen(host, course, openPair);
   const draw = () => course.state && widget.node.replaceChildren(
     ...outline(course.state, tracker.currentWidget?.context.path ?? "", ways, widget.node));
   const follow = () => { draw(); showFirst(host, course, widget); };
@@ -37,12 +37,13 @@ function makeWidget({ labShell, packages: { lumino, ui } }) {
 
 /** Links lead to the host's own pages. In JupyterLab a click opens tabs; in Notebook 7, with one notebook a page, the
  *  link itself does it. */
-function waysToOpen(host, openPair) {
+function waysToOpen(host, course, openPair) {
   const { labShell, packages: { coreutils: { PageConfig, URLExt } } } = host;
   const pages = URLExt.join(PageConfig.getBaseUrl(), labShell ? "lab/tree" : "notebooks");
   return {
     address: path => URLExt.join(pages, URLExt.encodeParts(path)),
     openLesson: labShell && openPair,
+    more: course.more ? [course.more(host)] : [],
     openExercise: labShell && ((lesson, name) => openPair(lesson).then(() => showExercise(host, lesson, name))),
   };
 }

@@ -1,0 +1,152 @@
+"""The browser edition in a real Chromium, every other host refused: from a link to a named mistake, and out again."""
+
+import functools
+import http.server
+import threading
+
+import pytest
+
+from editions.browser.runtime import build_runtime
+from editions.lite.build import build_lite
+from sdpa_helpers.grading.grade_one import Settings, grade
+from sdpa_helpers.grading.read import Submission
+from tests.browser.harness import chromium, open_page
+
+STUB = "# exercise: softmax\ndef softmax(x, axis=-1):\n"
+WRONG = f"{STUB}    weights = np.exp(x)\n    return weights / weights.sum(axis=axis, keepdims=True)\n"
+RIGHT = WRONG.replace("np.exp(x)", "np.exp(x - np.max(x, axis=axis, keepdims=True))")
+SETUP, ANSWER, CHECK = 1, 3, 4  # cells of exercises/03_softmax.ipynb
+ALL_POINTS = 13
+START_MS = 120_000
+
+IDLE = """() => {
+    const panel = window.jupyterapp?.shell.currentWidget, kernel = panel?.sessionContext?.session?.kernel;
+    const waits = cell => cell.node.querySelector('.jp-InputPrompt')?.textContent.includes('*');
+    return kernel?.status === 'idle' && !panel.content.widgets.some(waits) }"""
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(needs, needs_program, tmp_path_factory):
+    """Of the browser edition, served as any web server would."""
+    needs("jupyterlite_core")
+    needs_program("npm")
+    site = tmp_path_factory.mktemp("site")
+    build_runtime(site / "pyodide")
+    build_lite(site / "lite")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+class Desk:
+    """The browser edition in one page."""
+
+    def __init__(self, browser, address):
+        self.page, self.address = open_page(browser, address, accept_downloads=True), address
+        self.page.set_default_timeout(START_MS)
+
+    def open(self, path):
+        self.page.goto(f"{self.address}/lite/lab/index.html?path={path}")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.page.wait_for_function(IDLE)
+        return self
+
+    def run(self, number):
+        self.page.evaluate("n => { jupyterapp.shell.currentWidget.content.activeCellIndex = n }", number)
+        self.page.evaluate("() => jupyterapp.commands.execute('notebook:run-cell').then(() => null)")
+        self.page.wait_for_function(IDLE)
+        return self.page.locator(".jp-Notebook:visible .jp-Cell").nth(number).locator(".jp-Cell-outputArea")
+
+    def type(self, number, text):
+        """Into a cell, as a learner does: select all that stands there, and write."""
+        self.page.locator(".jp-Notebook .jp-Cell").nth(number).locator(".cm-content").click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(text)
+
+    def text(self, number):
+        return self.page.evaluate(
+            "n => jupyterapp.shell.currentWidget.content.widgets[n].model.sharedModel.getSource()", number
+        )
+
+    def side_bar(self):
+        return self.page.locator(".sdpa-course header")
+
+
+@pytest.fixture(scope="module")
+def browser(needs, needs_program):
+    needs("playwright")
+    with chromium(needs_program("chromium", "chromium-browser", "google-chrome")) as started:
+        yield started
+
+
+def test_from_a_link_to_a_named_mistake_to_points_to_a_file_that_is_graded_and_back(
+    browser, address, tmp_path
+):
+    desk = Desk(browser, address).open("exercises/03_softmax.ipynb")
+    desk.run(SETUP)
+    desk.type(ANSWER, WRONG)
+    desk.run(ANSWER)
+    assert "no-max-subtracted" in desk.run(CHECK).inner_text()
+    desk.type(ANSWER, RIGHT)
+    desk.run(ANSWER)
+    assert f"{ALL_POINTS} of {ALL_POINTS} points" in desk.run(CHECK).inner_text()
+    desk.page.wait_for_function(
+        "() => !jupyterapp.shell.currentWidget.context.model.dirty"
+    )  # it saves itself
+
+    desk.page.reload()
+    desk.page.wait_for_function(IDLE)
+    assert desk.text(ANSWER) == RIGHT
+    desk.side_bar().get_by_text(f"{ALL_POINTS} of ").wait_for()
+    desk.run(SETUP)
+    desk.type(SETUP, "import sdpa_helpers.lessons.saved as saved\nprint(saved.load())")
+    assert str({"softmax": float(ALL_POINTS)}) in desk.run(SETUP).inner_text()  # and so does the kernel
+
+    with desk.page.expect_download() as coming:
+        desk.page.locator(".sdpa-course").get_by_role("button", name="Download my notebook").click()
+    file = tmp_path / coming.value.suggested_filename
+    coming.value.save_as(file)
+    assert graded(file)["softmax"] == ALL_POINTS
+
+    desk.type(ANSWER, WRONG)
+    with desk.page.expect_file_chooser() as asked:
+        desk.page.locator(".sdpa-course").get_by_role("button", name="Open mine").click()
+    asked.value.set_files(file)
+    desk.page.wait_for_function(
+        "([n, text]) => jupyterapp.shell.currentWidget.content.widgets[n]?.model.sharedModel.getSource() === text",
+        arg=[ANSWER, RIGHT],
+    )
+    assert desk.page.log.refused == []
+    desk.page.context.close()
+
+
+def graded(file):
+    """Points by exercise, as `sdpa grade` gives them."""
+    result = grade(Submission("ada", file.stem, file), Settings(seed="editions"))
+    return {one.name: one.points for one in result.exercises}
+
+
+def test_keys_pressed_in_a_panel_stay_in_it(browser, address):
+    desk = Desk(browser, address).open("notebooks/00_start_here.ipynb")
+    cells = desk.page.evaluate("jupyterapp.shell.currentWidget.content.widgets.length")
+    first = desk.page.evaluate(
+        "jupyterapp.shell.currentWidget.content.widgets.findIndex(cell => cell.model.type === 'code')"
+    )
+    panel = desk.run(first)
+    control = panel.get_by_role("slider").first
+    before = control.input_value()
+    control.focus()
+    for key in ("ArrowRight", *"bddx"):  # letters that add and cut a notebook's cells
+        desk.page.keyboard.press(key)
+    assert control.input_value() != before
+    state = "(one => [one.widgets.length, one.activeCellIndex])(jupyterapp.shell.currentWidget.content)"
+    assert desk.page.evaluate(state) == [cells, first]
+    assert desk.page.log.refused == []
+    desk.page.context.close()
