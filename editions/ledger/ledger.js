@@ -57,6 +57,18 @@
     else if (address) document.getElementById(address)?.scrollIntoView({ block: "center" });
   }
 
+  /** The counts become links, each to the claims that it counts. */
+  function linkCounts() {
+    for (const cell of document.querySelectorAll(".counts [data-said]")) {
+      const { verdict, article, said } = cell.dataset, wanted = new URLSearchParams(article ? { verdict, article } : { verdict });
+      if (cell.textContent === "0") continue;
+      const link = Object.assign(document.createElement("a"), { href: `#${wanted}`, textContent: cell.textContent });
+      link.setAttribute("aria-label", said);
+      cell.replaceChildren(link);
+    }
+  }
+
+  linkCounts();
   form.hidden = false;
   form.addEventListener("input", () => { filter(); keepInAddress(); });
   form.addEventListener("reset", () => setTimeout(() => { filter(); keepInAddress(); }));

@@ -104,11 +104,9 @@ def _count_row(entries: Sequence[Entry], letter: str, what: str) -> str:
     count: Mapping[str, int] = Counter(some)
 
     def cell(verdict: str) -> str:
-        wanted = {"verdict": verdict.replace(" ", "-"), "article": letter}
-        address = "&amp;".join(f"{name}={value}" for name, value in wanted.items() if value)
-        said = f"{verdict}, {f'article {letter}' if letter else 'all articles'}"
-        link = f'<a href="#{address}" aria-label="{count[verdict]} claims: {said}">{count[verdict]}</a>'
-        return f"<td>{link if count[verdict] else 0}</td>"
+        said = f"{count[verdict]} claims: {verdict}, {f'article {letter}' if letter else 'all articles'}"
+        filters = f'data-verdict="{verdict.replace(" ", "-")}" data-article="{letter}" data-said="{said}"'
+        return f"<td {filters}>{count[verdict]}</td>"
 
     name = f"<b>{letter}</b>, {what}" if letter else f"<b>{what}</b>"
     return f'<tr><th scope="row">{name}</th>{"".join(map(cell, VERDICTS))}<td>{len(some)}</td></tr>'

@@ -7,6 +7,8 @@ from typing import Any
 
 import nbformat
 
+from editions.ledger import page as ledger
+from editions.live import front
 from editions.site.folding import CLASSES
 from editions.site.links import MOVED, place_in_site, relinked, relinked_html
 from sdpa_helpers.classroom.course_map import FIRST, title_of
@@ -31,6 +33,7 @@ def lay_source(into: Path) -> None:
     notebooks = {f"lessons/{name}.ipynb": name for name in (FIRST, *LESSONS)}
     texts |= {page.relative_to(PAGES).as_posix(): page.read_text("utf-8") for page in PAGES.rglob("*.md")}
     texts["index.md"] = _front_page(texts)
+    texts["ledger.md"] = ledger.as_source(ledger.entries_of(root))
     pictures = [path for path in sorted((root / "docs").rglob("*")) if path.suffix in PICTURES]
     there = {*texts, *notebooks, CHEAT_SHEET}
     for name, text in texts.items():
@@ -62,7 +65,11 @@ def _docs(root: Path) -> dict[str, str]:
 def _front_page(texts: dict[str, str]) -> str:
     """The front page with what is written from the course: the table of lessons, the pages for instructors."""
     kit = "\n".join(name.removesuffix(".md") for name in texts if name.startswith("docs/instructors/"))
-    return texts["index.md"].replace("{lessons}", lesson_table()).replace("{kit}", kit)
+    written = {"{lessons}": lesson_table(), "{kit}": kit, "{front}": _raw(front.as_html())}
+    page = texts["index.md"]
+    for slot, text in written.items():
+        page = page.replace(slot, text)
+    return page
 
 
 def lesson_table() -> str:
