@@ -52,9 +52,17 @@ def build_lite(site: Path) -> None:
     build(site / "lite")
 
 
+def build_try(site: Path) -> None:
+    """A light page for each exercise."""
+    from editions.try_it.build import build_try as build
+
+    build(site / "try")
+
+
 STEPS: dict[str, Callable[[Path], None]] = {
     "pages": build_pages,
     "pyodide": build_pyodide,
+    "try": build_try,
     "lite": build_lite,
 }
 """In this order; `--only` names some."""

@@ -1,0 +1,115 @@
+"""Write the light pages: one for each exercise, and the list of all."""
+
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+
+from editions.npm import npm_folder
+from editions.try_it.markup import html_of
+from sdpa_helpers.checking.answer_cells import answered_in
+from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
+from sdpa_helpers.lessons.registry import LESSONS, sheet_of
+
+HERE = Path(__file__).parent
+CODE_MIRROR = (
+    *("lib/codemirror.js", "lib/codemirror.css", "mode/python/python.js"),
+    *("addon/edit/matchbrackets.js", "addon/edit/closebrackets.js", "LICENSE"),
+)
+
+
+@dataclass(frozen=True)
+class LightPage:
+    """One exercise, as its page shows it."""
+
+    name: str
+    lesson: str
+    title: str
+    number: int
+    of: int
+    points: float
+    minutes: int
+    difficulty: int
+    first: str
+    """The text its cell begins with; "" where it is answered in words."""
+    prompt: str
+    """HTML."""
+    before: str
+    after: str
+    """The names of the neighbors in the lesson, or ""."""
+
+    @property
+    def data(self) -> dict[str, object]:
+        """What the page's script needs."""
+        return {"name": self.name, "lesson": self.lesson, "first": self.first, "points": self.points}
+
+
+def build_try(into: Path) -> None:
+    """Write the pages into a folder; Python itself is expected beside it, in ../pyodide."""
+    shutil.rmtree(into, ignore_errors=True)
+    shutil.copytree(HERE / "static", into)
+    for part in CODE_MIRROR:
+        shutil.copy(npm_folder() / "codemirror" / part, _made(into / "codemirror" / Path(part).name))
+    pages = light_pages()
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    for page in pages:
+        text = templates.get_template("exercise.html").render(page=page, data=_script_json(page.data))
+        (into / f"{page.name}.html").write_text(text, encoding="utf-8")
+    lessons = [
+        (lesson, sheet_of(lesson), [page for page in pages if page.lesson == lesson]) for lesson in LESSONS
+    ]
+    text = templates.get_template("index.html").render(lessons=lessons)
+    (into / "index.html").write_text(text, encoding="utf-8")
+    for lesson in LESSONS:
+        notebook = json.dumps(exercise_notebook(lesson), ensure_ascii=False, indent=1)
+        _made(into / "notebooks" / f"{lesson}.ipynb").write_text(notebook + "\n", encoding="utf-8")
+
+
+def light_pages() -> list[LightPage]:
+    """All exercises of the course in their order."""
+    prompts = {lesson: _prompts(lesson) for lesson in LESSONS}
+    made = iter(html_of([text for lesson in LESSONS for text in prompts[lesson].values()]))
+    pages = []
+    for lesson in LESSONS:
+        exercises, first = sheet_of(lesson).exercises, _first_texts(lesson)
+        names = ["", *(one.name for one in exercises), ""]
+        for number, one in enumerate(exercises, 1):
+            text = "" if isinstance(one, WrittenExercise) else first[one.name]
+            about = (one.name, lesson, one.title or one.name, number, len(exercises), one.max_points)
+            rest = (one.minutes, one.difficulty, text, next(made), names[number - 1], names[number + 1])
+            pages.append(LightPage(*about, *rest))
+    return pages
+
+
+def _prompts(lesson: str) -> dict[str, str]:
+    """The text above each answer, by the exercise's name, without its heading and what it is worth."""
+    found = {}
+    for cell in exercise_notebook(lesson).cells:
+        if cell["id"].endswith("-prompt"):
+            heading, _worth, text = cell.source.split("\n\n", 2)
+            found[heading.lstrip("# ")] = re.sub(
+                r"\]\(\.\./notebooks/(\w+)\.ipynb", r"](../lessons/\1.html", text
+            )
+    return found
+
+
+def _first_texts(lesson: str) -> dict[str, str]:
+    """The answer cells of a lesson's exercise notebook as they are handed out, by exercise."""
+    cells = [cell for cell in exercise_notebook(lesson).cells if cell.cell_type == "code"]
+    return {name: cell.source for cell in cells for name in answered_in(cell.source)}
+
+
+def _made(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _script_json(data: object) -> str:
+    """JSON that may stand inside a <script>."""
+    return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")

@@ -1,0 +1,182 @@
+// One exercise: the editor, the buttons, the card. What is kept is in kept.js, Python in python.js.
+import { forgetAnswer, keepAnswer, keepPoints, load, total } from "./kept.js";
+import { MOST_BYTES, answersIn, withAnswers } from "./notebook.js";
+import { Python } from "./python.js";
+
+const SECONDS = 30; // what a check may take before it is ended
+const exercise = JSON.parse(document.querySelector("#exercise").textContent);
+const at = (id) => document.querySelector(`#${id}`);
+const status = at("status");
+const inWords = !exercise.first;
+let editor = null;
+let python = null;
+let asked = null; // what waits for Python
+
+if (new URLSearchParams(location.search).has("embed")) document.documentElement.classList.add("embed");
+
+const answer = () => (editor ? editor.getValue() : at("source").value);
+
+function show(text) {
+  if (editor) editor.setValue(text);
+  else at("source").value = text;
+}
+
+function kept(ok) {
+  if (!ok) status.textContent = "This browser keeps nothing: download your notebook before you leave the page.";
+}
+
+function typed() {
+  const text = answer();
+  kept(text.trim() === exercise.first.trim() ? forgetAnswer(exercise.name) : keepAnswer(exercise.name, text));
+}
+
+function showPoints() {
+  at("total").textContent = total();
+  const mine = load().points[exercise.name];
+  const place = at("earned");
+  if (mine !== undefined && place) place.textContent = ` · yours: ${+mine.toFixed(2)}`;
+}
+
+// ---- Python ------------------------------------------------------------------------------------------------
+
+function told(state, text) {
+  if (state === "failed") status.textContent = `Python stopped: ${text} Reload the page; your answer is kept.`;
+  else if (asked) status.textContent = state === "ready" ? "Checking …" : `${text} Your answer is checked then.`;
+  else status.textContent = state === "ready" ? "Ready." : text;
+  document.documentElement.dataset.python = state;
+  if (state === "ready" && asked) startClock();
+}
+
+let clock = 0;
+function startClock() {
+  clearTimeout(clock);
+  clock = setTimeout(() => stop(`Your code ran longer than ${SECONDS} s and was stopped. Look for a loop that never ends.`), SECONDS * 1000);
+}
+
+function stop(text) {
+  if (asked) python.stop(text);
+}
+
+async function ask(what) {
+  if (asked) return;
+  asked = what;
+  at("check").disabled = true;
+  at("stop").hidden = false;
+  at("verdict").replaceChildren();
+  status.textContent = python.ready ? "Checking …" : "Python is on its way; your answer is checked then.";
+  if (python.ready) startClock();
+  try {
+    const answers = { ...load().answers, [exercise.name]: answer() };
+    const verdict = await python.ask({ ask: what, name: exercise.name, answers });
+    status.textContent = "";
+    showVerdict(verdict, what);
+  } catch (error) {
+    showText(error.message);
+    status.textContent = "";
+  } finally {
+    clearTimeout(clock);
+    asked = null;
+    at("check").disabled = false;
+    at("stop").hidden = true;
+  }
+}
+
+function showText(text, heading = "") {
+  const place = document.createElement("pre");
+  place.className = "plain";
+  place.textContent = heading ? `${heading}\n${text}` : text;
+  at("verdict").append(place);
+  at("verdict").focus({ preventScroll: false });
+}
+
+function showVerdict(verdict, what) {
+  const place = at("verdict");
+  if (verdict.card) {
+    const card = document.createElement("div");
+    // The page's policy runs no script that a card might hold.
+    card.innerHTML = verdict.card;
+    place.append(card);
+  } else {
+    showText(verdict.text);
+  }
+  if (verdict.printed) showText(verdict.printed, "Printed:");
+  if (what === "check" && verdict.card) {
+    kept(keepPoints(exercise.name, verdict.points));
+    showPoints();
+  }
+  document.documentElement.dataset.mistake = verdict.mistake;
+  place.focus({ preventScroll: true });
+  place.scrollIntoView({ block: "nearest" });
+}
+
+// ---- the notebook ------------------------------------------------------------------------------------------
+
+async function download() {
+  const response = await fetch(`notebooks/${exercise.lesson}.ipynb`);
+  const notebook = withAnswers(await response.json(), load().answers);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([JSON.stringify(notebook, null, 1), "\n"], { type: "application/x-ipynb+json" }));
+  link.download = `${exercise.lesson}.ipynb`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  at("file-status").textContent = `${link.download} is in your downloads.`;
+}
+
+async function open(file) {
+  const place = at("file-status");
+  try {
+    if (file.size > MOST_BYTES) throw new Error("This file is larger than 8 MB; a notebook of this course is not.");
+    const found = answersIn(await file.text());
+    const names = Object.keys(found);
+    if (!names.length) throw new Error("This notebook has no answer of this course: no cell begins with # exercise: …");
+    for (const name of names) keepAnswer(name, found[name]);
+    if (found[exercise.name] !== undefined) show(found[exercise.name]);
+    place.textContent = `${names.length} ${names.length === 1 ? "answer" : "answers"} taken from ${file.name}.`;
+  } catch (error) {
+    place.textContent = error.message;
+  }
+}
+
+// ---- the start ---------------------------------------------------------------------------------------------
+
+function makeEditor() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  editor = window.CodeMirror.fromTextArea(at("source"), {
+    mode: "python", indentUnit: 4, lineNumbers: true, matchBrackets: true, autoCloseBrackets: true, viewportMargin: Infinity,
+    screenReaderLabel: "Your answer, Python", theme: dark.matches ? "night" : "default",
+    extraKeys: {
+      Tab: (cm) => (leaving ? window.CodeMirror.Pass : cm.execCommand(cm.somethingSelected() ? "indentMore" : "insertSoftTab")),
+      "Shift-Tab": (cm) => (leaving ? window.CodeMirror.Pass : cm.execCommand("indentLess")),
+      Esc: () => { leaving = true; },
+      "Ctrl-Enter": () => ask("check"), "Cmd-Enter": () => ask("check"), "Shift-Enter": () => ask("check"),
+    },
+  });
+  let leaving = false;
+  editor.on("keydown", (_, event) => { if (!["Escape", "Tab", "Shift"].includes(event.key)) leaving = false; });
+  editor.on("change", typed);
+  dark.addEventListener("change", () => editor.setOption("theme", dark.matches ? "night" : "default"));
+}
+
+const before = load().answers[exercise.name];
+if (before !== undefined) at("source").value = before;
+if (inWords) {
+  at("source").addEventListener("input", typed);
+} else {
+  makeEditor();
+  python = new Python(told);
+  at("check").addEventListener("click", () => ask("check"));
+  at("hint").addEventListener("click", () => ask("hint"));
+  at("solution").addEventListener("click", () => ask("solution"));
+  at("stop").addEventListener("click", () => stop("Stopped. Your answer is kept."));
+  at("again").addEventListener("click", () => {
+    show(exercise.first);
+    editor.focus();
+  });
+}
+at("download").addEventListener("click", download);
+at("open").addEventListener("change", (event) => {
+  if (event.target.files[0]) open(event.target.files[0]);
+  event.target.value = "";
+});
+showPoints();
+if ("serviceWorker" in navigator) navigator.serviceWorker.register("keep.js").catch(() => {});
