@@ -18,7 +18,7 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.render import Onward
 from sdpa_helpers.lessons import session
 from sdpa_helpers.lessons.notebook_cells import SETUP, Cell, Notebook
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, sheet_of
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of, sheet_of
 
 MOST_PRINTED = 20_000
 """Characters of what an answer prints."""
@@ -43,17 +43,25 @@ class Verdict:
 
 
 def reply(request: str) -> str:
-    """Answer a page: {"ask": "check" | "hint" | "solution", "name": …, "answers": {name: text}} in, JSON out.
+    """Answer a page: {"ask": "check" | "hint" | "solution", "lesson": …, "name": …, "answers": {…}} in, JSON out.
 
-    answers: the texts of the lesson's cells, that of the exercise among them. Errors that a learner can mend are in the
-    JSON's "text"; LookupError where there is no such exercise.
+    answers: the texts of the lesson's cells by exercise, that of this one among them. Errors that a learner can mend
+    are in the JSON's "text"; LookupError where there is no such exercise.
     """
     asked = json.loads(request)
-    exercise = all_exercises()[asked["name"]]
+    exercise = exercise_in(asked["lesson"], asked["name"])
     if asked["ask"] == "check":
         return json.dumps(asdict(checked(exercise, asked["answers"])), ensure_ascii=False)
-    shown = session.hint(exercise.name) if asked["ask"] == "hint" else session.solution(exercise.name)
+    shown = session.hint_for(exercise) if asked["ask"] == "hint" else session.solution_of(exercise)
     return json.dumps(asdict(Verdict(shown.html(), shown.text(), of=exercise.max_points)), ensure_ascii=False)
+
+
+def exercise_in(lesson: str, name: str) -> Exercise:
+    """An exercise of a lesson, without loading those of the others: a page wants to answer soon."""
+    found = next((one for one in exercises_of(lesson) if one.name == name), None)
+    if found is None:
+        raise LookupError(f"lesson {lesson} has no exercise {name!r} that can be checked")
+    return found
 
 
 def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
@@ -75,7 +83,7 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
         missing = f"Your cell defines no function called `{name}`. Give yours that name."
         return Verdict("", ran.problem or missing, of=exercise.max_points, printed=ran.printed)
     with _quiet() as printed:
-        report = session._report(exercise, function, shell.notebook)
+        report = session.report_on(exercise, function, shell.notebook)
     onward = report.helps.onward and replace(
         report.helps.onward, href=_page_after(exercise, report.helps.onward)
     )

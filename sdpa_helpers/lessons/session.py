@@ -57,7 +57,7 @@ def check(function: Callable | str, *, exercise: str | None = None, keep: bool =
     namespace = notebook.namespace if notebook else sys._getframe(1).f_globals
     asked = _exercise_of(function, exercise, namespace)
     tried = _function_of(function, namespace)
-    report = _report(asked, tried, notebook)
+    report = report_on(asked, tried, notebook)
     _mistakes[asked.name] = report.result.mistake
     if keep and not report.withheld:
         saved.keep(asked.name, report.points)
@@ -73,20 +73,12 @@ def check(function: Callable | str, *, exercise: str | None = None, keep: bool =
 
 def hint(function: Callable | str) -> Shown:
     """The next hint: first those for the mistake that `check` found, then the exercise's own three."""
-    exercise = _exercise_of(function, None, _namespace(sys._getframe(1).f_globals))
-    given, *coming = _hints_to_come(exercise)
-    _hints_given.setdefault(exercise.name, set()).add(given.text)
-    return HintNote(exercise.name, given, tuple(coming))
+    return hint_for(_exercise_of(function, None, _namespace(sys._getframe(1).f_globals)))
 
 
 def solution(function: Callable | str) -> Shown:
     """One right answer, as source text. Read it after you tried: the comparison is where the learning is."""
-    exercise = _exercise_of(function, None, _namespace(sys._getframe(1).f_globals))
-    if exercise.sealed:
-        return Note(
-            f"{exercise.name}: homework", "The answer is not in this edition: your instructor has kept it."
-        )
-    return Note(f"{exercise.name}: one right answer", _right_answer(exercise), is_code=True)
+    return solution_of(_exercise_of(function, None, _namespace(sys._getframe(1).f_globals)))
 
 
 def progress() -> Shown:
@@ -95,6 +87,22 @@ def progress() -> Shown:
     rows = [(lesson, e, points.get(e.name)) for lesson in LESSONS for e in exercises_of(lesson)]
     written = {lesson: written_of(lesson) for lesson in LESSONS}
     return ProgressTable(rows, written, foresight_of(saved.load_predictions()), own_functions())
+
+
+def hint_for(exercise: Exercise) -> Shown:
+    """The next hint to an exercise; each call tells a little more."""
+    given, *coming = _hints_to_come(exercise)
+    _hints_given.setdefault(exercise.name, set()).add(given.text)
+    return HintNote(exercise.name, given, tuple(coming))
+
+
+def solution_of(exercise: Exercise) -> Shown:
+    """One right answer to an exercise; a sentence where this edition has none."""
+    if exercise.sealed:
+        return Note(
+            f"{exercise.name}: homework", "The answer is not in this edition: your instructor has kept it."
+        )
+    return Note(f"{exercise.name}: one right answer", _right_answer(exercise), is_code=True)
 
 
 def _hints_to_come(exercise: Exercise) -> list[Hint]:
@@ -178,7 +186,8 @@ def _function_of(function: Callable | str, namespace: Mapping[str, Any]) -> Call
 # ---- the verdict ------------------------------------------------------------------------------------------
 
 
-def _report(exercise: Exercise, function: Callable, notebook: Notebook | None) -> CheckReport:
+def report_on(exercise: Exercise, function: Callable, notebook: Notebook | None) -> CheckReport:
+    """The verdict on a function as it stands in a notebook, or in a script. Nothing is kept of it."""
     result = _try_out(exercise, function)
     is_the_answer = notebook is not None and notebook.namespace.get(exercise.name) is function
     name = exercise.name if is_the_answer else getattr(function, "__name__", "")

@@ -67,7 +67,7 @@ async function ask(what) {
   if (python.ready) startClock();
   try {
     const answers = { ...load().answers, [exercise.name]: answer() };
-    const verdict = await python.ask({ ask: what, name: exercise.name, answers });
+    const verdict = await python.ask({ ask: what, lesson: exercise.lesson, name: exercise.name, answers });
     status.textContent = "";
     showVerdict(verdict, what);
   } catch (error) {
