@@ -36,10 +36,13 @@ interview: $(READY)  ## write docs/interview.md from the interview deck and the 
 pictures: $(READY)  ## take the film and the pictures of README.md and docs/ anew, in a real browser
 	@$(BIN)/python -m docs.pictures
 
-.PHONY: archive release
+.PHONY: archive release kit-paper
 
 kit: $(READY)  ## compute the plans and pages of docs/instructors/ anew from editions/kit
 	@$(BIN)/python -m editions.kit
+
+kit-paper: $(READY)  ## print docs/instructors, a lesson on each sheet, into build/print/instructors-kit.pdf
+	@$(BIN)/python -m editions.kit.paper
 
 archive: $(READY)  ## one file for a room without internet: lessons, wheels, the site if built (PIP_FLAGS="…" go to pip)
 	@$(BIN)/python -m editions.archive $(PIP_FLAGS)

@@ -125,3 +125,13 @@ def test_every_page_admits_that_no_class_was_watched(written):
     tables = [name for name, text in written.items() if "| how often |" in text]
     assert len(tables) == len(LESSONS)
     assert all("not in a class" in written[name] for name in tables)
+
+
+def test_on_paper_each_lesson_is_one_sheet(needs, needs_program, tmp_path):
+    needs("playwright")
+    needs_program("chromium", "chromium-browser", "google-chrome")
+    from editions.kit.paper import print_kit  # without Playwright it cannot be imported
+
+    printed = print_kit(tmp_path).read_bytes()
+    plans_on = 4
+    assert len(re.findall(rb"/Type /Page\b", printed)) == 2 + plans_on + len((FIRST, *LESSONS))

@@ -69,7 +69,8 @@ def test_a_core_lesson_is_the_core_and_nothing_else(both, course, lesson):
     code = [cell.source for cell in whole if cell.cell_type == "code"]
     assert all(cell.source in code for cell in core if cell.cell_type == "code")
     head = core[0].source
-    assert f"**{whole_minutes(sizes_of(core)['core'])} minutes** · [exercises]" in head
+    assert f"**{whole_minutes(sizes_of(core)['core'])} minutes** · " in head
+    assert "folded" not in head
     text = "\n".join(cell.source for cell in core if cell.cell_type == "markdown")
     assert not re.search(r"[Ff]olded (sections|section)|called \*Deeper\*", text)
     left = set(re.findall(r"^#{1,6} (\d+)\.", text, re.MULTILINE))

@@ -1,0 +1,97 @@
+"""The kit on paper: each page of docs/instructors on one sheet of A4, through Chromium's print.
+
+python -m editions.kit.paper        # build/print/instructors-kit.pdf
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+from playwright.sync_api import sync_playwright
+
+from editions.kit.pages import pages
+from sdpa_helpers.lessons.places import course_root
+
+HERE = Path(__file__).parent
+CHECKLIST = "day-before.md"
+NAME = "instructors-kit.pdf"
+SHEET_MM = 271
+"""What a sheet of A4 has room for between its margins, in paper.css."""
+
+_FIT = """
+() => {
+  const room = %s * 96 / 25.4;
+  for (const page of document.querySelectorAll("article:not(.plans)")) {
+    for (let share = 1; page.getBoundingClientRect().height > room && share > 0.75; share -= 0.01)
+      page.style.fontSize = `${share}em`;
+  }
+}
+"""
+"""Makes the letters of a page smaller until it fits: how wide they are depends on the machine's fonts."""
+
+
+def paper(folder: Path) -> str:
+    """The whole kit as one page of HTML that needs nothing beside itself; `folder` has the drawings."""
+    order = ["README.md", "plans.md", CHECKLIST, *(name for name in pages() if name[:2].isdigit())]
+    sheets = "\n".join(_sheet(name, folder) for name in order)
+    style = (HERE / "paper.css").read_text(encoding="utf-8")
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The instructor\'s kit</title>'
+        f"<style>{style}</style></head><body>{sheets}</body></html>"
+    )
+
+
+def _sheet(name: str, folder: Path) -> str:
+    kind = {"README.md": "first", "plans.md": "plans", CHECKLIST: "list"}.get(name, "lesson")
+    text = (folder / name).read_text(encoding="utf-8").partition("-->\n")
+    body = MarkdownIt("commonmark", {"html": True}).enable("table").render(text[2] or text[0])
+    body = body.replace("<li>[ ] ", '<li><input type="checkbox">').replace(
+        "<p>[ ] ", '<p><input type="checkbox">'
+    )
+    body = re.sub(
+        r'<img src="([^"]+)"([^>]*)>', lambda m: _drawn((folder / m[1]).read_text(encoding="utf-8")), body
+    )
+    body = re.sub(
+        r"<h2>On the board</h2>(.*?)(?=<h2>)",
+        r'<div class="board"><h2>On the board</h2>\1</div>',
+        body,
+        flags=re.DOTALL,
+    )
+    body = re.sub(r' · <a href="[^"]*">(the lesson|solutions)</a>| \(<a[^>]*>about it</a>\)', "", body)
+    body = body.replace("<p><strong>", '<p class="minutes"><strong>', 1) if kind == "lesson" else body
+    return f'<article class="{kind}">{body}</article>'
+
+
+def _drawn(svg: str) -> str:
+    """A drawing as part of the page, as wide as its column; its markers are the same in all, so one name will do."""
+    return svg.replace('width="640"', 'width="100%"', 1).replace(' height="250"', "", 1)
+
+
+def print_kit(into: Path) -> Path:
+    """Print the kit into a folder; returns the PDF's path. Needs Playwright, and the Chromium of the system."""
+    into.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.set_content(paper(course_root() / "docs" / "instructors"))
+        page.emulate_media(media="print")
+        page.evaluate(_FIT % SHEET_MM)
+        page.pdf(path=into / NAME, prefer_css_page_size=True, print_background=True)
+        browser.close()
+    return into / NAME
+
+
+def _chromium() -> str:
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not found:
+        raise FileNotFoundError("Chromium is missing: the kit is printed with it")
+    return found
+
+
+if __name__ == "__main__":
+    try:
+        print(print_kit(course_root() / "build" / "print"))
+    except FileNotFoundError as error:
+        sys.exit(str(error))
