@@ -21,7 +21,7 @@ SCRIPTS = (HERE / "front.js", HERE.parent / "ledger" / "ledger.js", HERE / "tabl
 NEEDS = {
     "front.js": 'class="front-walk"',
     "ledger.js": 'class="ledger"',
-    "tables.js": "<table",
+    "tables.js": "",
     "live.js": "data-key=",
 }
 

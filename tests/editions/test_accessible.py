@@ -1,0 +1,166 @@
+"""One page of each kind in Chromium: axe, targets of 24 pixels, 320 pixels wide, less motion, keys, headings."""
+
+import pytest
+
+from tests.browser.harness import chromium
+
+PAGES = {
+    "front": "index.html",
+    "lesson": "lessons/09_many_machines.html",
+    "exercise": "exercises/09_many_machines.html",
+    "ledger": "ledger.html#lesson=04",
+    "corners": "docs/semantic-corners.html",
+    "interview": "docs/interview.html",
+    "statement": "accessibility.html",
+}
+
+DARK = ("front", "lesson", "exercise")
+"""Contrast is measured in the dark theme too; the others are made of the same parts."""
+
+SETTLED = "() => document.readyState === 'complete' && (!window.MathJax || !!window.MathJax.startup)"
+
+WALK = """const walk = function* (root) {
+    for (const e of root.querySelectorAll("*")) { yield e; if (e.shadowRoot) yield* walk(e.shadowRoot); } };"""
+
+SMALL = f"""() => {{ {WALK} const found = [];
+    for (const e of walk(document)) {{
+        if (!e.matches("a[href], button, input, select, textarea, summary")) continue;
+        const box = e.getBoundingClientRect(), style = getComputedStyle(e), within = e.closest("label");
+        const seen = box.width > 1 && box.height > 1 && e.checkVisibility({{ visibilityProperty: true }});
+        const inSentence = e.tagName === "A" && style.display === "inline";
+        const size = within ? within.getBoundingClientRect() : box;
+        if (seen && !inSentence && (size.width < 23.9 || size.height < 23.9)) found.push(e.outerHTML.slice(0, 120));
+    }}
+    return found; }}"""
+
+SCROLLED = f"""() => {{ {WALK} const found = [];
+    for (const e of walk(document)) {{
+        const scrolls = ["auto", "scroll"].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1;
+        const reached = e.tabIndex >= 0 || e.querySelector("a[href], button, input, [tabindex='0']");
+        if (scrolls && e.clientWidth && !reached) found.push(e.outerHTML.slice(0, 120));
+    }}
+    return found; }}"""
+
+SKIPPED = """() => { let last = 0; const skipped = [];
+    for (const h of document.querySelectorAll("main article :is(h1, h2, h3, h4, h5, h6)")) {
+        if (Number(h.tagName[1]) > last + 1) skipped.push(h.textContent);
+        last = Number(h.tagName[1]);
+    }
+    return skipped; }"""
+
+FOCUSED = """() => { let e = document.activeElement;
+    while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(e);
+    return { name: e.outerHTML.slice(0, 90), href: e.getAttribute("href"),
+        seen: (outlineStyle !== "none" && parseFloat(outlineWidth) >= 1) || boxShadow !== "none" }; }"""
+
+
+@pytest.fixture(scope="module")
+def browser(needs, needs_program):
+    needs("playwright")
+    with chromium(needs_program("chromium", "chromium-browser", "google-chrome")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def page(request, browser, built_site, site_address):
+    """A page of the site, and no other host is asked for anything."""
+    built_site("pages")
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    opened = context.new_page()
+    outside = []
+    opened.on(
+        "request",
+        lambda asked: (
+            None if asked.url.startswith((site_address, "data:", "blob:")) else outside.append(asked.url)
+        ),
+    )
+    opened.goto(f"{site_address}/{PAGES[request.param]}", wait_until="load")
+    opened.wait_for_function(SETTLED)
+    opened.outside, opened.kind = outside, request.param
+    yield opened
+    context.close()
+
+
+def violations(page, **options):
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
+    return [
+        (one["id"], [node["html"][:120] for node in one["nodes"][:3]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+def test_axe_finds_nothing_serious_in_either_theme(page, needs):
+    needs("axe_playwright_python")
+    assert violations(page) == []
+    if page.kind not in DARK:
+        return
+    page.evaluate("() => { document.documentElement.dataset.theme = 'dark' }")
+    assert violations(page, runOnly=["color-contrast"]) == []
+    page.evaluate("() => { document.documentElement.dataset.theme = 'light' }")
+
+
+def test_what_can_be_pressed_is_24_pixels_wide_and_high(page):
+    assert page.evaluate(SMALL) == []
+
+
+def test_it_says_its_language_and_its_headings_are_in_order(page):
+    assert page.evaluate("() => document.documentElement.lang") == "en"
+    assert page.locator("main h1:visible").count() == 1
+    assert page.evaluate(SKIPPED) == []
+
+
+def test_the_first_key_offers_the_content_and_the_focus_is_seen(page):
+    page.evaluate("() => { document.activeElement.blur(); window.scrollTo(0, 0) }")
+    page.keyboard.press("Tab")
+    first = page.evaluate(FOCUSED)
+    assert first["href"] == "#main-content"
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(FOCUSED)
+        assert focused["seen"], focused["name"]
+
+
+def test_at_320_pixels_the_page_does_not_scroll_sideways(page):
+    page.set_viewport_size({"width": 320, "height": 700})
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 150)))")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+    assert page.evaluate(SCROLLED) == []
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_it_asks_no_other_host_for_anything(page):
+    assert page.outside == []
+
+
+def test_the_front_page_moves_only_where_motion_is_welcome(browser, built_site, site_address):
+    built_site("pages")
+    steps = {}
+    for wish in ("reduce", "no-preference"):
+        with browser.new_context(viewport={"width": 1280, "height": 1000}, reduced_motion=wish) as context:
+            page = context.new_page()
+            page.clock.install()
+            page.goto(f"{site_address}/index.html")
+            page.locator(".front-walk .steers").wait_for()
+            page.clock.run_for(100)
+            page.locator(".front-walk").scroll_into_view_if_needed()
+            button = page.locator(".front-walk [data-do=play]")
+            before = page.locator(".front-walk").get_attribute("data-step")
+            if wish == "no-preference":
+                page.wait_for_function(
+                    "() => document.querySelector('[data-do=play] b').textContent === 'Pause'"
+                )
+            page.clock.run_for(3000)
+            steps[wish] = (
+                before,
+                page.locator(".front-walk").get_attribute("data-step"),
+                button.inner_text()[-5:],
+            )
+            button.click()
+    assert steps["reduce"][:2] == ("5", "5")
+    assert "Play" in steps["reduce"][2]
+    assert steps["no-preference"][0] != steps["no-preference"][1]
+    assert steps["no-preference"][2] == "Pause"
