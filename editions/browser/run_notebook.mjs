@@ -28,7 +28,7 @@ _shell = InteractiveShell.instance()
 _shell.showtraceback = lambda *_, **__: None
 
 def _new_notebook(name):
-    os.environ["SDPA_HOME"] = f"/home/pyodide/{name}"
+    os.environ["SDPA_HOME"] = f"/home/pyodide/{name}"  # what one earns is not the next one's
     _shell.reset(new_session=True, aggressive=False)
     for each in _shell.ast_transformers:
         each.reader.missing.clear()
@@ -76,7 +76,7 @@ async function run(python, file) {
   const errors = [];
   const notRun = [];
   const slow = [];
-  python.globals.get("_new_notebook")(path.basename(file));
+  python.globals.get("_new_notebook")(path.resolve(file).slice(1));
   const runCell = python.globals.get("_run_cell");
   for (const [index, { id, source }] of cells.entries()) {
     const from = performance.now();

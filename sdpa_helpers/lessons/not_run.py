@@ -19,7 +19,9 @@ class NotRun(Shown):
         else:
             self.why = f"This cell did not run: “{through}” comes from a cell that needs {lacks}."
         if in_browser:
-            self.then = "It runs where the course is installed. The lesson's other cells run here."
+            self.then = (
+                "The lesson's page on the site shows what came out where it ran. The other cells run here."
+            )
         else:
             self.then = (
                 'To install it: pip install "sdpa-helpers[lab]". The lesson\'s other cells run without it.'
