@@ -10,7 +10,7 @@ import pytest
 
 from editions.browser.our_wheel import empty_wheel, pure_wheel
 from editions.browser.runtime import LOCK, ROOT, lock_bytes, our_entry
-from editions.lite import contents, kernel
+from editions.lite import contents, kernel, what_works
 from sdpa_helpers.desk.course import course_state
 from sdpa_helpers.lessons import saved
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
@@ -114,3 +114,18 @@ def test_the_side_bar_counts_as_the_desk_does(kept, needs_program, tmp_path, mon
 
 def _json(path):
     return json.loads(path.read_text()) if path.is_file() else {}
+
+
+def test_the_page_names_every_cell_that_does_not_run_in_a_browser():
+    lessons = {lesson.name: lesson for lesson in what_works.what_works(ROOT)}
+    assert [name for name, lesson in lessons.items() if not lesson.sections] >= [
+        "00_start_here",
+        "01_dot_product",
+    ]
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        tagged = path.read_text(encoding="utf-8").count(f'"{what_works.TAG}')
+        assert sum(section.cells for section in lessons[path.stem].sections) == tagged
+    page = what_works.page(ROOT)
+    assert all(
+        section.heading.replace("&", "&amp;") in page for one in lessons.values() for section in one.sections
+    )

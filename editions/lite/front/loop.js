@@ -13,17 +13,18 @@ export function attachLoop(host, course) {
   saveWhatRan(host);
   leadOut(host.packages.coreutils);
   keepSideBar(host);
+  sayThatPythonComes(host);
 }
 
 /** Under the list of lessons: where answers are kept, and the two ways out and in. */
 export function footer({ app }) {
   const box = document.createElement("footer"), words = document.createElement("p"), more = document.createElement("a");
-  words.textContent = "Your answers and points stay in this browser. Keep a copy: the file you download is the one that is graded. ";
-  Object.assign(more, { href: new URL("../what-works.html", appBase()).href, textContent: "What works here" });
+  words.textContent = "Your work is kept in this browser only. The file you download is the one that is graded. ";
+  Object.assign(more, { href: new URL("../what-works.html", appBase()).href, target: "_blank", textContent: "What works here" });
   words.append(more);
-  box.append(words, ...Object.values(COMMANDS).map(({ id, label }) => {
+  box.append(words, ...Object.values(COMMANDS).map(({ id, label, short }) => {
     const button = document.createElement("button");
-    Object.assign(button, { type: "button", textContent: label });
+    Object.assign(button, { type: "button", textContent: short, ariaLabel: label });
     button.addEventListener("click", () => app.commands.execute(id));
     return button;
   }));
@@ -34,7 +35,7 @@ const appBase = () => location.href.split(/[?#]/)[0];
 
 const COMMANDS = {
   download: { id: "sdpa-course:download", label: "Download my notebook", short: "Download" },
-  open: { id: "sdpa-course:open-mine", label: "Open mine…", short: "Open mine" },
+  open: { id: "sdpa-course:open-mine", label: "Open mine", short: "Open mine" },
 };
 
 function addCommands({ app, tracker, palette, packages }, course) {
@@ -125,6 +126,26 @@ function leadOut({ PageConfig, URLExt }) {
     const page = PAGES[path] ?? path.replace(/\.md$/, ".html");
     window.open(new URL(`../${page}${link.hash}`, new URL(PageConfig.getBaseUrl(), location.href)), "_blank", "noopener");
   }, true);
+}
+
+/** Python takes some seconds to come, the first time more: say so, once. */
+function sayThatPythonComes({ tracker, packages: { apputils: { Notification } } }) {
+  tracker.widgetAdded.connect(function begin(_, { sessionContext }) {
+    tracker.widgetAdded.disconnect(begin);
+    const isHere = () => sessionContext.session?.kernel?.status === "idle";
+    const coming = new Promise(resolve => {
+      sessionContext.statusChanged.connect(function look() {
+        if (!isHere()) return;
+        sessionContext.statusChanged.disconnect(look);
+        resolve();
+      });
+    });
+    Notification.promise(coming, {
+      pending: { message: "Python is loading into this page. It takes a few seconds; the first time, as long as your connection needs." },
+      success: { message: () => "Python is ready.", options: { autoClose: 2000 } },
+      error: { message: () => "Python did not start. Reload the page to try again." },
+    });
+  });
 }
 
 /** A link to a notebook shows it in the file browser, once; the course's own list says more. */
