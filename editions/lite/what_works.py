@@ -72,7 +72,7 @@ def _lesson(path: Path) -> Lesson:
 def _row(lesson: Lesson) -> str:
     link = f'<a href="lab/index.html?path=notebooks/{lesson.name}.ipynb">{html.escape(lesson.title)}</a>'
     some = "".join(f"<li>{_words(section)}</li>" for section in lesson.sections)
-    lacks = f"<ul>{some}</ul>" if some else "nothing"
+    lacks = f"<ul>{some}</ul>" if some else "<span class=none>nothing</span>"
     counted = f"all {lesson.cells}" if not lesson.sections else f"{lesson.run_here} of {lesson.cells}"
     number = lesson.name.partition("_")[0]
     return f"<tr><td>{number}</td><th scope=row>{link}</th><td>{counted}</td><td>{lacks}</td></tr>"

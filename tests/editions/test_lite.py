@@ -1,13 +1,7 @@
 """The browser edition in a real Chromium, every other host refused: from a link to a named mistake, and out again."""
 
-import functools
-import http.server
-import threading
-
 import pytest
 
-from editions.browser.runtime import build_runtime
-from editions.lite.build import build_lite
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from tests.browser.harness import chromium, open_page
@@ -25,24 +19,12 @@ IDLE = """() => {
     return kernel?.status === 'idle' && !panel.content.widgets.some(waits) }"""
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format, *args):
-        pass
-
-
-@pytest.fixture(scope="module")
-def address(needs, needs_program, tmp_path_factory):
-    """Of the browser edition, served as any web server would."""
+@pytest.fixture
+def address(needs, built_site, site_address):
+    """Of the site with the browser edition, served as any web server would."""
     needs("jupyterlite_core")
-    needs_program("npm")
-    site = tmp_path_factory.mktemp("site")
-    build_runtime(site / "pyodide")
-    build_lite(site / "lite")
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    built_site("pyodide", "lite")
+    return site_address
 
 
 class Desk:
