@@ -47,9 +47,6 @@ def _sheet(name: str, folder: Path) -> str:
     kind = {"README.md": "first", "plans.md": "plans", CHECKLIST: "list"}.get(name, "lesson")
     text = (folder / name).read_text(encoding="utf-8").partition("-->\n")
     body = MarkdownIt("commonmark", {"html": True}).enable("table").render(text[2] or text[0])
-    body = body.replace("<li>[ ] ", '<li><input type="checkbox">').replace(
-        "<p>[ ] ", '<p><input type="checkbox">'
-    )
     body = re.sub(
         r'<img src="([^"]+)"([^>]*)>', lambda m: _drawn((folder / m[1]).read_text(encoding="utf-8")), body
     )

@@ -64,12 +64,20 @@ def _docs(root: Path) -> dict[str, str]:
 
 def _front_page(texts: dict[str, str]) -> str:
     """The front page with what is written from the course: the table of lessons, the pages for instructors."""
-    kit = "\n".join(name.removesuffix(".md") for name in texts if name.startswith("docs/instructors/"))
+    kit = "\n".join(
+        sorted((n.removesuffix(".md") for n in texts if n.startswith("docs/instructors/")), key=_kit_order)
+    )
     written = {"{lessons}": lesson_table(), "{kit}": kit, "{front}": _raw(front.as_html())}
     page = texts["index.md"]
     for slot, text in written.items():
         page = page.replace(slot, text)
     return page
+
+
+def _kit_order(page: str) -> tuple[bool, int, str]:
+    """The kit's first page, the plans and the checklist before its lessons."""
+    name, first = page.rpartition("/")[2], ("README", "plans", "day-before")
+    return name not in first, first.index(name) if name in first else 0, name
 
 
 def lesson_table() -> str:
