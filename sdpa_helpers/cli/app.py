@@ -2,7 +2,7 @@
 
 import typer
 
-from sdpa_helpers.cli import learners, teachers
+from sdpa_helpers.cli import gradescope, learners, teachers
 from sdpa_helpers.cli.bench import bench
 
 HELP = "The course on scaled dot-product attention: check your notebooks; for those who teach: grade, report, export."
@@ -22,6 +22,7 @@ app.command()(teachers.report)
 app.command(context_settings=learners.PASSES_FLAGS_ON)(teachers.review)
 app.command()(teachers.export)
 app.command()(teachers.release)
+app.command()(gradescope.gradescope)
 app.command()(teachers.mutants)
 app.command()(bench)
 

@@ -1,0 +1,130 @@
+"""The Gradescope autograder, run here in Gradescope's layout: its marks are those of `sdpa grade`."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from sdpa_helpers.classroom.gradescope.packing_list import (
+    PROGRAMS,
+    Assignment,
+    CannotZip,
+    requirements,
+    write_autograder,
+)
+from tests.handing_in import NAME, RIGHT, TOTAL
+
+SEED = "only for this test"
+WRONG = "def dot_product(q, k):\n    return q * k"
+
+
+def machine(folder: Path, **more: float) -> Path:
+    """Gradescope's machine after setup.sh: /autograder, elsewhere."""
+    archive = write_autograder(folder / "autograder.zip", Assignment((NAME,), sandbox="off", **more), SEED)
+    with zipfile.ZipFile(archive) as packed:
+        packed.extractall(folder / "source")
+    shutil.copy(folder / "source" / "run_autograder", folder / "run_autograder")
+    (folder / "submission").mkdir()
+    (folder / "venv").symlink_to(Path(sys.prefix), target_is_directory=True)
+    return folder
+
+
+def run(root: Path) -> dict:
+    """results.json after run_autograder."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SDPA_SEED")}
+    done = subprocess.run(
+        ["bash", str(root / "run_autograder")], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert SEED not in done.stdout + done.stderr
+    return json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
+
+
+def by_sdpa_grade(notebook: Path, folder: Path) -> bytes:
+    """results.json as `sdpa grade` and `sdpa export` make it."""
+    (folder / "in" / "learner").mkdir(parents=True)
+    shutil.copy(notebook, folder / "in" / "learner" / f"{NAME}.ipynb")
+    sdpa, out = [sys.executable, "-m", "sdpa_helpers"], str(folder / "out")
+    asked = [*sdpa, "grade", str(folder / "in"), "--out", out, "--sandbox", "off"]
+    subprocess.run(asked, env={**os.environ, "SDPA_SEED": SEED}, check=True, capture_output=True)
+    subprocess.run([*sdpa, "export", out, "--to", "gradescope"], check=True, capture_output=True)
+    return (folder / "out/export/gradescope/learner/results.json").read_bytes()
+
+
+def test_marks_are_those_of_sdpa_grade_to_the_byte_whatever_the_file_is_called(hand_in, tmp_path):
+    notebook = hand_in("ada", **{**RIGHT, "dot_product": WRONG})
+    root = machine(tmp_path)
+    shutil.copy(notebook, root / "submission" / "my homework (1).ipynb")
+    found = run(root)
+    assert (root / "results/results.json").read_bytes() == by_sdpa_grade(notebook, tmp_path / "class")
+    assert 0 < found["score"] < TOTAL
+    assert any(
+        test["status"] == "failed" and "adds the products up" in test["output"] for test in found["tests"]
+    )
+    assert not (root / "source" / "seed").exists()
+    assert SEED not in (root / "results" / "grader.log").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({}, "Hand in 01_dot_product.ipynb; this was no notebook."),
+        ({"a.ipynb": "{}", "b.ipynb": "{}"}, "Hand in 01_dot_product.ipynb; this was a.ipynb, b.ipynb."),
+        ({"01_dot_product.ipynb": "no JSON"}, ""),
+    ],
+)
+def test_what_cannot_be_graded_gets_a_reason_and_no_points(tmp_path, files, told):
+    root = machine(tmp_path)
+    for name, text in files.items():
+        (root / "submission" / name).write_text(text, encoding="utf-8")
+    found = run(root)
+    assert found["score"] == 0
+    if told:
+        assert found["output"] == told
+    else:
+        assert all(test["score"] == 0 and test["output"] for test in found["tests"])
+        assert len(found["tests"]) > 10
+
+
+def test_a_grader_that_fails_says_so_to_the_learner(tmp_path):
+    root = machine(tmp_path)
+    (root / "source" / "settings.json").write_text("{", encoding="utf-8")
+    assert run(root)["output"] == "The grader itself failed. Your file is kept: tell your instructor."
+
+
+def test_the_zip_is_the_same_bytes_each_time_and_its_programs_can_be_run(tmp_path):
+    paths = [write_autograder(tmp_path / f"{n}.zip", Assignment((NAME,)), SEED) for n in "ab"]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    held = {entry.filename: entry.external_attr >> 16 for entry in zipfile.ZipFile(paths[0]).infolist()}
+    assert {name for name, mode in held.items() if mode & 0o111} == set(PROGRAMS)
+    for name in PROGRAMS:
+        (tmp_path / name).write_bytes(zipfile.ZipFile(paths[0]).read(name))
+        subprocess.run(["bash", "-n", str(tmp_path / name)], check=True)
+    assert not [name for name in held if "solutions" in name or name.endswith((".ipynb", ".pyc"))]
+
+
+def test_what_is_installed_there_is_pinned_and_torch_only_if_asked(course, tmp_path):
+    import tomllib
+
+    project = tomllib.loads((course / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    without, with_torch = requirements(project, with_torch=False), requirements(project, with_torch=True)
+    assert [line for line in with_torch if line not in without] == project["optional-dependencies"]["torch"]
+    pinned = {
+        line.partition("==")[0].lower() for line in (course / "constraints.txt").read_text().splitlines()
+    }
+    names = {line.split(">")[0].split("=")[0].strip().lower() for line in without}
+    assert names <= pinned
+    assert {"sqlalchemy", "nbval", "numpy"} <= names
+
+
+def test_what_is_no_notebook_of_the_course_is_refused(tmp_path):
+    with pytest.raises(CannotZip, match="no exercises of 13_nothing"):
+        write_autograder(tmp_path / "a.zip", Assignment(("13_nothing",)))
+    (tmp_path / "there.zip").touch()
+    with pytest.raises(CannotZip, match="exists"):
+        write_autograder(tmp_path / "there.zip", Assignment((NAME,)))
