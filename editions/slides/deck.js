@@ -1,0 +1,155 @@
+// The deck: reveal.js with the course's keys, room for what has a size of its own, and the speaker's window.
+"use strict";
+
+const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches;
+const root = document.documentElement;
+
+// ---- what fills the room that is left ----------------------------------------------------------------------
+
+/** Letters of panels and cards are made for a page that is read from near: enlarge them as far as there is room. */
+function fit(box) {
+  const inside = [...box.children].filter(child => !["SCRIPT", "STYLE"].includes(child.tagName));
+  if (!box.offsetParent || !inside.length) return;
+  const most = 2.2, least = 0.6;
+  let zoom = most;
+  const tall = () => inside.reduce((sum, child) => sum + child.getBoundingClientRect().height, 0) / Reveal.getScale();
+  const wide = () => Math.max(...inside.map(child => child.scrollWidth / child.clientWidth || 1));
+  for (; zoom > least; zoom -= 0.05) {
+    inside.forEach(child => { child.style.zoom = zoom; });
+    if (tall() <= box.clientHeight + 1 && wide() < 1.01) return;
+  }
+}
+
+const fitAll = slide => slide?.querySelectorAll(".grows.panel, .grows.card, .grows.hidden").forEach(fit);
+
+/** Letters of a slide may be larger on another machine: what does not fit is made a little smaller. */
+function shrink(slide) {
+  const body = slide?.querySelector(".page > .body");
+  if (!body) return;
+  body.style.zoom = "";
+  for (let zoom = 1; zoom > 0.75 && body.scrollHeight > body.clientHeight + 1; zoom -= 0.03) body.style.zoom = zoom;
+}
+
+/** Whether all answers of a slide are to be seen. */
+function markShown(slide) {
+  const hidden = slide?.querySelectorAll(".fragment:not(.visible)").length;
+  slide?.querySelector(".page")?.classList.toggle("shown", hidden === 0);
+}
+
+function arrive(slide) {
+  fitAll(slide);
+  shrink(slide);
+  markShown(slide);
+}
+
+// ---- keys --------------------------------------------------------------------------------------------------
+
+function reveal() {
+  const slide = Reveal.getCurrentSlide();
+  if (!slide.querySelector(".fragment")) return;
+  if (slide.querySelector(".fragment:not(.visible)")) while (Reveal.nextFragment()); // all of them
+  else while (Reveal.prevFragment());
+}
+
+function turnDark() {
+  root.classList.toggle("dark");
+  speaker?.document.documentElement.classList.toggle("dark", root.classList.contains("dark"));
+}
+
+// ---- the speaker's window ----------------------------------------------------------------------------------
+// A second window that this one writes: it works from a file, where two windows may not open the same page together.
+
+let speaker = null, began = null;
+
+const SPEAKER = `
+  body { margin: 0; display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 20px 28px; padding: 22px 26px; color: var(--ink); background: var(--paper); font: 19px/1.5 system-ui, "Segoe UI", sans-serif; }
+  header { grid-column: 1 / -1; display: flex; gap: 28px; align-items: baseline; border-bottom: 1px solid var(--line); padding-bottom: 10px; font-variant-numeric: tabular-nums; }
+  header .clock { font-size: 34px; font-weight: 650; } header button { margin-left: auto; font: inherit; min-height: 32px; color: inherit; background: var(--wash); border: 1px solid var(--line); border-radius: 6px; padding: 2px 14px; cursor: pointer; }
+  main h3 { margin: 18px 0 4px; font-size: 19px; } main p { margin: 6px 0; } main .minutes { font-weight: 650; }
+  main ul { margin: 6px 0; padding-left: 1.2em; } main li { margin: 6px 0; } main pre { font-size: 15px; overflow: auto; } main table { border-collapse: collapse; } main td, main th { padding: 3px 14px 3px 0; text-align: left; border-bottom: 1px solid var(--line); }
+  .frame { position: relative; width: 100%; aspect-ratio: 16 / 9; overflow: hidden; border: 1px solid var(--line); border-radius: 6px; }
+  .frame .reveal { position: absolute; inset: 0 auto auto 0; width: 1280px; height: 720px; transform-origin: 0 0; } .frame .fragment { opacity: 1; visibility: visible; }
+  aside.next h2 { font-size: 19px; margin: 0 0 8px; } @media (max-width: 760px) { body { grid-template-columns: minmax(0, 1fr); } }`;
+
+function openSpeaker() {
+  if (speaker && !speaker.closed) { speaker.focus(); return; }
+  speaker = window.open("", "", "width=1180,height=760");
+  if (!speaker) return; // the browser was told to open no windows
+  began ??= Date.now();
+  const page = speaker.document;
+  page.title = `Speaker · ${LESSON}`;
+  const style = page.createElement("style");
+  style.textContent = [...document.querySelectorAll("head style")].map(one => one.textContent).join("\n") + SPEAKER;
+  page.head.append(style);
+  page.documentElement.lang = "en";
+  page.documentElement.className = root.classList.contains("dark") ? "dark" : "";
+  page.body.innerHTML = '<header><span class="clock"></span><span class="place"></span><button type="button">Clock to 0</button></header>'
+    + '<main tabindex="0"></main><aside class="next"><h2>Next</h2><div class="frame"></div></aside>';
+  page.querySelector("button").addEventListener("click", () => { began = Date.now(); tick(); });
+  page.addEventListener("keydown", passOn);
+  tell();
+  tick();
+}
+
+/** Keys of the speaker's window move the slides; those that scroll the notes stay there. */
+function passOn(event) {
+  const go = { ArrowRight: "next", ArrowLeft: "prev", PageDown: "next", PageUp: "prev", " ": "next" }[event.key];
+  if (event.target.tagName === "BUTTON" && event.key === " ") return;
+  if (go) Reveal[go]();
+  else if (event.key === "r") reveal();
+  else if (event.key === "d") turnDark();
+  else return;
+  event.preventDefault();
+}
+
+function following() {
+  const slides = Reveal.getSlides();
+  return slides[slides.indexOf(Reveal.getCurrentSlide()) + 1];
+}
+
+/** Write this slide's notes and the next slide into the speaker's window. */
+function tell() {
+  if (!speaker || speaker.closed) return;
+  const page = speaker.document, slide = Reveal.getCurrentSlide();
+  const heading = slide.querySelector("h1, h2, .kicker")?.innerHTML ?? "";
+  page.querySelector("main").innerHTML = `<h2>${heading}</h2>${slide.querySelector("aside.notes")?.innerHTML ?? ""}`;
+  page.querySelector("main").scrollTop = 0;
+  page.querySelector(".place").textContent = `Slide ${Reveal.getSlidePastCount() + 1} of ${Reveal.getTotalSlides()}`;
+  const frame = page.querySelector(".frame"), next = following()?.querySelector(".page")?.cloneNode(true);
+  frame.replaceChildren();
+  if (!next) return;
+  next.querySelectorAll("script").forEach(script => script.remove());
+  const place = page.createElement("div");
+  place.className = "reveal";
+  place.append(page.importNode(next, true));
+  place.style.transform = `scale(${frame.clientWidth / 1280})`;
+  frame.append(place);
+}
+
+function tick() {
+  if (!speaker || speaker.closed) return;
+  const seconds = Math.floor((Date.now() - began) / 1000);
+  speaker.document.querySelector(".clock").textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+// ---- begin -------------------------------------------------------------------------------------------------
+
+if (new URLSearchParams(location.search).has("dark")) root.classList.add("dark");
+Reveal.initialize({
+  width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, center: false, hash: true, controls: false,
+  slideNumber: "c/t", navigationMode: "linear", transition: "none", backgroundTransition: "none",
+  autoAnimate: false, pdfSeparateFragments: false, disableLayout: false, help: true, keyboard: {
+    66: () => Reveal.togglePause(), 68: turnDark, 82: reveal, 83: openSpeaker,
+  },
+}).then(() => {
+  if (!quiet) root.classList.add("moves");
+  Reveal.on("slidechanged", event => { arrive(event.currentSlide); tell(); });
+  for (const name of ["fragmentshown", "fragmenthidden"]) Reveal.on(name, () => { markShown(Reveal.getCurrentSlide()); tell(); });
+  Reveal.on("resize", () => arrive(Reveal.getCurrentSlide()));
+  Reveal.registerKeyboardShortcut("R", "Reveal or hide the answer");
+  Reveal.registerKeyboardShortcut("S", "Speaker's window");
+  Reveal.registerKeyboardShortcut("D", "Dark or light");
+  if (Reveal.isPrintView?.() ?? /print-pdf/.test(location.search)) Reveal.getSlides().forEach(arrive);
+  else arrive(Reveal.getCurrentSlide());
+  setInterval(tick, 1000);
+});

@@ -1,0 +1,86 @@
+"""Formulas as pictures, made once when a page is built: the page needs neither MathJax nor its fonts."""
+
+import html
+import json
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from editions.npm import npm_folder
+
+SCRIPT = Path(__file__).with_suffix(".mjs")
+
+_CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+_FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$(?![\s$])([^$]+?)(?<![\s\\])\$(?![\d$])", re.DOTALL)
+
+
+class Formula(NamedTuple):
+    """A formula of a text."""
+
+    tex: str
+    display: bool
+    """Whether it stands in a line of its own."""
+
+
+Drawn = Mapping[Formula, str]
+
+
+def formulas_in(text: str) -> list[Formula]:
+    """The formulas of a text in Markdown, without what stands in code."""
+    return [_formula(found) for found in _FORMULA.finditer(_CODE.sub("", text))]
+
+
+def _formula(found: re.Match[str]) -> Formula:
+    return Formula((found[1] or found[2]).strip(), found[1] is not None)
+
+
+def draw(formulas: Iterable[Formula]) -> Drawn:
+    """Each formula as HTML with an SVG in the text's color; its TeX is its text for a screen reader.
+
+    Raises:
+        RuntimeError: MathJax cannot read one of them.
+    """
+    wanted = list(dict.fromkeys(formulas))
+    if not wanted:
+        return {}
+    done = subprocess.run(
+        ["node", str(SCRIPT), str(npm_folder() / "mathjax" / "node-main.mjs")],
+        input=json.dumps([one._asdict() for one in wanted]),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"MathJax failed:\n{done.stderr[-2000:]}")
+    pictures = json.loads(done.stdout)
+    return {
+        one: _named(picture, one.tex, number)
+        for number, (one, picture) in enumerate(zip(wanted, pictures, strict=True))
+    }
+
+
+def _named(picture: str, tex: str, number: int) -> str:
+    # Letters are shared inside one picture by their ids, which have to be the picture's own in the page.
+    picture = re.sub(r'(id="|href="#)(MJX-\d+-)', rf"\1F{number}-\2", picture)
+    return picture.replace('role="img"', f'role="img" aria-label="{html.escape(tex)}"', 1)
+
+
+def take_out(text: str) -> tuple[str, list[Formula]]:
+    """A text with a mark in place of each formula, and the formulas: Markdown would read their stars and lines."""
+    kept: list[str] = []
+    held = _CODE.sub(lambda found: kept.append(found[0]) or f"\x01{len(kept) - 1}\x01", text)
+    formulas: list[Formula] = []
+
+    def mark(found: re.Match[str]) -> str:
+        formulas.append(_formula(found))
+        return f"\x02{len(formulas) - 1}\x02"
+
+    held = _FORMULA.sub(mark, held)
+    return re.sub("\x01(\\d+)\x01", lambda found: kept[int(found[1])], held), formulas
+
+
+def put_back(text: str, formulas: list[Formula], drawn: Drawn) -> str:
+    """HTML with the pictures where `take_out` left marks."""
+    return re.sub("\x02(\\d+)\x02", lambda found: drawn[formulas[int(found[1])]], text)
