@@ -36,7 +36,7 @@ interview: $(READY)  ## write docs/interview.md from the interview deck and the 
 pictures: $(READY)  ## take the film and the pictures of README.md and docs/ anew, in a real browser
 	@$(BIN)/python -m docs.pictures
 
-.PHONY: archive release kit-paper
+.PHONY: archive release kit-paper slides
 
 kit: $(READY)  ## compute the plans and pages of docs/instructors/ anew from editions/kit
 	@$(BIN)/python -m editions.kit
@@ -49,6 +49,9 @@ archive: $(READY)  ## one file for a room without internet: lessons, wheels, the
 
 release: $(READY)  ## everything that is handed out, into build/release with SHA256SUMS; the same bytes each time
 	@$(BIN)/python -m editions.release
+
+slides: $(READY)  ## slides of each lesson's core, one file a lesson, with speaker notes, in build/slides
+	@$(BIN)/python -m editions.slides
 
 lint: $(READY)  ## ruff and pyright; eslint where npm is installed
 	@$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m pyright

@@ -5,7 +5,7 @@ A slide is 1280 by 720. The heights are estimates, a little generous; a test ope
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from editions.slides.formulas import Drawn, Formula, formulas_in
@@ -88,7 +88,10 @@ def table_blocks(text: str, drawn: Drawn) -> list[Block]:
         room += height
     each = len(body) and sum(heights) / len(body)
     return [
-        Block(f'<div class="rows">{html_of(chr(10).join(head + piece), drawn)}</div>', round(len(piece) * each) + 60)
+        Block(
+            f'<div class="rows">{html_of(chr(10).join(head + piece), drawn)}</div>',
+            round(len(piece) * each) + 60,
+        )
         for piece in pieces
     ]
 
@@ -97,9 +100,11 @@ def _cells(row: str) -> list[str]:
     return re.split(r"(?<!\\)\|", row.strip().strip("|"))
 
 
-def _widths(rows: Sequence[str]) -> list[float]:
+def _widths(rows: list[str]) -> list[float]:
     """How many letters fit into each column: the browser gives long columns more."""
-    longest = [max(map(letters_of, column)) for column in zip(*map(_cells, rows[:1] + rows[2:]), strict=False)]
+    longest = [
+        max(map(letters_of, column)) for column in zip(*map(_cells, rows[:1] + rows[2:]), strict=False)
+    ]
     total = sum(longest) or 1
     return [max(8.0, 84 * one / max(total, 84)) if total > 84 else float(one) + 1 for one in longest]
 

@@ -73,16 +73,19 @@ def _type_of(cell: Mapping[str, Any], track: Track, before: Any, after: Any) -> 
 def _type_of_code(cell: Mapping[str, Any], before: Any) -> SlideType:
     if is_setup(cell):
         return "skip"
-    introduced = before is not None and before["cell_type"] == "markdown"
+    if before is None or before["cell_type"] != "markdown":
+        return "subslide"
     if asks(cell):
         # A question is a slide; only a word or two that leads to it may stand above it.
-        return "-" if introduced and is_short(before["source"]) and not before["source"].startswith("#") else "subslide"
-    return "-" if introduced else "subslide"
+        return "-" if is_short(before["source"]) and not before["source"].startswith("#") else "subslide"
+    return "-"
 
 
 def is_setup(cell: Mapping[str, Any]) -> bool:
     """Whether a code cell only imports."""
-    lines = [line for line in cell["source"].splitlines() if line.strip() and not line.startswith(("#", " ", ")"))]
+    lines = [
+        line for line in cell["source"].splitlines() if line.strip() and not line.startswith(("#", " ", ")"))
+    ]
     return not cell.get("outputs") and all(re.match(r"(import|from)\b|\w+ = ", line) for line in lines)
 
 

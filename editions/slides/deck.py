@@ -84,12 +84,14 @@ def deck_of(lesson: str, cells: Sequence[Cell], drawn: Drawn) -> Deck:
             section = _heading(first["source"], drawn)
         made = _slides_of(group, section, drawn)
         made[0].starts = starts
-        made[0].minutes = size_of([cell for cell in group]).minutes
+        made[0].minutes = size_of(group).minutes
         if starts:
             made[0].say += mistakes.get(_plain_heading(first["source"]), [])
         slides += made
     if slides:
-        slides[0].minutes += size_of([cell for cell in cells if is_setup(cell) and kind_of(cell) == "skip"][:1]).minutes
+        slides[0].minutes += size_of(
+            [cell for cell in cells if is_setup(cell) and kind_of(cell) == "skip"][:1]
+        ).minutes
     return Deck(lesson, title, tuple(slides))
 
 
@@ -234,9 +236,14 @@ def _question(asked: Asked, section: str, lead: str) -> list[Slide]:
     flag = f'<span class="flag">{asked.title}</span>'
     slides = [Slide("asks", f"{flag} {section}", blocks=[Block(ask, lay.ROOM)], say=[say])]
     seen = [lay.part_block(part) for part in asked.shown]
-    after = [Block(part, lay.lines_of(_text_of(part)) * lay.LINE + lay.GAP) for part in _paragraphs(asked.after)]
+    after = [
+        Block(part, lay.lines_of(_text_of(part)) * lay.LINE + lay.GAP) for part in _paragraphs(asked.after)
+    ]
     if seen or after:
-        slides += [Slide("look", section, heading=asked.measured.rstrip("."), blocks=page) for page in lay.filled([*after, *seen])]
+        slides += [
+            Slide("look", section, heading=asked.measured.rstrip("."), blocks=page)
+            for page in lay.filled([*after, *seen])
+        ]
     return slides
 
 

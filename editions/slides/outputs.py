@@ -76,15 +76,21 @@ def _of_html(text: str) -> list[Asked | Part]:
         return [Part("panel", text)]
     if text.lstrip().startswith("<details"):
         return [Part("hidden", text)]
-    return [_figure(text) if re.match(r'<div [^>]*class="sdpa-figure"|<div data-key', text.lstrip()) else Part("card", text)]
+    return [
+        _figure(text)
+        if re.match(r'<div [^>]*class="sdpa-figure"|<div data-key', text.lstrip())
+        else Part("card", text)
+    ]
 
 
 def _figure(text: str) -> Part:
     """A figure: its SVG alone, without the image that other viewers show."""
-    found = re.search(r'<svg\b[^>]*?\bwidth="([\d.]+)"[^>]*?\bheight="([\d.]+)".*?</svg>', text, re.DOTALL)
+    found = re.search(r"<svg\b.*?</svg>", text, re.DOTALL)
     if found is None:
         return Part("card", text)
-    return Part("figure", found[0], wide=round(float(found[1])), high=round(float(found[2])))
+    wide, high = (re.search(rf'\s{name}="([\d.]+)"', found[0]) for name in ("width", "height"))
+    size = (round(float(one[1])) if one else 0 for one in (wide, high))
+    return Part("figure", found[0], 0, *size)
 
 
 def _asked(place: Tag) -> Asked:
@@ -95,7 +101,7 @@ def _asked(place: Tag) -> Asked:
     _one(folded, "summary").extract()
     measured = _one(folded, "p").extract()
     reasons = _one(folded, "ul").extract()
-    said = [part for part in folded.find_all("p", recursive=False)]
+    said = list(folded.find_all("p", recursive=False))
     shown = [part for part in folded.find_all(recursive=False) if part.name != "p"]
     return Asked(
         title,

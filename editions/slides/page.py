@@ -43,12 +43,16 @@ _PAGE = """<!doctype html>
 def page_of(deck: Deck) -> str:
     """The whole file of a deck."""
     dist = npm_folder() / "reveal.js" / "dist"
-    style = "\n".join((_read(dist / "reset.css"), _read(dist / "reveal.css"), _code_style(), _read(HERE / "deck.css")))
+    style = "\n".join(
+        (_read(dist / "reset.css"), _read(dist / "reveal.css"), _code_style(), _read(HERE / "deck.css"))
+    )
     return _PAGE.format(
         title=html.escape(deck.title),
         style=style,
         slides=_slides(deck),
-        reveal=_read(dist / "reveal.js").replace("</script", "<\\/script").replace("//# sourceMappingURL", "//"),
+        reveal=_read(dist / "reveal.js")
+        .replace("</script", "<\\/script")
+        .replace("//# sourceMappingURL", "//"),
         script=_read(HERE / "deck.js").replace("LESSON", json.dumps(deck.title)),
     )
 
@@ -77,10 +81,14 @@ def _slides(deck: Deck) -> str:
 
 
 def _slide(slide: Slide, so_far: float, whole: float) -> str:
-    kicker = f'<p class="kicker">{slide.section}</p>' if slide.section and slide.heading != slide.section else ""
+    kicker = (
+        f'<p class="kicker">{slide.section}</p>' if slide.section and slide.heading != slide.section else ""
+    )
     heading = f"<h2>{slide.heading}</h2>" if slide.heading else ""
     body = "\n".join(block.html for block in slide.blocks)
-    look = " ".join((slide.kind, *(["airy"] if _is_airy(slide) else []), *(["whole"] if "grows panel" in body else [])))
+    look = " ".join(
+        (slide.kind, *(["airy"] if _is_airy(slide) else []), *(["whole"] if "grows panel" in body else []))
+    )
     minutes = f"{_minutes(slide.minutes)} · at the end {_minutes(so_far)} of {_minutes(whole)}"
     notes = f'<p class="minutes">{minutes}</p>{"".join(slide.say)}'
     return (
