@@ -63,7 +63,7 @@ class CheatSheet:
         return (
             f'<style>{style_sheet(_SHEET)}</style><div class="sdpa-cheat"><p class="name">{html.escape(card.title)}</p>'
             f'<div class="sides"><div>{formulas}<table><caption>Shapes</caption><tbody>{rows}</tbody></table>'
-            f"<ul>{kept}</ul></div><div>{self._picture._repr_html_()}</div></div></div>"
+            f"<ul>{kept}</ul></div><div>{self._picture.html()}</div></div></div>"
         )
 
     @cached_property

@@ -30,6 +30,7 @@ from matplotlib.text import Text
 from numpy.typing import ArrayLike
 from PIL import Image
 
+from sdpa_helpers.show import figure_numbers
 from sdpa_helpers.show.page_svg import Paint, page_svg
 from sdpa_helpers.show.symbols import with_symbols
 
@@ -71,7 +72,12 @@ _STYLE = (
     "light-dark(#1f2933,#e8ecef))))}.sdpa-figure>div:has(svg){display:block!important}"
     ".sdpa-figure:has(svg)>img{display:none}.sdpa-figure>div{overflow-x:auto}"
     ".sdpa-figure svg{display:block;max-width:100%;min-width:var(--least);height:auto;"
-    "font-family:var(--jp-content-font-family,system-ui,sans-serif);font-variant-numeric:tabular-nums}</style>"
+    "font-family:var(--jp-content-font-family,system-ui,sans-serif);font-variant-numeric:tabular-nums}"
+    ".sdpa-figure>details{font-size:13px;margin:2px 0 8px;border:0;box-shadow:none;background:none}"
+    ".sdpa-figure summary{cursor:pointer;min-height:24px;width:max-content;padding:2px 4px;opacity:.8}"
+    ".sdpa-figure details>div{overflow-x:auto}.sdpa-figure table{margin:4px 0 12px;border-collapse:collapse;width:auto}"
+    ".sdpa-figure caption{text-align:left;padding:4px 8px;font-weight:600;caption-side:top;color:inherit}"
+    ".sdpa-figure :is(td,th){padding:2px 8px;text-align:right}@media print{.sdpa-figure>details{display:none}}</style>"
 )
 
 
@@ -140,17 +146,20 @@ class Picture:
         return base64.b64encode(self.png()).decode()
 
     def _repr_html_(self) -> str:
+        return self.html(figure_numbers.as_html(figure_numbers.tables_of(self.figure)))
+
+    def html(self, below: str = "") -> str:
         """The SVG, hidden until a style that goes away together with it says otherwise, and an image in its place.
 
         JupyterLab takes SVG and style out of what it does not trust, and leaves their words, and `hidden` if it has
-        a value.
+        a value. `below` is HTML that belongs to the figure: its numbers as text.
         """
         width = round(self.figure.get_figwidth() * PIXELS_PER_INCH)
         return (
             f'<div class="sdpa-figure" style="--least:{round(LEAST * width)}px">{_STYLE}'
             f'<div hidden="hidden">{self.svg()}</div>'
             f'<img alt="{html.escape(self.alt)}" width="{width}" style="max-width:100%;height:auto;border-radius:6px" '
-            f'src="data:image/png;base64,{self._image}"></div>'
+            f'src="data:image/png;base64,{self._image}">{below}</div>'
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -190,6 +199,7 @@ def heat_map(
         else:
             ax.plot([j - 0.42, j + 0.42], [i + 0.42, i - 0.42], color=GRID, linewidth=1)
         ax.text(j, i, write(number, digits), color=INK, fontsize=11, ha="center", va="center")
+    figure_numbers.record(ax, rows, columns, [[write(x, digits) for x in row] for row in matrix])
 
 
 def cells(ax: Axes, rows: Sequence[str], columns: Sequence[str]) -> None:
@@ -227,7 +237,7 @@ def bars(
 ) -> None:
     """Bars with their numbers on top; several named series stand side by side, with a legend."""
     named = series if isinstance(series, Mapping) else {"": series}
-    width = 0.8 / len(named)
+    width, told = 0.8 / len(named), []
     for i, (label, given) in enumerate(named.items()):
         heights = np.asarray(given, dtype=float)
         places = np.arange(len(names)) + (i - (len(named) - 1) / 2) * width
@@ -235,6 +245,8 @@ def bars(
         drawn = ax.bar(places, heights, 0.9 * width, label=label, **look)
         texts = [write(height, digits) for height in heights]
         ax.bar_label(drawn, texts, color=INK, fontsize=10, padding=2)
+        told.append(texts)
+    figure_numbers.record(ax, names, list(named), zip(*told, strict=True))
     ax.set_xticks(range(len(names)), names)
     ax.tick_params(axis="x", length=0)
     ax.grid(visible=False)  # each bar has its number

@@ -51,7 +51,7 @@ def module(*files: Path) -> str:
 
 def still_html(still: "Callable[[], Picture]") -> str:
     """A still as HTML. None where Python runs in the page itself: the panel lives at once, a still takes seconds."""
-    return "" if sys.platform == "emscripten" else still()._repr_html_()
+    return "" if sys.platform == "emscripten" else still().html()
 
 
 def inlined(still: str, note: str, given: Mapping[str, Any], files: Iterable[Path]) -> str:
