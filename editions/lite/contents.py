@@ -34,6 +34,9 @@ def write_contents(root: Path, into: Path) -> None:
         (into / folder).mkdir(parents=True, exist_ok=True)
         for source in notebooks_in(root, folder):
             (into / folder / source.name).write_text(untouched(source), encoding="utf-8")
+    ledger = Path("docs", "ledger.json")  # `sdpa.remember()` asks about its claims
+    (into / ledger).parent.mkdir(exist_ok=True)
+    (into / ledger).write_bytes((root / ledger).read_bytes())
 
 
 def untouched(source: Path) -> str:

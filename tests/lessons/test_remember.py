@@ -8,7 +8,7 @@ import pytest
 
 from sdpa_helpers.lessons import saved
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises
-from sdpa_helpers.lessons.remember import asking, remember, spacing
+from sdpa_helpers.lessons.remember import asking, panel, remember, spacing
 from sdpa_helpers.lessons.remember.anki import as_anki, write_anki
 from sdpa_helpers.lessons.remember.items import Choice, Item, all_items
 from sdpa_helpers.lessons.remember.panel import NothingDue, of_lesson
@@ -183,3 +183,11 @@ def test_anki_gets_four_fields_a_line():
 def test_an_item_has_to_have_one_right_choice():
     with pytest.raises(ValueError, match="two to four different choices"):
         Item("k", "03_softmax", "?", (Choice("a", "b"), Choice("a", "c")), 0)
+
+
+def test_without_matplotlib_the_deck_says_what_it_needs(monkeypatch):
+    def missing(lesson):
+        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+
+    monkeypatch.setattr(panel, "of_lesson", missing)
+    assert "run `import matplotlib` in a cell first" in repr(panel.remember())

@@ -9,11 +9,15 @@ from sdpa_helpers.show.predict import Chosen, Option, Prediction, Question, Seri
 
 COUNT = 5
 MOST = 50
+WITHOUT_MATPLOTLIB = (
+    "The deck draws on the lessons' figures, so it needs matplotlib. In a browser, run `import matplotlib` in a cell "
+    'first; elsewhere, pip install "sdpa-helpers[lab]".'
+)
 
 
 @dataclass(frozen=True)
 class NothingDue:
-    """What there is to say when no question is due."""
+    """What there is to say when no question is asked."""
 
     says: str
 
@@ -34,7 +38,12 @@ def remember(count: int = COUNT, lesson: str = "") -> Series | NothingDue:
     """
     if not 1 <= count <= MOST:
         raise ValueError(f"count is 1 to {MOST} questions; this is {count}")
-    items = of_lesson(lesson)
+    try:
+        items = of_lesson(lesson)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "matplotlib":
+            raise
+        return NothingDue(WITHOUT_MATPLOTLIB)
     chosen = spacing.next_items(items, count)
     if not chosen:
         return NothingDue(nothing_due(items))
