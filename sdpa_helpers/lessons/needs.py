@@ -117,7 +117,8 @@ class _Transformer:
 
 def watch_cells() -> None:
     """From now on, in a notebook where something is absent, cells that need it say so and do not run."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
     if shell is None or not hasattr(shell, "ast_transformers"):
         return
     lacks = absent()

@@ -1,0 +1,118 @@
+"""The exercises without Jupyter say what `check` says: the same engine, asked by text."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from sdpa_helpers.lessons import in_page
+
+SOFTMAX = """\
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max({axis}))
+    return e / e.sum(axis=axis, keepdims=True)
+"""
+RIGHT, GLOBAL_MAX = SOFTMAX.format(axis="axis, keepdims=True"), SOFTMAX.format(axis="")
+
+
+def asked(answers, ask="check", name="softmax", lesson="03_softmax"):
+    request = {"ask": ask, "lesson": lesson, "name": name, "answers": answers}
+    return json.loads(in_page.reply(json.dumps(request)))
+
+
+def test_a_mistake_is_named_and_a_right_answer_earns_all_points():
+    wrong = asked({"softmax": GLOBAL_MAX})
+    assert (wrong["mistake"], wrong["points"], wrong["of"], wrong["passed"]) == (
+        "global-max-subtracted",
+        9.0,
+        13.0,
+        False,
+    )
+    assert "the largest score of the whole array" in wrong["card"]
+    right = asked({"softmax": RIGHT})
+    assert (right["mistake"], right["points"], right["passed"]) == ("", 13.0, True)
+    assert "test_cases_for_softmax.html" in right["card"]  # the way on is a page, not a notebook
+
+
+def test_hints_grow_and_a_solution_is_shown():
+    first, second = (asked({}, "hint", "entropy")["text"] for _ in range(2))
+    assert "hint 1 of" in first
+    assert "hint 2 of" in second
+    assert "def entropy" in asked({}, "solution", "entropy")["text"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("def softmax(x:\n    return x", "SyntaxError"),
+        ("1 / 0", "line 2: 1 / 0\nZeroDivisionError"),
+        ("raise SystemExit('bye')", "SystemExit: bye"),
+        ("def soft(x):\n    return x", "defines no function called `softmax`"),
+        ("x = 1\n" * 20_000, "characters; 50,000 are read"),
+        ("def f():\n    return f()\nf()", "RecursionError"),
+        ("import torch_is_not_here", "ModuleNotFoundError"),
+    ],
+)
+def test_what_does_not_run_gets_its_own_line_and_no_points(answer, told):
+    found = asked({"softmax": answer})
+    assert told in found["text"]
+    assert (found["card"], found["points"], found["of"]) == ("", 0.0, 13.0)
+    assert "sdpa_helpers" not in found["text"]
+
+
+def test_what_is_printed_is_cut():
+    found = asked(
+        {"softmax": f"print('a' * 10_000_000)\nfor _ in range(1000):\n    print('b' * 1000)\n{RIGHT}"}
+    )
+    assert len(found["printed"]) == in_page.MOST_PRINTED
+    assert found["passed"]
+
+
+def test_what_is_not_allowed_earns_nothing_here_either():
+    ready_made = (
+        "import sdpa_helpers\ndef softmax(x, axis=-1):\n    return sdpa_helpers.attention.softmax(x, axis)"
+    )
+    found = asked({"softmax": ready_made})
+    assert found["points"] == 0
+    assert "softmax" in found["text"]
+
+
+def test_answers_of_earlier_exercises_are_there_and_one_that_fails_is_no_harm():
+    own = "def softmax_with_temperature(scores, temperature):\n    return softmax(scores / temperature)\n"
+    found = asked({"softmax": RIGHT, "softmax_with_temperature": own}, name="softmax_with_temperature")
+    assert found["points"] > 0
+    broken = asked({"softmax": "1 / 0", "softmax_with_temperature": own}, name="softmax_with_temperature")
+    assert broken["points"] == 0
+    assert "name 'softmax' is not defined" in broken["text"]
+
+
+def test_no_such_exercise_is_an_error_that_says_so():
+    with pytest.raises(LookupError, match="lesson 03_softmax has no exercise 'dot_product'"):
+        asked({}, name="dot_product")
+
+
+EVERY_SOLUTION = """
+import sys
+sys.modules["torch"] = sys.modules["IPython"] = sys.modules["matplotlib"] = None
+import nbformat
+from sdpa_helpers.lessons import in_page
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+
+for lesson in LESSONS:
+    cells = [c.source for c in nbformat.read(f"solutions/{lesson}.ipynb", 4).cells if c.cell_type == "code"]
+    answers = {name: cell for cell in cells for name in in_page.answered_in(cell)}
+    for exercise in exercises_of(lesson):
+        verdict = in_page.checked(exercise, answers)
+        assert verdict.passed and verdict.points == exercise.max_points, (exercise.name, verdict.text)
+        assert "<style>" in verdict.card, exercise.name
+    print(lesson, len(answers))
+"""
+
+
+def test_every_solution_earns_all_points_without_torch_ipython_and_matplotlib(course):
+    done = subprocess.run(
+        [sys.executable, "-c", EVERY_SOLUTION], cwd=course, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert len(done.stdout.splitlines()) == 10
