@@ -70,11 +70,23 @@ def _built(root: Path) -> list[str]:
     return [name for name, needed in BUILT.items() if any((root / "build" / name).glob(needed))]
 
 
+def uncommitted(root: Path) -> bool:
+    """Whether git knows of changes in a checkout, or of files that are not its own. False where there is no git."""
+    command = ["git", "status", "--porcelain"]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return False
+    return done.returncode == 0 and bool(done.stdout.strip())
+
+
 def main() -> None:
     """Build the release, and say what is in it and what is not."""
     root = course_root()
     for path in build_release(root, root / "build" / "release"):
         print(f"{path.stat().st_size / 1e6:8.2f} MB  {path.name}")
+    if uncommitted(root):
+        print("The checkout has changes that are in no commit: nobody else can build these bytes.")
     if missing := sorted(BUILT.keys() - {*_built(root)}):
         print(f"not built, so not in it: {', '.join(missing)} (make {' '.join(missing)})")
 

@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import subprocess
 import tarfile
 
 import pytest
 
 from editions import release as release_module
-from editions.release import CannotBuild, build_distributions, build_release
+from editions.release import CannotBuild, build_distributions, build_release, uncommitted
 from sdpa_helpers.classroom.packing import SUMS, sha256
 
 
@@ -67,6 +68,15 @@ def test_a_release_has_a_sum_for_every_file_and_what_was_built(tmp_path, monkeyp
     assert {path.name.rpartition("-")[0] or path.name for path in files} == {"a.whl", "sdpa-slides"}
     assert sums.read_text() == "".join(f"{sha256(path)}  {path.name}\n" for path in files)
     assert not old.exists()
+
+
+def test_changes_in_no_commit_are_noticed(tmp_path, needs_program):
+    git = [needs_program("git"), "-c", "user.name=a", "-c", "user.email=a@b"]
+    assert not uncommitted(tmp_path)
+    subprocess.run([*git, "init", "-q"], cwd=tmp_path, check=True)
+    assert not uncommitted(tmp_path)
+    (tmp_path / "new.py").write_text("")
+    assert uncommitted(tmp_path)
 
 
 def test_a_failed_build_says_why(tmp_path):
