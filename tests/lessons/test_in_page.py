@@ -94,8 +94,15 @@ def test_no_such_exercise_is_an_error_that_says_so():
 
 EVERY_SOLUTION = """
 import sys
-sys.modules["torch"] = sys.modules["IPython"] = sys.modules["matplotlib"] = None
+
 import nbformat
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "IPython", "matplotlib"):
+            raise ModuleNotFoundError(f"No module named {name!r}")
+
+sys.meta_path.insert(0, Absent())
 from sdpa_helpers.lessons import in_page
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
