@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 
+from editions.browser.fetch import Unobtainable
 from editions.npm import NotInstalled
 from editions.site.build import STEPS, NotBuilt
 
@@ -24,7 +25,7 @@ def main() -> int:
         begun = time.monotonic()
         try:
             STEPS[name](asked.into)
-        except (NotBuilt, NotInstalled) as problem:
+        except (NotBuilt, NotInstalled, Unobtainable) as problem:
             print(f"{name}: {problem}", file=sys.stderr)
             return 1
         print(f"{name}: {time.monotonic() - begun:.0f} s")
