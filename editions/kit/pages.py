@@ -74,7 +74,7 @@ def _mistakes(lesson: str) -> Iterator[str]:
 
 
 def _row(mistake: Mistake) -> str:
-    says = _markdown(mistake.says).replace("\n", " ").replace("|", "\\|")
+    says = re.sub(r"\bd_k\b", "dₖ", _markdown(mistake.says)).replace("|", "\\|")
     return f"| `{mistake.exercise}` | {mistake.answers} of {mistake.of} | {says} |"
 
 
