@@ -87,7 +87,7 @@ def lesson_table() -> str:
         cells = nbformat.read(course_root() / "notebooks" / f"{lesson}.ipynb", as_version=4).cells
         minutes = whole_minutes(sizes_of(cells)["core"])
         rows.append(
-            f"| [{title_of(lesson)}](lessons/{lesson}.ipynb) | {sheet_of(lesson).question} | {minutes} min |"
+            f"| [{title_of(lesson)}](lessons/{lesson}.ipynb) | {sheet_of(lesson).question} | {minutes}\u00a0min |"
         )
     return "\n".join(rows)
 
