@@ -76,7 +76,8 @@ _STYLE = (
     ".sdpa-figure>details{font-size:13px;margin:2px 0 8px;border:0;box-shadow:none;background:none}"
     ".sdpa-figure summary{cursor:pointer;min-height:24px;width:max-content;padding:2px 4px;opacity:.8}"
     ".sdpa-figure details>div{overflow-x:auto}.sdpa-figure table{margin:4px 0 12px;border-collapse:collapse;width:auto}"
-    ".sdpa-figure caption{text-align:left;padding:4px 8px;font-weight:600;white-space:nowrap;caption-side:top;color:inherit}"
+    ".sdpa-figure caption{text-align:left;padding:4px 8px;font-weight:600;white-space:nowrap;caption-side:top;"
+    "color:inherit}"
     ".sdpa-figure :is(td,th){padding:2px 8px;text-align:right}@media print{.sdpa-figure>details{display:none}}</style>"
 )
 
