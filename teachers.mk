@@ -36,7 +36,7 @@ interview: $(READY)  ## write docs/interview.md from the interview deck and the 
 pictures: $(READY)  ## take the film and the pictures of README.md and docs/ anew, in a real browser
 	@$(BIN)/python -m docs.pictures
 
-.PHONY: archive release kit-paper slides
+.PHONY: archive release kit-paper print slides
 
 kit: $(READY)  ## compute the plans and pages of docs/instructors/ anew from editions/kit
 	@$(BIN)/python -m editions.kit
@@ -49,6 +49,9 @@ archive: $(READY)  ## one file for a room without internet: lessons, wheels, the
 
 release: $(READY)  ## everything that is handed out, into build/release with SHA256SUMS; the same bytes each time
 	@$(BIN)/python -m editions.release
+
+print: $(READY)  ## a PDF of each lesson and of the cheat sheet, through Chromium's print, in build/print
+	@$(BIN)/python -m editions.printing
 
 slides: $(READY)  ## slides of each lesson's core, one file a lesson, with speaker notes, in build/slides
 	@$(BIN)/python -m editions.slides
