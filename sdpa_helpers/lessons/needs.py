@@ -144,13 +144,15 @@ def _need_of_helper(module: Any, name: str) -> str | None:
         return error.name if error.name in WORDS else None
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
-    """The packages that a cell imports, its functions included."""
-    for node in ast.walk(tree):
+def _imported(tree: ast.AST) -> Iterator[str]:
+    """The packages that a cell imports, its functions included; not what it only tries to import."""
+    for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module.split(".")[0]
+        elif not isinstance(node, ast.Try):
+            yield from _imported(node)
 
 
 class _Names(NamedTuple):

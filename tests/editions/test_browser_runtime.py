@@ -11,7 +11,16 @@ import pytest
 
 from editions.browser import fetch, our_wheel
 from editions.browser.fetch import Carrier, Places, Unobtainable, Wanted, gather, write_atomically
-from editions.browser.runtime import LIGHT_LOCK, LOCK, ROOT, closure, lock_bytes, read_sources, top_level
+from editions.browser.runtime import (
+    LIGHT_LOCK,
+    LOCK,
+    ROOT,
+    build_runtime,
+    closure,
+    lock_bytes,
+    read_sources,
+    top_level,
+)
 from editions.browser.try_notebooks import run_in_node
 from sdpa_helpers.lessons.registry import LESSONS
 
@@ -136,6 +145,14 @@ def test_a_lock_names_only_files_that_are_there_and_are_what_it_says(runtime, lo
     assert closure(packages, list(packages)) == packages.keys()
     for entry in packages.values():
         assert sha256((runtime / entry["file_name"]).read_bytes()).hexdigest() == entry["sha256"]
+
+
+def test_a_built_folder_is_enough_to_build_another_without_a_network(runtime, index, tmp_path):
+    again = build_runtime(tmp_path / "again", wheels=runtime, cache=tmp_path / "nothing")
+    assert index.asked == []
+    assert {path.name: path.read_bytes() for path in again.iterdir()} == {
+        path.name: path.read_bytes() for path in runtime.iterdir()
+    }
 
 
 def test_a_light_page_loads_at_most_20_mb_and_neither_ipython_nor_matplotlib(runtime):

@@ -51,6 +51,10 @@ def test_a_name_that_a_cell_binds_itself_is_not_missing(cell):
     assert through("import torch\nx = 2", cell) == ["torch", None]
 
 
+def test_a_cell_that_only_tries_to_import_torch_runs():
+    assert through("try:\n    import torch\nexcept ImportError:\n    torch = None", "torch") == [None, None]
+
+
 def test_a_name_is_missing_until_another_cell_binds_it():
     assert through("import torch\nx = 2", "x", "x = 3", "x") == ["torch", "x", None, None]
 
