@@ -59,10 +59,18 @@ def build_try(site: Path) -> None:
     build(site / "try")
 
 
+def build_slides(site: Path) -> None:
+    """Slides of each lesson."""
+    from editions.slides.build import build_slides as build
+
+    build(site / "slides")
+
+
 STEPS: dict[str, Callable[[Path], None]] = {
     "pages": build_pages,
     "pyodide": build_pyodide,
     "try": build_try,
     "lite": build_lite,
+    "slides": build_slides,
 }
 """In this order; `--only` names some."""

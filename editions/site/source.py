@@ -109,8 +109,22 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
                 if shown := output.get("data", {}).get("text/html"):
                     output.data["text/html"] = relinked_html(shown, place)
         cells.append(cell)
+    cells.insert(1, nbformat.v4.new_markdown_cell(_raw(_doors(notebook.stem)), id="doors"))
     opened.cells = cells
     return nbformat.writes(opened)
+
+
+def _doors(lesson: str) -> str:
+    """Where else a lesson leads, above its first section."""
+    doors = [(f"../lite/lab/index.html?path=notebooks/{lesson}.ipynb", "Run it in this browser")]
+    if lesson != FIRST:
+        doors.append((f"../exercises/{lesson}.html", "Its exercises, to try here"))
+    doors.append((f"../slides/{lesson}.html", "Slides"))
+    return _bar(doors)
+
+
+def _bar(doors: list[tuple[str, str]]) -> str:
+    return '<p class="ways">' + " ".join(f'<a href="{goal}">{text}</a>' for goal, text in doors) + "</p>"
 
 
 def _marked(cell: Any) -> str:
@@ -127,6 +141,9 @@ def _anchor(cell_id: str) -> Any:
 # ---- exercises --------------------------------------------------------------------------------------------
 
 
+_TRY = "Here each exercise has a small page of its own: *Try it here*, below it, runs your answer in this browser."
+
+
 def _exercise_pages() -> dict[str, str]:
     return {f"exercises/{lesson}.md": exercise_page(lesson) for lesson in LESSONS}
 
@@ -136,7 +153,12 @@ def exercise_page(lesson: str) -> str:
     parts = []
     for cell in exercise_notebook(lesson).cells:
         if cell["id"] == "title":
-            parts.append(cell.source)
+            whole = f"../lite/lab/index.html?path=exercises/{lesson}.ipynb"
+            doors = [
+                (whole, "The notebook, in this browser"),
+                (f"../try/notebooks/{lesson}.ipynb", "Its file"),
+            ]
+            parts += [cell.source, _TRY, _raw(_bar(doors))]
         elif cell["id"].endswith("-prompt"):
             name = cell["id"].removesuffix("-prompt").replace("-", "_")
             # Cards lead to exercises by name; Sphinx's own anchors have hyphens.
