@@ -5,13 +5,13 @@ python -m editions.kit.paper        # build/print/instructors-kit.pdf
 
 import re
 import shutil
-import sys
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 from playwright.sync_api import sync_playwright
 
 from editions.kit.pages import pages
+from editions.printing.build import PROGRAMS
 from sdpa_helpers.lessons.places import course_root
 
 HERE = Path(__file__).parent
@@ -69,26 +69,17 @@ def _drawn(svg: str) -> str:
 def print_kit(into: Path) -> Path:
     """Print the kit into a folder; returns the PDF's path. Needs Playwright, and the Chromium of the system."""
     into.mkdir(parents=True, exist_ok=True)
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page()
         page.set_content(paper(course_root() / "docs" / "instructors"))
         page.emulate_media(media="print")
         page.evaluate(_FIT % SHEET_MM)
-        page.pdf(path=into / NAME, prefer_css_page_size=True, print_background=True)
+        page.pdf(path=into / NAME, prefer_css_page_size=True, print_background=True, tagged=True)
         browser.close()
     return into / NAME
 
 
-def _chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not found:
-        raise FileNotFoundError("Chromium is missing: the kit is printed with it")
-    return found
-
-
 if __name__ == "__main__":
-    try:
-        print(print_kit(course_root() / "build" / "print"))
-    except FileNotFoundError as error:
-        sys.exit(str(error))
+    print(print_kit(course_root() / "build" / "print"))
