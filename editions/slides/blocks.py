@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from bs4 import BeautifulSoup
+
 from editions.slides.formulas import Drawn, Formula, formulas_in
 from editions.slides.outputs import Part
 from editions.slides.text import Chunk, html_of, words
@@ -21,7 +23,8 @@ LETTERS = 80
 LINE = 40
 GAP = 18
 CODE_WIDTH = 1160
-MOST_LINES = 24
+SMALLEST, LARGEST = 18.0, 26.0
+"""Letters of code, in pixels."""
 
 
 class Block(NamedTuple):
@@ -113,20 +116,26 @@ def _cell_lines(cell: str, width: float) -> int:
     return max(1, math.ceil(letters_of(cell.strip()) / width))
 
 
-def code_block(html: str, source: str) -> Block:
+def code_block(html: str, source: str, most: float = LARGEST) -> Block:
     """Lines of code, as large as they fit."""
-    return mono_block("code", html, source.count("\n") + 1, max(map(len, source.split("\n"))))
+    lines = source.split("\n")
+    return mono_block("code", html, len(lines), max(map(len, lines)), most)
 
 
-def output_block(part: Part) -> Block:
+def output_block(part: Part, most: float = LARGEST) -> Block:
     """What a cell printed."""
-    return mono_block("out", part.html, part.lines, part.wide)
+    return mono_block("out", part.html, part.lines, part.wide, most)
 
 
-def mono_block(name: str, html: str, lines: int, wide: int) -> Block:
-    """Text in letters of one width, from 18 to 26 pixels."""
-    size = min(26.0, CODE_WIDTH / (max(wide, 1) * 0.605), (ROOM - 40) / (lines * 1.36))
-    size = max(18.0, math.floor(size * 2) / 2)
+def size_of_both(lines: int, part: Part) -> float:
+    """The size of letters with which code and what it printed fit on one slide."""
+    return (ROOM - 90) / ((lines + part.lines) * 1.36)
+
+
+def mono_block(name: str, html: str, lines: int, wide: int, most: float) -> Block:
+    """Text in letters of one width."""
+    size = min(most, CODE_WIDTH / (max(wide, 1) * 0.605), (ROOM - 40) / (lines * 1.36))
+    size = max(SMALLEST, math.floor(size * 2) / 2)
     return Block(
         f'<pre class="{name}" style="font-size:{size:g}px">{html}</pre>', math.ceil(lines * size * 1.36) + 42
     )
@@ -137,11 +146,30 @@ def grown(name: str, html: str, least: int) -> Block:
     return Block(f'<div class="grows {name}">{html}</div>', least)
 
 
+TABLE_ROWS = 4
+"""Of a table of sentences: so many stand on a slide."""
+
+
+def table_parts(part: Part) -> list[Block]:
+    """A lesson's own table of sentences, a few rows a slide."""
+    page = BeautifulSoup(part.html, "html.parser")
+    head = page.find("thead")
+    rows = [str(row) for body in page.find_all("tbody") for row in body.find_all("tr")]
+    pieces = [rows[at : at + TABLE_ROWS] for at in range(0, len(rows), TABLE_ROWS)]
+    return [
+        Block(
+            f'<div class="rows tight"><table>{head or ""}<tbody>{"".join(piece)}</tbody></table></div>',
+            ROOM - 180,
+        )
+        for piece in pieces
+    ]
+
+
 def part_block(part: Part) -> Block:
     """An output of a cell."""
     if part.kind == "text":
         return output_block(part)
-    least = {"figure": 340, "panel": 560, "card": 240, "hidden": 560}[part.kind]
+    least = {"figure": 340, "panel": 560, "card": 200}[part.kind]
     return grown(part.kind, part.html, least)
 
 

@@ -36,6 +36,10 @@ EXCEPTIONS: Mapping[tuple[str, str], SlideType] = {
     ("00_start_here", "check-more"): "notes",
     ("00_start_here", "map"): "skip",
     ("00_start_here", "play-try"): "notes",
+    ("02_variance_proof", "proof-one-run"): "skip",
+    ("02_variance_proof", "proof-all-run"): "skip",
+    ("02_variance_proof", "proof-scale-run"): "skip",
+    ("02_variance_proof", "proof-whole-run"): "notes",
 }
 """Cells of which the rule knows too little: what each reader runs alone is no slide."""
 

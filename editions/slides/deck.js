@@ -10,7 +10,7 @@ const root = document.documentElement;
 function fit(box) {
   const inside = [...box.children].filter(child => !["SCRIPT", "STYLE"].includes(child.tagName));
   if (!box.offsetParent || !inside.length) return;
-  const most = 2.2, least = 0.6;
+  const most = 2.2, least = box.matches(".panel") ? 1 : 0.6; // a panel that is taller can be scrolled
   let zoom = most;
   const tall = () => inside.reduce((sum, child) => sum + child.getBoundingClientRect().height, 0) / Reveal.getScale();
   const wide = () => Math.max(...inside.map(child => child.scrollWidth / child.clientWidth || 1));
@@ -20,7 +20,7 @@ function fit(box) {
   }
 }
 
-const fitAll = slide => slide?.querySelectorAll(".grows.panel, .grows.card, .grows.hidden").forEach(fit);
+const fitAll = slide => slide?.querySelectorAll(".grows.panel, .grows.card").forEach(fit);
 
 /** Letters of a slide may be larger on another machine: what does not fit is made a little smaller. */
 function shrink(slide) {
@@ -40,6 +40,12 @@ function arrive(slide) {
   fitAll(slide);
   shrink(slide);
   markShown(slide);
+}
+
+/** On paper nothing can be revealed: everything is to be seen. */
+function arriveOnPaper(slide) {
+  slide.querySelectorAll(".fragment").forEach(part => part.classList.add("visible"));
+  arrive(slide);
 }
 
 // ---- keys --------------------------------------------------------------------------------------------------
@@ -62,10 +68,10 @@ function turnDark() {
 let speaker = null, began = null;
 
 const SPEAKER = `
-  body { margin: 0; display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 20px 28px; padding: 22px 26px; color: var(--ink); background: var(--paper); font: 19px/1.5 system-ui, "Segoe UI", sans-serif; }
+  body { margin: 0; min-height: 100vh; box-sizing: border-box; display: grid; grid-template-rows: auto 1fr; align-items: start; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 20px 28px; padding: 22px 26px; color: var(--ink); background: var(--paper); font: 19px/1.5 system-ui, "Segoe UI", sans-serif; }
   header { grid-column: 1 / -1; display: flex; gap: 28px; align-items: baseline; border-bottom: 1px solid var(--line); padding-bottom: 10px; font-variant-numeric: tabular-nums; }
   header .clock { font-size: 34px; font-weight: 650; } header button { margin-left: auto; font: inherit; min-height: 32px; color: inherit; background: var(--wash); border: 1px solid var(--line); border-radius: 6px; padding: 2px 14px; cursor: pointer; }
-  main h3 { margin: 18px 0 4px; font-size: 19px; } main p { margin: 6px 0; } main .minutes { font-weight: 650; }
+  main h2 { font-weight: 680; } main h3 { margin: 18px 0 4px; font-size: 19px; font-weight: 680; } main strong { font-weight: 680; } main em { font-style: italic; } main sup { vertical-align: super; } main sub { vertical-align: sub; } main sub, main sup { font-size: .72em; line-height: 0; } main code { font-family: var(--mono); font-size: .88em; } main p { margin: 6px 0; } main .minutes { font-weight: 650; }
   main ul { margin: 6px 0; padding-left: 1.2em; } main li { margin: 6px 0; } main pre { font-size: 15px; overflow: auto; } main table { border-collapse: collapse; } main td, main th { padding: 3px 14px 3px 0; text-align: left; border-bottom: 1px solid var(--line); }
   .frame { position: relative; width: 100%; aspect-ratio: 16 / 9; overflow: hidden; border: 1px solid var(--line); border-radius: 6px; }
   .frame .reveal { position: absolute; inset: 0 auto auto 0; width: 1280px; height: 720px; transform-origin: 0 0; } .frame .fragment { opacity: 1; visibility: visible; }
@@ -149,7 +155,7 @@ Reveal.initialize({
   Reveal.registerKeyboardShortcut("R", "Reveal or hide the answer");
   Reveal.registerKeyboardShortcut("S", "Speaker's window");
   Reveal.registerKeyboardShortcut("D", "Dark or light");
-  if (Reveal.isPrintView?.() ?? /print-pdf/.test(location.search)) Reveal.getSlides().forEach(arrive);
+  if (/print-pdf/.test(location.search)) Reveal.getSlides().forEach(arriveOnPaper);
   else arrive(Reveal.getCurrentSlide());
   setInterval(tick, 1000);
 });

@@ -202,15 +202,31 @@ def _code(cell: Cell) -> tuple[list[Block], list[Asked], list[str]]:
     asked = [part for part in parts if isinstance(part, Asked)]
     shown = [part for part in parts if isinstance(part, Part)]
     lines = source.count("\n") + 1
-    looks = any(part.kind != "text" for part in shown)
+    folded = [part.html for part in shown if part.kind == "hidden"]
+    shown = [part for part in shown if part.kind != "hidden"]
     code = code_html(source)
-    if asked or (looks and lines < LONG_CODE and not any(part.kind == "card" for part in shown)):
-        said = "" if lines == 1 else f"<details><summary>The cell</summary><pre>{code}</pre></details>"
-        return [lay.part_block(part) for part in shown], asked, [said] if said else []
-    first, *others = [lay.code_block(code, source), *map(lay.part_block, shown)]
-    # What is printed stands under its code, where both fit.
-    together = bool(others) and shown[0].kind == "text" and first.height + others[0].height <= lay.ROOM
-    return [first._replace(leads=together), *others], asked, []
+    looks = any(part.kind != "text" for part in shown)
+    # A line that only calls for what is shown says nothing on a slide; a few go into the notes.
+    if asked or folded or (looks and (lines == 1 or (lines < LONG_CODE and not _has_card(shown)))):
+        said = f"<details><summary>The cell</summary><pre>{code}</pre></details>" if lines > 1 else ""
+        return _blocks(shown), asked, [*filter(None, [said]), *folded]
+    together = bool(shown) and shown[0].kind == "text" and lay.size_of_both(lines, shown[0]) >= lay.SMALLEST
+    if not together:
+        return [lay.code_block(code, source), *_blocks(shown)], asked, []
+    most = min(lay.LARGEST, lay.size_of_both(lines, shown[0]))
+    pair = [lay.code_block(code, source, most)._replace(leads=True), lay.output_block(shown[0], most)]
+    return [*pair, *_blocks(shown[1:])], asked, []
+
+
+def _has_card(parts: Sequence[Part]) -> bool:
+    return any(part.kind == "card" for part in parts)
+
+
+def _blocks(parts: Sequence[Part]) -> list[Block]:
+    blocks: list[Block] = []
+    for part in parts:
+        blocks += lay.table_parts(part) if "sdpa-table" in part.html else [lay.part_block(part)]
+    return blocks
 
 
 def _question(asked: Asked, section: str, lead: str) -> list[Slide]:

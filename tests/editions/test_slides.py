@@ -180,3 +180,20 @@ def test_the_speakers_window_has_minutes_reasons_and_the_next_slide_and_moves_th
     speaker.keyboard.press("ArrowRight")
     assert speaker.locator(".place").inner_text() != place
     speaker.close()
+
+
+def test_light_and_dark_have_paper_and_ink_that_differ_and_a_list_of_keys(opened):
+    page = opened("05_masking", "?dark")
+    paper = "() => getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(paper) == "rgb(20, 24, 28)"
+    page.keyboard.press("d")
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    page.keyboard.press("Shift+?")
+    page.get_by_text("Reveal or hide the answer").wait_for()
+
+
+def test_on_paper_every_answer_is_seen(opened):
+    page = opened("05_masking", "?print-pdf")
+    page.locator(".page.asks.shown").first.wait_for(state="attached")
+    assert page.locator(".page.asks:not(.shown)").count() == 0
+    assert page.locator(".fragment:not(.visible)").count() == 0
