@@ -141,7 +141,7 @@ function sayThatPythonComes({ tracker, packages: { apputils: { Notification } } 
       });
     });
     Notification.promise(coming, {
-      pending: { message: "Python is loading into this page. It takes a few seconds; the first time, as long as your connection needs.", options: { autoClose: false } },
+      pending: { message: "Python is loading into this page. This takes a few seconds, and longer the first time.", options: { autoClose: false } },
       success: { message: () => "Python is ready.", options: { autoClose: 2000 } },
       error: { message: () => "Python did not start. Reload the page to try again." },
     });

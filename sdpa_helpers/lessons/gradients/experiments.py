@@ -1,5 +1,6 @@
 """Lesson 04, gradients: the experiments. Each returns data; `figures` draws it."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
@@ -215,7 +216,9 @@ def measure_grid(
     measure: Measure = measure, dimensions: Sequence[int] = DIMENSIONS, keys: Sequence[int] = KEYS
 ) -> dict[tuple[int, int], Cell]:
     """What `measure(d_k, n_k)` finds for every pair: [no scale, 1/√d_k] × [scores, queries] × trials × rows."""
-    pairs = ((d, n) for n in keys for d in dimensions)
+    pairs = [(d, n) for n in keys for d in dimensions]
+    if sys.platform == "emscripten":
+        print(f"{len(pairs)} pairs: in a browser this takes minutes.")
     return {pair: Cell(*(Norms(*part) for part in measure(*pair))) for pair in pairs}
 
 
