@@ -7,6 +7,7 @@ from typing import Any
 
 import nbformat
 
+from editions.browser import abilities
 from editions.ledger import page as ledger
 from editions.live import front
 from editions.site.folding import CLASSES
@@ -33,6 +34,7 @@ def lay_source(into: Path) -> None:
     notebooks = {f"lessons/{name}.ipynb": name for name in (FIRST, *LESSONS)}
     texts |= {page.relative_to(PAGES).as_posix(): page.read_text("utf-8") for page in PAGES.rglob("*.md")}
     texts["index.md"] = _front_page(texts)
+    texts["in-the-browser.md"] = abilities.as_source(root)
     texts["ledger.md"] = ledger.as_source(ledger.entries_of(root))
     pictures = [path for path in sorted((root / "docs").rglob("*")) if path.suffix in PICTURES]
     there = {*texts, *notebooks, CHEAT_SHEET}

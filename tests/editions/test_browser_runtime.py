@@ -9,7 +9,7 @@ from hashlib import sha256
 import nbformat
 import pytest
 
-from editions.browser import fetch, our_wheel
+from editions.browser import abilities, fetch, our_wheel
 from editions.browser.fetch import Carrier, Places, Unobtainable, Wanted, gather, write_atomically
 from editions.browser.runtime import (
     LIGHT_LOCK,
@@ -22,7 +22,7 @@ from editions.browser.runtime import (
     top_level,
 )
 from editions.browser.try_notebooks import run_in_node
-from sdpa_helpers.lessons.registry import LESSONS
+from sdpa_helpers.lessons.registry import LESSONS, all_exercises
 
 GOOD, OTHER = b"what it should be", b"something else"
 WANTED = Wanted("a-1-py3-none-any.whl", sha256(GOOD).hexdigest(), "a==1")
@@ -222,3 +222,12 @@ def test_every_solution_earns_all_its_points_in_the_browsers_python(runtime, nee
     assert [str(outcome) for outcome in outcomes if not outcome.as_it_should_be] == []
     assert sum(len(outcome.points) for outcome in outcomes) >= 93
     assert (of_own.errors, of_own.not_run) == ({}, ("needs",))
+
+
+def test_the_sites_page_counts_the_cells_that_do_not_run_in_a_browser():
+    counted = {lesson: abilities.cells_of(ROOT, lesson) for lesson in LESSONS}
+    assert counted["03_softmax"].not_here == 0
+    assert 0 < counted["05_masking"].not_here < counted["05_masking"].code / 2
+    page = abilities.as_source(ROOT)
+    assert f"All {len(all_exercises())} exercises" in page
+    assert all(f"| {one.code} | {one.not_here or '–'} |" in page for one in counted.values())
