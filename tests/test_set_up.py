@@ -174,7 +174,7 @@ DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/*.md"]
 @pytest.mark.parametrize("pattern", DOCUMENTS)
 def test_paths_in_the_documents_lead_to_something(course, pattern):
     """Links, paths in backticks, and names of Python files. Not those with a part that the reader fills in."""
-    folders = ("sdpa_helpers", "tests", "benchmarks")
+    folders = ("sdpa_helpers", "editions", "tests", "benchmarks")
     python_files = {path.name for folder in folders for path in (course / folder).rglob("*.py")}
     for page in course.glob(pattern):
         text = page.read_text()
