@@ -52,7 +52,8 @@ SKIPPED = """() => { let last = 0; const skipped = [];
 
 FOCUSED = """() => { let e = document.activeElement;
     while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(e);
+    const drawn = e.closest(".editor") ?? e; // an editor shows it around its lines
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(drawn);
     return { name: e.outerHTML.slice(0, 90), href: e.getAttribute("href"),
         seen: (outlineStyle !== "none" && parseFloat(outlineWidth) >= 1) || boxShadow !== "none" }; }"""
 
