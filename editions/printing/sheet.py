@@ -14,7 +14,7 @@ from pygments.formatters import HtmlFormatter
 
 from editions.slides.formulas import Drawn
 from editions.slides.outputs import Asked, Part, parts_of
-from editions.slides.text import chunks_of, code_html, html_of
+from editions.slides.text import chunks_of, code_html, html_of, without_files
 from sdpa_helpers.lessons.tracks import Track, minutes_in_words, track_of_cells
 
 Cell = Mapping[str, Any]
@@ -23,8 +23,9 @@ STYLE = Path(__file__).with_name("paper.css")
 POINTS_OF_A_LINE = 478
 """How wide a line is, between the margins."""
 
-_LEFT_OUT = re.compile(r"^\[← .*$|^next: \[.*$|^\*\*Predict, then see\.\*\*.*$", re.MULTILINE)
-_LOCAL = re.compile(r'<a href="(?!https?:|#)[^"]*">(.*?)</a>', re.DOTALL)
+_LEFT_OUT = re.compile(
+    r"^.*\*\*\d+ minutes\*\*.*$|^\[← .*$|^next: \[.*$|^\*\*Predict, then see\.\*\*.*$", re.MULTILINE
+)
 
 
 class Answers:
@@ -66,7 +67,7 @@ def sheet_of(title: str, cells: Sequence[Cell], drawn: Drawn) -> str:
         "the story is complete without it. Answers stand at the end.</p>"
     )
     text = "\n".join(parts).replace("</h1>", f"</h1>{told}", 1)
-    body = _LOCAL.sub(r"\1", text + answers.page())
+    body = without_files(text + answers.page())
     style = STYLE.read_text(encoding="utf-8") + HtmlFormatter(style="xcode").get_style_defs("pre.code")
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'

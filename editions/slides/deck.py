@@ -18,7 +18,7 @@ from sdpa_helpers.lessons.tracks import size_of
 MANY_WORDS = 70
 """A text with more of them is cut to what it shows: the rest is for the speaker to say."""
 
-_FOR_READERS = re.compile(r"\*\*Predict, then see|\*\*For whom")
+_FOR_READERS = re.compile(r"\[← |next: \[|\*\*Predict, then see|\*\*For whom")
 """Begins what is said to who reads alone."""
 
 LONG_CODE = 7

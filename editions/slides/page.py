@@ -9,6 +9,7 @@ from pygments.formatters import HtmlFormatter
 
 from editions.npm import npm_folder
 from editions.slides.deck import Deck, Slide
+from editions.slides.text import without_files
 
 HERE = Path(__file__).parent
 
@@ -49,7 +50,7 @@ def page_of(deck: Deck) -> str:
     return _PAGE.format(
         title=html.escape(deck.title),
         style=style,
-        slides=_slides(deck),
+        slides=without_files(_slides(deck)),
         reveal=_read(dist / "reveal.js")
         .replace("</script", "<\\/script")
         .replace("//# sourceMappingURL", "//"),

@@ -12,6 +12,7 @@ from editions.slides.formulas import Drawn, put_back, take_out
 
 _MARKDOWN = mistune.create_markdown(escape=False, plugins=["table", "strikethrough"])
 _DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
+_TO_A_FILE = re.compile(r'<a href="(?!https?:|#)[^"]*">(.*?)</a>', re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?:])(?P<bold>\*\*)?\s+(?=[\"“(*`$A-Z\d])")
 
 
@@ -30,6 +31,11 @@ def html_of(text: str, drawn: Drawn) -> str:
     """Markdown with formulas as HTML."""
     held, formulas = take_out(text)
     return put_back(str(_MARKDOWN(held)), formulas, drawn)
+
+
+def without_files(page: str) -> str:
+    """HTML whose links to other notebooks are their words alone: where the page goes, those are not."""
+    return _TO_A_FILE.sub(r"\1", page)
 
 
 def code_html(source: str) -> str:
