@@ -49,10 +49,11 @@
 
   /** Pictures and outputs that are wider than their box, at this width of the page. */
   function nameScrolled() {
-    for (const box of document.querySelectorAll(".sdpa-figure > div, .cell_output .text_html, div.math, main pre")) {
+    for (const box of document.querySelectorAll(".sdpa-figure > div, .sdpa-figure details > div, .cell_output .text_html, div.math, main pre")) {
       if (box.scrollWidth > box.clientWidth + 1 && box.tabIndex < 0) named(box, box.querySelector("svg") ? "Picture" : "Text");
     }
   }
   window.addEventListener("load", nameScrolled);
   window.addEventListener("resize", nameScrolled);
+  document.addEventListener("toggle", nameScrolled, true); // what was folded has a width only now
 })();
