@@ -1,6 +1,8 @@
 // The deck: reveal.js with the course's keys, room for what has a size of its own, and the speaker's window.
 "use strict";
 
+/* global Reveal, LESSON */
+
 const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches;
 const root = document.documentElement;
 
