@@ -1,7 +1,7 @@
 // Questions in a page without a kernel: a stored output has the question, its answers and the rest folded. Here it is
 // read back, asked, and answered only after the reader has chosen. The first choice stays in this browser.
 
-/* global bodies, mount, make */
+/* global mount, make */
 /* exported upgradeQuestions */
 
 const CHOICES = "sdpa-choices";
@@ -83,5 +83,4 @@ function upgradeQuestions(root) {
     mount(host, given, choiceKeeper(given));
     before = place;
   }
-  return bodies;
 }
