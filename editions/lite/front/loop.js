@@ -115,18 +115,20 @@ function saveWhatRan({ tracker, packages: { notebook: { NotebookActions } } }) {
 }
 
 /** A lesson links to the ledger and to docs/, which are pages of the site and no files here. */
-function leadOut({ PageConfig, URLExt }) {
-  const files = new URL(URLExt.join(PageConfig.getBaseUrl(), "files/"), location.href).href;
+function leadOut({ PageConfig }) {
+  const base = new URL(PageConfig.getBaseUrl(), location.href);
   document.addEventListener("click", event => {
-    const link = event.target.closest?.("a[href]");
-    const path = link?.href.startsWith(`${files}docs/`) && link.href.slice(files.length).split(/[?#]/)[0];
+    const link = event.target.closest?.(".jp-RenderedMarkdown a[href]"), path = link && documentOf(new URL(link.href));
     if (!path) return;
     event.preventDefault();
     event.stopPropagation();
     const page = PAGES[path] ?? path.replace(/\.md$/, ".html");
-    window.open(new URL(`../${page}${link.hash}`, new URL(PageConfig.getBaseUrl(), location.href)), "_blank", "noopener");
+    window.open(new URL(`../${page}${link.hash}`, base), "_blank", "noopener");
   }, true);
 }
+
+/** "docs/ledger.md" of an address in this site that ends so, whether the host has found out that there is no such file or not. */
+const documentOf = ({ origin, pathname }) => (origin === location.origin ? pathname.match(/\/(docs\/[\w-]+\.md)$/)?.[1] : undefined);
 
 /** Python takes some seconds to come, the first time more: say so, once. */
 function sayThatPythonComes({ tracker, packages: { apputils: { Notification } } }) {
