@@ -4,8 +4,6 @@ FROM python:3.11-slim-bookworm AS base
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 RUN useradd --create-home --uid 1000 learner && mkdir /course && chown learner /course
 WORKDIR /course
-# What changes seldom comes first: pip runs again only when these change.
-COPY --chown=learner pyproject.toml constraints.txt README.md LICENSE LICENSE-CONTENT ./
 # An index with PyTorch for the CPU may be named, e.g. --build-arg PIP_FLAGS="--extra-index-url …": else several GB come.
 ARG PIP_FLAGS=""
 
