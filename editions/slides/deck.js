@@ -12,14 +12,21 @@ const root = document.documentElement;
 function fit(box) {
   const inside = [...box.children].filter(child => !["SCRIPT", "STYLE"].includes(child.tagName));
   if (!box.offsetParent || !inside.length) return;
-  const most = 2.2, least = box.matches(".panel") ? 1 : 0.6; // a panel that is taller can be scrolled
-  let zoom = most;
+  const isPanel = box.matches(".panel"), least = isPanel ? 1 : 0.6; // a panel that is taller still can be scrolled
   const tall = () => inside.reduce((sum, child) => sum + child.getBoundingClientRect().height, 0) / Reveal.getScale();
   const wide = () => Math.max(...inside.map(child => child.scrollWidth / child.clientWidth || 1));
-  for (; zoom > least; zoom -= 0.05) {
-    inside.forEach(child => { child.style.zoom = zoom; });
-    if (tall() <= box.clientHeight + 1 && wide() < 1.01) return;
+  const set = (zoom, width) => inside.forEach(child => Object.assign(child.style, { zoom, width: width && `${width}px`, margin: "0 auto" }));
+  // A panel's picture is as tall as it is wide: a narrower one may have larger letters.
+  const shares = isPanel ? [1, 0.85, 0.72, 0.6] : [0];
+  for (let zoom = 2.2; zoom > least; zoom -= 0.05) {
+    for (const share of shares) {
+      const width = Math.floor(share * box.clientWidth / zoom);
+      if (isPanel && width < 560) break;
+      set(zoom, width);
+      if (tall() <= box.clientHeight + 1 && wide() < 1.01) return;
+    }
   }
+  if (isPanel) set(1, 760);
 }
 
 const fitAll = slide => slide?.querySelectorAll(".grows.panel, .grows.card").forEach(fit);
@@ -40,6 +47,7 @@ function markShown(slide) {
 
 function arrive(slide) {
   fitAll(slide);
+  for (const soon of [60, 250]) setTimeout(fitAll, soon, slide); // a panel draws itself only once it is seen
   shrink(slide);
   markShown(slide);
 }
