@@ -7,6 +7,7 @@ from typing import Any
 
 import nbformat
 
+from editions.address import binder
 from editions.browser import abilities
 from editions.ledger import page as ledger
 from editions.live import front
@@ -122,7 +123,12 @@ def _doors(lesson: str) -> str:
     if lesson != FIRST:
         doors.append((f"../exercises/{lesson}.html", "Its exercises, to try here"))
     doors.append((f"../slides/{lesson}.html", "Slides"))
-    return _bar(doors)
+    return _bar(doors + _elsewhere(f"notebooks/{lesson}.ipynb"))
+
+
+def _elsewhere(path: str) -> list[tuple[str, str]]:
+    """Where a notebook opens on another's machine; nowhere while nobody has said where the repository is."""
+    return [(place, "Open on Binder")] if (place := binder(path)) else []
 
 
 def _bar(doors: list[tuple[str, str]]) -> str:

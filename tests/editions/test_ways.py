@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from editions import address
+from editions.site.source import exercise_page, lesson_page
 from editions.ways.__main__ import links
 from editions.ways.colab import NOTEBOOK, colab_notebook
 from sdpa_helpers.lessons.registry import LESSONS
@@ -46,6 +47,14 @@ def test_links_have_the_form_of_the_places(known):
     wanted = {"repo": [ADDRESS], "branch": ["main"], "urlpath": [f"lab/tree/attention/{path}"]}
     assert parse_qs(pulled.query) == wanted
     assert links("https://hub.example.org").count("[open](") == 2 * len(LESSONS)
+
+
+def test_the_sites_pages_open_elsewhere_where_an_address_is_known(known, course, monkeypatch):
+    page = lesson_page(course / "notebooks/03_softmax.ipynb", set())
+    assert "Open on Binder" in page
+    assert "Open on Binder" in exercise_page("03_softmax")
+    monkeypatch.setenv("SDPA_REPOSITORY", "https://git.example.org/ada/attention")
+    assert "Open on Binder" not in lesson_page(course / "notebooks/03_softmax.ipynb", set())
 
 
 def test_an_address_elsewhere_than_on_github_gets_no_link_to_colab(monkeypatch):
