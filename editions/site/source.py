@@ -165,6 +165,7 @@ def exercise_page(lesson: str) -> str:
             doors = [
                 (whole, "The notebook, in this browser"),
                 (f"../try/notebooks/{lesson}.ipynb", "Its file"),
+                *_elsewhere(f"exercises/{lesson}.ipynb"),
             ]
             parts += [cell.source, _TRY, _raw(_bar(doors))]
         elif cell["id"].endswith("-prompt"):
