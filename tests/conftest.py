@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -45,6 +46,27 @@ def needs_program():
         raise AssertionError("unreachable")
 
     return check
+
+
+@pytest.fixture(scope="session")
+def browser(needs, needs_program):
+    """Headless Chromium, one for all tests of a process: Playwright runs once in it. Else they are skipped by name."""
+    needs("playwright")
+    from tests.browser.harness import chromium
+
+    with chromium(needs_program("chromium", "chromium-browser", "google-chrome")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def in_a_thread():
+    """`in_a_thread(f, x)` is f(x), called where no browser of ours is: for what starts its own by Playwright."""
+
+    def call(function, *arguments):
+        with ThreadPoolExecutor(1) as aside:
+            return aside.submit(function, *arguments).result()
+
+    return call
 
 
 @pytest.fixture(scope="session")

@@ -2,15 +2,7 @@
 
 import pytest
 
-from .harness import Lab, LabServer, chromium, open_page
-
-
-@pytest.fixture(scope="session")
-def browser(needs, needs_program):
-    """Headless Chromium."""
-    needs("playwright")
-    with chromium(needs_program("chromium", "chromium-browser", "google-chrome")) as opened:
-        yield opened
+from .harness import Lab, LabServer, open_page
 
 
 @pytest.fixture(scope="session")

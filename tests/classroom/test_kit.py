@@ -127,11 +127,11 @@ def test_every_page_admits_that_no_class_was_watched(written):
     assert all("not in a class" in written[name] for name in tables)
 
 
-def test_on_paper_each_lesson_is_one_sheet(needs, needs_program, tmp_path):
+def test_on_paper_each_lesson_is_one_sheet(needs, needs_program, in_a_thread, tmp_path):
     needs("playwright")
     needs_program("chromium", "chromium-browser", "google-chrome")
     from editions.kit.paper import print_kit  # without Playwright it cannot be imported
 
-    printed = print_kit(tmp_path).read_bytes()
+    printed = in_a_thread(print_kit, tmp_path).read_bytes()
     plans_on = 4
     assert len(re.findall(rb"/Type /Page\b", printed)) == 2 + plans_on + len((FIRST, *LESSONS))

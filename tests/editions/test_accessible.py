@@ -2,8 +2,6 @@
 
 import pytest
 
-from tests.browser.harness import chromium
-
 PAGES = {
     "front": "index.html",
     "lesson": "lessons/09_many_machines.html",
@@ -56,13 +54,6 @@ FOCUSED = """() => { let e = document.activeElement;
     const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(drawn);
     return { name: e.outerHTML.slice(0, 90), href: e.getAttribute("href"),
         seen: (outlineStyle !== "none" && parseFloat(outlineWidth) >= 1) || boxShadow !== "none" }; }"""
-
-
-@pytest.fixture(scope="module")
-def browser(needs, needs_program):
-    needs("playwright")
-    with chromium(needs_program("chromium", "chromium-browser", "google-chrome")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module", params=PAGES)

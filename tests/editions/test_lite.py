@@ -4,7 +4,7 @@ import pytest
 
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
-from tests.browser.harness import chromium, open_page
+from tests.browser.harness import open_page
 
 STUB = "# exercise: softmax\ndef softmax(x, axis=-1):\n"
 WRONG = f"{STUB}    weights = np.exp(x)\n    return weights / weights.sum(axis=axis, keepdims=True)\n"
@@ -59,13 +59,6 @@ class Desk:
 
     def side_bar(self):
         return self.page.locator(".sdpa-course header")
-
-
-@pytest.fixture(scope="module")
-def browser(needs, needs_program):
-    needs("playwright")
-    with chromium(needs_program("chromium", "chromium-browser", "google-chrome")) as started:
-        yield started
 
 
 def test_from_a_link_to_a_named_mistake_to_points_to_a_file_that_is_graded_and_back(

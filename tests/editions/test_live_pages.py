@@ -3,14 +3,6 @@
 import pytest
 
 from editions.ledger.page import entries_of
-from tests.browser.harness import chromium
-
-
-@pytest.fixture(scope="module")
-def browser(needs, needs_program):
-    needs("playwright")
-    with chromium(needs_program("chromium", "chromium-browser", "google-chrome")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -48,12 +48,14 @@ def test_what_is_folded_on_a_screen_is_marked_and_nothing_needs_a_script(sheet):
 
 
 @pytest.fixture(scope="module")
-def printed(sheet, needs_program, tmp_path_factory):
+def printed(sheet, needs_program, in_a_thread, tmp_path_factory):
     needs_program("chromium", "chromium-browser", "google-chrome")
     from editions.printing.build import build_print
 
     folder = tmp_path_factory.mktemp("print")
-    return {path.stem: path.read_bytes() for path in build_print(folder, [LESSON, "cheat-sheet"])}
+    return {
+        path.stem: path.read_bytes() for path in in_a_thread(build_print, folder, [LESSON, "cheat-sheet"])
+    }
 
 
 def pages_in(pdf: bytes) -> int:

@@ -34,18 +34,12 @@ def built(tmp_path_factory, needs, needs_program):
 
 
 @pytest.fixture(scope="module")
-def page(needs, needs_program):
-    needs("playwright")
-    from playwright.sync_api import sync_playwright
-
-    program = needs_program("chromium", "chromium-browser", "google-chrome")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        context = browser.new_context(
-            viewport={"width": 1280, "height": 720}, offline=True, reduced_motion="reduce"
-        )
-        yield context.new_page()
-        browser.close()
+def page(browser):
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 720}, offline=True, reduced_motion="reduce"
+    )
+    yield context.new_page()
+    context.close()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.lessons.registry import all_exercises, all_written
-from tests.browser.harness import chromium, open_page
+from tests.browser.harness import open_page
 
 WRONG = (
     "def softmax(x, axis=-1):\n    e = np.exp(x - x.max())\n    return e / e.sum(axis=axis, keepdims=True)\n"
@@ -26,13 +26,6 @@ MOST_BYTES = 20e6
 def address(built_site, site_address):
     built_site("pyodide", "try")
     return f"{site_address}/try"
-
-
-@pytest.fixture(scope="module")
-def browser(needs, needs_program):
-    needs("playwright")
-    with chromium(needs_program("chromium", "chromium-browser", "google-chrome")) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
