@@ -205,6 +205,13 @@ def test_the_first_screen_of_the_readme_says_what_was_counted_and_measured(cours
     )
     assert f"| {ours[0]}; with torch {ours[1]} (`nbgrader autograde`: {theirs[0]} and {theirs[1]}) |" in text
     assert f"| {scale['1000 submissions, 2 jobs']['seconds']:.0f} s on 2 cores |" in text
+    page, lite = (
+        json.loads((results / "browser_edition.json").read_text())["medians"][name]
+        for name in ("light page", "JupyterLite")
+    )
+    assert page["requests_elsewhere"] == lite["requests_elsewhere"] == 0
+    told = f"{page['cold_s']:.1f} s, again {page['warm_s']:.1f} s, {page['bytes'] / 1e6:.1f} MB"
+    assert f"| {told}; in JupyterLite {lite['cold_s']:.0f} s, again {lite['warm_s']:.0f} s |" in text
 
 
 def test_links_within_the_readme_lead_to_its_headings_and_pictures_are_small(course):
