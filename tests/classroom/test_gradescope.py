@@ -25,6 +25,7 @@ WRONG = "def dot_product(q, k):\n    return q * k"
 
 def machine(folder: Path, **more: float) -> Path:
     """Gradescope's machine after setup.sh: /autograder, elsewhere."""
+    folder.mkdir(exist_ok=True)
     archive = write_autograder(folder / "autograder.zip", Assignment((NAME,), sandbox="off", **more), SEED)
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(folder / "source")
@@ -89,6 +90,50 @@ def test_what_cannot_be_graded_gets_a_reason_and_no_points(tmp_path, files, told
     else:
         assert all(test["score"] == 0 and test["output"] for test in found["tests"])
         assert len(found["tests"]) > 10
+
+
+def test_two_notebooks_of_one_name_are_refused_and_a_machine_grades_once(hand_in, tmp_path):
+    notebook, root = hand_in("ada", **RIGHT), machine(tmp_path)
+    for folder in ("first", "second"):
+        (root / "submission" / folder).mkdir()
+        shutil.copy(notebook, root / "submission" / folder / f"{NAME}.ipynb")
+    assert "several of the same name" in run(root)["output"]
+    assert "graded already" in run(root)["output"]
+
+
+SPY = """
+def dot_product(q, k):
+    import pathlib
+    seen = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        for name in ("environ", "cmdline"):
+            try:
+                seen.append((process / name).read_bytes())
+            except OSError:
+                pass
+    for place in pathlib.Path({root!r}).rglob("*"):
+        try:
+            seen.append(place.read_bytes()[:100_000]) if place.is_file() else None
+        except OSError:
+            pass
+    pathlib.Path({told!r}).write_text(str(any(({seed!r}).encode() in text for text in seen)) + str(len(seen) > 10))
+    while True:
+        pass
+"""
+
+
+def test_code_that_looks_for_the_seed_and_never_ends_finds_none_and_gets_a_result(hand_in, tmp_path):
+    root = machine(tmp_path / "there", timeout=4.0)
+    told = tmp_path / "told"
+    # Not by its whole: the answer's own text would be found.
+    spy = SPY.format(root=str(root / "source"), told=str(told), seed="SEED").replace(
+        "'SEED'", repr(SEED[:9]) + "+" + repr(SEED[9:])
+    )
+    shutil.copy(hand_in("ada", **{**RIGHT, "dot_product": spy}), root / "submission" / f"{NAME}.ipynb")
+    found = run(root)
+    assert told.read_text(encoding="utf-8") == "FalseTrue"
+    assert found["score"] < TOTAL
+    assert len(found["tests"]) > 10
 
 
 def test_a_grader_that_fails_says_so_to_the_learner(tmp_path):

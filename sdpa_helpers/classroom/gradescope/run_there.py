@@ -6,7 +6,6 @@ grader.log, which only instructors see, and holds neither seed nor expected valu
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -52,13 +51,18 @@ def graded(root: Path) -> dict[str, Any]:
     """What results.json holds.
 
     Raises:
-        NotGraded: nothing was handed in that can be graded.
+        NotGraded: nothing was handed in that can be graded, or the machine has been used before.
     """
     source = root / "source"
     settings = json.loads((source / SETTINGS).read_text(encoding="utf-8"))
     assignment = Assignment(**settings | {"notebooks": tuple(settings["notebooks"])})
-    seed = (source / SEED).read_text(encoding="utf-8").strip()
-    (source / SEED).unlink()  # before anything of the learner's runs; the next hand-in gets a fresh machine
+    try:
+        seed = (source / SEED).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise NotGraded(
+            "This machine has graded already; each hand-in needs a fresh one. Your file is kept: tell your instructor."
+        ) from None
+    (source / SEED).unlink()  # before anything of the learner's runs
     with tempfile.TemporaryDirectory() as temporary:
         folder, out = Path(temporary) / "in", Path(temporary) / "out"
         lay_in(root / "submission", folder / LEARNER, assignment.notebooks)
@@ -66,8 +70,11 @@ def graded(root: Path) -> dict[str, Any]:
         if assignment.mistake_cap is not None:
             options += ["--mistake-cap", str(assignment.mistake_cap)]
         log = root / "results" / LOG
-        _sdpa(log, ["grade", str(folder), "--out", str(out), *options], {"SDPA_SEED": seed})
-        _sdpa(log, ["export", str(out), "--to", "gradescope"], {})
+        # Through a pipe: other processes can read a command line, and an environment.
+        _sdpa(
+            log, ["grade", str(folder), "--out", str(out), "--seed-file", "/dev/stdin", *options], f"{seed}\n"
+        )
+        _sdpa(log, ["export", str(out), "--to", "gradescope"])
         path = out / "export" / "gradescope" / LEARNER / "results.json"
         if not path.is_file():
             raise NotGraded("The grader has no result of this file. Your file is kept: tell your instructor.")
@@ -84,6 +91,8 @@ def lay_in(submission: Path, into: Path, notebooks: tuple[str, ...]) -> None:
     if sum(path.stat().st_size for path in files) > MOST_BYTES:
         raise NotGraded(f"Your files are larger than {MOST_BYTES >> 20} MB: hand in the notebook alone.")
     named = {path.stem: path for path in files if path.stem in notebooks}
+    if len(named) < sum(path.stem in notebooks for path in files):
+        raise NotGraded("Hand in one file of each name: there are several of the same name in your folders.")
     if not named and len(files) == 1 and len(notebooks) == 1:
         named = {notebooks[0]: files[0]}
     if not named:
@@ -95,13 +104,14 @@ def lay_in(submission: Path, into: Path, notebooks: tuple[str, ...]) -> None:
         shutil.copyfile(path, into / f"{name}.ipynb")
 
 
-def _sdpa(log: Path, arguments: list[str], more: dict[str, str]) -> None:
+def _sdpa(log: Path, arguments: list[str], told: str = "") -> None:
     with log.open("a", encoding="utf-8") as stream:
         subprocess.run(
             [sys.executable, "-m", "sdpa_helpers", *arguments],
-            env={**os.environ, **more},
+            input=told,
             stdout=stream,
             stderr=subprocess.STDOUT,
+            text=True,
             check=True,
         )
 
