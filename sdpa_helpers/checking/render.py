@@ -16,8 +16,8 @@ from sdpa_helpers.checking.shrink import Small
 from sdpa_helpers.checking.wording import Finding, Seen, shortened
 
 _MARK = {"passed": "✓", "failed": "✗", "forbidden": "⚠", "not-attempted": "○"}
-_OPEN = "Write your answer in the cell above, run it, then check again."
-_OPEN_WITH_CODE = "Change the code in the cell above, run it, then check again."
+OPEN = "Write your answer in the cell above, run it, then check again."
+OPEN_WITH_CODE = "Change the code in the cell above, run it, then check again."
 _BY_YOURSELF = "Write these steps yourself: they are what the exercise is about."
 
 
@@ -181,7 +181,7 @@ def bar(part: float, whole: float, width: int = 10) -> str:
 
 def _what_to_do(result: Result) -> str:
     """While nothing is attempted."""
-    return _OPEN_WITH_CODE if result.exercise.whole else _OPEN
+    return OPEN_WITH_CODE if result.exercise.whole else OPEN
 
 
 def _finding_text(finding: Finding) -> str:

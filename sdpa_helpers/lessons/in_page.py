@@ -15,7 +15,7 @@ from typing import Any
 
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.render import Onward
+from sdpa_helpers.checking.render import OPEN, OPEN_WITH_CODE, Onward
 from sdpa_helpers.lessons import session
 from sdpa_helpers.lessons.notebook_cells import SETUP, Cell, Notebook
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of, sheet_of
@@ -23,6 +23,11 @@ from sdpa_helpers.lessons.registry import LESSONS, exercises_of, sheet_of
 MOST_PRINTED = 20_000
 """Characters of what an answer prints."""
 LINE = "# exercise: {name}\n"
+IN_A_PAGE = {
+    OPEN: "Write your answer in the editor, then press Check again.",
+    OPEN_WITH_CODE: "Change the code in the editor, then press Check again.",
+}
+"""What a card says of cells → what it says where there are none."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
     report = replace(report, helps=replace(report.helps, onward=onward))
     said = ran.printed + printed.getvalue()
     return Verdict(
-        report.html(),
+        _in_a_page(report.html()),
         report.text(),
         report.points,
         report.max_points,
@@ -98,6 +103,12 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
         report.result.mistake,
         said[:MOST_PRINTED],
     )
+
+
+def _in_a_page(card: str) -> str:
+    for of_cells, here in IN_A_PAGE.items():
+        card = card.replace(of_cells, here)
+    return card
 
 
 def _page_after(exercise: Exercise, onward: Onward) -> str:

@@ -61,6 +61,12 @@ def test_what_does_not_run_gets_its_own_line_and_no_points(answer, told):
     assert "sdpa_helpers" not in found["text"]
 
 
+def test_who_has_not_begun_is_told_of_the_editor_not_of_a_cell():
+    found = asked({"softmax": "def softmax(x, axis=-1):\n    return NotImplemented"})
+    assert "Write your answer in the editor" in found["card"]
+    assert "cell above" not in found["card"]
+
+
 def test_what_is_printed_is_cut():
     found = asked(
         {"softmax": f"print('a' * 10_000_000)\nfor _ in range(1000):\n    print('b' * 1000)\n{RIGHT}"}
