@@ -52,6 +52,8 @@ def build_try(into: Path) -> None:
     """Write the pages into a folder; Python itself is expected beside it, in ../pyodide."""
     shutil.rmtree(into, ignore_errors=True)
     shutil.copytree(HERE / "static", into)
+    keeper = into / "keep.js"
+    keeper.write_text(keeper.read_text("utf-8").replace("PYODIDE", _pyodide_version()), encoding="utf-8")
     for part in CODE_MIRROR:
         shutil.copy(npm_folder() / "codemirror" / part, _made(into / "codemirror" / Path(part).name))
     pages = light_pages()
@@ -69,6 +71,11 @@ def build_try(into: Path) -> None:
     for lesson in LESSONS:
         notebook = json.dumps(exercise_notebook(lesson), ensure_ascii=False, indent=1)
         _made(into / "notebooks" / f"{lesson}.ipynb").write_text(notebook + "\n", encoding="utf-8")
+
+
+def _pyodide_version() -> str:
+    """As editions/package.json pins it: another version's files must not be taken from a browser's store."""
+    return json.loads((HERE.parent / "package.json").read_text(encoding="utf-8"))["dependencies"]["pyodide"]
 
 
 def light_pages() -> list[LightPage]:

@@ -135,6 +135,13 @@ def test_what_a_hostile_answer_makes_of_a_card_runs_nothing(page):
     page.reload()  # and the next worker is a new one
 
 
+def test_what_a_browser_keeps_of_python_is_of_one_version(built_site, course):
+    wanted = json.loads((course / "editions/package.json").read_text())["dependencies"]["pyodide"]
+    keeper = (built_site("try") / "try" / "keep.js").read_text(encoding="utf-8")
+    assert f'"sdpa-try-{wanted}"' in keeper
+    assert "PYODIDE" not in keeper
+
+
 def test_every_exercise_has_a_page_and_one_in_words_has_no_check(built_site):
     folder = built_site("try") / "try"
     for name in all_exercises():

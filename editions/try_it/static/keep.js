@@ -1,6 +1,6 @@
-// A service worker: Python's files, whose names or lock file tell their version, are kept after the first visit; pages
-// come from the network where there is one, else as they were.
-const STORE = "sdpa-try-1";
+// A service worker: Python's files are kept after the first visit, wheels by names that hold their version, the runtime in
+// a store of its own version, which the build writes here; pages come from the network where there is one, else as they were.
+const STORE = "sdpa-try-PYODIDE";
 
 const isPython = (url) => url.pathname.includes("/pyodide/") && !url.pathname.endsWith(".json");
 
@@ -23,7 +23,14 @@ async function fromStore(request) {
 }
 
 self.addEventListener("install", () => self.skipWaiting());
-self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+
+async function takeOver() {
+  const old = (await caches.keys()).filter((name) => name.startsWith("sdpa-try-") && name !== STORE);
+  await Promise.all(old.map((name) => caches.delete(name)));
+  await self.clients.claim();
+}
+
+self.addEventListener("activate", (event) => event.waitUntil(takeOver()));
 self.addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   if (event.request.method !== "GET" || url.origin !== self.location.origin) return;
