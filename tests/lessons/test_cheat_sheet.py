@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,21 @@ def test_every_lesson_with_a_card_is_on_it_in_order():
     page = STORED.read_text(encoding="utf-8")
     assert re.findall(r"<h2><i>(\d\d)</i>", page) == with_card
     assert page.count("<svg") == len(with_card)
+
+
+def test_lessons_still_show_their_cards_after_it_was_made():
+    code = """
+import importlib
+from sdpa_helpers.lessons.cheat_sheet import cheat_sheet
+from sdpa_helpers.lessons.registry import LESSONS, folder_of
+cheat_sheet()
+lessons = [importlib.import_module(f"sdpa_helpers.lessons.{folder_of(lesson)}") for lesson in LESSONS]
+print(sum(callable(lesson.cheat_card) for lesson in lessons))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=COURSE, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) == len(LESSONS)
 
 
 def test_it_needs_nothing_beside_itself():
