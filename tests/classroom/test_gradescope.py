@@ -77,6 +77,10 @@ def test_marks_are_those_of_sdpa_grade_to_the_byte_whatever_the_file_is_called(h
         ({}, "Hand in 01_dot_product.ipynb; this was no notebook."),
         ({"a.ipynb": "{}", "b.ipynb": "{}"}, "Hand in 01_dot_product.ipynb; this was a.ipynb, b.ipynb."),
         ({"01_dot_product.ipynb": "no JSON"}, ""),
+        (
+            {"a\n.ipynb": "{}", b"\xff.ipynb".decode(errors="surrogateescape"): "{}"},
+            "Hand in 01_dot_product.ipynb; this was a\\n.ipynb, \\udcff.ipynb.",
+        ),
     ],
 )
 def test_what_cannot_be_graded_gets_a_reason_and_no_points(tmp_path, files, told):

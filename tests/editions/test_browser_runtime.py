@@ -85,6 +85,14 @@ def test_what_was_downloaded_once_is_not_downloaded_again(places, index):
     assert index.asked == ["a==1"]
 
 
+def test_what_is_broken_or_no_address_is_a_place_without_the_file(places, index, tmp_path):
+    index[CARRIER.requirement] = {"carrier-1-py3-none-any.whl": b"no zip"}
+    for mirror in ("no address", "http://127.0.0.1:9/"):
+        nowhere = Places(CARRIER, None, mirror, tmp_path / "cache")
+        with pytest.raises(Unobtainable, match="could not be had"):
+            gather([WANTED], nowhere)
+
+
 def test_a_mirror_is_asked_last_and_believed_no_more(places, index, tmp_path):
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / WANTED.file_name).write_bytes(GOOD)

@@ -97,7 +97,8 @@ def lay_in(submission: Path, into: Path, notebooks: tuple[str, ...]) -> None:
         named = {notebooks[0]: files[0]}
     if not named:
         wanted = " or ".join(f"{name}.ipynb" for name in notebooks)
-        came = ", ".join(path.name for path in files[:5]) or "no notebook"
+        # A name may hold bytes that are no text, and line ends.
+        came = ", ".join(ascii(path.name)[1:-1] for path in files[:5]) or "no notebook"
         raise NotGraded(f"Hand in {wanted}; this was {came}.")
     into.mkdir(parents=True)
     for name, path in named.items():
