@@ -2,8 +2,9 @@
 
 Steps that make the inputs simpler are tried one after another, and a step is taken when the exercise still accepts the
 inputs (the reference returns something finite, and every other right answer agrees with it) and the answer is still
-wrong in the same way. The learner's function is called often here, so what it prints is dropped, and the number of
-calls is bounded.
+wrong in the same way. The learner's function is called often here, so what it prints is dropped, and the search is
+bounded by what can be counted: the calls, and the numbers in their inputs. So the example is the same on a machine that
+is slow or busy. Time decides one thing only, whether there is an example at all.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import inspect
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -34,11 +35,11 @@ from sdpa_helpers.checking.simpler import (
 )
 
 MAX_CALLS = 200
-"""Calls of the learner's function; what bounds the search, and makes its result the same each time."""
-MAX_SECONDS = 0.15
-"""The emergency brake, should those calls be slow."""
-SLOW_SECONDS = 0.005
-"""A function that takes longer for one call is not called again and again."""
+"""Calls of the learner's function; with `MAX_NUMBERS` what bounds the search, and makes it end the same each time."""
+MAX_NUMBERS = 100_000
+"""In the inputs of all those calls together."""
+PATIENCE = 10.0
+"""Seconds; the longest search that is known takes 0.1. Who takes so long gets no example, rather than another one."""
 FEW_NUMBERS = 8
 """So many are read at a glance: below it an axis of length 2 stays."""
 READABLE_NUMBERS = 40
@@ -67,14 +68,16 @@ Call = Callable[[Callable, Inputs], Answer]
 def example_of(result: Result, function: Callable, call: Call = observe) -> Small | None:
     """One readable example for a checked answer: of the first mistake that was named, else of the first fault.
 
-    None where nothing failed, or where a sentence says it all: a missing `return`, an error in every case. None in an
-    edition without answers: nothing says there what is expected for other inputs.
+    None where nothing failed, or where a sentence says it all: a missing `return`, an error in every case. None where
+    a call had to be stopped, in the check or here. None in an edition without answers: nothing says there what is
+    expected for other inputs.
     """
     exercise = result.exercise
     if (
         exercise.sealed
         or exercise.is_made
         or all(case.verdict.fault == "raised-error" for case in result.cases)
+        or any(case.verdict.fault == "timeout" for case in result.cases)
     ):
         return None
     seen = [mistake for mistake in result.mistakes if mistake.name not in _SAID]
@@ -86,15 +89,8 @@ def example_of(result: Result, function: Callable, call: Call = observe) -> Smal
         (t for t in truths(exercise, PUBLIC_SEED) if t.case.name in failed), key=lambda t: len(t.packed)
     )
     same_way = _gives_the_same(_functions(exercise, seen[0].name if seen else ""))
-    ends = time.perf_counter() + MAX_SECONDS
-    with _silence():
-        for truth in tried:
-            search = _Search(exercise, function, truth, same_way, call, ends)
-            if search.fault:
-                return search.smallest()
-            if time.perf_counter() > ends:
-                break
-    return None
+    ends = time.monotonic() + PATIENCE
+    return _first_example(_Search(exercise, function, truth, same_way, call, ends) for truth in tried)
 
 
 _SAID = ("changes-its-input", "differs-each-call", "too-much-memory", "returned-nothing")
@@ -131,9 +127,21 @@ def smallest_failure(
     None where it does not fail, or in nothing but the kind of thing it returns, or where nothing readable was found.
     `same_way`: asked besides, e.g. whether a known mistake gives the same. The prompt's own examples come first.
     """
+    ends = time.monotonic() + PATIENCE
+    return _first_example([_Search(exercise, function, truth, same_way, call, ends)])
+
+
+def _first_example(searches: "Iterable[_Search]") -> Small | None:
+    """What the first search finds whose case fails."""
     with _silence():
-        search = _Search(exercise, function, truth, same_way, call)
-        return search.smallest() if search.fault else None
+        try:
+            return next((search.smallest() for search in searches if search.begin()), None)
+        except _TookTooLong:
+            return None
+
+
+class _TookTooLong(Exception):
+    """The answer runs over here: whatever was found so far depends on the machine."""
 
 
 @contextlib.contextmanager
@@ -152,40 +160,33 @@ def _silence() -> Iterator[None]:
 
 @dataclass
 class _Search:
-    """One search, which begins with the case itself; counts the calls."""
+    """One search, which begins with the case itself; counts the calls and the numbers in them."""
 
     exercise: Exercise
     function: Callable
     truth: Truth
     same_way: SameWay
     call: Call
-    ends: float = field(default_factory=lambda: time.perf_counter() + MAX_SECONDS)
+    ends: float
     calls: int = 0
-    slowest: float = 0.0
+    numbers: int = 0
     start: Small = field(init=False)
     """The case itself."""
     fault: tuple[str, ...] = field(init=False)
     """How the answer fails there; () where it does not, or in nothing but the kind of thing it returns."""
 
-    def __post_init__(self) -> None:
+    def begin(self) -> bool:
+        """Try the case itself: whether the answer fails there."""
         self.start = Small(self.truth.inputs, self.truth.expected, self._call(self.truth.inputs))
         self.fault = self._fault_of(self.start)
+        return bool(self.fault)
 
     def smallest(self) -> Small | None:
         """The smallest example found; None where it has more numbers than a person reads."""
-        small = self._smallest()
-        return small if numbers_in(small.inputs) <= READABLE_NUMBERS else None
-
-    def _smallest(self) -> Small:
-        start = self.start
-        if self.slowest > SLOW_SECONDS:  # the first call of all may have imported something
-            self.slowest = 0.0
-            self._call(self.truth.inputs)
-        if self.slowest > SLOW_SECONDS:
-            return start
-        if not self.same_way(start.inputs, start.answer):
+        if not self.same_way(self.start.inputs, self.start.answer):
             self.same_way = lambda inputs, answer: True  # a product of two mistakes: neither alone gives this
-        return self._an_example_of_the_prompt() or self._shrunk(start)
+        small = self._an_example_of_the_prompt() or self._shrunk(self.start)
+        return small if numbers_in(small.inputs) <= READABLE_NUMBERS else None
 
     def _an_example_of_the_prompt(self) -> Small | None:
         every = (example.inputs_for(self.exercise.reference) for example in self.exercise.examples)
@@ -220,7 +221,7 @@ class _Search:
 
     def _fails(self, inputs: Inputs) -> Small | None:
         """The example that these inputs make, if they are inputs of the exercise and it fails in the same way."""
-        if self.calls >= MAX_CALLS or time.perf_counter() > self.ends:
+        if self.calls >= MAX_CALLS or self.numbers >= MAX_NUMBERS:
             return None
         packed = pack_inputs(inputs)
         expected = observe(self.exercise.reference, unpack_inputs(packed))
@@ -234,9 +235,10 @@ class _Search:
 
     def _call(self, inputs: Inputs) -> Answer:
         self.calls += 1
-        fresh, start = unpack_inputs(pack_inputs(inputs)), time.perf_counter()
-        answer = self.call(self.function, fresh)
-        self.slowest = max(self.slowest, time.perf_counter() - start)
+        self.numbers += numbers_in(inputs)
+        answer = self.call(self.function, unpack_inputs(pack_inputs(inputs)))
+        if answer.kind == "stopped" or time.monotonic() > self.ends:
+            raise _TookTooLong
         return answer
 
     def _fault_of(self, small: Small) -> tuple[str, ...]:

@@ -69,10 +69,10 @@ def observe_within(
         result.end = error
     if result.answer is not None:
         return result.answer
-    took = time.monotonic() - started
     if result.end is None:  # the call was over before anything could be kept: it cannot happen twice
-        return Answer("stopped", message=_after(took))
-    message = _after(took) if isinstance(result.end, Stopped) else f"by you, {_after(took)}"
+        return Answer("stopped", message=_after(seconds))
+    by_you = isinstance(result.end, KeyboardInterrupt)
+    message = f"by you, {_after(time.monotonic() - started)}" if by_you else _after(seconds)
     return Answer("stopped", message=message, line=_line_in(result.end, function))
 
 

@@ -217,8 +217,8 @@ def _example(result: Result, function: Callable, forbidden: tuple[str, ...]) -> 
     return example_of(result, function, functools.partial(observe_within, seconds=EXAMPLE_SECONDS))
 
 
-EXAMPLE_SECONDS = 0.1
-"""What one call in the search for an example may take."""
+EXAMPLE_SECONDS = 2.0
+"""What one call in the search for an example may take. It ends calls that never would; the longest other takes 0.01."""
 
 
 def _try_out(exercise: Exercise, function: Callable) -> Result:

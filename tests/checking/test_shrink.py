@@ -1,25 +1,27 @@
 """From a failing case to an example that a person can check by hand."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.checking import shrink, time_limit
+from sdpa_helpers.checking.diagnose import assess, try_out
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
 from sdpa_helpers.checking.judge import judge, truths
 from sdpa_helpers.checking.observe import Answer, observe
 from sdpa_helpers.checking.shrink import (
     MAX_CALLS,
-    READABLE_NUMBERS,
-    SLOW_SECONDS,
+    MAX_NUMBERS,
+    PATIENCE,
     Small,
     example_of,
     smallest_failure,
 )
 from sdpa_helpers.checking.simpler import numbers_in
+from sdpa_helpers.lessons import session
+from sdpa_helpers.lessons.registry import find
 
 
 def exercise(reference: Callable, make: Callable, *, also_right=(), wrong=(), examples=()) -> Exercise:
@@ -210,19 +212,67 @@ def test_the_callers_arrays_are_not_touched():
     assert not any(np.shares_memory(small.inputs[0], x) for x, _ in kept)
 
 
-def test_a_slow_function_is_not_called_again_and_again():
+class Clock:
+    """A clock on which so many seconds go by between two looks, whatever really happens."""
+
+    def __init__(self, seconds: float) -> None:
+        self.now, self.seconds, self.looks = 0.0, seconds, 0
+
+    def monotonic(self) -> float:
+        self.looks += 1
+        self.now += self.seconds
+        return self.now
+
+    perf_counter = time = process_time = thread_time = monotonic
+
+
+CRAWLS, RACES = 0.0, PATIENCE / MAX_CALLS / 2
+"""A machine on which nothing takes any time, and one on which every call of the longest search takes 25 ms."""
+
+
+@pytest.mark.parametrize("seconds", [CRAWLS, RACES], ids=["crawls", "races"])
+@pytest.mark.parametrize("name", ["fair_comparison", "paired_interval", "entropy", "multi_head_attention"])
+def test_a_card_shows_the_same_on_a_machine_of_any_speed(name, seconds, monkeypatch):
+    asked = find(name)
+    monkeypatch.setattr(session, "this_notebook", lambda: None)
+    before = [session.report_on(asked, wrong.function, None).text() for wrong in asked.wrong[:3]]
+    assert any("For example" in text for text in before)
+    clock = Clock(seconds)
+    for module in (shrink, time_limit):
+        monkeypatch.setattr(module, "time", clock)
+    assert [session.report_on(asked, wrong.function, None).text() for wrong in asked.wrong[:3]] == before
+    assert clock.looks
+
+
+def test_who_takes_too_long_gets_no_example_rather_than_another_one(monkeypatch):
+    asked = exercise(lambda x: x, lambda rng: (rng.normal(size=3),))
     calls = []
+    monkeypatch.setattr(shrink, "time", Clock(PATIENCE / 2))
+    found = smallest_failure(asked, lambda x: calls.append(x) or 2 * x, truths(asked, "public")[0])
+    assert found is None
+    assert len(calls) <= 3
 
-    def slow(function, inputs):
-        calls.append(inputs)
-        time.sleep(2 * SLOW_SECONDS)
-        return observe(function, inputs)
 
-    few = exercise(lambda x: x, lambda rng: (rng.normal(size=3),))
-    assert len(smallest(few, lambda x: 2 * x, call=slow).inputs[0]) == 3
-    assert len(calls) == 2
-    many = exercise(lambda x: x, lambda rng: (rng.normal(size=READABLE_NUMBERS + 1),))
-    assert smallest_failure(many, lambda x: 2 * x, truths(many, "public")[0], call=slow) is None
+def test_large_inputs_are_tried_less_often():
+    sizes = []
+
+    def counted(x):
+        sizes.append(x.size)
+        return x if x.size > 3900 else x + 1
+
+    asked = exercise(lambda x: x + 1, lambda rng: (rng.normal(size=(80, 50)),))
+    assert smallest_failure(asked, counted, truths(asked, "public")[0]) is None
+    assert sum(sizes[:-1]) < MAX_NUMBERS <= sum(sizes)
+    assert len(sizes) < MAX_CALLS
+
+
+def test_an_answer_that_had_to_be_stopped_in_the_check_gets_no_example():
+    asked = exercise(lambda x: x + 0.0, lambda rng: (rng.normal(size=3),))
+    asked = replace(asked, cases=(*asked.cases, Case("more", lambda rng: (rng.normal(size=4),))))
+    stopped = Answer("stopped", message="after 8 s")
+    answers = [observe(lambda x: 2 * x, truths(asked, "public")[0].inputs), stopped]
+    result = assess(asked, answers, "public")
+    assert example_of(result, lambda x: 2 * x) is None
 
 
 def test_a_right_answer_has_no_failure():
@@ -230,14 +280,13 @@ def test_a_right_answer_has_no_failure():
     assert smallest_failure(asked, scores, truths(asked, "public")[0]) is None
 
 
-def test_a_call_that_had_to_be_stopped_is_no_example():
+def test_where_a_call_had_to_be_stopped_there_is_no_example():
     def stops(function, inputs):
         answer = observe(function, inputs)
         return answer if len(inputs[0]) > 2 else Answer("stopped", message="after 1 s")
 
     asked = exercise(lambda x: x, lambda rng: (rng.normal(size=5),))
-    small = smallest(asked, lambda x: 2 * x, call=stops)
-    assert len(small.inputs[0]) == 3
+    assert smallest_failure(asked, lambda x: 2 * x, truths(asked, "public")[0], call=stops) is None
 
 
 # ---- for a whole result ------------------------------------------------------------------------------------
