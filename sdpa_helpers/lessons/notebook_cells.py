@@ -10,7 +10,6 @@ import json
 import os
 import symtable
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -31,10 +30,18 @@ SETUP = "import numpy as np\n\nfrom sdpa_helpers import check, hint, ladder, pro
 MAX_CELLS = 500
 """How far back it is read."""
 MAX_FILE_BYTES = 8 << 20
-CLOCKS_DIFFER = 1.0
-"""Seconds by which a file system's clock may be ahead of ours."""
 
-_ran_at: dict[int, float] = {}
+
+@dataclass(frozen=True)
+class Saved:
+    """An answer cell as it stands in the notebook's file."""
+
+    source: str = ""
+    number: int | None = None
+    """Of its last run, as the file has it; None for a cell that was running, or never did."""
+
+
+_stood: dict[int, dict[str, Saved]] = {}  # number of a run -> its answers as the file had them when it began
 
 
 @dataclass(frozen=True)
@@ -135,15 +142,22 @@ def this_notebook() -> Notebook | None:
 
 
 def watch() -> None:
-    """Note from now on when each cell was run: what was saved later may be newer."""
+    """Note from now on what the notebook's file has of an answer when that is run: what changes later may be newer."""
     notebook = this_notebook()
-    if notebook is not None and not _ran_at:
-        _ran_at[0] = time.time()
-        notebook.shell.events.register("pre_run_cell", lambda info: _note(notebook.shell))
+    if notebook is not None and not getattr(notebook.shell, _WATCHED, False):
+        setattr(notebook.shell, _WATCHED, True)
+        notebook.shell.events.register("pre_run_cell", lambda info: _note(notebook, info.raw_cell))
 
 
-def _note(shell: Any) -> None:
-    _ran_at[shell.execution_count] = time.time()
+_WATCHED = "_sdpa_notes_what_stood"
+
+
+def _note(notebook: Notebook, source: str) -> None:
+    if names := answers_in(source or ""):
+        number = len(
+            notebook.shell.history_manager.input_hist_raw
+        )  # versions differ in when they count a run
+        _stood[number] = {name: _saved_answer(notebook, name) for name in names}
 
 
 # ---- is this what the learner sees? -----------------------------------------------------------------------
@@ -160,8 +174,8 @@ def out_of_date(notebook: Notebook, name: str, cell: Cell) -> str:
             f"Your newest cell {line}, In [{newest.number}], {what}: this is the verdict on the older version "
             f"from In [{cell.number}], and its points."
         )
-    saved = _saved_answer(notebook, name, later_than=_ran_at.get(cell.number))
-    if saved and cell.answers and saved.strip() != cell.source.strip():
+    saved = _saved_answer(notebook, name)
+    if _is_newer(saved, _stood.get(cell.number, {}).get(name), cell):
         return (
             f"The cell {line} was changed and not run again: this is the verdict on what ran as In [{cell.number}], "
             "and its points."
@@ -169,22 +183,37 @@ def out_of_date(notebook: Notebook, name: str, cell: Cell) -> str:
     return ""
 
 
-def _saved_answer(notebook: Notebook, name: str, later_than: float | None) -> str:
-    """The answer in the notebook's file, if that was saved after a moment; else ""."""
+def _is_newer(saved: Saved, stood: Saved | None, ran: Cell) -> bool:
+    """Whether what the file has of an answer was changed after it ran.
+
+    When it was saved says nothing: a save that began before the run may end after it. But such a file does not know of
+    the run yet; one that has the run's number and another text is newer, unless it had both when the run began, from an
+    earlier kernel.
+    """
+    return (
+        stood is not None
+        and saved != stood
+        and saved.number == ran.number
+        and saved.source.strip() != ran.source.strip()
+    )
+
+
+def _saved_answer(notebook: Notebook, name: str) -> Saved:
+    """The answer in the notebook's file; an empty one where there is none."""
     path = notebook.file
-    file = Path(path)
     try:
-        about = file.stat()
-        if not path or later_than is None or about.st_mtime < later_than + CLOCKS_DIFFER:
-            return ""
-        if about.st_size > MAX_FILE_BYTES:
-            return ""
-        cells = json.loads(file.read_bytes())["cells"]
-        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return ""
-    found = [source for source in sources if name in answers_in(source)]
-    return ([source for source in found if not is_untouched(source)] or found or [""])[-1]
+        if not path or Path(path).stat().st_size > MAX_FILE_BYTES:
+            return Saved()
+        cells = json.loads(Path(path).read_bytes())["cells"]
+        every = [_as_saved(cell) for cell in cells if cell["cell_type"] == "code"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return Saved()
+    found = [saved for saved in every if name in answers_in(saved.source)]
+    return ([saved for saved in found if not is_untouched(saved.source)] or found or [Saved()])[-1]
+
+
+def _as_saved(cell: Any) -> Saved:
+    return Saved("".join(cell["source"]), cell.get("execution_count"))
 
 
 # ---- what does it need that a grader does not have? -------------------------------------------------------

@@ -26,7 +26,7 @@ def come_to(cells: list[str]) -> dict:
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance()
     shell.history_manager.enabled = False
-    notebook_cells._ran_at.clear()
+    notebook_cells._stood.clear()
     notebook_cells.watch()
     (saved.home() / "progress.json").unlink(missing_ok=True)
     screen = io.StringIO()

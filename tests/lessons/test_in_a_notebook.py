@@ -13,16 +13,16 @@ from sdpa_helpers.lessons.registry import find
 LINE = "# exercise: dot_product\n"
 RIGHT = LINE + "def dot_product(q, k):\n    return (q * k).sum()"
 WRONG = LINE + "def dot_product(q, k):\n    return q * k"
-SAVE = """import json, os, pathlib, time
+SAVE = """import json, os, pathlib
 os.environ["JPY_SESSION_NAME"] = str(pathlib.Path({folder!r}) / {file!r})
-cells = [{{"cell_type": "code", "source": {source!r}}}]
+cells = [{{"cell_type": "code", "source": {source!r}, "execution_count": {number}}}]
 pathlib.Path(os.environ["JPY_SESSION_NAME"]).write_text(json.dumps({{"cells": cells}}))
-os.utime(os.environ["JPY_SESSION_NAME"], (time.time() + {seconds},) * 2)"""
+os.utime(os.environ["JPY_SESSION_NAME"], (4e9,) * 2)"""
 
 
-def saved_as(source: str, folder: str, file: str, seconds: int = 10) -> str:
-    """A cell that saves the notebook, some seconds from now."""
-    return SAVE.format(source=source, folder=folder, file=file, seconds=seconds)
+def saved_as(source: str, folder: str, file: str, number: int | None) -> str:
+    """A cell that saves the notebook, with an answer cell that has this number. The file's time tells nothing."""
+    return SAVE.format(source=source, folder=folder, file=file, number=number)
 
 
 @pytest.fixture(scope="module")
@@ -60,12 +60,16 @@ def told(tmp_path_factory):
         "syntax error": [RIGHT, WRONG.replace("q * k", "(q * k"), "check(dot_product)"],
         "stopped before": [RIGHT, LINE + "1 / 0\n" + WRONG, "check(dot_product)"],
         "run again": [WRONG, RIGHT, RIGHT, "check(dot_product)"],
-        "not run": [RIGHT, saved_as(WRONG, str(home), "a.ipynb"), "check(dot_product)"],
-        "saved as run": [WRONG, RIGHT, saved_as(RIGHT + "\n", str(home), "b.ipynb"), "check(dot_product)"],
-        "saved before": [saved_as(WRONG, str(home), "c.ipynb", 0), RIGHT, "check(dot_product)"],
-        "no notebook": [RIGHT, saved_as(WRONG, str(home), "d.ipynb"),
-                        "p = pathlib.Path(os.environ['JPY_SESSION_NAME'])\np.write_text('{')\n"
-                        "os.utime(p, (time.time() + 10,) * 2)", "check(dot_product)"],
+        "not run": [RIGHT, saved_as(WRONG, str(home), "a.ipynb", 2), "check(dot_product)"],
+        "not run, though it ran once": [WRONG, RIGHT, saved_as(WRONG, str(home), "g.ipynb", 3),
+                                        "check(dot_product)"],
+        "saved as run": [WRONG, RIGHT, saved_as(RIGHT + "\n", str(home), "b.ipynb", 3), "check(dot_product)"],
+        "saved before": [saved_as(WRONG, str(home), "c.ipynb", 3), RIGHT, "check(dot_product)"],
+        "a save that ends late": [WRONG, RIGHT, saved_as(WRONG, str(home), "e.ipynb", 2), "check(dot_product)"],
+        "a save of what was half written": [RIGHT, saved_as(WRONG, str(home), "f.ipynb", None),
+                                            "check(dot_product)"],
+        "no notebook": [RIGHT, saved_as(WRONG, str(home), "d.ipynb", 2),
+                        "pathlib.Path(os.environ['JPY_SESSION_NAME']).write_text('{')", "check(dot_product)"],
         "helper": [helper, uses_helper, "check(dot_product)"],
         "helper of a helper": [
             "import operator\nSTART = 0",
@@ -170,6 +174,10 @@ def test_what_a_learner_can_put_right_is_said_without_our_files(told, scenario, 
         ("syntax error", "Your newest cell {}, In [3], has a SyntaxError in line 3: this is the verdict on"),
         ("stopped before", "Your newest cell {}, In [3], did not define `dot_product`: this is the"),
         ("not run", "The cell {} was changed and not run again: this is the verdict on what ran as In [2]"),
+        (
+            "not run, though it ran once",
+            "The cell {} was changed and not run again: this is the verdict on what",
+        ),
     ],
 )
 def test_an_older_version_is_not_shown_as_the_newest(told, scenario, says):
@@ -179,7 +187,13 @@ def test_an_older_version_is_not_shown_as_the_newest(told, scenario, says):
     assert report["points"] == report["max_points"]  # those of what ran
 
 
-@pytest.mark.parametrize("scenario", ["run again", "saved as run", "saved before", "no notebook"])
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        *("run again", "saved as run", "saved before", "no notebook"),
+        *("a save that ends late", "a save of what was half written"),
+    ],
+)
 def test_the_newest_version_is_shown_without_a_word(told, scenario):
     assert told[scenario]["text"].startswith("dot_product: all cases passed")
 
