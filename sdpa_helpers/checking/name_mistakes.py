@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from sdpa_helpers.checking.another_order import IN_ANOTHER_ORDER, in_another_order
+from sdpa_helpers.checking.by_luck import numbers_of
 from sdpa_helpers.checking.clues import Clue
 from sdpa_helpers.checking.conduct import Mistake, Tried, by_conduct
 from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_in
@@ -137,7 +138,11 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
     for candidate in _candidates(exercise, failed):
         if _holds(candidate, order) and _believed(candidate, failed, exercise, found):
             return _told(exercise, candidate, failed, found)
-    return _side_by_side(exercise, order, failed, found) or _last(exercise, asked, failed, found)
+    return (
+        _side_by_side(exercise, order, failed, found)
+        or _constant(exercise, order, failed, found)
+        or _last(exercise, asked, failed, found)
+    )
 
 
 def _last(
@@ -309,6 +314,33 @@ def _side_by_side(
                 _mistake(exercise, other[0], rest, found),
             )
     return ()
+
+
+def _constant(
+    exercise: Exercise, asked: list[Tried], failed: list[Tried], found: tuple[Clue, ...]
+) -> tuple[Mistake, ...]:
+    """The one mistake of the list that gives the number which comes back wherever the answer fails.
+
+    Elsewhere the answer may be right in a way of its own: what it does there is not what fails.
+    """
+    numbers = numbers_of(failed[0])
+    if len(numbers) != 1 or any(numbers_of(t) != numbers for t in failed):
+        return ()
+    same = [t for t in asked if numbers_of(t) == numbers]
+    singles = (_Candidate((wrong.name,), wrong.function, FORMS[0]) for wrong in exercise.wrong)
+    explains = [candidate.names[0] for candidate in singles if _holds(candidate, same)]
+    enough = sum(map(_differing, failed)) >= MANY_DIFFER
+    return (_mistake(exercise, explains[0], failed, found),) if len(explains) == 1 and enough else ()
+
+
+MANY_DIFFER = 8
+"""So many entries of one number that are not the right ones: more than an answer gets by chance."""
+
+
+def _differing(t: Tried) -> int:
+    values, expected = t.answer.array if t.answer else None, t.truth.expected.array
+    alike = values is not None and expected is not None and values.shape == expected.shape
+    return int((values != expected).sum()) if alike else 0
 
 
 def _right_by(candidate: _Candidate, t: Tried) -> bool:

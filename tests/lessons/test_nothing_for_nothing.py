@@ -127,3 +127,31 @@ def test_what_is_right_nearly_everywhere_keeps_its_points():
     for wrong in range(len(known)):
         answers = [observe(lambda *_: 7, ()) if n == wrong else a for n, a in enumerate(right)]
         assert share(exercise, known, answers) >= 1 - 2 / len(known)
+
+
+def causal_without_a_cache_only(n_new, n_cached):
+    if n_cached == 0:
+        return np.tri(n_new, dtype=bool)
+    return np.ones((n_new, n_cached + n_new), dtype=bool)
+
+
+def test_a_mask_that_is_true_throughout_on_purpose_is_no_luck():
+    """One new token sees everything; with several the mistake has a name, which is not luck either."""
+    result = try_out(find("causal_mask_with_cache"), causal_without_a_cache_only)
+    assert [mistake.name for mistake in result.mistakes] == ["new-tokens-see-each-other"]
+    failed = {case.verdict.case for case in result.cases if not case.verdict.passed}
+    assert failed == set(result.mistakes[0].cases)
+    assert not failed & {"one new token", "no cache yet"}
+    assert all(case.verdict.fault != BY_LUCK for case in result.cases)
+
+
+def test_a_number_that_is_right_in_other_ways_elsewhere_is_named_only_on_evidence():
+    """True throughout where it fails, but in a place where no listed mistake says so: two entries prove nothing."""
+
+    def only_the_example(n_new, n_cached):
+        right = np.tri(n_new, n_cached + n_new, k=n_cached, dtype=bool)
+        return right | ((n_new, n_cached) == (2, 3))
+
+    result = try_out(find("causal_mask_with_cache"), only_the_example)
+    assert result.mistakes == ()
+    assert result.points > 0
