@@ -11,12 +11,12 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, Misses, WrongAnswer, criterion
 from sdpa_helpers.checking.judge import difference
+from sdpa_helpers.checking.made_value import MOST_AXES
 from sdpa_helpers.checking.observe import Answer, call
 from sdpa_helpers.checking.prompt import source_called, written
 
 MOST_NUMBERS = 100
 """In an input, all arguments together: a bug shows on small ones, and whatever came is then quick to try."""
-MOST_AXES = 4
 
 Kind = Literal["numbers", "mask", "axis", "count", "flag"]
 """What an argument is: an array of numbers, an array of True and False, a whole number, one from 1 on, True or False.
@@ -93,6 +93,12 @@ class Hunt:
                 "arguments, which shapes, which numbers?",
             ),
             WrongAnswer(
+                "too-large",
+                lambda: (line, (np.ones(MOST_NUMBERS + 1), *shows[1:])),
+                f"Your input is too large: at most {MOST_NUMBERS} numbers, all arguments together. What shows on many "
+                "shows on a few as well, and those you can follow by hand.",
+            ),
+            WrongAnswer(
                 "no-line-and-input",
                 lambda: line,
                 "Return two things: the number of a line, and a tuple with the arguments of one call, as in "
@@ -139,8 +145,8 @@ class Hunt:
             many = f"{required} or {len(self.kinds)}" if required < len(self.kinds) else f"{required}"
             raise Misses("not-an-input", f"the function takes {many} arguments; here are {len(given)}")
         inputs = tuple(_argument(kind, part) for kind, part in zip(self.kinds, given, strict=False))
-        if sum(np.size(part) for part in inputs) > MOST_NUMBERS:
-            raise Misses("not-an-input", f"a small input is enough: at most {MOST_NUMBERS} numbers")
+        if (numbers := sum(np.size(part) for part in inputs)) > MOST_NUMBERS:
+            raise Misses("too-large", f"at most {MOST_NUMBERS} numbers are allowed; your input has {numbers}")
         return inputs
 
 
@@ -193,8 +199,8 @@ def _argument(kind: Kind, part: Any) -> Any:
             raise Misses("not-an-input", "the mask has to hold True and False")
     elif array.dtype.kind not in "fiu":
         raise Misses("not-an-input", "an argument has to be an array of numbers")
-    if array.ndim > MOST_AXES or max(array.shape, default=0) > MOST_NUMBERS or array.size == 0:
-        raise Misses("not-an-input", f"an array has 1 to {MOST_NUMBERS} numbers and at most {MOST_AXES} axes")
+    if array.ndim > MOST_AXES or array.size == 0:
+        raise Misses("not-an-input", f"an array has at least one number and at most {MOST_AXES} axes")
     return array if kind == "mask" else array.astype(float)
 
 

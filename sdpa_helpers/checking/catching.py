@@ -101,12 +101,14 @@ class Hunt:
         if not isinstance(case, list | tuple) or len(case) != 2:
             raise Misses("no-test-cases", f"your test case {number} is no pair `(inputs, expected)`")
         inputs, expected = case
+        no_tuple = f"the inputs of your test case {number} are no tuple; one argument alone is written `(x,)`"
         if not isinstance(inputs, tuple | list):
-            said = f"the inputs of your test case {number} are no tuple; one argument alone is written `(x,)`"
-            raise Misses("no-test-cases", said)
+            raise Misses("no-test-cases", no_tuple)
         try:
             inputs = self.promised(tuple(inputs))
         except (ValueError, TypeError) as error:
+            if isinstance(inputs, list) and self._is_promised((inputs,)):  # `([0, 1])` is `[0, 1]`
+                raise Misses("no-test-cases", no_tuple) from None
             said = f"`{self.of.name}` is not asked about the inputs of your test case {number}"
             raise Misses("outside-the-promise", said, str(error)) from None
         right = self.test(inputs).right
@@ -119,6 +121,13 @@ class Hunt:
             said = f"your test case {number} expects something else than a right `{self.of.name}` gives"
             raise Misses("expects-another-value", said, where_apart(self.of.name, right, given))
         return inputs, expected
+
+    def _is_promised(self, inputs: Inputs) -> bool:
+        try:
+            self.promised(inputs)
+        except (ValueError, TypeError):
+            return False
+        return True
 
     def caught(self, cases: list[TestCase]) -> np.ndarray:
         """For each test case (a row) which of the known wrong answers it catches."""

@@ -11,8 +11,10 @@ import numpy as np
 
 from sdpa_helpers.checking.packed_array import DTYPES, pack_array, unpack_array
 
-MAX_DEPTH = 6
-"""Lists and tuples within each other: the cases, a case, its inputs, and an array of three axes written as lists."""
+MOST_AXES = 4
+"""Of an array that a prompt asks for; it may be written as lists."""
+MAX_DEPTH = 3 + MOST_AXES
+"""Lists and tuples within each other: the cases, a case, its inputs, and an array written as lists."""
 MAX_PARTS = 20_000
 """Numbers, texts, lists and tuples, all together."""
 MAX_LETTERS = 50_000

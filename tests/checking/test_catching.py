@@ -5,11 +5,13 @@ import pytest
 
 from sdpa_helpers.checking.alike import same, where_apart
 from sdpa_helpers.checking.catching import BlindSpot, Hunt, usual_mistakes
+from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, Misses, WrongAnswer
-from sdpa_helpers.checking.observe import describe
+from sdpa_helpers.checking.judge import judge, truths
+from sdpa_helpers.checking.observe import describe, describe_made
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.small_inputs import finite, floats, number, so_many, truth_values, whole
-from sdpa_helpers.lessons.registry import all_exercises
+from sdpa_helpers.lessons.registry import all_exercises, find
 
 HUNTS = [e for e in all_exercises().values() if e.name.startswith("test_cases_for_")]
 
@@ -110,7 +112,9 @@ def test_who_is_left_is_named_with_what_each_case_catches():
         ([], "no-test-cases", "not a list of pairs"),
         ("text", "no-test-cases", "not a list of pairs"),
         ([1], "no-test-cases", "test case 1 is no pair"),
-        ([*GOOD, ([0.0], 1)], "outside-the-promise", "your test case 2"),
+        ([*GOOD, ([0.0, 1.0, 2.0], [1], 3)], "no-test-cases", "test case 2 is no pair"),
+        ([*GOOD, ([], 1)], "outside-the-promise", "your test case 2"),
+        ([*GOOD, (([0.0, 1.0]), 0.5)], "no-test-cases", "one argument alone is written `(x,)`"),  # no comma
         ([*GOOD, (np.zeros(3), 1)], "no-test-cases", "one argument alone is written `(x,)`"),
         (GOOD * 4, "too-many-cases", "at most 3 test cases are allowed"),
         ([*GOOD, (([0, 1],), 0.4)], "expects-another-value", "your test case 2 expects something else"),
@@ -181,6 +185,36 @@ def test_the_model_answer_catches_all_and_needs_no_more_than_is_allowed(exercise
     assert len(cases) <= hunt.most
     listed = {wrong.name for wrong in exercise.wrong}
     assert {spot.name for spot in hunt.blind} | {w.name for w in usual_mistakes(list, ())} <= listed
+
+
+def as_lists(part):
+    return part.tolist() if isinstance(part, np.ndarray) else part
+
+
+@pytest.mark.parametrize("exercise", HUNTS, ids=lambda e: e.name)
+def test_every_array_that_a_prompt_allows_may_be_written_as_lists(exercise):
+    """As many axes as an input may have, in both places: nothing is nested too deep for what carries it."""
+    hunt = exercise.cases[0].accepts.__self__
+    inputs = hunt.promised(exercise.reference()[0][0])
+    while True:
+        wider = tuple(x[None] if isinstance(x, np.ndarray) else x for x in inputs)
+        try:
+            inputs = hunt.promised(tuple(map(as_lists, wider)))
+        except ValueError:
+            break
+        if not any(isinstance(x, np.ndarray) for x in inputs):
+            break
+    expected = as_lists(np.asarray(hunt.of.reference(*inputs)))
+    cases = [(list(map(as_lists, inputs)), expected)]
+    came = describe_made(cases)
+    assert came.kind == "made", came
+    assert judge(exercise, truths(exercise, "public")[0], came).passed
+
+
+def test_the_comma_that_is_missing_most_often_is_told():
+    result = try_out(find("test_cases_for_softmax"), lambda: [([0, 0], [1 / 2, 1 / 2])])
+    assert [mistake.name for mistake in result.mistakes] == ["no-test-cases"]
+    assert "`(x,)`" in result.cases[0].verdict.seen
 
 
 def test_there_is_one_in_every_lesson():

@@ -61,7 +61,7 @@ UNFIT = {
     "complex": (1j, "kind"),
     "bytes": (b"a", "kind"),
     "itself": (endless(), "deep"),
-    "deep": ([[[[[[[1]]]]]]], "deep"),
+    "deep": ([[[[[[[[1]]]]]]]], "deep"),
     "long": ([None] * made_value.MAX_PARTS, "parts"),
     "large": (np.zeros(made_value.MAX_PARTS + 1), "parts"),
     "a giant that is none": (np.broadcast_to(1.0, (10**6, 10**6)), "parts"),

@@ -198,12 +198,21 @@ def test_any_other_input_is_refused_in_words(name):
     for inputs in HOSTILE:
         result = try_out(hunt, lambda inputs=inputs: (hunt.reference()[0], inputs))
         assert result.points == 1, inputs
-        assert {m.name for m in result.mistakes} <= {"not-an-input", "does-not-show"}, (
+        assert {m.name for m in result.mistakes} <= {"not-an-input", "does-not-show", "too-large"}, (
             inputs,
             report_text(result),
         )
     for value in (3, (3,), (3, 4), ("3", (1,)), (True, (1,)), [[3], [1]], (3, {"a": 1}), ((3, ()), ())):
         assert try_out(hunt, lambda value=value: value).points <= (value == (3, ())), value
+
+
+def test_an_input_that_is_only_too_large_is_told_so():
+    """It is one that the function has to answer: what is wrong is its size alone."""
+    x, projections = np.ones((5, 16)), [np.eye(16)] * 4
+    result = try_out(find("hunt_multi_head_attention"), lambda: (11, (x, *projections, 2)))
+    assert [mistake.name for mistake in result.mistakes] == ["too-large"]
+    assert result.cases[1].verdict.seen == "at most 100 numbers are allowed; your input has 1105"
+    assert "none that" not in report_text(result)
 
 
 # ---- derive -------------------------------------------------------------------------------------------------
