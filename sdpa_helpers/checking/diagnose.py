@@ -213,5 +213,5 @@ _MEANING = {
     BY_LUCK: "A number that hardly changes shows nothing: let it depend on what the function is given.",
     "unfit": "Return numbers, True, False, None, texts, NumPy arrays, or lists and tuples of these.",
     "another-form": "Look at the prompt again: what is to be returned, and in which order.",
-    "not-finite": "Somewhere a number overflowed, or 0 was divided by 0.",
+    "not-finite": "Print what each line gives, and look for the first result that is NaN or infinite.",
 }

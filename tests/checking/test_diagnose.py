@@ -1,5 +1,8 @@
 """From verdicts to what is said: the diagnosis of each case, the message, and what a result counts."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -151,3 +154,24 @@ def test_whether_all_passes_is_known_without_explaining_anything():
         == [try_out(doubled, answer).passed for answer in answers]
         == [True, *[False] * (len(answers) - 1)]
     )
+
+
+@pytest.mark.parametrize(
+    "returns",
+    [
+        lambda x: np.log(x - 9),  # of a negative number
+        lambda x: np.log(x * 0) - np.log(x * 0),  # infinity minus infinity
+        lambda x: np.float64(np.inf) * (x * 0),
+        lambda x: x / (x * 0),
+        lambda x: np.exp(x * 0 + 999),
+        lambda x: np.where(x > 99, x, np.nan),  # which is meant so
+    ],
+)
+def test_of_a_number_that_is_not_finite_no_cause_is_told(returns):
+    """None was seen: a logarithm, a difference or the answer itself can have made it."""
+    asked = replace(exercise(), cases=(Case("drawn", lambda rng: (rng.uniform(1, 2, size=3),)),), wrong=())
+    asked = replace(asked, reference=lambda x: x, invariants=())
+    (case,) = try_out(asked, returns).cases
+    assert case.verdict.fault == "not-finite"
+    assert "3 of 3 numbers are" in case.message
+    assert not re.search("overflow|divided|logarithm|minus", case.message)
