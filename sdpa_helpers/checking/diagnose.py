@@ -97,6 +97,15 @@ def passes(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> bool:
     return all(judge(exercise, truth, answer).passed for truth, answer in pairs)
 
 
+def points_of(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> float:
+    """The points that `try_out` would give; nothing is explained."""
+    answers = _answers(exercise, function, seed)
+    tried = [Tried(t, judge(exercise, t, a), a) for t, a in zip(truths(exercise, seed), answers, strict=True)]
+    if is_as_it_came(exercise, tried):
+        return 0.0
+    return sum(t.verdict.points for t in all_or_nothing(exercise, without_luck(tried)))
+
+
 def _answers(exercise: Exercise, function, seed: str) -> list[Answer]:
     known = truths(exercise, seed)
     return for_all(known, [observe(function, t.inputs, t.watch) for t in with_own_calls(known)])

@@ -7,23 +7,23 @@ files of the same folder hold goes along as far as something that is left needs 
 
 import ast
 import importlib
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from sdpa_helpers.checking import ready_made
 from sdpa_helpers.checking.exercise import Case, Exercise
-from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, judge, tolerances, truths
-from sdpa_helpers.checking.observe import Answer, Watch, observe
+from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, tolerances, truths
+from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.prompt import with_examples
 from sdpa_helpers.checking.ready_made import Group
 from sdpa_helpers.checking.sealed import Seal, SealedCase, seal
 from sdpa_helpers.classroom.code_slices import Source, imports_from, slice_of
+from sdpa_helpers.classroom.telling_hints import telling
 from sdpa_helpers.lessons.exercise_notebook import answer_cell
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, folder_of
 
-WITHHELD_HINT = "The last hint is as good as the answer: your instructor has kept it."
+WITHHELD_HINT = "This hint is as good as the answer: your instructor has kept it."
 
 _ANSWERS = ("wrong", "also_right", "mistakes", "spared")
 """Fields of an exercise that are not in the edition."""
@@ -35,6 +35,18 @@ _WRITTEN = (
 
 
 @dataclass(frozen=True)
+class HintsLeftOut:
+    """The hints of one exercise that do not go along."""
+
+    exercise: str
+    numbers: tuple[int, ...]
+    """From 1 on."""
+
+    def __str__(self) -> str:
+        return f"{self.exercise} ({' and '.join(map(str, self.numbers))})"
+
+
+@dataclass(frozen=True)
 class Homework:
     """What an edition without some of the answers is made of."""
 
@@ -42,8 +54,8 @@ class Homework:
     """The exercises without answers, in the order of the course."""
     besides: tuple[str, ...]
     """Those of them that nobody chose: their definitions use the answers of others."""
-    hints: tuple[str, ...]
-    """Those of them whose last hint is the whole answer, or a made thing's last step, and left out."""
+    hints: tuple[HintsLeftOut, ...]
+    """Of those whose hints, or some, are as good as the answer."""
     texts: dict[str, str]
     """Files from the course's root → what is in them instead."""
     left_out: tuple[str, ...]
@@ -95,9 +107,8 @@ def homework(wanted: Iterable[str]) -> Homework:
     names = chosen(wanted)
     sources = _sources()
     every = _with_those_that_need_them(names, sources)
-    written = {_module_of(name): _definition(all_exercises()[name], sources) for name in every}
-    folders = {module.rpartition(".")[0] for module in written}
-    texts = {module: text for module, (text, _) in written.items()}
+    texts = {_module_of(name): _definition(all_exercises()[name], sources) for name in every}
+    folders = {module.rpartition(".")[0] for module in texts}
     helpers = {m for m in sources if m.rpartition(".")[0] in folders} - {*map(_module_of, all_exercises())}
     helpers -= _answered_in_words(helpers)
     texts |= _what_is_needed_of(helpers, sources, texts)
@@ -105,7 +116,7 @@ def homework(wanted: Iterable[str]) -> Homework:
     return Homework(
         names=tuple(every),
         besides=tuple(name for name in every if name not in names),
-        hints=tuple(name for name in every if written[_module_of(name)][1]),
+        hints=tuple(HintsLeftOut(name, told) for name in every if (told := telling(all_exercises()[name]))),
         texts={_file_of(module): text for module, text in texts.items()},
         left_out=tuple(sorted(map(_file_of, left_out))),
     )
@@ -175,15 +186,15 @@ _HELPERS = '"""What several exercises of this lesson share, as far as this editi
 # ---- one exercise -------------------------------------------------------------------------------------------
 
 
-def _definition(exercise: Exercise, sources: dict[str, Source]) -> tuple[str, bool]:
-    """(the text of an exercise's file without its answers, whether the last hint is left out too)."""
+def _definition(exercise: Exercise, sources: dict[str, Source]) -> str:
+    """The text of an exercise's file without its answers, and without hints that tell them."""
     _refuse_what_is_new(exercise)
     invariants, needed = _invariants(exercise, sources[_module_of(exercise.name)])
     parts = slice_of(sources[_module_of(exercise.name)], needed, _GIVEN)
     groups = [_name_of_group(group) for group in exercise.forbids]
     stub = answer_cell(exercise).partition("\n")[2].partition("  # replace this line")[0]
-    tells = exercise.whole or exercise.is_made or _is_the_answer(exercise, exercise.hints[-1])
-    hints = (*exercise.hints[:-1], WITHHELD_HINT) if tells else exercise.hints
+    told = telling(exercise)
+    hints = tuple(WITHHELD_HINT if n in told else hint for n, hint in enumerate(exercise.hints, 1))
     text = _FILE.format(
         number=exercise.lesson[:2],
         lesson=exercise.lesson,
@@ -205,7 +216,7 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> tuple[str, bo
         allows=exercise.allows,
     )
     compile(text, exercise.name, "exec")
-    return text, tells
+    return text
 
 
 _GIVEN = frozenset({"np", "Case", "Exercise", "Invariant"})
@@ -299,22 +310,3 @@ def _seal(part: Answer, salt: str) -> Seal:
     assert part.array is not None
     form = (part.kind, part.type_name, part.array.dtype.name)
     return seal(form, part.array, tolerances(part.array), salt)
-
-
-def _is_the_answer(exercise: Exercise, hint: str) -> bool:
-    """Whether some code in a hint, behind `return`, earns all points."""
-    head = answer_cell(exercise).partition("\n")[2].rpartition("    return")[0]
-    return any(
-        _earns_all(exercise, f"{head}    return {code}\n") for code in re.findall(r"`([^`\n]+)`", hint)
-    )
-
-
-def _earns_all(exercise: Exercise, source: str) -> bool:
-    cell = vars(importlib.import_module(exercise.reference.__module__)).copy()
-    try:
-        exec(compile(source, "<hint>", "exec"), cell)
-    except SyntaxError:
-        return False
-    watch = Watch(made=exercise.is_made)
-    answers = ((t, observe(cell[exercise.name], t.inputs, watch)) for t in truths(exercise, PUBLIC_SEED))
-    return all(judge(exercise, truth, answer).passed for truth, answer in answers)

@@ -338,7 +338,9 @@ def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:
     if kept_back.besides:
         say(f"of these not chosen, but defined with answers that were: {', '.join(kept_back.besides)}")
     if kept_back.hints:
-        say(f"without the last hint, which is the whole answer: {', '.join(kept_back.hints)}")
+        say(
+            f"without hints that are as good as the answer, by number: {', '.join(map(str, kept_back.hints))}"
+        )
     if made := [name for name in kept_back.names if all_exercises()[name].is_made]:
         say(f"judged by your grader alone, as nothing there can be sealed: {', '.join(made)}")
     if SOLVED_AT_THE_START in kept_back.names:

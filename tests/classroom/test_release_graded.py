@@ -155,11 +155,20 @@ def test_its_own_package_tells_right_from_wrong(inside, edition):
 def test_hints_stay_unless_they_are_the_answer_and_solutions_do_not(inside, kept_back):
     told = inside[2]
     assert all("not in this edition" in told[f"{name} says"][1] for name in WRONG)
-    assert "causal_mask" in kept_back.hints
-    assert {name for name in kept_back.names if all_exercises()[name].is_made} <= {*kept_back.hints}
-    assert "your instructor has kept it" in told["causal_mask says"][0]
-    for name in ("softmax", "attention_backward", "attention_flops"):
-        assert all_exercises()[name].hints[2] in told[f"{name} says"][0]
+    left_out = {told.exercise: told.numbers for told in kept_back.hints}
+    assert all(3 in left_out[name] for name in kept_back.names if all_exercises()[name].is_made)
+    for name in WRONG:
+        assert left_out.get(name) == (3,)
+        assert "your instructor has kept it" in told[f"{name} says"][0]
+
+
+def test_each_hint_is_in_its_file_or_named_as_left_out(kept_back):
+    left_out = {told.exercise: told.numbers for told in kept_back.hints}
+    for name in kept_back.names:
+        (text,) = (text for path, text in kept_back.texts.items() if path.endswith(f"/{name}.py"))
+        hints = all_exercises()[name].hints
+        there = [n for n, hint in enumerate(hints, 1) if repr(hint) in text]
+        assert {*there} == {1, 2, 3} - {*left_out.get(name, ())}, name
 
 
 def test_its_notebooks_are_those_that_its_package_writes(inside, edition):
