@@ -9,8 +9,8 @@ from sdpa_helpers.checking.exercise import Exercise
 
 ARGUMENTS, PARTS = "arguments-in-another-order", "parts-in-another-order"
 IN_ANOTHER_ORDER = {
-    ARGUMENTS: "Your numbers are those of a function that takes its arguments in another order. They are handed over "
-    "by position: keep the order of the prompt.",
+    ARGUMENTS: "Your numbers would be right if the arguments changed places. Look at where each one stands: between the "
+    "brackets of `def`, where the prompt's order counts, and in the line that uses them.",
     PARTS: "The parts of your tuple are right, but in another order: the prompt says which comes first.",
 }
 """What is said of each."""
