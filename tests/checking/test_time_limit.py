@@ -1,14 +1,17 @@
 """A call that does not end is ended, whatever it catches; nothing is left of the limit afterwards."""
 
+import itertools
 import signal
 import threading
 import time
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from sdpa_helpers.checking import observe as observe_module
+from sdpa_helpers.checking import time_limit
 from sdpa_helpers.checking.judge import judge, truths
 from sdpa_helpers.checking.observe import NOTHING_ELSE, Answer
 from sdpa_helpers.checking.time_limit import NOT_RUN, observe_all, observe_within
@@ -46,6 +49,12 @@ def ends_badly(x):
         endless(x)
     finally:
         endless(x)
+
+
+def test_the_limit_is_told_and_not_what_a_busy_machine_took(monkeypatch):
+    hours = itertools.count(0, 3600)
+    monkeypatch.setattr(time_limit, "time", SimpleNamespace(monotonic=lambda: float(next(hours))))
+    assert observe_within(endless, (1,), 1.0).message == "after 1 s"
 
 
 def in_another_thread(call):
