@@ -9,8 +9,8 @@ from sdpa_helpers.checking.exercise import Exercise
 
 ARGUMENTS, PARTS = "arguments-in-another-order", "parts-in-another-order"
 IN_ANOTHER_ORDER = {
-    ARGUMENTS: "Your numbers would be right if the arguments changed places. Look at where each one stands: between the "
-    "brackets of `def`, where the prompt's order counts, and in the line that uses them.",
+    ARGUMENTS: "Your numbers would be right with the arguments in another order. Look at where each one stands: in "
+    "the brackets of `def`, where the prompt's order counts, and in the line that uses them.",
     PARTS: "The parts of your tuple are right, but in another order: the prompt says which comes first.",
 }
 """What is said of each."""
