@@ -38,7 +38,7 @@ MAX_CALLS = 200
 """Calls of the learner's function; with `MAX_NUMBERS` what bounds the search, and makes it end the same each time."""
 MAX_NUMBERS = 100_000
 """In the inputs of all those calls together."""
-PATIENCE = 10.0
+PATIENCE = 3.0
 """Seconds; the longest search that is known takes 0.1. Who takes so long gets no example, rather than another one."""
 FEW_NUMBERS = 8
 """So many are read at a glance: below it an axis of length 2 stays."""
