@@ -29,6 +29,7 @@ from editions.npm import npm_folder
 ROOT = Path(__file__).parents[2]
 SOURCES = Path(__file__).with_name("sources.toml")
 RUNTIME_FILES = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
+LIGHT_FILES = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 LOCK, LIGHT_LOCK = "pyodide-lock.json", "pyodide-lock-light.json"
 KINDS = ("light", "notebook", "lessons")  # each needs what the ones before it need
 
@@ -90,6 +91,12 @@ def build_runtime(
     files[LIGHT_LOCK] = lock_bytes(theirs["info"], light | {"sdpa-helpers": ours})
     _write(into, files)
     return into
+
+
+def light_files(runtime: Path) -> list[str]:
+    """The names of all that a page with one exercise loads of a built folder: Python, the lock, what the lock names."""
+    lock = json.loads((runtime / LIGHT_LOCK).read_text(encoding="utf-8"))
+    return [*LIGHT_FILES, LIGHT_LOCK, *sorted(entry["file_name"] for entry in lock["packages"].values())]
 
 
 def closure(packages: dict[str, Entry], names: list[str]) -> set[str]:
@@ -194,9 +201,7 @@ def main() -> None:
     except Unobtainable as error:
         sys.exit(str(error))
     sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
-    light = json.loads((folder / LIGHT_LOCK).read_text())["packages"].values()
-    of_light = sum(sizes[name] for name in [*RUNTIME_FILES[2:], "pyodide.mjs", LIGHT_LOCK])
-    of_light += sum(sizes[entry["file_name"]] for entry in light)
+    of_light = sum(sizes[name] for name in light_files(folder))
     print(f"{folder}: {len(sizes)} files, {sum(sizes.values()) / 1e6:.1f} MB; a page with one exercise loads "
           f"{of_light / 1e6:.1f} MB of it")  # fmt: skip
 

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import jinja2
 
+from editions.browser.runtime import LIGHT_LOCK, build_runtime
 from editions.npm import npm_folder
 from editions.try_it.markup import html_of
+from editions.try_it.sums import behind_the_wall, files_js, kept
+from sdpa_helpers.checking import card_style
 from sdpa_helpers.checking.answer_cells import answered_in
 from sdpa_helpers.checking.written_exercise import WrittenExercise
 from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
@@ -41,19 +44,26 @@ class LightPage:
     before: str
     after: str
     """The names of the neighbors in the lesson, or ""."""
+    next: str
+    """The page to which the card of a right answer leads."""
 
     @property
     def data(self) -> dict[str, object]:
         """What the page's script needs."""
-        return {"name": self.name, "lesson": self.lesson, "first": self.first, "points": self.points}
+        about = {"name": self.name, "lesson": self.lesson, "first": self.first, "points": self.points}
+        return about | {"next": self.next}
 
 
 def build_try(into: Path) -> None:
-    """Write the pages into a folder; Python itself is expected beside it, in ../pyodide."""
+    """Write the pages into a folder. They know each file of Python, in ../pyodide, by its sum; it is made if missing."""
+    pyodide = into.parent / "pyodide"
+    if not (pyodide / LIGHT_LOCK).is_file():
+        build_runtime(pyodide)
     shutil.rmtree(into, ignore_errors=True)
     shutil.copytree(HERE / "static", into)
-    keeper = into / "keep.js"
-    keeper.write_text(keeper.read_text("utf-8").replace("PYODIDE", _pyodide_version()), encoding="utf-8")
+    (into / "card.css").write_text(card_style.sheet(), encoding="utf-8")
+    files = behind_the_wall(into, pyodide)
+    (into / "files.js").write_text(files_js(files), encoding="utf-8")
     for part in CODE_MIRROR:
         shutil.copy(npm_folder() / "codemirror" / part, _made(into / "codemirror" / Path(part).name))
     pages = light_pages()
@@ -61,7 +71,9 @@ def build_try(into: Path) -> None:
         loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, undefined=jinja2.StrictUndefined
     )
     for page in pages:
-        text = templates.get_template("exercise.html").render(page=page, data=_script_json(page.data))
+        text = templates.get_template("exercise.html").render(
+            page=page, data=_script_json(page.data), frame=files[0].sum
+        )
         (into / f"{page.name}.html").write_text(text, encoding="utf-8")
     lessons = [
         (lesson, sheet_of(lesson), [page for page in pages if page.lesson == lesson]) for lesson in LESSONS
@@ -71,11 +83,9 @@ def build_try(into: Path) -> None:
     for lesson in LESSONS:
         notebook = json.dumps(exercise_notebook(lesson), ensure_ascii=False, indent=1)
         _made(into / "notebooks" / f"{lesson}.ipynb").write_text(notebook + "\n", encoding="utf-8")
-
-
-def _pyodide_version() -> str:
-    """As editions/package.json pins it: another version's files must not be taken from a browser's store."""
-    return json.loads((HERE.parent / "package.json").read_text(encoding="utf-8"))["dependencies"]["pyodide"]
+    keeper = into / "keep.js"
+    known = json.dumps(kept(into, files), indent=1)
+    keeper.write_text(keeper.read_text("utf-8").replace("LIST = {}", f"LIST = {known}"), encoding="utf-8")
 
 
 def light_pages() -> list[LightPage]:
@@ -90,8 +100,14 @@ def light_pages() -> list[LightPage]:
             text = "" if isinstance(one, WrittenExercise) else first[one.name]
             about = (one.name, lesson, one.title or one.name, number, len(exercises), one.max_points)
             rest = (one.minutes, one.difficulty, text, next(made), names[number - 1], names[number + 1])
-            pages.append(LightPage(*about, *rest))
+            onward = f"{names[number + 1]}.html" if names[number + 1] else _after(lesson)
+            pages.append(LightPage(*about, *rest, onward))
     return pages
+
+
+def _after(lesson: str) -> str:
+    """Where a lesson's last exercise leads: to the next lesson's in the list."""
+    return f"index.html#{LESSONS[min(LESSONS.index(lesson) + 1, len(LESSONS) - 1)]}"
 
 
 def _prompts(lesson: str) -> dict[str, str]:

@@ -11,7 +11,12 @@ from pathlib import Path
 
 def styled(*parts: str) -> str:
     """Cards with the style sheet, once for all of them."""
-    return f"<style>{style_sheet(_SHEET)}</style>{''.join(parts)}"
+    return f"<style>{sheet()}</style>{''.join(parts)}"
+
+
+def sheet() -> str:
+    """The style sheet by itself, for a page that draws cards without theirs."""
+    return style_sheet(_SHEET)
 
 
 @cache

@@ -1,6 +1,8 @@
 // One exercise: the editor, the buttons, the card. What is kept is in kept.js, Python in python.js.
+import { drawn } from "./card.js";
 import { forgetAnswer, keepAnswer, keepPoints, load, total } from "./kept.js";
 import { MOST_BYTES, answersIn, withAnswers } from "./notebook.js";
+import { keepOffline } from "./offline.js";
 import { Python } from "./python.js";
 
 const SECONDS = 30; // what a check may take before it is ended
@@ -78,6 +80,7 @@ async function ask(what) {
     asked = null;
     at("check").disabled = false;
     at("stop").hidden = true;
+    keepOffline(at("offline"));
   }
 }
 
@@ -92,10 +95,7 @@ function showText(text, heading = "") {
 function showVerdict(verdict, what) {
   const place = at("verdict");
   if (verdict.card) {
-    const card = document.createElement("div");
-    // The page's policy runs no script that a card might hold.
-    card.innerHTML = verdict.card;
-    place.append(card);
+    place.append(drawn(verdict.card, exercise.next));
   } else {
     showText(verdict.text);
   }
@@ -163,7 +163,7 @@ if (inWords) {
   at("source").addEventListener("input", typed);
 } else {
   makeEditor();
-  python = new Python(told);
+  python = new Python(told, exercise.points);
   at("check").addEventListener("click", () => ask("check"));
   at("hint").addEventListener("click", () => ask("hint"));
   at("solution").addEventListener("click", () => ask("solution"));
@@ -179,4 +179,4 @@ at("open").addEventListener("change", (event) => {
   event.target.value = "";
 });
 showPoints();
-if ("serviceWorker" in navigator) navigator.serviceWorker.register("keep.js").catch(() => {});
+if (inWords) keepOffline(at("offline"));

@@ -1,56 +1,90 @@
-// Python in a worker: asked by the page, stopped by ending the worker, ready again at once.
+// Python behind its wall: asked by the page, stopped by closing the wall, ready again in a new one.
+import { runtime } from "./runtime.js";
+import { said } from "./said.js";
+import { Wall } from "./wall.js";
+
+const FOREIGN = "Your code sent this page a message of its own. Python was ended for it and starts anew; your answer is kept.";
 
 export class Python {
-  #worker = null;
+  #wall = null;
   #waiting = null;
+  #asked = 0;
+  #most;
   #tell;
+  #runtime;
   ready = false;
 
-  /** tell(state, text): "loading", "ready" or "failed". */
-  constructor(tell) {
+  /** tell(state, text): "loading", "ready" or "failed". most: the points that a verdict can give. */
+  constructor(tell, most) {
     this.#tell = tell;
-    this.#start();
+    this.#most = most;
+    this.#load();
   }
 
-  #start() {
+  #load() {
+    this.#runtime = runtime((text) => { if (this.#wall && !this.ready) this.#tell("loading", text); });
+    this.#start("Python is on its way …");
+  }
+
+  #start(why) {
+    const { frame, code, files } = this.#runtime;
     this.ready = false;
-    this.#worker = new Worker("worker.js", { type: "module" });
-    this.#worker.onmessage = ({ data }) => this.#heard(data);
-    this.#worker.onerror = (event) => this.#failed(event.message || "the worker stopped");
+    const wall = new Wall(frame, code, (text) => { if (wall === this.#wall) this.#heard(text); });
+    this.#wall = wall;
+    setTimeout(() => { if (wall === this.#wall && !this.ready) this.#tell("loading", why); }); // after what was refused
+    for (const [name, bytes] of files) bytes.then((those) => wall.send({ name, bytes: those }), () => {});
+    const all = [frame, ...code, ...files.map(([, bytes]) => bytes)];
+    Promise.all(all).catch((error) => { if (wall === this.#wall) this.#failed(error.message); });
   }
 
-  #heard({ state, text, reply }) {
-    if (reply !== undefined) {
-      const waiting = this.#waiting;
-      this.#waiting = null;
-      waiting?.resolve(JSON.parse(reply));
-    } else if (state === "failed") {
-      this.#failed(text);
+  #heard(text) {
+    if (text === "error") { // an error that nobody caught: only before Python is there does it stop it
+      if (!this.ready) this.#failed("its worker did not start.");
+      return;
+    }
+    const heard = said(text, this.#most);
+    if (heard?.ready && !this.ready) {
+      this.ready = true;
+      this.#tell("ready", "");
+    } else if (heard?.failed !== undefined && !this.ready) {
+      this.#failed(heard.failed);
+    } else if (heard?.failed !== undefined) {
+      this.stop(`Python stopped and starts anew; your answer is kept. It said: ${heard.failed}`);
+    } else if (this.ready && this.#waiting && heard?.id === this.#asked) {
+      this.#settle().resolve(heard.verdict);
     } else {
-      this.ready = state === "ready";
-      this.#tell(state, text);
+      this.stop(FOREIGN);
     }
   }
 
-  #failed(text) {
-    this.#tell("failed", text);
-    this.#waiting?.reject(new Error(text));
+  #settle() {
+    const waiting = this.#waiting;
     this.#waiting = null;
+    return waiting;
   }
 
-  /** The reply to one request, an object of `sdpa_helpers.lessons.in_page.Verdict`. */
+  #failed(text) {
+    this.#wall.close();
+    this.#wall = null;
+    this.ready = false;
+    this.#tell("failed", text);
+    this.#settle()?.reject(new Error(text));
+  }
+
+  /** The verdict on one request, as `said.js` reads it. */
   ask(request) {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      this.#worker.postMessage(JSON.stringify(request));
+      if (!this.#wall) this.#load(); // it failed before: try once more
+      this.#wall?.send({ id: ++this.#asked, request: JSON.stringify(request) });
     });
   }
 
   /** End what runs and begin anew; the request that waits is refused with this text. */
   stop(text) {
-    this.#worker.terminate();
-    this.#waiting?.reject(new Error(text));
-    this.#waiting = null;
-    this.#start();
+    this.#wall?.close();
+    const waiting = this.#settle();
+    waiting?.reject(new Error(text));
+    this.#start(waiting ? "Python starts anew …" : text);
   }
 }
