@@ -50,12 +50,16 @@ class LightPage:
     @property
     def data(self) -> dict[str, object]:
         """What the page's script needs."""
-        about = {"name": self.name, "lesson": self.lesson, "first": self.first, "points": self.points}
-        return about | {"next": self.next}
+        about: dict[str, object] = {"name": self.name, "lesson": self.lesson, "first": self.first}
+        return about | {"points": self.points, "next": self.next}
 
 
 def build_try(into: Path) -> None:
-    """Write the pages into a folder. They know each file of Python, in ../pyodide, by its sum; it is made if missing."""
+    """Write the pages into a folder. They know each file of Python, in ../pyodide, by its sum; it is made if missing.
+
+    Raises:
+        editions.browser.fetch.Unobtainable: it was missing, and a wheel for it could not be had.
+    """
     pyodide = into.parent / "pyodide"
     if not (pyodide / LIGHT_LOCK).is_file():
         build_runtime(pyodide)

@@ -13,6 +13,7 @@ import time
 import pytest
 
 from sdpa_helpers.lessons import in_page
+from sdpa_helpers.lessons.registry import LESSONS, sheet_of
 from tests.editions.conftest import served
 
 START_MS = 120_000
@@ -69,15 +70,19 @@ CARD = """
 <meta http-equiv=refresh content="0;url={away}/refresh"><base href="{away}/"><link rel=preconnect href="{away}">
 <link rel=dns-prefetch href="{away}"><link rel=stylesheet href="{away}/sheet"><link rel=prefetch href="{away}/prefetch">
 <script>document.title = "script"</script><img src="{away}/img" onerror="document.title = 'image'">
-<svg onload="document.title = 'svg'"><a href="{away}/svg"><text>x</text></a></svg><math href="{away}"><mtext>x</mtext></math>
+<svg onload="document.title = 'svg'"><a href="{away}/svg"><text>x</text></a></svg>
+<math href="{away}"><mtext>x</mtext></math>
 <iframe src="evil.html"></iframe><iframe srcdoc="<script>parent.document.title = 1</script>"></iframe>
 <object data="{away}/object"></object><embed src="{away}/embed"><video src="{away}/video" autoplay></video>
-<form id=check action="{away}/form"><input name=x autofocus onfocus="document.title = 'focus'"><button>Sign in</button></form>
+<form id=check action="{away}/form">
+<input name=x autofocus onfocus="document.title = 'focus'"><button>Sign in</button></form>
 <details open ontoggle="document.title = 'toggle'"><summary>more</summary></details>
-<div style="position:fixed;inset:0;z-index:9999;background:#ffffff" id=verdict class="skip embed main">Sign in again</div>
+<div style="position:fixed;inset:0;z-index:9999;background:#ffffff" id=verdict class="skip embed main">
+Sign in again</div>
 <div style="background:url({away}/background);margin:0 0 0 -3px;width:calc(100vw)">wide</div>
 <div style="margin:-4000px 0 0 -4000px;padding:9000px;outline:9000px solid #ff0000">over all</div>
-<a href="{away}/link" target=_top>away</a><a class=next href="javascript:document.title=1" onclick="document.title=2">next</a>
+<a href="{away}/link" target=_top>away</a>
+<a class=next href="javascript:document.title=1" onclick="document.title=2">next</a>
 <template shadowrootmode=open><a href="{away}">in a shadow</a></template>
 <p onclick="document.title = 'click'" contenteditable accesskey=x data-name=softmax>kept <strong>text</strong></p>
 """
@@ -170,8 +175,10 @@ def check(page, text):
 def owned(page):
     """What a hostile answer must not have changed."""
     return page.evaluate("""async () => ({
-        title: document.title, where: location.href, kept: await caches.keys(), frames: [...document.querySelectorAll("iframe")].filter((one) => one.getAttribute("sandbox") !== "allow-scripts").length,
-        stored: Object.keys(localStorage).sort(),
+        title: document.title, where: location.href,
+        caches: (await caches.keys()).filter((name) => name !== "sdpa-try"),
+        stored: Object.keys(localStorage).filter((name) => !name.startsWith("sdpa-try")),
+        frames: [...document.querySelectorAll("iframe:not([sandbox=allow-scripts])")].length,
         above: document.elementFromPoint(...(({x, y, width, height}) => [x + width / 2, y + height / 2])(
             document.querySelector("#check").getBoundingClientRect()))?.id,
     })""")
@@ -212,7 +219,7 @@ def test_an_opened_notebook_runs_nothing_by_itself(page, tmp_path, listener):
     page.locator("#file-status", has_text="1 answer").wait_for()
     assert html in page.evaluate("document.querySelector('.CodeMirror').CodeMirror.getValue()")
     page.wait_for_timeout(300)
-    assert owned(page) | {"stored": []} == before | {"stored": []}
+    assert owned(page) == before
     assert listener.heard == []
 
 
@@ -251,15 +258,14 @@ print([name for name in ("document", "window", "parent", "top", "opener", "open"
     )
     assert listener.heard == []
     assert page.evaluate("told") == []
-    assert owned(page) | {"kept": [], "stored": []} == before | {"kept": [], "stored": []}
-    assert set(owned(page)["stored"]) <= {"sdpa-try"}
+    assert owned(page) == before
 
 
 def test_a_card_takes_nothing_but_its_place(page, address, listener):
     before = owned(page)
     html = CARD.format(away=f"http://127.0.0.1:{listener.port}")
     hostile = "import sdpa_helpers.lessons.check_report as r\nreal = r.CheckReport.html\n"
-    hostile += f"r.CheckReport.html = lambda self: {html!r}\n{SOFTMAX}"
+    hostile += f"r.CheckReport.html = lambda self: setattr(type(self), 'html', real) or {html!r}\n{SOFTMAX}"
     shown = check(page, f"{hostile}\nprint('<img src=x onerror=document.title=7>')")
     assert "kept text" in shown
     assert "<img src=x" in shown  # as text
@@ -278,5 +284,179 @@ def test_a_card_takes_nothing_but_its_place(page, address, listener):
     page.locator("#check").scroll_into_view_if_needed()
     assert owned(page) == before
     assert listener.heard == []
-    back = "import sdpa_helpers.lessons.check_report as r\nr.CheckReport.html = real\n"
-    check(page, back.replace("= real", "= r.CheckReport.html") + SOFTMAX)
+
+
+GOOD = {"card": "", "text": "x", "mistake": "", "points": 13, "printed": ""}
+BAD_FIELDS = [
+    *({"points": one} for one in (-1, 14, 1e300, "13", None, True)),
+    *({"card": one} for one in (None, 1, ["<b>"], {"toString": 1}, "x" * 300_001)),
+    *({"printed": one} for one in (None, "x" * 30_001)),
+    *({"mistake": one} for one in (0, "x" * 201)),
+    {"text": {"length": 1}},
+]
+
+
+def test_what_comes_out_is_read_within_bounds_or_not_at_all(page):
+    read = """async ([message, most]) => (await import("./said.js")).said(message, most)"""
+
+    def said(verdict, **more):
+        return page.evaluate(read, [json.dumps({"id": 1, "verdict": verdict, **more}), 13])
+
+    assert said(json.dumps(GOOD | {"more": 1})) == {"id": 1, "verdict": GOOD}
+    for one in BAD_FIELDS:
+        assert said(json.dumps(GOOD | one)) is None, one
+    assert said(json.dumps(GOOD), id="1") is None
+    assert said(GOOD) is None
+    for message in (
+        None,
+        3,
+        {"id": 1},
+        ["[]"],
+        "",
+        "[]",
+        "null",
+        "no json",
+        '{"state": "failed"}',
+        " " * 1_000_001,
+    ):
+        assert page.evaluate(read, [message, 13]) is None, message
+
+
+def test_who_steals_the_wire_gets_no_further(page):
+    """The answer takes the wire from the event that brings the next request, and says what it likes."""
+    thief = f"""{RUNNER}
+own = js.Object.getOwnPropertyDescriptor(js.MessageEvent.prototype, "data").get
+def data(event):
+    found = own.call(event)
+    if event.target.constructor.name == "MessagePort":
+        verdict = '{{"card": "<b>", "text": "forged", "mistake": "", "points": 13, "printed": ""}}'
+        forged = to_js({{"id": found.id, "verdict": verdict}}, dict_converter=js.Object.fromEntries)
+        event.target.postMessage(js.JSON.stringify(forged))
+        while True:
+            event.target.postMessage("x" * 10_000_000)
+    return found
+getter = {{"get": create_proxy(data, capture_this=True), "configurable": True}}
+js.Object.defineProperty(js.MessageEvent.prototype, "data", to_js(getter, dict_converter=js.Object.fromEntries))
+{SOFTMAX}"""
+    assert f"{ALL_POINTS} of {ALL_POINTS} points" in check(page, thief)
+    begun = time.monotonic()
+    check(page, SOFTMAX)  # forged, and within bounds
+    page.locator("#status", has_text="message of its own").wait_for(timeout=1000 * SOON_S)
+    assert time.monotonic() - begun < SOON_S
+    assert f"{ALL_POINTS} of {ALL_POINTS} points" in check(page, SOFTMAX)
+    assert page.locator("iframe").count() == 1
+
+
+def test_an_answer_cannot_end_its_worker(page):
+    begun = time.monotonic()
+    shown = check(page, "import js\njs.close()\n" + SOFTMAX)
+    assert "AttributeError" in shown
+    assert time.monotonic() - begun < SOON_S
+
+
+def test_a_message_of_its_own_ends_python_with_a_sentence(page):
+    """A flood of them too; that Python comes again is in the test above."""
+    hostile = """import js
+js.postMessage(js.JSON.parse('{"reply": "no json"}'))
+while True:
+    js.postMessage("x" * 100_000)
+"""
+    assert f"{ALL_POINTS} of {ALL_POINTS} points" in check(page, SOFTMAX)
+    begun = time.monotonic()
+    assert "message of its own" in check(page, hostile)
+    assert time.monotonic() - begun < SOON_S
+    assert page.locator("iframe").count() == 1
+    write(page, SOFTMAX)
+
+
+SHAPE = """(html) => { const shape = (node) => node.nodeType === Node.TEXT_NODE ? node.data : [node.localName,
+        [...node.classList].sort().join(" "), node.style.cssText, node.ariaHidden, node.ariaLabel,
+        node.getAttribute("tabindex"), ...[...node.childNodes].map(shape)];
+    const place = document.createElement("template");
+    place.innerHTML = html;
+    for (const style of place.content.querySelectorAll("style")) style.remove();
+    const theirs = [...place.content.childNodes].map(shape);
+    return import("./card.js").then(({drawn}) => [theirs, [...drawn(html, "x.html").childNodes].map(shape)]); }"""
+
+
+def test_a_card_is_drawn_as_the_engine_wrote_it(page, course):
+    """Every element, class and style that cards have is one that a page draws."""
+    drawn = set()
+    for lesson in LESSONS:
+        cells = json.loads((course / "solutions" / f"{lesson}.ipynb").read_text(encoding="utf-8"))["cells"]
+        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        answers = {name: text for text in texts for name in in_page.answered_in(text)}
+        for exercise in sheet_of(lesson).exercises[:: 4 if lesson != "03_softmax" else 2]:
+            if exercise.name not in answers:
+                continue
+            right = answers[exercise.name]
+            wrong = re.sub(r"return (?!None)(.+)$", r"return 1.01 * (\1)", right, count=1, flags=re.MULTILINE)
+            for ask, text in (
+                ("check", right),
+                ("check", wrong),
+                ("check", ""),
+                ("hint", ""),
+                ("solution", ""),
+            ):
+                asked = {
+                    "ask": ask,
+                    "lesson": lesson,
+                    "name": exercise.name,
+                    "answers": {**answers, exercise.name: text},
+                }
+                if card := json.loads(in_page.reply(json.dumps(asked)))["card"]:
+                    theirs, ours = page.evaluate(SHAPE, card)
+                    assert ours == theirs, (exercise.name, ask)
+                    drawn |= set(re.findall(r"<(\w+)", card))
+    assert {"table", "details", "pre", "a", "summary"} <= drawn
+
+
+EVIL = "<!doctype html><title>evil</title>"
+
+
+def test_without_a_network_only_what_the_build_wrote_is_given_out(page, address):
+    page.locator("#offline", has_text="without a network").wait_for()
+    poison = """async ([names, evil]) => { const store = await caches.open("sdpa-try"), keys = await store.keys();
+        const own = () => new Response(evil, {headers: {"Content-Type": "text/html"}});
+        for (const name of names) await store.put(name, own());
+        const sums = await (await fetch("keep.js")).text();
+        const sum = JSON.parse(sums.match(/LIST = (\\{[^]*?\\});/)[1])["entropy.html"];
+        const key = new URL(`kept/${encodeURIComponent(sum)}`, location);
+        if (!keys.some(({url}) => url === key.href)) throw new Error("not kept");
+        await store.put(key, own()); }"""
+    page.evaluate(poison, [["evil.html", "../pyodide/evil.html", "log_softmax.html"], EVIL])
+    page.context.set_offline(True)
+    missing = ["evil.html", "../pyodide/evil.html", "entropy.html"]  # not listed, not listed, another sum
+    asked = """names => Promise.all(names.map((name) => fetch(name).then(() => "came", () => "refused")))"""
+    assert page.evaluate(asked, [*missing, "dot_product.html"]) == ["refused"] * 3 + ["came"]
+    page.goto(f"{address}/log_softmax.html")
+    assert page.title() == "log_softmax · try it"
+    written = "def log_softmax(x, axis=-1):\n    return x - np.log(np.exp(x).sum(axis=axis, keepdims=True))\n"
+    assert "points" in check(page, written)
+    page.goto(f"{address}/index.html?from=there")
+    assert page.locator("li").count() > 90
+    page.context.set_offline(False)
+
+
+@pytest.mark.parametrize("file", ["pyodide-lock-light.json", "frame.js", "python_stdlib.zip"])
+def test_a_file_that_is_not_what_was_built_is_not_run(browser, address, file):
+    context = browser.new_context(service_workers="block")
+    page = context.new_page()
+    page.route(f"**/{file}?*", lambda route: route.fulfill(body=route.fetch().body() + b" "))
+    page.goto(f"{address}/softmax.html")
+    page.locator("#status", has_text=f"{file} could not be loaded, or is not the file").wait_for()
+    assert page.locator("html").get_attribute("data-python") == "failed"
+    page.unroute(f"**/{file}?*")
+    page.get_by_role("button", name="Check", exact=True).click()  # once more, without a reload
+    page.locator("#status", has_text=re.compile("on its way|starts|Checking")).wait_for()
+    context.close()
+
+
+def test_a_page_makes_no_text_to_html(course):
+    """By which a stranger's text would become elements; what a card needs is in card.js, and inert."""
+    for path in (course / "editions" / "try_it" / "static").glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|setHTML|document\.write|\beval\(|new Function", text
+        ), path
+        assert "DOMParser" not in text or path.name == "card.js"
