@@ -1,7 +1,8 @@
 """Wheels for Python in the browser, each taken only with the sha256 that was expected, from wherever it can be had.
 
-In this order: a folder of the caller, what an earlier build left in the cache, PyPI, and a mirror if one is named.
-A file that is not what it should be is refused with both hashes, and the next place is tried.
+In this order: a folder of the caller, what an earlier build left in the cache, the runtime's own distribution, PyPI, a
+package on PyPI that carries such files, and a mirror if one is named. The order costs or saves time and nothing else: a
+file that is not what it should be is refused with both hashes, and the next place is tried.
 """
 
 import contextlib
@@ -9,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterable
@@ -19,7 +21,8 @@ from pathlib import Path
 
 import platformdirs
 
-MIRROR_TIMEOUT_S = 60
+REACHED_WITHIN_S = 10
+"""An address that does not answer by then is given up, for all files."""
 
 
 class Unobtainable(RuntimeError):
@@ -49,6 +52,8 @@ class Places:
 
     carrier: Carrier
     folder: Path | None = None
+    distribution: str | None = None
+    """The address at which the runtime's makers keep their files; what is on PyPI is not looked for there."""
     mirror: str | None = None
     cache: Path | None = None
 
@@ -80,7 +85,7 @@ def gather(wanted: Iterable[Wanted], places: Places) -> dict[str, bytes]:
     if folder := places.folder:
         take(str(folder), lambda one: _read(folder / one.file_name))
     take("the cache", lambda one: _read(places.cache_folder / one.file_name))
-    for download in (_from_pypi, _from_carrier, _from_mirror):
+    for download in (_from_distribution, _from_pypi, _from_carrier, _from_mirror):
         if missing:
             with tempfile.TemporaryDirectory() as temporary:
                 where, read = download(list(missing.values()), places, Path(temporary))
@@ -135,21 +140,36 @@ def _from_carrier(wanted: list[Wanted], places: Places, folder: Path):
     return places.carrier.requirement, read
 
 
+def _from_distribution(wanted: list[Wanted], places: Places, folder: Path):
+    del wanted, folder
+    read = _reader(places.distribution)
+    return places.distribution or "", lambda one: None if one.requirement else read(one)
+
+
 def _from_mirror(wanted: list[Wanted], places: Places, folder: Path):
     del wanted, folder
+    return places.mirror or "", _reader(places.mirror)
+
+
+def _reader(address: str | None) -> Callable[[Wanted], bytes | None]:
+    """What reads files below an address, until it cannot be reached."""
+    reached = address is not None
 
     def read(one: Wanted) -> bytes | None:
-        if places.mirror is None:
+        nonlocal reached
+        if not reached:
             return None
         try:
-            with urllib.request.urlopen(
-                f"{places.mirror.rstrip('/')}/{one.file_name}", timeout=MIRROR_TIMEOUT_S
-            ) as answer:
+            place = f"{address}".rstrip("/")
+            with urllib.request.urlopen(f"{place}/{one.file_name}", timeout=REACHED_WITHIN_S) as answer:
                 return answer.read()
-        except (OSError, HTTPException, ValueError):  # refused, cut off, or no address at all
+        except (urllib.error.HTTPError, HTTPException):  # not there, or cut off
+            return None
+        except (OSError, ValueError):  # nobody answers, or no address at all
+            reached = False
             return None
 
-    return places.mirror or "", read
+    return read
 
 
 def _pip_download(requirements: list[str], folder: Path) -> None:
@@ -171,7 +191,8 @@ def _what_to_do(missing: Iterable[Wanted], refused: list[str], places: Places) -
             *(wrong if refused else []),
             "",
             f"Looked in {places.folder or 'no folder (none was given)'}, in {places.cache_folder}, on PyPI"
-            + (f" and at {places.mirror}." if places.mirror else "."),
+            + "".join(f", at {address}" for address in (places.distribution, places.mirror) if address)
+            + ".",
             "What helps: connect to a package index that pip can reach; or give a folder that holds the files,",
             "with --wheels FOLDER or $SDPA_PYODIDE_WHEELS (the pyodide/ folder of any built site will do);",
             "or name a mirror of Pyodide's files with --mirror URL.",

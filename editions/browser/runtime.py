@@ -70,7 +70,8 @@ def build_runtime(
     names -= sources.pure.keys()
     wanted = [_of_pyodide(theirs["packages"][name]) for name in sorted(names)]
     pure = {name: _of_pypi(name, entry) for name, entry in sources.pure.items()}
-    files = gather([*wanted, *pure.values()], Places(sources.carrier, given, mirror, cache))
+    places = Places(sources.carrier, given, own_distribution(pyodide), mirror, cache)
+    files = gather([*wanted, *pure.values()], places)
 
     entries = {name: theirs["packages"][name] for name in names}
     entries |= {
@@ -91,6 +92,14 @@ def build_runtime(
     files[LIGHT_LOCK] = lock_bytes(theirs["info"], light | {"sdpa-helpers": ours})
     _write(into, files)
     return into
+
+
+def own_distribution(pyodide: Path) -> str | None:
+    """Where Pyodide's makers keep the files of this version, as its own loader says; None where it says nothing."""
+    version = json.loads((pyodide / "package.json").read_text(encoding="utf-8"))["version"]
+    loader = (pyodide / "pyodide.mjs").read_text(encoding="utf-8")
+    named = re.search(r"setCdnUrl\(`(https://[^`$]+)\$\{[\w.]+\}([^`$]*)`\)", loader)
+    return named and f"{named[1]}{version}{named[2]}"
 
 
 def light_files(runtime: Path) -> list[str]:

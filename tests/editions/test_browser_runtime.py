@@ -17,11 +17,14 @@ from editions.browser.runtime import (
     ROOT,
     build_runtime,
     closure,
+    light_files,
     lock_bytes,
+    own_distribution,
     read_sources,
     top_level,
 )
 from editions.browser.try_notebooks import run_in_node
+from editions.npm import npm_folder
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises
 
 GOOD, OTHER = b"what it should be", b"something else"
@@ -88,7 +91,7 @@ def test_what_was_downloaded_once_is_not_downloaded_again(places, index):
 def test_what_is_broken_or_no_address_is_a_place_without_the_file(places, index, tmp_path):
     index[CARRIER.requirement] = {"carrier-1-py3-none-any.whl": b"no zip"}
     for mirror in ("no address", "http://127.0.0.1:9/"):
-        nowhere = Places(CARRIER, None, mirror, tmp_path / "cache")
+        nowhere = Places(CARRIER, None, None, mirror, tmp_path / "cache")
         with pytest.raises(Unobtainable, match="could not be had"):
             gather([WANTED], nowhere)
 
@@ -96,9 +99,51 @@ def test_what_is_broken_or_no_address_is_a_place_without_the_file(places, index,
 def test_a_mirror_is_asked_last_and_believed_no_more(places, index, tmp_path):
     (tmp_path / "mirror").mkdir()
     (tmp_path / "mirror" / WANTED.file_name).write_bytes(GOOD)
-    mirrored = Places(CARRIER, None, (tmp_path / "mirror").as_uri(), tmp_path / "cache")
+    mirrored = Places(CARRIER, None, None, (tmp_path / "mirror").as_uri(), tmp_path / "cache")
     assert gather([WANTED], mirrored) == {WANTED.file_name: GOOD}
     assert index.asked == ["a==1", CARRIER.requirement]
+
+
+def test_the_runtimes_own_distribution_comes_before_the_package_that_carries_it(index, tmp_path):
+    own = Wanted(WANTED.file_name, WANTED.sha256)  # not on PyPI
+    (tmp_path / "makers").mkdir()
+    makers = Places(CARRIER, None, (tmp_path / "makers").as_uri(), None, tmp_path / "cache")
+    index[CARRIER.requirement] = carrying(GOOD)
+    (tmp_path / "makers" / own.file_name).write_bytes(OTHER)
+    assert gather([own], makers) == {
+        own.file_name: GOOD
+    }  # what is not what it should be is not taken from there either
+    assert index.asked == [CARRIER.requirement]
+    (tmp_path / "cache" / own.file_name).unlink()
+    (tmp_path / "makers" / own.file_name).write_bytes(GOOD)
+    assert gather([own], makers) == {own.file_name: GOOD}
+    assert index.asked == [CARRIER.requirement]
+
+
+def test_a_distribution_that_nobody_answers_at_is_asked_once(index, tmp_path, monkeypatch):
+    asked = []
+
+    def refused(address, timeout):
+        asked.append(address)
+        raise TimeoutError
+
+    monkeypatch.setattr(fetch.urllib.request, "urlopen", refused)
+    own = [Wanted(f"{name}.whl", WANTED.sha256) for name in "abc"]
+    with pytest.raises(Unobtainable, match=r"at https://nobody\.invalid"):
+        gather(own, Places(CARRIER, None, "https://nobody.invalid/", None, tmp_path / "cache"))
+    assert asked == ["https://nobody.invalid/a.whl"]
+
+
+def test_the_loader_says_where_its_makers_keep_their_files(tmp_path):
+    """The address holds the version, as each version's files are kept apart."""
+    version = json.loads((ROOT / "editions/package.json").read_text())["dependencies"]["pyodide"]
+    address = own_distribution(npm_folder() / "pyodide")
+    assert address is not None
+    assert address.startswith("https://")
+    assert f"v{version}/" in address
+    (tmp_path / "package.json").write_text('{"version": "1"}')
+    (tmp_path / "pyodide.mjs").write_text("says nothing")
+    assert own_distribution(tmp_path) is None
 
 
 def test_what_cannot_be_had_is_named_with_both_hashes_and_what_to_do(places, index):
@@ -167,8 +212,8 @@ def test_a_light_page_loads_at_most_20_mb_and_neither_ipython_nor_matplotlib(run
     packages = entries(runtime, LIGHT_LOCK)
     assert {"numpy", "sdpa-helpers"} <= packages.keys()
     assert not {"ipython", "matplotlib", "sympy"} & packages.keys()
-    files = [entry["file_name"] for entry in packages.values()]
-    files += ["pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", LIGHT_LOCK]
+    files = light_files(runtime)
+    assert {entry["file_name"] for entry in packages.values()} < set(files)
     assert sum((runtime / name).stat().st_size for name in files) <= 20e6
 
 
