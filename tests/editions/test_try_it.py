@@ -35,7 +35,12 @@ def page(browser, address):
     opened.set_default_timeout(START_MS)
     opened.loaded = {}
     opened.context.on(
-        "response", lambda r: opened.loaded.update({r.url: int(r.headers.get("content-length", 0))})
+        "response",
+        lambda r: (
+            None  # what it keeps for later, when the verdict is there
+            if r.request.service_worker
+            else opened.loaded.update({r.url: int(r.headers.get("content-length", 0))})
+        ),
     )
     opened.goto(f"{address}/softmax.html")
     yield opened
