@@ -67,25 +67,31 @@ def softmax(x, axis=-1):
 ALL_POINTS = 13
 CARD = """
 <style>body {{ display: none }} #check {{ position: fixed }}</style>
-<meta http-equiv=refresh content="0;url={away}/refresh"><base href="{away}/"><link rel=preconnect href="{away}">
-<link rel=dns-prefetch href="{away}"><link rel=stylesheet href="{away}/sheet"><link rel=prefetch href="{away}/prefetch">
-<script>document.title = "script"</script><img src="{away}/img" onerror="document.title = 'image'">
-<svg onload="document.title = 'svg'"><a href="{away}/svg"><text>x</text></a></svg>
-<math href="{away}"><mtext>x</mtext></math>
-<iframe src="evil.html"></iframe><iframe srcdoc="<script>parent.document.title = 1</script>"></iframe>
-<object data="{away}/object"></object><embed src="{away}/embed"><video src="{away}/video" autoplay></video>
-<form id=check action="{away}/form">
-<input name=x autofocus onfocus="document.title = 'focus'"><button>Sign in</button></form>
-<details open ontoggle="document.title = 'toggle'"><summary>more</summary></details>
-<div style="position:fixed;inset:0;z-index:9999;background:#ffffff" id=verdict class="skip embed main">
+<meta http-equiv="refresh" content="0;url={away}/refresh"/><base href="{away}/"/><link rel="preconnect" href="{away}"/>
+<link rel="dns-prefetch" href="{away}"/><link rel="stylesheet" href="{away}/sheet"/>
+<link rel="prefetch" href="{away}/prefetch"/><html:link xmlns:html="http://www.w3.org/1999/xhtml" rel="stylesheet"
+href="{away}/xhtml"/><script>document.title = "script"</script>
+<html:script xmlns:html="http://www.w3.org/1999/xhtml">document.title = "xhtml"</html:script>
+<img src="{away}/img" onerror="document.title = 'image'"/>
+<svg xmlns="http://www.w3.org/2000/svg" onload="document.title = 'svg'"><a href="{away}/svg"><text>x</text></a></svg>
+<math href="{away}"><mtext>x</mtext></math><iframe src="evil.html"></iframe>
+<iframe srcdoc="&lt;script&gt;parent.document.title = 1&lt;/script&gt;"></iframe>
+<object data="{away}/object"></object><embed src="{away}/embed"/><video src="{away}/video" autoplay="autoplay"></video>
+<form id="check" action="{away}/form">
+<input name="x" autofocus="autofocus" onfocus="document.title = 'focus'"/><button>Sign in</button></form>
+<details open="open" ontoggle="document.title = 'toggle'"><summary>more</summary></details>
+<div style="position:fixed;inset:0;z-index:9999;background:#ffffff" id="verdict" class="skip embed main">
 Sign in again</div>
 <div style="background:url({away}/background);margin:0 0 0 -3px;width:calc(100vw)">wide</div>
 <div style="margin:-4000px 0 0 -4000px;padding:9000px;outline:9000px solid #ff0000">over all</div>
-<a href="{away}/link" target=_top>away</a>
-<a class=next href="javascript:document.title=1" onclick="document.title=2">next</a>
-<template shadowrootmode=open><a href="{away}">in a shadow</a></template>
-<p onclick="document.title = 'click'" contenteditable accesskey=x data-name=softmax>kept <strong>text</strong></p>
+<a href="{away}/link" target="_top">away</a>
+<a class="next" href="javascript:document.title=1" onclick="document.title=2">next</a>
+<template shadowrootmode="open"><a href="{away}">in a shadow</a></template><?xml-stylesheet href="{away}/xsl"?>
+<p onclick="document.title = 'click'" contenteditable="true" accesskey="x" data-name="softmax">kept
+<strong>text</strong></p>
 """
+MILLIONS = "".join(f"<b a{number}>" for number in range(10_000)) + "<p>" * 30_000
+"""HTML's rules make 300 million elements of it."""
 
 
 class Listener:
@@ -409,6 +415,26 @@ def test_a_card_is_drawn_as_the_engine_wrote_it(page, course):
                     assert ours == theirs, (exercise.name, ask)
                     drawn |= set(re.findall(r"<(\w+)", card))
     assert {"table", "details", "pre", "a", "summary"} <= drawn
+
+
+def test_a_card_that_is_none_of_the_courses_is_refused_at_once(page):
+    draw = """card => import("./card.js").then(({drawn}) => {
+        const from = performance.now(), made = drawn(card, "x.html");
+        return [made.textContent, made.querySelectorAll("*").length, performance.now() - from]; })"""
+    entities = "<!DOCTYPE x [<!ENTITY a 'x'>]><p>&a;</p>"
+    for card in (
+        MILLIONS,
+        "<p>left open",
+        entities,
+        f"</div>{entities}<div>",
+        "<p>" * 300 + "</p>" * 300 + "<",
+    ):
+        text, elements, took = page.evaluate(draw, card)
+        assert text.startswith("This card is not one of the course's"), card[:60]
+        assert elements == 0
+        assert took < 2000
+    text, elements, _ = page.evaluate(draw, "<p>x</p>" * 40_000)
+    assert elements <= 20_000
 
 
 EVIL = "<!doctype html><title>evil</title>"

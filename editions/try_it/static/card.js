@@ -1,5 +1,6 @@
 // A card, drawn anew from the text that came out of the wall: only these elements, with these classes and these styles.
-// What is not named here is left out, with all that is in it; the text is parsed where nothing loads and nothing runs.
+// What is not named here is left out, with all that is in it. The text is parsed as XML, where nothing loads and nothing
+// runs, and where a text has no more elements than it has tags: HTML's rules for tags left open make millions of a few.
 
 const TAGS = new Set("br code dd details div dl dt em i li ol p pre span strong summary table tbody td th thead tr ul".split(" "));
 const CLASSES = new Set(("about b bar c code d example head k lesson lessons mark n next notes open pips plain quiet right ring row s " +
@@ -11,12 +12,15 @@ const VALUE = /^(?:-?[\d.]+(?:px|em|%)?|#[\da-f]{6}|rgba\([\d., ]+\)|[a-z-]+)(?:
 const MOST_NODES = 20_000;
 const DEEPEST = 40;
 
-/** The card as an element; `next` is where its link leads. */
+/** The card as an element, or a sentence in its place; `next` is where its link leads. */
 export function drawn(card, next) {
   const place = document.createElement("div");
   place.className = "card";
-  const theirs = new DOMParser().parseFromString(card, "text/html").body;
-  addAll(place, theirs, { next, left: MOST_NODES }, 0);
+  // Begun so, it can declare nothing: no entities, no style sheets, no kind of document.
+  const text = `<div>${card.replaceAll("&nbsp;", "\u00a0")}</div>`;
+  const theirs = new DOMParser().parseFromString(text, "application/xml");
+  if (theirs.querySelector("parsererror")) place.textContent = "This card is not one of the course's, and is not shown.";
+  else addAll(place, theirs.documentElement, { next, left: MOST_NODES }, 0);
   return place;
 }
 
@@ -30,15 +34,15 @@ function addAll(ours, theirs, about, depth) {
 
 function add(ours, theirs, about, depth) {
   const tag = theirs.localName;
-  const isNext = tag === "a" && theirs.className === "next";
+  const isNext = tag === "a" && theirs.getAttribute("class") === "next";
   if (!(isNext || TAGS.has(tag))) return;
   const own = document.createElement(tag);
-  const classes = [...theirs.classList].filter((name) => CLASSES.has(name));
+  const classes = (theirs.getAttribute("class") ?? "").split(" ").filter((name) => CLASSES.has(name));
   if (classes.length) own.className = classes.join(" ");
   if (isNext) own.href = about.next;
-  if (theirs.ariaHidden === "true") own.ariaHidden = "true";
-  if (theirs.ariaLabel) own.ariaLabel = theirs.ariaLabel;
-  if (tag === "pre" && theirs.tabIndex === 0) own.tabIndex = 0;
+  if (theirs.getAttribute("aria-hidden") === "true") own.setAttribute("aria-hidden", "true");
+  if (theirs.hasAttribute("aria-label")) own.setAttribute("aria-label", theirs.getAttribute("aria-label"));
+  if (tag === "pre" && theirs.getAttribute("tabindex") === "0") own.tabIndex = 0;
   for (const style of (theirs.getAttribute("style") ?? "").split(";")) {
     const [name, value] = style.split(":", 2);
     if (STYLES.has(name) && VALUE.test(value)) own.style.setProperty(name, value);

@@ -29,19 +29,17 @@ export class Python {
   #start(why) {
     const { frame, code, files } = this.#runtime;
     this.ready = false;
-    const wall = new Wall(frame, code, (text) => { if (wall === this.#wall) this.#heard(text); });
+    const isOurs = () => wall === this.#wall;
+    const broke = () => { if (isOurs() && !this.ready) this.#failed("its worker did not start."); };
+    const wall = new Wall(frame, code, (text) => { if (isOurs()) this.#heard(text); }, broke);
     this.#wall = wall;
-    setTimeout(() => { if (wall === this.#wall && !this.ready) this.#tell("loading", why); }); // after what was refused
+    setTimeout(() => { if (isOurs() && !this.ready) this.#tell("loading", why); }); // after what was refused
     for (const [name, bytes] of files) bytes.then((those) => wall.send({ name, bytes: those }), () => {});
     const all = [frame, ...code, ...files.map(([, bytes]) => bytes)];
-    Promise.all(all).catch((error) => { if (wall === this.#wall) this.#failed(error.message); });
+    Promise.all(all).catch((error) => { if (isOurs()) this.#failed(error.message); });
   }
 
   #heard(text) {
-    if (text === "error") { // an error that nobody caught: only before Python is there does it stop it
-      if (!this.ready) this.#failed("its worker did not start.");
-      return;
-    }
     const heard = said(text, this.#most);
     if (heard?.ready && !this.ready) {
       this.ready = true;

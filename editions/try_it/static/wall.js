@@ -11,14 +11,14 @@ export class Wall {
   #ofFrame;
 
   /** frame: the bytes of frame.js; parts: those of the worker's script; hear(text) gets each string that comes back,
-   * or null where something else did. Bytes may be promised. */
-  constructor(frame, parts, hear) {
+   * or null where something else did; broke() is called once where an error ends what runs. Bytes may be promised. */
+  constructor(frame, parts, hear, broke) {
     const { port1, port2 } = new MessageChannel();
     this.#wire = port1;
     port1.onmessage = ({ data }) => hear(typeof data === "string" ? data : null);
     port1.onmessageerror = () => hear(null);
     this.#ofFrame = ({ source, data }) => {
-      if (source && source === this.#frame.contentWindow) hear(data === "error" ? "error" : null);
+      if (source && source === this.#frame.contentWindow) data === "error" ? broke() : hear(null);
     };
     addEventListener("message", this.#ofFrame);
     this.#frame.setAttribute("sandbox", "allow-scripts");
