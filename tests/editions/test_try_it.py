@@ -91,7 +91,8 @@ def test_the_notebook_that_is_downloaded_is_graded_and_comes_back(page, tmp_path
 
     write(page, WRONG)
     page.locator("#open").set_input_files(file)
-    page.locator("#file-status", has_text="taken from 03_softmax.ipynb").wait_for()
+    page.get_by_role("button", name="With the file's").click()
+    page.locator("#file-status", has_text="03_softmax.ipynb is yours").wait_for()
     assert "x.max(axis=axis" in page.evaluate("document.querySelector('.CodeMirror').CodeMirror.getValue()")
 
 

@@ -2,7 +2,8 @@
 
 const KEY = "sdpa-try";
 const VERSION = 1;
-const MOST = 50_000;
+/** Letters of one answer that are kept. */
+export const MOST = 50_000;
 let unsaved = null; // where the browser keeps nothing, the page does until it is left
 
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -42,10 +43,20 @@ export function change(edit) {
   }
 }
 
-export const keepAnswer = (name, text) => change((kept) => { kept.answers[name] = text.slice(0, MOST); });
+/** Keep [name, text] pairs, all at once: each writing costs as much as all that is kept. */
+export const keepAnswers = (pairs) =>
+  change((kept) => { for (const [name, text] of pairs) kept.answers[name] = text.slice(0, MOST); });
+export const keepAnswer = (name, text) => keepAnswers([[name, text]]);
 export const forgetAnswer = (name) => change((kept) => { delete kept.answers[name]; });
 export const keepPoints = (name, points) =>
   change((kept) => { kept.points[name] = Math.max(points, kept.points[name] ?? 0); });
+
+/** Call `listener` when another page may have changed what is kept. A page that slept is told nothing: it looks as it wakes. */
+export function onOthers(listener) {
+  addEventListener("storage", ({ key }) => (key === KEY || key === null) && listener());
+  addEventListener("pageshow", listener);
+  addEventListener("focus", listener);
+}
 
 /** "35 points so far", or nothing. */
 export function total() {

@@ -1,13 +1,18 @@
 // The points that this browser has kept, beside the exercises.
-import { load, total } from "./kept.js";
+import { load, onOthers, total } from "./kept.js";
 
-const { points } = load();
-for (const row of document.querySelectorAll("[data-name]")) {
-  const place = row.querySelector(".points");
-  const mine = points[row.dataset.name];
-  if (place && mine !== undefined) {
-    place.textContent = `${+mine.toFixed(2)} of ${place.textContent}`;
-    row.classList.toggle("done", `${+mine.toFixed(2)} points` === place.textContent.split(" of ")[1]);
+const rows = [...document.querySelectorAll("[data-name]")].map((row) => ({ row, place: row.querySelector(".points"), all: row.querySelector(".points")?.textContent }));
+
+function draw() {
+  const { points } = load();
+  for (const { row, place, all } of rows) {
+    const mine = points[row.dataset.name];
+    if (!place || mine === undefined) continue;
+    place.textContent = `${+mine.toFixed(2)} of ${all}`;
+    row.classList.toggle("done", `${+mine.toFixed(2)} points` === all);
   }
+  document.querySelector("#total").textContent = total();
 }
-document.querySelector("#total").textContent = total();
+
+draw();
+onOthers(draw);

@@ -2,9 +2,8 @@
 
 const LINES = [/^[ \t]*#[ \t]*exercise:[ \t]*([A-Za-z_]\w*)[ \t]*$/, /^<!-- exercise: ([A-Za-z_]\w*) -->$/];
 export const MOST_BYTES = 8 * 2 ** 20;
-const MOST_CELLS = 500;
 
-const textOf = (cell) => (Array.isArray(cell.source) ? cell.source.join("") : String(cell.source ?? ""));
+const textOf = (cell) => (Array.isArray(cell.source) ? cell.source.join("") : String(cell.source ?? "")).replace(/\r\n?/g, "\n");
 
 /** The exercise that a cell answers, by its line among the first five; "" for other cells. */
 export function exerciseOf(cell) {
@@ -15,6 +14,9 @@ export function exerciseOf(cell) {
   }
   return "";
 }
+
+/** An answer without the line that says whose it is, and without blank lines around it. */
+export const bare = (text) => text.split("\n").filter((line) => !LINES.some((mark) => mark.test(line))).join("\n").trim();
 
 /** The notebook with the answers in their cells; what it had printed before is gone. */
 export function withAnswers(notebook, answers) {
@@ -28,8 +30,8 @@ export function withAnswers(notebook, answers) {
   return { ...notebook, cells };
 }
 
-/** The answers of a notebook's file, by exercise. Throws an Error that says what is wrong with the file. */
-export function answersIn(text) {
+/** A file's notebook. Throws an Error that says what is wrong with the file. */
+export function notebookOf(text) {
   let notebook;
   try {
     notebook = JSON.parse(text);
@@ -39,10 +41,11 @@ export function answersIn(text) {
   if (!Array.isArray(notebook?.cells)) {
     throw new Error("This file has no cells. Choose the .ipynb file that you downloaded.");
   }
-  const found = {};
-  for (const cell of notebook.cells.slice(0, MOST_CELLS)) {
-    const name = cell && typeof cell === "object" ? exerciseOf(cell) : "";
-    if (name) found[name] = textOf(cell);
-  }
-  return found;
+  return notebook;
+}
+
+/** The texts of a notebook's answer cells, [name, text], in their order. */
+export function answersIn({ cells }) {
+  const named = cells.filter((cell) => cell && typeof cell === "object").map((cell) => [exerciseOf(cell), cell]);
+  return named.filter(([name]) => name).map(([name, cell]) => [name, cell.cell_type === "code" ? textOf(cell) : bare(textOf(cell))]);
 }

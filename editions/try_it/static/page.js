@@ -1,9 +1,13 @@
 // One exercise: the editor, the buttons, the card. What is kept is in kept.js, Python in python.js.
+import { askAfter } from "./ask.js";
 import { drawn } from "./card.js";
-import { forgetAnswer, keepAnswer, keepPoints, load, total } from "./kept.js";
-import { MOST_BYTES, answersIn, withAnswers } from "./notebook.js";
+import { follow } from "./follow.js";
+import { keepPoints, load, onOthers, total } from "./kept.js";
+import { withAnswers } from "./notebook.js";
 import { keepOffline } from "./offline.js";
+import { takeIn } from "./opened.js";
 import { Python } from "./python.js";
+import { listVersions } from "./versions.js";
 
 const SECONDS = 30; // what a check may take before it is ended
 const exercise = JSON.parse(document.querySelector("#exercise").textContent);
@@ -19,18 +23,24 @@ if (new URLSearchParams(location.search).has("embed")) document.documentElement.
 const answer = () => (editor ? editor.getValue() : at("source").value);
 
 function show(text) {
-  if (editor) editor.setValue(text);
-  else at("source").value = text;
+  if (!editor) {
+    at("source").value = text;
+    return;
+  }
+  const caret = editor.getCursor();
+  editor.setValue(text);
+  editor.setCursor(caret, null, { scroll: false });
+}
+
+function say(text) {
+  if (status.textContent !== text) status.textContent = text;
 }
 
 function kept(ok) {
   if (!ok) status.textContent = "This browser keeps nothing: download your notebook before you leave the page.";
 }
 
-function typed() {
-  const text = answer();
-  kept(text.trim() === exercise.first.trim() ? forgetAnswer(exercise.name) : keepAnswer(exercise.name, text));
-}
+const work = follow({ name: exercise.name, first: exercise.first, read: answer, show, say, kept });
 
 function showPoints() {
   at("total").textContent = total();
@@ -62,6 +72,7 @@ function stop(text) {
 async function ask(what) {
   if (asked) return;
   asked = what;
+  if (what === "check") work.keepVersion(answer(), "checked");
   at("check").disabled = true;
   at("stop").hidden = false;
   at("verdict").replaceChildren();
@@ -122,19 +133,21 @@ async function download() {
   at("file-status").textContent = `${link.download} is in your downloads.`;
 }
 
-async function open(file) {
-  const place = at("file-status");
-  try {
-    if (file.size > MOST_BYTES) throw new Error("This file is larger than 8 MB; a notebook of this course is not.");
-    const found = answersIn(await file.text());
-    const names = Object.keys(found);
-    if (!names.length) throw new Error("This notebook has no answer of this course: no cell begins with # exercise: …");
-    for (const name of names) keepAnswer(name, found[name]);
-    if (found[exercise.name] !== undefined) show(found[exercise.name]);
-    place.textContent = `${names.length} ${names.length === 1 ? "answer" : "answers"} taken from ${file.name}.`;
-  } catch (error) {
-    place.textContent = error.message;
-  }
+const open = (file) => takeIn(file, {
+  lesson: exercise.lesson, look: work.look, say: (text) => { at("file-status").textContent = text; },
+  ask: (question, answers) => askAfter(at("file-status"), question, answers),
+});
+
+async function again() {
+  await work.replace(exercise.first, "before Start again");
+  editor.focus();
+  say("Begun again. What was here is in Earlier versions.");
+}
+
+async function putBack({ text }) {
+  await work.replace(text, "before an earlier version came back");
+  at("versions").open = false;
+  say("The earlier version is back. What stood here is in Earlier versions too.");
 }
 
 // ---- the start ---------------------------------------------------------------------------------------------
@@ -153,14 +166,14 @@ function makeEditor() {
   });
   let leaving = false;
   editor.on("keydown", (_, event) => { if (!["Escape", "Tab", "Shift"].includes(event.key)) leaving = false; });
-  editor.on("change", typed);
+  editor.on("change", work.typed);
   dark.addEventListener("change", () => editor.setOption("theme", dark.matches ? "night" : "default"));
 }
 
 const before = load().answers[exercise.name];
 if (before !== undefined) at("source").value = before;
 if (inWords) {
-  at("source").addEventListener("input", typed);
+  at("source").addEventListener("input", work.typed);
 } else {
   makeEditor();
   python = new Python(told, exercise.points);
@@ -168,15 +181,14 @@ if (inWords) {
   at("hint").addEventListener("click", () => ask("hint"));
   at("solution").addEventListener("click", () => ask("solution"));
   at("stop").addEventListener("click", () => stop("Stopped. Your answer is kept."));
-  at("again").addEventListener("click", () => {
-    show(exercise.first);
-    editor.focus();
-  });
+  at("again").addEventListener("click", again);
 }
 at("download").addEventListener("click", download);
 at("open").addEventListener("change", (event) => {
   if (event.target.files[0]) open(event.target.files[0]);
   event.target.value = "";
 });
+listVersions({ place: at("versions"), name: exercise.name, read: answer, restore: putBack });
 showPoints();
+onOthers(showPoints);
 if (inWords) keepOffline(at("offline"));
