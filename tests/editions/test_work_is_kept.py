@@ -13,7 +13,9 @@ THEIRS = MINE.replace("mine", "theirs")
 OTHERS = ("entropy", "log_softmax")
 WORDS = "when_gradients_vanish"
 MADE_UP = 500
-NO_DATABASE = "Object.defineProperty(window, 'indexedDB', { get() { throw new DOMException('', 'SecurityError') } })"
+NO_DATABASE = (
+    "Object.defineProperty(window, 'indexedDB', { get() { throw new DOMException('', 'SecurityError') } })"
+)
 DEAF = """const add = window.addEventListener;
 window.addEventListener = (kind, ...rest) => ["storage", "focus"].includes(kind) || add.call(window, kind, ...rest);"""
 
@@ -126,7 +128,9 @@ def test_what_is_missing_here_is_taken_and_what_differs_is_asked_about(light, tm
     assert THEIRS in kept(page)["entropy"]
     assert text(page) == kept(page)["softmax"] == MINE  # until the learner has said so
     press(page, "With the file's")
-    page.locator("#file-status", has_text="What was there before is in Earlier versions of softmax").wait_for()
+    page.locator(
+        "#file-status", has_text="What was there before is in Earlier versions of softmax"
+    ).wait_for()
     assert THEIRS in text(page)
     page.reload()
     assert THEIRS in text(page)

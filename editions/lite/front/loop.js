@@ -1,6 +1,8 @@
 // What a site without a server needs beside the desk: the learner's notebook goes out as a file and comes back in,
 // what has run is saved, and links to the course's pages leave for the site around this one.
 
+import { asWritten, guardUploads } from "./arrived.js";
+
 const SIDE_BAR = "sdpa-course", ROOM_FOR_A_SIDE_BAR = 760;
 const PAGES = { "docs/ledger.md": "ledger.html" }; // other pages of docs/ keep their name
 const SAVE_AFTER = 800; // ms of quiet
@@ -10,6 +12,7 @@ export function attachLoop(host, course) {
   addCommands(host, course);
   host.tracker.forEach(panel => addButtons(panel, host));
   host.tracker.widgetAdded.connect((_, panel) => addButtons(panel, host));
+  guardUploads(host.app.serviceManager.contents);
   saveWhatRan(host);
   leadOut(host.packages.coreutils);
   keepSideBar(host);
@@ -75,11 +78,12 @@ function pick(take) {
 
 /** Lay a learner's file in its place. What lay there and differs is kept beside it. */
 async function takeIn(file, { app, tracker, packages: { apputils } }, course) {
-  const notebook = await file.text().then(JSON.parse).catch(() => null);
-  if (!Array.isArray(notebook?.cells)) {
+  const found = await file.text().then(JSON.parse).catch(() => null);
+  if (!Array.isArray(found?.cells)) {
     apputils.showErrorMessage(`${file.name} was not opened`, "It is no notebook. Choose a file that ends in .ipynb.");
     return;
   }
+  const notebook = asWritten(found);
   const path = placeOf(notebook, file.name, course), { contents } = app.serviceManager, open = tracker.find(one => one.context.path === path);
   if (open) await open.context.save();
   const before = await contents.get(path, { content: true }).catch(() => null);

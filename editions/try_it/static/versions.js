@@ -1,9 +1,12 @@
 // The earlier versions of an answer: to look at, and to put back.
 import { MOST, lasts, onNote, versionsOf } from "./journal.js";
 
-const WHEN = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const CLOCK = new Intl.DateTimeFormat("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const DAY = new Intl.DateTimeFormat("en", { weekday: "short", day: "numeric", month: "short" });
 const ABOUT = `This browser keeps the last ${MOST} versions: what you checked, and what stood here before it was replaced.`;
 const PASSING = "This browser keeps earlier versions only until you leave this page: download your notebook before that.";
+
+const dayOf = (at) => (new Date(at).toDateString() === new Date().toDateString() ? "Today" : DAY.format(at));
 
 function made(tag, words = "", more = {}) {
   return Object.assign(document.createElement(tag), { textContent: words, ...more });
@@ -25,7 +28,7 @@ export function listVersions({ place, name, read, restore }) {
   function row(version) {
     const lines = version.text.trimEnd().split("\n").length;
     const summary = made("summary");
-    const time = made("time", WHEN.format(version.at), { dateTime: new Date(version.at).toISOString() });
+    const time = made("time", `${dayOf(version.at)}, ${CLOCK.format(version.at)}`, { dateTime: new Date(version.at).toISOString() });
     summary.append(time, made("span", ` ${version.why} · ${lines} ${lines === 1 ? "line" : "lines"}`, { className: "quiet" }));
     const text = made("pre", version.text, { tabIndex: 0 });
     const back = made("button", "Put this back", { type: "button" });
