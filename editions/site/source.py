@@ -170,8 +170,6 @@ def exercise_page(lesson: str) -> str:
             parts += [cell.source, _TRY, _raw(_bar(doors))]
         elif cell["id"].endswith("-prompt"):
             name = cell["id"].removesuffix("-prompt").replace("-", "_")
-            # Cards lead to exercises by name; Sphinx's own anchors have hyphens.
-            parts += [_raw(f'<span id="{name}"></span>')] if "_" in name else []
             parts += [cell.source, _raw(_try_in_place(name))]
     return "\n\n".join(parts) + "\n"
 

@@ -120,10 +120,14 @@ def _prompts(lesson: str) -> dict[str, str]:
     for cell in exercise_notebook(lesson).cells:
         if cell["id"].endswith("-prompt"):
             heading, _worth, text = cell.source.split("\n\n", 2)
-            found[heading.lstrip("# ")] = re.sub(
-                r"\]\(\.\./notebooks/(\w+)\.ipynb", r"](../lessons/\1.html", text
-            )
+            found[heading.lstrip("# ")] = _relinked(text)
     return found
+
+
+def _relinked(prompt: str) -> str:
+    """A prompt's links as a page of one exercise needs them: to the site's lessons, and to pages of other exercises."""
+    prompt = re.sub(r"\]\(\.\./notebooks/(\w+)\.ipynb", r"](../lessons/\1.html", prompt)
+    return re.sub(r"\]\(#(\w+)\)", r"](\1.html)", prompt)
 
 
 def _first_texts(lesson: str) -> dict[str, str]:

@@ -23,7 +23,8 @@ def html_of(texts: list[str]) -> list[str]:
         (json.loads(_unescaped(f[3])), f[2] == "block") for page in pages for f in _FORMULA.finditer(page)
     ]
     mathml = iter(mathml_of(formulas))
-    return [_FORMULA.sub(lambda _: next(mathml), page) for page in pages]
+    drawn = [_FORMULA.sub(lambda _: next(mathml), page) for page in pages]
+    return [page.replace("<pre>", '<pre tabindex="0">') for page in drawn]  # wide code scrolls, by keys too
 
 
 def _kept(tex: str, options: dict[str, bool]) -> str:

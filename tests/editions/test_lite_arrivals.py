@@ -47,7 +47,7 @@ def hostile():
     return notebook
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def desk(browser, needs, built_site, site_address):
     """JupyterLite with an exercise open; Python does not come, and nothing here needs it."""
     needs("jupyterlite_core")
@@ -79,7 +79,7 @@ def saved(page, path):
 
 def nothing_ran(page, path):
     page.wait_for_function(
-        "path => jupyterapp.shell.currentWidget?.context?.path === path && jupyterapp.shell.currentWidget.content.widgets.length",
+        "path => (shown => shown?.context?.path === path && shown.content.widgets.length)(jupyterapp.shell.currentWidget)",
         arg=path,
     )
     page.wait_for_timeout(1500)  # whatever runs on opening has run
@@ -103,6 +103,7 @@ def test_open_mine_takes_what_was_written_and_nothing_that_runs(desk, file):
 @pytest.mark.parametrize("pieces", [False, True])
 def test_an_upload_takes_no_more(desk, file, pieces):
     if pieces:
+        file = file.with_name("large.ipynb")
         notebook = hostile()
         notebook["cells"][0]["source"] += "é" * LARGE
         file.write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")

@@ -155,7 +155,7 @@ async function putBack({ text }) {
 function makeEditor() {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   editor = window.CodeMirror.fromTextArea(at("source"), {
-    mode: "python", indentUnit: 4, lineNumbers: true, matchBrackets: true, autoCloseBrackets: true, viewportMargin: Infinity,
+    mode: "python", indentUnit: 4, lineNumbers: true, matchBrackets: true, lineWrapping: true, autoCloseBrackets: true, viewportMargin: Infinity,
     screenReaderLabel: "Your answer, Python", theme: dark.matches ? "night" : "default",
     extraKeys: {
       Tab: (cm) => (leaving ? window.CodeMirror.Pass : cm.execCommand(cm.somethingSelected() ? "indentMore" : "insertSoftTab")),
