@@ -13,6 +13,7 @@ from editions.ledger import page as ledger
 from editions.live import front
 from editions.site.folding import CLASSES
 from editions.site.links import MOVED, place_in_site, relinked, relinked_html
+from editions.try_it.words import in_a_page
 from sdpa_helpers.classroom.course_map import FIRST, title_of
 from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
 from sdpa_helpers.lessons.places import course_root
@@ -149,7 +150,12 @@ def _anchor(cell_id: str) -> Any:
 # ---- exercises --------------------------------------------------------------------------------------------
 
 
-_TRY = "Here each exercise has a small page of its own: *Try it here*, below it, runs your answer in this browser."
+_TRY = (
+    "Here each exercise has a small page of its own: *Try it here*, below it, opens an editor that runs your answer in "
+    "this browser. Check it as often as you like. *Hint* tells a little more each time, *Solution* shows one right "
+    "answer."
+)
+"""In the place of what a notebook says of its cells."""
 
 
 def _exercise_pages() -> dict[str, str]:
@@ -167,10 +173,12 @@ def exercise_page(lesson: str) -> str:
                 (f"../try/notebooks/{lesson}.ipynb", "Its file"),
                 *_elsewhere(f"exercises/{lesson}.ipynb"),
             ]
-            parts += [cell.source, _TRY, _raw(_bar(doors))]
+            title, worth, how, notes = cell.source.split("\n\n", 3)
+            in_words = [line for line in how.splitlines() if line.startswith("The last")]
+            parts += [title, worth, "\n".join([_TRY, *in_words]), notes, _raw(_bar(doors))]
         elif cell["id"].endswith("-prompt"):
             name = cell["id"].removesuffix("-prompt").replace("-", "_")
-            parts += [cell.source, _raw(_try_in_place(name))]
+            parts += [in_a_page(cell.source), _raw(_try_in_place(name))]
     return "\n\n".join(parts) + "\n"
 
 

@@ -12,6 +12,7 @@ from editions.browser.runtime import LIGHT_LOCK, build_runtime
 from editions.npm import npm_folder
 from editions.try_it.markup import html_of
 from editions.try_it.sums import behind_the_wall, files_js, kept
+from editions.try_it.words import in_a_page
 from sdpa_helpers.checking import card_style
 from sdpa_helpers.checking.answer_cells import answered_in
 from sdpa_helpers.checking.written_exercise import WrittenExercise
@@ -120,12 +121,13 @@ def _prompts(lesson: str) -> dict[str, str]:
     for cell in exercise_notebook(lesson).cells:
         if cell["id"].endswith("-prompt"):
             heading, _worth, text = cell.source.split("\n\n", 2)
-            found[heading.lstrip("# ")] = _relinked(text)
+            found[heading.lstrip("# ")] = _on_a_page(text)
     return found
 
 
-def _relinked(prompt: str) -> str:
-    """A prompt's links as a page of one exercise needs them: to the site's lessons, and to pages of other exercises."""
+def _on_a_page(prompt: str) -> str:
+    """A notebook's prompt for a page of one exercise: other exercises are not below it, but on pages of their own."""
+    prompt = in_a_page(prompt).replace(") below, which", "), which")
     prompt = re.sub(r"\]\(\.\./notebooks/(\w+)\.ipynb", r"](../lessons/\1.html", prompt)
     return re.sub(r"\]\(#(\w+)\)", r"](\1.html)", prompt)
 

@@ -17,6 +17,10 @@ UPLOADED = """async path => {
     const there = () => jupyterapp.serviceManager.contents.get(path, { content: true }).then(() => true, () => false);
     while (!await there()) await new Promise(resolve => setTimeout(resolve, 100)); }"""
 
+OPENED = """path => {
+    const shown = jupyterapp.shell.currentWidget;
+    return shown?.context?.path === path && shown.content.widgets.length; }"""
+
 
 def image(what):
     return f'<img src=x onerror="{RUNS.format(what)}">'
@@ -79,7 +83,7 @@ def saved(page, path):
 
 def nothing_ran(page, path):
     page.wait_for_function(
-        "path => (shown => shown?.context?.path === path && shown.content.widgets.length)(jupyterapp.shell.currentWidget)",
+        OPENED,
         arg=path,
     )
     page.wait_for_timeout(1500)  # whatever runs on opening has run

@@ -106,6 +106,18 @@ def test_nothing_is_loaded_from_elsewhere(pages, site):
     ]
 
 
+def test_an_exercise_in_a_page_speaks_of_no_cell_that_is_not_there(pages, site):
+    """Its notebook's cells are said to be the notebook's."""
+    named = [name for name in pages if name.startswith(("try/", "exercises/"))]
+    assert len(named) > 100
+    for name in named:
+        text = re.sub(
+            r"<(script|textarea)\b.*?</\1>|<[^>]*>", "", (site / name).read_text("utf-8"), flags=re.DOTALL
+        )
+        said = re.findall(r"[^.]{0,40}\bcells?\b.{0,20}", text)
+        assert not [words for words in said if "cell of the notebook" not in words], name
+
+
 def test_what_goes_deeper_is_folded(pages):
     for lesson in LESSONS:
         assert pages[f"lessons/{lesson}.html"].folded >= 2, lesson

@@ -6,6 +6,7 @@ import pytest
 
 from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
 from tests.browser.harness import open_page
+from tests.editions.test_accessible import violations
 
 LESSON = "03_softmax"
 MINE = "def softmax(x, axis=-1):\n    return x  # mine, of a whole evening"
@@ -276,3 +277,20 @@ def test_without_a_database_versions_last_as_long_as_the_page_and_it_says_so(lig
     assert "only until you leave this page" in page.locator("#versions .small").first.inner_text()
     page.reload()
     assert versions(page) == []
+
+
+def test_the_question_and_the_list_are_read_and_reached_by_everyone(light, tmp_path, needs):
+    needs("axe_playwright_python")
+    page = light()
+    keep(page, softmax=MINE)
+    write(page, MINE + "!")
+    assert versions(page) == [MINE]
+    page.locator("#versions li summary").click()
+    page.locator("#open").set_input_files(file(tmp_path, softmax=THEIRS))
+    page.locator(".question").wait_for()
+    assert page.evaluate("document.activeElement.className") == "question"
+    assert violations(page) == []
+    page.set_viewport_size({"width": 320, "height": 700})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+    press(page, "With mine")
+    assert page.locator(".question").count() == 0
