@@ -60,7 +60,7 @@ function add(database, version) {
 export async function versionsOf(name) {
   const stored = await read(await opened, name).catch(() => []);
   const here = passing.filter((one) => one.name === name);
-  return [...stored, ...here].sort((a, b) => b.at - a.at).slice(0, MOST);
+  return [...stored, ...here].reverse().sort((a, b) => b.at - a.at).slice(0, MOST);
 }
 
 function read(database, name) {
