@@ -11,7 +11,8 @@ export function asWritten(notebook) {
 }
 
 function written(cell) {
-  const { trusted: _, ...metadata } = cell.metadata ?? {}, own = { ...cell, metadata };
+  const own = { ...cell, metadata: { ...cell.metadata } };
+  delete own.metadata.trusted;
   return cell.cell_type === "code" ? { ...own, outputs: [], execution_count: null } : own;
 }
 

@@ -16,7 +16,7 @@ function only(kept, good) {
 /** What is kept; empty where nothing is, or what no page of ours has written. */
 export function load() {
   if (unsaved) return unsaved;
-  let kept = null;
+  let kept;
   try {
     kept = JSON.parse(localStorage.getItem(KEY));
   } catch {
