@@ -435,6 +435,10 @@ def test_a_card_that_is_none_of_the_courses_is_refused_at_once(page):
         assert took < 2000
     text, elements, _ = page.evaluate(draw, "<p>x</p>" * 40_000)
     assert elements <= 20_000
+    text, elements, _ = page.evaluate(
+        draw, "<p>\x1b[31m\x00\x85\ufffe\tred&nbsp;</p>"
+    )  # a learner's own print may hold it
+    assert (text, elements) == ("\ufffd[31m\ufffd\ufffd\ufffd\tred\xa0", 1)
 
 
 EVIL = "<!doctype html><title>evil</title>"

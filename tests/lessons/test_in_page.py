@@ -109,6 +109,7 @@ class Absent:
             raise ModuleNotFoundError(f"No module named {name!r}")
 
 sys.meta_path.insert(0, Absent())
+from xml.etree import ElementTree
 from sdpa_helpers.lessons import in_page
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
@@ -119,6 +120,7 @@ for lesson in LESSONS:
         verdict = in_page.checked(exercise, answers)
         assert verdict.passed and verdict.points == exercise.max_points, (exercise.name, verdict.text)
         assert "<style>" in verdict.card, exercise.name
+        ElementTree.fromstring(f"<div>{verdict.card.replace('&nbsp;', ' ')}</div>")  # as a page reads it
     print(lesson, len(answers))
 """
 

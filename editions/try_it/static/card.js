@@ -9,6 +9,7 @@ const STYLES = new Set(("align-items background border border-collapse border-ra
   "font-size font-variant-numeric list-style margin outline outline-offset overflow-wrap padding text-align " +
   "white-space width").split(" "));
 const VALUE = /^(?:-?[\d.]+(?:px|em|%)?|#[\da-f]{6}|rgba\([\d., ]+\)|[a-z-]+)(?: (?:-?[\d.]+(?:px|em|%)?|#[\da-f]{6}|[a-z-]+)){0,3}$/;
+const NOT_IN_XML = /[^\t\n\r\P{Cc}]|\p{Cs}|[\ufffe\uffff]/gu;
 const MOST_NODES = 20_000;
 const DEEPEST = 40;
 
@@ -17,7 +18,7 @@ export function drawn(card, next) {
   const place = document.createElement("div");
   place.className = "card";
   // Begun so, it can declare nothing: no entities, no style sheets, no kind of document.
-  const text = `<div>${card.replaceAll("&nbsp;", "\u00a0")}</div>`;
+  const text = `<div>${card.replaceAll("&nbsp;", "\u00a0").replace(NOT_IN_XML, "\ufffd")}</div>`;
   const theirs = new DOMParser().parseFromString(text, "application/xml");
   if (theirs.querySelector("parsererror")) place.textContent = "This card is not one of the course's, and is not shown.";
   else addAll(place, theirs.documentElement, { next, left: MOST_NODES }, 0);
