@@ -135,8 +135,8 @@ def test_a_loop_that_never_ends_is_stopped_and_the_page_goes_on(page):
 
 def test_what_a_browser_keeps_is_named_with_its_sum_and_nothing_else_is(built_site):
     folder = built_site("try") / "try"
-    listed = re.search(r"LIST = (\{.+?\});", (folder / "keep.js").read_text(encoding="utf-8"), re.DOTALL)
-    sums = {name.partition("?")[0]: sum_ for name, sum_ in json.loads(listed[1]).items()}
+    [listed] = re.findall(r"LIST = (\{.+?\});", (folder / "keep.js").read_text(encoding="utf-8"), re.DOTALL)
+    sums = {name.partition("?")[0]: sum_ for name, sum_ in json.loads(listed).items()}
     own = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     python = {f"../pyodide/{name}" for name in light_files(folder.parent / "pyodide")}
     assert sums.keys() == (own - {"keep.js"}) | python
