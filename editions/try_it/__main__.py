@@ -1,4 +1,4 @@
-"""`python -m editions.try_it FOLDER`: the light pages; `make site` puts Python beside them."""
+"""`python -m editions.try_it FOLDER`: the light pages; Python, in pyodide/ beside it, is made if it is missing."""
 
 import sys
 from pathlib import Path
