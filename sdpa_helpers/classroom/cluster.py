@@ -261,7 +261,7 @@ def _in_time(task: Task, settings: Settings) -> Attempt | None:
         attempt = done.get(timeout=seconds)
     except queue.Empty:
         threading.Timer(_LAST_WORDS, os._exit, [1]).start()
-        return overdue(task.submission, settings)
+        return overdue(task.submission)
     faulthandler.cancel_dump_traceback_later()
     return attempt
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sdpa_helpers.classroom.worker_process import MARGIN, Kin, Worker, given_up
-from sdpa_helpers.grading.grade_one import Attempt, Settings
+from sdpa_helpers.classroom.worker_process import MARGIN, Kin, Worker
+from sdpa_helpers.grading.grade_one import Attempt, Settings, given_up
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.grading.result import Flag
@@ -69,7 +69,7 @@ class Executor(Protocol):
 def grade_all(submissions: list[Submission], settings: Settings, executor: Executor) -> Iterator[Attempt]:
     """Grade every submission; attempts, each with a result, come in the order in which they are finished.
 
-    One under which a worker died is graded again alone: if it does it again, it is recorded as "kernel-died". One
+    One under which a worker died is graded again alone: if it does it again, it is recorded as "grader-failed". One
     that ran out of time on the clock while the machine was busy is graded once more, alone, when the others are
     done; of many such only the first MAX_AGAIN are, within MAX_SECONDS_AGAIN. Raises CannotGrade when the machine,
     or the cluster, is in trouble: when a submission cannot be graded alone, and another cannot either.
@@ -153,11 +153,11 @@ class Alone:
                 return done
         if done is None:
             reason = "The grading process ended each time it worked on this notebook."
-            return Attempt(given_up(submission, self.settings, "kernel-died", reason))
+            return Attempt(given_up(submission, reason))
         if not self._others_can(submission):
             raise CannotGrade(f"{submission.student}, {submission.notebook}: {done.trouble}. {GO_ON}")
         reason = f"The grader can work on other notebooks, and not on this one: {done.trouble}"
-        return Attempt(given_up(submission, self.settings, "unreadable", reason))
+        return Attempt(given_up(submission, reason))
 
     def _once(self, submission: Submission) -> Attempt | None:
         self.executor.submit(submission, self.settings)

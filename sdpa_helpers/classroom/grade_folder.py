@@ -27,7 +27,7 @@ from sdpa_helpers.classroom.worksheet import worksheet_times
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.refusal import Refusal
-from sdpa_helpers.grading.result import GradedNotebook, Status
+from sdpa_helpers.grading.result import NO_MARK, GradedNotebook, Status
 from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.sandbox import scratch
 
@@ -73,13 +73,18 @@ class Noted:
     kept: bool
     """Whether an earlier run had graded it, and its result still holds."""
     given_up: str
-    """Why the grader itself failed on it, else ""; the next run tries again."""
+    """Why the grader itself failed on some of it, else ""; the next run tries again."""
     renamed: str = ""
     """Why its student has another name here than in the hand-in, else ""."""
     files: int = 0
     """How many files were handed in for it, be they graded or not."""
     again: bool = False
     """Whether an earlier run had graded it, and its result holds no more."""
+
+    @property
+    def no_mark(self) -> bool:
+        """Whether its points are no mark."""
+        return self.status in NO_MARK
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -110,7 +115,7 @@ class Summary:
 
     @property
     def given_up(self) -> tuple[Noted, ...]:
-        """Those that the grader itself failed on."""
+        """Those that the grader itself failed on, in whole or in part."""
         return tuple(noted for noted in self.submissions if noted.given_up)
 
 

@@ -27,13 +27,14 @@ ORDINARY = ("late", "several-files", "passed-over", "leftover")
 
 @dataclass(frozen=True)
 class NotebookLine:
-    """How one notebook went: points are of those who handed it in and were graded."""
+    """How one notebook went: points are of those who have a mark."""
 
     notebook: str
     handed_in: int
     """By how many learners, be it graded or not."""
-    mean: float
-    median: float
+    mean: float | None
+    """None where nobody has a mark, as the median."""
+    median: float | None
     max_points: float
 
 
@@ -94,10 +95,10 @@ def _came(noted: Noted) -> bool:
 
 def _line(notebook: str, submissions: Iterable[Noted]) -> NotebookLine:
     here = [noted for noted in submissions if noted.notebook == notebook]
-    mine = [noted for noted in here if noted.status != "missing"]
-    points = [noted.points for noted in mine] or [0.0]
+    points = [noted.points for noted in here if not noted.no_mark]
     worth = max((noted.max_points for noted in here), default=0.0)
-    return NotebookLine(notebook, sum(map(_came, here)), fmean(points), median(points), worth)
+    mean, middle = (fmean(points), median(points)) if points else (None, None)
+    return NotebookLine(notebook, sum(map(_came, here)), mean, middle, worth)
 
 
 def _why(noted: Noted) -> tuple[str, ...]:
@@ -105,8 +106,6 @@ def _why(noted: Noted) -> tuple[str, ...]:
     status: tuple[str, ...] = (noted.status,) if noted.status != "graded" else ()
     if noted.status == "missing" and noted.files:
         return (SET_ASIDE, *(flag for flag in noted.flags if flag not in (RENAMED, "late")))
-    if noted.given_up:
-        status = ("given up", *status)
     low = (LOWEST,) if noted.status == "graded" and _is_low(noted) else ()
     return (*status, *(flag for flag in noted.flags if flag != RENAMED), *low)
 
@@ -124,7 +123,7 @@ def _groups(submissions: Iterable[Noted]) -> list[list[Noted]]:
     for group in found.values():
         group.sort(key=lambda noted: (_share(noted), noted.student, noted.notebook))
     ordered = sorted(
-        found.items(), key=lambda item: (item[0] != "given up", item[0] == LOWEST, len(item[1]), item[0])
+        found.items(), key=lambda item: (item[0] != "grader-failed", item[0] == LOWEST, len(item[1]), item[0])
     )
     return [group for _, group in ordered]
 

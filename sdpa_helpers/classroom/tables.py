@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sdpa_helpers.classroom.files import no_formula, whole_table
 from sdpa_helpers.classroom.results_folder import Pair, ResultsFolder
-from sdpa_helpers.grading.result import GradedNotebook
+from sdpa_helpers.grading.result import GradedNotebook, no_total
 
 DETAILS = ("student", "notebook", "exercise", "case", "points", "max_points", "status", "diagnosis")
 LEFT_OUT = ("file", "why")
@@ -19,14 +19,16 @@ class StudentRow:
     """A row of grades.csv."""
 
     student: str
-    points: dict[str, float] = field(default_factory=dict)
-    """By notebook; one that nobody handed in is not among them."""
+    points: dict[str, float | str] = field(default_factory=dict)
+    """By notebook, or the word that stands in their place; one that nobody handed in is not among them."""
     max_points: float = 0.0
 
     @property
-    def total(self) -> float:
-        """Points in all notebooks."""
-        return sum(self.points.values(), 0.0)
+    def total(self) -> float | str:
+        """Points in all notebooks: what is missing or unreadable adds none. The word where they make no mark."""
+        words = [cell for cell in self.points.values() if isinstance(cell, str)]
+        marks = [cell for cell in self.points.values() if not isinstance(cell, str)]
+        return no_total(words, len(marks)) or sum(marks, 0.0)
 
 
 def write_tables(
@@ -49,7 +51,7 @@ def write_tables(
             for file in result.handed_in:
                 files.add((*who, file.file, file.time, _yes(file.late), _yes(file.graded)))
             row = rows.setdefault(result.student, StudentRow(result.student))
-            row.points[result.notebook] = result.points
+            row.points[result.notebook] = result.no_mark or result.points
             row.max_points += result.max_points
     ordered = [rows[student] for student in sorted(rows)]
     with whole_table(folder.grades_csv, ("student", *notebooks, "total", "max")) as grades:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 import psutil
 
-from sdpa_helpers.grading.grade_one import Attempt, Settings, attempt, without_run
+from sdpa_helpers.grading.fails_alone import place_of
+from sdpa_helpers.grading.grade_one import Attempt, Settings, attempt, given_up
 from sdpa_helpers.grading.read import Submission
-from sdpa_helpers.grading.result import GradedNotebook, Status
 from sdpa_helpers.grading.run import SandboxEnded
 
 MARGIN = 120.0
@@ -52,26 +52,21 @@ def work(submission: Submission, settings: Settings) -> Attempt | None:
         return None
     except MemoryError:
         reason = f"Grading this notebook took more memory than the grader has for one, {ROOM_MB} MB."
-        return Attempt(without_run(submission, settings, "out-of-memory", reason))
+        return Attempt(given_up(submission, reason))
     except OSError as error:
         return Attempt(None, trouble=f"{type(error).__name__}: {error}")
     except Exception as error:
         reason = (
-            f"The grader itself failed on this notebook ({type(error).__name__}: {str(error)[:200]}). "
+            f"The grader itself failed on this notebook ({place_of(error)}). "
             "Tell your instructor; it was not you who made the mistake."
         )
-        return Attempt(given_up(submission, settings, "unreadable", reason))
+        return Attempt(given_up(submission, reason))
 
 
-def given_up(submission: Submission, settings: Settings, status: Status, reason: str) -> GradedNotebook:
-    """A result without a fingerprint: the next run of the same command tries again."""
-    return replace(without_run(submission, settings, status, reason), fingerprint="")
-
-
-def overdue(submission: Submission, settings: Settings) -> Attempt:
+def overdue(submission: Submission) -> Attempt:
     """What is known of a submission whose worker had to be ended; a calmer moment may do better."""
     reason = "It was not done at the grader's own deadline, which leaves time for more than all its limits."
-    return Attempt(without_run(submission, settings, "timeout", reason), slow=True)
+    return Attempt(given_up(submission, reason), slow=True)
 
 
 @dataclass(frozen=True)
@@ -205,7 +200,7 @@ class Worker:
         """The submission with what came of it, None for that when the worker has died; None while it works."""
         if self.task is None:
             return None
-        submission, settings = self.task
+        submission, _ = self.task
         lost, arrived = not self.usable(), ()
         try:
             while not (arrived := self.incoming.take()) and self.incoming.read():
@@ -222,7 +217,7 @@ class Worker:
             return submission, None
         if time.monotonic() > self.deadline:
             self.end()
-            return submission, overdue(submission, settings)
+            return submission, overdue(submission)
         return None
 
     def _has_grown(self) -> bool:

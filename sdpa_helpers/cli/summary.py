@@ -50,7 +50,7 @@ def show_summary(summary: Summary, folder: ResultsFolder, *, all_rows: bool = Fa
         say(f"\nlook at these first{more}:")
         console.print(_look_at(whole))
         say("")
-    _show_given_up(summary)
+    _show_given_up(summary, folder)
     renamed = [noted.renamed for noted in summary.submissions if noted.renamed]
     _show_some([f"another name: {why}" for why in dict.fromkeys(renamed)], 3, folder.class_page)
     left_out = [f"left out: {_short(name)}: {why}" for name, why in summary.left_out]
@@ -61,12 +61,18 @@ def show_summary(summary: Summary, folder: ResultsFolder, *, all_rows: bool = Fa
     say(f"every learner's points: {folder.grades_csv}; everything: {folder}")
 
 
-def _show_given_up(summary: Summary) -> None:
+def _show_given_up(summary: Summary, folder: ResultsFolder) -> None:
     for noted in summary.given_up[:5]:
-        warn(f"not graded: {one_line(noted.student)}, {noted.notebook}: {noted.given_up}")
+        warn(f"no mark: {one_line(noted.student)}, {noted.notebook}: {noted.given_up}")
+    if (left := len(summary.given_up) - 5) > 0:
+        complain_of(f"  … and {left} more")
     if summary.given_up:
+        notebooks = count(len(summary.given_up), "notebook")
+        learners = count(len({noted.student for noted in summary.given_up}), "learner")
         complain_of(
-            f"{len(summary.given_up)} were not graded and have 0 points for that; the same command tries them again."
+            f"{notebooks} of {learners} without a mark, for the grader itself failed: {folder.grades_csv} has "
+            "`grader-failed` for it, and sdpa export refuses. What else is in them is graded and kept. The same "
+            "command tries again; if it fails again, report the lines above. Exit status 3."
         )
 
 
@@ -100,14 +106,19 @@ def _notebooks(whole: Overview) -> Table:
     for name in ("handed in", "mean", "median", "of"):
         table.add_column(name, justify="right")
     for line in whole.notebooks:
-        numbers = (f"{line.handed_in}", f"{line.mean:.1f}", f"{line.median:g}", f"{line.max_points:g}")
+        mean = "" if line.mean is None else f"{line.mean:.1f}"
+        middle = "" if line.median is None else f"{line.median:g}"
+        numbers = (f"{line.handed_in}", mean, middle, f"{line.max_points:g}")
         table.add_row(*map(_plain, (line.notebook, *numbers)))
     return table
 
 
 def _look_at(whole: Overview) -> Table:
     table = _table()
-    points = [f"{row.noted.points:g} of {row.noted.max_points:g}" for row in whole.look_at]
+    points = [
+        "no mark" if row.noted.no_mark else f"{row.noted.points:g} of {row.noted.max_points:g}"
+        for row in whole.look_at
+    ]
     table.add_column("learner", no_wrap=True, overflow="ellipsis", max_width=24)
     table.add_column("notebook", no_wrap=True, overflow="ellipsis", max_width=14)
     table.add_column("points", justify="right", no_wrap=True, min_width=max(map(len, points)))
@@ -132,10 +143,14 @@ def _gradebook(summary: Summary) -> Table:
         said = (remark for remark in noted.remarks if remark != "missing" or noted.files)
         remarks.setdefault(noted.student, {}).update(dict.fromkeys(said))
     for row in summary.rows:
-        points = (f"{row.points[n]:g}" if n in row.points else "" for n in notebooks)
-        total = (f"{row.total:g}", f"{row.max_points:g}")
+        points = (_cell(row.points.get(n, "")) for n in notebooks)
+        total = (_cell(row.total), f"{row.max_points:g}")
         table.add_row(*map(_plain, (row.student, *points, *total, ", ".join(remarks[row.student]))))
     return table
+
+
+def _cell(points: float | str) -> str:
+    return points if isinstance(points, str) else f"{points:g}"
 
 
 def _number_of(notebook: str) -> str:

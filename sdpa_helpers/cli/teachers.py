@@ -114,7 +114,10 @@ def grade(
         bool, typer.Option("--all-rows", help="Print a row for each learner too, not the summary alone.")
     ] = False,
 ) -> None:
-    """Grade a folder or a zip of submissions. Exit 0 when the whole batch was processed, 2 when it could not run."""
+    """Grade a folder or a zip of submissions.
+
+    Exit 0 when the whole batch was processed, 2 when it could not run, 3 when the grader itself failed on an exercise.
+    """
     refuse_unknown("--executor", re.sub("^dask=.+", "dask=ADDRESS", executor), ("local", "dask=ADDRESS"))
     refuse_unknown("--forbidden", forbidden, ("zero", "flag"))
     refuse_unknown("--sandbox", sandbox, ("auto", "require", "off"))
@@ -156,6 +159,7 @@ def grade(
             )
             raise
     show_summary(summary, ResultsFolder(out), all_rows=all_rows)
+    raise typer.Exit(3 if summary.given_up else 0)
 
 
 @refuses
@@ -232,6 +236,13 @@ def export(
     assignment: Annotated[
         str, typer.Option(help="nbgrader: the assignment that holds the notebooks; default: one each.")
     ] = "",
+    allow_ungraded: Annotated[
+        bool,
+        typer.Option(
+            "--allow-ungraded",
+            help="Although the grader itself failed on some: these get no mark, not 0, and are named.",
+        ),
+    ] = False,
 ) -> None:
     """Give the marks back to a learning system. Exit 2 when that cannot be done as asked."""
     from sdpa_helpers.classroom.exports.export import export_folder
@@ -241,7 +252,8 @@ def export(
     graded = _graded(folder)
     _bring_in_marks(graded)
     notebooks, columns = tuple(notebook or ()), tuple(column or ())
-    done = export_folder(to, Order(graded, notebooks, out, roster, columns, gradebook, assignment))
+    order = Order(graded, notebooks, out, roster, columns, gradebook, assignment, allow_ungraded)
+    done = export_folder(to, order)
     for note in done.notes:
         complain_of(note)
     where = f"{done.paths[0]}" if len(done.paths) == 1 else _several(done.paths)

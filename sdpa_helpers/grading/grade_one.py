@@ -8,23 +8,15 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, truths
+from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth
 from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
-from sdpa_helpers.grading.judge import (
-    Evidence,
-    Marking,
-    cell_flags,
-    forged,
-    judge_exercise,
-    nothing_run,
-    ran_flags,
-    status_of,
-)
+from sdpa_helpers.grading.fails_alone import draw_all, judge_alone, not_judged, not_lifted
+from sdpa_helpers.grading.judge import Evidence, Marking, forged, nothing_run, status_of
 from sdpa_helpers.grading.lift_words import Words, unread
 from sdpa_helpers.grading.own_code import own_code
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Lifted, Submission, Unreadable
 from sdpa_helpers.grading.read_file import read_file
-from sdpa_helpers.grading.result import RECORD_FORM, Flag, GradedNotebook, Status, storable
+from sdpa_helpers.grading.result import RECORD_FORM, Flag, Graded, GradedNotebook, Status, storable
 from sdpa_helpers.grading.run import Outcome, run
 from sdpa_helpers.lessons.registry import exercises_of, written_of
 from sdpa_helpers.sandbox.limits import Limits
@@ -134,7 +126,7 @@ def attempt(submission: Submission, settings: Settings) -> Attempt:
         )
         return Attempt(without_run(submission, settings, "unreadable", reason, lifted.flags))
     marking = marking_of(submission.student, settings)
-    by_name = {e.name: truths(e, marking.seed) for e in exercises}
+    by_name = draw_all(exercises, marking.seed)
     evidence = _run_all(pristine, lifted, by_name, settings)
     result = _result(submission, settings, evidence, words)
     outcome, stops = evidence.outcome, evidence.stops
@@ -194,13 +186,14 @@ def _arrived(exercise: str, outcome: Outcome) -> bool:
 def _result(submission: Submission, settings: Settings, evidence: Evidence, words: Words) -> GradedNotebook:
     """The result of a submission that was run."""
     lifted, marking = evidence.lifted, marking_of(submission.student, settings)
-    exercises = exercises_of(submission.notebook)
-    code = [judge_exercise(e, evidence, marking) for e in exercises]
+    judged = [judge_alone(e, evidence, marking) for e in exercises_of(submission.notebook)]
+    code = [each.graded for each in judged]
     noticed = (
         *forged(evidence.outcome),
-        *ran_flags(exercises, evidence),
-        *cell_flags(exercises, evidence, hidden=marking.hidden),
+        *(flag for each in judged for flag in each.ran),
+        *(flag for each in judged for flag in each.cell),
     )
+    failed = ", ".join(exercise.name for exercise in code if exercise.failed)
     in_words = [unread(e, words.answers.get(e.name)) for e in written_of(submission.notebook)]
     answers = lifted.answers | words.answers
     return storable(
@@ -209,15 +202,19 @@ def _result(submission: Submission, settings: Settings, evidence: Evidence, word
             notebook=submission.notebook,
             status=status_of(code, evidence.stops),
             exercises=(*code, *in_words),
+            reason=_FAILED.format(failed) if failed else "",
             flags=(*submission.flags, *lifted.flags, *words.flags, *noticed),
             answers={name: source[:MAX_KEPT_CHARACTERS] for name, source in answers.items()},
             shapes=lifted.shapes,
             handed_in=submission.handed_in,
             late_penalty=submission.late_penalty,
             lms=submission.lms,
-            fingerprint=fingerprint(submission, settings),
+            fingerprint="" if failed else fingerprint(submission, settings),
         )
     )
+
+
+_FAILED = "The grader itself failed on {}, which has no mark yet. What else is here was graded."
 
 
 def without_run(
@@ -227,17 +224,34 @@ def without_run(
     why = f"{status}: {reason}".rstrip(".")
     code = [nothing_run(e, settings.seed, why) for e in exercises_of(submission.notebook)]
     in_words = [unread(e, None, why) for e in written_of(submission.notebook)]
+    found = _with_nothing_judged(submission, status, (*code, *in_words), reason)
     return storable(
-        GradedNotebook(
-            student=submission.student,
-            notebook=submission.notebook,
-            status=status,
-            exercises=(*code, *in_words),
-            reason=reason,
-            flags=(*submission.flags, *flags),
-            handed_in=submission.handed_in,
-            late_penalty=submission.late_penalty,
-            lms=submission.lms,
-            fingerprint=fingerprint(submission, settings),
-        )
+        replace(found, flags=(*found.flags, *flags), fingerprint=fingerprint(submission, settings))
+    )
+
+
+def given_up(submission: Submission, reason: str) -> GradedNotebook:
+    """The result of a submission that the grader itself failed on as a whole.
+
+    It has no fingerprint: the next run of the same command tries again.
+    """
+    why = "The grader itself failed on this notebook"
+    code = [not_judged(e, why) for e in exercises_of(submission.notebook)]
+    in_words = [not_lifted(e, why) for e in written_of(submission.notebook)]
+    return storable(_with_nothing_judged(submission, "grader-failed", (*code, *in_words), reason))
+
+
+def _with_nothing_judged(
+    submission: Submission, status: Status, exercises: tuple[Graded, ...], reason: str
+) -> GradedNotebook:
+    return GradedNotebook(
+        student=submission.student,
+        notebook=submission.notebook,
+        status=status,
+        exercises=exercises,
+        reason=reason,
+        flags=submission.flags,
+        handed_in=submission.handed_in,
+        late_penalty=submission.late_penalty,
+        lms=submission.lms,
     )

@@ -155,6 +155,9 @@ def nothing_run(exercise: Exercise, seed: str, why: str) -> GradedExercise:
 
 def status_of(exercises: Iterable[GradedExercise], stops: dict[str, str]) -> Status:
     """What became of a submission that was run."""
+    exercises = list(exercises)
+    if any(exercise.failed for exercise in exercises):
+        return "grader-failed"
     if "timeout" in stops.values():
         return "timeout"
     if any(case.status == "out-of-memory" for exercise in exercises for case in exercise.cases):

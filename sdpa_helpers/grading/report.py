@@ -10,10 +10,10 @@ def report(result: GradedNotebook) -> str:
     """The report, several lines of it. Answers in words, which nobody has read, do not count."""
     worth = sum(exercise.max_points for exercise in result.code)
     lines = [f"{result.notebook}: {result.points:g} of {worth:g} points"]
-    if result.status in ("unreadable", "missing"):
+    if result.status in ("unreadable", "missing") or len(result.failed) == len(result.exercises):
         return "\n".join([*lines, f"  {result.status}: {_inside(result.reason)}"])
     if result.status != "graded":
-        lines.append(f"  status: {result.status}")
+        lines.append(f"  status: {result.status}" + (f". {result.reason}" if result.failed else ""))
     for exercise in result.exercises:
         if isinstance(exercise, GradedExercise):
             lines += _exercise(exercise)
@@ -26,7 +26,8 @@ def report(result: GradedNotebook) -> str:
 
 def _exercise(exercise: GradedExercise) -> list[str]:
     """Its points, what is wrong, then what was seen, each once, with the cases that it is about."""
-    lines = [f"  {exercise.name}: {exercise.points:g} of {exercise.max_points:g}"]
+    earned = "no mark" if exercise.failed else f"{exercise.points:g}"
+    lines = [f"  {exercise.name}: {earned} of {exercise.max_points:g}"]
     asked = find(exercise.name)
     lines += [f"    {_diagnosis(exercise, mistake, asked)}" for mistake in exercise.mistakes]
     if exercise.pattern and not exercise.mistakes:
@@ -37,7 +38,7 @@ def _exercise(exercise: GradedExercise) -> list[str]:
             by_message.setdefault(_seen(case, exercise.mistakes), []).append(n)
     for message, cases in by_message.items():
         which = f"all {len(cases)} {unit_of(asked)}"
-        if len(cases) < len(exercise.cases):
+        if len(cases) < len(exercise.cases) or exercise.failed:
             which = f"{numbered(cases, asked)} ({shortened('; '.join(exercise.cases[n - 1].case for n in cases))})"
         lines.append(f"    {which}: {_inside(message)}")
     if _is_unexplained(exercise) and asked.sealed and not asked.is_made:

@@ -3,12 +3,17 @@
 `as_json` and `from_json` are the form of results/<student>/<notebook>.json. Nothing here needs a notebook or a kernel.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal, get_args
 
-Status = Literal["graded", "unreadable", "timeout", "out-of-memory", "kernel-died", "missing"]
-"""What became of a submission as a whole."""
+Status = Literal[
+    "graded", "unreadable", "timeout", "out-of-memory", "kernel-died", "missing", "grader-failed"
+]
+"""What became of a submission as a whole. The last: of an exercise of it at least there is no mark, by our fault."""
+
+NO_MARK: tuple[Status, ...] = ("grader-failed", "unreadable", "missing")
+"""Those that stand in the place of a mark, what weighs most first: their 0 points are none."""
 
 CaseStatus = Literal[
     "passed",
@@ -21,10 +26,21 @@ CaseStatus = Literal[
     "not-run",
     "to-review",
     "marked",
+    "grader-failed",
 ]
-"""What became of one case. The last two are for answers in words: waiting for a reader, and read."""
+"""What became of one case. Two are for answers in words: waiting for a reader, and read. The last is no mark."""
 
-RECORD_FORM = "5"
+
+def no_total(words: Iterable[str], marks: int) -> str:
+    """The word in the place of a sum of so many marks, where these words stand beside them, or "".
+
+    There is none where the grader itself failed on a part of it, or where nothing has a mark.
+    """
+    there = [word for word in NO_MARK if word in {*words}]
+    return there[0] if there and (there[0] == "grader-failed" or not marks) else ""
+
+
+RECORD_FORM = "6"
 """Changes when results get new fields: earlier ones are then graded again."""
 
 
@@ -130,6 +146,11 @@ class GradedExercise:
         """Points earned."""
         return sum((case.points for case in self.cases), 0.0)
 
+    @property
+    def failed(self) -> bool:
+        """Whether the grader itself failed on it: then it has no mark."""
+        return any(case.status == "grader-failed" for case in self.cases)
+
 
 @dataclass(frozen=True)
 class ShownCriterion:
@@ -172,6 +193,11 @@ class GradedWords:
     def points(self) -> float:
         """Points earned."""
         return self.case.points
+
+    @property
+    def failed(self) -> bool:
+        """Whether the grader itself failed on it: then nobody can read it yet."""
+        return self.case.status == "grader-failed"
 
     @property
     def waits(self) -> bool:
@@ -230,6 +256,16 @@ class GradedNotebook:
         return tuple(e for e in self.exercises if isinstance(e, GradedWords))
 
     @property
+    def no_mark(self) -> str:
+        """The word that stands in the place of its mark, one of NO_MARK, or ""."""
+        return self.status if self.status in NO_MARK else ""
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The exercises that the grader itself failed on."""
+        return tuple(exercise.name for exercise in self.exercises if exercise.failed)
+
+    @property
     def waiting(self) -> int:
         """How many of its answers wait for a reader."""
         return sum(answer.waits for answer in self.words)
@@ -285,6 +321,7 @@ def as_json(result: GradedNotebook) -> dict[str, Any]:
 def _exercise_as_json(exercise: Graded) -> dict[str, Any]:
     found: dict[str, Any] = {
         "title": exercise.title,
+        "status": "grader-failed" if exercise.failed else "graded",
         "points": exercise.points,
         "max_points": exercise.max_points,
         "mistake": exercise.mistake if isinstance(exercise, GradedExercise) else "",

@@ -35,7 +35,7 @@ def test_what_is_counted():
     )
     assert (found.handed_in, found.absent, found.learners) == (4, 1, 4)
     first, second = found.notebooks
-    assert (first.handed_in, first.mean, first.median, first.max_points) == (3, 10.0, 9.0, 21.0)
+    assert (first.handed_in, first.mean, first.median, first.max_points) == (3, 15.0, 15.0, 21.0)
     assert (second.handed_in, second.mean) == (1, 10.0)
     assert found.statuses == (("graded", 3), ("missing", 1), ("unreadable", 1))
     assert found.flags == (("late", 2), ("several-files", 1))
@@ -49,10 +49,10 @@ def test_who_is_named_and_why():
             noted("fewer", 2.0),
             noted("flagged", 20.0, "forbidden-call", "late"),
             noted("gone", 0.0, status="timeout"),
-            noted("ours", 0.0, status="kernel-died", given_up="the worker ended"),
+            noted("ours", 0.0, status="grader-failed", given_up="the worker ended"),
         ]
     ) == [
-        ("ours", ("given up", "kernel-died")),
+        ("ours", ("grader-failed",)),
         ("flagged", ("forbidden-call", "late")),
         ("gone", ("timeout",)),
         ("fewer", ("few points",)),

@@ -12,11 +12,32 @@ def export_folder(to: str, order: Order) -> Exported:
     """Export the results of a folder to one of `EXPORTS`; CannotExport says what to change."""
     order = replace(order, notebooks=_notebooks(order))
     waiting = sum(result.waiting for result in order.results())
+    without: dict[str, list[str]] = {}
+    for result in order.results():
+        if result.no_mark:
+            without.setdefault(result.no_mark, []).append(f"{result.student}, {result.notebook}")
+    failed = without.get("grader-failed", [])
+    if failed and not order.allow_ungraded:
+        raise CannotExport(
+            f"the grader itself failed on {len(failed)} of the notebooks ({_some(failed)}), which have no mark: run "
+            "the same `sdpa grade` again, or leave them out with --allow-ungraded"
+        )
     done: Exported = importlib.import_module(EXPORTS[to]).export(order)
-    if not waiting:
-        return done
-    unread = f"{waiting} answers in words count as 0 points: nobody has read them; see sdpa review"
-    return replace(done, notes=(*done.notes, unread))
+    left_out = [f"left without a mark, {word}: {_some(who)}" for word, who in without.items()]
+    if waiting:
+        left_out.append(
+            f"{waiting} answers in words count as 0 points: nobody has read them; see sdpa review"
+        )
+    return replace(done, notes=(*done.notes, *left_out))
+
+
+MOST_NAMED = 20
+"""Of those without a mark for one reason."""
+
+
+def _some(who: list[str]) -> str:
+    more = f"; and {len(who) - MOST_NAMED} more" if len(who) > MOST_NAMED else ""
+    return "; ".join(who[:MOST_NAMED]) + more
 
 
 def _notebooks(order: Order) -> tuple[str, ...]:

@@ -41,6 +41,8 @@ def _write(results: Iterable[GradedNotebook], url: str, assignment: str) -> int:
     students, known = set(), set()
     with _own_programs(), Gradebook(url) as book:
         for result in results:
+            if result.no_mark:
+                continue  # what nbgrader has of it stays
             name, student, notebook = assignment or result.notebook, result.student, result.notebook
             if (name, notebook) not in known:
                 _lay_out(book, name, result)

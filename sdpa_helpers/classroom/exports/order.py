@@ -30,6 +30,8 @@ class Order:
     """SQLAlchemy URL of the system's own gradebook."""
     assignment: str = ""
     """The system's name for all the notebooks together."""
+    allow_ungraded: bool = False
+    """Whether to go on where the grader itself failed on some, which then get no mark."""
 
     def target(self, name: str) -> Path:
         """Where to write: as asked, else under this name in the folder's place for exports."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from sdpa_helpers.classroom.exports.order import CannotExport
 from sdpa_helpers.classroom.files import is_formula, write_text
-from sdpa_helpers.grading.result import GradedNotebook, GradedWords, LmsIdentity
+from sdpa_helpers.grading.result import GradedNotebook, GradedWords, LmsIdentity, no_total
 
 TOTAL = "total"
 
@@ -26,7 +26,9 @@ class Totals:
     student: str
     lms: LmsIdentity | None
     points: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """By notebook: (points, of how many)."""
+    """By notebook: (points, of how many); of those without a mark the points are 0."""
+    no_mark: dict[str, str] = field(default_factory=dict)
+    """By notebook: the word in the place of a mark."""
     notes: list[str] = field(default_factory=list)
     """What to say of each exercise."""
 
@@ -40,9 +42,11 @@ class Totals:
         return self.lms.id if self.lms and self.lms.system == system else ""
 
     def of(self, notebook: str) -> tuple[float, float] | None:
-        """(points, maximum) for a notebook, or for all together under "total"."""
+        """(points, maximum) for a notebook, or for all together under "total"; None where that is no mark."""
         if notebook != TOTAL:
-            return self.points.get(notebook)
+            return None if notebook in self.no_mark else self.points.get(notebook)
+        if no_total(self.no_mark.values(), len(self.points) - len(self.no_mark)):
+            return None
         return sum(p for p, _ in self.points.values()), sum(m for _, m in self.points.values())
 
 
@@ -51,7 +55,11 @@ def totals_of(results: Iterable[GradedNotebook]) -> list[Totals]:
     found: dict[str, Totals] = {}
     for result in results:
         totals = found.setdefault(result.student, Totals(result.student, result.lms))
-        totals.points[result.notebook] = (result.points, result.max_points)
+        totals.points[result.notebook] = (0.0 if result.no_mark else result.points, result.max_points)
+        if result.no_mark:
+            totals.no_mark[result.notebook] = result.no_mark
+            totals.notes.append(f"{result.notebook}: no mark, {result.no_mark}")
+            continue
         if result.late_penalty:
             totals.notes.append(
                 f"late: {100 * result.late_penalty:.4g} % of {result.earned:g} points taken off"
@@ -142,8 +150,8 @@ def scaled_to(points: tuple[float, float], worth: float) -> float:
 
 
 def points_cell(learner: Totals, notebook: str, worth: float) -> str:
-    """The cell of a learner in a notebook's column; "" for one who did not hand it in."""
-    points = learner.points.get(notebook)
+    """The cell of a learner in a notebook's column; "" for one who has no mark for it."""
+    points = learner.of(notebook)
     return "" if points is None else number_cell(scaled_to(points, worth))
 
 

@@ -19,6 +19,8 @@ LEARNER = "learner"
 MOST_BYTES = 64 << 20
 """Of all files that are handed in together; more is not copied."""
 LOG = "grader.log"
+NOT_ALL_JUDGED = 3
+"""Exit status of `sdpa grade` where it failed on an exercise itself: the others have their points."""
 
 
 class NotGraded(Exception):
@@ -35,7 +37,10 @@ def main(root: Path) -> None:
         found = without_marks(str(why))
     except Exception as error:  # a learner is to read a sentence, whatever went wrong
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        found = without_marks("The grader itself failed. Your file is kept: tell your instructor.")
+        found = without_marks(
+            "The grader itself failed. Your file is kept: tell your instructor."
+        )
+        del found["score"]  # a 0 would be a mark
     text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
     draft = results / "results.json.draft"
     draft.write_text(text, encoding="utf-8")
@@ -74,7 +79,7 @@ def graded(root: Path) -> dict[str, Any]:
         _sdpa(
             log, ["grade", str(folder), "--out", str(out), "--seed-file", "/dev/stdin", *options], f"{seed}\n"
         )
-        _sdpa(log, ["export", str(out), "--to", "gradescope"])
+        _sdpa(log, ["export", str(out), "--to", "gradescope", "--allow-ungraded"])
         path = out / "export" / "gradescope" / LEARNER / "results.json"
         if not path.is_file():
             raise NotGraded("The grader has no result of this file. Your file is kept: tell your instructor.")
@@ -107,14 +112,16 @@ def lay_in(submission: Path, into: Path, notebooks: tuple[str, ...]) -> None:
 
 def _sdpa(log: Path, arguments: list[str], told: str = "") -> None:
     with log.open("a", encoding="utf-8") as stream:
-        subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", "sdpa_helpers", *arguments],
             input=told,
             stdout=stream,
             stderr=subprocess.STDOUT,
             text=True,
-            check=True,
+            check=False,
         )
+    if done.returncode not in (0, NOT_ALL_JUDGED):
+        done.check_returncode()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def write_class_page(folder: ResultsFolder, only: Iterable[Pair] | None = None) 
     """Write the class report (`only`: of these students and notebooks); returns of how many submissions."""
     summary = summarise(folder.read_results(only))
     write_text(folder.class_page, class_page(summary, folder))
-    return sum(len(n.points) + len(n.nothing) for n in summary.notebooks.values())
+    return sum(len(n.points) + len(n.no_mark) + len(n.nothing) for n in summary.notebooks.values())
 
 
 def write_class_pages(folder: ResultsFolder, only: Iterable[Pair] | None = None) -> int:

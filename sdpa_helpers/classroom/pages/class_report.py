@@ -69,6 +69,8 @@ class ExerciseSummary:
     not_attempted: list[str] = field(default_factory=list)
     failed: Counter = field(default_factory=Counter)
     waiting: list[str] = field(default_factory=list)
+    failed_on: list[str] = field(default_factory=list)
+    """Whose answer the grader itself failed on, and who therefore have no points."""
 
     @property
     def hardest(self) -> list[tuple[str, int]]:
@@ -78,28 +80,37 @@ class ExerciseSummary:
 
 @dataclass
 class NotebookSummary:
-    """How one notebook went. points: one entry per learner who handed in; nothing: who did not."""
+    """How one notebook went. points: one entry per learner with a mark; nothing: who did not hand it in."""
 
     name: str
     exercises: dict[str, ExerciseSummary]
     max_points: float = 0.0
     points: list[float] = field(default_factory=list)
     nothing: list[str] = field(default_factory=list)
+    no_mark: list[str] = field(default_factory=list)
+    """Who handed it in and has no mark: it is unreadable, or the grader itself failed."""
     troubled: list[tuple[str, str, str]] = field(default_factory=list)
 
     @property
     def in_short(self) -> str:
         """Median and extremes in words."""
         if not self.points:
-            return "nobody handed it in"
+            nobody = "nobody handed it in"
+            return (
+                f"{_count(len(self.no_mark), 'learner')} handed it in, without a mark"
+                if self.no_mark
+                else nobody
+            )
         full = sum(p == self.max_points for p in self.points)
         waiting = sum(len(e.waiting) for e in self.exercises.values())
         unread = f"; {_count(waiting, 'answer')} in words not read yet" if waiting else ""
         middle = median(self.points)
         half = "all" if middle == self.max_points else f"{middle:g} or more"
+        without = f", {len(self.no_mark)} without a mark" if self.no_mark else ""
+        whom = "of the others" if without else "of them"
         return (
-            f"{_count(len(self.points), 'learner')} handed it in; half of them earned {half} of {self.max_points:g} "
-            f"points; {full} earned all{unread}"
+            f"{_count(len(self.points) + len(self.no_mark), 'learner')} handed it in{without}; half {whom} earned "
+            f"{half} of {self.max_points:g} points; {full} earned all{unread}"
         )
 
 
@@ -142,7 +153,10 @@ def summarise(results: Iterable[GradedNotebook]) -> ClassSummary:
         if result.status == "missing":
             summary.nothing.append(student)
         else:
-            summary.points.append(result.points)
+            if result.no_mark:
+                summary.no_mark.append(student)
+            else:
+                summary.points.append(result.points)
             if result.status != "graded":
                 summary.troubled.append((student, result.status, result.reason))
         if result.status in ("missing", "unreadable"):
@@ -175,7 +189,9 @@ def summarise(results: Iterable[GradedNotebook]) -> ClassSummary:
 def _add(summary: NotebookSummary, student: str, graded: Graded) -> None:
     fresh = ExerciseSummary(graded.name, graded.title, graded.max_points)
     exercise = summary.exercises.setdefault(graded.name, fresh)
-    if _untouched(graded):
+    if graded.failed:
+        exercise.failed_on.append(student)
+    elif _untouched(graded):
         exercise.not_attempted.append(student)
     elif isinstance(graded, GradedWords):
         if graded.waits:

@@ -1,6 +1,6 @@
 """The feedback page of one submission: what passed, which mistake was made, how to go on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from sdpa_helpers.grading.result import (
     ShownMark,
 )
 
-_LABELS = {"passed": "passed", "failed": "not yet", "error": "error", "not-attempted": "not attempted"}
+_LABELS = {"passed": "passed", "failed": "not yet", "error": "error", "not-attempted": "not attempted",
+           "grader-failed": "not marked"}  # fmt: skip
 _ABOUT_STATUS = {
     "timeout": "Something in this notebook did not finish in time. What was earned before it counts.",
     "out-of-memory": "Something in this notebook needed more memory than allowed. The rest was graded.",
@@ -57,6 +58,7 @@ def feedback_page(result: GradedNotebook) -> str:
         exercises=[_exercise(graded) for graded in result.exercises],
         about_status=_ABOUT_STATUS.get(result.status, ""),
         unread=sum(words.max_points for words in result.words if words.waits),
+        no_mark=sum(graded.max_points for graded in result.exercises if graded.failed),
     )
 
 
@@ -73,6 +75,10 @@ def _exercise(graded: Graded) -> ShownExercise:
     if isinstance(graded, GradedWords):
         return ShownExercise(graded, "" if graded.mark else graded.case.message, mark=graded.mark)
     messages, cap = {case.message for case in graded.cases}, _cap(graded)
+    if graded.failed:
+        return ShownExercise(
+            graded, messages.pop(), tuple(_case(replace(c, message=""), "") for c in graded.cases)
+        )
     if len(messages) == 1 and (alike := messages.pop()):
         return ShownExercise(graded, alike, cap=cap)
     said = {mistake.name: mistake.says for mistake in graded.mistakes}
@@ -99,7 +105,7 @@ def _in_words(graded: GradedExercise) -> str:
 
 def _case(case: GradedCase, says: str) -> ShownCase:
     label = _LABELS.get(case.status, case.status.replace("-", " "))
-    not_there = case.status in ("not-attempted", "missing")
+    not_there = case.status in ("not-attempted", "missing", "grader-failed")
     css = "passed" if case.passed else "open" if not_there else "failed"
     message = case.message.removesuffix(says).strip() if says else case.message
     return ShownCase(case.case, label, css, message)
