@@ -30,6 +30,8 @@ MAX_ANSWER_BYTES = 1 << 20
 """Of the numbers in an answer, all its parts together; the largest that is right has 80 KB."""
 MAX_LISTED = 100_000
 MAX_TEXT = 400
+MAX_NESTED = 1
+"""Tuples and lists of arrays within each other, whose parts are looked at; no right answer has more than 0."""
 
 
 @dataclass(frozen=True)
@@ -197,17 +199,19 @@ def _alike(first: Answer, second: Answer) -> bool:
     return all(map(_alike, first.items, second.items))
 
 
-def describe(value: Any) -> Answer:
-    """Turn a value into an `Answer`."""
+def describe(value: Any, depth: int = 0) -> Answer:
+    """Turn a value into an `Answer`. depth: in how many tuples and lists it lies."""
     name = type(value).__name__
     if value is NotImplemented or value is Ellipsis:
         return NOT_ATTEMPTED
     if value is None:
         return Answer("none", name)
+    if depth > MAX_NESTED and isinstance(value, (tuple, list)):
+        return Answer("other", name)
     if isinstance(value, tuple):
-        return Answer("tuple", name, items=tuple(describe(item) for item in value[:16]))
+        return Answer("tuple", name, items=tuple(describe(item, depth + 1) for item in value[:16]))
     if not isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
-        return _something_else(value)
+        return _something_else(value, depth)
     if isinstance(value, np.ndarray) and value.size * value.itemsize > MAX_ANSWER_BYTES:
         return _too_large("NumPy array", value.shape)  # also a small array that is broadcast to a giant
     return _as_array(value, name)
@@ -237,14 +241,14 @@ def _as_array(value: Any, name: str) -> Answer:
     return Answer("number" if array.ndim == 0 else "array", name, array=array)
 
 
-def _something_else(value: Any) -> Answer:
+def _something_else(value: Any, depth: int) -> Answer:
     """A list or a tensor with its numbers, a fraction as the number it is, whatever else by its name."""
     module = type(value).__module__.partition(".")[0]
     name = type(value).__name__ if module == "builtins" else f"{module}.{type(value).__name__}"
     if isinstance(value, Fraction):
         return _as_array(_float_of(value), name)
     if isinstance(value, list) and len(value) <= 16 and any(isinstance(item, np.ndarray) for item in value):
-        parts = tuple(describe(item) for item in value)
+        parts = tuple(describe(item, depth + 1) for item in value)
         shapes = {part.array.shape if part.array is not None else None for part in parts}
         array = np.array([part.array for part in parts]) if len(shapes) == 1 and None not in shapes else None
         return Answer("other", name, array=array, items=parts)
@@ -358,7 +362,7 @@ def bytes_of(answer: Answer) -> int:
 def unpack_answer(data: Any, depth: int = 0) -> Answer:
     """Read an answer from untrusted JSON data; raises ValueError for anything malformed."""
     fields = {"kind", "type", "array", "items", "error", "seen"}
-    if not isinstance(data, dict) or set(data) - {"made"} != fields or depth > 2:
+    if not isinstance(data, dict) or set(data) - {"made"} != fields or depth > MAX_NESTED + 1:
         raise ValueError("an answer must have kind, type, array, items, error and seen")
     made = data.get("made", "")
     if not isinstance(made, str) or ("made" in data) != (data["kind"] == "made") or (made and depth):

@@ -64,7 +64,12 @@ def _near(want: np.ndarray | None, got: np.ndarray | None) -> bool:
 def _ratio(t: Tried) -> float | None:
     """The factor between an answer and the truth, if it is one factor."""
     want, got = t.truth.expected.array, t.answer.array if t.answer is not None else None
-    if want is None or got is None or want.shape != got.shape or want.dtype == bool or got.dtype == bool:
+    if (
+        want is None
+        or got is None
+        or want.shape != got.shape
+        or {want.dtype.kind, got.dtype.kind} & {"b", "c"}
+    ):
         return None
     want, got = want.astype(float).ravel(), got.astype(float).ravel()
     if not (np.isfinite(want).all() and np.isfinite(got).all()):
@@ -72,7 +77,8 @@ def _ratio(t: Tried) -> float | None:
     large = np.abs(want) > 1e-9 * np.abs(want).max(initial=0)
     if not large.any() or np.abs(got[~large]).max(initial=0) > 1e-9 * np.abs(want).max():
         return None
-    ratios = got[large] / want[large]
+    with np.errstate(all="ignore"):
+        ratios = got[large] / want[large]
     return float(ratios[0]) if ratios[0] != 0 and np.allclose(ratios, ratios[0], rtol=1e-6) else None
 
 

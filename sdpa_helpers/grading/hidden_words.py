@@ -213,7 +213,7 @@ def _shape(expected: np.ndarray, values: np.ndarray) -> Iterator[str]:
     axes = values.ndim - expected.ndim
     if not expected.ndim:
         yield "an array came where one number belongs"
-    elif not axes and expected.shape == values.swapaxes(-1, -2).shape:
+    elif not axes and values.ndim > 1 and expected.shape == values.swapaxes(-1, -2).shape:
         yield "the last two axes are swapped"
     elif not axes and sorted(expected.shape) == sorted(values.shape):
         yield "its axes stand in another order"

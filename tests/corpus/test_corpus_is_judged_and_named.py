@@ -9,7 +9,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from sdpa_helpers.checking.diagnose import Result, try_out
+from sdpa_helpers.checking.diagnose import Result, assess, source_of
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.judge import PUBLIC_SEED, for_all, truths, with_own_calls
+from sdpa_helpers.checking.observe import Answer, observe
+from sdpa_helpers.grading.judge import Evidence, Marking, judge_exercise
+from sdpa_helpers.grading.read import Lifted, shown_names
+from sdpa_helpers.grading.run import Outcome
 from sdpa_helpers.lessons.registry import all_exercises
 from tests.corpus import Entry, entries, function_of
 
@@ -21,6 +27,7 @@ class Told:
     """An answer and what the check said of it."""
 
     entry: Entry
+    answers: list[Answer]
     result: Result
 
     @property
@@ -39,7 +46,13 @@ class Told:
 @pytest.fixture(scope="module")
 def told() -> list[Told]:
     exercises = all_exercises()
-    return [Told(e, try_out(exercises[e.exercise], function_of(e))) for e in entries()]
+    return [_told(entry, exercises[entry.exercise]) for entry in entries()]
+
+
+def _told(entry: Entry, exercise: Exercise) -> Told:
+    function, known = function_of(entry), truths(exercise, PUBLIC_SEED)
+    answers = for_all(known, [observe(function, t.inputs, t.watch) for t in with_own_calls(known)])
+    return Told(entry, answers, assess(exercise, answers, PUBLIC_SEED, source_of(function)))
 
 
 def test_no_right_answer_is_rejected(told):
@@ -60,3 +73,20 @@ def test_what_is_said_is_true(told):
     )
     assert len(falsely) < NAMED_FALSELY * len(wrong), [str(t) for t in falsely]
     assert len(truly) >= NAMED_TRULY * len(wrong), Counter(t.entry.exercise for t in wrong if not t.names)
+
+
+def test_marked_feedback_has_the_same_points_and_a_sentence_for_every_case_that_failed(told):
+    """The way of `sdpa grade`, which tells nothing of the inputs; on those of `check`, where all is computed already."""
+    exercises = all_exercises()
+    for t in told:
+        exercise, code = exercises[t.entry.exercise], t.entry.code
+        if t.entry.right:
+            continue
+        known = truths(exercise, PUBLIC_SEED)
+        came = {(exercise.name, k.asked_in or k.case.name): a for k, a in zip(known, t.answers, strict=True)}
+        lifted = Lifted({exercise.name: code}, (), {}, names={exercise.name: shown_names(code)})
+        graded = judge_exercise(
+            exercise, Evidence(lifted, Outcome(came), {}), Marking(PUBLIC_SEED, hidden=True)
+        )
+        assert graded.points == t.result.points, str(t)
+        assert all(case.message for case in graded.cases if not case.passed), str(t)

@@ -265,7 +265,7 @@ def bars(exercise: ExerciseSummary) -> list[tuple[str, int]]:
     Where somebody has half points a range reaches up to its second number, and does not hold it.
     """
     most, whole = exercise.max_points, all(p == int(p) for p in exercise.points)
-    step = ceil(most / MAX_BARS)
+    step = ceil(most / MAX_BARS) or 1
     below = Counter(int(p // step) for p in exercise.points if p < most)
     starts = range(0, ceil(most), step)
     ends = [min(start + step, ceil(most)) - whole for start in starts]
