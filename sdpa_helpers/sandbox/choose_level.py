@@ -3,8 +3,10 @@
 import contextlib
 import json
 import os
+import shutil
 import socket
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +24,10 @@ class NoSandbox(Exception):
     """No level holds; the text says why, level by level."""
 
 
+class NoRoom(Exception):
+    """Nothing can be tried out, for temporary files have no room; that says nothing about a level."""
+
+
 @dataclass(frozen=True)
 class ChosenLevel:
     """What `choose` has found out."""
@@ -33,7 +39,7 @@ class ChosenLevel:
 
 
 def choose(wanted: str, package: KernelPackage = EMPTY) -> ChosenLevel:
-    """The level for `--sandbox auto`, `require` or `off`; NoSandbox when "require" cannot be met.
+    """The level for `--sandbox auto`, `require` or `off`; NoSandbox when "require" cannot be met, NoRoom.
 
     What is started for the trial is kept: with the package that is used later it need not be started again.
     """
@@ -59,20 +65,47 @@ def fault(level: str, package: KernelPackage = EMPTY) -> str:
     """ "" when attacks from a kernel at this level all fail, else what is wrong with it."""
     if not sys.platform.startswith("linux"):
         return "works on Linux only; see docs/sandbox.md for containers and WSL 2"
-    with _targets() as targets:
-        try:
-            done = _attack(level, package, targets)
-        except Exception:  # something may have killed it from outside; a level that holds here holds twice
-            start.end(level)
+    try:
+        with _targets() as targets:
             try:
                 done = _attack(level, package, targets)
-            except Exception as error:
+            except (
+                Exception
+            ):  # something may have killed it from outside; a level that holds here holds twice
                 start.end(level)
-                return " ".join(str(error).split())[:400] or type(error).__name__
-        done += targets.harm()
+                _refuse_without_room()
+                try:
+                    done = _attack(level, package, targets)
+                except Exception as error:
+                    start.end(level)
+                    return " ".join(str(error).split())[:400] or type(error).__name__
+            done += targets.harm()
+    except OSError as error:  # the targets themselves
+        raise _no_room(error) from error
     if done:
         start.end(level)
     return f"a kernel could {', '.join(dict.fromkeys(done))}" if done else ""
+
+
+_ENOUGH = 512 << 10
+"""Bytes of temporary files, more than a kernel at any level needs to be started."""
+
+
+def _refuse_without_room() -> None:
+    """Raise NoRoom where a level cannot be blamed for a kernel that did not start."""
+    folder = tempfile.mkdtemp(prefix="sdpa-room-")
+    try:
+        with open(os.path.join(folder, "room"), "wb") as file:
+            file.write(bytes(_ENOUGH))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _no_room(error: OSError) -> NoRoom:
+    return NoRoom(
+        f"temporary files have no room in {tempfile.gettempdir()} ({error.strerror or error}): make some, or name "
+        "another folder in TMPDIR"
+    )
 
 
 @dataclass

@@ -288,6 +288,24 @@ def test_no_room_for_temporary_files_is_nobodys_mark(hand_in, tmp_path, small_di
     assert f"ada,{TOTAL:g}," in (tmp_path / "out" / "grades.csv").read_text()
 
 
+@pytest.mark.parametrize("size", ["4k", "64k", "160k"])
+def test_a_sandbox_that_has_no_room_to_be_tried_out_is_not_done_without(hand_in, tmp_path, small_disk, size):
+    """4 KB have no room for a folder, 64 for what the trial aims at, 160 for a kernel."""
+    hand_in("ada", **RIGHT)
+    disk = small_disk(size)
+    command = [*GRADE_OPENLY[:6], tmp_path / "in", "--out", tmp_path / "out"]
+    ran = disk.run(*command, env={**os.environ, "TMPDIR": str(disk.place / "out")})
+    said = " ".join(ran.stderr.split())
+    if ran.returncode == 0:  # it was enough
+        assert size == "160k"
+        assert "No sandbox" not in said
+        return
+    assert ran.returncode == 2, said
+    assert "No space left" in said
+    assert "Traceback" not in said
+    assert "No sandbox" not in said
+
+
 def test_what_a_machine_without_power_leaves_does_no_harm(hand_in, tmp_path, short):
     """Half a run.json, half a result, drafts, a journal of the gradebook, a folder of a process that is no more."""
     hand_in("ada", **RIGHT)

@@ -76,7 +76,7 @@ def test_what_is_said_is_true(told):
 
 
 def test_marked_feedback_has_the_same_points_and_a_sentence_for_every_case_that_failed(told):
-    """The way of `sdpa grade`, which tells nothing of the inputs; on those of `check`, where all is computed already."""
+    """The way of `sdpa grade`, which tells nothing of the inputs; on those of `check`, where all is computed."""
     exercises = all_exercises()
     for t in told:
         exercise, code = exercises[t.entry.exercise], t.entry.code

@@ -37,9 +37,7 @@ def main(root: Path) -> None:
         found = without_marks(str(why))
     except Exception as error:  # a learner is to read a sentence, whatever went wrong
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        found = without_marks(
-            "The grader itself failed. Your file is kept: tell your instructor."
-        )
+        found = without_marks("The grader itself failed. Your file is kept: tell your instructor.")
         del found["score"]  # a 0 would be a mark
     text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
     draft = results / "results.json.draft"
