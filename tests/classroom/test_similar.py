@@ -92,6 +92,33 @@ def test_the_handed_out_solution_and_known_wrong_answers_are_not_held_against_an
             assert find_similar(records(long, long)).pairs == ()
 
 
+def test_people_with_many_answers_in_common_come_first():
+    """Four planted pairs of twins with seven to four long answers alike, among people of whom any two share few."""
+    rng = random.Random(0)
+    exercises = [f"exercise_{n:02}" for n in range(12)]
+    answers = {f"s{n:02}": {} for n in range(40)}
+    for name in exercises:
+        usual = [different(f"{name} {way}") for way in range(8)]  # a handful of ways to write it
+        for mine in answers.values():
+            mine[name] = rng.choice(usual) if rng.random() < 0.4 else different(rng.random())
+    for pair in range(4):
+        for name in rng.sample(exercises, 10 - pair):
+            answers[f"s{2 * pair:02}"][name] = answers[f"s{2 * pair + 1:02}"][name] = different(rng.random())
+    found = find_similar([result(student, [], answers=mine) for student, mine in answers.items()])
+    twins = [(f"s{2 * pair:02}", f"s{2 * pair + 1:02}") for pair in range(4)]
+    assert len(found.pairs) > 100
+    assert [(two.one, two.other) for two in found.people[:4]] == twins
+    counts = [len(two.pairs) for two in found.people]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[3] > counts[4]
+    page = similar_page(found)
+    places = [page.index(f">{one} and {other}</a>") for one, other in twins]
+    assert places == sorted(places)
+    assert places[-1] < page.index("<pre")  # people first, their answers below
+    assert page.index('id="people-1"') < page.index('id="people-4"')
+    assert page.count("<details") <= 200
+
+
 def test_what_many_wrote_is_one_line_not_hundreds_of_pairs():
     found = find_similar(records(*[written()] * 30))
     assert found.pairs == ()

@@ -1,5 +1,6 @@
 """Answers that resemble each other, side by side, for a human to read. Resemblance proves nothing.
 
+One answer that two people wrote alike says little, many say more: so pairs of people come first, by how many they are.
 Compared is the code without comments and with the names taken out. Left out: what is too short to tell, what
 resembles the handed-out solution or a known wrong answer, and what a good part of the class wrote alike.
 """
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import combinations
+from itertools import accumulate, combinations
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.shape import shape_of
@@ -31,6 +32,11 @@ MAX_SHARED = 25
 """A run of tokens that more answers than this contain says nothing about any two of them."""
 
 MAX_PAIRS = 200
+"""Pairs of answers that are shown side by side, those of a pair of people together."""
+
+MAX_PEOPLE = 100
+"""Pairs of people that are listed."""
+
 _RUN = 6
 _COMPARED = 20_000
 """So many pairs of answers to one exercise are compared at most: those with most runs in common."""
@@ -68,13 +74,32 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class TwoPeople:
+    """Two learners with all answers of theirs that resemble each other, the closest and longest first."""
+
+    one: str
+    other: str
+    pairs: tuple[Pair, ...]
+
+    @property
+    def tokens(self) -> int:
+        """How long these answers are together: what tells more about people with as many."""
+        return sum(len(pair.one.tokens) for pair in self.pairs)
+
+
+@dataclass(frozen=True)
 class Similar:
     """What was found. alike: (exercise, learners) for answers that too many share to list them in pairs."""
 
-    pairs: tuple[Pair, ...]
+    people: tuple[TwoPeople, ...]
+    """Those with most answers in common first."""
     alike: tuple[tuple[str, tuple[str, ...]], ...]
     compared: int
-    not_shown: int = 0
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All pairs of answers, in the order of the people."""
+        return tuple(pair for two in self.people for pair in two.pairs)
 
 
 # ---- code as tokens ---------------------------------------------------------------------------------------
@@ -136,7 +161,7 @@ def resemblance(one: Sequence[str], other: Sequence[str]) -> float:
 
 
 def find_similar(results: Iterable[GradedNotebook]) -> Similar:
-    """Pairs of answers by different learners that resemble each other, the closest and longest first."""
+    """Answers by different learners that resemble each other, by pairs of people."""
     by_exercise: dict[tuple[str, str], list[CodeAnswer]] = defaultdict(list)
     compared, alphabet = 0, Alphabet()
     for result in results:
@@ -161,8 +186,22 @@ def find_similar(results: Iterable[GradedNotebook]) -> Similar:
         some, many = _pairs(telling)
         pairs += some
         alike += [(name, tuple(sorted(a.student for a in group))) for group in many]
-    pairs.sort(key=lambda p: (-p.ratio, -len(p.one.tokens), p.one.exercise, p.one.student, p.other.student))
-    return Similar(tuple(pairs[:MAX_PAIRS]), tuple(alike), compared, max(0, len(pairs) - MAX_PAIRS))
+    return Similar(_by_people(pairs), tuple(alike), compared)
+
+
+def _by_people(pairs: Iterable[Pair]) -> tuple[TwoPeople, ...]:
+    found: dict[tuple[str, str], list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        if pair.one.student > pair.other.student:
+            pair = Pair(pair.other, pair.one, pair.ratio)
+        found[pair.one.student, pair.other.student].append(pair)
+    people = [
+        TwoPeople(
+            one, other, tuple(sorted(of_two, key=lambda p: (-p.ratio, -len(p.one.tokens), p.one.exercise)))
+        )
+        for (one, other), of_two in found.items()
+    ]
+    return tuple(sorted(people, key=lambda two: (-len(two.pairs), -two.tokens, two.one, two.other)))
 
 
 def _shapes_of(notebook: str, name: str) -> tuple[tuple[str, ...], ...]:
@@ -222,20 +261,27 @@ def _runs(tokens: str) -> list[str]:
 
 def similar_page(similar: Similar) -> str:
     """The page as HTML; everything that came from a submission is escaped."""
-    rows = [
-        {
-            "pair": pair,
-            "percent": int(100 * pair.ratio),
-            "one": _lines(pair.one.text, pair.other.text),
-            "other": _lines(pair.other.text, pair.one.text),
-        }
-        for pair in similar.pairs
-    ]
+    listed = similar.people[:MAX_PEOPLE]
+    # Whole people, as many as fit; of the first all there is.
+    many = sum(total <= MAX_PAIRS for total in accumulate(len(two.pairs) for two in listed))
     return (
         environment()
         .get_template("similar.html")
-        .render(similar=similar, rows=rows, min_tokens=MIN_TOKENS, threshold=int(100 * THRESHOLD))
+        .render(
+            similar=similar,
+            listed=listed,
+            shown=listed[: max(1, many)],
+            percent=lambda pair: int(100 * pair.ratio),
+            sides=lambda pair: (_side(pair.one, pair.other), _side(pair.other, pair.one)),
+            min_tokens=MIN_TOKENS,
+            threshold=int(100 * THRESHOLD),
+        )
     )
+
+
+def _side(answer: CodeAnswer, against: CodeAnswer) -> tuple[str, list[tuple[str, bool]]]:
+    """Who wrote an answer, and its lines."""
+    return answer.student, _lines(answer.text, against.text)
 
 
 def _lines(text: str, against: str) -> list[tuple[str, bool]]:
