@@ -119,13 +119,13 @@ def _look_at(whole: Overview) -> Table:
         "no mark" if row.noted.no_mark else f"{row.noted.points:g} of {row.noted.max_points:g}"
         for row in whole.look_at
     ]
-    table.add_column("learner", no_wrap=True, overflow="ellipsis", max_width=24)
+    table.add_column("learner", overflow="fold", max_width=24)
     table.add_column("notebook", no_wrap=True, overflow="ellipsis", max_width=14)
     table.add_column("points", justify="right", no_wrap=True, min_width=max(map(len, points)))
     table.add_column("why", overflow="fold", min_width=16)
     for row, earned in zip(whole.look_at, points, strict=True):
         table.add_row(
-            *map(_plain, (_short(row.noted.student, 24), row.noted.notebook, earned, ", ".join(row.why)))
+            *map(_plain, (_short(row.noted.student, 2 * 24), row.noted.notebook, earned, ", ".join(row.why)))
         )
     return table
 
