@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sdpa_helpers.classroom.files import no_formula, whole_table
 from sdpa_helpers.classroom.results_folder import Pair, ResultsFolder
-from sdpa_helpers.grading.result import GradedNotebook, no_total
+from sdpa_helpers.grading.result import GRADER_FAILED, GradedNotebook
 
 DETAILS = ("student", "notebook", "exercise", "case", "points", "max_points", "status", "diagnosis")
 LEFT_OUT = ("file", "why")
@@ -25,10 +25,10 @@ class StudentRow:
 
     @property
     def total(self) -> float | str:
-        """Points in all notebooks: what is missing or unreadable adds none. The word where they make no mark."""
-        words = [cell for cell in self.points.values() if isinstance(cell, str)]
-        marks = [cell for cell in self.points.values() if not isinstance(cell, str)]
-        return no_total(words, len(marks)) or sum(marks, 0.0)
+        """Points in all notebooks: what is missing or unreadable adds none; "grader-failed" where one of them is."""
+        if GRADER_FAILED in self.points.values():
+            return GRADER_FAILED
+        return sum((cell for cell in self.points.values() if not isinstance(cell, str)), 0.0)
 
 
 def write_tables(

@@ -3,7 +3,7 @@
 `as_json` and `from_json` are the form of results/<student>/<notebook>.json. Nothing here needs a notebook or a kernel.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -12,8 +12,10 @@ Status = Literal[
 ]
 """What became of a submission as a whole. The last: of an exercise of it at least there is no mark, by our fault."""
 
-NO_MARK: tuple[Status, ...] = ("grader-failed", "unreadable", "missing")
-"""Those that stand in the place of a mark, what weighs most first: their 0 points are none."""
+GRADER_FAILED: Literal["grader-failed"] = "grader-failed"
+
+NO_MARK: tuple[Status, ...] = (GRADER_FAILED, "unreadable", "missing")
+"""Those that stand in the place of a mark: their 0 points are none."""
 
 CaseStatus = Literal[
     "passed",
@@ -29,15 +31,6 @@ CaseStatus = Literal[
     "grader-failed",
 ]
 """What became of one case. Two are for answers in words: waiting for a reader, and read. The last is no mark."""
-
-
-def no_total(words: Iterable[str], marks: int) -> str:
-    """The word in the place of a sum of so many marks, where these words stand beside them, or "".
-
-    There is none where the grader itself failed on a part of it, or where nothing has a mark.
-    """
-    there = [word for word in NO_MARK if word in {*words}]
-    return there[0] if there and (there[0] == "grader-failed" or not marks) else ""
 
 
 RECORD_FORM = "6"

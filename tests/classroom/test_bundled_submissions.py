@@ -181,6 +181,11 @@ def test_the_csv_files(graded):
     assert list(rows[0])[:2] == ["student", "01_dot_product"]
     assert list(rows[0])[-2:] == ["total", "max"]
     assert {r["student"]: float(r["total"]) for r in rows} == {s: marks(s) for s in OUTCOMES}
+    words = {s: status for s, (status, _) in OUTCOMES.items() if status in ("unreadable", "missing")}
+    cells = {r["student"]: r["01_dot_product"] for r in rows}
+    assert cells == {
+        s: words.get(s, f"{marks(s):g}") for s in OUTCOMES
+    }  # what has no mark is a word, never 0
     details = list(csv.DictReader((graded[0] / "details.csv").open()))
     assert list(details[0]) == [
         "student",

@@ -78,7 +78,7 @@ def test_the_others_keep_their_points_and_everything_says_it(graded):
     assert [(row[NAME], row["total"]) for row in rows.values()] == [
         (f"{TOTAL:g}", f"{TOTAL:g}"),
         ("grader-failed", "grader-failed"),
-        ("unreadable", "unreadable"),
+        ("unreadable", "0"),
     ]
     assert {row["max"] for row in rows.values()} == {f"{TOTAL:g}"}
 
@@ -186,7 +186,7 @@ def test_several_notebooks_make_no_total_where_one_of_them_failed(tmp_path):
     one = made[0].points
     rows = write_tables(ResultsFolder(tmp_path), made, [NAME, "03_softmax"])
     assert {row.student: row.total for row in rows} == {
-        "ada": one, "ben": "grader-failed", "eve": "unreadable", "kim": 2 * one
+        "ada": one, "ben": "grader-failed", "eve": 0.0, "kim": 2 * one
     }  # fmt: skip
     found = {learner.student: learner.of(ALL) for learner in totals_of(made)}
     assert {who: points and points[0] for who, points in found.items()} == {

@@ -166,7 +166,7 @@ def test_a_worker_that_is_killed_costs_one_submission_at_most(hand_in, tmp_path,
     attempts = grade_all(submissions, Settings("s", LIMITS), Processes(2))
     results = {done.result.student: done.result for done in attempts}
     assert results["ada"].points == results["zoe"].points == TOTAL
-    assert results["kay"].status == "kernel-died"
+    assert results["kay"].status == "grader-failed"
     assert results["kay"].points == 0
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from sdpa_helpers.classroom.exports.order import CannotExport
 from sdpa_helpers.classroom.files import is_formula, write_text
-from sdpa_helpers.grading.result import GradedNotebook, GradedWords, LmsIdentity, no_total
+from sdpa_helpers.grading.result import GRADER_FAILED, GradedNotebook, GradedWords, LmsIdentity
 
 TOTAL = "total"
 
@@ -45,7 +45,7 @@ class Totals:
         """(points, maximum) for a notebook, or for all together under "total"; None where that is no mark."""
         if notebook != TOTAL:
             return None if notebook in self.no_mark else self.points.get(notebook)
-        if no_total(self.no_mark.values(), len(self.points) - len(self.no_mark)):
+        if GRADER_FAILED in self.no_mark.values() or len(self.no_mark) == len(self.points):
             return None
         return sum(p for p, _ in self.points.values()), sum(m for _, m in self.points.values())
 
