@@ -15,7 +15,7 @@ from pathlib import Path
 from sdpa_helpers.desk.copy_text import copy_of, fingerprint, has_answers, has_run
 from sdpa_helpers.desk.deciding import Copy, Done, Found, Lying, NotOurs, Step, decide
 from sdpa_helpers.desk.record import read_record, write_record
-from sdpa_helpers.desk.where import FOLDERS, DeskProblem, notebooks_in, work_of
+from sdpa_helpers.desk.where import FOLDERS, DeskProblem, notebooks_in, refuse_links, work_of
 from sdpa_helpers.desk.write import replace_file, sweep
 
 LOCK = ".lock"
@@ -31,9 +31,10 @@ def lay(root: Path, is_open: frozenset[str] = frozenset()) -> tuple[Step, ...]:
     """Bring work/ up to date; returns what became of each copy.
 
     is_open: files, from work/, that a running JupyterLab has open: they are not replaced. Raises DeskProblem when
-    work/ cannot be written.
+    work/ cannot be written, or a link leads out of it.
     """
     work = work_of(root)
+    refuse_links(root, work, *(work / name for name in (*FOLDERS, LOCK)))
     try:
         for folder in FOLDERS:
             (work / folder).mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from sdpa_helpers.checking.answer_cells import answered_in
 from sdpa_helpers.checking.written_exercise import LINE
 from sdpa_helpers.desk.copy_text import as_saved
 from sdpa_helpers.desk.outline import text_of
-from sdpa_helpers.desk.where import DeskProblem, notebooks_in, work_of
+from sdpa_helpers.desk.where import DeskProblem, notebooks_in, refuse_links, work_of
 from sdpa_helpers.desk.write import replace_file
 
 KEPT_IN = "answers-put-aside.md"
@@ -96,6 +96,7 @@ def reset_saved(root: Path, exercise: str) -> Reset:
     """
     stub = stub_of(root, exercise)
     place = work_of(root) / "exercises" / stub.notebook
+    refuse_links(root, place)
     notebook = _notebook(place)
     cells = notebook["cells"]
     at = [number for number, cell in enumerate(cells) if exercise in _answered(cell)]
@@ -134,6 +135,7 @@ def _kept(root: Path, exercise: str, stub: Stub, answers: list[Answer]) -> Reset
             f"the cell of {exercise} answers {others} too, so it stays as it is: give each a cell of its own first"
         )
     written = [answer for answer in answers if answer.text.strip() != source.strip()]
+    refuse_links(root, work / KEPT_IN)
     for answer in written:
         _append(work / KEPT_IN, exercise, answer)
     kept = f"{work.name}/{KEPT_IN}" if written else None

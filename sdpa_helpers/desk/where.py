@@ -1,5 +1,6 @@
 """Where the desk's things lie, below the course's root."""
 
+import os
 from pathlib import Path
 
 FOLDERS = ("notebooks", "exercises")
@@ -15,6 +16,17 @@ class DeskProblem(Exception):
 def work_of(root: Path) -> Path:
     """The folder of the learner's copies."""
     return root / "work"
+
+
+def refuse_links(root: Path, *places: Path) -> None:
+    """DeskProblem where a link stands in a place of ours, or above it: what it leads to is not ours to write to."""
+    for place in places:
+        own, real = Path(os.path.realpath(root), place.relative_to(root)), Path(os.path.realpath(place))
+        if real != own:
+            raise DeskProblem(
+                f"{place} leads to {real}, by a link: nothing is written there, and nothing was changed. Remove the "
+                "link (what it leads to stays as it is), or put a folder or file of your own in its place"
+            )
 
 
 def is_course(root: Path) -> bool:

@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -286,6 +287,29 @@ def test_a_folder_a_link_or_a_pipe_in_the_place_of_a_copy(root):
     ] * 3
     assert folder.is_dir()
     assert link.is_symlink()
+
+
+@pytest.mark.parametrize("place", ["work", "work/notebooks", "work/exercises", f"work/{laying.LOCK}"])
+@pytest.mark.parametrize("leads", ["out", "to the course's own"])
+def test_nothing_is_laid_through_a_link(root, place, leads, tmp_path_factory):
+    """Neither out of the course's folder nor, within it, over the course's own notebooks."""
+    copies = root / place
+    if copies.is_dir():
+        shutil.rmtree(copies)
+    copies.unlink(missing_ok=True)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    copies.symlink_to(elsewhere if leads == "out" else root / "exercises")
+    before = everything(root), everything(elsewhere)
+    with pytest.raises(DeskProblem, match="by a link: nothing is written there"):
+        lay(root)
+    assert (everything(root), everything(elsewhere)) == before
+
+
+def test_a_course_that_is_reached_by_a_link_is_laid(root, tmp_path_factory):
+    way = tmp_path_factory.mktemp("way") / "course"
+    way.symlink_to(root)
+    (root / "work" / LESSON).unlink()
+    assert lines_on(lay(way)) == ["work/: 1 lesson laid out."]
 
 
 def test_a_damaged_notebook_of_the_course_does_not_keep_the_others_away(root):

@@ -193,3 +193,24 @@ def test_a_damaged_notebook_of_the_course_is_said_and_keeps_no_other_away(root):
     assert put_aside(root, "softmax", "mine").source == SOFTMAX
     with pytest.raises(DeskProblem, match=r"01_dot_product\.ipynb cannot be read as a notebook"):
         put_aside(root, "dot_product", "mine")
+
+
+@pytest.mark.parametrize("place", [f"work/{KEPT_IN}", "work/exercises", "work"])
+def test_nothing_is_kept_or_reset_through_a_link(root, place, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "mine"
+    if (root / place).exists():
+        (root / place).rename(elsewhere)
+    else:
+        elsewhere.write_text("my own file\n")
+    (root / place).symlink_to(elsewhere)
+    before = everything(elsewhere)
+    if place != "work/exercises":  # which the button in an open notebook does not touch
+        with pytest.raises(DeskProblem, match="by a link: nothing is written there"):
+            put_aside(root, "softmax", "mine")
+    with pytest.raises(DeskProblem, match="by a link: nothing is written there"):
+        reset_saved(root, "softmax")
+    assert everything(elsewhere) == before
+
+
+def everything(place):
+    return {path: path.read_bytes() for path in (place, *place.rglob("*")) if path.is_file()}
