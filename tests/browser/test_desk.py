@@ -78,11 +78,44 @@ def test_the_side_bar_lists_the_lessons_and_opens_one_beside_its_exercises(desk)
     desk.page.set_viewport_size({"width": 1280, "height": 1000})
     idle = "w.sessionContext.session?.kernel?.status === 'idle'"
     desk.page.wait_for_function(f"[...jupyterapp.shell.widgets('main')].every(w => {idle})", timeout=60_000)
-    desk.page.evaluate("[...jupyterapp.shell.widgets('main')].slice(1).forEach(w => w.close())")
-    desk.page.wait_for_function("[...jupyterapp.shell.widgets('main')].length === 1")
+    desk.close_tabs()
     lessons.nth(1).click()  # the exercises open behind their lesson
     desk.page.wait_for_function("[...jupyterapp.shell.widgets('main')].length === 3")
     desk.page.wait_for_function(f"{tabs}.length === 1 && {tabs}[0] === '{pair[0]}'")
+
+
+def test_tabs_tell_a_lesson_from_its_exercises_and_files_keep_their_names(desk):
+    said = desk.page.locator(".lm-DockPanel-tabBar .lm-TabBar-tabLabel")
+    assert said.all_inner_texts() == ["00 Start here", "01 The dot product", "01 Exercises"]
+    desk.page.evaluate("() => { jupyterapp.shell.currentWidget.title.label = 'another name' }")
+    assert said.all_inner_texts() == ["00 Start here", "01 The dot product", "01 Exercises"]
+    desk.command("docmanager:save")  # a file that was renamed would be written under its new name
+    for folder in ("notebooks", "exercises"):
+        laid = {path.name for path in (desk.server.root / "work" / folder).glob("*.ipynb")}
+        assert laid == {path.name for path in (desk.server.root / folder).glob("*.ipynb")}
+
+
+GIVES_UP = """async kind => {
+  const kernel = jupyterapp.shell.currentWidget.sessionContext.session.kernel.clone();
+  await kernel.info;
+  (async () => kind === "subshell" ? kernel.requestCreateSubshell({}).done : kernel.requestHistory(
+    { hist_access_type: "tail", n: 1, output: false, raw: true }))();
+  kernel.dispose();
+}"""
+
+
+def test_only_what_jupyterlab_gave_up_for_a_notebook_that_was_left_is_no_error(desk):
+    log = desk.page.log
+    before, was_left = [*log.thrown], log.left
+    try:
+        for left, kind in ((False, "subshell"), (True, "subshell"), (True, "history")):
+            log.left = left
+            desk.page.evaluate(GIVES_UP, kind)
+            desk.page.wait_for_timeout(200)  # until it is told
+        told = [text.partition("future for ")[2].split()[0] for text in log.thrown[len(before) :]]
+        assert told == ["create_subshell_request", "history_request"]
+    finally:
+        log.thrown[:], log.left = before, was_left
 
 
 def test_new_points_show_when_the_window_gets_the_focus_again(desk):

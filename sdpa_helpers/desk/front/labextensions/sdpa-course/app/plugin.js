@@ -5,6 +5,7 @@ import { Course } from "./course.js";
 import { beginAtCode, followHeadings, followLinks, keepOutputInView, openPair } from "./opening.js";
 import { sideBar } from "./sidebar.js";
 import { addReset, addResetButtons } from "./reset.js";
+import { nameTab } from "./tabs.js";
 
 const PACKAGES = [
   "@jupyterlab/application", "@jupyterlab/apputils", "@jupyterlab/coreutils", "@jupyterlab/notebook",
@@ -60,11 +61,13 @@ function dress(panel, host, course) {
   look();
   panel.context.pathChanged.connect(look);
   if (!course.owns(panel.context.path)) return;
+  nameTab(panel, host, course);
   beginAtCode(panel);
   followLinks(host, course, panel);
   followHeadings(panel, host.packages.coreutils);
   addResetButtons(panel, host, course);
   panel.sessionContext.statusChanged.connect((_, status) => { if (status === "idle") course.refreshSoon(); });
+  panel.context.saveState.connect((_, saved) => { if (saved.startsWith("completed")) course.refreshSoon(); });
 }
 
 function addStyle() {
