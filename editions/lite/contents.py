@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 from sdpa_helpers.desk.copy_text import as_saved
-from sdpa_helpers.desk.course import CourseState, course_state
+from sdpa_helpers.desk.course import CourseState, NextStep, course_state
 from sdpa_helpers.desk.outline import outline_of, text_of
 from sdpa_helpers.desk.where import FOLDERS, notebooks_in, work_of
 
@@ -74,7 +74,7 @@ def newcomer(root: Path) -> CourseState:
         )
         for lesson in state.lessons
     ]
-    return dataclasses.replace(state, lessons=tuple(lessons))
+    return CourseState(tuple(lessons), NextStep(lessons[0].name, None))
 
 
 def stubs(notebook: Path) -> list[tuple[str, str]]:

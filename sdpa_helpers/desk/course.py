@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdpa_helpers.desk.deciding import beside
-from sdpa_helpers.desk.outline import Outline, outline_of
+from sdpa_helpers.desk.outline import Outline, end_reached, outline_of
 from sdpa_helpers.desk.where import notebooks_in, work_of
 from sdpa_helpers.lessons import saved
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
@@ -56,7 +56,7 @@ class NextStep:
 
     lesson: str
     exercise: str | None
-    """None: the lesson itself, until it has points or all its predictions are answered."""
+    """None: the lesson itself, until its end was reached or an exercise of it has points."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def course_state(root: Path) -> CourseState:
         _lesson(root, outline_of(path), points, predicted.get(path.stem, {}))
         for path in notebooks_in(root, "notebooks")
     )
-    return CourseState(lessons, _next(lessons, begun=bool(points or predicted)))
+    return CourseState(lessons, _next(root, lessons))
 
 
 def _lesson(
@@ -103,16 +103,25 @@ def _lesson(
     )
 
 
-def _next(lessons: tuple[LessonState, ...], *, begun: bool) -> NextStep | None:
-    if lessons and not begun:
-        return NextStep(lessons[0].name, None)
-    open_ones = ((lesson, e) for lesson in lessons for e in lesson.exercises if not e.done)
-    lesson, exercise = next(open_ones, (None, None))
-    if lesson is None or exercise is None:
-        return None
-    told = lesson.predictions
-    read = bool(lesson.points or (told.answered and told.answered >= told.asked))
-    return NextStep(lesson.name, exercise.name if read else None)
+def _next(root: Path, lessons: tuple[LessonState, ...]) -> NextStep | None:
+    """A lesson is left when its end was reached, not before: nothing moves while one is in it.
+
+    Or when one works elsewhere: at its exercises or, where it has none, in a later lesson.
+    """
+    for at, lesson in enumerate(lessons):
+        exercise = next((e.name for e in lesson.exercises if not e.done), None)
+        if lesson.exercises and exercise is None:
+            continue
+        elsewhere = lesson.points or (not lesson.exercises and any(map(_begun, lessons[at + 1 :])))
+        if not (elsewhere or end_reached(root / lesson.lesson)):
+            return NextStep(lesson.name, None)
+        if exercise:
+            return NextStep(lesson.name, exercise)
+    return None
+
+
+def _begun(lesson: LessonState) -> bool:
+    return bool(lesson.points or lesson.predictions.answered)
 
 
 def _predictions_by_lesson() -> dict[str, dict[str, bool]]:

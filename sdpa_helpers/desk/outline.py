@@ -1,4 +1,4 @@
-"""What a lesson's own notebook says of it: title, minutes, which predictions it asks."""
+"""What a lesson's notebook says: title, minutes, which predictions it asks; and whether a copy was run to its end."""
 
 import functools
 import json
@@ -32,6 +32,22 @@ def outline_of(notebook: Path) -> Outline:
         return _read(notebook, about.st_mtime_ns, about.st_size)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Outline(notebook.stem, notebook.stem, 0, frozenset())
+
+
+def end_reached(copy: Path) -> bool:
+    """Whether the last code cell of a learner's copy has run, as the file was saved."""
+    try:
+        about = copy.stat()
+        return _ran_to_its_end(copy, about.st_mtime_ns, about.st_size)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False
+
+
+@functools.lru_cache(maxsize=64)
+def _ran_to_its_end(copy: Path, _time: int, _size: int) -> bool:
+    cells = json.loads(copy.read_text(encoding="utf-8"))["cells"]
+    ran = [cell["execution_count"] for cell in cells if cell["cell_type"] == "code"]
+    return bool(ran) and ran[-1] is not None
 
 
 @functools.lru_cache(maxsize=64)

@@ -25,7 +25,8 @@ export class Course {
   async load() {
     this.start ??= await fetch(this.address).then(answer => answer.json());
     const [points, predicted] = await Promise.all([this.kept("progress.json"), this.kept("predictions.json")]);
-    const state = progressOf(this.start, points, predicted), changed = JSON.stringify(state) !== JSON.stringify(this.state);
+    const state = await progressOf(this.start, points, predicted, ({ lesson }) => this.endReached(lesson));
+    const changed = JSON.stringify(state) !== JSON.stringify(this.state);
     this.state = state;
     if (changed) this.listeners.forEach(listener => listener());
   }
@@ -35,6 +36,13 @@ export class Course {
     const text = file?.format === "base64" ? atob(file.content) : file?.content; // what the kernel wrote comes as bytes
     const found = typeof text === "string" ? parsed(text) : text;
     return found && typeof found === "object" ? found : {};
+  }
+
+  /** Whether the last code cell of a lesson has run, as it was saved. */
+  async endReached(path) {
+    const file = await this.contents.get(path, { content: true }).catch(() => null);
+    const code = file?.content?.cells?.filter(cell => cell.cell_type === "code") ?? [];
+    return (code.at(-1)?.execution_count ?? null) !== null;
   }
 
   /** What a site without a server needs beside the desk. */
@@ -87,11 +95,10 @@ function fenced(text) {
   return `${fence}python\n${text}\n${fence}`;
 }
 
-/** What desk/course.py says, from the same two files. */
-function progressOf({ state, predictions }, points, predicted) {
+/** What desk/course.py says, from the same files. */
+async function progressOf({ state, predictions }, points, predicted, endReached) {
   const lessons = state.lessons.map(lesson => lessonWith(lesson, points, answersIn(predicted, lesson.name, predictions)));
-  const begun = Object.keys(points).length > 0 || Object.keys(predicted).length > 0;
-  return { lessons, next: begun ? nextOf(lessons) : state.next };
+  return { lessons, next: await nextOf(lessons, endReached) };
 }
 
 function lessonWith(lesson, points, answers) {
@@ -111,12 +118,15 @@ function answersIn(predicted, lesson, names) {
   return answers.filter(one => Array.isArray(one) && one[0] >= 0 && one[0] < MOST_OPTIONS && typeof one[1] === "boolean");
 }
 
-function nextOf(lessons) {
-  for (const lesson of lessons) {
-    const open = lesson.exercises.find(one => !one.done), told = lesson.predictions;
-    if (!open) continue;
-    const read = lesson.points > 0 || (told.answered > 0 && told.answered >= told.asked);
-    return { lesson: lesson.name, exercise: read ? open.name : null };
+const isBegun = lesson => lesson.points > 0 || lesson.predictions.answered > 0;
+
+async function nextOf(lessons, endReached) {
+  for (const [at, lesson] of lessons.entries()) {
+    const open = lesson.exercises.find(one => !one.done);
+    if (lesson.exercises.length && !open) continue;
+    const elsewhere = lesson.points > 0 || (!lesson.exercises.length && lessons.slice(at + 1).some(isBegun));
+    if (!elsewhere && !await endReached(lesson)) return { lesson: lesson.name, exercise: null };
+    if (open) return { lesson: lesson.name, exercise: open.name };
   }
   return null;
 }
