@@ -25,13 +25,18 @@ def lab(flags: typer.Context) -> None:
     """
     from sdpa_helpers.desk import launch
     from sdpa_helpers.desk.deciding import Done
+    from sdpa_helpers.desk.home import move_in
     from sdpa_helpers.desk.laying import lay, lines_on
     from sdpa_helpers.desk.running import open_in_work
     from sdpa_helpers.desk.trusting import trust
-    from sdpa_helpers.desk.where import work_of
+    from sdpa_helpers.desk.where import HOME, work_of
     from sdpa_helpers.lessons.places import course_root
 
     root = course_root()
+    if move_in(root):
+        say_uncut(
+            f"Your home folder cannot be written: points and Jupyter's own files are kept in work/{HOME}."
+        )
     steps = lay(root, open_in_work(work_of(root)))
     if written := [
         work_of(root) / step.write for step in steps if step.write and step.done is not Done.SKIPPED
@@ -49,6 +54,7 @@ def reset(
     ],
 ) -> None:
     """Give exercises in work/ their stub back. Your answer is kept, in work/answers-put-aside.md."""
+    from sdpa_helpers.desk.home import move_in
     from sdpa_helpers.desk.putting_aside import reset_saved, stub_of
     from sdpa_helpers.desk.running import open_in_work
     from sdpa_helpers.desk.trusting import staying_trusted
@@ -56,6 +62,7 @@ def reset(
     from sdpa_helpers.lessons.places import course_root
 
     root = course_root()
+    move_in(root)
     is_open = open_in_work(work_of(root))
     for name in exercises:
         notebook = f"exercises/{stub_of(root, name).notebook}"

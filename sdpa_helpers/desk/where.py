@@ -7,6 +7,8 @@ FOLDERS = ("notebooks", "exercises")
 """What is copied into work/, as folders of the same names."""
 FIRST = "00_start_here"
 """The lesson that opens."""
+HOME = ".home"
+"""In work/: what is kept in a user's home folder where that can be written."""
 
 
 class DeskProblem(Exception):

@@ -6,6 +6,8 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from typer.testing import CliRunner
 
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.desk import launch, running
+from sdpa_helpers.desk.laying import lay
 from sdpa_helpers.desk.trusting import is_trusted
 
 from .course_folder import edit, make_course
@@ -25,6 +28,7 @@ def root(tmp_path, monkeypatch):
     monkeypatch.setattr("sdpa_helpers.lessons.places.course_root", lambda: tmp_path)
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setattr(os, "environ", os.environ.copy())  # which `sdpa lab` may add to
     return tmp_path
 
 
@@ -91,6 +95,68 @@ def test_starting_becomes_jupyterlab(root, tmp_path):
         out, _ = started.communicate(timeout=30)
     assert out.split() == [str(started.pid), "lab"]
     assert started.returncode == 7
+
+
+IN_A_FOLDER = """\
+import sys
+from pathlib import Path
+from sdpa_helpers.lessons import places
+root = Path(sys.argv.pop(1))
+places.course_root = lambda: root
+from sdpa_helpers.cli.app import app
+app()
+"""
+
+
+def test_a_home_that_cannot_be_written_is_said_in_a_sentence_and_jupyterlab_starts(tmp_path):
+    """Nothing can be made below a file, whoever tries: neither a learner nor root in a container."""
+    root = make_course(tmp_path / "course")
+    (tmp_path / "file").touch()
+    own = ("XDG_", "JUPYTER_", "SDPA_HOME", "IPYTHONDIR", "MPLCONFIGDIR")
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    flags = ["--no-browser", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
+    log = tmp_path / "log"
+    with log.open("w") as out, subprocess.Popen(
+        [sys.executable, "-c", IN_A_FOLDER, str(root), "lab", *flags, "--IdentityProvider.token=abc"],
+        env=bare | {"HOME": str(tmp_path / "file" / "home"), "PYTHONPATH": str(Path(launch.__file__).parents[2])},
+        stdout=out, stderr=out,
+    ) as lab:  # fmt: skip
+        try:
+            until = time.monotonic() + 60
+            while lab.poll() is None and time.monotonic() < until and "is running at" not in log.read_text():
+                time.sleep(0.1)
+            about = urllib.request.Request(
+                f"http://127.0.0.1:{port}/api/status", headers={"Authorization": "token abc"}
+            )
+            assert urllib.request.urlopen(about, timeout=20).status == 200, log.read_text()
+        finally:
+            lab.terminate()
+    first, *_ = said = log.read_text().splitlines()
+    assert (
+        first == "Your home folder cannot be written: points and Jupyter's own files are kept in work/.home."
+    )
+    assert not [line for line in said if "Traceback" in line or "writable location" in line]
+    assert {path.name for path in (root / "work/.home").iterdir()} >= {"jupyter_runtime_dir"}
+
+
+def test_without_a_home_and_without_work_it_does_not_start(root, started, monkeypatch):
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(root / "exercises/03_softmax.ipynb/runtime"))
+    lay(root)
+    (root / "work/.home").touch()  # as in a folder in which nothing can be made
+    ran = CliRunner().invoke(app, ["lab"])
+    assert ran.exit_code == 2
+    assert "neither your home folder nor" in " ".join(ran.stderr.split())
+    assert not started
+
+
+def test_in_an_ordinary_home_everything_stays_there(root, started, monkeypatch):
+    monkeypatch.setenv("HOME", str(root / "home"))
+    ran = CliRunner().invoke(app, ["lab"])
+    assert "home" not in ran.stdout
+    assert not (root / "work/.home").exists()
 
 
 def test_reset_says_where_the_answer_is(root, started):
