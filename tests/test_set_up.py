@@ -59,7 +59,8 @@ def test_make_help_lists_every_target(course, needs_program):
 
 FAKE_PYTHON = """\
 #!/bin/sh
-[ "$1 $2" = "-m venv" ] && mkdir -p "$4/bin" && cp "$0" "$4/bin/python" && echo "venv" >> "$LOG"
+[ "$1 $2" = "-m venv" ] && mkdir -p "$4/bin" && cp "$0" "$4/bin/python" && touch "$4/pip" && echo "venv" >> "$LOG"
+[ "$1 $2" = "-c import pip" ] && exec test -e "${0%/bin/python}/pip"
 [ "$1 $2" = "-m pip" ] && echo "pip $*" >> "$LOG"
 exit 0
 """
@@ -72,16 +73,17 @@ def make_in(course, tmp_path, needs_program):
     python.write_text(FAKE_PYTHON)
     python.chmod(0o755)
 
-    def make(folder: Path, target: str) -> list[str]:
+    def make(folder: Path, target: str, *more: str) -> list[str]:
         log.write_text("")
-        subprocess.run(
-            [program, target, f"PYTHON={python}"],
+        make.said = subprocess.run(
+            [program, target, f"PYTHON={python}", *more],
             cwd=folder,
             env=os.environ
             | {"LOG": str(log), "EXTRAS": "dev", "MAKEFLAGS": ""},  # not those of the run of tests
             check=True,
             capture_output=True,
-        )
+            text=True,
+        ).stdout
         return log.read_text().split("\n")[:-1]
 
     return make
@@ -98,12 +100,13 @@ def set_up(course, tmp_path):
 
 
 def test_learners_get_what_they_need_and_testers_the_rest(make_in, set_up):
-    made, installed = make_in(set_up, "lab")
+    made, first, installed = make_in(set_up, "lab")
     assert made == "venv"
+    assert first.endswith("-c constraints.txt torch")
     assert "-c constraints.txt" in installed
     assert "dev" not in installed
     assert make_in(set_up, "lab") == []
-    (installed,) = make_in(set_up, "test")  # into the same environment
+    _, installed = make_in(set_up, "test")  # into the same environment
     assert ".[lab,dev]" in installed
     assert make_in(set_up, "lab") == make_in(set_up, "test") == []
 
@@ -112,11 +115,11 @@ def test_changed_requirements_are_installed_and_a_moved_course_starts_over(make_
     make_in(set_up, "test")
     for stamp in (set_up / ".venv").glob(".with-*"):
         os.utime(stamp, (0, 0))  # as if constraints.txt had been changed since
-    assert [line[:3] for line in make_in(set_up, "lab")] == ["pip"]
-    assert [line[:3] for line in make_in(set_up, "test")] == ["pip"]
+    assert [line[:3] for line in make_in(set_up, "lab")] == ["pip", "pip"]
+    assert [line[:3] for line in make_in(set_up, "test")] == ["pip", "pip"]
     moved = set_up.rename(set_up.with_name("elsewhere"))
     assert make_in(moved, "help") == []
-    assert [line[:3] for line in make_in(moved, "lab")] == ["ven", "pip"]
+    assert [line[:3] for line in make_in(moved, "lab")] == ["ven", "pip", "pip"]
     assert make_in(moved, "lab") == []
 
 
@@ -125,9 +128,31 @@ def test_an_environment_that_is_linked_is_left_alone(make_in, set_up, tmp_path):
     of_another.mkdir(parents=True)
     (of_another / ".place").write_text(str(of_another.parent))
     (set_up / ".venv").symlink_to(of_another)
-    assert len(make_in(set_up, "lab")) == 2
+    assert len(make_in(set_up, "lab")) == 3
     assert not (set_up / ".venv").is_symlink()
     assert [path.name for path in of_another.iterdir()] == [".place"]
+
+
+def test_each_stage_of_the_installation_says_what_it_does_and_when(make_in, set_up):
+    make_in(set_up, "lab")
+    stages = re.findall(r"^\[\d+ s\] (\d of \d): \S", make_in.said, re.MULTILINE)
+    assert stages == [f"{number} of 4" for number in (1, 2, 3, 4)]
+    assert re.search(r"^\[\d+ s\] done$", make_in.said, re.MULTILINE)
+
+
+def test_an_environment_that_was_left_half_made_is_made_anew(make_in, set_up):
+    make_in(set_up, "lab")
+    (set_up / ".venv/pip").unlink()
+    (set_up / ".venv/.with-lab").unlink()
+    assert [line[:3] for line in make_in(set_up, "lab")] == ["ven", "pip", "pip"]
+
+
+@pytest.mark.parametrize("gpu", ["", "/proc/driver/nvidia/version"])
+def test_the_cpu_build_of_torch_is_taken_where_its_index_is_named_and_no_gpu_is_there(make_in, set_up, gpu):
+    _, torch, rest = make_in(set_up, "lab", "TORCH_INDEX=file:///there", f"GPU={gpu}")
+    assert ("--extra-index-url file:///there" in torch) == (gpu == "")
+    assert "file:///there" not in rest
+    assert "://" not in (set_up / "Makefile").read_text()  # whose index is not ours to choose
 
 
 def test_an_old_python_is_refused_with_a_sentence(set_up, needs_program, tmp_path):
