@@ -15,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import sdpa_helpers
+from sdpa_helpers.lessons.interview.deck import all_asked
 from sdpa_helpers.lessons.registry import all_exercises
 from tests.environments import constraints
 
@@ -237,6 +238,62 @@ def test_the_first_screen_of_the_readme_says_what_was_counted_and_measured(cours
     assert page["requests_elsewhere"] == lite["requests_elsewhere"] == 0
     told = f"{page['cold_s']:.1f} s, again {page['warm_s']:.1f} s, {page['bytes'] / 1e6:.1f} MB"
     assert f"| {told}; in JupyterLite {lite['cold_s']:.0f} s, again {lite['warm_s']:.0f} s |" in text
+
+
+SPELLED = [
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+]
+
+
+@pytest.mark.parametrize("pattern", [*DOCUMENTS, "docs/instructors/*.md"])
+def test_no_document_counts_the_lessons_or_the_interview_wrongly(course, pattern):
+    """A number before "lessons" is a part of them, or all: those with or without the one that has no exercises."""
+    lessons, asked = len(list((course / "notebooks").glob("*.ipynb"))), len(all_asked())
+    for page in course.glob(pattern):
+        text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+        for word in re.findall(r"\b(\w+) (?:Jupyter notebooks|lessons\b(?! in))", text):
+            number = (
+                SPELLED.index(word.lower()) + 1
+                if word.lower() in SPELLED
+                else int(word)
+                if word.isdigit()
+                else 0
+            )
+            assert number in (0, lessons - 1, lessons), f"{page.name}: {word}"
+        for word in re.findall(r"\b(forty|\d+)[\]\s]+(?:interview )?questions", text):
+            assert asked == (40 if word == "forty" else int(word)), f"{page.name}: {word}"
+
+
+def test_the_readme_says_how_to_get_the_course_before_it_says_what_to_type(course):
+    text = (course / "README.md").read_text().partition("## Start\n")[2]
+    assert re.search(r"(?i)download or clone this repository", text.partition("make lab")[0])
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/instructors/day-before.md"])
+def test_what_the_installation_takes_is_said_with_its_condition(course, page):
+    """Measured: 1.3 GB with the CPU's build of torch, 5.1 GB with the one for GPUs."""
+    text = (course / page).read_text()
+    assert "1.3 GB" in text
+    assert "5.1 GB" in text
+    assert "TORCH_INDEX" in text
+
+
+def test_on_windows_nothing_needs_a_script_that_may_be_forbidden(course):
+    assert "Activate.ps1" not in (course / "README.md").read_text()
 
 
 def test_links_within_the_readme_lead_to_its_headings_and_pictures_are_small(course):
