@@ -1,7 +1,9 @@
 """`sdpa lab` and `sdpa reset`, as they are typed; JupyterLab itself is a program that only says what it got."""
 
+import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -97,6 +99,9 @@ def test_starting_becomes_jupyterlab(root, tmp_path):
     assert started.returncode == 7
 
 
+OWN = ("XDG_", "JUPYTER_", "SDPA_HOME", "IPYTHONDIR", "MPLCONFIGDIR")
+"""Variables that name folders beside the home."""
+
 IN_A_FOLDER = """\
 import sys
 from pathlib import Path
@@ -112,8 +117,7 @@ def test_a_home_that_cannot_be_written_is_said_in_a_sentence_and_jupyterlab_star
     """Nothing can be made below a file, whoever tries: neither a learner nor root in a container."""
     root = make_course(tmp_path / "course")
     (tmp_path / "file").touch()
-    own = ("XDG_", "JUPYTER_", "SDPA_HOME", "IPYTHONDIR", "MPLCONFIGDIR")
-    bare = {name: value for name, value in os.environ.items() if not name.startswith(own)}
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -125,13 +129,7 @@ def test_a_home_that_cannot_be_written_is_said_in_a_sentence_and_jupyterlab_star
         stdout=out, stderr=out,
     ) as lab:  # fmt: skip
         try:
-            until = time.monotonic() + 60
-            while lab.poll() is None and time.monotonic() < until and "is running at" not in log.read_text():
-                time.sleep(0.1)
-            about = urllib.request.Request(
-                f"http://127.0.0.1:{port}/api/status", headers={"Authorization": "token abc"}
-            )
-            assert urllib.request.urlopen(about, timeout=20).status == 200, log.read_text()
+            assert _answers(lab, f"http://127.0.0.1:{port}/api/status"), log.read_text()
         finally:
             lab.terminate()
     first, *_ = said = log.read_text().splitlines()
@@ -140,6 +138,28 @@ def test_a_home_that_cannot_be_written_is_said_in_a_sentence_and_jupyterlab_star
     )
     assert not [line for line in said if "Traceback" in line or "writable location" in line]
     assert {path.name for path in (root / "work/.home").iterdir()} >= {"jupyter_runtime_dir"}
+
+
+def _answers(server: subprocess.Popen, url: str) -> bool:
+    """Whether it says, within a minute, that it is there."""
+    asked = urllib.request.Request(url, headers={"Authorization": "token abc"})
+    until = time.monotonic() + 60
+    while server.poll() is None and time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            return urllib.request.urlopen(asked, timeout=20).status == 200
+        time.sleep(0.1)
+    return False
+
+
+def test_a_notebook_is_checked_without_a_home(course, tmp_path):
+    (tmp_path / "file").touch()
+    shutil.copy(course / "solutions/01_dot_product.ipynb", tmp_path)
+    checked = [sys.executable, "-m", "sdpa_helpers", "check", "01_dot_product.ipynb"]
+    home = {"HOME": str(tmp_path / "file/home"), "PYTHONPATH": str(course)}
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
+    ran = subprocess.run(checked, cwd=tmp_path, env=bare | home, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stderr == ""
 
 
 def test_without_a_home_and_without_work_it_does_not_start(root, started, monkeypatch):
