@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.attention import few_queries, machine, worth
+from sdpa_helpers.attention import few_queries, fitting, machine, worth
 from sdpa_helpers.attention.layout import Answer, Head
 from sdpa_helpers.attention.variants.block_mask import BlockMask
 from sdpa_helpers.attention.worth import Worth
@@ -196,6 +196,7 @@ def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> Answer:
         )
     attention = _load(name).attention
     with _no_autocast(query):
+        given, rule = fitting.fitted(given, rule)
         if BACKENDS[name].needs_group:  # whose processes must agree on what each passes
             answer = attention(given, rule, wants)
         else:

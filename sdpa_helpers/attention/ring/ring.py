@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.distributed as dist
 
-from sdpa_helpers.attention import arguments, machine
+from sdpa_helpers.attention import arguments, fitting, machine
 from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants, four_dimensional, with_dense_rows
 from sdpa_helpers.attention.merge import merge
 from sdpa_helpers.attention.ring import blocks
@@ -88,7 +88,10 @@ def ring_attention(
             timeout=)`, half an hour by default).
     """
     lead = _check(query, key, value, enable_gqa, group)
-    scale = arguments.checked_scale(scale, query.shape[-1])
+    dtype = query.dtype
+    (query, key, value), scale = fitting.with_near_scale(
+        Head(query, key, value), arguments.checked_scale(scale, query.shape[-1])
+    )
     if scale <= 0:  # torch's kernels hide the future before they scale
         query, scale = query * scale, 1.0
     grouped = enable_gqa and key.shape[-3] == value.shape[-3]  # then the kernels take them as they are
@@ -99,7 +102,7 @@ def ring_attention(
     key, value = (with_dense_rows(four_dimensional(x, lead_kv)) for x in (key, value))
     ring = meet(query, key, value, is_causal, scale, group, tally or Tally())
     output: Any = RingAttention.apply(query, key, value, is_causal, scale, ring)
-    return output.reshape(*lead, *output.shape[-2:])
+    return output.reshape(*lead, *output.shape[-2:]).to(dtype)
 
 
 class RingAttention(torch.autograd.Function):
