@@ -24,7 +24,7 @@ import numba.extending
 import numpy as np
 
 from sdpa_helpers.attention.layout import Head, State
-from sdpa_helpers.attention.small_scores import SMALL_SCORE, SMALL_VALUE
+from sdpa_helpers.attention.small_scores import LEAST_VALUE, SMALL_SCORE, SMALL_VALUE
 
 LOG2_E = math.log2(math.e)
 
@@ -217,9 +217,21 @@ def finish(state, to_base_e):
 def scores_are_small(query, key, value, scale):
     """As `small_scores.scores_are_small`, for some queries of one head: |q · k| ≤ ‖q‖ ‖k‖."""
     return (
-        math.sqrt(largest_square(value)) < SMALL_VALUE
+        are_moderate(value)
         and abs(scale) * math.sqrt(largest_square(query)) * math.sqrt(largest_square(key)) < SMALL_SCORE
     )
+
+
+@compiled_part(fastmath=FAST)
+def are_moderate(value):
+    """As `small_scores.are_moderate`. Counted without a branch, so that the compiler takes 8 or 16 at once."""
+    least, most = value.dtype.type(LEAST_VALUE), value.dtype.type(SMALL_VALUE)
+    outside = 0
+    for i in range(len(value)):
+        for c in range(value.shape[1]):
+            size = abs(value[i, c])
+            outside += not ((size > least and size < most) or size == 0)
+    return outside == 0
 
 
 @compiled_part(fastmath=FAST)
@@ -367,9 +379,11 @@ def inner_product(a, b):
 @compiled_part(fastmath=FAST)
 def differentiate(scores, grad_weights, shift, factor, less):
     """In place: scores become weights P, and grad_weights dP becomes P ∘ (dP − D)."""
-    log2_e = scores.dtype.type(LOG2_E)
+    log2_e, none = scores.dtype.type(LOG2_E), scores.dtype.type(0)
     for i in range(scores.shape[0]):
         for j in range(scores.shape[1]):
-            weight = exp2((scores[i, j] - shift[i]) * log2_e) * factor[i]
+            exponent = (scores[i, j] - shift[i]) * log2_e
+            exponent = none if exponent > 0 else exponent  # by rounding alone; written so that NaN stays NaN
+            weight = exp2(exponent) * factor[i]
             scores[i, j] = weight
             grad_weights[i, j] = weight * (grad_weights[i, j] - less[i])

@@ -36,7 +36,7 @@ from sdpa_helpers.attention.numpy_plan import (
     room_for,
     tiles_of,
 )
-from sdpa_helpers.attention.small_scores import scores_are_small
+from sdpa_helpers.attention.small_scores import ROUGH_SCORE, SMALL_SCORE, bound_of_scores
 from sdpa_helpers.attention.threads import for_each
 from sdpa_helpers.attention.walk import is_boolean
 
@@ -126,6 +126,7 @@ class Keys(NamedTuple):
     key_one: np.ndarray  # one more column, of ones
     value_one: np.ndarray
     are_small: bool  # their scores
+    are_rough: bool
 
 
 def backward_run(run: Run, known: Known, gradients: Head, rooms: tuple[np.ndarray, np.ndarray]) -> None:
@@ -133,8 +134,14 @@ def backward_run(run: Run, known: Known, gradients: Head, rooms: tuple[np.ndarra
     for some, of_some in itertools.groupby(run.blocks, lambda rows: rows.some):
         head, rule = known.plan.arrays.some_at(some, known.plan.lead), known.plan.rule
         key, value = head.key, head.value  # (h, n_k, d), or (1, n_k, d) for all these heads
-        small = scores_are_small(head, rule, key.dtype)
-        keys = Keys(key * key.dtype.type(rule.scale), with_column(key, 1), with_column(value, 1), small)
+        bound = bound_of_scores(head, rule, key.dtype)
+        keys = Keys(
+            key * key.dtype.type(rule.scale),
+            with_column(key, 1),
+            with_column(value, 1),
+            are_small=bound < SMALL_SCORE,
+            are_rough=not bound < ROUGH_SCORE,
+        )
         for rows in of_some:
             backward_rows(rows, keys, known, gradients.some_at(some, known.plan.lead), rooms)
 
@@ -174,6 +181,8 @@ def backward_rows(
             hide(weights, -np.inf, tile, rule)
             if floating:
                 weights -= largest[:, here]
+            elif keys.are_rough:
+                np.minimum(weights, 0, out=weights)
             power(weights, out=weights)
             if floating:
                 weights /= total[:, here]

@@ -29,7 +29,8 @@ class Plan(NamedTuple):
     lead: Shape
     tiles: Tiles
     walks: dict[int, list[Tile]]  # the tiles by the first of their queries, where a mask is that of all heads
-    bounds: dict[SomeHeads, float]  # `small_scores.key_bound` of the heads
+    bounds: dict[SomeHeads, float]  # the largest ‖k‖ of the heads
+    moderate: dict[SomeHeads, bool]  # whether their values are (`small_scores.are_moderate`)
 
 
 class Rows(NamedTuple):
@@ -47,7 +48,7 @@ def plan_of(arrays: Head, rule: Rule, enable_gqa: bool, tiles: Tiles) -> Plan:
     tiles = tiles._replace(keys=max(1, tiles.keys * 4 // working.itemsize))
     lead = leading_shape(*arrays, enable_gqa)
     rule = rule.in_full(arrays.query.shape[-2], arrays.key.shape[-2])
-    return Plan(Head(*(as_blas_takes_it(array, working) for array in arrays)), rule, lead, tiles, {}, {})
+    return Plan(Head(*(as_blas_takes_it(array, working) for array in arrays)), rule, lead, tiles, {}, {}, {})
 
 
 def batches(plan: Plan) -> list[SomeHeads]:

@@ -45,22 +45,22 @@ from sdpa_helpers.attention.numpy_plan import (
 )
 from sdpa_helpers.attention.small_scores import (
     SMALL_SCORE,
-    SMALL_VALUE,
+    are_moderate,
     changes_scores,
-    key_bound,
     largest_norm,
 )
 from sdpa_helpers.attention.threads import for_each
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.call_facts import Call
+    from sdpa_helpers.attention.layout import SomeHeads
     from sdpa_helpers.attention.walk import Tile
 
 # 512 × 512 float32 are 1 MiB: in a core's own cache, and large enough for the matrix products to be fast.
 TILES = Tiles(queries=512, keys=512, diagonal=128)
 # · d_k keys, from which on to prove that all scores are small costs less than to look at them.
 WORTH_A_PROOF = 16
-SMALLEST_TOTAL = 1e-20  # beside which weights that underflowed, below 10^−38, do not count
+SMALLEST_TOTAL = math.exp(-SMALL_SCORE)  # beside which what underflowed, below 10^−38, does not count
 
 attention_backward = numpy_backward.attention_backward
 
@@ -103,24 +103,25 @@ def attend(rows: Rows, plan: Plan, room: Room, whole: State, careful: bool = Fal
     """Some queries of some heads against all keys that they see: writes to `whole`, which is 0.
 
     It begins without a maximum. Where scores are not `proved` to be small, each tile is looked at; from the first one
-    with a large score on, it is `subtracting`, as `numpy_flash.py` is from the start. If none came, but a float
-    mask has left some row next to no total, all begins again.
+    with a large score on, it is `subtracting`, as `numpy_flash.py` is from the start. Under a float mask all begins
+    again there, for rows before may have lost what it sank, and so it does if it has left some row next to no total.
 
-    careful: subtract the largest score of each row in any case. So it is with a score_mod: many, like ALiBi, lower the
-    scores of a row so far that all would have to begin again.
+    careful: subtract the largest score of each row in any case. So it is with values that are very large or small, and
+    with a score_mod: many, like ALiBi, lower the scores of a row so far that all would have to begin again.
     """
     some, first, last = rows
     # (h, n, d), or (1, n, d) for all these heads.
     all_queries, key, value = plan.arrays.some_at(some, plan.lead)
     rule = plan.rule.at(some.start, plan.lead)
-    careful = careful or rule.score_mod is not None
-    output, largest, total = (array[:, first:last] for array in whole.some_at(some, plan.lead))
-    unit = math.log(2) if EXP2_IS_FAST and not changes_scores(rule) else 1.0  # scores are multiples of it
-    query = scaled(all_queries[:, first:last], rule.scale / unit)  # (h, rows, d_k)
     proved, changed = are_proved_small(rows, plan), changes_scores(rule)
+    careful = careful or rule.score_mod is not None or not (proved or have_moderate_values(some, plan))
+    output, largest, total = (array[:, first:last] for array in whole.some_at(some, plan.lead))
+    unit = math.log(2) if EXP2_IS_FAST and not (changed or careful) else 1.0  # scores are multiples of it
+    query = scaled(all_queries[:, first:last], rule.scale / unit)  # (h, rows, d_k)
     subtracting = False  # the largest score of each row, from its other scores
 
-    for tile in tiles_of(rows, rule, plan):
+    tiles = tiles_of(rows, rule, plan)
+    for tile in tiles:
         top, bottom, left, right, _ = tile
         here, columns = slice(top - first, bottom - first), slice(left, right)
         sums_here = State(output[:, here], largest[:, here], total[:, here])
@@ -128,11 +129,13 @@ def attend(rows: Rows, plan: Plan, room: Room, whole: State, careful: bool = Fal
         np.matmul(query[:, here], key[:, columns].swapaxes(1, 2), out=scores)  # (h, rows, keys)
         if not proved:
             change(scores, tile, rule)
-        if not (proved or subtracting) and (
-            careful or not are_small(scores, value[:, columns], unit, changed)
-        ):
-            scores *= unit
-            query, unit, subtracting = scaled(all_queries[:, first:last], rule.scale), 1.0, True
+        if not (proved or subtracting) and (careful or not are_small(scores, unit, changed)):
+            if changed and not careful and tile is not tiles[0]:
+                return attend_again(rows, plan, room, whole)
+            subtracting = True
+            if unit != 1:  # made anew, not multiplied, so that equal scores are equal in all tiles
+                query, unit = scaled(all_queries[:, first:last], rule.scale), 1.0
+                np.matmul(query[:, here], key[:, columns].swapaxes(1, 2), out=scores)
             # Not −∞: −∞ − (−∞) is NaN, where a row sees nothing.
             largest[...] = np.where(total == 0, np.finfo(scores.dtype).min, 0)
         begun = total[:, here].any()  # else the output need not be read and added to
@@ -144,10 +147,16 @@ def attend(rows: Rows, plan: Plan, room: Room, whole: State, careful: bool = Fal
             hide(weights, 0, tile, rule)
         add(weights, value[:, columns], sums_here, room.values if begun else None)
     if changed and not (subtracting or careful) and total.min(initial=1) < SMALLEST_TOTAL:
-        output[...] = total[...] = 0
-        attend(rows, plan, room, whole, careful=True)
-        return
+        return attend_again(rows, plan, room, whole)
     output /= np.where(total == 0, 1, total)
+    return None
+
+
+def attend_again(rows: Rows, plan: Plan, room: Room, whole: State) -> None:
+    """`attend`, careful, after what it has written is put back to 0."""
+    for array in whole.some_at(rows.some, plan.lead):
+        array[:, rows.first : rows.last] = 0
+    attend(rows, plan, room, whole, careful=True)
 
 
 def scaled(query: np.ndarray, factor: float) -> np.ndarray:
@@ -157,17 +166,26 @@ def scaled(query: np.ndarray, factor: float) -> np.ndarray:
 
 def are_proved_small(rows: Rows, plan: Plan) -> bool:
     """As `small_scores.scores_are_small`, for these queries; what is to be known of their keys is found out once."""
-    query, key, value = plan.arrays.some_at(rows.some, plan.lead)
+    query, key, _ = plan.arrays.some_at(rows.some, plan.lead)
     n_k, d_k = key.shape[1:]
     if changes_scores(plan.rule) or d_k == 0 or n_k < WORTH_A_PROOF * d_k:
         return False
+    if not have_moderate_values(rows.some, plan):
+        return False
     if rows.some not in plan.bounds:
-        plan.bounds[rows.some] = key_bound(key, value)
+        plan.bounds[rows.some] = largest_norm(key)
     largest = largest_norm(query[:, rows.first : rows.last])
     return abs(plan.rule.scale) * largest * plan.bounds[rows.some] < SMALL_SCORE
 
 
-def are_small(scores: np.ndarray, value: np.ndarray, unit: float, changed: bool) -> bool:
+def have_moderate_values(some: SomeHeads, plan: Plan) -> bool:
+    """`small_scores.are_moderate`, of these heads' values, found out once."""
+    if some not in plan.moderate:
+        plan.moderate[some] = are_moderate(plan.arrays.some_at(some, plan.lead).value)
+    return plan.moderate[some]
+
+
+def are_small(scores: np.ndarray, unit: float, changed: bool) -> bool:
     """Whether weights may be exp(score), without a maximum that is subtracted first. NaN makes it false.
 
     A mask or a score_mod may make some of them as low as it likes, if only the row's total is not too small in the end.
@@ -175,7 +193,7 @@ def are_small(scores: np.ndarray, value: np.ndarray, unit: float, changed: bool)
     limit = SMALL_SCORE / unit
     high = bool(scores.max(initial=0) < limit)
     low = changed or bool(scores.min(initial=0) > -limit)
-    return high and low and bool(value.min(initial=0) > -SMALL_VALUE and value.max(initial=0) < SMALL_VALUE)
+    return high and low
 
 
 def change(scores: np.ndarray, tile: Tile, rule: Rule) -> None:

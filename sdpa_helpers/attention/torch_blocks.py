@@ -14,7 +14,13 @@ import numpy as np
 import torch
 
 from sdpa_helpers.attention.layout import Head, Rule, Shape, Tiles, matrix_at
-from sdpa_helpers.attention.small_scores import SMALL_SCORE, SMALL_VALUE, changes_scores
+from sdpa_helpers.attention.small_scores import (
+    LEAST_VALUE,
+    ROUGH_SCORE,
+    SMALL_SCORE,
+    SMALL_VALUE,
+    changes_scores,
+)
 from sdpa_helpers.attention.variants.block_mask import is_for_all_heads
 from sdpa_helpers.attention.walk import arange, is_boolean, is_one_row, tiles_for
 
@@ -92,18 +98,26 @@ def is_run(places: list[int]) -> bool:
 def bounds_of_scores(arrays: Head, scale: float, lead: Shape) -> list[float]:
     """For each head, counted through, what none of its scaled scores can be beyond: |q · k| ≤ ‖q‖ ‖k‖.
 
-    It is NaN or ∞ where numbers are, and where values are so large that sums of them might overflow. On a GPU, where
+    It is NaN or ∞ where numbers are, and where values are not moderate (`small_scores.are_moderate`). On a GPU, where
     the answer would have to be waited for, it is ∞.
     """
     query, key, value = arrays
     if query.device.type != "cpu" or not (query.numel() and key.numel() and value.numel()):
         return [math.inf] * math.prod(lead)
     working = torch.promote_types(query.dtype, torch.float32)
-    norms = [largest_norms(x, working) for x in (query, key)]
-    norms.append(torch.maximum(value.amax((-2, -1)), -value.amin((-2, -1))).to(working))
+    norms = [*(largest_norms(x, working) for x in (query, key)), are_moderate(value)]
     heads = range(math.prod(lead))
     of_query, of_key, of_value = (x.flatten()[places_of(heads, lead, tuple(x.shape))] for x in norms)
-    return torch.where(of_value < SMALL_VALUE, of_query * of_key * abs(scale), math.inf).tolist()
+    return torch.where(of_value, of_query * of_key * abs(scale), math.inf).tolist()
+
+
+def are_moderate(value: torch.Tensor) -> torch.Tensor:
+    """`small_scores.are_moderate`, for the matrix (n, d) of each head."""
+    sizes = value.abs()
+    least = sizes.amin((-2, -1))
+    if bool((least <= LEAST_VALUE).any()):
+        least = sizes.masked_fill_(sizes == 0, 1).amin((-2, -1))
+    return (sizes.amax((-2, -1)) < SMALL_VALUE) & (least > LEAST_VALUE)
 
 
 def largest_norms(vectors: torch.Tensor, working: torch.dtype) -> torch.Tensor:
@@ -126,6 +140,7 @@ class Part(NamedTuple):
     added: Any  # (rows or 1, columns), or None: a float mask, and −∞ where a key is hidden
     modify: Any  # a score_mod of these rows and columns: a function of the scores of one head; or None
     begins: Any  # at the first tile of some queries, all of these; else None
+    ends: Any  # likewise at their last tile
     # Whether scores may be changed by so much that what is small beside it would be rounded away. Then they stay as
     # they are; else they are multiplied by log₂ e from the start, for exponentials are powers of two.
     is_far: bool
@@ -141,6 +156,7 @@ class Step(NamedTuple):
     # No largest score need be subtracted: no exponential overflows, nor do those of a row vanish.
     is_small: bool
     is_finite: bool  # no score is NaN or ±∞, so that adding −∞ hides it
+    is_rough: bool  # `small_scores.ROUGH_SCORE`
 
     @property
     def early(self) -> float:
@@ -170,7 +186,9 @@ def steps_of(arrays: Head, rule: Rule, lead: Shape, tiles: Tiles) -> Iterator[St
             for heads, batch in batches:
                 bound = bounds[heads.start : heads.stop]  # NaN is neither small nor finite
                 is_small = not part.is_far and all(x < limit for x in bound)
-                yield Step(heads, batch, part, rule.scale, is_small, all(map(math.isfinite, bound)))
+                is_rough = not all(x < ROUGH_SCORE for x in bound)
+                is_finite = all(map(math.isfinite, bound))
+                yield Step(heads, batch, part, rule.scale, is_small, is_finite, is_rough)
 
 
 def parts_of(key: torch.Tensor, n_q: int, rule: Rule, tiles: Tiles, dtype: torch.dtype) -> Iterator[Part]:
@@ -183,10 +201,14 @@ def parts_of(key: torch.Tensor, n_q: int, rule: Rule, tiles: Tiles, dtype: torch
             is_far = rule.score_mod is not None or not all_near(parts, last)
             factor = 1 if is_far else LOG2_E
             parts = (with_factor(part, factor)._replace(is_far=is_far) for part in parts)
-        begins: Any = slice(first, last)
+        rows: Any = slice(first, last)
+        before = None
         for part in parts:
-            yield part._replace(begins=begins)
-            begins = None
+            if before is not None:
+                yield before
+            before = part._replace(begins=rows if before is None else None)
+        if before is not None:
+            yield before._replace(ends=rows)
 
 
 def part_of(tile: Tile, rule: Rule, dtype: torch.dtype, key: torch.Tensor) -> Part:
@@ -203,7 +225,7 @@ def part_of(tile: Tile, rule: Rule, dtype: torch.dtype, key: torch.Tensor) -> Pa
     if rule.score_mod is not None:
         i, j = arange(top, bottom, key)[:, None], arange(left, right, key)
         modify = partial(modified, rule.score_mod, i, j)
-    return Part(slice(top, bottom), slice(left, right), seen, added, modify, None, is_far=False)
+    return Part(slice(top, bottom), slice(left, right), seen, added, modify, None, None, is_far=False)
 
 
 def with_factor(part: Part, factor: float) -> Part:

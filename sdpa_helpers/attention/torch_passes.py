@@ -62,7 +62,9 @@ class Sums(NamedTuple):
 
     values: torch.Tensor  # (heads, rows, d_v): Σⱼ exp(scoreⱼ − largest) · valueⱼ
     total: torch.Tensor  # (heads, rows, 1): Σⱼ exp(scoreⱼ − largest)
-    largest: torch.Tensor  # (heads, rows, 1): the largest score so far, or 0 where none need be subtracted
+    # (heads, rows, 1): the largest score so far, multiplied by `Step.early` as the scores are, until the last tile of
+    # its row; or 0 where none need be subtracted
+    largest: torch.Tensor
 
 
 def forward(arrays: Head, rule: Rule, enable_gqa: bool) -> Attended:
@@ -95,23 +97,24 @@ def attend(step: Step, sums: Sums, scratch: Scratch) -> None:
     query, key, value = tile_of(step, sums.values.dtype)
     query = torch.mul(query, step.scale * step.early, out=scratch("query", *query.shape))
     if part.begins and not step.is_small:
-        # Not −∞: a row that sees nothing would give −∞ − (−∞), which is NaN. So its exponentials are 0. Half of the
-        # lowest number, where it is multiplied by log₂ e below: that would make −∞ of the lowest itself.
-        sums.largest[:, part.begins] = torch.finfo(query.dtype).min / (1 if part.is_far else 2)
+        # Not −∞: a row that sees nothing would give −∞ − (−∞), which is NaN. So its exponentials are 0.
+        sums.largest[:, part.begins] = torch.finfo(query.dtype).min
     values, total, largest = (x[:, part.rows] for x in sums)
     scores = make_scores(query, key, step, scratch)
     if not step.is_small:
-        new_largest = torch.maximum(largest, scores.amax(dim=2, keepdim=True).div_(step.early))
-        shrink = torch.exp2((largest - new_largest) * LOG2_E)
+        new_largest = torch.maximum(largest, scores.amax(dim=2, keepdim=True))
+        shrink = torch.exp2((largest - new_largest) * step.late)
         values.mul_(shrink)
         total.mul_(shrink)
         largest.copy_(new_largest)
-        scores.sub_(new_largest.mul_(step.early))
+        scores.sub_(new_largest)
         if part.is_far:
             scores.mul_(step.late)
     weights = scores.exp2_()
     total.add_(weights.sum(dim=2, keepdim=True))
     add_product(values, weights, value)
+    if part.ends and not step.is_small:
+        sums.largest[:, part.ends] /= step.early
 
 
 def tile_of(step: Step, dtype: torch.dtype) -> Head:
@@ -200,6 +203,8 @@ def add_gradients(step: Step, known: Known, into: Head, scratch: Scratch) -> Non
         weights = hide(weights if part.added is None else weights.add_(part.added), step)
     if part.is_far:
         weights.sub_(known.lse[:, rows]).sub_(known.rest[:, rows]).mul_(LOG2_E)
+    if step.is_rough:
+        weights.clamp_(max=0)
     weights.exp2_()
     add_product(into.value[:, columns], weights.mT, grad_output)
     dscores = scratch("dscores", *weights.shape)

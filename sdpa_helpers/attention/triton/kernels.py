@@ -41,8 +41,8 @@ INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)
 FLOAT32_PRODUCTS = tl.constexpr("tf32x3")
 """Three products of short numbers for each one: on the tensor cores, with errors like float32's own."""
 
-LOWEST = tl.constexpr(-1e30)
-"""Where a running maximum starts. Not −∞: a row that sees nothing would give −∞ − (−∞), which is NaN."""
+LOWEST = tl.constexpr(-3.4028234663852886e38)
+"""Where a running maximum starts: float32's lowest. Not −∞: a row that sees nothing would give −∞ − (−∞), NaN."""
 
 
 # Forward ---------------------------------------------------------------------------------------------------
