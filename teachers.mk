@@ -4,7 +4,7 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: site test grade notebooks minutes ledger corners cheat-sheet interview pictures lint kit
+.PHONY: site test grade notebooks minutes ledger corners search cheat-sheet interview pictures lint kit
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says,
 # and tests/lean stands in for a package that takes each of them a second to import.
@@ -26,6 +26,9 @@ ledger: $(READY)  ## compute every claim of the ledger again and write docs/ledg
 
 corners: $(READY)  ## try every corner of attention on every backend and write docs/semantic-corners.md
 	@$(BIN)/python -m sdpa_helpers.lessons.semantic_corners
+
+search: $(READY)  ## look for calls of attention that come out wrong, with numbers of any size (MINUTES=10 for each backend and dtype)
+	@SDPA_SEARCH=$(or $(MINUTES),1) PYTHONPATH=$(LEAN) $(BIN)/python -m pytest tests/attention/test_any_size.py -q -k of_any_size
 
 cheat-sheet: $(READY)  ## put every lesson's cheat card on one page and write docs/cheat-sheet.html
 	@$(BIN)/python -m sdpa_helpers.lessons.cheat_sheet
