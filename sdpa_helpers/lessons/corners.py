@@ -17,6 +17,7 @@ N, D = 300, 8  # rows of queries and of keys, and features
 ROW = 130
 FEW = 3  # keys: fewer than a vector of any processor has places
 FINFO_MIN = float(np.finfo(np.float32).min)
+LOWEST_FLOAT64 = float(np.finfo(np.float64).min)
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Corner:
     mask_dtype: str = ""
     autocast: str = ""  # the dtype of torch.autocast around the call
     gradients: bool = False  # whether the page tells of the gradients too
+    unit: float = 1.0  # of what comes out: where that is 10⁻³², a 0 is no rounding
 
     @property
     def tensors_only(self) -> bool:
@@ -83,9 +85,20 @@ def large_values(says: str) -> Corner:
     return replace(corner, value=np.abs(corner.value) * np.float32(4e36))
 
 
-def hidden_row(filled_with: float) -> np.ndarray:
+def small_values(says: str, size: float, score: float = 0.0) -> Corner:
+    """Values of some `size`. With a score, queries and keys of which all scores are about that."""
+    corner = call(says, unit=1 / size)
+    corner = replace(corner, value=corner.value * np.float32(size))
+    if score:
+        side = sqrt(abs(score)) / D**0.25
+        query, key = (side * (1 + 0.01 * x) for x in (corner.query, corner.key))
+        corner = replace(corner, query=query, key=np.sign(score) * key)
+    return corner
+
+
+def hidden_row(filled_with: float, dtype: type = np.float32) -> np.ndarray:
     """A mask in which query 130 gets `filled_with` for every key, and the others 0."""
-    mask = np.zeros((N, N), np.float32)
+    mask = np.zeros((N, N), dtype)
     mask[ROW] = filled_with
     return mask
 
@@ -139,6 +152,11 @@ def _masks() -> list[Corner]:
         call(f"{row} finfo.min for every key", mask=hidden_row(FINFO_MIN)),
         call(f"{row} −10⁹ for every key", mask=hidden_row(-1e9)),
         call(
+            f"{row} float64's finfo.min for every key, in a float64 mask",
+            mask=hidden_row(LOWEST_FLOAT64, np.float64),
+            mask_dtype="float64",
+        ),
+        call(
             "padding on the left: finfo.min for the first 3 keys, is_causal",
             mask=left(FINFO_MIN),
             is_causal=True,
@@ -180,7 +198,14 @@ def _sizes() -> list[Corner]:
         call("scale = −1, is_causal", scale=-1.0, is_causal=True, gradients=True),
         call("scale = NaN", scale=nan),
         times(call("scores in the thousands"), 30.0),
+        times(call("scores of some 10¹²"), 1e6),
         times(call("scores above float32's largest number"), 1e20),
+        times(
+            call("scale = 10⁻⁵⁰, queries and keys of some 10²⁵", scale=1e-50, unit=1e25, gradients=True), 1e25
+        ),
+        times(call("scale = 10⁵⁰, queries and keys of some 10⁻²⁵", scale=1e50, gradients=True), 1e-25),
+        replace(small_values("values of some 10⁻³², scores near −29", 1e-32, -29.0), gradients=True),
+        small_values("values of some 10⁻³⁹, below float32's smallest number with all digits", 1e-39),
         large_values("values whose sum is above float32's largest number, 3.4 · 10³⁸"),
     ]
 
@@ -251,6 +276,7 @@ def right(corner: Corner) -> Right:
     scores = query @ key.swapaxes(-2, -1) * scale
     if corner.mask is not None and corner.mask.dtype != bool:
         added = rounded(corner.mask, corner.mask_dtype or corner.computed_in)
+        added = np.where(added == -inf, added, np.maximum(added, FINFO_MIN))  # what is finite stays finite
         scores = (scores.astype(np.float32) + added.astype(np.float32)).astype(np.float64)
     seen = scores != -inf
     if corner.mask is not None and corner.mask.dtype == bool:

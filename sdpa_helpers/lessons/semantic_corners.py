@@ -48,6 +48,15 @@ INTRODUCTION = (
     "- A query that may attend to nothing gets zeros, and gradients of zero. Leave it out of the loss all the same.",
     "- With n_q ≠ n_k say which alignment is meant. `is_causal=True` is the one at the top left; for a cache of keys "
     'pass `is_causal="lower_right"`.',
+    "- Numbers may be of any size that their dtype holds, as long as q · k (before and after it is scaled), scale · q "
+    "and sums of |values| stay below its largest; a scale below 10⁻⁶ or above 128 goes into q and k instead, half of "
+    "it into each. Results below the dtype's smallest number with all digits (10⁻³⁸ in float32) are right to a few of "
+    "its smallest (10⁻⁴⁵), and a weight below 10⁻²⁰ may come out as 0. From scores of some 10⁵ on float32 does not "
+    "hold their differences: outputs are then still averages of the values, but of no use; nor are gradients, of which "
+    "torch's own kernel for CPUs makes NaN from scores of some 10⁹ on.",
+    "- A finite number in a mask hides a key as finite numbers do, also where the arrays' dtype does not hold it: it "
+    "counts as the lowest that does. −∞ is −∞. (torch.autocast rounds a mask as it rounds everything: its lowest "
+    "float32 becomes −∞ there, in this package as in torch.)",
     "- Where a hidden key may hold NaN, hide it with a boolean mask or is_causal, and use this package: torch's own "
     "function adds −∞ to the NaN.",
     "",
@@ -131,11 +140,16 @@ def outcome(corner: Corner, way: Way, gradients: bool, expected: Right) -> str:
     except (TypeError, ValueError, RuntimeError) as error:
         return f"raises {type(error).__name__}"
     tolerance = TOLERANCE[corner.computed_in]
+    unit = corner.unit
     if gradients:
         pairs = zip(came[1:], expected[1:], strict=True)
-        said = [gradient_in_words(_float64(a), b, tolerance, corner.key.shape[-2]) for a, b in pairs]
+        said = [
+            gradient_in_words(_float64(a) * unit, b * unit, tolerance, corner.key.shape[-2]) for a, b in pairs
+        ]
         return _together(said)
-    words = output_in_words(_float64(came[0]), expected.output, tolerance, _mean_of_values(corner))
+    mean = _mean_of_values(corner)
+    mean = None if mean is None else mean * unit
+    words = output_in_words(_float64(came[0]) * unit, expected.output * unit, tolerance, mean)
     return f"{words}, in {str(came[0].dtype).removeprefix('torch.')}" if corner.autocast else words
 
 
