@@ -85,14 +85,16 @@ def scaled_dot_product_attention(
         key: (..., n_k, d_k), of the same dtype and on the same device.
         value: (..., n_k, d_v), likewise. The leading dimensions of all three broadcast.
         attn_mask: broadcasts to (..., n_q, n_k). bool: True = this query may attend to this key. Floating:
-            added to the scaled scores, whatever its floating dtype; −inf hides a key.
+            added to the scaled scores, whatever its floating dtype; −inf hides a key. A finite number that is beyond
+            the dtype of the scores counts as the last that is not: float64's lowest, in float32, is not −inf.
         dropout_p: probability, 0 … 1, that a weight becomes 0; the others are divided by 1 − dropout_p. Torch
             backends only. It acts on every call: no model.eval() turns it off.
         is_causal: query i sees the keys 0 … i only (aligned at the top left, also when n_q ≠ n_k). Together
             with attn_mask a key must pass both; torch does so, or raises, depending on the kernel it takes.
             "lower_right": query i sees the keys 0 … i + n_k − n_q, so that the last sees all: for a cache of
             keys. torch.nn.attention.bias.causal_lower_right(n_q, n_k) as attn_mask says the same.
-        scale: factor of the scores; 1/√d_k when left out.
+        scale: factor of the scores; 1/√d_k when left out. It may be any number, also one that the arrays' dtype does
+            not hold, e.g. 1e-50 for queries and keys of 1e25 in float32.
         enable_gqa: grouped-query attention (Ainslie et al. 2023, §2.2). The heads of key and of value
             (dimension −3) must divide those of query; each serves as many neighbouring query heads as it
             takes.

@@ -38,7 +38,8 @@ class RingCase:
     is_causal: bool = True
     scale: float | None = 0.4
     enable_gqa: bool = False
-    spread: float = 1.0
+    spread: float = 1.0  # of the queries
+    spread_of_keys: float = 1.0
     dtype: torch.dtype = torch.float64
     transposed: bool = False  # in memory (…, length, heads, features)
 
@@ -56,6 +57,7 @@ class RingCase:
         ]
         made = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
         made[0] *= self.spread
+        made[1] *= self.spread_of_keys
         return [x.to(self.dtype).double() for x in made]
 
     @property
@@ -80,6 +82,9 @@ CASES = {
     "transposed": RingCase(24, transposed=True),
     "negative scale": RingCase(24, scale=-0.7),
     "scale of zero": RingCase(24, scale=0.0),
+    "a scale that float32 does not hold": RingCase(
+        24, scale=-0.7e-50, spread=1e25, spread_of_keys=1e25, dtype=torch.float32
+    ),
     "large scores": RingCase(40, spread=1e4),
     "float32": RingCase(512, lead=(1, 2), d_k=64, d_v=64, scale=None, dtype=torch.float32),
     "float32, full": RingCase(

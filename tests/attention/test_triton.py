@@ -73,6 +73,12 @@ def test_conformance(triton):
     assert passed(pytest_in_the_interpreter(*files, "-k", f"triton and ({CONFORMANCE})")) > 20
 
 
+def test_numbers_of_any_size(triton):
+    """Fewer than of other backends: the interpreter takes its time."""
+    chosen = "triton and (of_any_size or of_float64 or very_large or does_not_hold or its_gradients)"
+    assert passed(pytest_in_the_interpreter(str(HERE / "test_any_size.py"), "-k", chosen)) > 20
+
+
 def test_where_it_cannot_run_it_is_not_listed_and_says_why(triton, torch):
     if torch.cuda.is_available():
         pytest.skip("a CUDA device is here: it can run")
