@@ -2,6 +2,13 @@
 
 `Derivation` makes of it the criteria of an exercise and its wrong answers. A step is right in any form; a slip that is
 known gets its sentence; of any other wrong step a point is shown at which it differs, with exact numbers.
+
+The points are drawn, for `check` by the public seed and for marks by a secret one. Bring a wrong line and the right one
+over one denominator: each of at most LONGEST / 2 terms adds at most HIGHEST to the degree of the numerator, and a name
+that follows from others (D = a₁g₁ + a₂g₂ + a₃g₃) triples that at most. This polynomial, of degree 3,600 or less, is not
+0, so at a point drawn from 2·10⁹ values for each name it is 0 with a probability below 3,600 / 2·10⁹ (Schwartz and
+Zippel), and at all POINTS below 10⁻⁷⁰. Who knows the public seed and aims gets as little: numbers of 20 characters fill
+a line before it has met ten points.
 """
 
 from collections.abc import Callable
@@ -10,8 +17,25 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from sdpa_helpers.checking.exercise import Case, Misses, WrongAnswer, criterion
-from sdpa_helpers.checking.formula import Formula, Names, Point, Unreadable, read, same, written
+from sdpa_helpers.checking.formula import HIGHEST, Formula, Names, Point, Unreadable, read, same, written
+
+POINTS = HIGHEST + 2
+"""How many points are drawn for each line."""
+_LARGE = 10**9
+_PRIME = _LARGE + 7
+
+
+def numbers(text: str) -> list[Fraction]:
+    """What stands in a text, e.g. "1/2 3 -2"."""
+    return [Fraction(number) for number in text.split()]
+
+
+def any_number(rng: np.random.Generator) -> Fraction:
+    """A number between −1 and 1, of 2·10⁹."""
+    return Fraction(int(rng.integers(-_LARGE, _LARGE + 1)), _PRIME)
 
 
 @dataclass(frozen=True)
@@ -42,18 +66,20 @@ class Step:
 
 @dataclass(frozen=True)
 class Derivation:
-    """All lines, with the points at which formulas are compared."""
+    """All lines, with where formulas are compared."""
 
     names: Names
-    points: tuple[Point, ...]
-    """The first one is shown where a step is wrong and no slip is known."""
+    shown: tuple[Point, ...]
+    """Points with small numbers: formulas are compared there first, and what differs is told in them."""
+    draw: Callable[[np.random.Generator, int], Point]
+    """One more point, drawn; the number counts them, where there are kinds of points to go through in turn."""
     steps: tuple[Step, ...]
 
     @property
     def cases(self) -> tuple[Case, ...]:
         """A criterion for each step, worth a point."""
         return tuple(
-            criterion(step.claim, self._judge_of(number), says=step.says)
+            criterion(step.claim, self._judge_of(number), says=step.says, draw=self._points)
             for number, step in enumerate(self.steps, 1)
         )
 
@@ -70,28 +96,29 @@ class Derivation:
         """A function that returns these lines; for other right answers."""
         return lambda: lines
 
-    def check_step(self, number: int, text: object) -> None:
-        """Say nothing of a right step; raises `Misses` for any other."""
-        step = self.steps[number - 1]
+    def check_step(self, number: int, text: object, *drawn: Point) -> None:
+        """Say nothing of a right step; raises `Misses` for any other. drawn: points beside those that are shown."""
+        step, points = self.steps[number - 1], (*self.shown, *drawn)
         given = self._read(step, text)
         right = _known(step.right, self.names)
-        if same(given, right, self.points):
+        if same(given, right, points):
             return
-        for slip in step.slips:
-            if same(given, _known(slip.text, self.names), self.points):
-                raise Misses(slip.name, WRONG, self._counter_example(step, given, right))
-        raise Misses(ANOTHER, WRONG, self._counter_example(step, given, right))
+        known = (slip.name for slip in step.slips if same(given, _known(slip.text, self.names), points))
+        raise Misses(next(known, ANOTHER), WRONG, self._counter_example(points, given, right))
+
+    def _points(self, rng: np.random.Generator) -> tuple[Point, ...]:
+        return tuple(self.draw(rng, number) for number in range(POINTS))
 
     def _with(self, number: int, text: str) -> Callable[[], tuple[str, ...]]:
         lines = [step.right for step in self.steps]
         return self.answer(*lines[:number], text, *lines[number + 1 :])
 
-    def _judge_of(self, number: int) -> Callable[[Any], None]:
-        def judge(value: Any) -> None:
+    def _judge_of(self, number: int) -> Callable[..., None]:
+        def judge(value: Any, *drawn: Point) -> None:
             if not isinstance(value, tuple | list) or len(value) != len(self.steps):
                 came = f"; {len(value)} came" if isinstance(value, tuple | list) else ""
                 raise Misses(NO_LINES, f"return {len(self.steps)} lines, as a tuple of texts{came}")
-            self.check_step(number, value[number - 1])
+            self.check_step(number, value[number - 1], *drawn)
 
         return judge
 
@@ -107,9 +134,9 @@ class Derivation:
         except Unreadable as sentence:
             raise Misses(UNREADABLE, "this line cannot be read", str(sentence)) from None
 
-    def _counter_example(self, step: Step, given: Formula, right: Formula) -> str:
-        """A point at which a step differs, in numbers."""
-        for point in self.points:
+    def _counter_example(self, points: tuple[Point, ...], given: Formula, right: Formula) -> str:
+        """The first point at which a step differs, in numbers."""
+        for point in points:
             yours, truth = given.at(point), right.at(point)
             if yours != truth:
                 used = [name for name in self.names.spellings if name in given.names | right.names]

@@ -27,7 +27,7 @@ class Case:
     name: str
     """What the learner reads, e.g. "a batch of three"."""
     make: Callable[[np.random.Generator], Inputs]
-    """Draws the inputs from a seeded generator."""
+    """Draws the inputs from a seeded generator; of a criterion, what it looks with at what the learner made."""
     points: float = 1.0
     """What passing it earns."""
     says: str = ""
@@ -36,8 +36,9 @@ class Case:
     """How much memory an answer may hold at once beyond its inputs. 0: that is not looked at."""
     sealed: SealedCase | None = None
     """In an edition without answers: the public inputs, and what is expected, behind a seal."""
-    accepts: Callable[[Any], object] | None = None
-    """Where the learner makes something: raises `Misses` for what does not meet this criterion. See `criterion`."""
+    accepts: Callable[..., object] | None = None
+    """Where the learner makes something: called with it, and with what `make` draws; raises `Misses` for what does not
+    meet this criterion. See `criterion`."""
     kept: bool = False
     """In an edition without answers: a criterion of which only the instructor's grader knows whether it is met."""
 
@@ -60,13 +61,20 @@ class Misses(Exception):
         self.fault, self.seen, self.compare, self.notes = fault, seen, compare, notes
 
 
-def criterion(name: str, accepts: Callable[[Any], object], points: float = 1.0, says: str = "") -> Case:
+def criterion(
+    name: str,
+    accepts: Callable[..., object],
+    points: float = 1.0,
+    says: str = "",
+    draw: Callable[[np.random.Generator], Inputs] = lambda _rng: (),
+) -> Case:
     """A case of an exercise in which the learner makes something: what they return is not compared, but judged.
 
     All cases of such an exercise are criteria, and its reference takes no arguments and returns something that meets
     them all: numbers, texts, arrays, lists and tuples of these, as `made_value` bounds them. It is called once, and
     each `accepts` is called with what came back, outside of the learner's kernel: it may be anything within those
     bounds, so look at its form first; what else it raises reads as "not of the form that the prompt asks for".
+    draw: what the seed decides about the criterion; `accepts` gets it after the value.
 
         def pair_that_sums_to_ten():
             return 3, 7
@@ -93,7 +101,7 @@ def criterion(name: str, accepts: Callable[[Any], object], points: float = 1.0, 
     The fault that `accepts` raises names the mistake: each wrong answer is a making that fails with its own name, and
     with no other, in every criterion that it fails.
     """
-    return Case(name, lambda _rng: (), points, says, accepts=accepts)
+    return Case(name, draw, points, says, accepts=accepts)
 
 
 @dataclass(frozen=True)

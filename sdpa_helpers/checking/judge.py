@@ -55,6 +55,8 @@ class Truth:
     """In an edition without answers: the expected numbers, of a tuple part by part."""
     asked_in: str = ""
     """Where the learner makes something: the case whose call answers this one too. "" for a case with its own call."""
+    drawn: Inputs = ()
+    """Where the learner makes something: what the seed draws for the criterion. It stays on this side."""
 
     @property
     def inputs(self) -> Inputs:
@@ -125,7 +127,7 @@ def truths(exercise: Exercise, seed: str) -> tuple[Truth, ...]:
     without answers knows the public cases alone: ValueError for another seed.
     """
     if exercise.is_made:
-        return _criteria(exercise)
+        return _criteria(exercise, seed)
     found = []
     for number, case in enumerate(exercise.cases):
         if case.sealed is not None:
@@ -145,7 +147,7 @@ def truths(exercise: Exercise, seed: str) -> tuple[Truth, ...]:
     return tuple(found)
 
 
-def _criteria(exercise: Exercise) -> tuple[Truth, ...]:
+def _criteria(exercise: Exercise, seed: str) -> tuple[Truth, ...]:
     """The cases of an exercise in which something is made: one call, of which all are judged."""
     first = exercise.cases[0].name
     watch = Watch(twice=True, made=True)
@@ -153,7 +155,14 @@ def _criteria(exercise: Exercise) -> tuple[Truth, ...]:
     if expected.kind != "made":
         raise ValueError(f"the reference of {exercise.name!r} makes nothing: {expected}")
     return tuple(
-        Truth(case, pack_inputs(()), expected, watch, asked_in="" if case.name == first else first)
+        Truth(
+            case,
+            pack_inputs(()),
+            expected,
+            watch,
+            asked_in="" if case.name == first else first,
+            drawn=case.make(stream(seed, exercise.name, case.name)),
+        )
         for case in exercise.cases
     )
 
@@ -208,7 +217,7 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
     if answer.changed:
         found = _changed(answer)
     elif truth.watch.made:
-        found, notes = _misses(case, answer)
+        found, notes = _misses(truth, answer)
     elif truth.seals:
         found = _difference_behind_seals(truth.expected, truth.seals, answer)
     else:
@@ -221,7 +230,7 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
     return Verdict(case.name, status, 0.0, case.points, *found, broken, notes)
 
 
-def _misses(case: Case, answer: Answer) -> tuple[Difference, tuple[str, ...]]:
+def _misses(truth: Truth, answer: Answer) -> tuple[Difference, tuple[str, ...]]:
     """What a criterion says of what a learner made, and notes. Whatever it is, it ends in a sentence."""
     if answer.kind in ("error", "none"):
         return difference(answer, answer), ()
@@ -231,11 +240,11 @@ def _misses(case: Case, answer: Answer) -> tuple[Difference, tuple[str, ...]]:
         value = made_value.read(answer.made)
     except ValueError as error:
         return _unfit(str(error)), ()
-    if case.accepts is None:
+    if truth.case.accepts is None:
         return Difference("kept-by-your-instructor", _KEPT), ()
     try:
         with quiet():
-            case.accepts(value)
+            truth.case.accepts(value, *truth.drawn)
     except Misses as missing:
         return Difference(missing.fault, missing.seen, missing.compare), missing.notes
     except Exception:  # of our own code, on a value that nobody thought of

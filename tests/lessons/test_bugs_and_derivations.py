@@ -10,7 +10,8 @@ import pytest
 from sdpa_helpers.checking.as_it_came import SEEN
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import Misses
-from sdpa_helpers.checking.formula import read
+from sdpa_helpers.checking.formula import HIGHEST, read, same
+from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.render import card, report_text
 from sdpa_helpers.desk.copy_text import as_saved, has_answers
 from sdpa_helpers.lessons.exercise_notebook import answer_cell, exercise_notebook
@@ -223,10 +224,15 @@ EVERY_LINE = [
 ]
 
 
+def drawn(name, seed, number=1):
+    """The points that a seed draws for a line."""
+    return truths(find(name), seed)[number - 1].drawn
+
+
 def missed(name, number, text):
     """What is said of one line; () of a right one."""
     try:
-        DERIVATIONS[name].check_step(number, text)
+        DERIVATIONS[name].check_step(number, text, *drawn(name, PUBLIC_SEED, number))
     except Misses as misses:
         return misses.fault, misses.seen, misses.compare
     return ()
@@ -295,11 +301,26 @@ def test_what_is_said_of_any_other_line(name, number, text, fault, says):
 
 @pytest.mark.parametrize("name", DERIVATIONS)
 def test_points_fit_what_is_derived_from_them(name):
-    for point in DERIVATIONS[name].points:
+    assert len(drawn(name, "another")) > HIGHEST
+    for point in (*DERIVATIONS[name].shown, *drawn(name, PUBLIC_SEED)):
         assert set(point) == set(DERIVATIONS[name].names.spellings)
         if name == "score_gradient_proof":
             assert sum(point[f"a{i}"] for i in (1, 2, 3)) == 1
             assert sum(point[f"dS{i}"] for i in (1, 2, 3)) == 0
+
+
+@pytest.mark.parametrize(("name", "number"), EVERY_LINE)
+def test_a_line_that_is_right_at_points_that_are_known_earns_nothing_under_any_other_seed(name, number):
+    derivation, lines = DERIVATIONS[name], list(find(name).reference())
+    used = derivation.steps[number - 1].names[0]
+    known = (*derivation.shown, *drawn(name, PUBLIC_SEED, number))
+    aimed = [f"({used} - {point[used]})" for point in known[:6]]
+    line = lines[number - 1] = f"{lines[number - 1]} + {' '.join(aimed)}".replace("- -", "+ ")
+    right = read(derivation.steps[number - 1].right, derivation.names)
+    assert same(read(line, derivation.names), right, known[:6])
+    for seed in (PUBLIC_SEED, "another"):
+        verdict = try_out(find(name), lambda: tuple(lines), seed).cases[number - 1].verdict
+        assert (verdict.fault, verdict.points) == ("differs", 0)
 
 
 def numbers_of(derivation, names):

@@ -1,8 +1,11 @@
 """Lesson 07, exercise `merge_proof`: why partial results can be merged, in any order, line by line."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 
-from sdpa_helpers.checking.derivation import Derivation, Slip, Step
+import numpy as np
+
+from sdpa_helpers.checking.derivation import Derivation, Slip, Step, any_number, numbers
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.formula import Names, Point
 
@@ -54,21 +57,25 @@ _PARTS = ("a", "b", "o_A", "o_B")
 _NAMES = (*_ALL, "o_C", "a", "b", "c")
 
 
-def _point(values: str) -> Point:
-    return dict(zip(_NAMES, map(Fraction, values.split()), strict=True))
+def _point(values: Iterable[Fraction]) -> Point:
+    return dict(zip(_NAMES, values, strict=True))
 
 
-POINTS = (
-    _point("1 2 1/2 4 3 5 7 2 1 4"),
-    _point("1/3 6 1 2 -2 4 1 3 5 2"),
-    _point("7/11 13/5 1 17/3 -19/7 23/9 5/13 29/12 31/8 3/17"),
-    _point("1 37/10 3/19 41/6 43/14 -7/15 11/4 8/21 47/5 53/9"),
+def _draw(rng: np.random.Generator, number: int) -> Point:
+    """The maximum of all is that of A or of B, in turn: one of the factors is 1."""
+    values = _point(any_number(rng) for _ in _NAMES)
+    return {**values, ("f_A", "f_B")[number % 2]: Fraction(1)}
+
+
+SHOWN = (
+    _point(numbers("1 2 1/2 4 3 5 7 2 1 4")),
+    _point(numbers("1/3 6 1 2 -2 4 1 3 5 2")),
 )
-"""The first two are easy to follow; the others make an accident next to impossible."""
 
 DERIVATION = Derivation(
     Names({name: (name.replace("_", "").lower(),) for name in _NAMES}),
-    POINTS,
+    SHOWN,
+    _draw,
     (
         Step(
             "Σ e^(s − m) over A",

@@ -1,8 +1,11 @@
 """Lesson 04, exercise `score_gradient_proof`: the gradient of the scores, derived line by line."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
-from sdpa_helpers.checking.derivation import Derivation, Slip, Step
+import numpy as np
+
+from sdpa_helpers.checking.derivation import Derivation, Slip, Step, any_number, numbers
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.formula import Names, Point
 
@@ -48,24 +51,27 @@ def places_to_fill_in():
     )
 
 
-def _point(weights: str, upstream: str, scale: str, query: str, keys: str) -> Point:
+def _point(
+    a: Sequence[Fraction], g: Sequence[Fraction], k: Sequence[Fraction], c: Fraction, q: Fraction
+) -> Point:
     """Values for all names, of which D and dS follow from the weights and what arrives. Weights add up to 1."""
-    a, g, k = ([Fraction(number) for number in text.split()] for text in (weights, upstream, keys))
     average = sum((x * y for x, y in zip(a, g, strict=True)), Fraction(0))
-    found = {"D": average, "c": Fraction(scale), "q": Fraction(query)}
+    found = {"D": average, "c": c, "q": q}
     for i in range(3):
         found |= {f"a{i + 1}": a[i], f"g{i + 1}": g[i], f"k{i + 1}": k[i]}
         found[f"dS{i + 1}"] = a[i] * (g[i] - average)
     return found
 
 
-POINTS = (
-    _point("1/2 3/10 1/5", "1 0 2", "1/2", "3", "1 2 -1"),
-    _point("1/10 7/10 1/5", "3 -2 5", "1/4", "-2", "2 -3 1"),
-    _point("3/7 2/11 30/77", "7/3 11/5 -13/2", "3/17", "5/3", "-7/5 13/3 9/2"),
-    _point("5/13 1/3 11/39", "-17/5 19/7 23/11", "5/19", "-7/2", "29/3 -31/7 2/9"),
+def _draw(rng: np.random.Generator, _number: int) -> Point:
+    first, second, c, q, *others = (any_number(rng) for _ in range(10))
+    return _point((first, second, 1 - first - second), others[:3], others[3:], c, q)
+
+
+SHOWN = (
+    _point(numbers("1/2 3/10 1/5"), numbers("1 0 2"), numbers("1 2 -1"), Fraction(1, 2), Fraction(3)),
+    _point(numbers("1/10 7/10 1/5"), numbers("3 -2 5"), numbers("2 -3 1"), Fraction(1, 4), Fraction(-2)),
 )
-"""The first two are easy to follow; the others make an accident next to impossible."""
 
 _WEIGHTS = ("a1", "a2", "a3")
 _ARRIVING = (*_WEIGHTS, "g1", "g2", "g3")
@@ -73,7 +79,8 @@ _BACK = ("dS1", "dS2", "dS3", "c", "q", "k1", "k2", "k3")
 
 DERIVATION = Derivation(
     Names({name: (name.lower(),) for name in (*_ARRIVING, "D", *_BACK)}),
-    POINTS,
+    SHOWN,
+    _draw,
     (
         Step(
             "∂a₁/∂s₁",

@@ -1,8 +1,11 @@
 """Lesson 02, exercise `covariance_proof`: when coordinates of a vector go together, line by line."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 
-from sdpa_helpers.checking.derivation import Derivation, Slip, Step
+import numpy as np
+
+from sdpa_helpers.checking.derivation import Derivation, Slip, Step, any_number, numbers
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.formula import Names, Point
 
@@ -51,21 +54,23 @@ def places_to_fill_in():
 _NAMES = ("m_q", "v_q", "c_q", "m_k", "v_k", "c_k")
 
 
-def _point(values: str) -> Point:
-    return dict(zip((*_NAMES, "d"), map(Fraction, values.split()), strict=True))
+def _point(values: Iterable[Fraction]) -> Point:
+    return dict(zip((*_NAMES, "d"), values, strict=True))
 
 
-POINTS = (
-    _point("2 3 1 5 4 2 3"),
-    _point("-1 2 -1 3 5 4 4"),
-    _point("7/3 13/5 -2/7 -11/9 17/3 5/13 11"),
-    _point("-19/8 23/6 3/11 29/12 7/5 -9/17 6"),
+def _draw(rng: np.random.Generator, _number: int) -> Point:
+    return _point(any_number(rng) for _ in (*_NAMES, "d"))
+
+
+SHOWN = (
+    _point(numbers("2 3 1 5 4 2 3")),
+    _point(numbers("-1 2 -1 3 5 4 4")),
 )
-"""The first two are easy to follow; the others make an accident next to impossible."""
 
 DERIVATION = Derivation(
     Names({name: (name.replace("_", ""), name.replace("m_", "μ")) for name in _NAMES} | {"d": ("d", "dk")}),
-    POINTS,
+    SHOWN,
+    _draw,
     (
         Step(
             "E[q₁q₂]",
