@@ -1,4 +1,4 @@
-"""Mutants of an exercise's reference: the same function with one small mistake in it.
+"""Mutants of an exercise's reference, or of another right answer to it: the same function with one small mistake in it.
 
 The cases of an exercise have to tell every mutant from the reference. `survivors` finds those that they do not.
 """
@@ -21,7 +21,7 @@ from sdpa_helpers.checking.mutations import Argument, Spot, at_the_start, change
 
 @dataclass(frozen=True)
 class Mutant:
-    """The reference of an exercise with one change."""
+    """A right answer to an exercise with one change."""
 
     exercise: str
     kind: str
@@ -42,12 +42,15 @@ class Mutant:
         return f"{self.before} → {self.after}".strip()
 
 
-def mutants_of(exercise: Exercise) -> Iterator[Mutant]:
+def mutants_of(exercise: Exercise, answer: Callable | None = None) -> Iterator[Mutant]:
     """Every mutant of an exercise, in the order of the source; ValueError when there is no source to change.
 
-    Functions that the reference calls are changed too, if they stand in its file or in another of its folder.
+    answer: one in another style, in place of the reference; what spoils arguments before the work begins is left to
+    the reference, as it says nothing of a style. Functions that are called are changed too, if they stand in the same
+    file or in another of its folder.
     """
-    functions = _with_helpers(exercise.reference)
+    original = exercise.reference if answer is None else answer
+    functions = _with_helpers(original)
     for changed in functions:
         tree, file = _tree(changed), changed.__code__.co_filename
         start = _at_the_start(exercise, tree, file) if changed is exercise.reference else ()
@@ -55,7 +58,7 @@ def mutants_of(exercise: Exercise) -> Iterator[Mutant]:
         for kind, line, before, after, code in itertools.chain(start, _inside(tree, file)):
             if (line, after) not in seen:
                 seen.add((line, after))
-                function = _rebuilt(exercise.reference, functions, changed, code)
+                function = _rebuilt(original, functions, changed, code)
                 yield Mutant(exercise.name, kind, line, before, after, function, file)
 
 
@@ -63,7 +66,7 @@ def mutants_of(exercise: Exercise) -> Iterator[Mutant]:
 
 
 def _with_helpers(reference: Callable) -> tuple[FunctionType, ...]:
-    """The reference, and the functions of its folder that it calls, and those that they call."""
+    """A right answer, and the functions of its folder that it calls, and those that they call."""
     if not isinstance(reference, FunctionType) or reference.__closure__:
         raise ValueError(f"{reference!r} is not a function of a module: its source cannot be changed")
     home, found = Path(reference.__code__.co_filename).parent, [reference]

@@ -8,7 +8,7 @@ import contextlib
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
@@ -42,7 +42,7 @@ class Survivor:
     seeds: tuple[str, ...]
     """The seeds for which it passes: where these are not all, marks depend on luck."""
     inputs: Inputs
-    """The smallest inputs found on which it differs."""
+    """The smallest inputs found on which it differs, and the answer that it was made of does not."""
     expected: Answer
     answer: Answer
 
@@ -93,16 +93,25 @@ class Hunt:
 
 def hunt(exercise: Exercise, seeds: tuple[str, ...] = SEEDS) -> Hunt:
     """Try every mutant of an exercise on the cases of each seed, and those that pass for one on many inputs more."""
+    return _hunt(exercise, list(mutants_of(exercise)), seeds, (), exercise.spared)
+
+
+def _hunt(
+    exercise: Exercise,
+    mutants: list[Mutant],
+    seeds: tuple[str, ...],
+    answers: Sequence[Callable],
+    reasons: tuple[tuple[str, str], ...],
+) -> Hunt:
     with _bounded(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         cases = {seed: _cases(exercise, seed) for seed in seeds}
-        mutants = list(mutants_of(exercise))
         passing = [(mutant, passed) for mutant in mutants if (passed := _passed(mutant.function, cases))]
-        wide = _wide(exercise) if passing else []
+        wide = [one for one in _wide(exercise) if _undisputed(answers, *one)] if passing else []
         found = [_differing(mutant, passed, wide) for mutant, passed in passing]
         alive = [survivor for one in found if one and (survivor := _confirmed(exercise, one))]
     names = {s.mutant.name for s in alive}
-    spared = [name for name, _ in exercise.spared]
+    spared = [name for name, _ in reasons]
     return Hunt(
         exercise,
         len(mutants),
@@ -110,6 +119,25 @@ def hunt(exercise: Exercise, seeds: tuple[str, ...] = SEEDS) -> Hunt:
         tuple(s for s in alive if s.mutant.name not in spared),
         tuple(name for name in spared if name not in names),
     )
+
+
+def hunt_in_styles(
+    exercise: Exercise, answers: Sequence[Callable], seeds: tuple[str, ...] = SEEDS[:1]
+) -> Hunt:
+    """The same with mutants of other right answers: a case that the reference's form never needs is missing, too.
+
+    An input on which right answers differ is none that the exercise asks about, so nothing shows there. Answers whose
+    source cannot be changed are only asked what they say.
+    """
+    mutants = [mutant for answer in answers for mutant in _all_of(exercise, answer)]
+    return _hunt(exercise, mutants, seeds, answers, exercise.spared_in_styles)
+
+
+def _all_of(exercise: Exercise, answer: Callable) -> list[Mutant]:
+    try:
+        return list(mutants_of(exercise, answer))
+    except ValueError:  # a lambda, or a function made by another one
+        return []
 
 
 def _cases(exercise: Exercise, seed: str) -> list[Truth]:
@@ -136,6 +164,11 @@ def _differing(mutant: Mutant, passed: tuple[str, ...], wide: list[tuple[Inputs,
         if difference(expected, answer)[0]:
             return Survivor(mutant, passed, inputs, expected, answer)
     return None
+
+
+def _undisputed(answers: Sequence[Callable], inputs: Inputs, expected: Answer) -> bool:
+    """Whether right answers all say the same."""
+    return not any(difference(expected, _call_and_look(answer, inputs)).fault for answer in answers)
 
 
 def _agrees(function: Callable, truth: Truth) -> bool:

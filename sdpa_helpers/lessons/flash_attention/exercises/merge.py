@@ -72,6 +72,10 @@ MISTAKES = Products(
                 ),
                 Option("maximum-of-one-part-only", lambda a, b: _finite(a)),
                 Option("minus-infinity-minus-minus-infinity", lambda a, b: np.maximum(a, b)),
+                Option(
+                    "no-maximum-beside-an-empty-part",
+                    lambda a, b: np.where(np.isinf(a) | np.isinf(b), 0.0, np.maximum(a, b)),
+                ),
             ),
         ),
         Factor(
@@ -230,6 +234,14 @@ def _emptied(parts, in_a, in_b):
     return out_a, lse_a, out_b, lse_b
 
 
+def _one_empty(rng):
+    """A part without keys beside one whose scores are high, low, ordinary."""
+    far = [*(rng.uniform(2000.0, 20_000.0, size=2) * [1.0, -1.0]), 0.0]
+    by_a, by_b = np.zeros(5), np.zeros(5)
+    by_b[[0, 2, 4]], by_a[[1, 3]] = rng.permutation(far), rng.permutation(far[:2])
+    return _emptied(_moved(rng, by_a, by_b, 3), [0, 2, 4], [1, 3])
+
+
 def _equal_sums(rng):
     out_a, lse_a, out_b, _ = _two(rng, 4, 2)
     return out_a, lse_a, out_b, lse_a.copy()
@@ -274,9 +286,9 @@ EXERCISE = Exercise(
         ),
         Case(
             "a part without keys",
-            lambda rng: _emptied(_two(rng, 5, 3), [0, 2], [3]),
+            _one_empty,
             points=2,
-            says="LSE −∞ in one part: the result is the other part.",
+            says="LSE −∞ in one part: the result is the other part, however large or small its LSE.",
         ),
         Case(
             "no keys in either part",
@@ -374,6 +386,12 @@ EXERCISE = Exercise(
             _option("maximum-of-one-part-only"),
             "You subtract the LSE of part a, even where that of part b is far larger and its exponential overflows. Take "
             "the larger of the two.",
+        ),
+        WrongAnswer(
+            "no-maximum-beside-an-empty-part",
+            _option("no-maximum-beside-an-empty-part"),
+            "Where one part is empty you subtract 0, and the exponential of the other part's LSE overflows, or is 0. Subtract 0 "
+            "only where both are empty; else the larger LSE, which is then the other part's.",
         ),
         WrongAnswer(
             "minus-infinity-minus-minus-infinity",

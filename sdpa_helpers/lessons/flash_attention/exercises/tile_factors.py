@@ -90,6 +90,20 @@ def _before_the_first_query(n_k, block_k, top, block_q, is_causal):
     return range(0, min(n_k, top) if is_causal else n_k, block_k)
 
 
+def _after_as_many_as_keys(least):
+    """Ends where the block of queries would end if it were as long as one of keys, or a key later."""
+
+    def blocks(n_k, block_k, top, block_q, is_causal):
+        return range(0, min(n_k, top + block_k + least) if is_causal else n_k, block_k)
+
+    return blocks
+
+
+def _no_mask(where: Callable) -> Callable:
+    """A mask that is left out of some tiles."""
+    return lambda at: (at.left + at.j <= at.top + at.i) | where(at)
+
+
 def _build(match, scale, start, maximum, carried, seen, hidden, keys, queries, divided) -> Callable:
     """An attention in tiles whose parts can be wrong. carried: how the sum goes from tile to tile, and the output."""
     carry_sum, carry_output = carried
@@ -184,6 +198,8 @@ MISTAKES = Products(
                 *_also_skipping("own-key-hidden", lambda at: at.left + at.j < at.top + at.i),
                 *_also_skipping("one-key-too-many", lambda at: at.left + at.j <= at.top + at.i + 1),
                 *_also_skipping("no-mask-in-the-tile", lambda at: (at.i >= 0) & (at.j >= 0))[1:],
+                Option("mask-left-out-too-early", _no_mask(lambda at: at.left < at.top)),
+                Option("mask-left-out-too-early", _no_mask(lambda at: at.left + at.block_q <= at.top), rare=True),
                 Option("mask-inverted", lambda at: at.left + at.j >= at.top + at.i),
                 Option("aligned-lower-right", lambda at: at.left + at.j <= at.top + at.i + at.more),
             ),
@@ -199,6 +215,8 @@ MISTAKES = Products(
                 ),
                 Option("tile-on-the-diagonal-skipped", _none_after_the_first_query),
                 Option("tiles-before-the-diagonal-only", _before_the_first_query),
+                Option("queries-counted-by-block-k", _after_as_many_as_keys(0)),
+                Option("queries-counted-by-block-k", _after_as_many_as_keys(1), rare=True),
             ),
         ),
         Factor(

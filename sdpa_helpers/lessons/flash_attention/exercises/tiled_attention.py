@@ -200,6 +200,12 @@ def _rises(Q, K, V, block_q, block_k, is_causal=False):
 NOT_RESCALED = tuple(map(option, ("sum-not-rescaled", "output-not-rescaled", "nothing-rescaled")))
 
 
+def _tall(rng):
+    """Blocks of queries that are more than twice as long as those of keys."""
+    block_q, block_k = ((5, 2), (7, 1), (7, 2), (7, 3))[rng.integers(4)]
+    return _tiled(rng, (11, 8, 4, 3), block_q, block_k, True)
+
+
 def _rows_far_apart(rng):
     """Scaled scores near ±1000 in some rows, near 0 in others; they rise and fall by 1900 from tile to tile."""
     Q, K, V = _qkv(rng, 7, 5, 4, 3)
@@ -269,9 +275,9 @@ EXERCISE = Exercise(
         ),
         Case(
             "causal, more queries than keys, tall tiles",
-            lambda rng: _tiled(rng, (11, 5, 4, 3), 4, 2, True),
+            _tall,
             points=2,
-            says="Tiles of four queries and two keys: the diagonal crosses two of them side by side.",
+            says="A block has more than twice as many queries as keys: the diagonal crosses several tiles side by side.",
         ),
         Case(
             "causal, wide tiles",
@@ -479,6 +485,18 @@ EXERCISE = Exercise(
             option("tiles-before-the-diagonal-only"),
             "With `is_causal` you visit only tiles whose keys all come before the first query. The tiles that the diagonal "
             "crosses have to be visited, too, with a mask.",
+        ),
+        WrongAnswer(
+            "queries-counted-by-block-k",
+            option("queries-counted-by-block-k"),
+            "You stop as if a block of queries were as long as a block of keys. The block ends before `top + block_q`: a tile "
+            "may be skipped where its first key is `top + block_q` or later, whatever `block_k` is.",
+        ),
+        WrongAnswer(
+            "mask-left-out-too-early",
+            option("mask-left-out-too-early"),
+            "You leave the mask out of tiles that the diagonal still crosses. Every query of the block sees the whole tile only "
+            "where its last key, `left + block_k - 1`, is `top` or earlier.",
         ),
         WrongAnswer(
             "hidden-scores-zero",

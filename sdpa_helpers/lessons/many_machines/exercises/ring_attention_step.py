@@ -174,6 +174,23 @@ def _bare(scores, V):
     return e.sum(axis=-1, keepdims=True), e @ V
 
 
+def _subtracting(of_a_row):
+    """Something else of a row subtracted in place of its largest score; the rest is right."""
+
+    def function(state, Q, K_block, V_block):
+        scores, lse = _scores(Q, K_block), state[..., -1:]
+        if not scores.shape[-1]:
+            return np.array(state)
+        shift = np.maximum(lse, of_a_row(scores))
+        e, before = np.exp(scores - shift), np.exp(lse - shift)
+        total = before + e.sum(axis=-1, keepdims=True)
+        return np.concatenate(
+            [(before * state[..., :-1] + e @ V_block) / total, shift + np.log(total)], axis=-1
+        )
+
+    return function
+
+
 def _nan_without_keys(state, Q, K_block, V_block):
     scores = _scores(Q, K_block)
     highest = np.maximum(scores.max(axis=-1, keepdims=True, initial=-np.inf), state[..., -1:])
@@ -281,6 +298,15 @@ def _scored(rng, low, high, before, rows=(1, 1, 1)):
     return state, Q, K, V
 
 
+def _far_apart_in_a_row(rng):
+    """Rows of scores that spread over thousands, each with two near its top; the tops differ."""
+    size = rng.uniform(8000, 20_000)
+    x = np.array([size, size - rng.uniform(0.5, 3), -size, size * rng.uniform(-0.5, 0.5)])
+    state, Q, K, V = _scored(rng, 0, 0, None, (1, -1, 0.25))
+    K[...] = rng.permutation(x)[:, None] / 4
+    return state, Q, K, V
+
+
 def _strided(inputs):
     return tuple(map(read_only_strided, inputs))
 
@@ -340,8 +366,8 @@ EXERCISE = Exercise(
         ),
         Case(
             "rows far apart",
-            lambda rng: _scored(rng, 990, 1010, None, (1, -1, 0.25)),
-            says="Every row has its own largest score.",
+            _far_apart_in_a_row,
+            says="Every row has its own largest score, and others that lie thousands below it.",
         ),
         Case(
             "a batch of one",
@@ -414,6 +440,12 @@ EXERCISE = Exercise(
             _with(_bare),
             "The exponential of a score, or of the LSE, overflows near 1,000 and vanishes near −1,000. Subtract the "
             "largest of the scores and the old LSE before.",
+        ),
+        WrongAnswer(
+            "less-than-the-maximum-subtracted",
+            _subtracting(lambda s: s.mean(axis=-1, keepdims=True)),
+            "What you subtract of a row is not its largest score: its mean, say, or its smallest or first. In a row that spreads "
+            "over thousands the largest still overflows. Subtract the largest of the scores and the old LSE.",
         ),
         WrongAnswer(
             "both-sides-empty",

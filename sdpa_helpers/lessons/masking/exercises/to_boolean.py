@@ -100,6 +100,15 @@ def _biased(rng):
     return np.where(mask, bias, hidden), "additive"
 
 
+def _of_jax(rng):
+    """As an additive mask: biases where the query may attend, the lowest float32 and others where it may not."""
+    mask = _allowed(rng, 2, 1, 4, 6)
+    hidden = rng.choice([float(np.finfo(np.float32).min), -1e9, -20_000.0, -10_000.0], size=mask.shape)
+    bias = rng.choice([0.0, -0.5, -8.0, -300.0, -9_000.0, 1.5], size=mask.shape)
+    bias[..., 0], hidden[..., -1] = [-8.0, -9_000.0, 0.0, -0.5], [-10_000.0, -20_000.0, -1e9, hidden[0, 0, 0, 0]]
+    return np.where(mask, bias, hidden), "jax-bias"
+
+
 def _positive(rng):
     """Biases above 0, also large ones: they make a key more visible."""
     row = np.array([150.0, 20_000.0, rng.uniform(2.0, 9.0), 0.0, -1e9, -np.inf])
@@ -132,11 +141,12 @@ _ONE_AXIS = "(batch, 1, n_k) has one axis too few: beside heads it is read as (h
 _TUTORIAL = "In TensorFlow's tutorial 1 means hidden, since it is multiplied by −1e9 and added. You read it as visible."
 
 
-def _build(may, blocked, added, ones, tutorial, keras, padding, form):
+def _build(may, blocked, added, jax, ones, tutorial, keras, padding, form):
     rule = _converter(
         true_may_attend=may,
         true_blocked=blocked,
         additive=added,
+        jax_bias=jax(added),
         one_may_attend=ones,
         tensorflow_tutorial=tutorial,
         keras=keras,
@@ -183,6 +193,23 @@ MISTAKES = Products(
             ),
         ),
         Factor(
+            "jax",
+            lambda added: added,
+            tuple(
+                Option("jax-bias-is-not-additive", lambda added, rule=rule: rule)
+                for rule in (
+                    lambda m: m == 0,
+                    lambda m: m >= 0,
+                    lambda m: m > -1.0,
+                    lambda m: m > -10.0,
+                    lambda m: m > -1000.0,
+                    lambda m: m >= -1e4,
+                    lambda m: m > -1e9,
+                    lambda m: m != -np.inf,
+                )
+            ),
+        ),
+        Factor(
             "ones",
             lambda m: m != 0,
             (
@@ -226,7 +253,8 @@ EXERCISE = Exercise(
         Case("0 and −∞, added", lambda rng: (additive(_allowed(rng, 4, 6)), "additive")),
         Case(
             "the lowest float32, a bias of JAX",
-            lambda rng: (additive(_allowed(rng, 2, 1, 4, 6), float(np.finfo(np.float32).min)), "jax-bias"),
+            _of_jax,
+            says="A bias of JAX is read as an additive mask is: −10,000 or less hides, anything above is a bias.",
         ),
         Case(
             "small biases as well",
@@ -360,6 +388,12 @@ EXERCISE = Exercise(
             "threshold-itself-is-visible",
             _converter(additive=lambda m: m >= -1e4),
             "Exactly −10,000 hides as well: at or below it.",
+        ),
+        WrongAnswer(
+            "jax-bias-is-not-additive",
+            _converter(jax_bias=lambda m: m == 0),
+            "A mask of 'jax-bias' is read by another rule than an additive one. It is the same thing: −10,000 or less hides, and "
+            "a bias above that, say −8, leaves the key visible.",
         ),
         WrongAnswer(
             "ones-turned-round",

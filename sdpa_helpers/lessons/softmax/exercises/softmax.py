@@ -180,6 +180,7 @@ MISTAKES = Products(
                 Option("no-max-subtracted", lambda x, axis: np.zeros((1,) * x.ndim)),  # float64 whatever x is
                 Option("global-max-subtracted", lambda x, axis: x.max()),
                 Option("minimum-subtracted", lambda x, axis: x.min(axis=axis, keepdims=True)),
+                Option("half-the-maximum-subtracted", lambda x, axis: x.max(axis=axis, keepdims=True) / 2),
                 Option("mean-subtracted", lambda x, axis: x.mean(axis=axis, keepdims=True)),
                 Option("largest-size-subtracted", lambda x, axis: np.abs(x).max(axis=axis, keepdims=True)),
                 *(
@@ -296,6 +297,12 @@ EXERCISE = Exercise(
             _shifted_by(lambda x, axis: x.min(axis=axis, keepdims=True)),
             "You subtracted the minimum, so the largest score can still overflow. Subtract the maximum: then the "
             "largest exponent is 0.",
+        ),
+        WrongAnswer(
+            "half-the-maximum-subtracted",
+            _shifted_by(lambda x, axis: x.max(axis=axis, keepdims=True) / 2),
+            "You subtract less than the row's maximum, so a row of thousands still overflows, and one far below 0 loses its "
+            "whole sum. Subtract the maximum itself: then the largest exponent is 0.",
         ),
         WrongAnswer(
             "mean-subtracted",
