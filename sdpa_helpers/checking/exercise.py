@@ -149,6 +149,8 @@ class Example:
     """With the form "named": the arguments to write, where the text before has the others. All, when empty."""
     shows: str = ""
     """What stands for the result where more is to be said than its numbers, e.g. "ln 2 = 0.6931…"."""
+    points: float = 1.0
+    """What it earns as a case. It is the same for every seed, so many of them should not all count."""
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -233,7 +235,13 @@ def _example_cases(exercise: Exercise) -> list[Case]:
     cases = []
     for number, example in enumerate(exercise.examples, 1):
         name = f"{EXAMPLE} {number}" if numbered else EXAMPLE
-        cases.append(Case(name, lambda _rng, example=example: example.inputs_for(exercise.reference)))
+        cases.append(
+            Case(
+                name,
+                lambda _rng, example=example: example.inputs_for(exercise.reference),
+                example.points,
+            )
+        )
     return cases
 
 

@@ -60,7 +60,7 @@ _IN_PLACE: dict[type, str] = {
     ast.Div: "np.divide",
 }
 _OTHER_FUNCTIONS = {
-    "max": ("min", "sum"),
+    "max": ("min", "sum", "mean"),
     "min": ("max",),
     "argmax": ("argmin",),
     "argmin": ("argmax",),
@@ -228,6 +228,8 @@ def _one_function(owner: str, name: str, values: list[str], named: list[str]) ->
     if name == "swapaxes":
         yield "transpose", f"({first}).T"
         yield "transpose", f"np.reshape({first}, np.swapaxes({first}, -1, -2).shape)"
+    if name == "max":
+        yield "less than the largest", f"({owner}).max({', '.join([*values, *named])}) / 2"
     if name in ("argmax", "argmin"):
         yield "last of a tie", f"len({first}) - 1 - np.{name}(({first})[::-1])"
         for place in ("0", "1", "-1"):

@@ -311,8 +311,8 @@ def _with_special_numbers(value: np.ndarray, domain: Domain) -> Iterator[np.ndar
     if domain.signed:
         yield np.abs(value)
         yield -np.abs(value)
-        yield value + 1000.0
-        yield value - 1000.0
+        for offset in (1000.0, -1000.0, 5000.0, -5000.0):
+            yield value + offset
         yield value - np.where(np.isfinite(value), value, -np.inf).max(axis=-1, keepdims=True)
     for special in specials:
         yield np.full_like(value, special)

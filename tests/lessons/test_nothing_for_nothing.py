@@ -1,4 +1,6 @@
-"""What answers earn that do nothing: constants, the input as it came. Next to nothing, in every exercise."""
+"""What answers earn that do nothing: constants, the input as it came, a table of what is public. Next to nothing."""
+
+from statistics import median
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ import pytest
 from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
 from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.checking.judge import judge, truths
+from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.checking.observe import observe
 from sdpa_helpers.lessons.registry import all_exercises, find
 
@@ -61,6 +63,16 @@ def test_an_answer_that_does_nothing_earns_next_to_nothing(exercise):
         filled = [observe(lambda t=t, v=value: shaped_like(t.expected, v), ()) for t in known]
         earned[f"{value} in the shape of the truth"] = share(exercise, known, filled)
     assert not {name: part for name, part in earned.items() if part > MOST}
+
+
+@pytest.mark.parametrize("exercise", [e for e in OWN if not e.is_made], ids=lambda e: e.name)
+def test_a_table_of_the_public_cases_earns_next_to_nothing_under_another_seed(exercise):
+    table = {truth.packed for truth in truths(exercise, PUBLIC_SEED)}
+    shares = []
+    for seed in ("secret", "another", "a third", "a fourth", "a fifth"):
+        known = [truth.case.points for truth in truths(exercise, seed) if truth.packed in table]
+        shares.append(sum(known) / exercise.max_points)
+    assert median(shares) <= MOST
 
 
 @pytest.mark.parametrize(

@@ -93,12 +93,12 @@ EXERCISE = Exercise(
     cases=(
         Case(
             "four different sizes",
-            lambda rng: (int(rng.integers(4, 7)), 11, 3, 2),
+            lambda rng: (int(rng.integers(4, 40)), 11, 3, 2),
             says="Write down both products: how many entries has the result, and how many multiply-adds has an entry?",
         ),
         Case(
             "values wider than keys",
-            lambda rng: (5, 7, int(rng.integers(3, 6)), 19),
+            lambda rng: (5, 7, int(rng.integers(3, 15)), int(rng.integers(17, 60))),
             says="The first product sums over d_k; the second makes d_v numbers for each query.",
         ),
         Case(

@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     prompt=PROMPT,
     examples=(
         Example((768,), form="call"),
-        Example((768,), (("mlp_ratio", 0),), form="call"),
+        Example((768,), (("mlp_ratio", 0),), form="call", points=0.0),
     ),
     difficulty=2,
     minutes=10,
@@ -88,6 +88,7 @@ EXERCISE = Exercise(
         Case(
             "the usual MLP",
             lambda rng: (int(rng.integers(50, 100)) * 10,),
+            points=2,
             says="Put your n into both sides: are the FLOPs equal?",
         ),
         Case(

@@ -230,7 +230,7 @@ EXERCISE = Exercise(
     title="Direction without length",
     prompt=PROMPT,
     examples=(
-        Example(([1, 0], [2, 2]), form="values"),
+        Example(([1, 0], [2, 2]), form="values", points=0.0),
         Example(([3, 0], [-5, 0]), form="values"),
         Example(([0, 0], [1, 2]), form="values"),
         Example(([1e-9, 0], [1e-9, 1e-9]), form="values"),
@@ -244,6 +244,7 @@ EXERCISE = Exercise(
         Case(
             "pointing apart",
             lambda rng: (q := signed(rng, [1, -1, 1], 2, 4), -2.5 * q + 0.3 * rng.normal(size=3)),
+            points=2,
         ),
         Case(
             "a zero vector",

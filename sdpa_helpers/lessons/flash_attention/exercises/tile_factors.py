@@ -199,7 +199,9 @@ MISTAKES = Products(
                 *_also_skipping("one-key-too-many", lambda at: at.left + at.j <= at.top + at.i + 1),
                 *_also_skipping("no-mask-in-the-tile", lambda at: (at.i >= 0) & (at.j >= 0))[1:],
                 Option("mask-left-out-too-early", _no_mask(lambda at: at.left < at.top)),
-                Option("mask-left-out-too-early", _no_mask(lambda at: at.left + at.block_q <= at.top), rare=True),
+                Option(
+                    "mask-left-out-too-early", _no_mask(lambda at: at.left + at.block_q <= at.top), rare=True
+                ),
                 Option("mask-inverted", lambda at: at.left + at.j >= at.top + at.i),
                 Option("aligned-lower-right", lambda at: at.left + at.j <= at.top + at.i + at.more),
             ),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import ceil
 from typing import NamedTuple
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, redraw
 from sdpa_helpers.checking.products import Factor, Option, Products
 
 PROMPT = r"""`tiles_to_visit(n_q, n_k, block_q, block_k, is_causal)`: how many tiles a kernel has, sorted by what it has to do with them.
@@ -175,9 +175,32 @@ def _row_by_row(n_q, n_k, block_q, block_k, is_causal):
     return whole, visited - whole, rows * columns - visited
 
 
-def _case(name: str, *sizes: Sizes, is_causal: bool = True, points: float = 1, says: str = "") -> Case:
-    """One of these settings: chosen so that a wrong answer passes with all of them or with none."""
-    return Case(name, lambda rng: (*sizes[rng.integers(len(sizes))], is_causal), points, says)
+def _told_apart(*call) -> tuple[bool, ...]:
+    """Which mistakes show, of all that are known."""
+    right = tiles_to_visit(*call)
+    return tuple(deviant.function(*call) != right for deviant in MISTAKES.deviants(1))
+
+
+def _case(
+    name: str,
+    like: Sizes,
+    draw: Callable[..., Sizes],
+    is_causal: bool = True,
+    points: float = 1,
+    says: str = "",
+) -> Case:
+    """Sizes that are drawn, and on which the same mistakes show as on some that were chosen: no mark is luck."""
+    wanted = _told_apart(*like, is_causal)
+    return Case(
+        name,
+        lambda rng: redraw(
+            rng,
+            lambda rng: (*draw(lambda low, high: int(rng.integers(low, high + 1))), is_causal),
+            lambda *call: _told_apart(*call) == wanted,
+        ),
+        points,
+        says,
+    )
 
 
 EXERCISE = Exercise(
@@ -194,77 +217,64 @@ EXERCISE = Exercise(
         _case(
             "square tiles that fit",
             (18, 18, 3, 3),
-            (30, 30, 5, 5),
-            (36, 36, 6, 6),
-            (42, 42, 7, 7),
-            (66, 66, 11, 11),
+            lambda size: (6 * (b := size(3, 30)), 6 * b, b, b),
             says="Six by six tiles: those on the diagonal need a mask, those above it are skipped.",
         ),
         _case(
             "square tiles, the last ones smaller",
             (17, 17, 3, 3),
-            (32, 32, 6, 6),
-            (33, 33, 6, 6),
-            (34, 34, 6, 6),
+            lambda size: (n := 5 * (b := size(3, 20)) + size(1, b - 1), n, b, b),
             says="Five full tiles a row and a smaller one.",
         ),
         _case(
             "no mask",
             (25, 39, 5, 9),
-            (25, 41, 3, 6),
-            (26, 37, 3, 9),
-            (26, 38, 5, 7),
-            (28, 38, 4, 6),
+            lambda size: (size(20, 60), size(20, 60), size(3, 9), size(3, 9)),
             is_causal=False,
             says="Without `is_causal` every query sees every key.",
         ),
         _case(
             "tall tiles",
             (49, 49, 12, 3),
-            (49, 49, 16, 4),
-            (41, 41, 8, 2),
+            lambda size: (n := size(3, 6) * 4 * (b := size(2, 9)) + size(1, 4), n, 4 * b, b),
             points=2,
             says="Four times as many queries as keys in a tile: the diagonal crosses four side by side.",
         ),
         _case(
             "wide tiles",
             (45, 45, 4, 16),
-            (41, 41, 2, 8),
-            (51, 51, 2, 8),
+            lambda size: (n := size(30, 90), n, b := size(2, 9), 4 * b),
             points=2,
             says="Four times as many keys as queries in a tile: one tile holds the diagonal of four blocks of queries.",
         ),
         _case(
             "tiles that share no measure",
             (41, 39, 5, 7),
-            (43, 38, 5, 7),
-            (44, 41, 5, 7),
-            (45, 40, 5, 7),
-            (46, 39, 5, 7),
+            lambda size: (size(36, 80), size(36, 80), 5, 7),
             points=2,
             says="Five queries and seven keys a tile: the diagonal crosses each of them elsewhere.",
         ),
         _case(
             "more keys than queries",
             (13, 46, 4, 3),
-            (15, 41, 4, 3),
-            (15, 43, 4, 3),
-            (17, 43, 4, 3),
+            lambda size: (n := size(11, 40), n + size(20, 50), 4, 3),
             says="Query 0 sees key 0 alone, however many keys there are.",
         ),
-        _case("more queries than keys", (40, 17, 3, 4), (42, 13, 3, 4), (46, 17, 3, 4), (47, 17, 3, 4)),
-        _case("one query a tile", (15, 13, 1, 3), (16, 14, 1, 3), (17, 16, 1, 3), (18, 17, 1, 3)),
-        _case("one key a tile", (11, 12, 3, 1), (13, 17, 3, 1), (14, 16, 3, 1), (16, 18, 3, 1)),
-        _case("one tile", (7, 5, 13, 13), (7, 7, 17, 17), (9, 6, 13, 13), (9, 9, 10, 10)),
+        _case(
+            "more queries than keys",
+            (40, 17, 3, 4),
+            lambda size: ((n := size(11, 40)) + size(20, 50), n, 3, 4),
+        ),
+        _case("one query a tile", (15, 13, 1, 3), lambda size: (size(13, 60), size(13, 60), 1, 3)),
+        _case("one key a tile", (11, 12, 3, 1), lambda size: (size(11, 60), size(11, 60), 3, 1)),
+        _case("one tile", (7, 5, 13, 13), lambda size: (size(5, 30), size(5, 30), b := size(31, 60), b)),
         _case(
             "one query",
             (1, 13, 4, 3),
-            (1, 17, 4, 2),
-            (1, 18, 5, 3),
-            (1, 19, 7, 3),
+            lambda size: (1, size(13, 60), size(4, 9), size(2, 4)),
             says="While decoding with top-left: query 0 sees key 0 alone.",
         ),
-        _case("one key", (11, 1, 3, 5), (12, 1, 2, 5), (13, 1, 3, 7), (17, 1, 2, 4)),
+        _case("one key", (11, 1, 3, 5), lambda size: (size(11, 60), 1, size(2, 4), size(4, 9))),
     ),
     wrong=(
         WrongAnswer(

@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         ),
         Case(
             "a length that does not divide",
-            lambda rng: (7 * int(rng.integers(1, 4)) + 3, 7, 7, 7, 1, 2, 2),
+            lambda rng: (7 * int(rng.integers(1, 60)) + 3, 7, 7, 7, 1, 2, 2),
             says="A rank has n/ranks rows on average, and that need not be a whole number.",
         ),
         Case(

@@ -130,12 +130,15 @@ EXERCISE = Exercise(
         Case("any partition, four ranks", lambda rng: (_any_owner(rng, 14, 4), 4)),
         Case(
             "contiguous pieces",
-            lambda rng: (np.repeat(np.arange(3), int(rng.integers(3, 6))), 3),
+            lambda rng: (np.repeat(np.arange(3), int(rng.integers(3, 30))), 3),
             says="Rank 0 has work in step 0 only: all other keys lie in its future.",
         ),
         Case(
             "zigzag",
-            lambda rng: (np.repeat([0, 1, 2, 3, 4, 4, 3, 2, 1, 0], int(rng.integers(1, 4))), 5),
+            lambda rng: (
+                np.repeat([*range(w := int(rng.integers(3, 8))), *range(w)[::-1]], int(rng.integers(1, 6))),
+                w,
+            ),
             says="All ranks have the same work in a step.",
         ),
         Case(
@@ -144,11 +147,13 @@ EXERCISE = Exercise(
             says="Its row is zero, and so are the places where others meet its empty block.",
         ),
         Case(
-            "one position", lambda rng: (rng.integers(1, 4, size=1), 4), says="One query, which sees itself."
+            "one position",
+            lambda rng: (rng.integers(1, w := int(rng.integers(4, 15)), size=1), w),
+            says="One query, which sees itself.",
         ),
         Case(
             "one rank",
-            lambda rng: (np.zeros(int(rng.integers(4, 9)), dtype=int), 1),
+            lambda rng: (np.zeros(int(rng.integers(4, 60)), dtype=int), 1),
             says="n(n + 1)/2 pairs, in one step.",
         ),
     ),

@@ -142,27 +142,27 @@ EXERCISE = Exercise(
     reference=zigzag_partition,
     section="3. Causal attention: who waits?",
     cases=(
-        Case("equal chunks", lambda rng: (2 * (w := int(rng.integers(3, 6))) * int(rng.integers(2, 5)), w)),
+        Case("equal chunks", lambda rng: (2 * (w := int(rng.integers(3, 8))) * int(rng.integers(2, 9)), w)),
         Case(
             "two ranks",
-            lambda rng: (4 * int(rng.integers(3, 8)), 2),
+            lambda rng: (4 * int(rng.integers(3, 40)), 2),
             says="Four chunks: rank 0 holds the first and the last, rank 1 the two in the middle.",
         ),
         Case(
             "some chunks are longer",
-            lambda rng: (6 * int(rng.integers(3, 6)) + 4, 3),
+            lambda rng: (6 * int(rng.integers(3, 30)) + 4, 3),
             says="Where n is not divisible by 2 · world_size, the first chunks have one position more.",
         ),
         Case(
             "one longer chunk",
-            lambda rng: (8 * int(rng.integers(2, 5)) + 1, 4),
+            lambda rng: (8 * int(rng.integers(2, 30)) + 1, 4),
             says="One position is left over, and it belongs to the first chunk.",
         ),
-        Case("one rank", lambda rng: (int(rng.integers(5, 10)), 1), says="It holds everything."),
+        Case("one rank", lambda rng: (int(rng.integers(5, 60)), 1), says="It holds everything."),
         Case(
             "fewer positions than chunks",
-            lambda rng: (3, 4),
-            says="The first chunks have one position each, the others none; rank 3 holds nothing.",
+            lambda rng: (n := int(rng.integers(3, 20)), n + int(rng.integers(1, 9))),
+            says="The first chunks have one position each, the others none; the last rank holds nothing.",
         ),
     ),
     wrong=(

@@ -49,18 +49,20 @@ EXERCISE = Exercise(
     minutes=5,
     reference=causal_mask,
     cases=(
-        Case("as many queries as keys", lambda rng: (n := some_size(rng, 4, 7), n)),
+        Case("as many queries as keys", lambda rng: (n := some_size(rng, 4, 40), n)),
         Case(
             "more keys than queries",
-            lambda rng: (n := some_size(rng, 3, 5), n + some_size(rng, 2, 4)),
+            lambda rng: (n := some_size(rng, 3, 20), n + some_size(rng, 2, 20)),
             says="Aligned at the top left: query 0 sees key 0 alone, whatever the number of keys.",
         ),
         Case(
             "more queries than keys",
-            lambda rng: (4 + (n := some_size(rng, 3, 5)), n),
+            lambda rng: ((n := some_size(rng, 3, 20)) + some_size(rng, 2, 20), n),
             says="Late queries see all the keys there are.",
         ),
-        Case("one query, many keys", lambda rng: (1, some_size(rng, 4, 9)), says="Query 0 sees key 0 alone."),
+        Case(
+            "one query, many keys", lambda rng: (1, some_size(rng, 4, 60)), says="Query 0 sees key 0 alone."
+        ),
     ),
     wrong=(
         WrongAnswer(

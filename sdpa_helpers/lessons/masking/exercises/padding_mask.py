@@ -69,21 +69,26 @@ EXERCISE = Exercise(
     minutes=5,
     reference=padding_mask,
     cases=(
-        Case("three sequences", lambda rng: (_some_lengths(rng, 3, 6), 6)),
-        Case("lengths in a list", lambda rng: (_some_lengths(rng, 2, 7).tolist(), 7)),
+        Case("three sequences", lambda rng: (_some_lengths(rng, 3, n := some_size(rng, 6, 14)), n)),
+        Case(
+            "lengths in a list", lambda rng: (_some_lengths(rng, 2, n := some_size(rng, 7, 15)).tolist(), n)
+        ),
         Case(
             "a full one and an empty one",
-            lambda rng: (np.array([5, 0, some_size(rng, 1, 4), 5]), 5),
+            lambda rng: (np.array([n := some_size(rng, 5, 20), 0, some_size(rng, 1, n - 1), n]), n),
             says="A length of n_k hides nothing, a length of 0 hides everything.",
         ),
         Case(
             "room to spare",
-            lambda rng: (read_only(_some_lengths(rng, 4, 5)), 9),
+            lambda rng: (
+                read_only(_some_lengths(rng, 4, n := some_size(rng, 5, 9))),
+                n + some_size(rng, 2, 6),
+            ),
             says="n_k may be larger than the longest sequence.",
         ),
         Case(
             "a batch of one",
-            lambda rng: (np.array([some_size(rng, 2, 4)]), 6),
+            lambda rng: (np.array([n := some_size(rng, 2, 9)]), n + some_size(rng, 2, 9)),
             says="An axis of length 1 is an axis like any other: the result has shape (1, n_k).",
         ),
     ),

@@ -89,22 +89,26 @@ EXERCISE = Exercise(
     minutes=10,
     reference=sliding_window_mask,
     cases=(
-        Case("a window of three", lambda rng: (n := some_size(rng, 7, 9), n, 3)),
+        Case("a window of three", lambda rng: (n := some_size(rng, 7, 40), n, 3)),
         Case(
             "a window of one",
-            lambda rng: (n := some_size(rng, 4, 6), n, 1),
+            lambda rng: (n := some_size(rng, 4, 40), n, 1),
             says="A window of one holds the query's own position.",
         ),
         Case(
             "a window wider than the text",
-            lambda rng: (n := some_size(rng, 4, 6), n, n + some_size(rng, 1, 3)),
+            lambda rng: (n := some_size(rng, 4, 20), n, n + some_size(rng, 1, 9)),
             says="Then it is the causal mask.",
         ),
-        Case("more keys than queries", lambda rng: (6, 6 + some_size(rng, 3, 5), 4)),
-        Case("more queries than keys", lambda rng: (9, 9 - some_size(rng, 2, 4), 4)),
+        Case(
+            "more keys than queries", lambda rng: (n := some_size(rng, 6, 20), n + some_size(rng, 3, 20), 4)
+        ),
+        Case(
+            "more queries than keys", lambda rng: ((n := some_size(rng, 5, 20)) + some_size(rng, 2, 20), n, 4)
+        ),
         Case(
             "one query, many keys",
-            lambda rng: (1, some_size(rng, 4, 9), 3),
+            lambda rng: (1, some_size(rng, 4, 60), 3),
             says="Query 0 sees key 0 alone, and the axis of the queries stays.",
         ),
     ),

@@ -105,7 +105,10 @@ def _of_jax(rng):
     mask = _allowed(rng, 2, 1, 4, 6)
     hidden = rng.choice([float(np.finfo(np.float32).min), -1e9, -20_000.0, -10_000.0], size=mask.shape)
     bias = rng.choice([0.0, -0.5, -8.0, -300.0, -9_000.0, 1.5], size=mask.shape)
-    bias[..., 0], hidden[..., -1] = [-8.0, -9_000.0, 0.0, -0.5], [-10_000.0, -20_000.0, -1e9, hidden[0, 0, 0, 0]]
+    bias[..., 0], hidden[..., -1] = (
+        [-8.0, -9_000.0, 0.0, -0.5],
+        [-10_000.0, -20_000.0, -1e9, hidden[0, 0, 0, 0]],
+    )
     return np.where(mask, bias, hidden), "jax-bias"
 
 
@@ -249,7 +252,7 @@ EXERCISE = Exercise(
     reference=to_boolean,
     cases=(
         Case("True = may attend", lambda rng: (_allowed(rng, 3, 1, 5), "true-may-attend")),
-        Case("True = blocked", lambda rng: (read_only(_allowed(rng, 6)), "true-blocked")),
+        Case("True = blocked", lambda rng: (read_only(_allowed(rng, 16)), "true-blocked")),
         Case("0 and −∞, added", lambda rng: (additive(_allowed(rng, 4, 6)), "additive")),
         Case(
             "the lowest float32, a bias of JAX",
@@ -275,7 +278,7 @@ EXERCISE = Exercise(
             "whole numbers 0 and 1",
             lambda rng: (strided(_allowed(rng, 3, 5).astype(int)), "one-may-attend"),
         ),
-        Case("floats 0 and 1", lambda rng: (_allowed(rng, 7) * 1.0, "one-may-attend")),
+        Case("floats 0 and 1", lambda rng: (_allowed(rng, 17) * 1.0, "one-may-attend")),
         Case(
             "bytes 0 and 1",
             lambda rng: (_allowed(rng, 1, 11, 9).astype(np.uint8), "one-may-attend"),
@@ -288,8 +291,8 @@ EXERCISE = Exercise(
         ),
         Case(
             "True = blocked, for one key",
-            lambda rng: (read_only_strided(~np.tri(9, 1, k=-4, dtype=bool)), "true-blocked"),
-            says="Nine queries and one key: any shape comes back as it was.",
+            lambda rng: (read_only_strided(~rng.permutation(_allowed(rng, 19))[:, None]), "true-blocked"),
+            says="Nineteen queries and one key: any shape comes back as it was.",
         ),
         Case(
             "TensorFlow's tutorial, padding and future",

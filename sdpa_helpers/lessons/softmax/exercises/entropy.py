@@ -147,8 +147,8 @@ EXERCISE = Exercise(
     prompt=PROMPT,
     examples=(
         Example(([0.5, 0.5, 0],), form="values", shows="ln 2 = 0.6931…"),
-        Example(([0, 1, 0],), form="values"),
-        Example(([0.25, 0.25, 0.25, 0.25],), form="values", shows="ln 4 = 1.3862…"),
+        Example(([0, 1, 0],), form="values", points=0.0),
+        Example(([0.25, 0.25, 0.25, 0.25],), form="values", shows="ln 4 = 1.3862…", points=0.0),
     ),
     difficulty=2,
     minutes=10,
@@ -156,7 +156,7 @@ EXERCISE = Exercise(
     cases=(
         Case("one row", lambda rng: (_weights(rng, 5),)),
         Case("rows, read-only", lambda rng: (read_only(_weights(rng, 3, 6)),)),
-        Case("the middle axis", lambda rng: (softmax(rng.normal(size=(2, 5, 3)), 1), 1)),
+        Case("the middle axis", lambda rng: (softmax(rng.normal(size=(2, 5, 3)), 1), 1), points=2),
         Case(
             "one-hot, shared, uniform, some zeros",
             lambda rng: (read_only(_sharp_rows(rng)),),
@@ -167,6 +167,7 @@ EXERCISE = Exercise(
         Case(
             "very small weights",
             lambda rng: (softmax(np.array([0.0, 0.5, -7, -12, -16, -300, -800]) * rng.uniform(0.9, 1)),),
+            points=2,
         ),
         Case("four axes, the first", lambda rng: (softmax(rng.normal(size=(4, 3, 2, 5)), 0), 0)),
         *cases_of_shape(lambda x: (softmax(x),)),

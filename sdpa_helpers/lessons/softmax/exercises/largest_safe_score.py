@@ -97,14 +97,18 @@ EXERCISE = Exercise(
     minutes=10,
     reference=largest_safe_score,
     cases=(
-        Case("4096 keys, float16", lambda rng: (4096, "float16"), says="Lesson 03 measures this one: 2.77."),
+        Case(
+            "thousands of keys, float16",
+            lambda rng: (int(rng.integers(2000, 9000)), "float16"),
+            says="Lesson 03 measures it for 4096 keys: 2.77.",
+        ),
         Case("some keys, float16", lambda rng: _some_keys(rng, "float16")),
         Case("some keys, float32", lambda rng: _some_keys(rng, "float32")),
         Case("some keys, float64", lambda rng: _some_keys(rng, "float64")),
         Case(
-            "one key, float32",
-            lambda rng: (1, "float32"),
-            says="With one key the sum is the exponential itself.",
+            "very few keys, float32",
+            lambda rng: (int(rng.integers(2, 30)), "float32"),
+            says="With few keys the sum is hardly more than the exponential itself.",
         ),
     ),
     wrong=(

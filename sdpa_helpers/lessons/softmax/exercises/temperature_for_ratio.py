@@ -94,13 +94,17 @@ EXERCISE = Exercise(
     prompt=PROMPT,
     examples=(
         Example((1, 10)),
-        Example((1, np.e)),
+        Example((1, np.e), points=0.0),
     ),
     difficulty=2,
     minutes=10,
     reference=temperature_for_ratio,
     cases=(
-        Case("a gap of 2, ten times the weight", lambda rng: (2.0, 10.0)),
+        Case(
+            "a gap of some units, some times the weight",
+            lambda rng: (float(rng.integers(2, 50)), float(rng.integers(3, 90))),
+            points=2,
+        ),
         Case("any gap, any ratio", lambda rng: (float(rng.uniform(0.2, 0.9)), float(rng.uniform(1.2, 2.2)))),
         Case(
             "behind, so less weight",

@@ -195,7 +195,7 @@ EXERCISE = Exercise(
     title="Why not divide by the maximum?",
     prompt=PROMPT,
     examples=(
-        Example(([4, 2],), form="values"),
+        Example(([4, 2],), form="values", points=0.0),
         Example(([-1, -2],), form="values"),
         Example(([0, -1],), form="values"),
         Example(([-3, -3],), form="values"),
@@ -227,7 +227,7 @@ EXERCISE = Exercise(
             ),
             says="Where nothing is ahead, nothing can be reversed; but 0/0 is still not a number.",
         ),
-        Case("everything mixed", _rows),
+        Case("everything mixed", _rows, points=2),
         Case(
             "a batch with heads",
             lambda rng: (

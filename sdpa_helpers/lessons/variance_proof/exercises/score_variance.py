@@ -198,7 +198,7 @@ EXERCISE = Exercise(
     title="The variance of a score",
     prompt=PROMPT,
     examples=(
-        Example((5,), form="call"),
+        Example((5,), form="call", points=0.0),
         Example((5, 2.0, 3.0), form="call"),
         Example((5,), (("mean_q", 1.0), ("mean_k", 1.0)), form="call"),
     ),
@@ -209,10 +209,12 @@ EXERCISE = Exercise(
     cases=(
         Case(
             "only d_k given",
-            lambda rng: (some_size(rng),),
+            lambda rng: (some_size(rng, high=2000),),
             says="With the defaults, means 0 and variances 1, the variance is d_k.",
         ),
-        Case("other variances", lambda rng: (some_size(rng), some_positive(rng), some_positive(rng))),
+        Case(
+            "other variances", lambda rng: (some_size(rng), some_positive(rng), some_positive(rng)), points=2
+        ),
         Case(
             "one mean is not 0",
             lambda rng: (some_size(rng), some_positive(rng), some_positive(rng), some_signed(rng)),
