@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.lessons.does_scaling_matter import arms, registered, results, tables, verdicts, widget
+from sdpa_helpers.lessons.does_scaling_matter.exercises import what_you_measured
 
 FORTY_YES = np.repeat([[1.0], [0.0]], 20, axis=0).ravel()
 
@@ -122,3 +124,34 @@ def test_the_rule_of_tuning_rules_out_a_rate_that_diverged_once():
     run = pytest.importorskip("sdpa_helpers.lessons.does_scaling_matter.run")
     losses = np.array([[2.0, 2.0], [0.1, np.nan], [1.0, 2.0], [1.5, 1.5]])
     assert run.best_rate((0.1, 0.2, 0.4, 0.8), losses) == 0.4
+
+
+SETTINGS = ("1", 0.01), ("1/√dₖ", 0.01), ("1/√dₖ", 0.05)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_what_one_is_asked_to_measure_is_what_any_processor_measures(place):
+    """40 steps with the order of sums changed, which is what another processor does to them."""
+    torch = pytest.importorskip("torch")
+    from sdpa_helpers.lessons.does_scaling_matter.experiments import early_loss
+
+    scale, rate = SETTINGS[place]
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1 if threads > 1 else 2)
+        found = early_loss(arms.Arm(48, scale, "Adam"), rate, range(25, 30), 40)
+    finally:
+        torch.set_num_threads(threads)
+    assert abs(found.mean() - what_you_measured.RIGHT[place]) < what_you_measured.NEAR / 4
+
+
+def test_a_guess_of_it_earns_nothing_and_learns_nothing():
+    exercise = what_you_measured.EXERCISE
+    tenths = [round(0.1 * n, 1) for n in range(41)]
+    guesses = [(60, 100, 7), (2.77, 2.77, 2.77), (3, 2.5, 2), *((one, one, one) for one in tenths)]
+    tried = [try_out(exercise, lambda guess=guess: guess) for guess in guesses]
+    assert {result.points for result in tried} == {0}
+    said = [*(w.says for w in exercise.wrong), *exercise.hints, exercise.prompt]
+    said += [c.message for result in tried for c in result.cases]
+    digits = [f"{right:.{n}f}" for right in what_you_measured.RIGHT for n in (1, 2)]
+    assert not [(one, text) for text in said for one in digits if one in text]
