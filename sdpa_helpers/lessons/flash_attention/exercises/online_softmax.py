@@ -15,35 +15,32 @@ from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.checking.standard_cases import one_of_each
 
-PROMPT = r"""`online_softmax(scores, block)`: softmax over the last axis, with scores that arrive `block` at a time.
+PROMPT = r"""`online_softmax(scores, block)`: what a softmax needs to know of each row, from scores that arrive `block` at a time.
 
 - `scores`, shape `(..., n_k)`. A score may be −∞: that key is hidden. Scores can be as large as ±20,000.
 - `block`: how many keys you take at a time. `n_k` need not be a multiple of it, and `block` may be larger than `n_k`.
-- Returns the weights, in the shape of `scores`: the same numbers as softmax over whole rows. A row with nothing but −∞ gets zeros.
+- Returns a tuple `(largest, total)`, both of shape `(...)`, two numbers for each row: its largest score $m$, and $\ell = \sum_j e^{s_j - m}$. The weight of key $j$ is then $e^{s_j - m}/\ell$. A row with nothing but −∞ has the largest score −∞ and the sum 0.
 
-Go over the blocks once. For every row keep two numbers, the largest score so far and the sum of the exponentials so far. When a block brings a larger score, what you have summed up was made with the old maximum: bring it to the new one.
+Go over the blocks once, and keep these two numbers of what has come so far. When a block brings a larger score, what you have summed up was made with the old maximum: bring it to the new one.
 
-Example: {example:1}. After the first block the maximum is 0 and the sum 2; the second brings $\ln 2$, so the 2 shrinks to 1 before 1 and 2/2 are added.
+Example: {example:1}. After the first block the maximum is 0 and the sum 2; the second brings $\ln 2$, so the 2 shrinks to 1 before 1/2 and 1 are added.
 
-The check compares the weights. It can't see how often you read the scores; in [`tiled_attention`](#tiled_attention) it measures the memory, and there only one pass will do.
+The check compares the two numbers. It can't see how often you read the scores; in [`tiled_attention`](#tiled_attention) it measures the memory, and there only one pass will do.
 """
 
 
 def online_softmax(scores, block):
-    """Softmax over the last axis, `block` scores at a time: shape (..., n_k) -> the same shape."""
-    weights = np.empty(scores.shape)
-    largest = np.full((*scores.shape[:-1], 1), -np.inf)
-    total = np.zeros(largest.shape)
+    """Scores (..., n_k), `block` at a time -> (largest, total), each (...): softmax's state after one pass."""
+    largest = np.full(scores.shape[:-1], -np.inf)
+    total = np.zeros(scores.shape[:-1])
     for j in range(0, scores.shape[-1], block):
         part = scores[..., j : j + block]
         before = largest
-        largest = np.maximum(before, part.max(axis=-1, keepdims=True))
+        largest = np.maximum(before, part.max(axis=-1))
         finite = np.where(largest == -np.inf, 0.0, largest)  # −∞ − (−∞) would be NaN
-        shrink = np.exp(before - finite)
-        weights[..., :j] *= shrink
-        weights[..., j : j + block] = np.exp(part - finite)
-        total = total * shrink + weights[..., j : j + block].sum(axis=-1, keepdims=True)
-    return weights / np.where(total == 0, 1.0, total)
+        exponentials = np.exp(part - finite[..., None])
+        total = total * np.exp(before - finite) + exponentials.sum(axis=-1)
+    return largest, total
 
 
 # ---- mistakes, as products ----------------------------------------------------------------------------------
@@ -54,19 +51,11 @@ def _safe(largest):
 
 
 def _running(before, part):
-    return np.maximum(before, part.max(axis=-1, keepdims=True))
-
-
-def _divided(weights, total):
-    return weights / np.where(total == 0, 1.0, total)
+    return np.maximum(before, part.max(axis=-1))
 
 
 def _shrunk(total, shrink, new):
     return total * shrink + new
-
-
-def _not_rescaled(total, shrink, new):
-    return total + new
 
 
 def _turned_round(total, shrink, new):
@@ -74,30 +63,18 @@ def _turned_round(total, shrink, new):
     return np.where(shrink == 0, 0.0, total / shrink) + new
 
 
-def _kept_in_step(weights, shrink):
-    return weights * shrink
-
-
-def _as_they_were(weights, shrink):
-    return weights
-
-
 def _build(start, maximum, carried, safe, cut, finish):
-    """An online softmax whose parts can be wrong. carried: how the sum, and earlier exponentials, meet a new maximum."""
-    total, earlier = carried
+    """An online softmax whose parts can be wrong. carried: how the sum meets a new maximum."""
 
     def online(scores, block):
-        weights = np.zeros(scores.shape)
-        largest = np.full((*scores.shape[:-1], 1), start)
-        summed = np.zeros(largest.shape)
+        largest = np.full(scores.shape[:-1], start)
+        total = np.zeros(scores.shape[:-1])
         for j in cut(scores.shape[-1], block):
             part, before = scores[..., j : j + block], largest
             largest = maximum(before, part)
-            shrink, e = np.exp(before - safe(largest)), np.exp(part - safe(largest))
-            summed = total(summed, shrink, e.sum(axis=-1, keepdims=True))
-            weights[..., :j] = earlier(weights[..., :j], shrink)
-            weights[..., j : j + block] = e
-        return finish(weights, summed)
+            shrink, e = np.exp(before - safe(largest)), np.exp(part - safe(largest)[..., None])
+            total = carried(total, shrink, e.sum(axis=-1))
+        return finish(largest, total)
 
     return online
 
@@ -110,6 +87,8 @@ MISTAKES = Products(
             (
                 Option("maximum-started-at-zero", 0.0),
                 Option("maximum-started-at-a-finite-number", -100.0, rare=True),
+                Option("empty-row-keeps-its-start", -1e30, rare=True),
+                Option("empty-row-keeps-its-start", -1e9, rare=True),
             ),
         ),
         Factor(
@@ -118,24 +97,17 @@ MISTAKES = Products(
             (
                 Option("no-maximum-subtracted", lambda before, part: np.zeros(before.shape)),
                 Option("one-maximum-for-all-rows", lambda before, part: np.maximum(before, part.max())),
-                Option(
-                    "maximum-of-this-block-only", lambda before, part: part.max(axis=-1, keepdims=True) + 0.0
-                ),
+                Option("maximum-of-this-block-only", lambda before, part: part.max(axis=-1) + 0.0),
             ),
         ),
         Factor(
             "carried",
-            (_shrunk, _kept_in_step),
+            _shrunk,
             (
-                Option("sum-not-rescaled", (_not_rescaled, _kept_in_step)),
-                Option("sum-rescaled-the-wrong-way", (_turned_round, _kept_in_step)),
-                Option("sum-of-the-last-block-only", (lambda total, shrink, new: new, _kept_in_step)),
-                Option(
-                    "new-exponentials-rescaled-too",
-                    (lambda total, shrink, new: (total + new) * shrink, _kept_in_step),
-                ),
-                Option("earlier-exponentials-not-rescaled", (_shrunk, _as_they_were)),
-                Option("nothing-rescaled", (_not_rescaled, _as_they_were)),
+                Option("sum-not-rescaled", lambda total, shrink, new: total + new),
+                Option("sum-rescaled-the-wrong-way", _turned_round),
+                Option("sum-of-the-last-block-only", lambda total, shrink, new: new),
+                Option("new-exponentials-rescaled-too", lambda total, shrink, new: (total + new) * shrink),
             ),
         ),
         Factor("safe", _safe, (Option("minus-infinity-minus-minus-infinity", lambda largest: largest),)),
@@ -149,17 +121,16 @@ MISTAKES = Products(
         ),
         Factor(
             "finish",
-            _divided,
+            lambda largest, total: (largest, total),
             (
-                Option("not-divided", lambda weights, total: weights),
-                Option("empty-row-is-nan", lambda weights, total: weights / total),
-                Option(
-                    "empty-row-uniform",
-                    lambda weights, total: np.where(
-                        total == 0, 1 / weights.shape[-1], _divided(weights, total)
-                    ),
-                ),
-                Option("small-number-in-the-denominator", lambda weights, total: weights / (total + 1e-6)),
+                Option("empty-row-is-nan", lambda largest, total: (largest, total * total / total)),
+                Option("empty-row-sums-to-one", lambda m, total: (m, np.where(total == 0, 1.0, total))),
+                Option("empty-row-has-a-largest-score", lambda largest, total: (_safe(largest), total)),
+                Option("small-number-added-to-the-sum", lambda largest, total: (largest, total + 1e-6)),
+                Option("axis-of-the-keys-kept", lambda m, total: (m[..., None], total[..., None])),
+                Option("logarithm-of-the-sum", lambda largest, total: (largest, np.log(total))),
+                Option("largest-added-to-the-logarithm", lambda m, total: (m, _safe(m) + np.log(total))),
+                Option("one-over-the-sum", lambda largest, total: (largest, 1 / total)),
             ),
         ),
     ),
@@ -180,48 +151,37 @@ def _option(name):
 # ---- mistakes of other kinds --------------------------------------------------------------------------------
 
 
-def _softmax(x, axis=-1):
-    e = np.exp(x - _safe(x.max(axis=axis, keepdims=True)))
-    total = e.sum(axis=axis, keepdims=True)
-    return e / np.where(total == 0, 1.0, total)
+def _state(x, axis=-1):
+    """Both numbers, all at once."""
+    largest = x.max(axis=axis, keepdims=True)
+    return largest.squeeze(axis), np.exp(x - _safe(largest)).sum(axis=axis)
+
+
+def _weights(scores, block):
+    largest, total = _state(scores)
+    return np.exp(scores - _safe(largest)[..., None]) / np.where(total == 0, 1.0, total)[..., None]
 
 
 def _each_by_itself(scores, block):
-    parts = [_softmax(scores[..., j : j + block]) for j in range(0, scores.shape[-1], block)]
-    return np.concatenate(parts, axis=-1)
-
-
-def _blocks_share_equally(scores, block):
-    return _each_by_itself(scores, block) / len(range(0, scores.shape[-1], block))
-
-
-def _divided_in_every_block(scores, block):
-    """Divides by the sum so far in every block, and never takes it back."""
-    largest = np.full((*scores.shape[:-1], 1), -np.inf)
-    total, parts = np.zeros(largest.shape), []
-    for j in range(0, scores.shape[-1], block):
-        part, before = scores[..., j : j + block], largest
-        largest = _running(before, part)
-        e = np.exp(part - _safe(largest))
-        total = total * np.exp(before - _safe(largest)) + e.sum(axis=-1, keepdims=True)
-        parts.append(e / np.where(total == 0, 1.0, total))
-    return np.concatenate(parts, axis=-1)
+    """The sum that each block has with a maximum of its own, added up."""
+    parts = [_state(scores[..., j : j + block])[1] for j in range(0, scores.shape[-1], block)]
+    return scores.max(axis=-1), np.sum(parts, axis=0)
 
 
 def _maximum_comes_too_late(scores, block):
     """The exponentials of a block are made with the maximum of the blocks before it."""
-    weights = np.zeros(scores.shape)
-    largest = scores[..., :1]
+    largest = scores[..., 0]
     total = np.zeros(largest.shape)
     for j in range(0, scores.shape[-1], block):
         part, before = scores[..., j : j + block], largest
-        e = np.exp(part - _safe(before))
+        e = np.exp(part - _safe(before)[..., None])
         largest = _running(before, part)
-        shrink = np.exp(_safe(before) - _safe(largest))
-        total = total * shrink + e.sum(axis=-1, keepdims=True)
-        weights[..., :j] *= shrink
-        weights[..., j : j + block] = e
-    return weights / np.where(total == 0, 1.0, total)
+        total = total * np.exp(_safe(before) - _safe(largest)) + e.sum(axis=-1)
+    return largest, total
+
+
+def _sum_without_maximum(scores, block):
+    return scores.max(axis=-1), np.exp(scores).sum(axis=-1)
 
 
 def _hidden_as_zero(scores, block):
@@ -230,49 +190,44 @@ def _hidden_as_zero(scores, block):
 
 def _two_axes_only(scores, block):
     parts = [scores[:, j : j + block] for j in range(0, scores.shape[1], block)]
-    largest = np.max([part.max(axis=1) for part in parts], axis=0)[:, None]
-    e = np.exp(scores - _safe(largest))
-    total = e.sum(axis=1)[:, None]
-    return e / np.where(total == 0, 1.0, total)
+    largest = np.max([part.max(axis=1) for part in parts], axis=0)
+    return largest, np.exp(scores - _safe(largest)[:, None]).sum(axis=1)
 
 
-def _twice_read(scores, block):
-    """The maximum and the sum in one pass, the weights from them in the end."""
-    largest = np.full((*scores.shape[:-1], 1), -np.inf)
-    total = np.zeros(largest.shape)
-    for j in range(0, scores.shape[-1], block):
-        part, before = scores[..., j : j + block], largest
-        largest = _running(before, part)
-        total = total * np.exp(before - _safe(largest))
-        total = total + np.exp(part - _safe(largest)).sum(axis=-1, keepdims=True)
-    return np.exp(scores - _safe(largest)) / np.where(total == 0, 1.0, total)
+# ---- other right answers ------------------------------------------------------------------------------------
 
 
 def _with_lse(scores, block):
-    """One number a row, the LSE so far."""
-    lse = np.full((*scores.shape[:-1], 1), -np.inf)
+    """The LSE so far in place of the sum."""
+    largest, lse = np.full(scores.shape[:-1], -np.inf), np.full(scores.shape[:-1], -np.inf)
     for j in range(0, scores.shape[-1], block):
         part = scores[..., j : j + block]
-        lse = np.logaddexp(lse, np.logaddexp.reduce(part, axis=-1, keepdims=True))
-    return np.exp(scores - _safe(lse))
+        largest = np.maximum(largest, part.max(axis=-1))
+        lse = np.logaddexp(lse, np.logaddexp.reduce(part, axis=-1))
+    return largest, np.exp(lse - _safe(largest))
 
 
 def _very_low_start(scores, block):
-    return _with(start=-1e30)(scores, block)
+    """From a number that no score reaches, put right at the end."""
+    largest, total = np.full(scores.shape[:-1], -1e30), np.zeros(scores.shape[:-1])
+    for j in range(0, scores.shape[-1], block):
+        new = np.maximum(largest, scores[..., j : j + block].max(axis=-1))
+        total = total * np.exp(largest - new) + np.exp(scores[..., j : j + block] - new[..., None]).sum(
+            axis=-1
+        )
+        largest = new
+    return np.where(total == 0, -np.inf, largest), total
 
 
 def _one_by_one(scores, block):
     rows = np.reshape(scores, (-1, scores.shape[-1]))
-    out = np.zeros(rows.shape)
+    largest, total = np.full(len(rows), -np.inf), np.zeros(len(rows))
     for r, row in enumerate(rows):
-        largest, total = -np.inf, 0.0
         for s in row:
-            if s > largest:
-                total, largest = total * np.exp(largest - s), s
-            total += np.exp(s - largest) if s > -np.inf else 0.0
-        if total:
-            out[r] = np.exp(row - largest) / total
-    return out.reshape(scores.shape)
+            if s > largest[r]:
+                total[r], largest[r] = total[r] * np.exp(largest[r] - s), s
+            total[r] += np.exp(s - largest[r]) if s > -np.inf else 0.0
+    return largest.reshape(scores.shape[:-1]), total.reshape(scores.shape[:-1])
 
 
 # ---- cases --------------------------------------------------------------------------------------------------
@@ -324,9 +279,10 @@ def _drawn(rng, rows, n):
     return _normal(rng, (rows, n), 2)
 
 
-def _sums_to_one(inputs, weights):
-    seen = ~np.isneginf(inputs[0]).all(axis=-1)
-    return bool(np.allclose(weights.sum(axis=-1)[seen], 1.0, rtol=0, atol=1e-9))
+def _within_reach(inputs, state):
+    """Each row's sum lies between 1 and the number of its keys, and is 0 where there is none."""
+    keys = (~np.isneginf(inputs[0])).sum(axis=-1)
+    return bool((state[1] >= np.minimum(keys, 1) - 1e-9).all() and (state[1] <= keys + 1e-9).all())
 
 
 EXERCISE = Exercise(
@@ -334,7 +290,7 @@ EXERCISE = Exercise(
     lesson="07_flash_attention",
     title="Softmax in one pass",
     prompt=PROMPT,
-    examples=(Example(([[0, 0, 0, np.log(2)]], 2), shows="[[1/5, 1/5, 1/5, 2/5]]"),),
+    examples=(Example(([[0, 0, 0, np.log(2)]], 2), shows="([ln 2], [2.5])"),),
     difficulty=3,
     minutes=15,
     reference=online_softmax,
@@ -376,7 +332,7 @@ EXERCISE = Exercise(
         Case(
             "all scores far below zero",
             _far_below,
-            says="Every score of a row is near −800, −2000 or −20,000. Its weights are as ordinary as near 0.",
+            says="Every score of a row is near −800, −2000 or −20,000. Its sum is as ordinary as near 0.",
         ),
         Case(
             "blocks of hidden keys",
@@ -384,7 +340,11 @@ EXERCISE = Exercise(
             points=2,
             says="In one row the first blocks hold nothing but −∞: there −∞ − (−∞) lies in wait.",
         ),
-        Case("rows of nothing but −∞", _some_empty, says="There is nothing to attend to: zeros."),
+        Case(
+            "rows of nothing but −∞",
+            _some_empty,
+            says="There is nothing to attend to: the largest score is −∞, and the sum 0.",
+        ),
         Case(
             "all sizes equal",
             lambda rng: _normal(rng, (3, 3, 3), 2),
@@ -407,13 +367,13 @@ EXERCISE = Exercise(
             "maximum-started-at-zero",
             _option("maximum-started-at-zero"),
             "The running maximum starts at 0, so in a row of scores far below 0 it stays there: every exponential "
-            "underflows to 0, and no weight is left. Start at −∞.",
+            "underflows to 0, and the sum is 0. Start at −∞.",
         ),
         WrongAnswer(
             "maximum-started-at-a-finite-number",
             _option("maximum-started-at-a-finite-number"),
             "The running maximum starts at a finite number, and a row of scores far below that number loses all its "
-            "weights to underflow. Start at −∞.",
+            "exponentials to underflow. Start at −∞.",
         ),
         WrongAnswer(
             "sum-not-rescaled",
@@ -433,30 +393,13 @@ EXERCISE = Exercise(
         WrongAnswer(
             "sum-of-the-last-block-only",
             _option("sum-of-the-last-block-only"),
-            "You divided by the sum of the last block alone: every block overwrites the sum of those before it.",
+            "The sum is that of the last block alone: every block overwrites the sum of those before it.",
         ),
         WrongAnswer(
             "new-exponentials-rescaled-too",
             _option("new-exponentials-rescaled-too"),
             "You rescaled the new exponentials as well. They were made with the new maximum already: only what was summed "
             "up before has to shrink.",
-        ),
-        WrongAnswer(
-            "earlier-exponentials-not-rescaled",
-            _option("earlier-exponentials-not-rescaled"),
-            "The sum is right, and the exponentials of earlier blocks still have the maximum of their time. Multiply them "
-            "by the same factor, or make them all at the end with the final maximum.",
-        ),
-        WrongAnswer(
-            "nothing-rescaled",
-            _option("nothing-rescaled"),
-            "Nothing is rescaled when the maximum rises, neither the sum nor the exponentials of earlier blocks. A row "
-            "then adds up to 1, with weights that favor early keys.",
-        ),
-        WrongAnswer(
-            "no-maximum-subtracted",
-            _option("no-maximum-subtracted"),
-            "No maximum is subtracted: the exponential overflows for scores near 1000, and underflows near −1000.",
         ),
         WrongAnswer(
             "one-maximum-for-all-rows",
@@ -483,84 +426,121 @@ EXERCISE = Exercise(
             "whole row. Subtract 0 there: `np.where(largest == -np.inf, 0, largest)`.",
         ),
         WrongAnswer(
-            "empty-row-is-nan",
-            _option("empty-row-is-nan"),
-            "A row of nothing but −∞ ends with 0/0. Its weights should be 0: divide by 1 where the sum is 0.",
-        ),
-        WrongAnswer(
-            "empty-row-uniform",
-            _option("empty-row-uniform"),
-            "A row of nothing but −∞ gets the same weight for every key. It may attend to none of them: zeros.",
-        ),
-        WrongAnswer(
-            "nan-hidden",
-            _with(safe=lambda largest: largest, finish=lambda w, total: np.nan_to_num(w / total)),
-            "You replaced NaN by 0 at the end. That is right for rows that see nothing, and wipes out those whose first "
-            "block is hidden. See to it that no NaN arises: −∞ − (−∞) is where it comes from.",
-        ),
-        WrongAnswer(
             "last-block-dropped",
             _option("last-block-dropped"),
             "The last, smaller block is left out: `n_k // block` counts full blocks only.",
         ),
         WrongAnswer(
-            "first-block-only",
-            _option("first-block-only"),
-            "Only the first block got weights: is the `return` inside the loop?",
+            "no-maximum-subtracted",
+            _option("no-maximum-subtracted"),
+            "No maximum is subtracted, and the first number is 0: the exponential overflows for scores near 1000, and "
+            "underflows near −1000.",
         ),
         WrongAnswer(
-            "not-divided",
-            _option("not-divided"),
-            "These are the exponentials. Divide them by the sum of the row, once, after the last block.",
+            "sum-without-the-maximum",
+            _sum_without_maximum,
+            "The largest score is right, and the sum is made of the exponentials of the scores as they are: it overflows near "
+            "1000. The maximum of the time has to be subtracted in the exponent.",
+        ),
+        WrongAnswer(
+            "empty-row-is-nan",
+            _option("empty-row-is-nan"),
+            "A row of nothing but −∞ ends with NaN. Its largest score is −∞ and its sum 0.",
+        ),
+        WrongAnswer(
+            "empty-row-keeps-its-start",
+            _option("empty-row-keeps-its-start"),
+            "A row of nothing but −∞ has a finite largest score in your answer: the number that the maximum started at. It is "
+            "−∞: start there, or put it there at the end.",
+        ),
+        WrongAnswer(
+            "empty-row-sums-to-one",
+            _option("empty-row-sums-to-one"),
+            "A row of nothing but −∞ has the sum 1 in your answer. There is nothing to sum up: it is 0. Guard the division, "
+            "where somebody divides; the sum itself has to tell that the row is empty.",
+        ),
+        WrongAnswer(
+            "empty-row-has-a-largest-score",
+            _option("empty-row-has-a-largest-score"),
+            "A row of nothing but −∞ has the largest score 0 in your answer: what you subtract there to keep NaN away. The "
+            "largest score itself stays −∞, or a later block with scores below 0 loses.",
+        ),
+        WrongAnswer(
+            "nan-hidden",
+            _with(
+                safe=lambda largest: largest, finish=lambda largest, total: (largest, np.nan_to_num(total))
+            ),
+            "You replaced NaN by 0 at the end. That is right for rows that see nothing, and wipes out those whose first "
+            "block is hidden. See to it that no NaN arises: −∞ − (−∞) is where it comes from.",
+        ),
+        WrongAnswer(
+            "first-block-only",
+            _option("first-block-only"),
+            "Only the first block was looked at: is the `return` inside the loop?",
+        ),
+        WrongAnswer(
+            "weights-returned",
+            _weights,
+            "These are the weights. Two numbers for each row are asked for, its largest score and its sum: one pass can't know "
+            "the weights before its end.",
+        ),
+        WrongAnswer(
+            "lse-returned",
+            lambda scores, block: np.logaddexp.reduce(scores, axis=-1),
+            "This is one number for each row, the logarithm of the sum, with the largest score added. Return the two: "
+            "`(largest, total)`.",
+        ),
+        WrongAnswer(
+            "logarithm-of-the-sum",
+            _option("logarithm-of-the-sum"),
+            "The second number is the logarithm of the sum. Return the sum itself.",
+        ),
+        WrongAnswer(
+            "largest-added-to-the-logarithm",
+            _option("largest-added-to-the-logarithm"),
+            "The second number is the LSE: the logarithm of the sum, with the largest score added. Return the sum itself.",
+        ),
+        WrongAnswer(
+            "one-over-the-sum",
+            _option("one-over-the-sum"),
+            "The second number is 1 over the sum. Return the sum itself: blocks can be added to it.",
         ),
         WrongAnswer(
             "each-block-by-itself",
             _each_by_itself,
-            "Each block has a softmax of its own, so a row adds up to the number of blocks. One sum has to run through "
-            "all of them.",
+            "Each block's exponentials are made with the block's own maximum, and the sums are added as they are. They have to "
+            "be brought to one maximum first: multiply each by exp(own − largest).",
         ),
         WrongAnswer(
-            "blocks-share-equally",
-            _blocks_share_equally,
-            "Each block has a softmax of its own and an equal share of the row. A block with larger scores has to get "
-            "more: one sum has to run through all of them.",
+            "small-number-added-to-the-sum",
+            _option("small-number-added-to-the-sum"),
+            "A small number is added to the sum. It is at least 1 wherever a key is seen, and 0 says that there is none.",
         ),
         WrongAnswer(
-            "divided-in-every-block",
-            _divided_in_every_block,
-            "Every block is divided by the sum so far. The earlier blocks then have too large a weight: the final sum is "
-            "known only after the last one. Divide once, at the end.",
+            "axis-of-the-keys-kept",
+            _option("axis-of-the-keys-kept"),
+            "Both parts keep an axis of length 1 where the keys were. Return shape `(...)`: take it off with `[..., 0]`.",
         ),
         WrongAnswer(
-            "small-number-in-the-denominator",
-            _option("small-number-in-the-denominator"),
-            "A small number in the denominator makes every row add up to less than 1. The sum is at least 1 wherever a "
-            "key is seen; only where it is 0 you need another denominator.",
+            "over-the-rows",
+            lambda scores, block: _state(scores, axis=-2 if scores.ndim > 1 else -1),
+            "Maximum and sum run over the last axis but one. The keys are on the last axis: two numbers for each row.",
+        ),
+        WrongAnswer(
+            "axis-always-1",
+            lambda scores, block: _state(scores, axis=1),
+            "Maximum and sum run over axis 1. That is the last axis of a matrix only: use `axis=-1` and "
+            "`scores[..., j : j + block]`.",
         ),
         WrongAnswer(
             "hidden-keys-as-zero",
             _hidden_as_zero,
-            "You turned −∞ into 0, and a score of 0 has the exponential 1: hidden keys get weight. exp(−∞) is 0 by itself.",
-        ),
-        WrongAnswer(
-            "softmax-over-the-rows",
-            lambda scores, block: _softmax(scores, axis=-2),
-            "Softmax runs over the last axis but one. The keys are on the last axis: each row adds up to 1.",
-        ),
-        WrongAnswer(
-            "axis-always-1",
-            lambda scores, block: _softmax(scores, axis=1),
-            "Softmax runs over axis 1. That is the last axis of a matrix only: use `axis=-1` and `scores[..., j : j + block]`.",
+            "You turned −∞ into 0, and a score of 0 has the exponential 1: hidden keys count. exp(−∞) is 0 by itself.",
         ),
         WrongAnswer(
             "two-axes-only",
             _two_axes_only,
             "This works for two axes only. `scores[..., j : j + block]` and `axis=-1` work for any number of them.",
-        ),
-        WrongAnswer(
-            "logarithm-returned",
-            lambda scores, block: np.log(_with()(scores, block)),
-            "These are the logarithms of the weights. Take the exponential.",
         ),
         WrongAnswer(
             "exp2",
@@ -569,7 +549,7 @@ EXERCISE = Exercise(
         ),
     ),
     also_right=(
-        _twice_read,
+        lambda scores, block: _state(scores),
         _with_lse,
         _very_low_start,
         _one_by_one,
@@ -578,34 +558,22 @@ EXERCISE = Exercise(
     hints=(
         "Which numbers of the blocks before do you need when a new block arrives? Two for each row are enough.",
         "The largest score so far, and the sum of exp(score − largest). When the largest grows, multiply the sum by "
-        "exp(old − new), and the exponentials you keep, too.",
-        "`before = largest`, `largest = np.maximum(before, part.max(axis=-1, keepdims=True))`, then `total = total * "
-        "np.exp(before - largest) + np.exp(part - largest).sum(axis=-1, keepdims=True)`; where `largest` is still −∞, "
-        "subtract 0.",
+        "exp(old − new).",
+        "`before = largest`, `largest = np.maximum(before, part.max(axis=-1))`, then `total = total * np.exp(before - largest) + "
+        "np.exp(part - largest[..., None]).sum(axis=-1)`; where `largest` is still −∞, subtract 0.",
     ),
     invariants=(
         Invariant(
-            "negative-weights",
-            "At least one weight is negative. An exponential never is.",
-            lambda inputs, w: bool((w >= 0).all()),
+            "not-the-largest-score",
+            "The first number of at least one row is no score of it, or not the largest.",
+            lambda inputs, state: bool((state[0] == inputs[0].max(axis=-1)).all()),
         ),
-        Invariant("does-not-sum-to-one", "A row that sees some key does not add up to 1.", _sums_to_one),
         Invariant(
-            "hidden-keys-weigh-something",
-            "A score of −∞ has a weight that is not 0. Its exponential is 0.",
-            lambda inputs, w: bool((w[np.isneginf(inputs[0])] == 0).all()),
+            "sum-out-of-reach",
+            "A sum lies below 1, or above the number of the row's keys. The largest score gives 1, each other one less or as much.",
+            _within_reach,
         ),
     ),
     forbids=(READY_SOFTMAX, READY_ATTENTION),
     mistakes=MISTAKES,
-    spared=(
-        (
-            "largest = np.full((*scores.shape[:-1], 1), -np.inf) → largest = np.full((*scores.shape[:-1], 1), -1000000000.0)",
-            "the prompt promises scores up to ±20,000, and a start far below them all is as good as −∞",
-        ),
-        (
-            "largest = np.full((*scores.shape[:-1], 1), -np.inf) → largest = np.full((*scores.shape[:-1], 1), -np.finfo(np.float32).max)",
-            "the prompt promises scores up to ±20,000, and a start far below them all is as good as −∞",
-        ),
-    ),
 )

@@ -14,7 +14,7 @@ PROMPT = prompt_of_hunt(
     MOST,
     "`(scores, block)`: an array of at most 60 scores with one to four axes, some of them −∞ if you like and the others "
     "from −20,000 to 20,000, and a whole number from 1 to 60.",
-    "(([0, 0, 0], 2), [1/3, 1/3, 1/3])",
+    "(([0, 0, 0], 2), (0, 3))",
 )
 
 
@@ -25,15 +25,15 @@ def test_cases_for_online_softmax():
         # rising from block to block, a last block of one, and a row far above the other
         (
             ([[0, 0, log2, log2, log3], [900, 900, -900, 0, 900]], 2),
-            [[1 / 9, 1 / 9, 2 / 9, 2 / 9, 1 / 3], [1 / 3, 1 / 3, 0, 0, 1 / 3]],
+            ([log3, 900], [3, 3]),
         ),
         # the first block hidden, and a hidden block after it; then a row that sees nothing
         (
             ([[[-np.inf, -np.inf, 0, log3, -np.inf]], [[-np.inf] * 5]], 2),
-            [[[0, 0, 1 / 4, 3 / 4, 0]], [[0] * 5]],
+            ([[log3], [-np.inf]], [[4 / 3], [0]]),
         ),
         # far below zero, one at a time
-        (([log3 - 2000, -2000, log2 - 2000], 1), [1 / 2, 1 / 6, 1 / 3]),
+        (([-2000, log3 - 2000, log2 - 2000], 1), (log3 - 2000, 2)),
     ]
 
 
@@ -87,13 +87,13 @@ EXERCISE = Exercise(
     wrong=(
         WrongAnswer(
             "one-block-only",
-            lambda: [(([0, np.log(3)], 2), [1 / 4, 3 / 4]), (([1000, 1000], 5), [1 / 2, 1 / 2])],
+            lambda: [(([0, np.log(3)], 2), (np.log(3), 4 / 3)), (([1000, 1000], 5), (1000, 2))],
             "All your scores fit into one block, so nothing is ever carried from one block to the next. Make `block` smaller "
             "than the row.",
         ),
         WrongAnswer(
             "nothing-rises",
-            lambda: [(([np.log(3), 0, 0, 0], 2), [1 / 2, 1 / 6, 1 / 6, 1 / 6])],
+            lambda: [(([np.log(3), 0, 0, 0], 2), (np.log(3), 2))],
             "In all your rows the largest score stands in the first block, so nothing ever has to be rescaled. Let a later "
             "block bring a larger one.",
         ),
@@ -112,14 +112,14 @@ EXERCISE = Exercise(
         WrongAnswer(
             "one-row-only",
             lambda: [
-                (([-np.inf, -2000, -2000, np.log(2) - 2000], 2), [0, 1 / 4, 1 / 4, 1 / 2]),
-                (([-np.inf, -np.inf, 0], 1), [0, 0, 1]),
+                (([-np.inf, -2000, -2000, np.log(2) - 2000], 2), (np.log(2) - 2000, 2)),
+                (([-np.inf, -np.inf, 0], 1), (0, 1)),
             ],
             "All your scores are one row. A maximum or an axis that rows should not share shows only with several.",
         ),
         WrongAnswer(
             "some-live",
-            _those(1, 2),
+            lambda: [*_those(1)(), (([-np.inf, -np.inf, 0], 2), (0, 1))],
             "You look at every kind of input, and still some wrong versions get through. Read what those alive do: each one "
             "is wrong for some input; make that one.",
         ),
@@ -128,14 +128,14 @@ EXERCISE = Exercise(
     also_right=(
         lambda: test_cases_for_online_softmax()[::-1],
         lambda: tuple(
-            ((np.array(scores, dtype=float), np.int64(block)), np.array(expected))
+            ((np.array(scores, dtype=float), np.int64(block)), tuple(map(np.asarray, expected)))
             for (scores, block), expected in test_cases_for_online_softmax()
         ),
     ),
     hints=(
-        "List what can go wrong between two blocks: the start, the maximum, the sum, what was summed up before, a block that "
-        "is hidden, a block that is smaller.",
-        "A row that rises from block to block, with numbers such as `np.log(3)`, has weights that you know exactly. Put rows "
+        "List what can go wrong between two blocks: the start, the maximum, the sum, a block that is "
+        "hidden, a block that is smaller.",
+        "A row that rises from block to block, with numbers such as `np.log(3)`, has a sum that you know exactly. Put rows "
         "near 900 and −2000 beside it, and one that begins with a block of −∞.",
         "`(([[0, 0, np.log(2), np.log(2), np.log(3)], [900, 900, -900, 0, 900]], 2), …)` catches most. Add a hidden first "
         "block, a row of nothing but −∞, and scores near −800 and near −2000.",

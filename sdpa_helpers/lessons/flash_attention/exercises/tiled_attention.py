@@ -599,7 +599,7 @@ EXERCISE = Exercise(
         "the next?",
         "For each query three things: the largest score so far, the sum of the exponentials, and the sum of exponential × "
         "value. When the largest grows, both sums shrink by exp(old − new). Divide after the last tile.",
-        "As `online_softmax`, with `summed = summed * shrink + exponentials @ V[..., left : left + block_k, :]` beside the "
+        "As `online_softmax`, with the axis of the keys kept (`keepdims=True`) and `summed = summed * shrink + exponentials @ V[..., left : left + block_k, :]` beside the "
         "sum. The mask of a tile is `np.tri(rows, columns, k=top - left, dtype=bool)`.",
     ),
     invariants=(
