@@ -96,9 +96,9 @@ def _same_keys(rng):
 
 
 def _large_scores(rng):
-    """One query far above all keys, one far below: exp overflows, and the largest score of all is no help to row 1."""
+    """One query far above all keys but for one, one far below: neither the mean nor the largest of all is a help."""
     K = rng.normal(size=(4, 3))
-    K[:, 0] = rng.permutation([0.05, 0.4, 0.7, 1.0]) * rng.uniform(0.95, 1)
+    K[:, 0] = rng.permutation([-0.1, -0.05, 0.0, 1.0]) * rng.uniform(0.95, 1)
     return (
         np.array([[1000.0, 0.0, 0.0], [-1000.0, 0.0, 0.0]]),
         K,
@@ -555,6 +555,10 @@ EXERCISE = Exercise(
     ),
     allows=(COURSE_SOFTMAX,),
     spared=(
+        (
+            "weights = np.exp(scores - scores.max(axis=-1, keepdims=True)) → weights = np.exp(scores - scores.max(axis=-1, keepdims=True) / 2)",
+            "the prompt promises scores up to ±1000, and exp(500) is far from overflowing",
+        ),
         ("→ scales = np.squeeze(scales)", _SPARED),
         ("→ if np.ndim(scales) >= 1 and np.shape(scales)[-1] == 1: raise ValueError", _SPARED),
     ),
