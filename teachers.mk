@@ -4,7 +4,7 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: site test grade notebooks minutes ledger corners search cheat-sheet interview pictures lint kit
+.PHONY: site test grade mutants notebooks minutes ledger corners search cheat-sheet interview pictures lint kit
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says,
 # and tests/lean stands in for a package that takes each of them a second to import.
@@ -14,6 +14,9 @@ test: $(READY)  ## run every test: the package, the grader, every notebook
 
 grade: $(READY)  ## the grader's demo: grade tests/submissions into build/grades
 	@$(BIN)/python -m sdpa_helpers grade tests/submissions --out build/grades --seed demo --timeout 20 --fresh
+
+mutants: $(READY)  ## small changes of every right answer that is known, on the cases of its exercise: ten minutes
+	@$(BIN)/python -m sdpa_helpers mutants --all-styles
 
 notebooks: $(READY)  ## write solutions/ and exercises/ from their definitions, execute and store every notebook
 	@$(BIN)/python -m sdpa_helpers.classroom.authoring

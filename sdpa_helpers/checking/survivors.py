@@ -77,6 +77,7 @@ class Hunt:
     """What became of the mutants of an exercise."""
 
     exercise: Exercise
+    seeds: tuple[str, ...]
     mutants: int
     equivalent: int
     """How many pass and agree with the reference on every input tried."""
@@ -114,6 +115,7 @@ def _hunt(
     spared = [name for name, _ in reasons]
     return Hunt(
         exercise,
+        seeds,
         len(mutants),
         found.count(None),
         tuple(s for s in alive if s.mutant.name not in spared),
@@ -126,8 +128,8 @@ def hunt_in_styles(
 ) -> Hunt:
     """The same with mutants of other right answers: a case that the reference's form never needs is missing, too.
 
-    An input on which right answers differ is none that the exercise asks about, so nothing shows there. Answers whose
-    source cannot be changed are only asked what they say.
+    An input on which right answers differ is none that the exercise asks about, so nothing shows there, nor on one with
+    tiny or huge numbers, which tells of rounding. Answers whose source cannot be changed are only asked what they say.
     """
     mutants = [mutant for answer in answers for mutant in _all_of(exercise, answer)]
     return _hunt(exercise, mutants, seeds, answers, exercise.spared_in_styles)
@@ -167,8 +169,10 @@ def _differing(mutant: Mutant, passed: tuple[str, ...], wide: list[tuple[Inputs,
 
 
 def _undisputed(answers: Sequence[Callable], inputs: Inputs, expected: Answer) -> bool:
-    """Whether right answers all say the same."""
-    return not any(difference(expected, _call_and_look(answer, inputs)).fault for answer in answers)
+    """Whether right answers all say the same, where others than the reference are asked."""
+    return not (answers and _far_out(inputs)) and not any(
+        difference(expected, _call_and_look(answer, inputs)).fault for answer in answers
+    )
 
 
 def _agrees(function: Callable, truth: Truth) -> bool:

@@ -317,9 +317,13 @@ def mutants(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="EXERCISE", help="Exercises; default: all.")
     ] = None,
+    all_styles: Annotated[
+        bool, typer.Option(help="Change every right answer that is known, not the reference alone.")
+    ] = False,
 ) -> None:
     """For authors: small changes of an exercise's reference that pass all cases. Exit 1 when there is one."""
-    from sdpa_helpers.checking.survivors import SEEDS, hunt
+    from sdpa_helpers.checking.survivors import hunt, hunt_in_styles
+    from sdpa_helpers.classroom.answers_as_written import in_other_styles
     from sdpa_helpers.lessons.registry import all_exercises, find
 
     try:
@@ -334,8 +338,8 @@ def mutants(
         )
     clean = True
     for exercise in (e for e in exercises if not e.is_made and (names or not e.whole)):
-        found = hunt(exercise)
-        show_hunt(found, len(SEEDS))
+        found = hunt_in_styles(exercise, in_other_styles(exercise)) if all_styles else hunt(exercise)
+        show_hunt(found, len(found.seeds))
         clean = clean and found.clean
     raise typer.Exit(0 if clean else 1)
 

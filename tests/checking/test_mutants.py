@@ -11,7 +11,7 @@ from sdpa_helpers.checking import survivors
 from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED
 from sdpa_helpers.checking.mutants import mutants_of
-from sdpa_helpers.checking.survivors import hunt
+from sdpa_helpers.checking.survivors import hunt, hunt_in_styles
 
 
 def _compared(x, threshold):
@@ -128,6 +128,33 @@ def test_what_never_ends_or_eats_memory_is_ended():
     hungry = "while x.size < n: → while True:"
     assert hungry in {mutant.name for mutant in mutants_of(exercise(doubled, *cases))}
     assert hungry not in names(hunt(exercise(doubled, *cases), ONE_SEED))
+
+
+def counted(x, threshold):
+    """The same share, number by number."""
+    largest = -np.inf
+    for number in x:
+        largest = max(largest, number)
+    if largest <= threshold:
+        return np.float64(0.0)
+    return np.float64(sum(number > threshold for number in x) / len(x))
+
+
+def test_mutants_of_another_right_answer_are_tried_and_a_case_that_its_form_needs_is_missed():
+    tried = exercise(share_above, SOMEWHERE, AT_THE_THRESHOLD)
+    hole = "for number in x: → for number in list(x)[1:]:"  # it shows where the first alone is above the threshold
+    assert hole not in names(hunt(tried))
+    assert hole in names(hunt_in_styles(tried, [counted]))
+    first = Case("the first alone", lambda rng: (np.array([5.0, 1, 2, 0, 1]), 3.0))
+    assert hole not in names(hunt_in_styles(exercise(share_above, *tried.cases, first), [counted]))
+
+
+def test_an_input_on_which_right_answers_differ_shows_nothing():
+    careless = lambda x, threshold: share_above(x, threshold) if x.size < 12 else np.float64(-1.0)  # noqa: E731
+    tried = exercise(share_above, Case("seven", lambda rng: (rng.normal(size=7), 0.3)))
+    alone, both = (hunt_in_styles(tried, styles) for styles in ([counted], [counted, careless]))
+    assert all(s.inputs[0].size < 12 for s in both.survivors)
+    assert both.mutants == alone.mutants
 
 
 def test_a_reference_without_a_source_is_refused():

@@ -137,6 +137,14 @@ def test_mutants_of_an_exercise_are_counted_and_an_unknown_one_is_refused():
     assert "there is no exercise called 'largest_save_score'" in says
 
 
+def test_mutants_of_all_right_answers_are_counted():
+    status, says = sdpa("mutants", "--all-styles", "temperature_for_ratio", "to_boolean")
+    assert status == 0, says
+    counts = [int(n) for n in re.findall(r"(\d+) mutants", says)]
+    assert len(counts) == 2
+    assert min(counts) > 400  # of the references alone there are a fifth
+
+
 def test_a_mutant_that_survives_is_printed_on_one_line_with_an_example(monkeypatch):
     hollow = replace(find("padding_mask"), cases=find("padding_mask").cases[:1], examples=())
     monkeypatch.setattr(registry, "find", lambda name: hollow)

@@ -1,23 +1,11 @@
-"""Answers as learners, chatbots and public code write them, each with a verdict and the names that are true of it.
+"""Several hundred answers, read by `sdpa_helpers.classroom.answers_as_written`, which says how they are written."""
 
-One text file an exercise, LESSON/EXERCISE.txt. An entry is a header line and the source of an answer cell below it
-(without its `# exercise:` line; `np` is NumPy there):
-
-    === right | title in a few words | own
-    === wrong: slug, slug | title | where it is from
-
-Names stand in the order of their importance: of the exercise's own wrong answers (listed, or an option of its
-products), of `GENERAL`, or with a `?` in front, where no known name is true: that is then what a future name should be.
-"""
-
-import linecache
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
+from sdpa_helpers.classroom.answers_as_written import Entry, all_in, function_of, read
+
+__all__ = ["GENERAL", "HERE", "Entry", "entries", "function_of", "read"]
 
 HERE = Path(__file__).parent
 
@@ -55,87 +43,8 @@ GENERAL = frozenset(
 )
 """Names that can be true of an answer to any exercise: the forms, kinds and conduct that the checks know."""
 
-_HEADER = "=== "
-_SLUG = re.compile(r"\??[a-z0-9_.]+(-[a-z0-9_.]+)*")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One answer, and what an expert would say of it."""
-
-    lesson: str
-    """The notebook, e.g. "01_dot_product"."""
-    exercise: str
-    """The function that it answers, e.g. "best_key"."""
-    right: bool
-    """Whether it does what the prompt asks, for every input that the prompt allows."""
-    names: tuple[str, ...]
-    """What is true to say of a wrong answer, the most important first; () of a right one."""
-    title: str
-    """In a few words; no two entries of a file have the same."""
-    source_of: str
-    """Where it is from: "own", or a public source."""
-    code: str
-    """The text of the answer cell."""
-
 
 @cache
 def entries() -> tuple[Entry, ...]:
     """All answers of all lessons, in the order of their files; ValueError names a malformed file and its header."""
-    return tuple(
-        entry
-        for path in sorted(HERE.glob("*/*.txt"))
-        for entry in read(path.read_text(encoding="utf-8"), path)
-    )
-
-
-def read(text: str, path: Path) -> tuple[Entry, ...]:
-    """The entries of one file; ValueError names it, and the header at fault."""
-    before, *blocks = re.split(rf"(?m)^(?={_HEADER})", text)
-    if before.strip():
-        raise ValueError(f"{path}: text before the first header: {before.strip()[:60]!r}")
-    found = tuple(_entry(block, path) for block in blocks)
-    titles = [entry.title for entry in found]
-    for title in titles:
-        if titles.count(title) > 1:
-            raise ValueError(f"{path}: two entries are called {title!r}")
-    return found
-
-
-def _entry(block: str, path: Path) -> Entry:
-    header, _, code = block.partition("\n")
-
-    def malformed(why: str) -> ValueError:
-        return ValueError(f"{path}: {header!r}: {why}")
-
-    fields = [part.strip() for part in header.removeprefix(_HEADER).split("|")]
-    if len(fields) != 3 or not all(fields):
-        raise malformed("a header has a verdict, a title and a source")
-    verdict, title, source_of = fields
-    kind, colon, listed = verdict.partition(":")
-    names = tuple(name.strip() for name in listed.split(",")) if colon else ()
-    if kind not in ("right", "wrong") or (kind == "wrong") != bool(names):
-        raise malformed("the verdict is `right`, or `wrong:` and at least one name")
-    if bad := [name for name in names if not _SLUG.fullmatch(name)]:
-        raise malformed(f"no name: {', '.join(map(repr, bad))}")
-    if not code.strip():
-        raise malformed("no code")
-    return Entry(path.parent.name, path.stem, kind == "right", names, title, source_of, code.strip() + "\n")
-
-
-def function_of(entry: Entry) -> Callable:
-    """The function of an answer, made anew; ValueError when its code doesn't run or lacks the function.
-
-    Its text is known to `linecache`, so that tracebacks and `inspect.getsource` show it.
-    """
-    filename = f"<{entry.lesson}/{entry.exercise}: {entry.title}>"
-    linecache.cache[filename] = (len(entry.code), None, entry.code.splitlines(keepends=True), filename)
-    cell: dict[str, object] = {"np": np, "__name__": "__main__"}
-    try:
-        exec(compile(entry.code, filename, "exec"), cell)
-    except Exception as error:
-        raise ValueError(f"{filename}: {error!r}") from error
-    answer = cell.get(entry.exercise)
-    if not callable(answer):
-        raise ValueError(f"{filename}: there is no function {entry.exercise}")
-    return answer
+    return all_in(HERE)
