@@ -137,7 +137,9 @@ def hunt_in_styles(
 
 def _all_of(exercise: Exercise, answer: Callable) -> list[Mutant]:
     try:
-        return list(mutants_of(exercise, answer))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)  # a change may be Python and nonsense
+            return list(mutants_of(exercise, answer))
     except ValueError:  # a lambda, or a function made by another one
         return []
 

@@ -29,7 +29,6 @@ __getattr__, __all__ = offer(
         ),
         "lessons.does_scaling_matter.experiments": (
             "agrees",
-            "early_loss",
             "first_weights",
             "rerun",
             "some_lists",

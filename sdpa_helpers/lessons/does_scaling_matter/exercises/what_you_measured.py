@@ -10,8 +10,9 @@ PROMPT = """`what_you_measured()`: the table of lesson 10 has no $d_k = 48$. Mea
 
 ```python
 from sdpa_helpers.lessons import does_scaling_matter as lesson
+from sdpa_helpers.lessons.does_scaling_matter.experiments import early_loss
 
-lesson.early_loss(lesson.Arm(48, "1", "Adam"), rate=0.01, seeds=range(25, 30), steps=40)
+early_loss(lesson.Arm(48, "1", "Adam"), rate=0.01, seeds=range(25, 30), steps=40)
 ```
 
 This trains five models, with seeds that the lesson has not used, for 40 steps, and returns the loss of each on lists that it has not seen. Do it three times: as it stands, then with the scale `"1/√dₖ"`, and then with that scale at five times the learning rate, `rate=0.05`.
@@ -94,7 +95,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "percent-not-loss",
             lambda: (60.4, 99.9, 7.0),
-            "These look like percentages of right answers. The prompt asks for the loss, which `lesson.early_loss` returns.",
+            "These look like percentages of right answers. The prompt asks for the loss, which `early_loss` returns.",
         ),
         WrongAnswer(
             "exchanged",
@@ -144,6 +145,6 @@ EXERCISE = Exercise(
     hints=(
         "One call of `early_loss` for each setting; `.mean()` of what it returns.",
         "Only two things change between the three calls: the scale in `Arm`, and `rate`.",
-        '`lesson.early_loss(lesson.Arm(48, "1/√dₖ", "Adam"), rate=0.05, seeds=range(25, 30), steps=40).mean()` is the third.',
+        '`early_loss(lesson.Arm(48, "1/√dₖ", "Adam"), rate=0.05, seeds=range(25, 30), steps=40).mean()` is the third.',
     ),
 )
