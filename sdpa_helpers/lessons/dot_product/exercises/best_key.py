@@ -35,11 +35,11 @@ def _long_key_wins(rng):
 
 
 def _all_negative(rng):
-    """All scores are below −1, so that a running maximum which starts there sees none."""
+    """All scores are far below 0, so that a running maximum which starts at a finite number sees none."""
     K = np.array([[-4.0, -1.0], [-1.0, -0.5], [-2.0, -6.0]])
     return redraw(
         rng,
-        lambda rng: (rng.uniform(0.2, 2, size=2), K),
+        lambda rng: (rng.uniform(2e4, 2e5, size=2), K),
         lambda q, K: _by_cosine(q, K) != best_key(q, K) and (K @ q).max() < -1.1,
     )
 
@@ -69,11 +69,11 @@ def _by_cosine(q, K):
 
 
 def _nearly_a_tie(rng):
-    """Key 1 is ahead of key 0 by a billionth; whoever rounds anything on the way takes key 0."""
+    """Key 1 is ahead of key 0 by less than a billionth; whoever rounds anything on the way takes key 0."""
 
     def draw(rng):
         a, b = rng.uniform(1, 2, size=2)
-        return np.array([1.0, a]), np.array([[b, 1.0], [a + b + 1e-9, 0.0], [-a, 1.0]])
+        return np.array([1.0, a]), np.array([[b, 1.0], [a + b + 2e-11, 0.0], [-a, 1.0]])
 
     def rounding_shows(q, K):
         q32, K32 = q.astype(np.float32), K.astype(np.float32)
@@ -244,7 +244,7 @@ EXERCISE = Exercise(
         Case(
             "nearly a tie",
             _nearly_a_tie,
-            says="Two scores differ by a billionth: that is no tie.",
+            says="Two scores differ by less than a billionth: that is no tie.",
         ),
         Case(
             "scores less than 1 apart",

@@ -258,7 +258,7 @@ EXERCISE = Exercise(
         ),
         Case(
             "zeros among the coordinates",
-            lambda rng: (np.pad(signed(rng, [1, -2, 1]), 1), np.pad(signed(rng, [2, 1, 1]), 1)),
+            lambda rng: (np.pad(signed(rng, [1, -2, 1]), (2, 1)), np.pad(signed(rng, [2, 1, 1]), (2, 1))),
             says="A coordinate of 0 makes no zero vector: all of them have to be 0.",
         ),
         Case(

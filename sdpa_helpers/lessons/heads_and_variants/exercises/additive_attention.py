@@ -217,7 +217,8 @@ def _of_size(rng, n_q, n_k, d_k, d_v, d_a):
 def _large(rng):
     """Rows of scores far apart: the first feature of row i is near ±1 or 0, and counts 1000 times."""
     Q, K, V, W_q, W_k, w_v = _draw(rng, 4, 5, 3, 2, 6, 4, 2)
-    Q[..., 0] = np.array([9.0, -9.0, 0.2, -0.2])
+    levels = np.array([9.0, -9.0, 0.2, -0.2])
+    Q[..., 0] = [levels, np.roll(levels, 1)]
     W_q[:, 0], W_k[:, 0] = np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0])
     K[..., 0] = np.array([3.0, 3.0, 3.0, -3.0, -3.0])
     w_v[0] = 1000.0

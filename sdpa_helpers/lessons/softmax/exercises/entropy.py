@@ -156,7 +156,7 @@ EXERCISE = Exercise(
     cases=(
         Case("one row", lambda rng: (_weights(rng, 5),)),
         Case("rows, read-only", lambda rng: (read_only(_weights(rng, 3, 6)),)),
-        Case("the middle axis", lambda rng: (softmax(rng.normal(size=(2, 5, 3)), 1), 1), points=2),
+        Case("the middle axis", lambda rng: (softmax(rng.normal(size=(2, 5, 3, 4)), 1), 1), points=2),
         Case(
             "one-hot, shared, uniform, some zeros",
             lambda rng: (read_only(_sharp_rows(rng)),),

@@ -181,7 +181,7 @@ EXERCISE = Exercise(
     cases=(
         Case("one row", lambda rng: (rng.normal(size=6) * 2,)),
         Case("a square matrix, read-only", lambda rng: (read_only(spread_rows(rng, 3, 3)),)),
-        Case("the middle axis", lambda rng: (spread_rows(rng, 2, 5, 3), 1)),
+        Case("the middle axis", lambda rng: (spread_rows(rng, 2, 5, 3, 4), 1)),
         Case(
             "scores of ±1000",
             lambda rng: (thousands(rng),),

@@ -28,7 +28,7 @@ def with_hidden(rng):
 
     Far enough that half of a row's maximum is no guard: any finite size is promised.
     """
-    x = rng.normal(size=(3, 5)) + np.array([[2.0], [-rng.uniform(3000, 9000)], [0.5]])
+    x = rng.normal(size=(3, 5)) + np.array([[2.0], [-rng.uniform(12_000, 90_000)], [0.5]])
     x[0, 1] = x[1, 0] = x[1, 2] = x[1, 4] = -np.inf
     x[0, 3] = x[2, 2] = 0.0
     x[2, 4] = x[2, 0]

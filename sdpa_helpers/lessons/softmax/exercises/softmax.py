@@ -243,7 +243,7 @@ EXERCISE = Exercise(
             lambda rng: (spread_rows(rng, 4, 4),),
             says="A square matrix hides a forgotten `keepdims`: the shapes fit and the numbers are wrong.",
         ),
-        Case("the middle axis", lambda rng: (spread_rows(rng, 3, 5, 2), 1)),
+        Case("the middle axis", lambda rng: (spread_rows(rng, 3, 5, 2, 4), 1)),
         Case("the first axis", lambda rng: (spread_rows(rng, 5, 3), 0)),
         Case(
             "four axes, float32 around ±200, strided, read-only",

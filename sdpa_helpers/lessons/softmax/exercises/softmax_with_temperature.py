@@ -277,7 +277,7 @@ EXERCISE = Exercise(
     reference=softmax_with_temperature,
     cases=(
         Case("temperature 1/4, rows", lambda rng: (spread_rows(rng, 3, 5), 0.25)),
-        Case("temperature 3, middle axis", lambda rng: (spread_rows(rng, 2, 5, 3), 3.0, 1)),
+        Case("temperature 3, middle axis", lambda rng: (spread_rows(rng, 2, 5, 3, 4), 3.0, 1)),
         Case(
             "scores of ±1000, read-only", lambda rng: (read_only(thousands(rng)), float(rng.uniform(1.5, 2)))
         ),

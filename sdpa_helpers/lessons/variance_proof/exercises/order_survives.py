@@ -41,6 +41,13 @@ def _rows(rng):
     return (rows,)
 
 
+def _above_zero(rng):
+    """A maximum above 0 in each row; in one of them all other scores are above 0 as well, but for the first, which is 0."""
+    rows = _shifted_to_maximum(rng, (4, 5), [0.5, 2.0, 30.0, 1.0])
+    rows[1] = [0.0, *np.abs(rows[1, 1:])]
+    return (rows,)
+
+
 def _all_equal(scores):
     return scores.max(axis=-1) == scores.min(axis=-1)
 
@@ -207,7 +214,7 @@ EXERCISE = Exercise(
     cases=(
         Case(
             "maximum above 0",
-            lambda rng: (_shifted_to_maximum(rng, (4, 5), [0.5, 2.0, 30.0, 1.0]),),
+            _above_zero,
             says="A positive maximum keeps the order.",
         ),
         Case(
