@@ -201,8 +201,6 @@ class Exercise:
     """The wrong answers that deviate in one or two respects, where they are more than a list can hold."""
     spared: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """Mutants that pass every case and need not fail, by their name, "before → after", each with the reason."""
-    spared_in_styles: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    """The same of mutants of other right answers than the reference."""
     starter: Callable | None = field(default=None, compare=False)
     """What stands in the answer cell where that is more than a stub: code with a bug in it, or places to fill in."""
     whole: bool = field(default=False, compare=False)

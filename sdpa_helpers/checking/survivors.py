@@ -124,15 +124,21 @@ def _hunt(
 
 
 def hunt_in_styles(
-    exercise: Exercise, answers: Sequence[Callable], seeds: tuple[str, ...] = SEEDS[:1]
+    exercise: Exercise,
+    answers: Sequence[Callable],
+    reasons: tuple[tuple[str, str], ...] = (),
+    seeds: tuple[str, ...] = SEEDS[:1],
 ) -> Hunt:
     """The same with mutants of other right answers: a case that the reference's form never needs is missing, too.
 
     An input on which right answers differ is none that the exercise asks about, so nothing shows there, nor on one with
     tiny or huge numbers, which tells of rounding. Answers whose source cannot be changed are only asked what they say.
+
+    reasons: mutants that need not fail, as in `Exercise.spared`; one that is no survivor is no fault here, as answers
+    come and go.
     """
     mutants = [mutant for answer in answers for mutant in _all_of(exercise, answer)]
-    return _hunt(exercise, mutants, seeds, answers, exercise.spared_in_styles)
+    return replace(_hunt(exercise, mutants, seeds, answers, reasons), stale=())
 
 
 def _all_of(exercise: Exercise, answer: Callable) -> list[Mutant]:

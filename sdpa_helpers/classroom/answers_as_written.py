@@ -46,6 +46,22 @@ class Entry:
     """The text of the answer cell."""
 
 
+def spared_mutants(exercise: Exercise) -> tuple[tuple[str, str], ...]:
+    """Mutants of right answers that pass and need not fail, with the reasons, from the corpus's own file.
+
+    A line "=== reason" stands above those that it speaks of, each a line "EXERCISE: before → after".
+    """
+    file = course_root() / "tests" / "corpus" / "spared_mutants.txt"
+    found, reason = [], ""
+    for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
+        name, _, mutant = line.partition(": ")
+        if line.startswith(_HEADER):
+            reason = line.removeprefix(_HEADER)
+        elif name == exercise.name:
+            found.append((mutant, reason))
+    return tuple(found)
+
+
 def in_other_styles(exercise: Exercise) -> list[Callable]:
     """Right answers to an exercise, beside its reference: those in its file, and those of this checkout's corpus.
 

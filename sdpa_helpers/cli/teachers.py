@@ -26,6 +26,8 @@ except ModuleNotFoundError:  # the student edition
     EXPORTS = {}
 
 if TYPE_CHECKING:
+    from sdpa_helpers.checking.exercise import Exercise
+    from sdpa_helpers.checking.survivors import Hunt
     from sdpa_helpers.classroom.collect import LatePolicy
     from sdpa_helpers.classroom.executors import Executor
     from sdpa_helpers.classroom.homework import Homework
@@ -322,8 +324,7 @@ def mutants(
     ] = False,
 ) -> None:
     """For authors: small changes of an exercise's reference that pass all cases. Exit 1 when there is one."""
-    from sdpa_helpers.checking.survivors import hunt, hunt_in_styles
-    from sdpa_helpers.classroom.answers_as_written import in_other_styles
+    from sdpa_helpers.checking.survivors import hunt
     from sdpa_helpers.lessons.registry import all_exercises, find
 
     try:
@@ -338,10 +339,17 @@ def mutants(
         )
     clean = True
     for exercise in (e for e in exercises if not e.is_made and (names or not e.whole)):
-        found = hunt_in_styles(exercise, in_other_styles(exercise)) if all_styles else hunt(exercise)
+        found = _hunt_in_styles(exercise) if all_styles else hunt(exercise)
         show_hunt(found, len(found.seeds))
         clean = clean and found.clean
     raise typer.Exit(0 if clean else 1)
+
+
+def _hunt_in_styles(exercise: Exercise) -> Hunt:
+    from sdpa_helpers.checking.survivors import hunt_in_styles
+    from sdpa_helpers.classroom.answers_as_written import in_other_styles, spared_mutants
+
+    return hunt_in_styles(exercise, in_other_styles(exercise), spared_mutants(exercise))
 
 
 def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:

@@ -11,8 +11,9 @@ from sdpa_helpers.checking.conduct import SIGNS
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS
 from sdpa_helpers.checking.name_mistakes import UNWRITTEN
-from sdpa_helpers.lessons.registry import all_exercises, exercises_of
-from tests.corpus import GENERAL, Entry, entries, function_of, read
+from sdpa_helpers.classroom.answers_as_written import spared_mutants
+from sdpa_helpers.lessons.registry import all_exercises, exercises_of, find
+from tests.corpus import GENERAL, HERE, Entry, entries, function_of, read
 
 SOMEWHERE = Path("corpus/01_dot_product/dot_product.txt")
 
@@ -116,3 +117,15 @@ def test_tracebacks_and_inspect_show_an_answers_text():
 def test_an_answer_without_its_function_is_named(code):
     with pytest.raises(ValueError, match="01_dot_product/dot_product: a title"):
         function_of(_entry(code))
+
+
+def test_every_mutant_that_is_spared_has_a_reason_and_an_exercise():
+    lines = (HERE / "spared_mutants.txt").read_text(encoding="utf-8").splitlines()
+    reasons = [line for line in lines if line.startswith("=== ")]
+    assert lines[0] in reasons
+    assert all(len(reason) > 30 for reason in reasons)
+    named = [line.partition(": ") for line in lines if line not in reasons]
+    assert {name for name, _, _ in named} <= set(all_exercises())
+    assert all(" → " in mutant for _, _, mutant in named)
+    merge = spared_mutants(find("merge"))
+    assert all(f"merge: {mutant}" in lines and f"=== {reason}" in lines for mutant, reason in merge)

@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         ),
         Case(
             "4-bit numbers",
-            lambda rng: (int(rng.integers(50, 100)) * 2, 3, 5, 0.5),
+            lambda rng: (int(rng.integers(50, 100)) * 2 + 1, 3, 5, 0.5),
             says="A 4-bit number takes half a byte.",
         ),
     ),

@@ -135,10 +135,10 @@ def _diverged(rng, what):
 
 
 def _tied(rng):
-    """Four rates tie. The smallest stands last of them, the largest second, and the third has the best worst seed."""
-    losses = np.array([[1.0, 2.0], [2.0, 1.0], [1.5, 1.5], [1.0, 2.0], [3.0, 3.0], [4.0, 2.0]])
+    """Five rates tie. The smallest stands second, the largest fourth, and the third has the best worst seed."""
+    losses = np.array([[1.0, 2.0], [2.0, 1.0], [1.5, 1.5], [1.0, 2.0], [2.0, 1.0], [3.0, 3.0]])
     rates = np.sort(_rates(rng, 6))
-    return rates[[3, 5, 2, 1, 0, 4]], losses
+    return rates[[3, 1, 2, 5, 4, 0]], losses
 
 
 def _two_diverged(rng):
@@ -196,7 +196,7 @@ EXERCISE = Exercise(
         ),
         Case("two runs of a rate diverged", _two_diverged),
         Case(
-            "four rates tie",
+            "five rates tie",
             _tied,
             says="Of rates that tie, the smallest counts; rates come in any order.",
         ),

@@ -307,6 +307,7 @@ def _large(rng):
     Q *= 4  # far enough apart for weights below a thousandth
     Q[..., 0] = np.array([1000.0, -1000.0, 200.0, -200.0]) * np.sqrt(5)
     K[..., 0] = 1.0
+    K[..., 2, 0] = -1.0  # in a row, too, scores lie far apart
     return Q, K, V
 
 

@@ -164,6 +164,13 @@ def _scores_and_mask(rng, n_q, n_k, batch):
     return rng.normal(size=(batch, n_q, n_k)) * 2, np.tri(n_q, n_k, k=1, dtype=bool)
 
 
+def _large(rng):
+    """Rows near 1000, −1000, 200 and −200, in two of which a key that is seen lies thousands below."""
+    scores = rng.normal(size=(4, 5)) + np.array([[1000.0], [-1000.0], [200.0], [-200.0]])
+    scores[[2, 3], [1, 2]] -= rng.uniform(3000, 20_000)
+    return scores, np.tri(4, 5, dtype=bool)
+
+
 EXERCISE = Exercise(
     name="masked_softmax",
     lesson="05_masking",
@@ -196,10 +203,7 @@ EXERCISE = Exercise(
         ),
         Case(
             "large scores",
-            lambda rng: (
-                rng.normal(size=(4, 5)) + np.array([[1000.0], [-1000.0], [200.0], [-200.0]]),
-                np.tri(4, 5, dtype=bool),
-            ),
+            _large,
             says="Subtracting a row's own maximum changes nothing and keeps exp in range.",
         ),
         Case(
