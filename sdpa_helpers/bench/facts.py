@@ -6,26 +6,15 @@ import datetime
 import importlib.metadata
 import os
 import platform
-from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_info
 
 from sdpa_helpers.attention.threads import cores
+from sdpa_helpers.lessons.shipped import processor
 
 PACKAGES = ("numpy", "torch", "scipy", "numba", "jax")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-
-
-def processor() -> str:
-    """The processor's name and family, as far as the system tells: some names alone say nothing."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
-    told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
-    if "model name" not in told:
-        return platform.processor() or platform.machine()
-    numbers = [told.get(key, "?") for key in ("cpu family", "model", "stepping")]
-    return f"{told['model name']} (family {numbers[0]}, model {numbers[1]}, stepping {numbers[2]})"
 
 
 def load() -> list[float]:

@@ -15,6 +15,8 @@ from matplotlib.colors import to_hex, to_rgba
 import sdpa_helpers as sdpa
 from sdpa_helpers.lessons import gradients as lesson
 from sdpa_helpers.lessons.gradients import experiments as experiments
+from sdpa_helpers.lessons.gradients import run as training_runs
+from sdpa_helpers.lessons.gradients.training import RULES
 from sdpa_helpers.show.figures import INK, SKY, Picture, fullest
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "04_gradients.ipynb"
@@ -250,25 +252,41 @@ def test_intervals_hold_the_estimate_and_shrink_with_more_trials():
 
 
 def test_both_scalings_start_as_the_same_function():
-    divided, folded, raw = (lesson.train(rule, 0, steps=1) for rule in ("1/√d", lesson.RULES[2], "no scale"))
-    assert divided.accuracy[0] == folded.accuracy[0]
+    divided, folded, raw = (lesson.train(rule, 0, steps=1).course for rule in ("1/√d", RULES[2], "no scale"))
+    assert divided.right[0] == folded.right[0]
     assert folded.first_gradient == pytest.approx(8 * divided.first_gradient)
     assert raw.first_gradient > 2 * divided.first_gradient
 
 
-def test_training_rises_above_guessing_with_and_without_the_scale():
-    finals = {rule: lesson.final_accuracy(lesson.train(rule, 1)) for rule in lesson.RULES}
-    assert 2 / 16 < finals["no scale"] < 0.8
-    assert min(finals["1/√d"], finals["no scale, smaller start"]) > 0.9
+@pytest.mark.parametrize("optimiser", training_runs.RATES)
+def test_with_the_scale_or_a_smaller_start_it_learns_and_without_it_learns_worse(optimiser):
+    """The order of the rules, by a margin that no processor's rounding comes near: in the file, and here and now."""
+    (raw_rate, raw), *others = (lesson.at_best_rate(rule, optimiser, seeds=range(3)) for rule in RULES)
+    assert min(raw) > 2 / 16
+    assert max(raw) + 0.15 < min(min(found) for _, found in others)
+    here = [
+        lesson.final_accuracy(lesson.train(rule, 1, lr=rate, optimiser=optimiser).course)
+        for rule, (rate, _) in zip(RULES, ((raw_rate, raw), *others), strict=True)
+    ]
+    assert 2 / 16 < here[0] < min(here[1:]) - 0.15
+
+
+def test_every_run_that_is_spoken_of_is_shipped_and_one_of_them_is_what_its_command_makes():
+    assert set(training_runs.shipped().runs) == {*map(training_runs.key_of, training_runs.settings())}
+    stored, here = lesson.trained("1/√d", 1), lesson.train("1/√d", 1).course
+    assert stored.first_gradient == pytest.approx(here.first_gradient, rel=1e-3)
+    np.testing.assert_allclose(stored.accuracy, here.accuracy, atol=0.1)
 
 
 def test_the_best_rate_is_the_one_with_the_best_mean():
+    means = {
+        rate: np.mean(
+            [lesson.final_accuracy(lesson.trained("no scale", s, lr=rate, optimiser="SGD")) for s in (0, 1)]
+        )
+        for rate in training_runs.RATES["SGD"]
+    }
     rate, found = lesson.at_best_rate("no scale", "SGD", seeds=(0, 1))
-    runs = [lesson.train("no scale", 0, lr=lr, optimiser="SGD") for lr in lesson.RATES["SGD"]]
-    assert rate == 1.0
-    assert found[0] == lesson.final_accuracy(runs[lesson.RATES["SGD"].index(rate)])
-    assert min(found) > 2 / 16
-    assert max(found) < 0.7
+    assert means[rate] == max(means.values()) == np.mean(found)
 
 
 def test_training_turns_queries_to_their_own_keys():
@@ -317,7 +335,7 @@ def pictures() -> dict[str, Picture]:
         "norms": lesson.plot_norms(grid[1024, 16], 1024, 16),
         "growth": lesson.plot_growth(grid, keys=[4, 16]),
         "dead": lesson.plot_dead(grid),
-        "training": lesson.plot_training({rule: [lesson.train(rule, 1)] for rule in lesson.RULES}),
+        "training": lesson.plot_training({rule: [lesson.trained(rule, 1)] for rule in RULES}),
     }
 
 

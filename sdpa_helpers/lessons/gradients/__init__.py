@@ -7,19 +7,14 @@ __getattr__, __all__ = offer(
     {
         "lessons.gradients.cheat_card": ("cheat_card",),
         "lessons.gradients.experiments": (
-            "RATES",
-            "RULES",
             "as_torch_function",
-            "at_best_rate",
             "attention_gradient",
             "compared",
             "difference_error",
-            "final_accuracy",
             "interval",
             "measure_grid",
             "power_of_d",
             "recurrent_gradient",
-            "train",
             "value_norms",
         ),
         "lessons.gradients.figures": (
@@ -37,7 +32,9 @@ __getattr__, __all__ = offer(
         ),
         "lessons.gradients.predictions": ("predict",),
         "lessons.gradients.recall": ("recall",),
+        "lessons.gradients.run": ("RATES", "at_best_rate", "shipped", "trained"),
         "lessons.gradients.tables": ("table_of_lengths",),
+        "lessons.gradients.training": ("RULES", "final_accuracy", "train"),
         "lessons.gradients.widget": ("explore_way_back",),
     },
 )

@@ -14,13 +14,13 @@ from numpy import ndarray as Array
 from sdpa_helpers.lessons.gradients.experiments import (
     DEAD,
     Cell,
-    Training,
     dead_share,
     interval,
     losers_slope,
     ratios,
     two_key_slope,
 )
+from sdpa_helpers.lessons.gradients.training import Course
 from sdpa_helpers.show.figures import (
     FAINT,
     INK,
@@ -340,7 +340,7 @@ def plot_dead(grid: Mapping[tuple[int, int], Cell]) -> Picture:
     )
 
 
-def plot_training(runs: Mapping[str, Sequence[Training]]) -> Picture:
+def plot_training(runs: Mapping[str, Sequence[Course]]) -> Picture:
     """Accuracy against steps, one thin line per seed, a thick one for their mean."""
     fig, ax = figure(
         "A demo: looking up one of 16 keys, dₖ = 64",
