@@ -13,7 +13,7 @@ import pytest
 
 from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.lessons import complexity as lesson
-from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments
+from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments, peak_memory, run
 from sdpa_helpers.lessons.complexity.recall import QUESTIONS
 from sdpa_helpers.show.figures import Picture
 
@@ -108,7 +108,7 @@ def test_float32_stays_float32():
 
 
 def test_the_operating_system_sees_the_matrices_too():
-    peaks = lesson.peaks({"textbook": [1024], "numpy-tiled": [1024], "not installed": [1024]})
+    peaks = peak_memory.peaks({"textbook": [1024], "numpy-tiled": [1024], "not installed": [1024]})
     assert list(peaks) == ["textbook", "numpy-tiled"]
     if np.isnan(peaks["textbook"]).any():
         pytest.skip("this system does not tell the peak memory of a process")
@@ -294,7 +294,7 @@ def test_torch_settings_come_back(needs):
     import torch
 
     before = torch.get_num_threads(), torch.is_grad_enabled()
-    race = lesson.race(n=128, repeats=1)
+    race = experiments.race(n=128, repeats=1)
     assert (torch.get_num_threads(), torch.is_grad_enabled()) == before
     assert race.largest_difference < 1e-6
 
@@ -307,11 +307,11 @@ def test_the_call_is_a_dispatcher(needs):
 
 def test_each_measurement_gives_what_its_figure_needs(needs):
     needs("torch")
-    assert lesson.time_against_n([16, 32], repeats=2).seconds.shape == (2, 2)
-    assert lesson.time_against_d([16, 32], n=32, repeats=2).seconds.shape == (2, 2)
-    assert lesson.layer_race(64, [16, 32], repeats=1).rest.medians.shape == (2,)
-    assert {len(t) for t in lesson.causal_race(n=32, repeats=2)} == {2}
-    assert [p.name for p in lesson.roofline_points(n=32, heads=2, repeats=1)][-1] == "decoding"
+    assert experiments.time_against_n([16, 32], repeats=2).seconds.shape == (2, 2)
+    assert experiments.time_against_d([16, 32], n=32, repeats=2).seconds.shape == (2, 2)
+    assert experiments.layer_race(64, [16, 32], repeats=1).rest.medians.shape == (2,)
+    assert {len(t) for t in experiments.causal_race(n=32, repeats=2)} == {2}
+    assert [p.name for p in experiments.roofline_points(n=32, heads=2, repeats=1)][-1] == "decoding"
 
 
 def test_the_stored_benchmark_says_how_it_was_made(course):
@@ -406,8 +406,41 @@ def test_noise_has_no_place_on_a_logarithmic_axis():
 def test_tables_that_stand_below_an_answer():
     machine = experiments.Machine(peak=1e11, bandwidth=1e10)
     lines = lesson.roofline_table(machine, {"softmax": (0.5, 4e9), "fused": (500.0, 8e10)}).splitlines()
-    assert lines[0] == "ridge of this machine: 10 FLOPs per byte"
+    assert lines[0] == "ridge of the measured machine: 10 FLOPs per byte"
     assert lines[1].split() == ["softmax", "4%", "of", "the", "peak,", "80%", "of", "its", "roof"]
     assert lines[2].split() == ["fused", "80%", "of", "the", "peak,", "80%", "of", "its", "roof"]
     counted = {"in chunks": {"multiply": 6, "add": 4}, "all": {"exp": 1}}
     assert lesson.operations_table(counted) == "in chunks  add 4, multiply 6\nall        exp 1"
+
+
+# What was measured, and what the page says of it ------------------------------------------------------------------
+
+
+def test_what_the_page_says_of_our_machine_is_what_was_measured():
+    """The sentences of lesson 06 about the clock, one after the other, as the shipped numbers have them."""
+    found = lesson.measured()
+    assert lesson.fit(found.against_n).value == pytest.approx(2, abs=0.4)  # "close to 2", "a little more"
+    assert lesson.fit(found.against_n_fused).value == pytest.approx(2, abs=0.1)
+    assert lesson.fit(found.against_d).high < 0.85  # "clearly below 1"
+    counted_crossing = 6 * 128
+    assert found.layer.crossover("step_by_step") < found.layer.crossover("fused") < counted_crossing
+    assert lesson.ratio(found.causal.full, found.causal.is_causal).value > 1.5  # "nearly twice as fast"
+    assert lesson.ratio(found.causal.full, found.causal.as_mask).high < 1  # "makes it slower"
+    assert found.race.flops / np.median(found.race.fused) / found.machine.peak > 0.6  # "two thirds … or more"
+    assert 0 < found.race.largest_difference < 1e-6
+    assert {p.name for p in found.points} > {"softmax", "fused", "decoding"}
+    for way, mib in found.peaks.items():
+        assert len(mib) == len(found.lengths[way])
+        grown = float(mib[2] / mib[0])  # four times the length
+        assert grown > 12 if way == "textbook" else grown < 6
+
+
+def test_measured_numbers_go_through_their_file(tmp_path):
+    from sdpa_helpers.lessons.shipped import read, write
+
+    found = lesson.measured()
+    write(tmp_path / "again.json", found)
+    again = read(tmp_path / "again.json", type(found))
+    assert (tmp_path / "again.json").read_text() == run.FILE.read_text()
+    assert again.layer.crossover("fused") == found.layer.crossover("fused")
+    assert str(again.about).endswith("made by: python -m sdpa_helpers.lessons.complexity.run")

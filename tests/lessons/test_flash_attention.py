@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.attention import numpy_flash, scaled_dot_product_attention
-from sdpa_helpers.lessons.flash_attention import real_sources, rungs, tables, widget
+from sdpa_helpers.lessons.flash_attention import real_sources, rungs, run, tables, widget
 from sdpa_helpers.lessons.flash_attention.figures import tile_kinds
 from sdpa_helpers.lessons.flash_attention.recall import QUESTIONS
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
@@ -142,3 +142,14 @@ def test_what_is_recalled():
         "−∞ − (−∞)",
         "when the kernel knows which tiles it may skip",
     ]
+
+
+def test_what_the_page_says_of_the_ladder_is_what_was_measured():
+    climb = run.measured().climb
+    middle = {rung: float(np.median(rows[-1])) for rung, rows in climb.seconds.items()}
+    assert climb.times_as_fast(rungs.TILED)[0] > 1.25  # "the big step is the first one"
+    assert middle[rungs.NUMBA] > 0.9 * middle[rungs.TILED]  # "Numba gains nothing over tiled NumPy"
+    assert climb.mib[rungs.FORMULA][-1] > 20 * max(climb.mib[rung][-1] for rung in rungs.BACKENDS)
+    for rows in climb.seconds.values():
+        slope = np.polyfit(np.log(climb.sizes), np.log(np.median(rows, axis=-1)), 1)[0]
+        assert 1.4 < slope < 2.6  # "about the same slope: nobody escapes n²"

@@ -253,7 +253,12 @@ def test_what_is_recalled_is_computed_and_one_answer_says_it():
 
 
 def test_the_race_tells_its_ratio():
-    assert (
-        repr(experiments.Race((1.0, 1.0), (40.0, 40.0))) == "additive / dot product, time: 40 (95%: 40 to 40)"
-    )
-    assert len(lesson.additive_race(n=8, width=4, repeats=2).additive) == 2
+    race = experiments.Race(np.array([1.0, 1.0]), np.array([40.0, 40.0]))
+    assert str(race) == "additive / dot product, time: 40 (95%: 40 to 40)"
+    assert len(experiments.additive_race(n=8, width=4, repeats=2).additive) == 2
+
+
+def test_additive_attention_took_far_longer_than_the_dot_product():
+    """ "The time differs by much more" than the count of operations does."""
+    race = lesson.measured().additive
+    assert race.additive.min() > 4 * race.dot.max()

@@ -269,9 +269,9 @@ def plot_traffic(
 
 
 def plot_roofline(machine: Machine, placed: Mapping[str, tuple[float, float]]) -> Picture:
-    """The roof of this machine and where attention's steps are: `placed` maps names to (intensity, FLOP/s)."""
+    """The roof of the measured machine and where attention's steps are: `placed` maps names to (intensity, FLOP/s)."""
     fig, ax = figure(
-        "The roofline of the machine that ran this (one core, float32)",
+        "The roofline of the measured machine (one core, float32)",
         x="arithmetic intensity (FLOP per byte)",
         y="speed (GFLOP/s)",
         size=(8.4, 4.6),

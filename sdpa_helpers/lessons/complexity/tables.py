@@ -16,7 +16,7 @@ def operations_table(tallies: Mapping[str, Mapping[str, int]]) -> str:
 
 def roofline_table(machine: Machine, placed: Mapping[str, tuple[float, float]]) -> str:
     """How near each operation, (intensity, FLOP/s), comes to the peak and to its own place on the roof."""
-    lines = [f"ridge of this machine: {machine.ridge:.0f} FLOPs per byte"]
+    lines = [f"ridge of the measured machine: {machine.ridge:.0f} FLOPs per byte"]
     for name, (intensity, speed) in placed.items():
         roof = min(machine.peak, intensity * machine.bandwidth)
         lines.append(

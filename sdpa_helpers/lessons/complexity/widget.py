@@ -56,13 +56,13 @@ PUBLISHED = {
 
 
 def measured(machine: Machine) -> Hardware:
-    """The machine that runs this."""
+    """The machine that `lesson.measured()` speaks of."""
     return Hardware(
-        "this machine, one core",
+        "the measured machine, one core",
         {"float32": machine.peak},
         machine.bandwidth,
         None,
-        ("measured in this notebook:", "a large product, a large copy"),
+        ("measured for lesson 06:", "a large product, a large copy"),
     )
 
 
@@ -306,11 +306,11 @@ def explore_roofline(machine: Machine | None = None) -> Panel:
     """Move length, width, way, tile, precision and hardware: what limits attention, and how long must it take?
 
     Args:
-        machine: what `lesson.machine()` measured, to have this machine in the list as well.
+        machine: what was measured of one, to have it in the list as well.
     """
     offered = dict(PUBLISHED)
     if machine is not None:
-        offered["this machine"] = measured(machine)
+        offered["the measured machine"] = measured(machine)
     names = list(offered)
 
     def draw(state: State) -> Drawing:

@@ -6,7 +6,7 @@ __getattr__, __all__ = offer(
     __name__,
     {
         "lessons.counted": ("peak_bytes",),
-        "lessons.flash_attention.rungs": ("climb",),
+        "lessons.flash_attention.run": ("measured",),
         "lessons.flash_attention.real_sources": ("flash_lines", "interpreted", "triton_lines"),
         "lessons.flash_attention.figures": ("plot_climb", "plot_kinds"),
         "lessons.flash_attention.tables": ("climb_table", "errors_table"),

@@ -105,7 +105,7 @@ PREDICTIONS = (
             ),
         ),
         measured="{:.1f} times",
-        after="Times are processor time of one thread. In brackets: the range over three repeats.",
+        after="Times are processor time of one thread. In brackets: the range over five repeats.",
     ),
     Prediction(
         "scores_that_expose_a_start_at_0",

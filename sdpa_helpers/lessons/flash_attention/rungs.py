@@ -37,7 +37,7 @@ _ALONE = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 ) | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
 
-REPEATS = 3
+REPEATS = 5
 PIECE = 256  # rows and columns of scores whose exponentials are timed at once
 
 
@@ -51,8 +51,11 @@ class Climb(NamedTuple):
     """Peak memory beyond the inputs; NaN where it cannot be read."""
     exp_seconds: Float[Array, "repeats"]
     """NumPy's exp alone, of all scores of the longest sequence."""
-    missing: Mapping[str, str]
-    """The rungs that were not measured, and why."""
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """The rungs that were not measured, and why."""
+        return {rung: why for rung, why in WHY_NOT.items() if rung not in self.seconds}
 
     def times_as_fast(self, rung: str, than: str = FORMULA) -> tuple[float, float, float]:
         """At the longest sequence: the ratio of the medians, and its range over the repeats."""
@@ -71,8 +74,7 @@ def climb(sizes: Sequence[int] = (512, 1024, 2048, 4096), d: int = 64) -> Climb:
 def _climb(sizes: Sequence[int], found: Mapping[str, Any]) -> Climb:
     seconds = {rung: np.array(rows) for rung, rows in found["seconds"].items()}
     mib = {rung: np.array(row, dtype=float) for rung, row in found["mib"].items()}
-    missing = {rung: why for rung, why in WHY_NOT.items() if rung not in seconds}
-    return Climb(np.array(sizes), seconds, mib, np.array(found["exp_seconds"]), missing)
+    return Climb(np.array(sizes), seconds, mib, np.array(found["exp_seconds"]))
 
 
 # In the process of its own ----------------------------------------------------------------------------------
@@ -104,10 +106,10 @@ def _seconds(call: Callable[[], Any], clock: Callable[[], float] = time.process_
     return max(clock() - start, 1e-9)
 
 
-def _times(way: Callable[..., Any], arrays: Sequence[Array]) -> list[float]:
+def _time(way: Callable[..., Any], arrays: Sequence[Array]) -> float:
     """Seconds a call; short calls are timed several at once."""
     several = max(1, (1024 // len(arrays[0])) ** 2)
-    return [_seconds(lambda: [way(*arrays) for _ in range(several)]) / several for _ in range(REPEATS)]
+    return _seconds(lambda: [way(*arrays) for _ in range(several)]) / several
 
 
 def _resident(name: str) -> float:
@@ -163,16 +165,17 @@ def _to_torch(arrays: Sequence[Array]) -> list[Any]:
 
 
 def measure(lengths: Sequence[int], d: int) -> dict[str, Any]:
-    """All rungs, in this process."""
-    seconds: dict[str, list[list[float]]] = {}
-    mib: dict[str, list[float]] = {}
-    for rung, way in _ways().items():
+    """All rungs, in this process. They take turns, so that a slow moment of the machine hits all of them."""
+    ways = _ways()
+    mib: dict[str, list[float]] = {rung: [] for rung in ways}
+    given: dict[tuple[str, int], Sequence[Any]] = {}
+    for rung, way in ways.items():
         for n in lengths:
-            arrays = _inputs(n, d)
-            given = _to_torch(arrays) if rung == FUSED else arrays
-            way(*(x[:PIECE] for x in given))  # what a first call loads and compiles is not the algorithm's
-            mib.setdefault(rung, []).append(_peak(lambda way=way, given=given: way(*given)))
-            seconds.setdefault(rung, []).append(_times(way, given))
+            arrays = given[rung, n] = _to_torch(_inputs(n, d)) if rung == FUSED else _inputs(n, d)
+            way(*(x[:PIECE] for x in arrays))  # what a first call loads and compiles is not the algorithm's
+            mib[rung].append(_peak(lambda way=way, arrays=arrays: way(*arrays)))
+    rounds = [{(rung, n): _time(ways[rung], x) for (rung, n), x in given.items()} for _ in range(REPEATS)]
+    seconds = {rung: [[one[rung, n] for one in rounds] for n in lengths] for rung in ways}
     if "triton" in backends() and "TRITON_INTERPRET" not in os.environ:
         seconds[TRITON], mib[TRITON] = _on_gpu(lengths, d)
     return {"seconds": seconds, "mib": mib, "exp_seconds": _exp_alone(lengths[-1])}

@@ -5,12 +5,13 @@ from sdpa_helpers.lazy import offer
 __getattr__, __all__ = offer(
     __name__,
     {
-        "lessons.heads_and_variants.experiments": ("additive_race", "measure_recall"),
+        "lessons.heads_and_variants.experiments": ("measure_recall",),
         "lessons.heads_and_variants.figures": (
             "plot_heads",
             "plot_recall",
             "plot_weights",
         ),
+        "lessons.heads_and_variants.run": ("measured",),
         "lessons.heads_and_variants.widget": ("explore_rope",),
         "lessons.heads_and_variants.cheat_card": ("cheat_card",),
         "lessons.heads_and_variants.predictions": ("predict",),

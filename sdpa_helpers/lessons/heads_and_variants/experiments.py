@@ -33,7 +33,7 @@ class Interval(NamedTuple):
         return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
-def interval(sample: Sequence[float]) -> Interval:
+def interval(sample: Sequence[float] | Array) -> Interval:
     """The mean of a sample; the interval from 1,000 samples drawn from it with replacement."""
     numbers = np.asarray(sample, dtype=float)
     means = np.random.default_rng(0).choice(numbers, (1000, len(numbers))).mean(axis=1)
@@ -95,11 +95,11 @@ def rotated(x: Float[Array, "... n d"], positions: Float[Array, "n"], base: floa
 class Race(NamedTuple):
     """Seconds of attention by dot product and by a small network, and what their ratio says."""
 
-    dot: tuple[float, ...]
-    additive: tuple[float, ...]
+    dot: Float[Array, "repeats"]
+    additive: Float[Array, "repeats"]
 
-    def __repr__(self) -> str:
-        found = interval([a / b for a, b in zip(self.additive, self.dot, strict=True)])
+    def __str__(self) -> str:
+        found = interval(self.additive / self.dot)
         return f"additive / dot product, time: {found.value:.0f} (95%: {found.low:.0f} to {found.high:.0f})"
 
 
@@ -123,4 +123,4 @@ def additive_race(n: int = 256, width: int = 64, repeats: int = 9) -> Race:
                 begin = _clock()
                 way()
                 found[way.__name__].append(_clock() - begin)
-    return Race(tuple(found["dot"][1:]), tuple(found["additive"][1:]))
+    return Race(np.array(found["dot"][1:]), np.array(found["additive"][1:]))
