@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.attention import numpy_flash, scaled_dot_product_attention
-from sdpa_helpers.lessons.flash_attention import real_sources, rungs, run, tables, widget
+from sdpa_helpers.lessons.flash_attention import real_sources, rungs, tables, widget
 from sdpa_helpers.lessons.flash_attention.figures import tile_kinds
 from sdpa_helpers.lessons.flash_attention.recall import QUESTIONS
+from sdpa_helpers.lessons.flash_attention.run import measured
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
 
 from .pages import run
@@ -145,7 +146,7 @@ def test_what_is_recalled():
 
 
 def test_what_the_page_says_of_the_ladder_is_what_was_measured():
-    climb = run.measured().climb
+    climb = measured().climb
     middle = {rung: float(np.median(rows[-1])) for rung, rows in climb.seconds.items()}
     assert climb.times_as_fast(rungs.TILED)[0] > 1.25  # "the big step is the first one"
     assert middle[rungs.NUMBA] > 0.9 * middle[rungs.TILED]  # "Numba gains nothing over tiled NumPy"
