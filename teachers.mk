@@ -18,8 +18,8 @@ grade: $(READY)  ## the grader's demo: grade tests/submissions into build/grades
 mutants: $(READY)  ## small changes of every right answer that is known, on the cases of its exercise: ten minutes
 	@$(BIN)/python -m sdpa_helpers mutants --all-styles
 
-notebooks: $(READY)  ## write solutions/ and exercises/ from their definitions, execute and store every notebook
-	@$(BIN)/python -m sdpa_helpers.classroom.authoring
+notebooks: $(READY)  ## write solutions/ and exercises/ from their definitions, execute and store every notebook (NAME=03: one)
+	@$(BIN)/python -m sdpa_helpers.classroom.authoring $(NAME)
 
 minutes: $(READY)  ## write minutes and neighbors into each lesson's head, the map in lesson 00 and the README's table
 	@$(BIN)/python -m sdpa_helpers.classroom.course_map

@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 
 from sdpa_helpers.classroom.rubrics import model_answers
 from sdpa_helpers.lessons.exercise_notebook import METADATA, exercise_notebook
+from sdpa_helpers.lessons.generated import put, tell
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import LESSONS
 
@@ -30,6 +31,8 @@ def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
         kernel_name="python3",
         timeout=300,
         record_timing=False,
+        # Not its warning, for each notebook, that it speaks TCP: it does with this process alone, on this machine.
+        extra_arguments=["--IPKernelApp.log_level=40"],
         coalesce_streams=True,  # however the kernel cuts what a cell prints, it is stored in one piece
         resources={"metadata": {"path": str(folder)}},
     )
@@ -44,26 +47,35 @@ def solved(lesson: str) -> NotebookNode:
     return exercise_notebook(lesson, model_answers(lesson))
 
 
-def make(root: Path, stem: str) -> None:
-    """Write the notebooks of one name: the lesson executed again, solutions and exercises made from definitions."""
+def make(root: Path, stem: str) -> bool:
+    """Write the notebooks of one name: the lesson executed again, solutions and exercises made from definitions.
+
+    Returns whether that changed any of them.
+    """
     path = root / "notebooks" / f"{stem}.ipynb"
-    path.write_text(as_text(executed(nbformat.read(path, as_version=4), path.parent)), encoding="utf-8")
+    changed = put(path, as_text(executed(nbformat.read(path, as_version=4), path.parent)))
     if stem in LESSONS:
         solutions = executed(solved(stem), root / "solutions")
         for cell in solutions.cells:
             if cell.id == "progress":
                 cell.outputs = []  # it is about the whole course: the next new exercise would make it false
-        (root / "solutions" / path.name).write_text(as_text(solutions), encoding="utf-8")
-        (root / "exercises" / path.name).write_text(as_text(exercise_notebook(stem)), encoding="utf-8")
+        changed |= put(root / "solutions" / path.name, as_text(solutions))
+        changed |= put(root / "exercises" / path.name, as_text(exercise_notebook(stem)))
+    return changed
 
 
 def main(names: list[str]) -> None:
-    """Make the notebooks whose file name contains one of `names` (all, without names)."""
+    """Make the notebooks whose file name contains one of `names` (all, without names); a line for each.
+
+    SystemExit for a name that none has.
+    """
     root = course_root()
-    for path in sorted((root / "notebooks").glob("*.ipynb")):
-        if not names or any(name in path.stem for name in names):
-            print(f"making {path.name}", flush=True)
-            make(root, path.stem)
+    stems = sorted(path.stem for path in (root / "notebooks").glob("*.ipynb"))
+    if unknown := [name for name in names if not any(name in stem for stem in stems)]:
+        sys.exit(f"no notebook is named like {', '.join(unknown)}; there are {', '.join(stems)}")
+    for stem in stems:
+        if not names or any(name in stem for name in names):
+            tell(stem, make(root, stem))
 
 
 if __name__ == "__main__":

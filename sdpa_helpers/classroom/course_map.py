@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from sdpa_helpers.lessons.generated import keep, put, tell
 from sdpa_helpers.lessons.needs import WORDS, cells_that_need
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import LESSONS, sheet_of
@@ -123,8 +124,11 @@ def _read(root: Path, lesson: str) -> NotebookNode:
     return nbformat.read(_path(root, lesson), as_version=4)
 
 
-def write_lesson(root: Path, lesson: str) -> NotebookNode:
-    """Write a lesson's head line, its tags, its last line and, in lesson 00, the map; returns the notebook."""
+def write_lesson(root: Path, lesson: str) -> tuple[NotebookNode, bool]:
+    """Write a lesson's head line, its tags, its last line and, in lesson 00, the map.
+
+    Returns the notebook, and whether anything in it is new.
+    """
     notebook = _read(root, lesson)
     if lesson == FIRST:
         cell = next(cell for cell in notebook.cells if cell.id == "map")
@@ -132,23 +136,20 @@ def write_lesson(root: Path, lesson: str) -> NotebookNode:
     tag_cells(notebook.cells)
     notebook.cells[-1].source = with_neighbors(lesson, notebook.cells[-1].source)
     notebook.cells[0].source = with_head_line(lesson, notebook.cells)
-    text = nbformat.writes(notebook) + "\n"
-    if text != _path(root, lesson).read_text(encoding="utf-8"):
-        _path(root, lesson).write_text(text, encoding="utf-8")
-    return notebook
+    return notebook, put(_path(root, lesson), nbformat.writes(notebook) + "\n")
 
 
 def main() -> None:
-    """Write what the lessons and the README say about the course, and print what each track takes."""
+    """Write what the lessons and the README say about the course, and print what each track takes, as they say it."""
     root = course_root()
     for lesson in (FIRST, *LESSONS):
+        notebook, changed = write_lesson(root, lesson)
         told = (
-            f"{name} {size.minutes:.0f} min, {size.words} words, {size.cells} cells"
-            for name, size in sizes_of(write_lesson(root, lesson).cells).items()
+            f"{name} {whole_minutes(size)} min, {size.words} words, {size.cells} cells"
+            for name, size in sizes_of(notebook.cells).items()
         )
-        print(f"{lesson}: {'; '.join(told)}")
-    readme = root / "README.md"
-    readme.write_text(with_table(readme.read_text(encoding="utf-8"), root), encoding="utf-8")
+        tell(f"{lesson}: {'; '.join(told)}", changed)
+    keep(root, "README.md", with_table((root / "README.md").read_text(encoding="utf-8"), root))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 from pathlib import Path
 
+from sdpa_helpers.lessons.generated import keep
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import LESSONS, folder_of
 from sdpa_helpers.show.cheat_page import MARK, Place, Symbol, sheet_page
@@ -49,5 +50,4 @@ def write_sheet(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    write_sheet(course_root() / "docs" / "cheat-sheet.html")
-    print("wrote docs/cheat-sheet.html")
+    keep(course_root(), "docs/cheat-sheet.html", cheat_sheet())

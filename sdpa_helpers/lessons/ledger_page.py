@@ -10,6 +10,7 @@ from typing import Any
 
 from sdpa_helpers.lessons.articles import ARTICLES, Article, article_of, part_of
 from sdpa_helpers.lessons.claim import Claim, Entry, run
+from sdpa_helpers.lessons.generated import keep
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import all_claims
 from sdpa_helpers.lessons.verdict_rules import RULES, rule_of
@@ -173,11 +174,8 @@ def write(root: Path) -> None:
     """Compute every claim and write both files; neither is touched if a claim fails."""
     entries = [run(claim) for claim in all_claims()]
     numbers, page = as_json(entries), as_page(entries)
-    docs = root / "docs"
-    docs.mkdir(exist_ok=True)
-    (docs / "ledger.json").write_text(numbers, encoding="utf-8")
-    (docs / "ledger.md").write_text(page, encoding="utf-8")
-    print(f"wrote docs/ledger.json and docs/ledger.md: {len(entries)} claims")
+    keep(root, "docs/ledger.json", numbers)
+    keep(root, "docs/ledger.md", page)
 
 
 if __name__ == "__main__":

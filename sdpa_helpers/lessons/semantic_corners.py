@@ -20,6 +20,7 @@ from sdpa_helpers.attention import explain_backend, scaled_dot_product_attention
 from sdpa_helpers.attention.known_backends import BACKENDS
 from sdpa_helpers.lessons.corner_words import gradient_in_words, output_in_words
 from sdpa_helpers.lessons.corners import ROW, Corner, D, N, Right, call, corners, right, rounded, upstream
+from sdpa_helpers.lessons.generated import keep
 from sdpa_helpers.lessons.places import course_root
 
 ARRAYS, TENSORS = "arrays", "tensors"
@@ -269,8 +270,7 @@ def _table(lines: list[Line]) -> list[str]:
 
 def write(root: Path) -> None:
     """Compute every corner and write the page."""
-    (root / "docs" / "semantic-corners.md").write_text(page(computed()), encoding="utf-8")
-    print("wrote docs/semantic-corners.md")
+    keep(root, "docs/semantic-corners.md", page(computed()))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sdpa_helpers.lessons.generated import keep
 from sdpa_helpers.lessons.interview.deck import all_asked, answer_to, name_of, places_of, trap_in
 from sdpa_helpers.lessons.interview.question import LEVELS, Asked
 from sdpa_helpers.lessons.places import course_root
@@ -46,8 +47,7 @@ def _entry(number: int, asked: Asked) -> list[str]:
 
 def write(root: Path) -> None:
     """Write the page."""
-    (root / "docs" / "interview.md").write_text(as_page(), encoding="utf-8")
-    print("wrote docs/interview.md")
+    keep(root, "docs/interview.md", as_page())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,23 @@
+"""Files that a command makes and git tracks: written where they differ, and a line for each says whether it did."""
+
+from pathlib import Path
+
+
+def put(path: Path, text: str) -> bool:
+    """Write the file, as these bytes, unless it has them; True where it had not."""
+    data = text.encode()
+    if path.exists() and path.read_bytes() == data:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return True
+
+
+def tell(name: str, changed: bool) -> None:
+    """Print the line, e.g. "unchanged docs/ledger.md"."""
+    print(f"{'made' if changed else 'unchanged':9} {name}", flush=True)
+
+
+def keep(root: Path, name: str, text: str) -> None:
+    """Both, for one file of the course."""
+    tell(name, put(root / name, text))
