@@ -31,6 +31,12 @@ def complex_step_jacobian(x: Float[Array, "n"], h: float = 1e-30) -> Float[Array
     return np.stack(columns, axis=-1)
 
 
+def _correctly_rounded_softmax(x: Float[Array, "n"]) -> Float[Array, "n"]:
+    """Softmax whose exponentials are the nearest numbers of x's type: NumPy's own differ between processors."""
+    e = np.exp((x - x.max()).astype(np.longdouble)).astype(x.dtype)
+    return e / e.sum()
+
+
 def difference_error(
     x: Float[Array, "n"], steps: Float[Array, "k"], dtype: type[np.floating]
 ) -> Float[Array, "k"]:
@@ -42,7 +48,7 @@ def difference_error(
         for j in range(len(x)):
             step = np.zeros(len(x), dtype)
             step[j] = h
-            up, down = softmax(x.astype(dtype) + step), softmax(x.astype(dtype) - step)
+            up, down = (_correctly_rounded_softmax(x.astype(dtype) + side) for side in (step, -step))
             columns.append((up - down) / dtype(2 * h))
         errors.append(np.abs(np.stack(columns, axis=-1) - exact).max())
     return np.array(errors, dtype=float)
