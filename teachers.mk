@@ -4,7 +4,7 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: site test grade mutants notebooks minutes ledger corners search cheat-sheet interview pictures lint kit
+.PHONY: all portable colab site test grade mutants notebooks minutes ledger corners search cheat-sheet interview pictures lint kit
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says,
 # and tests/lean stands in for a package that takes each of them a second to import.
@@ -20,6 +20,16 @@ mutants: $(READY)  ## small changes of every right answer that is known, on the 
 
 notebooks: $(READY)  ## write solutions/ and exercises/ from their definitions, execute and store every notebook (NAME=03: one)
 	@$(BIN)/python -m sdpa_helpers.classroom.authoring $(NAME)
+
+# One after the other: what is written first is read by what comes next.
+all: $(READY)  ## everything that is generated and tracked; a second run changes nothing (pictures: make pictures)
+	@$(MAKE) --no-print-directory minutes
+	@$(MAKE) --no-print-directory notebooks
+	@$(MAKE) --no-print-directory ledger
+	@$(MAKE) --no-print-directory corners cheat-sheet interview kit colab
+
+portable: $(READY)  ## the lessons and their tests as three kinds of processor would run them (PYTEST="-x tests/lessons")
+	@env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m sdpa_helpers.classroom.processors $(PYTEST)
 
 minutes: $(READY)  ## write minutes and neighbors into each lesson's head, the map in lesson 00 and the README's table
 	@$(BIN)/python -m sdpa_helpers.classroom.course_map
@@ -38,6 +48,9 @@ cheat-sheet: $(READY)  ## put every lesson's cheat card on one page and write do
 
 interview: $(READY)  ## write docs/interview.md from the interview deck and the numbers of the ledger
 	@$(BIN)/python -m sdpa_helpers.lessons.interview.page
+
+colab: $(READY)  ## write the two cells for Colab, with this version and the repository's address
+	@$(BIN)/python -m editions.ways.colab
 
 pictures: $(READY)  ## take the film and the pictures of README.md and docs/ anew, in a real browser
 	@$(BIN)/python -m docs.pictures

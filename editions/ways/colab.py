@@ -9,6 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from editions.address import repository
 from sdpa_helpers.lessons.exercise_notebook import METADATA, exercise_notebook
 from sdpa_helpers.lessons.notebook_cells import SETUP
+from sdpa_helpers.lessons.generated import keep
 from sdpa_helpers.lessons.places import course_root
 
 NOTEBOOK = "editions/ways/colab.ipynb"
@@ -51,7 +52,7 @@ def main() -> None:
 
     project = tomllib.loads((course_root() / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     text = nbformat.writes(colab_notebook(project["version"], repository()))
-    (course_root() / NOTEBOOK).write_text(text + "\n", encoding="utf-8")
+    keep(course_root(), NOTEBOOK, text + "\n")
 
 
 if __name__ == "__main__":

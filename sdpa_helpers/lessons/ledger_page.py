@@ -32,15 +32,21 @@ _SHOWN = {
 
 
 def as_json(entries: Sequence[Entry]) -> str:
-    """The numbers and verdicts, for the test that computes them again. NaN and ±∞ become strings."""
+    """The numbers and verdicts, for the test that computes them again. NaN and ±∞ become strings.
 
-    def plain(value: float) -> float | str:
-        return value if math.isfinite(value) else str(value)
+    What is no whole number: to a hundredth of what a claim lets it differ by. Later digits are one processor's rounding.
+    """
+
+    def plain(value: float, relative: float) -> float | str:
+        if not math.isfinite(value):
+            return str(value)
+        digits = 2 - math.floor(math.log10(relative))
+        return value if value == int(value) else float(f"{value:.{digits}g}")
 
     data = {
         str(entry.claim.number): {
             "verdict": entry.verdict,
-            "values": {name: plain(value) for name, value in entry.values.items()},
+            "values": {name: plain(value, entry.claim.relative) for name, value in entry.values.items()},
         }
         for entry in entries
     }
@@ -172,8 +178,9 @@ def _cell(text: str) -> str:
 
 def write(root: Path) -> None:
     """Compute every claim and write both files; neither is touched if a claim fails."""
-    entries = [run(claim) for claim in all_claims()]
-    numbers, page = as_json(entries), as_page(entries)
+    claims = all_claims()
+    numbers = as_json([run(claim) for claim in claims])
+    page = as_page(stored_entries(claims, numbers))
     keep(root, "docs/ledger.json", numbers)
     keep(root, "docs/ledger.md", page)
 
