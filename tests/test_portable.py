@@ -13,9 +13,10 @@ import nbformat
 import pytest
 
 import conftest
-from sdpa_helpers.classroom import processors
+from sdpa_helpers.classroom import authoring, course_map, processors
 from sdpa_helpers.classroom.processors import HASWELL, NEHALEM, PROCESSORS, as_if_on, flags
 from sdpa_helpers.lessons import complexity
+from sdpa_helpers.lessons.generated import keep
 from sdpa_helpers.lessons.registry import LESSONS
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
@@ -171,3 +172,47 @@ def test_data_that_is_shipped_says_what_made_it(lesson):
     assert about.processor
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", about.date)
     assert "numpy" in about.versions
+
+
+# What is generated ------------------------------------------------------------------------------------------------
+
+
+def test_a_generated_file_is_written_where_it_differs_and_a_line_says_so(tmp_path, capsys):
+    for text in ("one √", "one √", "two"):
+        keep(tmp_path, "docs/page.md", text)
+    assert (tmp_path / "docs" / "page.md").read_text(encoding="utf-8") == "two"
+    assert (
+        capsys.readouterr().out == "made      docs/page.md\nunchanged docs/page.md\nmade      docs/page.md\n"
+    )
+
+
+def test_notebooks_of_one_name_are_made_and_an_unknown_name_is_told(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(authoring, "make", lambda root, stem: asked.append(stem) or stem.startswith("03"))
+    authoring.main(["03", "05"])
+    assert asked == ["03_softmax", "05_masking"]
+    assert capsys.readouterr().out == "made      03_softmax\nunchanged 05_masking\n"
+    with pytest.raises(SystemExit, match="no notebook is named like 77; there are 00_start_here, 01_dot"):
+        authoring.main(["77"])
+
+
+def test_minutes_are_printed_as_they_are_written(monkeypatch, capsys, course):
+    """Rounded up, as a lesson's head says them."""
+    monkeypatch.setattr(course_map, "put", lambda path, text: False)
+    monkeypatch.setattr(course_map, "keep", lambda root, name, text: None)
+    course_map.main()
+    for line in capsys.readouterr().out.splitlines():
+        lesson, minutes = re.findall(r"^unchanged (\w+): core (\d+) min", line)[0]
+        head = nbformat.read(course / "notebooks" / f"{lesson}.ipynb", as_version=4).cells[0].source
+        assert f"**{minutes} minutes**" in head
+
+
+def test_everything_that_is_generated_is_in_make_all_and_each_week_it_is_made_twice(course):
+    rules = (course / "teachers.mk").read_text()
+    recipe = re.findall(r"^all:.*\n((?:\t.*\n)+)", rules, re.MULTILINE)[0]
+    made = set(recipe.split()) & set(re.findall(r"^([a-z-]+):", rules, re.MULTILINE))
+    assert made == {"minutes", "notebooks", "ledger", "corners", "cheat-sheet", "interview", "kit", "colab"}
+    week = (course / ".github" / "workflows" / "portable.yml").read_text()
+    assert week.count("make all && git diff --exit-code") == 2
+    assert "make portable" in week
+    assert "schedule:" in week

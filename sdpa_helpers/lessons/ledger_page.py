@@ -34,7 +34,8 @@ _SHOWN = {
 def as_json(entries: Sequence[Entry]) -> str:
     """The numbers and verdicts, for the test that computes them again. NaN and ±∞ become strings.
 
-    What is no whole number: to a hundredth of what a claim lets it differ by. Later digits are one processor's rounding.
+    What is no whole number ends at a hundredth of what its claim lets it differ by: later digits are one processor's
+    rounding.
     """
 
     def plain(value: float, relative: float) -> float | str:
