@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -30,10 +31,18 @@ print(json.dumps([hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest
 """
 
 
-def sums_on(processor: processors.Processor) -> list[str]:
-    """A product by OpenBLAS, an exponential by NumPy, a product by MKL, as bytes."""
+_ERRORS = """
+import json, numpy as np
+from sdpa_helpers.lessons.gradients import difference_error
+x, steps = np.array([0, 1, 2, 0.5, -1]) / 3**0.5, np.logspace(-12, 0, 49)
+print(json.dumps([difference_error(x, steps, kind).tolist() for kind in (np.float64, np.float32)]))
+"""
+
+
+def printed_on(processor: processors.Processor, code: str) -> Any:
+    """What a process prints that takes this processor's loops."""
     with as_if_on(processor):
-        done = subprocess.run([sys.executable, "-c", _SUMS], capture_output=True, text=True, check=True)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -41,8 +50,14 @@ def sums_on(processor: processors.Processor) -> list[str]:
 def test_another_processor_rounds_differently_in_every_library(needs):
     """Else the runs on a foreign processor would show nothing."""
     needs("torch")
-    old, new = sums_on(NEHALEM), sums_on(HASWELL)
+    old, new = printed_on(NEHALEM, _SUMS), printed_on(HASWELL, _SUMS)  # OpenBLAS, NumPy, MKL
     assert [a == b for a, b in zip(old, new, strict=True)] == [False] * 3
+
+
+def test_even_a_picture_of_rounding_is_the_same_everywhere():
+    """Lesson 04 draws the errors of differences: to the last bit those of every processor."""
+    here = json.loads(subprocess.run([sys.executable, "-c", _ERRORS], capture_output=True, check=True).stdout)
+    assert printed_on(NEHALEM, _ERRORS) == here
 
 
 def test_the_variables_are_gone_afterwards():

@@ -24,7 +24,7 @@ def complex_step_jacobian(x: Float[Array, "n"], h: float = 1e-30) -> Float[Array
     """Softmax's Jacobian from steps in the imaginary direction: nothing is subtracted, so nothing cancels."""
     columns = []
     for j in range(len(x)):
-        stepped = x.astype(complex)
+        stepped = x.astype(np.result_type(x, 1j))
         stepped[j] += 1j * h
         e = np.exp(stepped - x.max())
         columns.append((e / e.sum()).imag / h)
@@ -41,9 +41,9 @@ def difference_error(
     x: Float[Array, "n"], steps: Float[Array, "k"], dtype: type[np.floating]
 ) -> Float[Array, "k"]:
     """Largest error of the Jacobian by central differences, for each step size, computed in `dtype`."""
-    exact = complex_step_jacobian(x.astype(float))
+    exact = complex_step_jacobian(x.astype(np.longdouble))
     errors = []
-    for h in steps:
+    for h in (float(f"{step:.12g}") for step in steps):  # the digits that processors agree on
         columns = []
         for j in range(len(x)):
             step = np.zeros(len(x), dtype)
