@@ -13,11 +13,14 @@ from collections.abc import Iterable
 from functools import cache
 
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_NE, _GE, _EQ, _MASKED = 1, 5, 4, 7
+_NE, _MASKED = 1, 7
 _CLONE_NEWUSER, _CLONE_THREAD, _CLONE_FILES = 0x10000000, 0x10000, 0x400
 _CLOSE_RANGE_UNSHARE, _TIOCSTI, _PR_SET_PDEATHSIG = 2, 0x5412, 1
 _AF_UNIX, _SOCK_STREAM, _SOCK_KIND = 1, 1, 0xF
 _SO_SNDBUF, _F_SETPIPE_SZ = 7, 1031
+_LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)
+"""fcntl's locks, leases and notices (F_GETLK … F_OFD_SETLKW, F_SETLEASE, F_GETLEASE, F_NOTIFY): whoever holds one on a
+file that all submissions see can be heard by the others."""
 _ON_FOREIGN_CALL, _KILL_PROCESS = 2, 0x80000000
 _FIRST_UNKNOWN_CALL = 451
 """Calls from this number on are newer than this list (and than Debian 12's libseccomp): "not implemented"."""
@@ -33,9 +36,10 @@ setdomainname uselib ustat sysfs _sysctl
 """
 _UNCOUNTED_MEMORY = """
 memfd_create memfd_secret shmget shmat shmctl msgget msgsnd semget mq_open mlockall mlock mlock2
-vmsplice splice tee
+vmsplice splice tee landlock_create_ruleset landlock_add_rule landlock_restrict_self
+inotify_init inotify_init1 inotify_add_watch inotify_rm_watch
 """
-"""No limit counts these; Python and NumPy do without: "not implemented"."""
+"""No limit counts these; Python and NumPy do without: "not implemented". A level's own rules are set before."""
 
 _NETWORK = "socket bind listen connect accept accept4 sendmsg sendmmsg recvmmsg"
 """A kernel has its one connection, and asyncio makes a pair of sockets to wake itself up: no more is needed."""
@@ -47,7 +51,7 @@ kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal pidfd_open
 _AFTER_START = """
 setpriority ioprio_set sched_setaffinity sched_setscheduler sched_setparam sched_setattr
 chmod fchmod fchmodat chown fchown lchown fchownat setxattr lsetxattr fsetxattr removexattr lremovexattr
-fremovexattr utime utimes utimensat futimesat inotify_init inotify_init1 inotify_add_watch
+fremovexattr utime utimes utimensat futimesat
 """
 """What Landlock leaves open, and IPython needs when it starts."""
 
@@ -114,6 +118,11 @@ class _Program:
         return load_number + unless_new + not_implemented + program
 
 
+def _is(argument: int, value: int) -> tuple[int, int, int, int]:
+    """Where the system looks at 32 bits of an argument: whatever stands in the others."""
+    return argument, _MASKED, 0xFFFFFFFF, value
+
+
 def _common() -> _Program:
     program = _Program()
     program.refuse(_ALWAYS_REFUSED.split(), errno.EPERM)
@@ -121,8 +130,8 @@ def _common() -> _Program:
         [*_UNCOUNTED_MEMORY.split(), "clone3"], errno.ENOSYS
     )  # clone3: its flags cannot be looked at
     program.refuse(["personality"], errno.EPERM, (0, _NE, 0xFFFFFFFF, 0))
-    program.refuse(["ioctl"], errno.EPERM, (1, _MASKED, 0xFFFFFFFF, _TIOCSTI))
-    program.refuse(["prctl"], errno.EPERM, (0, _EQ, _PR_SET_PDEATHSIG, 0))
+    program.refuse(["ioctl"], errno.EPERM, _is(1, _TIOCSTI))
+    program.refuse(["prctl"], errno.EPERM, _is(0, _PR_SET_PDEATHSIG))
     program.refuse(_NETWORK.split(), errno.EACCES)
     program.refuse(["socketpair"], errno.EOPNOTSUPP, (0, _NE, _AF_UNIX, 0))
     for kind in (
@@ -133,8 +142,11 @@ def _common() -> _Program:
     ):  # _MASKED knows no "not equal"; what else has the first bits of a stream is none
         program.refuse(["socketpair"], errno.EOPNOTSUPP, (1, _MASKED, _SOCK_KIND, kind))
     # No larger buffers: nobody counts them.
-    program.refuse(["setsockopt"], errno.EPERM, (2, _EQ, _SO_SNDBUF, 0))
-    program.refuse(["fcntl"], errno.EPERM, (1, _EQ, _F_SETPIPE_SZ, 0))
+    program.refuse(["setsockopt"], errno.EPERM, _is(2, _SO_SNDBUF))
+    program.refuse(["fcntl"], errno.EPERM, _is(1, _F_SETPIPE_SZ))
+    program.refuse(["flock"], errno.ENOLCK)
+    for lock in _LOCKS:
+        program.refuse(["fcntl"], errno.ENOLCK, _is(1, lock))
     # No thread with descriptors of its own: the limit on open files holds for all of a process.
     program.refuse(["clone"], errno.EPERM, (0, _MASKED, _CLONE_THREAD | _CLONE_FILES, _CLONE_THREAD))
     program.refuse(["close_range"], errno.EPERM, (2, _MASKED, _CLOSE_RANGE_UNSHARE, _CLOSE_RANGE_UNSHARE))

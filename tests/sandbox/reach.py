@@ -169,10 +169,63 @@ REACH = {
         return ctypes.get_errno() == errno.EINVAL
     """,
     "descriptors no longer shared": "return call(436, 1000, 1000, 2)",
+    "larger buffers": """
+        with socket.socketpair()[0] as s:
+            return call(54, s.fileno(), 1, ctypes.c_long(7 | 1 << 32), struct.pack("i", 1 << 22), 4)
+    """,
+    "outlive the parent": "return call(157, ctypes.c_long(1 | 1 << 32), 0, 0, 0, 0)",
+    "rules of Landlock": "return call(444, struct.pack('QQ', 1, 0), 16, 0)",
+    "rules of Landlock, one more": """
+        call(445, -1, 2, struct.pack("QQ", 1, 1), 0)
+        return ctypes.get_errno() == errno.EBADF
+    """,
+    "watches on files": """
+        watcher = libc.inotify_init1(0)
+        return watcher >= 0 and libc.inotify_add_watch(watcher, b"/usr", 0xFFF) >= 0
+    """,
+    # ---- a word to another submission
+    "a lock on a file that all see": """
+        import fcntl
+        fcntl.flock(open(np.__file__), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    """,
+    "a lock on a part of it": """
+        import fcntl
+        fcntl.lockf(open(np.__file__), fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return True
+    """,
+    "whether another holds one": """
+        import fcntl
+        for asks in (fcntl.F_GETLK, 36):
+            try:
+                fcntl.fcntl(open(np.__file__), asks, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+                return True
+            except OSError as error:
+                assert error.errno == errno.ENOLCK, error
+    """,
+    "a lock of a description": """
+        import fcntl
+        fcntl.fcntl(open(np.__file__), 37, struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 0, 0, 0))
+        return True
+    """,
+    "a lease": """
+        import fcntl
+        return fcntl.fcntl(open(np.__file__), fcntl.F_SETLEASE, fcntl.F_RDLCK) == 0
+    """,
+    "news of a folder": """
+        import fcntl
+        return fcntl.fcntl(os.open(os.path.dirname(np.__file__), os.O_RDONLY), fcntl.F_NOTIFY, 0x3F) == 0
+    """,
+    "locks of the machine": "return open('/proc/locks').read()",
     "file handles": "return call(304, -100, ctypes.create_string_buffer(128), 0)",
     "calls of the x32 kind": "return call(0x40000000 | 39)",
     "calls yet to be invented": "return call(500)",
     # ---- network
+    "the machine's sockets": """
+        named = open("/proc/self/net/unix").read().splitlines()[1:]
+        return [line for line in named if "/" in line or "@" in line]
+    """,
+    "the machine's connections": "return open('/proc/thread-self/net/tcp').read().count('\\n') > 1",
     "connect to this machine": "return sock(socket.AF_INET, place=('127.0.0.1', {port}))",
     "internet, version 6": "return sock(socket.AF_INET6, place=('::1', {port}))",
     "datagrams": "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {port})); return True",

@@ -13,6 +13,8 @@ from sdpa_helpers.sandbox.inside.confine import become_kernel, end_this_first, r
 _READ = linux.READ_FILE | linux.READ_DIR | linux.EXECUTE
 _BOX = _READ | linux.WRITE_FILE | linux.TRUNCATE | linux.MAKE_REG | linux.REMOVE_FILE
 _BOX |= linux.MAKE_DIR | linux.REMOVE_DIR
+_OWN_FACTS = ("cmdline", "comm", "fd", "limits", "maps", "stat", "statm", "status")
+"""What a kernel may read of itself under /proc: `net` is there too, with the connections of the whole machine."""
 
 
 def main() -> None:
@@ -32,7 +34,8 @@ def main() -> None:
     box = request["box"]
     os.chdir(box)
     devices = [("/dev/null", linux.READ_FILE | linux.WRITE_FILE), ("/dev/urandom", linux.READ_FILE)]
-    readable = [(path, _READ) for path in (*request["readable"], f"/proc/{os.getpid()}")]
+    own = (f"/proc/{os.getpid()}/{name}" for name in _OWN_FACTS)
+    readable = [(path, _READ) for path in (*request["readable"], *own)]
     facts = [(path, linux.READ_FILE) for path in ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat")]
     linux.landlock([*devices, *readable, *facts, (box, _BOX)])
     connection.send(b"kernel")
