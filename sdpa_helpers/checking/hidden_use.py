@@ -265,7 +265,7 @@ def hidden_magics(source: str) -> set[str]:
 
 def hiding_magic(line: str, *, read: bool) -> str:
     """A magic that may run anything, in words; "" for a harmless one. read: whether what it times is read elsewhere."""
-    if line.startswith(("!", "?")) or line.endswith("?"):
+    if line.startswith(("!", "?")):
         return ""
     found = _MAGIC.fullmatch(line)
     name, rest = (found[1], found[2]) if found else (line[:20], "")

@@ -7,7 +7,7 @@ _ASSIGNED = re.compile(r"([^=!%?#'\"()]{1,200})=[ \t]*([%!])(.*)")
 
 _TIMED = re.compile(r"^([ \t]{0,200})%time(?:it)?(?:[ \t]+-[a-z]+[ \t]?[0-9]{0,9}(?=[ \t])){0,9}[ \t]+")
 
-_HELP = re.compile(r"\?{0,2}[%\w.*]+\?{0,2}")
+_HELP = re.compile(r"\?{1,2}[%\w.*]+|[%\w.*]+\?{1,2}")
 _ESCAPES = ("%", "!", "?", ",", ";", "/")
 
 
@@ -24,6 +24,7 @@ def with_timed_lines(source: str) -> str:
 def with_calls_for_magics(source: str) -> str:
     """The cell with a call of get_ipython() for each of IPython's lines, much as IPython does it.
 
+    Who asks for help, as in `np.sum?`, calls nothing.
     Line by line, so that the time grows with the length only: IPython's own way reads all again for each.
     """
     return "\n".join(map(_as_call, _lines(source)))
@@ -44,7 +45,9 @@ def _as_call(line: str) -> str:
     if not plain or not set(plain) & set("%!?,;/"):
         return line
     indent = line[: len(line) - len(line.lstrip(" \t"))]
-    if plain.startswith(_ESCAPES) or (plain.endswith("?") and _HELP.fullmatch(plain)):
+    if _HELP.fullmatch(plain):
+        return f"{indent}pass"
+    if plain.startswith(_ESCAPES):
         return f"{indent}get_ipython().run_line_magic({plain!r})"
     if match := _ASSIGNED.fullmatch(plain):
         target, sign, rest = match.groups()

@@ -131,6 +131,7 @@ def test_what_is_made_of_a_solution_is_no_leftover():
         ("from math import *\nexec('f = torch.softmax')", ["exec"]),
         ("f = theirs.__code__.co_consts", ["__code__"]),
         ("class Mine:\n    pass\nMine.exp = f\nmine = Mine()\nmine.exp = f", []),
+        ("np.sum?\n?np.sum\nnp.tri??\n??np.tri\nif True:\n    np.exp?", []),
     ],
 )
 def test_what_cannot_be_told_by_reading_is_named(source, what):
