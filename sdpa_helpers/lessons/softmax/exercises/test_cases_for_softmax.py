@@ -21,7 +21,7 @@ def test_cases_for_softmax():
     """Test cases that catch every known wrong softmax -> [(inputs, expected), ...]."""
     log3 = np.log(3)
     return [
-        (([1000, 1000, -1000],), [1 / 2, 1 / 2, 0]),  # too large for exp
+        (([3000, 3000, -3000],), [1 / 2, 1 / 2, 0]),  # too large for exp, half of it too
         (([[-1000, log3 - 1000], [0, log3]],), [[1 / 4, 3 / 4], [1 / 4, 3 / 4]]),  # rows far apart
         (([[0, 0, np.log(2)], [log3, 0, log3]], 0), [[1 / 4, 1 / 2, 2 / 5], [3 / 4, 1 / 2, 3 / 5]]),
         (([-np.inf, 0, -log3],), [0, 3 / 4, 1 / 4]),  # a hidden key, and a score of 0 that is none
