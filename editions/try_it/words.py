@@ -4,7 +4,7 @@ _NO_CELLS = {
     "The cell below holds": "The editor holds",
     "use the cell of": "use the editor of",
     "in a new cell:": "in a new cell of the notebook:",
-    "in a cell of your own,": "in a cell of the notebook,",
+    "in a cell of your own": "in a cell of the notebook",
 }
 
 

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth
 from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
 from sdpa_helpers.grading.fails_alone import draw_all, judge_alone, not_judged, not_lifted
-from sdpa_helpers.grading.judge import Evidence, Marking, forged, nothing_run, status_of
+from sdpa_helpers.grading.judge import Evidence, Marking, forged, nothing_run, run_flags, status_of
 from sdpa_helpers.grading.lift_words import Words, unread
 from sdpa_helpers.grading.own_code import own_code
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Lifted, Submission, Unreadable
@@ -192,6 +192,7 @@ def _result(submission: Submission, settings: Settings, evidence: Evidence, word
         *forged(evidence.outcome),
         *(flag for each in judged for flag in each.ran),
         *(flag for each in judged for flag in each.cell),
+        *run_flags(evidence),
     )
     failed = ", ".join(exercise.name for exercise in code if exercise.failed)
     in_words = [unread(e, words.answers.get(e.name)) for e in written_of(submission.notebook)]

@@ -103,7 +103,7 @@ def ran_flags(exercises: Iterable[Exercise], evidence: Evidence) -> tuple[Flag, 
 
 
 def cell_flags(exercises: Iterable[Exercise], evidence: Evidence, *, hidden: bool) -> tuple[Flag, ...]:
-    """A flag for every answer cell that ended with an error behind its function, and for what else did not run."""
+    """A flag for every answer cell that ended with an error behind its function."""
     outcome = evidence.outcome
     flags: list[Flag] = []
     for e in exercises:
@@ -120,10 +120,17 @@ def cell_flags(exercises: Iterable[Exercise], evidence: Evidence, *, hidden: boo
             )
             text = f"{e.name}: the function was graded; {what}: {error}"
             flags.append(Flag("answer-cell-error", text))
-    if evidence.own_stopped:
-        what = f"the definitions beside the answers ended the run ({evidence.own_stopped}); it was made without them"
-        flags.append(Flag("definitions-stopped", what))
     return tuple(flags)
+
+
+def run_flags(evidence: Evidence) -> tuple[Flag, ...]:
+    """A flag where the run was made without the learner's own definitions."""
+    if not evidence.own_stopped:
+        return ()
+    what = (
+        f"the definitions beside the answers ended the run ({evidence.own_stopped}); it was made without them"
+    )
+    return (Flag("definitions-stopped", what),)
 
 
 def shown_source(lifted: Lifted, name: str) -> ShownSource:

@@ -207,7 +207,7 @@ def test_the_roofline_by_keyboard_and_by_choice(widgets):
     tokens.press("Home")
     wait_for(output, "32 tokens")
     assert shown(output, "limit") == "memory"
-    output.get_by_label("hardware").select_option("the measured machine")
+    output.get_by_label("hardware").select_option("our machine")
     output.get_by_label("numbers").select_option("float16")
     wait_for(output, "No float16 peak is known here")
     assert shown(output, "ridge") == "6.25 FLOP/B"

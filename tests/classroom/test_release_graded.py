@@ -44,6 +44,7 @@ IN_LESSONS = {
     "notebooks/09_many_machines.ipynb",
     "sdpa_helpers/lessons/complexity/claims.py",
     "sdpa_helpers/lessons/gradients/experiments.py",
+    "sdpa_helpers/lessons/gradients/training.py",
     "sdpa_helpers/lessons/heads_and_variants/recall.py",
     "sdpa_helpers/lessons/masking/experiments.py",
     "sdpa_helpers/lessons/softmax/experiments.py",

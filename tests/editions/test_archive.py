@@ -187,8 +187,8 @@ def test_make_takes_wheels_that_lie_there_and_nothing_else(with_wheels, unpacked
     subprocess.run(
         [make, "lab", f"PYTHON={python}"], cwd=folder, env=variables, check=True, capture_output=True
     )
-    told = "index off: 1, links: wheels\n" if with_wheels else "index off: , links: \n"
-    assert (tmp_path / "log").read_text() == told
+    told = "index off: 1, links: wheels" if with_wheels else "index off: , links: "
+    assert set((tmp_path / "log").read_text().splitlines()) == {told}
 
 
 def test_versions_for_other_patches_of_python_come_along():

@@ -310,7 +310,7 @@ def explore_roofline(machine: Machine | None = None) -> Panel:
     """
     offered = dict(PUBLISHED)
     if machine is not None:
-        offered["the measured machine"] = measured(machine)
+        offered["our machine"] = measured(machine)
     names = list(offered)
 
     def draw(state: State) -> Drawing:

@@ -209,7 +209,7 @@ EXERCISE = Exercise(
     cases=(
         Case(
             "only d_k given",
-            lambda rng: (some_size(rng, high=2000),),
+            lambda rng: (some_size(rng, high=500),),
             says="With the defaults, means 0 and variances 1, the variance is d_k.",
         ),
         Case(
