@@ -17,10 +17,12 @@ DEEPEST = 20  # brackets inside each other
 HIGHEST = 12  # factors in one term
 LARGEST = 10**12
 
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _SIGNS = str.maketrans("·⋅∙•×∗−–—÷⁄[]{}", "******---//()()")
-_TEX = {r"\cdot": "*", r"\times": "*", r"\left": "", r"\right": "", "\\": "", "$": ""}
-_SIGN = re.compile(r"\*\*|[-+*/^()=,]")
+_TEX = {r"\cdot": "*", r"\times": "*", r"\left": "", r"\right": "", r"\div": "/", "$": "", "~": " "}
+_TEX_SPACE = re.compile(r"\\(?:[,;:!> ]|q?quad(?![a-z]))")
+_FRACTION = "\\frac"
+_SIGN = re.compile(r"\*\*|\\frac|[-+*/^()=,]")
 _NUMBER = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+")
 
 Point = Mapping[str, Fraction]
@@ -51,7 +53,10 @@ class Formula:
             elif kind == "name":
                 stack.append(point[str(what)])
             elif kind == "power":
-                stack.append(stack.pop() ** int(what))
+                base = stack.pop()
+                if base == 0 and int(what) < 0:
+                    return None
+                stack.append(base ** int(what))
             elif kind == "minus":
                 stack.append(-stack.pop())
             else:
@@ -131,9 +136,11 @@ def written(number: Fraction) -> str:
 
 def _tokens(text: str, names: Names) -> list[tuple[str, str]]:
     """Numbers, names, signs, each with its kind. Products without a sign stay so: the reader sees to them."""
-    text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda high: "^" + high[0].translate(_SUPERSCRIPTS), text)
+    text = re.sub("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda high: "^" + high[0].translate(_SUPERSCRIPTS), text)
+    text = re.sub(r"\\[dt]frac", r"\\frac", _TEX_SPACE.sub(" ", text))
     for tex, plain in _TEX.items():
         text = text.replace(tex, plain)
+    text = re.sub(r"\\(?!frac)", "", text)
     text = re.sub(r"_\{(\w+)\}", r"\1", unicodedata.normalize("NFKC", text).lower()).replace("_", "")
     text, pattern = text.translate(_SIGNS), names.pattern
     found: list[tuple[str, str]] = []
@@ -190,7 +197,9 @@ class _Reader:
 
     def _goes_on(self) -> bool:
         """Whether a factor follows without a sign."""
-        return bool(self.tokens) and (self.tokens[0][0] == "name" or self.tokens[0] == ("sign", "("))
+        return bool(self.tokens) and (
+            self.tokens[0][0] == "name" or self.tokens[0] in (("sign", "("), ("sign", _FRACTION))
+        )
 
     def _signed(self) -> int:
         minus = False
@@ -207,20 +216,25 @@ class _Reader:
             return factors
         exponent = self._exponent()
         self.program.append(("power", exponent))
-        return _limited(factors * max(1, exponent))
+        return _limited(factors * max(1, abs(exponent)))
 
     def _exponent(self) -> int:
         bracket = self._sign("(")
+        minus = self._sign("-")
         kind, text = self.tokens.pop(0) if self.tokens else ("", "")
         whole = kind == "number" and text.isdecimal() and len(text) <= 2 and int(text) <= HIGHEST
         if not whole or (bracket and not self._sign(")")) or self._sign("^"):
-            raise Unreadable(f"A power here is a whole number from 0 to {HIGHEST}, as in x² or x^2.")
-        return int(text)
+            raise Unreadable(
+                f"A power here is a whole number from −{HIGHEST} to {HIGHEST}, as in x² or x^-1."
+            )
+        return -int(text) if minus else int(text)
 
     def _atom(self) -> int:
         kind, text = self.tokens.pop(0) if self.tokens else ("", "")
         if (kind, text) == ("sign", "("):
             return self._bracket()
+        if (kind, text) == ("sign", _FRACTION):
+            return self._fraction()
         if kind == "name":
             self.program.append((kind, text))
             return 1
@@ -230,6 +244,18 @@ class _Reader:
             raise Unreadable("There is a number in it that is far too large.")
         self.program.append((kind, Fraction(text)))
         return 1
+
+    def _fraction(self) -> int:
+        r"""What stands in the two pairs of braces of a \frac, which are brackets by now."""
+        factors = 0
+        for _ in ("above", "below"):
+            if not self._sign("("):
+                raise Unreadable(
+                    r"\frac wants two pairs of braces, as in \frac{a}{b}. You can also write a/b."
+                )
+            factors += self._bracket()
+        self.program.append(("/", ""))
+        return _limited(factors)
 
     def _bracket(self) -> int:
         self.depth += 1

@@ -36,6 +36,15 @@ def value(text):
         ("(((a1)))^(3)", 8),
         ("$[a1 + 1] {D}$", 15),
         ("M_Q", -3),
+        ("D (a1 + 2)**-1", Fraction(5, 4)),
+        ("D (a1 + 2)^-1", Fraction(5, 4)),
+        ("D a1^(-2)", Fraction(5, 4)),
+        ("D a1^{-2}", Fraction(5, 4)),
+        ("D a₁⁻²", Fraction(5, 4)),
+        (r"\frac{D}{a1 + 2}", Fraction(5, 4)),
+        (r"2\dfrac{D}{\frac{a_1}{m_q}} D", Fraction(-75)),
+        (r"$m_q^2\,a_1^2$", 36),
+        (r"m_q\quad a_1\ D\!\;a1~D", -300),
     ],
 )
 def test_a_formula_is_read_as_it_is_meant(text, number):
@@ -58,7 +67,12 @@ def test_a_formula_is_read_as_it_is_meant(text, number):
         ("a1 = 2", "right of the equals sign"),
         ("a1, D", "without commas"),
         ("a1^D", "whole number"),
-        ("a1^-1", "whole number"),
+        ("a1^--1", "whole number"),
+        ("a1^-99", "whole number"),
+        ("(a1^4)^-4", "far too high"),
+        (r"\frac12", "two pairs of braces"),
+        (r"\frac{a1}", "two pairs of braces"),
+        ("frac(a1)(D)", "'frac' does not belong"),
         ("a1^1.5", "whole number"),
         ("a1^99", "whole number"),
         ("2^2^2", "whole number"),
@@ -81,6 +95,10 @@ def test_what_is_no_formula_gets_a_sentence(text, says):
     assert len(str(caught.value)) < 200
 
 
+def test_a_negative_power_of_zero_is_a_division_by_zero():
+    assert value("(a1 - 2)^-1") is None
+
+
 WORST = [
     "(" * 20 + "9999999999" + ")" * 20,
     "9" * 12 + "^12",
@@ -90,6 +108,8 @@ WORST = [
     "0." + "1" * 190,
     "(0." + "1" * 180 + ")^12",
     "-" * 199 + "1",
+    r"\frac{1}{" * 15 + "0." + "1" * 30 + "}" * 15,
+    "(0." + "1" * 180 + ")^-12",
     "+".join("1" * 100),
     "(a1+" * 20 + "1" + ")" * 20,
 ]
