@@ -201,6 +201,8 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
         whole = "integers: `np.zeros` and `np.array([])` need `dtype=int`"
         whole = "an int" if answer.kind == "number" else whole
         return Kind("floats-not-integers", f"You return floats; return {whole}.")
+    if _complex_for_real(expected, answer):
+        return Kind("complex-not-real", "You return complex numbers; return real ones, of dtype float64.")
     if expected.kind == "tuple" and answer.kind == "tuple":
         pairs = zip(expected.items, answer.items, strict=False)
         inside = {i: kind for i, (want, got) in enumerate(pairs) if (kind := kind_of_thing(want, got))}
@@ -222,6 +224,8 @@ def in_right_kind(expected: Answer, answer: Answer) -> Answer:
         return answer if same else replace(answer, items=parts)
     if _floats_for_integers(expected, answer) and answer.array is not None:
         return replace(answer, array=answer.array.astype(np.int64))
+    if _complex_for_real(expected, answer) and answer.array is not None:
+        answer = replace(answer, array=np.ascontiguousarray(answer.array.real).reshape(answer.array.shape))
     if expected.kind == answer.kind and not _zeros_and_ones(expected, answer):
         return answer
     if answer.kind == "tuple" and expected.kind != "tuple" and answer.items:
@@ -253,6 +257,15 @@ def _floats_for_integers(expected: Answer, answer: Answer) -> bool:
     if expected.array.dtype.kind != "i" or answer.array.dtype.kind != "f":
         return False
     return bool((np.abs(answer.array) < 2**62).all() and (answer.array % 1 == 0).all())
+
+
+def _complex_for_real(expected: Answer, answer: Answer) -> bool:
+    """Whether complex numbers without an imaginary part stand where floats are asked for."""
+    if expected.array is None or answer.array is None or answer.kind not in ("array", "number"):
+        return False
+    if expected.array.dtype.kind != "f" or answer.array.dtype.kind != "c":
+        return False
+    return bool((answer.array.imag == 0).all())
 
 
 def _parts(expected: Answer, answer: Answer) -> tuple[Answer, ...]:

@@ -246,10 +246,19 @@ def _misses(truth: Truth, answer: Answer) -> tuple[Difference, tuple[str, ...]]:
         with quiet():
             truth.case.accepts(value, *truth.drawn)
     except Misses as missing:
+        if isinstance(value, np.ndarray) and isinstance(_reference_made(truth), tuple):
+            return Difference(
+                "array-not-tuple", "what came back is one array; return a tuple: `return a, b`"
+            ), ()
         return Difference(missing.fault, missing.seen, missing.compare), missing.notes
     except Exception:  # of our own code, on a value that nobody thought of
         return Difference("another-form", "what came back is not of the form that the prompt asks for"), ()
     return Difference(), ()
+
+
+def _reference_made(truth: Truth) -> Any:
+    """What the reference makes; None in an edition without answers."""
+    return made_value.read(truth.expected.made) if truth.expected.made else None
 
 
 def _unfit(why: str) -> Difference:

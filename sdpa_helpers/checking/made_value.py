@@ -30,6 +30,7 @@ SAYS = {
     "parts": f"there are more than {MAX_PARTS:,} numbers in it",
     "letters": "its texts are too long",
     "integer": "a whole number in it has more than 18 digits",
+    "texts": "an array in it holds something else than numbers; return a list or a tuple",
     "kind": "there is something in it that cannot be handed over",
 }
 """Why a value is not looked at, by the slug that an `Unfit` has."""
@@ -84,6 +85,8 @@ def _node(value: Any, count: _Count, depth: int = 0) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         count.add(max(1, value.size))
         array = np.array(value)  # a plain copy: subclasses lose their behaviour here
+        if array.dtype.kind in "OUST":
+            raise Unfit("texts")
         if array.dtype.name not in DTYPES or array.ndim > MAX_AXES or max(array.shape, default=0) > MAX_PARTS:
             raise Unfit("kind")
         return {"a": pack_array(array)}

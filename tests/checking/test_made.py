@@ -56,8 +56,8 @@ UNFIT = {
     "dict": ({"a": 1}, "kind"),
     "set": ({1}, "kind"),
     "function": (len, "kind"),
-    "objects": (np.array([{}]), "kind"),
-    "texts in an array": (np.array(["a"]), "kind"),
+    "objects": (np.array([{}]), "texts"),
+    "texts in an array": (np.array(["a"]), "texts"),
     "complex": (1j, "kind"),
     "bytes": (b"a", "kind"),
     "itself": (endless(), "deep"),
@@ -199,6 +199,12 @@ def test_what_has_no_name_is_told_in_its_own_words():
     assert "a number is over 100" in text
     assert "No known mistake" not in text
     assert "sdpa-failed" in card(result)
+
+
+def test_an_array_in_place_of_a_tuple_is_told_so():
+    result = try_out(PAIR, lambda: np.array([5, 5]))
+    assert {c.verdict.fault for c in result.cases} == {"array-not-tuple"}
+    assert "what came back is one array; return a tuple: `return a, b`" in report_text(result).lower()
 
 
 def test_it_is_called_once_and_all_is_judged_of_that():

@@ -11,6 +11,7 @@ from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.standard_cases import in_float32, mirrored, one_of_each
+from sdpa_helpers.lessons.registry import find
 
 
 def scores(Q, K):
@@ -333,6 +334,16 @@ def test_the_right_integers_as_floats_are_named_and_nothing_else(counts):
     result = try_out(positions(counts), as_floats)
     assert names(result) == ("floats-not-integers",)
     assert result.mistakes[0].says.startswith("The numbers are right")
+
+
+@pytest.mark.parametrize(("factor", "more"), [(1, ()), (2, ("twice",))])
+def test_complex_numbers_are_named_as_such(factor, more):
+    result = try_out(find("dot_product"), lambda q, k: complex(factor * (q @ k)))
+    assert names(result) == (*more, "complex-not-real")
+
+
+def test_a_number_of_extended_precision_is_one_number():
+    assert try_out(find("dot_product"), lambda q, k: np.longdouble(q @ k)).passed
 
 
 def test_an_empty_list_in_a_tuple_is_a_list_and_no_more():
