@@ -37,6 +37,8 @@ class Hunt:
     """What the arguments are, in their order."""
     innocent: Mapping[int, str]
     """What is said of lines that only look wrong. Every other gets `another-line`."""
+    possible: Callable[..., bool] = lambda *inputs: True
+    """Whether the prompt of `original` promises such arguments, where right answers would answer others too."""
 
     @property
     def code(self) -> str:
@@ -129,6 +131,8 @@ class Hunt:
     def _right(self, inputs: Inputs) -> Answer:
         """What right answers return, if they agree."""
         known = call(self.original.reference, _copies(inputs))
+        if known.kind != "error" and not self.possible(*inputs):
+            raise Misses("not-an-input", "the prompt promises no such arguments")
         if known.kind == "error":
             error = f"{known.error}: {known.message}"
             raise Misses("not-an-input", "a right answer ends with an error on this input", error)
@@ -199,6 +203,8 @@ def _argument(kind: Kind, part: Any) -> Any:
             raise Misses("not-an-input", "the mask has to hold True and False")
     elif array.dtype.kind not in "fiu":
         raise Misses("not-an-input", "an argument has to be an array of numbers")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise Misses("not-an-input", "an argument holds NaN")
     if array.ndim > MOST_AXES or array.size == 0:
         raise Misses("not-an-input", f"an array has at least one number and at most {MOST_AXES} axes")
     return array if kind == "mask" else array.astype(float)

@@ -16,6 +16,10 @@ HUNT = Hunt(
         3: "Line 3 is right: each gradient counts as much as its weight says.",
         5: "Line 5 is right, once `average` is what its name says: how far each gradient lies above it is what counts.",
     },
+    possible=lambda weights, grad_weights: bool(
+        (weights >= 0).all()  # 0.33 three times is meant well, and a masked row is all zeros
+        and ((np.abs(weights.sum(axis=-1) - 1) < 0.02) | ~weights.any(axis=-1)).all()
+    ),
 )
 
 PROMPT = f"""`hunt_softmax_backward()`: the function below should go back through a softmax, as [`softmax_backward`](#softmax_backward) does. Here is its code. One line is wrong.
