@@ -62,6 +62,8 @@ class Step:
     slips: tuple[Slip, ...]
     says: str = ""
     """What the line is about."""
+    uses: str = ""
+    """A name that has to stand in it, where the point of the line is that it can."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,12 @@ class Derivation:
         step, points = self.steps[number - 1], (*self.shown, *drawn)
         given = self._read(step, text)
         right = _known(step.right, self.names)
-        if same(given, right, points):
+        fits = same(given, right, points)
+        if fits and (not step.uses or step.uses in given.names):
             return
         known = (slip.name for slip in step.slips if same(given, _known(slip.text, self.names), points))
-        raise Misses(next(known, ANOTHER), WRONG, self._counter_example(points, given, right))
+        seen = f"{step.uses} is not in this line" if fits else WRONG
+        raise Misses(next(known, ANOTHER), seen, self._counter_example(points, given, right))
 
     def _points(self, rng: np.random.Generator) -> tuple[Point, ...]:
         return tuple(self.draw(rng, number) for number in range(POINTS))

@@ -220,6 +220,11 @@ DERIVATION = Derivation(
                     "In line 5 the average is subtracted: what counts is how far g₁ lies above it.",
                 ),
                 Slip(
+                    "average-written-out",
+                    "g1 a1 (1 - a1) - g2 a1 a2 - g3 a1 a3",
+                    "Line 5 is true, and as long as line 3. Put D for the sum that you know from line 4.",
+                ),
+                Slip(
                     "average-left-out",
                     "a1 g1",
                     "In line 5 the average is missing. Raising all gᵢ by the same number may not change this line.",
@@ -231,6 +236,7 @@ DERIVATION = Derivation(
                 ),
             ),
             "Take a₁ out of every term of line 3. What is left is g₁ minus an average.",
+            uses="D",
         ),
         Step(
             "∂L/∂q",
@@ -323,7 +329,7 @@ EXERCISE = Exercise(
             "(1 - a1 - a3)(a2 + a3 - 1)",
             "a1 (a2 (g1 - g2) + a3 (g1 - g3))",
             "g1 + a2 (g2 - g1) + a3 (g3 - g1)",
-            "a1 g1 (1 - a1) - a1 a2 g2 - a1 a3 g3",
+            "a1 g1 - D a1",
             "c a1 (g1 - D) k1 + c a2 (g2 - D) k2 + c a3 (g3 - D) k3",
             "a1 (g1 - D) q c",
         ),
