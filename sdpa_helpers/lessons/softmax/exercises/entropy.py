@@ -6,7 +6,7 @@ from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ENTROPY
-from sdpa_helpers.lessons.softmax.exercises.shared import WRONG_DEFAULT, cases_of_shape, every_axis_is
+from sdpa_helpers.lessons.softmax.exercises.shared import WRONG_AXES, cases_of_shape, every_axis_is
 
 PROMPT = r"""`entropy(weights, axis=-1)`: how spread out a row of weights is, in nats.
 
@@ -36,6 +36,12 @@ def _sharp_rows(rng):
     rows[2] = 1 / 7
     rows[3, :4] = softmax(rng.normal(size=4))
     return rows
+
+
+def _small_weights(rng):
+    """Down to 1e-8 beside two large ones, and about 1e-9 and 1e-10 beside one that holds all but a billionth."""
+    scores = np.array([[0.0, 0.5, -7, -12, -16, -300, -800], [0.0, -18.7, -21, -21.5, -23.3, -23.5, -800]])
+    return softmax(scores * np.array([[rng.uniform(0.9, 1)], [rng.uniform(0.99, 1)]]))
 
 
 def _entropy_in_place(weights, axis=-1):
@@ -100,13 +106,13 @@ MISTAKES = Products(
                 Option("zero-gives-nan", lambda w: (w, w)),
                 *(Option("small-number-in-the-log", _plus(10.0**-n)) for n in (5, 6, 7, 8, 9, 10, 12)),
                 *(Option("small-number-in-the-log", _plus_in_both(10.0**-n)) for n in (6, 8, 9, 10, 12)),
-                *(Option("weights-clipped", _clipped(10.0**-n)) for n in (2, 3, 4, 5)),
+                *(Option("weights-clipped", _clipped(10.0**-n)) for n in (2, 3, 4, 5, 6, 7, 8)),
                 *(
                     Option("weights-clipped", _clipped_in_both(10.0**-n, largest))
                     for n in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
                     for largest in (1.0, 1 - 10.0**-n)
                 ),
-                *(Option("threshold-for-zero", _above(10.0**-n)) for n in (2, 3, 4, 5, 6)),
+                *(Option("threshold-for-zero", _above(10.0**-n)) for n in (2, 3, 4, 5, 6, 7, 8, 9, 10)),
             ),
         ),
         Factor("weigh", lambda w: w, (Option("weights-left-out", lambda w: 1.0),)),
@@ -119,7 +125,7 @@ MISTAKES = Products(
                 Option("axis-always-first", every_axis_is(0)),
                 Option("axis-always-1", every_axis_is(1)),
                 Option("one-number-for-all", every_axis_is(None)),
-                *WRONG_DEFAULT,
+                *WRONG_AXES,
             ),
         ),
         Factor(
@@ -156,7 +162,12 @@ EXERCISE = Exercise(
     cases=(
         Case("one row", lambda rng: (_weights(rng, 5),)),
         Case("rows, read-only", lambda rng: (read_only(_weights(rng, 3, 6)),)),
-        Case("the middle axis", lambda rng: (softmax(rng.normal(size=(2, 5, 3, 4)), 1), 1), points=2),
+        Case(
+            "the middle axis",
+            lambda rng: (softmax(rng.normal(size=(2, 5, 3, 4)), 1), -3),
+            points=2,
+            says="An axis can be counted from the end: −3 of four is the second.",
+        ),
         Case(
             "one-hot, shared, uniform, some zeros",
             lambda rng: (read_only(_sharp_rows(rng)),),
@@ -166,8 +177,9 @@ EXERCISE = Exercise(
         ),
         Case(
             "very small weights",
-            lambda rng: (softmax(np.array([0.0, 0.5, -7, -12, -16, -300, -800]) * rng.uniform(0.9, 1)),),
+            lambda rng: (_small_weights(rng),),
             points=2,
+            says="However small a weight is, it adds −w·ln w: only a weight of exactly 0 adds nothing.",
         ),
         Case("four axes, the first", lambda rng: (softmax(rng.normal(size=(4, 3, 2, 5)), 0), 0)),
         *cases_of_shape(lambda x: (softmax(x),)),

@@ -6,7 +6,7 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, W
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_SOFTMAX
 from sdpa_helpers.lessons.softmax.exercises.shared import (
-    WRONG_DEFAULT,
+    WRONG_AXES,
     cases_of_shape,
     every_axis_is,
     plain_softmax,
@@ -19,7 +19,7 @@ from sdpa_helpers.lessons.softmax.exercises.softmax import softmax
 
 PROMPT = r"""`log_softmax(x, axis=-1)`: the logarithms of the softmax weights. Losses are computed from these.
 
-- `x`: scores, any number of axes; −∞ allowed, one finite entry in each row at least.
+- `x`: scores, any number of axes, none larger in size than a million; −∞ allowed, one finite entry in each row at least.
 - `axis`: the axis along which the weights sum to 1.
 - Returns an array of the same shape, $\ln \mathrm{softmax}(x)$.
 
@@ -98,7 +98,7 @@ MISTAKES = Products(
                 Option("axis-always-first", every_axis_is(0)),
                 Option("axis-always-1", every_axis_is(1)),
                 Option("flattened", every_axis_is(None)),
-                *WRONG_DEFAULT,
+                *WRONG_AXES,
             ),
         ),
         Factor(
@@ -181,7 +181,11 @@ EXERCISE = Exercise(
     cases=(
         Case("one row", lambda rng: (rng.normal(size=6) * 2,)),
         Case("a square matrix, read-only", lambda rng: (read_only(spread_rows(rng, 3, 3)),)),
-        Case("the middle axis", lambda rng: (spread_rows(rng, 2, 5, 3, 4), 1)),
+        Case(
+            "the middle axis",
+            lambda rng: (spread_rows(rng, 2, 5, 3, 4), -3),
+            says="An axis can be counted from the end: −3 of four is the second.",
+        ),
         Case(
             "scores of ±1000",
             lambda rng: (thousands(rng),),

@@ -133,7 +133,7 @@ EXERCISE = Exercise(
         WrongAnswer(
             "alike-in-a-row",
             lambda: np.zeros((3, 3)),
-            "Two scores of one row are the same. With all scores equal nearly every softmax is right: look for a less "
+            "Two scores of one row are less than 0.01 apart. With all scores equal nearly every softmax is right: look for a less "
             "obvious input.",
         ),
         WrongAnswer(

@@ -72,12 +72,21 @@ def every_axis_is(axis):
     return lambda _given: axis
 
 
-WRONG_DEFAULT = tuple(
+WRONG_AXES = (
     Option(
-        "wrong-default-axis",
-        lambda given, default=default: default if given == -1 else given,
-        "Your function uses `axis` where it is given, but not the last axis where it isn't: the default is −1.",
-    )
-    for default in (0, 1, None)
+        "negative-axis-taken-for-the-last",
+        lambda given: -1 if given is not None and given < 0 else given,
+        "Any negative `axis` is the last one for you. −2 is the last but one, and −3 the one before: NumPy counts them "
+        "from the end by itself, so hand `axis` on as it is.",
+    ),
+    *(
+        Option(
+            "wrong-default-axis",
+            lambda given, default=default: default if given == -1 else given,
+            "Your function uses `axis` where it is given, but not the last axis where it isn't: the default is −1.",
+        )
+        for default in (0, 1, None)
+    ),
 )
-"""The argument `axis` with another default. No case gives −1 itself."""
+"""The argument `axis` misread where it is negative, or with another default. No case gives −1 itself; one in each
+exercise gives another negative number."""

@@ -6,7 +6,7 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, W
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.lessons.softmax.exercises.shared import (
-    WRONG_DEFAULT,
+    WRONG_AXES,
     cases_of_shape,
     every_axis_is,
     one_hot,
@@ -39,6 +39,12 @@ def softmax(x, axis=-1):
 def _around_200(rng):
     shift = np.array([200.0, -200.0])[:, None, None, None]
     return (spread_rows(rng, 2, 3, 4, 5) + shift).astype(np.float32)
+
+
+def _hidden_beside_far_below(rng):
+    """with_hidden, and a row whose finite scores lie below every number that people put in the place of −∞."""
+    far = -float(rng.uniform(1, 9)) * 1e37
+    return np.vstack([with_hidden(rng), [-np.inf, far, -np.inf, 2 * far, 4 * far]])
 
 
 def _shifted_by(shift):
@@ -141,7 +147,7 @@ def _axis_options():
         *always,
         Option("over-the-queries", every_axis_is(-2)),
         Option("flattened", every_axis_is(None)),
-        *WRONG_DEFAULT,
+        *WRONG_AXES,
     )
 
 
@@ -166,6 +172,10 @@ MISTAKES = Products(
             lambda x: x,
             (
                 Option("minus-infinity-as-zero", lambda x: np.where(np.isneginf(x), 0.0, x)),
+                *(
+                    Option("hidden-keys-counted-in", lambda x, low=low: np.where(np.isneginf(x), low, x))
+                    for low in (-1e9, -1e4, -1e30)
+                ),
                 Option("zeros-left-out", lambda x: np.where(x == 0, -np.inf, x)),
                 Option("scores-clipped", lambda x: np.clip(x, -50, 50)),
                 Option("scores-clipped", lambda x: np.clip(x, -500, 500)),
@@ -243,7 +253,11 @@ EXERCISE = Exercise(
             lambda rng: (spread_rows(rng, 4, 4),),
             says="A square matrix hides a forgotten `keepdims`: the shapes fit and the numbers are wrong.",
         ),
-        Case("the middle axis", lambda rng: (spread_rows(rng, 3, 5, 2, 4), 1)),
+        Case(
+            "the middle axis",
+            lambda rng: (spread_rows(rng, 3, 5, 2, 4), -3),
+            says="An axis can be counted from the end: −3 of four is the second.",
+        ),
         Case("the first axis", lambda rng: (spread_rows(rng, 5, 3), 0)),
         Case(
             "four axes, float32 around ±200, strided, read-only",
@@ -258,8 +272,8 @@ EXERCISE = Exercise(
         ),
         Case(
             "entries of −∞, zeros, a tie",
-            lambda rng: (with_hidden(rng),),
-            says="A score of −∞ means weight 0; a score of 0 does not.",
+            lambda rng: (_hidden_beside_far_below(rng),),
+            says="A score of −∞ means weight 0; a score of 0 does not, nor does any other finite one.",
         ),
         *cases_of_shape(),
     ),
@@ -525,10 +539,8 @@ EXERCISE = Exercise(
         ),
         WrongAnswer(
             "hidden-keys-counted-in",
-            lambda x, axis=-1: softmax(
-                np.where(np.isneginf(x), x.min(where=np.isfinite(x), initial=0), x), axis
-            ),
-            "You replaced −∞ by another finite score, so hidden keys get weight. Leave −∞ as it is: its "
+            lambda x, axis=-1: softmax(np.where(np.isneginf(x), -1e9, x), axis),
+            "You replaced −∞ by a finite score, such as −1e9. Beside scores that lie further below, hidden keys get weight then. Leave −∞ as it is: its "
             "exponential is 0.",
         ),
         WrongAnswer(
@@ -568,7 +580,7 @@ EXERCISE = Exercise(
         lambda x, axis=-1: (
             (e := np.exp2((x - x.max(axis, keepdims=True)) * np.log2(np.e))) / e.sum(axis, keepdims=True)
         ),
-        lambda x, axis=-1: softmax(np.clip(x, -1e9, None), axis),
+        lambda x, axis=-1: softmax(np.clip(x, np.finfo(x.dtype).min, None), axis),
         lambda x, axis=-1: softmax(x.astype(np.longdouble), axis).astype(np.float64),
         _softmax_rows_by_loop,
         _softmax_by_log_sum,

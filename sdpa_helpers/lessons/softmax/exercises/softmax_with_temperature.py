@@ -6,7 +6,7 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, W
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.lessons.softmax.exercises.shared import (
-    WRONG_DEFAULT,
+    WRONG_AXES,
     cases_of_shape,
     every_axis_is,
     one_hot,
@@ -174,7 +174,7 @@ MISTAKES = Products(
                     "an array with a batch in front. Use `axis`.",
                 ),
                 Option("flattened", every_axis_is(None)),
-                *WRONG_DEFAULT,
+                *WRONG_AXES,
             ),
         ),
         Factor(
@@ -277,7 +277,11 @@ EXERCISE = Exercise(
     reference=softmax_with_temperature,
     cases=(
         Case("temperature 1/4, rows", lambda rng: (spread_rows(rng, 3, 5), 0.25)),
-        Case("temperature 3, middle axis", lambda rng: (spread_rows(rng, 2, 5, 3, 4), 3.0, 1)),
+        Case(
+            "temperature 3, middle axis",
+            lambda rng: (spread_rows(rng, 2, 5, 3, 4), 3.0, -3),
+            says="An axis can be counted from the end: −3 of four is the second.",
+        ),
         Case(
             "scores of ±1000, read-only", lambda rng: (read_only(thousands(rng)), float(rng.uniform(1.5, 2)))
         ),
