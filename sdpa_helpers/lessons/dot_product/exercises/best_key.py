@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw, signed
 from sdpa_helpers.checking.products import Factor, Option, Products
 
@@ -31,7 +32,7 @@ def _best_key_loop(q, K):
 def _long_key_wins(rng):
     q = np.array([1.0, 0.2, 0.0])
     K = np.array([[0.5, 0.0, 0.1], [1.0, 0.2, 0.0], [3.0, 4.0, 3.0], [-9.0, 0.0, 0.0]])
-    return q + rng.normal(size=3) * 0.01, K
+    return 1000 * (q + rng.normal(size=3) * 0.01), K  # e to the power of such a score is infinite
 
 
 def _all_negative(rng):
@@ -39,7 +40,7 @@ def _all_negative(rng):
     K = np.array([[-4.0, -1.0], [-1.0, -0.5], [-2.0, -6.0]])
     return redraw(
         rng,
-        lambda rng: (rng.uniform(2e4, 2e5, size=2), K),
+        lambda rng: (rng.uniform(1, 9, size=2) * 1e35, K),
         lambda q, K: _by_cosine(q, K) != best_key(q, K) and (K @ q).max() < -1.1,
     )
 
@@ -118,6 +119,16 @@ def _from_zero(nothing):
     return lambda scores: int(np.argmax(scores)) if np.max(scores) > 0 else nothing
 
 
+def _from_number(start):
+    """The same, from another number."""
+    return lambda scores: int(np.argmax(scores)) if np.max(scores) > start else 0
+
+
+def _exponentials(q, K):
+    e = np.exp(K @ q)
+    return e / e.sum()
+
+
 def _among(part, offset=0):
     def pick(scores):
         return int(np.argmax(scores[part])) + offset if scores[part].size else 0
@@ -149,6 +160,13 @@ MISTAKES = Products(
                 Option("scores-cut-to-integers", lambda q, K: np.trunc(K @ q), _CUT),
                 Option("scores-cut-to-integers", lambda q, K: np.rint(K @ q), _CUT),
                 Option(
+                    "softmax-taken-first",
+                    lambda q, K: softmax(K @ q),
+                    "You compared weights, after a softmax. Scores of 1e-20 and 2e-20 get the same weight there, and "
+                    "exponentials without a shift overflow. Compare the scores themselves.",
+                ),
+                Option("softmax-taken-first", _exponentials),
+                Option(
                     "largest-sum-of-components",
                     lambda q, K: K.sum(axis=-1),
                     "You picked the key with the largest sum of coordinates; the query never comes in.",
@@ -169,8 +187,12 @@ MISTAKES = Products(
                 Option(
                     "running-maximum-starts-at-zero",
                     _from_zero(0),
-                    "Your running maximum begins at a number, 0 or −1. Where no score is above it, your answer stays "
-                    "where it started. Begin with the first score, or with −∞.",
+                    "Your running maximum begins at a number, 0 or −1 or one far below. Where no score is above it, your "
+                    "answer stays where it started. Begin with the first score, or with −∞.",
+                ),
+                *(
+                    Option("running-maximum-starts-at-zero", _from_number(start))
+                    for start in (-1e3, -1e9, -1e6, -1e18)
                 ),
                 Option("running-maximum-starts-at-zero", _from_zero(-1)),
                 Option(
@@ -225,10 +247,10 @@ EXERCISE = Exercise(
         Case(
             "a tie",
             lambda rng: (
-                np.array([a := rng.uniform(1, 2), 0.0]),
+                np.array([1e-20 * (a := rng.uniform(1, 2)), 0.0]),
                 np.array([[0.0, 3.0], [a, 1.0], [a, -7.0], [-5.0, 0.0]]),
             ),
-            says="When two keys score the same, the first one counts.",
+            says="When two keys score the same, the first one counts. However small scores are, 2e-20 is above 0.",
         ),
         Case("many keys", _many_keys),
         Case(

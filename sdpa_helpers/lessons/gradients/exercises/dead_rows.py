@@ -9,7 +9,7 @@ from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 PROMPT = """`dead_rows(grad_scores, threshold)`: what share of the queries gets almost no gradient?
 
 - `grad_scores`, shape `(..., n_q, n_k)`: $dS$. One row for each query.
-- `threshold`: a positive number.
+- `threshold`: a positive number, 1e-150 at least.
 - Returns one number from 0 to 1: the share of rows, over all leading axes together, whose Euclidean norm is **below** the threshold. A row exactly at the threshold is not dead.
 
 Example: {inputs:1}. The norms are `5`, `1.4142…` and `0`, so the answer is {result:1}.

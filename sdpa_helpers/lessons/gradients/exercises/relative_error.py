@@ -86,9 +86,10 @@ def _infinite(rng):
     return a, b
 
 
-def _column(rng):
+def _row_and_column(rng):
+    """As many numbers and as many axes, and all of them equal."""
     column = rng.normal() + np.zeros((4, 1))
-    return column, column[:, 0].copy()
+    return column.T.copy(), column
 
 
 def _zeros_and_more(rng):
@@ -194,6 +195,19 @@ MISTAKES = Products(
                     for zeros in (True, False)
                 ),
                 Option("shape-ignored", (lambda a, b: _not_finite(a, b), True)),
+                Option(
+                    "shapes-half-compared",
+                    (lambda a, b: a.size != b.size or a.ndim != b.ndim or _not_finite(a, b), True),
+                    "You compared how many numbers the arrays hold, or how many axes they have. (1, 4) and (4, 1) agree "
+                    "in both, and are two shapes all the same: compare `a.shape` with `b.shape`.",
+                ),
+                Option("shapes-half-compared", (lambda a, b: a.ndim != b.ndim or _not_finite(a, b), True)),
+                Option(
+                    "zeros-before-shapes",
+                    (lambda a, b: bool(a.any() or b.any()) and not _comparable(a, b), True),
+                    "You ask whether both are zero before you look at the shapes. Zeros of shape (4, 1) and of shape (4,) "
+                    "cannot be compared either: the answer is inf.",
+                ),
                 Option("one-side-only", (lambda a, b: _unequal(a, b) or _not_finite(a), True)),
                 Option("one-side-only", (lambda a, b: _unequal(a, b) or _not_finite(b), True)),
                 Option(
@@ -335,13 +349,15 @@ EXERCISE = Exercise(
         ),
         Case(
             "a row against a column",
-            lambda rng: _column(rng)[::-1],
-            says="Shapes (4,) and (4, 1) broadcast without an error. A gradient of the wrong shape is wrong.",
+            _row_and_column,
+            says="Shapes (1, 4) and (4, 1) broadcast without an error, and hold as many numbers. A gradient of the wrong "
+            "shape is wrong.",
         ),
         Case(
             "a column against a row",
-            _column,
-            says="Shapes (4, 1) and (4,) broadcast without an error. A gradient of the wrong shape is wrong.",
+            lambda rng: (np.zeros((n := int(rng.integers(3, 60)), 1)), np.zeros(n)),
+            says="Shapes (4, 1) and (4,) broadcast without an error. A gradient of the wrong shape is wrong, also where "
+            "all of it is 0.",
         ),
     ),
     wrong=(

@@ -62,7 +62,7 @@ def _why_blind(Q, K, V):
     """What makes every scale, or nearly every one, give the same here."""
     scores = Q @ K.T
     if Q.shape[1] == 1:
-        return "width-of-one", "dₖ is 1 here, so all three scales are the same number"
+        return "width-of-one", "with dₖ = 1 all three scales are the same number"
     if np.ptp(V, axis=0).max() < 1e-9:
         return "equal-values", "all values are the same here, so any weights give the same output"
     if np.ptp(scores, axis=1).max() < 1e-9:

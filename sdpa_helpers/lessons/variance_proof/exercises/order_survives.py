@@ -55,7 +55,7 @@ def _all_equal(scores):
 def _tiny(rng):
     """Above 0, below 0, equal below 0, nearly equal below 0: nothing here is 0, and no two scores are nearly equal."""
     rows = np.array([[1.0, -2.0, 0.5], [-1.0, -2.0, -3.0], [-1.0, -1.0, -1.0], [3.0, 3.0, 3.0]])
-    return (rows * rng.uniform(1, 2) * 1e-140,)
+    return (rows * rng.uniform(1, 2) * 1e-170,)  # their squares are 0 in float64
 
 
 def _nearly_equal(rng):
@@ -157,6 +157,12 @@ MISTAKES = Products(
                     "nearly-equal-taken-for-equal",
                     lambda s: np.isclose(s.max(axis=-1), s.min(axis=-1)),
                     _NEARLY,
+                ),
+                Option(
+                    "standard-deviation-asked-for-zero",
+                    lambda s: s.std(axis=-1) == 0,
+                    "You ask whether the standard deviation is 0. It is rounded: for equal scores it can come out above 0, "
+                    "and for tiny ones that differ it is 0, as their squares are. Compare the largest with the smallest.",
                 ),
                 Option(
                     "some-equal-scores-are-enough",

@@ -74,6 +74,7 @@ def _first_and_last_tie(rng):
     d = 12
     q, K = rng.normal(size=d), rng.normal(size=(5, d))
     K[-1] = K[0]
+    K[1] = K[0] + 1e-13 * q / (q @ q)  # a pair that differs, and too little to be divided by
     return q, K, softmax(K @ q / d**0.5)
 
 
@@ -122,6 +123,12 @@ MISTAKES = Products(
             _extremes,
             (
                 Option("first-two-keys", lambda s, w: (0, 1), _PAIR),
+                Option(
+                    "first-pair-that-differs",
+                    lambda s, w: (0, int(np.argmax(s != s[0]))),
+                    "You took the first two keys whose scores differ, by however little. Where that is a rounding error, "
+                    "so is your quotient. Take the largest and the smallest score.",
+                ),
                 Option("first-and-last-key", lambda s, w: (0, -1), _PAIR),
                 Option("last-two-keys", lambda s, w: (-1, -2), _PAIR),
                 Option("largest-and-first", lambda s, w: (s.argmax(), 0), _PAIR),
@@ -259,7 +266,7 @@ EXERCISE = Exercise(
         Case(
             "the first and the last key are equal",
             _first_and_last_tie,
-            says="A pair with equal scores tells nothing, whichever it is.",
+            says="A pair with equal scores tells nothing, whichever it is, and one with nearly equal scores hardly more.",
         ),
         Case(
             "only one of twelve keys differs",

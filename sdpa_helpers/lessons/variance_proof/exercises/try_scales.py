@@ -103,7 +103,7 @@ def _large_scores(rng):
         np.array([[1000.0, 0.0, 0.0], [-1000.0, 0.0, 0.0]]),
         K,
         rng.normal(size=(4, 5)),
-        np.array([1e-3, 1e-3, 1.0]),
+        np.array([1e-3, 1e-3, 1.0, -1.0]),
     )
 
 
@@ -152,6 +152,12 @@ def _exponentials(scores):
 
 def _less_the_largest_of_all(scores):
     return _exponentials(scores - scores.max())
+
+
+def _largest_subtracted_first(Q, K, V, scales):
+    scores = Q @ K.T
+    below = scores - scores.max(axis=-1, keepdims=True)
+    return np.stack([_exponentials(c * below) @ V for c in scales])
 
 
 def _sums_compared(out, *_):
@@ -378,7 +384,7 @@ EXERCISE = Exercise(
             "scores up to about 1000",
             _large_scores,
             says="exp(1000) overflows, and exp(-2000) is 0, unless each ROW's maximum is subtracted. Two of the scales "
-            "are equal here.",
+            "are equal here, and one is negative.",
         ),
         Case(
             "a little more than 1e-6 apart",
@@ -412,6 +418,12 @@ EXERCISE = Exercise(
             "scale-not-used",
             _with_outputs(lambda Q, K, V, scales: _outputs(Q, K, V, scales, lambda c: 1.0)),
             "Every output is the same: the scale is not used.",
+        ),
+        WrongAnswer(
+            "maximum-subtracted-before-the-scale",
+            _with_outputs(_largest_subtracted_first),
+            "You subtracted each row's maximum before you multiplied by the scale. A negative scale turns the smallest "
+            "score into the largest, and its exponential overflows. Multiply first, then subtract.",
         ),
         WrongAnswer(
             "divided-by-the-scale",
