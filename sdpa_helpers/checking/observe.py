@@ -210,7 +210,7 @@ def describe(value: Any, depth: int = 0) -> Answer:
         return Answer("other", name)
     if isinstance(value, tuple):
         return Answer("tuple", name, items=tuple(describe(item, depth + 1) for item in value[:16]))
-    if isinstance(value, np.longdouble):
+    if isinstance(value, np.floating) and value.dtype == np.longdouble:
         value = np.float64(value)  # one number, as a Fraction is
     if not isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
         return _something_else(value, depth)

@@ -24,8 +24,9 @@ def test_cases_for_softmax():
         (([3000, 3000, -3000],), [1 / 2, 1 / 2, 0]),  # too large for exp, half of it too
         (([[-1000, log3 - 1000], [0, log3]],), [[1 / 4, 3 / 4], [1 / 4, 3 / 4]]),  # rows far apart
         (([[0, 0, np.log(2)], [log3, 0, log3]], 0), [[1 / 4, 1 / 2, 2 / 5], [3 / 4, 1 / 2, 3 / 5]]),
-        (([-np.inf, 0, -log3],), [0, 3 / 4, 1 / 4]),  # a hidden key, and a score of 0 that is none
-        ((np.zeros((2, 3, 4)), 1), np.full((2, 3, 4), 1 / 3)),  # an axis in the middle
+        # a hidden key, a score of 0 that is none, and scores below every number put in the place of −∞
+        (([[-np.inf, 0, -log3], [-np.inf, -1e37, -3e37]],), [[0, 3 / 4, 1 / 4], [0, 1, 0]]),
+        ((np.zeros((2, 3, 4)), -2), np.full((2, 3, 4), 1 / 3)),  # an axis in the middle, from the end
         (([0, 10],), [1 / (1 + np.exp(10)), 1 / (1 + np.exp(-10))]),  # a small weight
     ]
 
@@ -78,13 +79,13 @@ EXERCISE = Exercise(
     wrong=(
         WrongAnswer(
             "one-row-only",
-            _those(1, 4, 6),
+            _those(1, 6),
             "All your inputs are one row. A maximum or a sum over the wrong axis, or a forgotten `keepdims`, shows "
             "only where there are several.",
         ),
         WrongAnswer(
             "small-scores-only",
-            _those(3, 4, 5, 6),
+            _those(3, 5, 6),
             "All your scores are small. Whoever forgets to subtract the maximum, or subtracts something else, gets "
             "away with it until `exp` overflows or comes to 0.",
         ),
@@ -118,7 +119,8 @@ EXERCISE = Exercise(
         "One case can catch many: rows that lie far apart need their own maximum, and numbers such as `np.log(3)` give "
         "weights that you know exactly, 1/4 and 3/4.",
         "`(([[-1000, np.log(3) - 1000], [0, np.log(3)]],), [[1/4, 3/4], [1/4, 3/4]])` catches most. Add an axis in the "
-        "middle, a score of −∞ beside a score of 0, and a weight far below a thousandth.",
+        "middle, once counted from the end, a score of −∞ beside a score of 0 and beside −1e37, and a weight far below a "
+        "thousandth.",
     ),
     forbids=(READY_SOFTMAX, READY_ATTENTION),
 )
