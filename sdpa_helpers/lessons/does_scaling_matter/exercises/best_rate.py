@@ -48,6 +48,10 @@ def _smallest(rates, values):
     return rates[values == values.min()].min()
 
 
+def _last(rates, values):
+    return rates[np.flatnonzero(values == values.min())[-1]]
+
+
 def _in_parts(*, summary, pick, nothing):
     """best_rate in three parts, each of which can be wrong; see MISTAKES."""
 
@@ -56,6 +60,17 @@ def _in_parts(*, summary, pick, nothing):
         return pick(rates, values) if np.isfinite(values).any() else nothing(rates)
 
     return answer
+
+
+def _finite_for_infinity(rates, losses):
+    means = np.where(_alive(losses), losses.mean(axis=1), 1e9)
+    return _smallest(rates, means) if _alive(losses).any() else np.nan
+
+
+def _only_nan_and_plus_infinity(rates, losses):
+    out = (np.isnan(losses) | (losses == np.inf)).any(axis=1)
+    means = np.where(out, np.inf, losses.mean(axis=1))
+    return np.nan if out.all() else _smallest(rates, means)
 
 
 MISTAKES = Products(
@@ -86,6 +101,7 @@ MISTAKES = Products(
                     ].min(),
                 ),
                 Option("first-of-a-tie", lambda rates, values: rates[values.argmin()]),
+                Option("last-of-a-tie", _last),
                 Option("largest-of-a-tie", lambda rates, values: rates[values == values.min()].max()),
                 Option("a-place-not-a-rate", lambda rates, values: values.argmin()),
                 Option("the-loss-not-the-rate", lambda rates, values: values.min()),
@@ -127,18 +143,29 @@ def _ordinary(rng, n_rates=5, n_seeds=3):
     return _rates(rng, n_rates), losses
 
 
-def _diverged(rng, what):
+def _diverged(rng):
     rates, losses = _ordinary(rng, 6, 3)
     losses[4] = 0.2 * rng.random(3)
-    losses[4, rng.integers(3)] = what
+    losses[4, rng.integers(3)] = np.nan
+    return rates, losses
+
+
+def _infinite(rng):
+    """One run at +∞ and one at −∞, among finite losses beyond every number that might stand for infinity."""
+    rates, losses = _ordinary(rng, 6, 3)
+    losses[4] = 0.2 * rng.random(3)
+    losses *= 1e40
+    losses[4, rng.integers(3)], losses[5, rng.integers(3)] = np.inf, -np.inf
+    rates[4:] = np.sort(rates[4:])  # so that the one at −∞ is chosen for one reason only
     return rates, losses
 
 
 def _tied(rng):
-    """Five rates tie. The smallest stands second, the largest fourth, and the third has the best worst seed."""
-    losses = np.array([[1.0, 2.0], [2.0, 1.0], [1.5, 1.5], [1.0, 2.0], [2.0, 1.0], [3.0, 3.0]])
-    rates = np.sort(_rates(rng, 6))
-    return rates[[3, 1, 2, 5, 4, 0]], losses
+    """Seven rates, close together, tie. Each wrong way to choose among them leads to a rate of its own: the first, the
+    last, the largest, the one in the middle, and the third, which has the best worst seed. The smallest stands second."""
+    losses = np.array([[1.0, 2.0], [2.0, 1.0], [1.5, 1.5], *[[1.0, 2.0], [2.0, 1.0]] * 2, [3.0, 3.0]])
+    rates = 0.01 * np.sort(_rates(rng, 8))
+    return rates[[6, 1, 3, 7, 4, 2, 5, 0]], losses
 
 
 def _two_diverged(rng):
@@ -155,9 +182,9 @@ def _outlier(rng):
 
 
 def _nearly_tied(rng):
-    """Losses far below 1 that differ in the tenth digit, the smaller rate being the worse one."""
-    rates = np.sort(_rates(rng, 3))
-    return rates, 1e-12 * np.array([[1 + 1e-9] * 2, [1.0] * 2, [1.5] * 2])
+    """Losses far below 1 that differ in the tenth digit; the smaller rates, before the best and after it, are the worse."""
+    rates = np.sort(_rates(rng, 4))
+    return rates[[0, 2, 1, 3]], 1e-12 * np.array([[1 + 1e-9] * 2, [1.0] * 2, [1 + 1e-9] * 2, [1.5] * 2])
 
 
 def _many(rng):
@@ -187,16 +214,17 @@ EXERCISE = Exercise(
         Case("five rates, three seeds", _ordinary),
         Case(
             "a run that diverged",
-            lambda rng: _diverged(rng, np.nan),
+            _diverged,
             says="A mean over the runs that survived rewards luck: one diverged run rules its rate out.",
         ),
         Case(
             "a run that ended at infinity, read-only",
-            lambda rng: tuple(map(read_only, _diverged(rng, np.inf))),
+            lambda rng: tuple(map(read_only, _infinite(rng))),
+            says="A run at infinity, also at −∞, rules its rate out. A finite loss counts, however large it is.",
         ),
         Case("two runs of a rate diverged", _two_diverged),
         Case(
-            "five rates tie",
+            "seven rates tie",
             _tied,
             says="Of rates that tie, the smallest counts; rates come in any order.",
         ),
@@ -267,6 +295,23 @@ EXERCISE = Exercise(
             "first-of-a-tie",
             _answer(pick=lambda rates, values: rates[values.argmin()]),
             "Of rates that tie you return the one that stands first. Return the smallest.",
+        ),
+        WrongAnswer(
+            "last-of-a-tie",
+            _answer(pick=_last),
+            "Of rates that tie you return the one that stands last. Return the smallest.",
+        ),
+        WrongAnswer(
+            "finite-number-for-infinity",
+            _finite_for_infinity,
+            "A finite number stands for the loss of a diverged run, or for the best so far at the start. A run may end at a "
+            "larger loss and still count: use np.inf.",
+        ),
+        WrongAnswer(
+            "minus-infinity-wins",
+            _only_nan_and_plus_infinity,
+            "A run at −∞ has the lowest loss of all, and its rate wins in your answer. It diverged: np.isfinite finds NaN "
+            "and both infinities.",
         ),
         WrongAnswer(
             "largest-of-a-tie",

@@ -43,6 +43,23 @@ def _answer(**parts):
     return _in_parts(**(_RIGHT | parts))
 
 
+def _best_starts_at_zero(tuning, evaluation):
+    means = tuning.mean(axis=-1)
+    return evaluation.mean(axis=-1)[
+        np.arange(len(means)), np.where((means > 0).any(-1), means.argmax(-1), -1)
+    ]
+
+
+def _first_at_the_highest(tuning, evaluation):
+    """Stops with an error where a mean is NaN, which no accuracy is: so no finding of a bug rests on one."""
+    return np.array(
+        [
+            next(runs.mean() for mean, runs in zip(means, arm, strict=True) if mean == means.max())
+            for means, arm in zip(tuning.mean(axis=-1), evaluation, strict=True)
+        ]
+    )
+
+
 MISTAKES = Products(
     (
         Factor(
@@ -123,8 +140,15 @@ def _disagreeing(rng):
 
 
 def _tied(rng):
-    tuning = np.array([[[0.25, 0.5], [0.5, 0.25], [0.25, 0.25]], [[0.25, 0.25], [0.5, 0.75], [0.75, 0.5]]])
-    return tuning, rng.uniform(0.2, 0.9, (2, 3, 5))
+    """The last arm learned nothing at any rate."""
+    tuning = np.array(
+        [
+            [[0.25, 0.5], [0.5, 0.25], [0.25, 0.25]],
+            [[0.25, 0.25], [0.5, 0.75], [0.75, 0.5]],
+            [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]],
+        ]
+    )
+    return tuning, rng.uniform(0.2, 0.9, (3, 3, 5))
 
 
 EXERCISE = Exercise(
@@ -144,7 +168,7 @@ EXERCISE = Exercise(
     reference=fair_comparison,
     cases=(
         Case("four arms, five rates", lambda rng: _runs(rng, 4, 5, 3, 7)),
-        Case("two rates tie", _tied, says="Of rates that tie, the first."),
+        Case("two rates tie", _tied, says="Of rates that tie, the first; also where all are 0."),
         Case(
             "as many arms as rates as seeds, read-only",
             lambda rng: tuple(map(read_only, _runs(rng, 5, 5, 5, 5))),
@@ -214,6 +238,12 @@ EXERCISE = Exercise(
             "Of rates that tie you took the last. Take the first.",
         ),
         WrongAnswer(
+            "best-starts-at-zero",
+            _best_starts_at_zero,
+            "Your search for the highest accuracy starts at 0 and looks for more. An arm that learned nothing has no "
+            "accuracy above 0, and no rate is chosen for it: start at −∞, or at the first rate.",
+        ),
+        WrongAnswer(
             "tuning-runs-reported",
             _answer(report=lambda tuning, evaluation: tuning.mean(axis=-1)),
             "You report the tuning runs themselves. The rate was chosen because they looked good: report `evaluation`.",
@@ -235,6 +265,7 @@ EXERCISE = Exercise(
         ),
     ),
     also_right=(
+        _first_at_the_highest,
         lambda tuning, evaluation: np.array(
             [
                 arm[int(np.argmax(tried.mean(axis=1)))].mean()

@@ -55,6 +55,12 @@ def _answer(**parts):
     return _in_parts(**(_RIGHT | parts))
 
 
+def _zero_for_not_there(steps, accuracy, level):
+    there = np.where(accuracy >= level, steps, 0.0)
+    first = np.where(there == 0, np.inf, there).min(axis=-1)
+    return np.where(first == np.inf, np.nan, first)
+
+
 MISTAKES = Products(
     (
         Factor(
@@ -102,6 +108,11 @@ MISTAKES = Products(
 def _steps(rng, looks):
     """Not evenly spaced, and from a number above 0 on."""
     return np.cumsum(rng.integers(3, 15, size=looks)).astype(float)
+
+
+def _from_zero(rng, looks):
+    steps = _steps(rng, looks)
+    return steps - steps[0]
 
 
 def _runs(rng, *shape, level=0.9):
@@ -173,7 +184,7 @@ EXERCISE = Exercise(
         ),
         Case(
             "there at the first look, or at the last",
-            lambda rng: (_steps(rng, 4), np.array([[0.95, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 0.97]]), 0.9),
+            lambda rng: (_from_zero(rng, 4), np.array([[0.95, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 0.97]]), 0.9),
         ),
         Case("one run of each of seven arms, steps in thousands", _in_thousands),
         Case("nobody gets there", lambda rng: (_steps(rng, 6), rng.uniform(0, 0.5, (3, 6)), 0.9)),
@@ -231,6 +242,12 @@ EXERCISE = Exercise(
             "never-is-zero",
             _answer(never=lambda steps: 0.0),
             "A run that never gets there gets 0 steps: the best result of all. Return NaN for it.",
+        ),
+        WrongAnswer(
+            "step-0-is-never",
+            _zero_for_not_there,
+            "You put 0 where the run is not there yet, so a run that is there at step 0 looks as if it were not. A look at "
+            "step 0 is a look like any other: ask the accuracy, not the step.",
         ),
         WrongAnswer(
             "never-is-minus-one",
