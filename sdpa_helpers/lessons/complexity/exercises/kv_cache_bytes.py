@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         Case("a long text, 8 bits", lambda rng: redraw(rng, _long, _needs_float64)),
         Case(
             "4-bit numbers",
-            lambda rng: (2 * int(rng.integers(50, 100)), 3, 2, 16, 0.5),
+            lambda rng: (2 * int(rng.integers(50, 100)) + 1, 3, 5, 15, 0.5),  # odd: no part of it is whole
             says="A 4-bit number takes half a byte.",
         ),
     ),
@@ -222,6 +222,12 @@ EXERCISE = Exercise(
             "rounded-to-whole-bytes",
             _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * width * int(size)),
             "You made bytes_per_element a whole number. A 4-bit number takes half a byte, and int(0.5) is 0.",
+        ),
+        WrongAnswer(
+            "each-vector-rounded-up",
+            _cache(lambda n, layers, heads, width, size: 2 * n * layers * heads * np.ceil(width * size)),
+            "You rounded the bytes of each vector up. Nothing is rounded here: two 4-bit numbers share a byte, also where "
+            "one vector ends and the next begins.",
         ),
         WrongAnswer(
             "gigabytes-not-bytes",

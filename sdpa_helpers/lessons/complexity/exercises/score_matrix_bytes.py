@@ -210,6 +210,12 @@ EXERCISE = Exercise(
             "You made bytes_per_element a whole number. A 4-bit number takes half a byte, and int(0.5) is 0.",
         ),
         WrongAnswer(
+            "each-matrix-rounded-up",
+            _scores(lambda n, heads, layers, size: np.ceil(n**2 * size) * heads * layers),
+            "You rounded the bytes of each matrix up. Nothing is rounded here: two 4-bit numbers share a byte, also where "
+            "one matrix ends and the next begins.",
+        ),
+        WrongAnswer(
             "gigabytes-not-bytes",
             _scores(lambda n, heads, layers, size: n**2 * heads * layers * size / 10**9),
             "These are GB. Return bytes: don't divide by 10⁹.",

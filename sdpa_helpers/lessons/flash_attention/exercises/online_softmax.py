@@ -256,7 +256,9 @@ def _up_and_down(rng):
 
 
 def _far_below(rng):
-    return np.array([[-800.0], [-20000.0], [-2000.0]]) + _normal(rng, (3, 5), 2)[0], 2
+    scores = np.array([[-800.0], [-19_990.0], [-2000.0]]) + _normal(rng, (3, 5), 2)[0]
+    scores[2, :2] = -np.inf
+    return scores, 2
 
 
 def _hidden(rng):
@@ -332,7 +334,8 @@ EXERCISE = Exercise(
         Case(
             "all scores far below zero",
             _far_below,
-            says="Every score of a row is near −800, −2000 or −20,000. Its sum is as ordinary as near 0.",
+            says="Every score of a row is near −800, −2000 or −20,000; near −2000 the first block is hidden. Its sum is as "
+            "ordinary as near 0. (NaN? A sum of 0 times a factor that overflows.)",
         ),
         Case(
             "blocks of hidden keys",

@@ -24,7 +24,7 @@ $$s_{ij} = w_v \cdot \tanh(q_i W_q + k_j W_k)$$
 
 - `Q`, shape `(..., n_q, d_q)`; `K`, shape `(..., n_k, d_k)`; `V`, shape `(..., n_k, d_v)`. All sizes may differ.
 - `W_q`, shape `(d_q, d_a)`; `W_k`, shape `(d_k, d_a)`; `w_v`, shape `(d_a,)`: the same for all leading axes.
-- Returns shape `(..., n_q, d_v)`: each query's softmax of its scores over the keys, times `V`. There is no factor $1/\sqrt{d_k}$ here. Scores of ±1000 must not overflow.
+- Returns shape `(..., n_q, d_v)`: each query's softmax of its scores over the keys, times `V`. There is no factor $1/\sqrt{d_k}$ here. Scores of ±1000 must not overflow, nor sums of ±1000 inside tanh.
 
 Example: {inputs:1}. The sums are 0 and 20, whose tanh is 0 and 1 to 15 digits; the scores are 0 and ln 3, and the weights 1/4 and 3/4: {result:1}.
 """
@@ -91,6 +91,11 @@ def _row_by_row(Q, K, V, W_q, W_k, w_v):
 def _in_place(Q, K, V, W_q, W_k, w_v):
     Q *= 1.0
     return additive_attention(Q, K, V, W_q, W_k, w_v)
+
+
+def _tanh_of_exponentials(x):
+    e = np.exp(2 * x)
+    return (e - 1) / (e + 1)
 
 
 def _build(convert, project, join, bend, score, scale, weigh, mix) -> Callable:
@@ -215,11 +220,12 @@ def _of_size(rng, n_q, n_k, d_k, d_v, d_a):
 
 
 def _large(rng):
-    """Rows of scores far apart: the first feature of row i is near ±1 or 0, and counts 1000 times."""
+    """Rows of scores far apart: the first feature of row i is ±1 or near 0, and counts 1000 times."""
     Q, K, V, W_q, W_k, w_v = _draw(rng, 4, 5, 3, 2, 6, 4, 2)
-    levels = np.array([9.0, -9.0, 0.2, -0.2])
+    levels = np.array([900.0, -900.0, 0.2, -0.2])
     Q[..., 0] = [levels, np.roll(levels, 1)]
     W_q[:, 0], W_k[:, 0] = np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0])
+    W_q[0] = [1.0, -1.0, 0.0, 0.0]  # a large sum of either sign beside each other, and small ones
     K[..., 0] = np.array([3.0, 3.0, 3.0, -3.0, -3.0])
     w_v[0] = 1000.0
     return Q, K, V, W_q, W_k, w_v
@@ -242,7 +248,7 @@ EXERCISE = Exercise(
         Case(
             "rows of scores around ±1000 and ±200",
             _large,
-            says="Every row needs its own maximum: the rows lie far apart.",
+            says="Every row needs its own maximum: the rows lie far apart. And np.tanh takes sums of ±900 too.",
         ),
         Case(
             "all sizes equal",
@@ -342,6 +348,11 @@ EXERCISE = Exercise(
         ),
         _wrong("keys-used-as-values", "You mixed the keys. The output is a mixture of the values, V."),
         _wrong("weights-returned", "These are the weights. Multiply them with the values."),
+        WrongAnswer(
+            "tanh-overflows",
+            _with(bend=lambda a, b, join: _tanh_of_exponentials(join(a, b))),
+            "Your tanh is made of exponentials that overflow for large sums: ∞/∞ is NaN. `np.tanh` is 1 there, and −1.",
+        ),
         WrongAnswer("changes-its-input", _in_place, CHANGED),
         _wrong("float32-somewhere", SINGLE, clue="float32"),
         _wrong("half-precision-somewhere", HALF),

@@ -205,6 +205,11 @@ def _same_weights_for_all(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
     return joined(weights.mean(axis=-3, keepdims=True) @ V) @ W_o
 
 
+def _nan_to_zero_at_the_end(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
+    unguarded = _with(numerics=_without(NUMERICS, "minus-infinity-minus-minus-infinity"))
+    return np.nan_to_num(unguarded(x, W_q, W_k, W_v, W_o, num_heads, mask))
+
+
 def _mask_of_the_first_head(mask):
     return mask[..., :1, :, :] if mask.ndim > 2 else mask
 
@@ -295,7 +300,10 @@ def _one_mask_a_head(rng):
 
 
 def _empty_rows(rng):
-    return *_draw(rng, 5, 2, 3, 7, 2), some_empty_rows(rng, 2, 2, 5, 5)
+    """In the first text two queries see nothing in either head, in the second one sees nothing in its first head only."""
+    mask = some_empty_rows(rng, 2, 2, 5, 5)
+    mask[1, 0, 2] = False
+    return *_draw(rng, 5, 2, 3, 7, 2), mask
 
 
 EXERCISE = Exercise(
@@ -343,7 +351,7 @@ EXERCISE = Exercise(
             "some rows see nothing",
             _empty_rows,
             2,
-            says="Where a query may attend to nothing its head contributes 0; all else is as always.",
+            says="Where a query may attend to nothing its head contributes 0; all else is as always, the other head too.",
         ),
         Case(
             "hidden keys that would win by far",
@@ -365,6 +373,12 @@ EXERCISE = Exercise(
     ),
     wrong=(
         _wrong(NUMERICS, "minus-infinity-minus-minus-infinity"),
+        WrongAnswer(
+            "nan-to-zero-at-the-end",
+            _nan_to_zero_at_the_end,
+            "You replaced NaN by 0 in the result. By then W_o has mixed the heads: a query that sees nothing in one head "
+            "loses what its other heads found. Make the weights 0 where a row is hidden throughout.",
+        ),
         _wrong(NUMERICS, "finite-fill-on-an-empty-row"),
         _wrong(NUMERICS, "finite-number-added-on-an-empty-row"),
         _wrong(

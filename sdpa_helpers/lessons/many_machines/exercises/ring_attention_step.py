@@ -11,7 +11,7 @@ PROMPT = r"""`ring_attention_step(state, Q, K_block, V_block)`: a block of keys 
 
 - `state`, shape `(..., n_q, d_v + 1)`: what it knows before. The first `d_v` columns are the output of each row so far, and the **last column is its LSE**, $\ln \sum_j e^{s_j}$ over all keys that were here. At the beginning the output is 0 and the LSE is −∞.
 - `Q`, shape `(..., n_q, d_k)`: the queries of this rank. `K_block`, shape `(..., n_k, d_k)`, and `V_block`, shape `(..., n_k, d_v)`: the block. It may be **empty**, $n_k = 0$, and then nothing changes.
-- Returns the new state, with the shape of `state`. Scores are divided by $\sqrt{d_k}$; there is no mask. Scores may be in the thousands: nothing may overflow.
+- Returns the new state, with the shape of `state`. Scores are divided by $\sqrt{d_k}$; there is no mask. Scores can be as large as ±20,000: nothing may overflow.
 
 After the last block the first `d_v` columns are attention to all keys.
 
@@ -213,6 +213,15 @@ def _starts_at_zero(state, Q, K_block, V_block):
     return np.concatenate([out, np.where(empty, -np.inf, highest + np.log(divisor))], axis=-1)
 
 
+def _finite_for_infinity(state, Q, K_block, V_block):
+    """The LSE held at −2,500 or above, and that read as −∞ at the end."""
+    held = np.concatenate([state[..., :-1], np.maximum(state[..., -1:], -2500.0)], axis=-1)
+    new = _by_merging(held, Q, K_block, V_block)
+    return np.concatenate(
+        [new[..., :-1], np.where(new[..., -1:] <= -2500.0, -np.inf, new[..., -1:])], axis=-1
+    )
+
+
 def _not_divided(state, Q, K_block, V_block):
     new = _by_merging(state, Q, K_block, V_block)
     return np.concatenate([new[..., :-1] * np.exp(np.clip(new[..., -1:], -700, 700)), new[..., -1:]], axis=-1)
@@ -350,9 +359,9 @@ EXERCISE = Exercise(
         ),
         Case("scores near 1,000", lambda rng: _scored(rng, 990, 1010, 1000.0), 1),
         Case(
-            "scores near −1,000 only",
-            lambda rng: _scored(rng, -1010, -990, None),
-            says="All scores are far below 0. Subtract the largest score that there is, not 0.",
+            "scores near −1,000 and −19,000 only",
+            lambda rng: _scored(rng, -1010, -990, None, (1, 1, 19)),
+            says="All scores are far below 0, in the last row near −19,000. Subtract the largest score that there is, not 0.",
         ),
         Case(
             "a block far above the rest",
@@ -463,6 +472,12 @@ EXERCISE = Exercise(
             "maximum-starts-at-zero",
             _starts_at_zero,
             "The maximum starts at 0, so with all scores near −1,000 every exponential vanishes. Start at −∞.",
+        ),
+        WrongAnswer(
+            "finite-number-for-infinity",
+            _finite_for_infinity,
+            "A finite number stands for the LSE −∞ of a row that has seen no key. A row of scores below it loses its "
+            "keys: keep −∞, and guard −∞ − (−∞) alone.",
         ),
         WrongAnswer(
             "output-not-divided",

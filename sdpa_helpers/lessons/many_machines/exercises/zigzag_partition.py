@@ -161,7 +161,10 @@ EXERCISE = Exercise(
         Case("one rank", lambda rng: (int(rng.integers(5, 60)), 1), says="It holds everything."),
         Case(
             "fewer positions than chunks",
-            lambda rng: (n := int(rng.integers(3, 20)), n + int(rng.integers(1, 9))),
+            lambda rng: (
+                n := int(rng.integers(3, 9)),
+                n + int(rng.integers(1, 8)),
+            ),  # of a tuple 16 are looked at
             says="The first chunks have one position each, the others none; the last rank holds nothing.",
         ),
     ),

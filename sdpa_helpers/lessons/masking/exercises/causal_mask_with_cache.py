@@ -18,7 +18,7 @@ from sdpa_helpers.lessons.masking.exercises.shared import (
 
 PROMPT = """`causal_mask_with_cache(n_new, n_cached)`: a model has read `n_cached` tokens and kept their keys. Now come `n_new` tokens more. Each sees the whole cache, the new tokens before it, and itself.
 
-- `n_new`: the number of new tokens, hence of queries.
+- `n_new`: the number of new tokens, hence of queries; at least 1.
 - `n_cached`: the number of cached tokens. It may be 0.
 - Returns shape `(n_new, n_cached + n_new)`, dtype bool, True = may attend. The cached keys come first.
 

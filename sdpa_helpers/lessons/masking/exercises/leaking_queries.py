@@ -77,10 +77,10 @@ def _nan_before(rng):
 
 
 def _just_above(rng):
-    """Differences of 1.3e-9 in rows 1 and 3, of 8e-10 in all others."""
+    """Differences of 1.3e-9 in one number of rows 1 and 3, whose mean is below 1e-9, and of 8e-10 in the other rows."""
     before, after, changed = _experiment(rng, (6, 2), 4, {})
     steps = np.full((4, 2), 8e-10)
-    steps[1, 0] = steps[3, 1] = 1.3e-9
+    steps[[1, 3]] = [1.3e-9, 1e-10], [1e-10, 1.3e-9]
     after[:4] = before[:4] + steps * rng.choice([-1.0, 1.0], size=steps.shape)
     return before, after, changed
 
@@ -230,6 +230,14 @@ EXERCISE = Exercise(
             "A row that turned into NaN is not found: `>` and `<=` with NaN are both False. Ask 'not within the "
             "tolerance' instead of 'beyond it'.",
             ("What is `np.nan > 1e-9`? And `~(np.nan <= 1e-9)`?",),
+        ),
+        WrongAnswer(
+            "mean-of-the-differences",
+            lambda before, after, changed: _early(
+                ~(np.abs(after - before).mean(-1).reshape(-1, before.shape[-2]).mean(0) <= 1e-9), changed
+            ),
+            "You compare the mean of the differences with 1e-9. One number that moves is a leak, and a mean waters it down: "
+            "compare every number, or the largest difference.",
         ),
         WrongAnswer(
             "nan-in-both-taken-for-equal",

@@ -44,7 +44,7 @@ from sdpa_helpers.lessons.masking.exercises.ways_to_mask import (
 
 PROMPT = """`masked_softmax(scores, mask)`: softmax over the keys that each query may see.
 
-- `scores`, shape `(..., n_q, n_k)`: finite numbers of any size. ±1000 must not overflow.
+- `scores`, shape `(..., n_q, n_k)`: finite numbers, up to a million in size. Nothing may overflow.
 - `mask`, dtype bool, True = may attend. It broadcasts to the shape of `scores`: `(n_q, n_k)` or `(batch, 1, 1, n_k)` are possible.
 - Returns the weights, the shape of `scores`. Hidden keys have weight exactly 0, and every row adds up to 1. **A row that may see nothing gives zeros.**
 
@@ -165,10 +165,12 @@ def _scores_and_mask(rng, n_q, n_k, batch):
 
 
 def _large(rng):
-    """Rows near 1000, −1000, 200 and −200, in two of which a key that is seen lies thousands below."""
-    scores = rng.normal(size=(4, 5)) + np.array([[1000.0], [-1000.0], [200.0], [-200.0]])
+    """Rows near 1000, −1000, 200 and −200, in two of which a key that is seen lies thousands below, and one near −1e6:
+    a maximum that starts at a finite number, and a fill, are above all of it."""
+    levels = [1000.0, -1000.0, 200.0, -200.0, -rng.uniform(5e5, 9e5)]
+    scores = rng.normal(size=(5, 6)) + np.array(levels)[:, None]
     scores[[2, 3], [1, 2]] -= rng.uniform(3000, 20_000)
-    return scores, np.tri(4, 5, dtype=bool)
+    return scores, np.tri(5, 6, dtype=bool)
 
 
 EXERCISE = Exercise(
@@ -229,8 +231,9 @@ EXERCISE = Exercise(
         ),
         Case(
             "a longer text",
-            lambda rng: (rng.normal(size=(36, 40)) * 3, np.tri(36, 40, k=4, dtype=bool)),
-            says="36 queries and 40 keys: every size is larger than in the other cases.",
+            # so many hidden keys that a row tells if each has but a ten-billionth
+            lambda rng: (rng.normal(size=(36, 240)) * 3, np.tri(36, 240, k=4, dtype=bool)),
+            says="36 queries and 240 keys: every size is larger than in the other cases. Hidden keys have weight exactly 0.",
         ),
     ),
     wrong=(

@@ -119,10 +119,10 @@ def _positive(rng):
 
 
 def _close_to_the_threshold(rng):
-    """On both sides of −10,000, down to the last digit, and on the way there."""
-    row = np.array(
-        [-1e4, np.nextafter(-1e4, 0), np.nextafter(-1e4, -np.inf), -9999.0, -10001.0, -5000.0, -100.0, -0.5]
-    )
+    """On both sides of −10,000, down to the last digit, and on the way there. Rounded to half precision, −9,997 is
+    −10,000 and −9,990 is not: that is told from another threshold."""
+    near = [-1e4, np.nextafter(-1e4, 0), np.nextafter(-1e4, -np.inf), -9999.0, -10001.0, -9997.0, -9990.0]
+    row = np.array([*near, -5000.0, -100.0, -0.5])
     return np.stack([rng.permutation(row) for _ in range(10)]), "additive"
 
 
