@@ -116,9 +116,9 @@ def _runs(rng, arms, rates, tuning_seeds, seeds):
 
 
 def _nearly_tied(rng):
-    """The second rate is better in the ninth digit."""
+    """The second rate is better in the twelfth digit."""
     tuning = np.full((2, 3, 4), 0.5)
-    tuning[:, 1] += 1e-9
+    tuning[:, 1] += 1e-12
     return tuning, rng.uniform(0.2, 0.9, (2, 3, 5))
 
 

@@ -64,7 +64,7 @@ def _two_leaks(rng):
 
 def _nan_leak(rng):
     before, after, changed = _experiment(rng, (6, 2), 4, {1: [1.0, 2.0]})
-    before[2], after[2] = 0.0, np.nan
+    before[2], after[2] = 0.0, [np.nan, 0.0]
     return before, after, changed
 
 
