@@ -92,6 +92,10 @@ Sign in again</div>
 """
 MILLIONS = "".join(f"<b a{number}>" for number in range(10_000)) + "<p>" * 30_000
 """HTML's rules make 300 million elements of it."""
+NAMESPACES = (
+    "<div " + " ".join(f"xmlns:a{n}='u{n}'" for n in range(8000)) + ">" + "<a0:p/>" * 10_000 + "</div>"
+)
+"""XML's rules look through all of them for each element."""
 
 
 class Listener:
@@ -430,11 +434,14 @@ def test_a_card_that_is_none_of_the_courses_is_refused_at_once(page):
         entities,
         f"</div>{entities}<div>",
         "<p>" * 300 + "</p>" * 300 + "<",
+        NAMESPACES,
     ):
         text, elements, took = page.evaluate(draw, card)
         assert text.startswith("This card is not one of the course's"), card[:60]
         assert elements == 0
         assert took < 2000
+    text, *_ = page.evaluate(draw, "<p>x" + "\u0301" * 290_000 + "</p>")  # drawn, they ended the page
+    assert text == "x" + "\u0301" * 8
     text, elements, _ = page.evaluate(draw, "<p>x</p>" * 40_000)
     assert elements <= 20_000
     text, elements, _ = page.evaluate(

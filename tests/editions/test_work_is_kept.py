@@ -199,6 +199,15 @@ def test_an_answer_that_is_too_long_is_left_out_by_name(light, tmp_path):
     assert kept(page) == {"softmax": MINE}
 
 
+def test_a_browser_that_is_full_says_that_a_file_is_not_kept(light, tmp_path):
+    page = light()
+    page.evaluate("""() => { for (const size of [1e6, 1e4]) try {
+        for (let n = 0; ; n++) localStorage.setItem(`${size} ${n}`, "x".repeat(size)); } catch {} }""")
+    said = opened(page, file(tmp_path, softmax=THEIRS + "#" * 40_000), "1 answer taken")
+    assert "download your notebook before you leave" in said
+    assert kept(page) == {}
+
+
 def test_two_tabs_of_one_exercise_show_the_same(light, another):
     one = light()
     two = another(one)

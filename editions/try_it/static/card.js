@@ -10,18 +10,25 @@ const STYLES = new Set(("align-items background border border-collapse border-ra
   "white-space width").split(" "));
 const VALUE = /^(?:-?[\d.]+(?:px|em|%)?|#[\da-f]{6}|rgba\([\d., ]+\)|[a-z-]+)(?: (?:-?[\d.]+(?:px|em|%)?|#[\da-f]{6}|[a-z-]+)){0,3}$/;
 const NOT_IN_XML = /[^\t\n\r\P{Cc}]|\p{Cs}|[\ufffe\uffff]/gu;
+const PILED = /(\p{M}{8})\p{M}+/gu; // a hundred thousand marks on one letter end Chromium's page
 const MOST_NODES = 20_000;
 const DEEPEST = 40;
+const MOST_NAMESPACES = 20; // each is looked through for each element: thousands take a minute
+
+/** A text without letters that carry more marks than any language has. */
+export const unpiled = (text) => text.replace(PILED, "$1");
 
 /** The card as an element, or a sentence in its place; `next` is where its link leads. */
 export function drawn(card, next) {
   const place = document.createElement("div");
   place.className = "card";
   // Begun so, it can declare nothing: no entities, no style sheets, no kind of document.
-  const text = `<div>${card.replaceAll("&nbsp;", "\u00a0").replace(NOT_IN_XML, "\ufffd")}</div>`;
+  const refused = () => Object.assign(place, { textContent: "This card is not one of the course's, and is not shown." });
+  if (card.split("xmlns").length > MOST_NAMESPACES) return refused();
+  const text = `<div>${unpiled(card.replaceAll("&nbsp;", "\u00a0").replace(NOT_IN_XML, "\ufffd"))}</div>`;
   const theirs = new DOMParser().parseFromString(text, "application/xml");
-  if (theirs.querySelector("parsererror")) place.textContent = "This card is not one of the course's, and is not shown.";
-  else addAll(place, theirs.documentElement, { next, left: MOST_NODES }, 0);
+  if (theirs.querySelector("parsererror")) return refused();
+  addAll(place, theirs.documentElement, { next, left: MOST_NODES }, 0);
   return place;
 }
 

@@ -5,6 +5,7 @@ import { MOST_BYTES, answersIn, bare, notebookOf } from "./notebook.js";
 
 const LISTED = 3; // names in a sentence
 const LONGEST = 40; // letters of a name
+const NOT_KEPT = " This browser keeps no more: download your notebook before you leave the page.";
 
 /** Sort the file's answers by name. `pristine` is the lesson's notebook as handed out, `mine` what is kept here. */
 export function sorted(notebook, pristine, mine) {
@@ -56,9 +57,9 @@ export async function takeIn(file, { lesson, say, ask, look }) {
     const found = sorted(notebook, pristine, load().answers);
     if (!found.known && !found.strange.length) throw new Error("This notebook has no answer of this course: no cell begins with # exercise: …");
     if (!found.known) throw new Error(`${file.name} has no answer of lesson ${number}; it answers ${listed(found.strange)}. Open it on a page of its own lesson.`);
-    keepAnswers(found.fresh);
+    const unkept = keepAnswers(found.fresh) ? "" : NOT_KEPT;
     look();
-    say(told(found, file.name, number));
+    say(told(found, file.name, number) + unkept);
     if (found.differ.length) say(await settle(found.differ, file.name, ask));
     look();
   } catch (error) {
@@ -78,6 +79,6 @@ async function settle(differ, file, ask) {
   }
   const mine = load().answers; // as they are now: who was asked may have written on
   for (const [name] of differ) await note(name, mine[name] ?? "", `before ${file} was opened`);
-  keepAnswers(differ);
-  return `${file} is yours. What was there before is in Earlier versions of ${names}.`;
+  const unkept = keepAnswers(differ) ? "" : NOT_KEPT;
+  return `${file} is yours. What was there before is in Earlier versions of ${names}.${unkept}`;
 }

@@ -1,6 +1,6 @@
 // One exercise: the editor, the buttons, the card. What is kept is in kept.js, Python in python.js.
 import { askAfter } from "./ask.js";
-import { drawn } from "./card.js";
+import { drawn, unpiled } from "./card.js";
 import { follow } from "./follow.js";
 import { keepPoints, load, onOthers, total } from "./kept.js";
 import { withAnswers } from "./notebook.js";
@@ -98,7 +98,7 @@ async function ask(what) {
 function showText(text, heading = "") {
   const place = document.createElement("pre");
   place.className = "plain";
-  place.textContent = heading ? `${heading}\n${text}` : text;
+  place.textContent = unpiled(heading ? `${heading}\n${text}` : text);
   at("verdict").append(place);
   at("verdict").focus({ preventScroll: false });
 }
