@@ -47,12 +47,14 @@ class LightPage:
     """The names of the neighbors in the lesson, or ""."""
     next: str
     """The page to which the card of a right answer leads."""
+    earlier: tuple[str, ...] = ()
+    """The exercises of its lesson before it: their answers run first, as the cells above it do in a notebook."""
 
     @property
     def data(self) -> dict[str, object]:
         """What the page's script needs."""
         about: dict[str, object] = {"name": self.name, "lesson": self.lesson, "first": self.first}
-        return about | {"points": self.points, "next": self.next}
+        return about | {"points": self.points, "next": self.next, "earlier": self.earlier}
 
 
 def build_try(into: Path) -> None:
@@ -106,7 +108,7 @@ def light_pages() -> list[LightPage]:
             about = (one.name, lesson, one.title or one.name, number, len(exercises), one.max_points)
             rest = (one.minutes, one.difficulty, text, next(made), names[number - 1], names[number + 1])
             onward = f"{names[number + 1]}.html" if names[number + 1] else _after(lesson)
-            pages.append(LightPage(*about, *rest, onward))
+            pages.append(LightPage(*about, *rest, onward, tuple(names[1:number])))
     return pages
 
 

@@ -359,6 +359,21 @@ js.Object.defineProperty(js.MessageEvent.prototype, "data", to_js(getter, dict_c
     assert page.locator("iframe").count() == 1
 
 
+def test_a_check_hands_over_no_more_answers_than_run(page):
+    """What is checked may be a stranger's: it reads the frames below it."""
+    page.evaluate("""() => { const kept = JSON.parse(localStorage.getItem("sdpa-try") ?? '{"version":1,"points":{}}');
+        kept.answers = {...kept.answers, dot_product: "# of another lesson", entropy: "# of a later cell"};
+        localStorage.setItem("sdpa-try", JSON.stringify(kept)); }""")
+    looks = """import sys
+frame, seen = sys._getframe(), ""
+while frame is not None:
+    seen, frame = seen + repr(frame.f_locals), frame.f_back
+print("found", [text for text in ("of another " + "lesson", "of a later " + "cell", "asked") if text in seen])
+"""
+    assert "found ['asked']" in check(page, looks + SOFTMAX)
+    write(page, SOFTMAX)
+
+
 def test_an_answer_cannot_end_its_worker(page):
     begun = time.monotonic()
     shown = check(page, "import js\njs.close()\n" + SOFTMAX)

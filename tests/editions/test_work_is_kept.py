@@ -191,12 +191,26 @@ def test_made_up_exercises_are_refused_by_name_and_take_no_room(light, tmp_path)
     assert text(page) == MINE
 
 
-def test_an_answer_that_is_too_long_is_left_out_by_name(light, tmp_path):
+@pytest.mark.parametrize("theirs", ["x" * 60_000, "x" + "\n" * 10_000 + "x", "x" + "\u0301" * 10_000])
+def test_an_answer_that_no_editor_shows_at_once_is_left_out_by_name(light, tmp_path, theirs):
     page = light()
     keep(page, softmax=MINE)
-    said = opened(page, file(tmp_path, softmax="x" * 60_000), "Left out")
-    assert "longer than 50,000 letters: softmax" in said
+    said = opened(page, file(tmp_path, softmax=theirs), "Left out")
+    assert "longer than 50,000 letters or 2,000 lines, or with accents piled on one letter: softmax" in said
     assert kept(page) == {"softmax": MINE}
+
+
+def test_a_cell_whose_text_is_none_costs_no_other_answer(light, tmp_path):
+    page = light()
+    path = file(tmp_path, softmax=THEIRS)
+    notebook = json.loads(path.read_text("utf-8"))
+    odd = [{"toString": 1}, ["x", {"toString": 1}], 7, None]
+    notebook["cells"] += [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "source": text} for text in odd
+    ]
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    opened(page, path, "1 answer taken")
+    assert THEIRS in kept(page)["softmax"]
 
 
 def test_a_browser_that_is_full_says_that_a_file_is_not_kept(light, tmp_path):

@@ -3,7 +3,7 @@
 const LINES = [/^[ \t]*#[ \t]*exercise:[ \t]*([A-Za-z_]\w*)[ \t]*$/, /^<!-- exercise: ([A-Za-z_]\w*) -->$/];
 export const MOST_BYTES = 8 * 2 ** 20;
 
-const textOf = (cell) => (Array.isArray(cell.source) ? cell.source.join("") : String(cell.source ?? "")).replace(/\r\n?/g, "\n");
+const textOf = (cell) => [cell.source].flat().filter((part) => typeof part === "string").join("").replace(/\r\n?/g, "\n");
 
 /** The exercise that a cell answers, by its line among the first five; "" for other cells. */
 export function exerciseOf(cell) {

@@ -1,11 +1,16 @@
 // A file that is opened: answers that are missing here are taken; what differs is asked about, and the other one is kept.
+import { unpiled } from "./card.js";
 import { lasts, note } from "./journal.js";
 import { MOST, keepAnswers, load } from "./kept.js";
 import { MOST_BYTES, answersIn, bare, notebookOf } from "./notebook.js";
 
 const LISTED = 3; // names in a sentence
 const LONGEST = 40; // letters of a name
+const MOST_LINES = 2000; // the editor draws them all, at each visit
 const NOT_KEPT = " This browser keeps no more: download your notebook before you leave the page.";
+
+/** Whether an editor shows it at once: some texts of a few thousand letters take a page many seconds. */
+const isShort = (text) => text.length <= MOST && text.split("\n").length <= MOST_LINES && unpiled(text) === text;
 
 /** Sort the file's answers by name. `pristine` is the lesson's notebook as handed out, `mine` what is kept here. */
 export function sorted(notebook, pristine, mine) {
@@ -14,7 +19,7 @@ export function sorted(notebook, pristine, mine) {
   const found = answersIn(notebook);
   const known = found.filter(([name]) => stubs.has(name));
   const worked = new Map(known.filter(([name, text]) => isWork(name, text))); // of two cells the last one, as the grader takes it
-  const short = [...worked].filter(([, text]) => text.length <= MOST);
+  const short = [...worked].filter(([, text]) => isShort(text));
   const answered = (name) => isWork(name, mine[name]);
   return {
     strange: [...new Set(found.map(([name]) => name))].filter((name) => !stubs.has(name)),
@@ -42,7 +47,7 @@ function told(found, file, number) {
     fresh.length && `${fresh.length} ${verb(fresh, "answer", "answers")} taken from ${file}.`,
     !fresh.length && !differ.length && `${file} has no answer that is not here already.`,
     stay.length && `${listed(stay)} ${verb(stay, "is", "are")} not answered in it: yours ${verb(stay, "stays", "stay")}.`,
-    long.length && `Left out, as longer than ${MOST.toLocaleString("en")} letters: ${listed(long)}.`,
+    long.length && `Left out, as longer than ${MOST.toLocaleString("en")} letters or ${MOST_LINES.toLocaleString("en")} lines, or with accents piled on one letter: ${listed(long)}.`,
     strange.length && `Left out, as ${verb(strange, "it is no exercise", "they are no exercises")} of lesson ${number}: ${listed(strange)}.`,
   ].filter(Boolean).join(" ");
 }
