@@ -481,6 +481,8 @@ def test_without_a_network_only_what_the_build_wrote_is_given_out(page, address)
     page.evaluate(poison, [["evil.html", "../pyodide/evil.html", "log_softmax.html"], EVIL])
     page.context.set_offline(True)
     missing = ["evil.html", "../pyodide/evil.html", "entropy.html"]  # not listed, not listed, another sum
+    # The service worker hears of it a moment after the page; until then the server gives out the page itself.
+    page.wait_for_function("() => fetch('entropy.html').then(() => false, () => true)")
     asked = """names => Promise.all(names.map((name) => fetch(name).then(() => "came", () => "refused")))"""
     assert page.evaluate(asked, [*missing, "dot_product.html"]) == ["refused"] * 3 + ["came"]
     page.goto(f"{address}/log_softmax.html")
