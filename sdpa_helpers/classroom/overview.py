@@ -21,7 +21,7 @@ LOWEST = "few points"
 FEW = 0.5
 """A share of the points that is low."""
 
-ORDINARY = ("late", "several-files", "passed-over", "leftover")
+ORDINARY = ("late", "several-files", "passed-over")
 """Flags that nobody has to act on: alone they bring no submission among those to look at."""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, truths
 from sdpa_helpers.checking.written_exercise import WrittenExercise
-from sdpa_helpers.grading.judge import Evidence, Marking, cell_flags, judge_exercise, ran_flags
+from sdpa_helpers.grading.judge import Evidence, Marking, cell_flags, judge_exercise, use_flags
 from sdpa_helpers.grading.lift_words import unmarked
 from sdpa_helpers.grading.result import Flag, GradedCase, GradedExercise, GradedWords
 
@@ -24,7 +24,7 @@ class Judged:
     """An exercise with what was noticed of its answer."""
 
     graded: GradedExercise
-    ran: tuple[Flag, ...] = ()
+    use: tuple[Flag, ...] = ()
     cell: tuple[Flag, ...] = ()
 
 
@@ -42,7 +42,7 @@ def judge_alone(exercise: Exercise, evidence: Evidence, marking: Marking) -> Jud
     try:
         return Judged(
             judge_exercise(exercise, evidence, marking),
-            ran_flags([exercise], evidence),
+            use_flags(exercise, evidence),
             cell_flags([exercise], evidence, hidden=marking.hidden),
         )
     except OSError:

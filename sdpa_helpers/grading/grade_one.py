@@ -35,7 +35,7 @@ class Settings:
     """Hidden inputs are drawn from it."""
     limits: Limits = field(default_factory=Limits)
     forbidden: str = FORBIDDEN_EARNS_NOTHING
-    """What a forbidden call costs: "zero" points, or only a "flag"."""
+    """What it costs to use what is not there: "zero" points, or only a "flag"."""
     sandbox: str = OFF
     """The level of confinement; results do not depend on it."""
     mistake_cap: float | None = None
@@ -190,7 +190,7 @@ def _result(submission: Submission, settings: Settings, evidence: Evidence, word
     code = [each.graded for each in judged]
     noticed = (
         *forged(evidence.outcome),
-        *(flag for each in judged for flag in each.ran),
+        *(flag for each in judged for flag in each.use),
         *(flag for each in judged for flag in each.cell),
         *run_flags(evidence),
     )

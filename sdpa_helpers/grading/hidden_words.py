@@ -16,13 +16,14 @@ of the truth: only exact factors of a short list are, over all failed cases; who
 
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.judge import close, difference, pattern
+from sdpa_helpers.checking.not_there import NotThere
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.sandbox.inside.no_programs import SAYS
 
@@ -44,16 +45,16 @@ _KINDS = {
 
 _TYPES = frozenset(
     name for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, Exception)
-) | {"AxisError", "LinAlgError", "UFuncTypeError"}
+) | {"AxisError", "LinAlgError", "UFuncTypeError", NotThere.__name__}
 
 _ERRORS = (
     (r"name '(\w+)' is not defined", "the name `{}` is not defined"),
     (r"variable '(\w+)'", "the variable `{}` has no value yet"),
     (r"read-only", "the caller's array, which is read-only here, was written to"),
     (r"could not be broadcast|could not broadcast", "the shapes of two arrays do not go together"),
-    (r"core dimension|not aligned|mat1 and mat2|incompatible", "the shapes do not fit for a matrix product"),
+    (r"core dimension|not aligned|incompatible", "the shapes do not fit for a matrix product"),
     (r"does not have enough dimensions", "an array has too few axes for a matrix product"),
-    (r"truth value of an array|Boolean value of Tensor", "an array of many has no one truth value"),
+    (r"truth value of an array", "an array of many has no one truth value"),
     (r"axes don't match array", "`transpose` wants all axes"),
     (r"cannot reshape|invalid for input of size", "the shape asked for has another number of entries"),
     (r"axis \S+ is out of bounds", "there is no such axis"),
@@ -74,6 +75,7 @@ _ERRORS = (
     (r"unexpected keyword argument", "an argument has a name that is not known"),
     (r"has no attribute", "an attribute is used that is not there"),
     (r"No module named|cannot import name", "an import found nothing"),
+    (r"isn't there when your answer is graded", "something is used that isn't there when it is graded"),
     (r"division by zero", "division by zero"),
     (r"maximum recursion depth", "a function calls itself without end"),
     (r"only (length-1|0-dimensional)", "one number is needed, and there is an array of several"),
@@ -103,9 +105,7 @@ class ShownSource:
     """The names that its code uses: `read.shown_names`."""
 
 
-_THINGS = frozenset(
-    {"list", "tuple", "dict", "set", "str", "generator", "function", "method", "map", "torch.Tensor"}
-)
+_THINGS = frozenset({"list", "tuple", "dict", "set", "str", "generator", "function", "method", "map"})
 _PARTS = ("first", "second", "third", "fourth")
 _LARGE = 10.0
 _NEAR = 1e-3
@@ -164,6 +164,44 @@ def _facts(t: Tried, source: ShownSource) -> Iterator[str]:
         }
         if fault in about:
             yield from about[fault](expected.array, answer.array)
+
+
+# ---- what is not there ------------------------------------------------------------------------------------
+
+_LIBRARIES = frozenset(
+    {
+        "jax",
+        "keras",
+        "matplotlib",
+        "mpmath",
+        "numba",
+        "onnx",
+        "pandas",
+        "scipy",
+        "sdpa_helpers",
+        "sklearn",
+        "sympy",
+    }
+    | {"tensorflow", "torch"}
+)
+
+
+def names_not_there(messages: Iterable[str], read: tuple[str, ...]) -> tuple[str, ...]:
+    """What may be said of what was used and is not there: nothing of a message but a name that was known before.
+
+    messages: those of the errors; code can choose their text. read: the names that a reader found in the source, which
+    no input can change; where they do not have it, a library of a short list.
+    """
+    said = [found[1] for message in messages if (found := re.match(r"`([\w.]+)`", message))]
+    libraries = sorted({name.partition(".")[0] for name in said} & _LIBRARIES)
+    of_it = tuple(name for name in read if name.partition(".")[0] in libraries[:1])
+    return (
+        tuple(name for name in read if name in said)
+        or of_it
+        or tuple(libraries[:1])
+        or read
+        or ("a library",)
+    )
 
 
 # ---- errors -----------------------------------------------------------------------------------------------

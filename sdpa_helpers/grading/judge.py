@@ -16,9 +16,10 @@ from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.diagnose import Explained, explain
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
+from sdpa_helpers.checking.not_there import NotThere
 from sdpa_helpers.checking.observe import Answer
-from sdpa_helpers.checking.rules import not_allowed, ran_forbidden
-from sdpa_helpers.grading.hidden_words import ShownSource, error_in_words, without_values
+from sdpa_helpers.checking.rules import not_allowed
+from sdpa_helpers.grading.hidden_words import ShownSource, error_in_words, names_not_there, without_values
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, NamedMistake, Status
 from sdpa_helpers.grading.run import Outcome
@@ -50,7 +51,7 @@ class Marking:
     hidden: bool = True
     """Whether nobody may learn what these inputs are."""
     refuse: bool = True
-    """Whether an answer with a forbidden call earns nothing."""
+    """Whether an answer that ran into what is not there earns nothing."""
     mistake_cap: float | None = None
     """The share of an exercise that an answer with a named mistake earns at most; None: there is no such limit."""
 
@@ -63,13 +64,9 @@ def judge_exercise(exercise: Exercise, evidence: Evidence, marking: Marking) -> 
     shown = without_values(tried, source) if marking.hidden else tried
     found = evidence.lifted.clues.get(exercise.name, ())
     graded = _graded(exercise, shown, found, marking)
-    forbidden = evidence.lifted.forbidden.get(exercise.name) or ran(exercise, evidence)
-    if not forbidden and any(
-        case.points for case in graded.cases
-    ):  # else what is said of the cases helps more
-        forbidden = evidence.lifted.hidden.get(exercise.name)
-    if marking.refuse and forbidden:
-        return _refused(graded, forbidden)
+    absent = not_there(exercise, evidence)
+    if marking.refuse and absent:
+        return _refused(graded, absent)
     return graded if marking.mistake_cap is None else _capped(graded, marking.mistake_cap)
 
 
@@ -85,30 +82,46 @@ def _capped(graded: GradedExercise, share: float) -> GradedExercise:
     return replace(graded, cases=tuple(cases), before_cap=graded.points)
 
 
-def ran(exercise: Exercise, evidence: Evidence) -> tuple[str, ...]:
-    """What the exercise forbids and what ran all the same, in words."""
-    answers = evidence.outcome.answers.items()
-    used = (name for (answered, _), answer in answers if answered == exercise.name for name in answer.used)
-    return ran_forbidden(exercise, used)
+def not_there(exercise: Exercise, evidence: Evidence) -> tuple[str, ...]:
+    """The names of what ended an answer because it is not there when it is graded; () where nothing did.
+
+    What a cell met behind its function did not end that one.
+    """
+    outcome, name = evidence.outcome, exercise.name
+    errors = [f"{a.error}: {a.message}" for (answered, _), a in outcome.answers.items() if answered == name]
+    if not _is_there(exercise, outcome):
+        errors.append(outcome.cell_errors.get(name, ""))
+    met = [error.removeprefix(_NOT_THERE) for error in errors if error.startswith(_NOT_THERE)]
+    return names_not_there(met, evidence.lifted.not_there.get(name, ())) if met else ()
 
 
-def ran_flags(exercises: Iterable[Exercise], evidence: Evidence) -> tuple[Flag, ...]:
-    """A flag for every exercise of which reading did not tell that its answer uses what it forbids."""
-    unread = [e for e in exercises if e.name not in evidence.lifted.forbidden]
-    found = [(e.name, words) for e in unread if (words := ran(e, evidence))]
-    return tuple(
-        Flag("forbidden-call", f"{name}: {', '.join(words)}: not allowed in this exercise")
-        for name, words in found
-    )
+def use_flags(exercise: Exercise, evidence: Evidence) -> tuple[Flag, ...]:
+    """Flags for an answer that was ended by what is not there, and for what was noticed while it ran."""
+    flags: list[Flag] = []
+    if absent := not_there(exercise, evidence):
+        flags.append(
+            Flag(
+                "forbidden-call", f"{exercise.name}: {', '.join(absent)}: not there when an answer is graded"
+            )
+        )
+    if noticed := evidence.outcome.noticed.get(exercise.name):
+        flags.append(
+            Flag("dynamic-code", f"{exercise.name}: {', '.join(noticed)}: please look at what it does")
+        )
+    return tuple(flags)
+
+
+_NOT_THERE = f"{NotThere.__name__}: "
+"""How the errors of what is not there begin."""
 
 
 def cell_flags(exercises: Iterable[Exercise], evidence: Evidence, *, hidden: bool) -> tuple[Flag, ...]:
-    """A flag for every answer cell that ended with an error behind its function."""
+    """A flag for every answer cell that ended with an error behind its function; a plot that had no library is none."""
     outcome = evidence.outcome
     flags: list[Flag] = []
     for e in exercises:
-        if e.name in outcome.cell_errors and _is_there(e, outcome):
-            error = outcome.cell_errors[e.name]
+        error = outcome.cell_errors.get(e.name, "")
+        if error and not error.startswith(_NOT_THERE) and _is_there(e, outcome):
             if hidden:
                 kind, _, message = error.partition(": ")
                 source = shown_source(evidence.lifted, e.name)
@@ -143,10 +156,10 @@ def _is_there(e: Exercise, outcome: Outcome) -> bool:
     return any(name == e.name and answer != NO_FUNCTION for (name, _), answer in outcome.answers.items())
 
 
-def _refused(graded: GradedExercise, forbidden: tuple[str, ...]) -> GradedExercise:
+def _refused(graded: GradedExercise, absent: tuple[str, ...]) -> GradedExercise:
     """The same without points, and with the sentence that `check` says too."""
     right = sum(case.status == "passed" for case in graded.cases)
-    why = f"{not_allowed(right, len(graded.cases), forbidden)}."
+    why = f"{not_allowed(right, len(graded.cases), absent)}."
     nothing = {"status": "failed", "points": 0.0, "diagnosis": "forbidden-call", "message": why}
     return replace(graded, cases=tuple(replace(case, **nothing) for case in graded.cases))
 

@@ -21,16 +21,9 @@ from sdpa_helpers.checking.answer_cells import (
 )
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.names_used import parse, used_in
-from sdpa_helpers.checking.own_definitions import SAFELY, own_definitions
-from sdpa_helpers.checking.rules import (
-    TOO_DEEP,
-    dynamic_calls,
-    forbidden_in,
-    hidden_in,
-    leftovers_in,
-    reaches_for_the_course,
-)
+from sdpa_helpers.checking.names_used import parse
+from sdpa_helpers.checking.own_definitions import own_definitions
+from sdpa_helpers.checking.rules import not_there_in, ready_in
 from sdpa_helpers.checking.shape import shape_of
 from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
 
@@ -99,10 +92,8 @@ class Own:
 class Analysis:
     """What the text of one answer shows."""
 
-    forbidden: tuple[str, ...] = ()
-    """What it uses and must not."""
-    hidden: tuple[str, ...] = ()
-    """What in it keeps a reader from telling what it uses, where something is forbidden."""
+    not_there: tuple[str, ...] = ()
+    """What it names and is not there when it runs: that costs nothing by itself."""
     clues: tuple[Clue, ...] = ()
     shape: str = ""
     names: tuple[str, ...] = ()
@@ -119,10 +110,8 @@ class Lifted:
     """By exercise."""
     flags: tuple[Flag, ...]
     """What looked odd on the way."""
-    forbidden: dict[str, tuple[str, ...]]
-    """By exercise: what its answer uses and must not."""
-    hidden: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """By exercise: what keeps a reader from telling what its answer uses."""
+    not_there: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By exercise: what its answer names and is not there when it runs."""
     own: tuple[str, ...] = ()
     """The learner's own definitions beside the answers, cell by cell."""
     clues: dict[str, tuple[Clue, ...]] = field(default_factory=dict)
@@ -231,8 +220,7 @@ def lifted(taken: Taken, own: Own, analyses: Mapping[str, Analysis], flags: Iter
         taken.answers,
         (*taken.flags, *own.flags, *more, *flags),
         own=own.texts,
-        forbidden={name: a.forbidden for name, a in analyses.items() if a.forbidden},
-        hidden={name: a.hidden for name, a in analyses.items() if a.hidden},
+        not_there={name: a.not_there for name, a in analyses.items() if a.not_there},
         clues={name: a.clues for name, a in analyses.items()},
         shapes={name: a.shape for name, a in analyses.items()},
         names={name: a.names for name, a in analyses.items()},
@@ -262,40 +250,26 @@ def own_of(taken: Taken, handed_out: Iterable[str]) -> Own:
     texts = [text for text in every[:MAX_OWN_CELLS] if len(text) <= MAX_ANSWER_CHARACTERS]
     while sum(map(len, texts)) > MAX_OTHER_CHARACTERS:
         texts.pop()
-    flags = _shown_by("\n".join(texts).replace(SAFELY, ""))
+    flags = []
     if len(texts) < len(every):
         message = f"beside the answers, {len(every)} cells hold definitions; those of {len(texts)} were taken"
         flags.append(Flag("too-many-definitions", message))
     return Own(tuple(texts), tuple(flags))
 
 
-def _shown_by(own: str) -> list[Flag]:
-    """Flags about code that runs beside the answers, whether these use it or not."""
-    hidden = dynamic_calls(own)
-    if TOO_DEEP not in hidden:
-        inside = {name for name in used_in(own).names if reaches_for_the_course(name) and name.count(".") > 1}
-        hidden = sorted({*hidden, *inside})
-    text = f"beside the answers: {', '.join(hidden)}: what this does cannot be told by reading; please look"
-    return [Flag("dynamic-code", text)] if hidden else []
-
-
 def analyse(exercise: Exercise, taken: Taken) -> Analysis:
     """What the text of the answer to one exercise shows."""
     source = taken.answers[exercise.name]
     others = [text for name, text in taken.answers.items() if name != exercise.name]
-    forbidden = forbidden_in(exercise, source, others=[*others, *taken.others])
-    unread = hidden_in(exercise, source, others=[*others, *taken.others])
-    flags: list[Flag] = []
-    if forbidden:
-        reaches = any(map(reaches_for_the_course, forbidden))
-        what = "belongs to the course, not into an answer" if reaches else "is not allowed in this exercise"
-        flags.append(Flag("forbidden-call", f"{exercise.name}: {', '.join(forbidden)} {what}"))
-    elif hidden := dynamic_calls(source) or unread:
-        text = f"{exercise.name}: {', '.join(hidden)}: what this uses cannot be told by reading; please look"
-        flags.append(Flag("dynamic-code", text))
-    flags += [Flag("leftover", text) for text in leftovers_in(exercise, source)]
+    absent = not_there_in(source, [*others, *taken.others])
     seen = _first_of_each_kind(clues(source, exercise.name))
-    return Analysis(forbidden, unread, seen, shape_of(source), shown_names(source), tuple(flags))
+    flags = [
+        Flag("ready-made", f"{exercise.name}: {_READY.format(name)}") for name in ready_in(exercise, source)
+    ]
+    return Analysis(absent, seen, shape_of(source), shown_names(source), tuple(flags))
+
+
+_READY = "{} is ready in NumPy; whether this was understood can't be told"
 
 
 def shown_names(source: str) -> tuple[str, ...]:

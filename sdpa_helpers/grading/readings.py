@@ -6,7 +6,6 @@ from typing import Any, get_args
 
 from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS
 from sdpa_helpers.checking.clues import Clue, Kind
-from sdpa_helpers.checking.rules import MOST_HIDDEN
 from sdpa_helpers.checking.shape import LONGEST_TOKEN, MAX_TOKENS
 from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, Words
 from sdpa_helpers.grading.read import (
@@ -27,7 +26,7 @@ MAX_FLAGS = 200
 """Of one part; what is beyond is left out, and one more says so."""
 
 MAX_NAMES = 100
-"""Forbidden names of one answer that are kept."""
+"""Of what is not there, named by one answer, that are kept."""
 
 _MAX_TEXT = 1000
 _KINDS = get_args(Kind)
@@ -95,8 +94,7 @@ def own_from_json(data: Any) -> Own:
 def analysis_as_json(analysis: Analysis) -> Any:
     """What one answer shows."""
     return {
-        "forbidden": [name[:_MAX_TEXT] for name in analysis.forbidden[:MAX_NAMES]],
-        "hidden": [text[:_MAX_TEXT] for text in analysis.hidden[:MOST_HIDDEN]],
+        "not_there": [name[:_MAX_TEXT] for name in analysis.not_there[:MAX_NAMES]],
         "clues": [asdict(clue) for clue in analysis.clues],
         "shape": analysis.shape,
         "names": list(analysis.names),
@@ -106,12 +104,9 @@ def analysis_as_json(analysis: Analysis) -> Any:
 
 def analysis_from_json(data: Any) -> Analysis:
     """The same back; raises NotAReading."""
-    forbidden, hidden, found, shape, names, flags = _fields(
-        data, "forbidden", "hidden", "clues", "shape", "names", "flags"
-    )
+    absent, found, shape, names, flags = _fields(data, "not_there", "clues", "shape", "names", "flags")
     return Analysis(
-        forbidden=tuple(_text(name, _MAX_TEXT) for name in _list(forbidden, MAX_NAMES)),
-        hidden=tuple(_text(text, _MAX_TEXT) for text in _list(hidden, MOST_HIDDEN)),
+        not_there=tuple(_text(name, _MAX_TEXT) for name in _list(absent, MAX_NAMES)),
         clues=tuple(map(_clue, _list(found, MAX_CLUES * len(_KINDS)))),
         shape=_text(shape, MAX_TOKENS * (LONGEST_TOKEN + 1)),
         names=tuple(_text(name, LONGEST_SHOWN_NAME) for name in _list(names, MAX_SHOWN_NAMES)),

@@ -93,7 +93,7 @@ BATCH = (
                 "def attention_scores(Q, K):\n    return (Q @ np.swapaxes(K, -1, -2)).tolist()"
             ),
             "cosine_similarity": uses(
-                "torch.nn.functional.cosine_similarity",
+                "torch.tensor",
                 source=TORCH
                 + "def cosine_similarity(q, k):\n    a, b = torch.tensor(np.array(q)), torch.tensor(np.array(k))\n"
                 "    return F.cosine_similarity(a, b, dim=0).item()",
@@ -116,8 +116,9 @@ BATCH = (
                 "    return 0.0 if a == 0 or b == 0 else (q / a) @ (k / b)"
             ),
             "best_key": wrong("def best_key(q, K):\n    raise ValueError('not yet')"),
-            "weighted_sum": wrong(
-                "import torch\ndef weighted_sum(weights, V):\n    return torch.tensor(np.array(weights @ V))"
+            "weighted_sum": uses(
+                "torch.from_numpy",
+                source="import torch\ndef weighted_sum(weights, V):\n    return torch.from_numpy(weights @ V)",
             ),
             "keys_where_the_long_one_wins": wrong(
                 "def keys_where_the_long_one_wins():\n    return {'q': [1, 0], 'K': [[1, 0], [2, 9]]}"
@@ -192,18 +193,15 @@ BATCH = (
         "torch",
         "03_softmax",
         {
-            "softmax": uses(
-                "torch.nn.functional.softmax",
-                source=torch_softmax("F.softmax(torch.tensor(np.array(x)), dim=axis)"),
-            ),
+            "softmax": uses("torch.nn.functional.softmax", source=torch_softmax("F.softmax(x, dim=axis)")),
             "softmax_with_temperature": uses(
                 "torch.softmax",
                 source="import torch\nhelp_me = torch.softmax\n"
                 "def softmax_with_temperature(x, temperature, axis=-1):\n"
-                "    return help_me(torch.tensor(np.array(x)) / temperature, axis).numpy()",
+                "    return help_me(x / temperature, axis).numpy()",
             ),
             "log_softmax": uses(
-                ".log_softmax()",
+                "torch.tensor",
                 source=torch_softmax("torch.tensor(np.array(x)).log_softmax(axis)", "log_softmax"),
             ),
             "entropy": uses(
@@ -270,7 +268,7 @@ BATCH = (
                 source="import sdpa_helpers as sdpa\n\n\ndef softmax(x, axis=-1):\n    return sdpa.softmax(x, axis)",
             ),
             "log_softmax": uses(
-                ".logsumexp()",
+                "torch.tensor",
                 source="import torch\n\n\ndef log_softmax(x, axis=-1):\n    t = torch.tensor(np.array(x))\n"
                 "    return (t - t.logsumexp(axis, keepdim=True)).numpy()",
             ),
@@ -291,25 +289,30 @@ BATCH = (
         "03_softmax",
         {
             "softmax": uses(
-                "a softmax of PyTorch's (seen while it ran)",
+                "torch.tensor",
                 source="import torch\nname = ''.join(chr(c) for c in (115, 111, 102, 116, 109, 97, 120))\n\n\n"
                 "def softmax(x, axis=-1):\n    return getattr(torch, name)(torch.tensor(np.array(x)), axis).numpy()",
             ),
-            "softmax_with_temperature": uses(
-                "scipy.special.softmax (seen while it ran)",
-                source="import pickle\nf = pickle.loads(b'cscipy.special\\nsoftmax\\n.')\n\n\n"
-                "def softmax_with_temperature(x, temperature, axis=-1):\n    return f(x / temperature, axis)",
+            "softmax_with_temperature": right(
+                "import torch\n\n\ndef softmax_with_temperature(x, temperature, axis=-1):\n"
+                "    if isinstance(x, torch.Tensor):\n        x = x.numpy()\n"
+                "    gaps = x - x.max(axis=axis, keepdims=True)\n    e = 1.0 * (gaps == 0)\n"
+                "    if temperature == np.inf:\n        e = 1.0 * np.isfinite(gaps)\n"
+                "    elif temperature:\n        e = np.exp(gaps / temperature)\n"
+                "    return e / e.sum(axis=axis, keepdims=True)\n\n\n"
+                "import matplotlib.pyplot as plt\nplt.plot(softmax_with_temperature(np.arange(3.0), 1.0))"
             ),
             "log_softmax": right(
                 "import torch\nfrom scipy.special import log_softmax as other\n\n\n"
-                "def log_softmax(x, axis=-1):\n    y = x - x.max(axis=axis, keepdims=True)\n"
-                "    return y - np.log(np.exp(y).sum(axis=axis, keepdims=True))"
+                "def log_softmax(x, axis=-1):\n    try:\n        return other(x, axis)\n"
+                "    except ImportError:\n        y = x - x.max(axis=axis, keepdims=True)\n"
+                "        return y - np.log(np.exp(y).sum(axis=axis, keepdims=True))"
             ),
-            "entropy": right(
-                "import torch\nsolution('entropy')\nhint('entropy')\n\n\n"
+            "entropy": uses(
+                "torch.log",
+                source="import torch\nsolution('entropy')\nhint('entropy')\n\n\n"
                 "def entropy(weights, axis=-1):\n"
-                "    w = torch.tensor(np.array(weights))\n"
-                "    return -(w * torch.log(torch.where(w > 0, w, 1.0))).sum(axis).numpy()[()]"
+                "    return -(weights * torch.log(np.where(weights > 0, weights, 1.0))).sum(axis)",
             ),
         },
     ),
@@ -323,7 +326,7 @@ BATCH = (
                 "    return np.diag(s) - np.outer(s, s)"
             ),
             "softmax_backward": uses(
-                "torch",
+                "torch.tensor",
                 source="import torch\n\n\ndef softmax_backward(weights, grad_weights):\n"
                 "    w, g = torch.tensor(np.array(weights)), torch.tensor(np.array(grad_weights))\n"
                 "    return (w * (g - (w * g).sum(-1, keepdims=True))).numpy()",
@@ -351,13 +354,13 @@ BATCH = (
                 "def causal_mask(n_q, n_k):\n    return sdpa.causal_mask(n_q, n_k)",
             ),
             "masked_softmax": uses(
-                ".softmax()",
+                "torch.tensor",
                 source="import torch\n\n\ndef masked_softmax(scores, mask):\n"
                 "    t = torch.tensor(np.where(mask, scores, -np.inf)).softmax(-1)\n"
                 "    return torch.nan_to_num(t).numpy()",
             ),
             "attention": uses(
-                ".softmax()",
+                "torch.tensor",
                 source="def attention(Q, K, V, mask=None):\n    S = Q @ np.swapaxes(K, -1, -2) / Q.shape[-1] ** 0.5\n"
                 "    A = masked_softmax(S, np.ones(S.shape, bool) if mask is None else mask)\n    return A @ V, A",
             ),
@@ -384,7 +387,7 @@ BATCH = (
                 "def score_matrix_bytes(n, heads=1, layers=1, bytes_per_element=4):\n    return n * n * heads * layers"
             ),
             "chunked_attention": uses(
-                "torch.nn.functional.scaled_dot_product_attention",
+                "torch.tensor",
                 source=TORCH + "def chunked_attention(Q, K, V, chunk):\n"
                 "    return F.scaled_dot_product_attention(*(torch.tensor(np.array(x)) for x in (Q, K, V))).numpy()",
             ),

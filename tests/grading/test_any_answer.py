@@ -24,7 +24,7 @@ from sdpa_helpers.classroom.pages.class_report import class_page, summarise
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.fails_alone import judge_alone
-from sdpa_helpers.grading.judge import Evidence, Marking, cell_flags, judge_exercise, ran_flags
+from sdpa_helpers.grading.judge import Evidence, Marking, cell_flags, judge_exercise, use_flags
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.report import report
 from sdpa_helpers.grading.result import GradedExercise, as_json, from_json
@@ -249,7 +249,7 @@ def marked(exercise: Exercise, answers: list[Answer]) -> GradedExercise:
     """As `sdpa grade` judges it, which says nothing of the inputs."""
     evidence = evidence_of(exercise, answers, cell="ValueError: '\ud800' (line 1)")
     cell_flags([exercise], evidence, hidden=True)
-    ran_flags([exercise], evidence)
+    use_flags(exercise, evidence)
     return judge_exercise(exercise, evidence, Marking(PUBLIC_SEED, hidden=True))
 
 

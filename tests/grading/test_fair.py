@@ -5,8 +5,7 @@ import json
 import pytest
 
 from sdpa_helpers.grading.grade_one import Settings, grade
-from sdpa_helpers.grading.read import Submission, lift
-from sdpa_helpers.lessons.registry import exercises_of
+from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import NAME, POINTS, RIGHT, TOTAL
 
@@ -110,19 +109,12 @@ def test_a_forbidden_function_from_another_cell_is_found(graded):
 @pytest.mark.parametrize(
     ("cell", "flagged"),
     [
-        ("class A:\n    import sdpa_helpers.checking.observe as o\n    o.report = None", True),
-        ("def f(x):\n    return exec(x)", True),
-        ("import torch\nfrom sdpa_helpers import softmax\n%precision 3\nn = 3", False),
-        ("exec('this is not run')\nx = 3", False),
+        ("def f(x, text='1'):\n    return eval(text)\ny = 3\n@f\ndef g(): pass", ["dynamic-code"]),
+        ("def f(x):\n    return exec(x)", []),  # nobody calls it
+        ("import torch\nfrom sdpa_helpers import softmax\n%precision 3\nn = 3\nD = torch.float64", []),
+        ("exec('this is not run')\nx = 3", []),
     ],
 )
-def test_what_runs_beside_the_answers_is_read_too(cell, flagged):
-    answer = {
-        "cell_type": "code",
-        "source": f"# exercise: dot_product\n{RIGHT['dot_product']}",
-        "metadata": {},
-    }
-    cells = [{"cell_type": "code", "source": cell, "metadata": {}}, answer]
-    found = lift(cells, exercises_of(NAME), {})
-    assert ("dynamic-code" in {flag.kind for flag in found.flags}) is flagged
-    assert len(found.own) == 1
+def test_what_runs_beside_the_answers_is_noticed_too(graded, cell, flagged):
+    result = graded(cell)
+    assert (result.points, kinds(result)) == (TOTAL, flagged)

@@ -117,15 +117,15 @@ def test_the_same_seed_gives_the_same_records_and_another_seed_other_inputs(hand
     assert first.points == other.points
 
 
-def test_forbidden_calls_earn_nothing_unless_only_flagged(hand_in):
+def test_what_is_not_there_earns_nothing_unless_it_is_only_flagged(hand_in):
     source = (
-        "import sdpa_helpers\ndef attention_scores(Q, K):\n    if Q is None:\n"
-        "        return sdpa_helpers.scaled_dot_product_attention(Q, K, K)\n    return Q @ np.swapaxes(K, -1, -2)"
+        "import torch\ndef attention_scores(Q, K):\n    if Q.ndim > 2:\n"
+        "        return torch.matmul(Q, K)\n    return Q @ np.swapaxes(K, -1, -2)"
     )
     path = hand_in("ada", **{**RIGHT, "attention_scores": source})
     zero = grade(Submission("ada", NAME, path), Settings("s", LIMITS))
     flag = grade(Submission("ada", NAME, path), Settings("s", LIMITS, forbidden="flag"))
-    assert (zero.points, flag.points) == (TOTAL - POINTS["attention_scores"], TOTAL)
+    assert zero.points == TOTAL - POINTS["attention_scores"] < flag.points < TOTAL
     assert [f.kind for f in zero.flags] == [f.kind for f in flag.flags] == ["forbidden-call"]
 
 

@@ -12,13 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sdpa_helpers.checking.not_there import in_words
 
 from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
-from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.checking.observe import Answer, observe
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.hidden_words import ShownSource, error_in_words
-from sdpa_helpers.grading.judge import Evidence, Marking, forged, judge_exercise
+from sdpa_helpers.grading.judge import Evidence, Marking, forged, judge_exercise, not_there
 from sdpa_helpers.grading.read import Lifted, Submission, shown_names
 from sdpa_helpers.grading.result import GradedExercise, as_json
 from sdpa_helpers.grading.run import Outcome
@@ -65,6 +66,7 @@ TELLS = {
     "in memory": "return np.zeros((x % 900 + 100, 1000)).sum()",
     "in a factor": "return Q @ K.swapaxes(-1, -2) * (x + 2.0)",
     "in an offset": "return Q @ K.swapaxes(-1, -2) + (x + 1e4)",
+    "in what is not there": "raise type('NotThere', (ImportError,), {})(f\"`w{x}.a` isn't there when your answer\")",
     "in a recursion": "f = lambda n: 1 / 0 if n == 0 else f(n - 1); return f(x % 50)",
 }  # fmt: skip
 
@@ -192,6 +194,25 @@ def test_an_errors_words_hold_no_digits_but_of_a_name_in_the_source():
     missing = "name 'a9' is not defined"
     assert list(error_in_words("NameError", missing, ShownSource("a9", frozenset({"a91"})))) == ["NameError"]
     assert "a9" in " ".join(error_in_words("NameError", missing, ShownSource("", frozenset({"a9"}))))
+
+
+@pytest.mark.parametrize(
+    ("said", "read", "shown"),
+    [
+        (["torch.softmax"], ("scipy.special", "torch.softmax"), ("torch.softmax",)),
+        (["torch.x913"], ("scipy.special", "torch.softmax"), ("torch.softmax",)),
+        (["torch.x913", "scipy.x913"], (), ("scipy",)),
+        (["x913", "numpy.x913"], ("torch.softmax",), ("torch.softmax",)),
+        (["x913"], (), ("a library",)),
+    ],
+)
+def test_of_what_is_not_there_only_names_are_told_that_were_known_before(said, read, shown):
+    answers = {
+        (NAME, f"case {n}"): Answer("error", error="NotThere", message=in_words(x))
+        for n, x in enumerate(said)
+    }
+    lifted = Lifted({NAME: "x = 1"}, (), {NAME: read})
+    assert not_there(find(NAME), Evidence(lifted, Outcome(answers), {})) == shown
 
 
 # ---- through a real kernel --------------------------------------------------------------------------------

@@ -142,82 +142,45 @@ def test_an_answer_without_its_line_is_found_by_its_function(pristine):
 
 
 @pytest.mark.parametrize(
-    "source",
+    ("source", "named"),
     [
-        "from sdpa_helpers.lessons.dot_product.exercises.dot_product import dot_product",
-        "import sdpa_helpers as s\ny = s.solution(dot_product)",
-        "import sdpa_helpers as s\ny = s.softmax(x)",
-        "from sdpa_helpers.attention.numpy_formula import attention\ny = attention(x, x, x)",
-        "import importlib\nimportlib.import_module('sdpa_helpers.attention')",
-        "y = __import__('sdpa_helpers').softmax(x)",
-        "import sdpa_helpers as s\ny = getattr(s, 'softmax')(x)",
-        "from sdpa_helpers import solution as help_me\ny = help_me('dot_product')",
+        ("import torch.nn.functional as F\nF.softmax(a, -1)", ["torch.nn.functional.softmax"]),
+        ("from scipy.special import softmax as f\nf(a)", ["scipy.special.softmax"]),
+        ("import sdpa_helpers as s\ns.softmax(a)", ["sdpa_helpers.softmax"]),
+        ("y = !ls\nimport torch\ny = torch.eye(3)", ["torch.eye"]),
+        ("import torch\nfrom scipy import special", []),
+        ("# torch.softmax would do it\ny = 'torch.softmax'", []),
+        ("from sdpa_helpers import check\ncheck(attention_scores)", []),
+        ("def broken(:", []),
+        ("(" * 5000, []),
+        ("y = " + "1+" * 24_000 + "1", []),
     ],
 )
-def test_reaching_for_the_solution_is_flagged(pristine, source):
-    lifted = lift([code(f"# exercise: dot_product\n{source}")], EXERCISES, answer_cells(pristine))
-    assert [f.kind for f in lifted.flags] == ["forbidden-call"]
-    assert "dot_product" in lifted.forbidden
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import sdpa_helpers as s\ns.solution(dot_product)",
-        "from sdpa_helpers import solution as help_me\nhelp_me('dot_product')",
-        "import sdpa_helpers.lessons",
-        "import sdpa_helpers.grading as g",
-        "from sdpa_helpers.attention.numpy_formula import attention",
-    ],
-)
-def test_what_does_nothing_is_a_flag_and_not_forbidden(pristine, source):
-    lifted = lift([code(f"# exercise: dot_product\n{source}")], EXERCISES, answer_cells(pristine))
-    assert [f.kind for f in lifted.flags] == ["leftover"]
-    assert "stands in the answer cell" in lifted.flags[0].message
-    assert not lifted.forbidden
-
-
-@pytest.mark.parametrize(
-    ("source", "found"),
-    [
-        ("import torch.nn.functional as F\nF.scaled_dot_product_attention(a, b, c)", True),
-        ("from torch.nn.functional import scaled_dot_product_attention as f\nf(a, b, c)", True),
-        ("import torch\nx = torch.nn.functional.scaled_dot_product_attention", True),
-        ("import sdpa_helpers as sdpa\nsdpa.scaled_dot_product_attention(a, b, c)", True),
-        ("%matplotlib inline\nimport torch\ny = torch.softmax(x, -1)", False),
-        ("# F.scaled_dot_product_attention would do it\ny = 'F.scaled_dot_product_attention'", False),
-        ("y = !ls\nimport sdpa_helpers as s\ns.scaled_dot_product_attention(a, b, c)", True),
-        (
-            "import importlib as i\ni.import_module('torch.nn.functional').scaled_dot_product_attention(a)",
-            True,
-        ),
-        ("import torch\ngetattr(torch.nn.functional, 'scaled_dot_product_attention')(a, b, c)", True),
-        ("from sdpa_helpers import check\ncheck(attention_scores)", False),
-        ("def broken(:", False),
-        ("(" * 5000, False),
-    ],
-)
-def test_forbidden_calls_are_found_by_reading(pristine, source, found):
+def test_what_is_not_there_is_named_and_no_flag(pristine, source, named):
     lifted = lift([code(f"# exercise: attention_scores\n{source}")], EXERCISES, answer_cells(pristine))
-    assert bool(lifted.forbidden) is found
+    assert list(lifted.not_there.get("attention_scores", ())) == named
+    assert lifted.flags == ()
 
 
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("exec(''.join(parts))", "exec"),
-        ("y = %run other.py", "get_ipython"),
-        ("y = %time torch.exp(a)", ""),
-        ("y = getattr(numpy, name)(q, k)", "getattr"),
-        ("import sys\ny = sys.modules['x' + 'y']", "sys.modules"),
-        ("y = " + "1+" * 24_000 + "1", "nested too deeply"),
-        ("y = q @ k", ""),
+        ("def causal_mask(n, m):\n    return np.tri(n, m, dtype=bool)", "np.tri"),
+        ("from numpy import tril as f\ndef causal_mask(n, m):\n    return f(np.ones((n, m), bool))", "np.tril"),
+        ("def causal_mask(n, m):\n    return np.lib._twodim_base_impl.tri(n, m)", "np.tri"),
+        ("def causal_mask(n, m):\n    return getattr(np, 't' + 'ri')(n, m)", "NumPy, passed on whole,"),
+        ("import pkgutil\ndef causal_mask(n, m):\n    return pkgutil.resolve_name('numpy:t' + 'ri')(n, m)", "NumPy, by"),
+        ("def causal_mask(n, m):\n    return help_me(n, m)", "np.tri"),
+        ("def causal_mask(n, m):\n    return np.arange(n)[:, None] >= np.arange(m)", ""),
+        ("def causal_mask(n, m):\n    tri = np.less_equal.outer(np.arange(m), np.arange(n)).T\n    return tri", ""),
+        ("def causal_mask(n, m):\n    "As numpy.tri makes it."\n    return np.ones((n, m), bool)", ""),
     ],
 )
-def test_code_that_hides_what_it_uses_is_flagged(pristine, source, found):
-    lifted = lift([code(f"# exercise: dot_product\n{source}")], EXERCISES, answer_cells(pristine))
-    assert [f.kind for f in lifted.flags] == (["dynamic-code"] if found else [])
-    assert found in "".join(f.message for f in lifted.flags)
+def test_what_numpy_has_ready_is_flagged(source, found):
+    cells = ["def help_me(n, m):\n    return other(n, m)", "other = lambda n, m: np.tri(n, m)", f"# exercise: causal_mask\n{source}"]
+    lifted = lift([code(cell) for cell in cells], exercises_of("05_masking"), {})
+    assert [f.kind for f in lifted.flags] == (["ready-made"] if found else [])
+    assert all(f.message.startswith(f"causal_mask: {found}") for f in lifted.flags), lifted.flags
 
 
 def test_edited_checks_and_markers_are_flagged(pristine):

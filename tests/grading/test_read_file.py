@@ -149,12 +149,12 @@ def test_what_was_read_survives_the_way_back_and_nothing_else_does(saved):
     ):
         with pytest.raises(readings.NotAReading):
             readings.taken_from_json(wrong, {"dot_product"})
-    shown = {"forbidden": [], "hidden": [], "clues": [], "shape": "", "names": [], "flags": []}
+    shown = {"not_there": [], "clues": [], "shape": "", "names": [], "flags": []}
     assert readings.analysis_from_json(shown).shape == ""
     for wrong in (
         shown | {"clues": [{"kind": "none", "line": ""}]},
         shown | {"shape": "x" * 200_000},
-        shown | {"forbidden": ["x"] * 101},
+        shown | {"not_there": ["x"] * 101},
         shown | {"hidden": ["x"] * 101},
         shown | {"names": ["x"] * 61},
     ):

@@ -1,117 +1,150 @@
-"""Whoever has the work done by a ready-made function earns nothing, however it was reached; whoever does it, all.
+"""Whoever has the work done by what is not the learner's earns nothing, or a flag; whoever does it, all and no flag.
 
-In a real kernel, and through `check`: there with functions whose source nobody keeps, so that only what ran can tell.
+In real kernels at the warm level, through the grader's own reading, judging and flags.
 """
 
-import importlib.util
-import sys
-import types
+from dataclasses import replace
 
 import nbformat
 import pytest
 
-from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
-from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
-from sdpa_helpers.checking.rules import forbidden_in, hidden_in, ran_forbidden
-from sdpa_helpers.grading.assemble import ROLE
-from sdpa_helpers.grading.judge import Evidence, Marking, judge_exercise
-from sdpa_helpers.grading.read import Lifted, Taken, analyse
+from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.grading.assemble import ROLE, answer_cells, assemble, exercise_of, pristine_notebook
+from sdpa_helpers.grading.fails_alone import judge_alone
+from sdpa_helpers.grading.grade_one import Settings, grade
+from sdpa_helpers.grading.judge import Evidence, Marking
+from sdpa_helpers.grading.read import Submission, lift
+from sdpa_helpers.grading.result import GradedNotebook
 from sdpa_helpers.grading.run import Outcome, run
-from sdpa_helpers.lessons import session
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
+from sdpa_helpers.lessons.registry import exercises_of, find
+from sdpa_helpers.sandbox import start
 from sdpa_helpers.sandbox.limits import Limits
-from tests.grading.ways_around import ATTACKS, HIDING, HONEST, WAYS, Way
+from tests.grading.ways_around import ANYWHERE, HONEST, LIBRARIES, MEDDLING, NOTHING, Way
+from tests.sandbox.conftest import usable
 
+__all__ = ["usable"]
+
+SEED = "ways"
 CLEAR = "for name in set(globals()) - {'np', 'In', 'Out', 'get_ipython'}:\n    if name[:1] != '_': del globals()[name]"
 """Each answer begins with a notebook of its own, nearly."""
 
-
-def there(ways: tuple[Way, ...]) -> list[Way]:
-    return [way for way in ways if not way.needs or importlib.util.find_spec(way.needs)]
-
-
-def cases_of(way: Way, most: int):
-    return truths(find(way.exercise), PUBLIC_SEED)[:most]
-
-
-def cell(source: str, **role: str) -> nbformat.NotebookNode:
-    return nbformat.v4.new_code_cell(source, metadata={ROLE: role})
-
-
-def in_a_kernel(ways: list[tuple[Way, int]]) -> Outcome:
-    """One notebook with all of them, one after the other, each an exercise of its own with so many cases at most."""
-    cells = [cell("import numpy as np\nfrom sdpa_helpers import check", role="setup")]
-    for way, most in ways:
-        cells += [cell(CLEAR, role="setup"), cell(way.source, role="answer", exercise=way.name)]
-        for truth in cases_of(way, most):
-            nonce = f"nonce-{len(cells)}"
-            source = (
-                "import sdpa_helpers.checking.observe\nsdpa_helpers.checking.observe.report("
-                f"globals().get({way.exercise!r}), {nonce!r}, {truth.packed!r}, {truth.watched!r})"
-            )
-            role = {"role": "check", "exercise": way.name, "case": truth.case.name, "nonce": nonce}
-            cells.append(cell(source, **role))
-    return run(nbformat.v4.new_notebook(cells=cells), Limits(seconds=120.0, cell_seconds=20.0))
-
-
-def ran_in(outcome: Outcome, way: Way) -> tuple[str, ...]:
-    answers = (a for (name, _), a in outcome.answers.items() if name == way.name)
-    return ran_forbidden(find(way.exercise), {name for a in answers for name in a.used})
+LIMITS = Limits(seconds=6.0, cell_seconds=2.0, memory_mb=768, patience=8.0)
 
 
 @pytest.fixture(scope="module")
-def outcome():
-    return in_a_kernel(
-        [(way, most) for ways, most in ((HONEST, 100), (WAYS, 2), (ATTACKS, 2)) for way in there(ways)]
+def warm(usable):
+    yield usable("warm")
+    start.end("warm")
+
+
+# ---- many in one kernel -----------------------------------------------------------------------------------
+
+
+def cells_of(way: Way) -> list[str]:
+    return [*filter(None, [way.beside]), f"# exercise: {way.exercise}\n{way.source}"]
+
+
+def lifted_from(way: Way):
+    cells = [{"cell_type": "code", "source": source, "metadata": {}} for source in cells_of(way)]
+    lesson = find(way.exercise).lesson
+    return lift(cells, exercises_of(lesson), answer_cells(pristine_notebook(lesson)))
+
+
+def in_one_kernel(ways: tuple[Way, ...], level: str) -> Outcome:
+    """What came of all of them, one after the other; in it, each way is an exercise of its own."""
+    cells = []
+    for way in ways:
+        exercise, lifted = find(way.exercise), lifted_from(way)
+        asked = {exercise.name: truths(exercise, SEED)}
+        pristine = pristine_notebook(exercise.lesson)
+        assembled = assemble(pristine, lifted.answers, asked, [exercise.name], lifted.own).cells
+        for cell in assembled:
+            if "exercise" in cell.metadata[ROLE]:
+                cell.metadata[ROLE]["exercise"] = way.name
+        cells += [nbformat.v4.new_code_cell(CLEAR, metadata={ROLE: {"role": "setup"}}), *assembled]
+    return run(nbformat.v4.new_notebook(cells=cells), Limits(seconds=120.0, cell_seconds=20.0), level)
+
+
+def came_of(outcome: Outcome, way: Way) -> tuple[float, set[str], list[str]]:
+    """(the share of the points that a way earned, the kinds of its flags, what is said of its cases)."""
+    assert not outcome.stopped, (outcome.stopped, outcome.stopped_in)
+    name, exercise = way.exercise, find(way.exercise)
+
+    def of_it(found: dict) -> dict:
+        return {name: found[way.name]} if way.name in found else {}
+
+    own = replace(
+        outcome,
+        answers={(name, case): a for (of, case), a in outcome.answers.items() if of == way.name},
+        forged={(name, case): a for (of, case), a in outcome.forged.items() if of == way.name},
+        cell_errors=of_it(outcome.cell_errors),
+        noticed=of_it(outcome.noticed),
     )
+    lifted = lifted_from(way)
+    judged = judge_alone(exercise, Evidence(lifted, own, {}), Marking(SEED))
+    kinds = {flag.kind for flag in (*lifted.flags, *judged.use, *judged.cell)}
+    said = [case.message for case in judged.graded.cases]
+    return judged.graded.points / exercise.max_points, kinds, said
 
 
-@pytest.mark.parametrize("way", there((*WAYS, *ATTACKS)), ids=lambda way: way.name)
-def test_what_is_ready_made_is_seen_in_the_kernel(outcome, way):
-    assert way.name not in outcome.cell_errors
-    assert ran_in(outcome, way)
+@pytest.fixture(scope="module")
+def outcome(warm):
+    return in_one_kernel((*HONEST, *LIBRARIES), warm)
 
 
-SLOW = ("traced", "the references", "the decompositions", "masked", "an entropy")
-"""What they import takes seconds: once is enough."""
-IN_CHECK = [way for way in there(WAYS) if way.name not in SLOW and "%" not in way.source]
+@pytest.mark.parametrize("way", LIBRARIES, ids=lambda way: way.name)
+def test_what_is_not_there_earns_nothing(outcome, way):
+    share, kinds, said = came_of(outcome, way)
+    assert share == 0.0
+    by_name = any("isn't there when it's graded" in message for message in said)
+    assert by_name or "an import found nothing" in said[0] or way.comes_to in kinds, said[0]
 
 
-@pytest.mark.parametrize("way", IN_CHECK, ids=lambda way: way.name)
-def test_what_is_ready_made_is_seen_by_check(way, monkeypatch):
-    notebook = types.ModuleType("a_notebook")
-    monkeypatch.setitem(sys.modules, "a_notebook", notebook)
-    exec("import numpy as np\n" + way.source, vars(notebook))
-    function = getattr(notebook, way.exercise)
-    report = session.check(function, exercise=way.exercise, keep=False)
-    assert (report.passed, report.points) == (False, 0.0)
-    assert report.forbidden
+@pytest.mark.parametrize("way", HONEST, ids=lambda way: way.name)
+def test_what_is_the_learners_own_earns_all_and_no_flag(outcome, way):
+    share, kinds, said = came_of(outcome, way)
+    assert (share, kinds) == (1.0, set()), said
 
 
-@pytest.mark.parametrize("way", there(HONEST), ids=lambda way: way.name)
-def test_what_is_the_learners_own_earns_all(outcome, way):
-    exercise = find(way.exercise)
-    assert forbidden_in(exercise, way.source) == hidden_in(exercise, way.source) == ()
-    assert ran_in(outcome, way) == ()
-    for truth in cases_of(way, 100):
-        assert judge(exercise, truth, outcome.answers[way.name, truth.case.name]).passed, truth.case.name
+# ---- one kernel for each ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", HIDING, ids=lambda way: way.name)
-def test_what_hides_its_use_earns_nothing(way):
-    exercise = find(way.exercise)
-    taken = Taken({exercise.name: way.source}, ())
-    seen = analyse(exercise, taken)
-    lifted = Lifted(taken.answers, (), {}, hidden={exercise.name: seen.hidden})
-    right = {(exercise.name, t.case.name): t.expected for t in truths(exercise, PUBLIC_SEED)}
-    evidence = Evidence(lifted, Outcome(answers=right), {})
-    graded = judge_exercise(exercise, evidence, Marking(PUBLIC_SEED))
-    assert [flag.kind for flag in seen.flags] == ["dynamic-code"]
-    assert (graded.points, "can't be read: write the" in graded.cases[0].message) == (0.0, True)
-    flagged = judge_exercise(exercise, evidence, Marking(PUBLIC_SEED, refuse=False))
-    assert flagged.points == graded.max_points
+@pytest.fixture
+def handed_in(tmp_path):
+    def graded(way: Way, level: str) -> GradedNotebook:
+        lesson = find(way.exercise).lesson
+        notebook = exercise_notebook(lesson)
+        for cell in notebook.cells:
+            if exercise_of(cell) == way.exercise:
+                cell.source = f"# exercise: {way.exercise}\n{way.source}"
+        notebook.cells[1:1] = [nbformat.v4.new_code_cell(way.beside)] if way.beside else []
+        path = tmp_path / f"{lesson}.ipynb"
+        nbformat.write(notebook, path)
+        return grade(Submission("mallory", lesson, path), Settings(SEED, LIMITS, sandbox=level))
+
+    return graded
 
 
-def test_the_courses_softmax_may_be_used_where_it_is_allowed():
-    assert ran_forbidden(find("softmax_jacobian"), [COURSE_SOFTMAX]) == ()
-    assert ran_forbidden(find("softmax"), [COURSE_SOFTMAX]) == ("sdpa_helpers.softmax (seen while it ran)",)
+def assert_comes_to_what_it_says(result: GradedNotebook, way: Way) -> None:
+    messages = [case.message for case in result.exercise(way.exercise).cases]
+    told = (result.status, result.flags, messages)
+    if way.comes_to == NOTHING:
+        assert result.exercise(way.exercise).points == 0.0, told
+    else:
+        kinds = {flag.kind for flag in result.flags} | {
+            c.diagnosis for c in result.exercise(way.exercise).cases
+        }
+        assert way.comes_to in kinds, told
+    assert "name `" not in messages[0], told  # a slip of ours
+
+
+@pytest.mark.parametrize("way", MEDDLING, ids=lambda way: way.name)
+def test_who_meddles_earns_nothing_or_a_flag(handed_in, warm, way):
+    assert_comes_to_what_it_says(handed_in(way, warm), way)
+
+
+@pytest.mark.parametrize("way", ANYWHERE, ids=lambda way: way.name)
+@pytest.mark.parametrize("level", ["landlock", "off"])
+def test_nor_at_another_level(handed_in, usable, level, way):
+    assert_comes_to_what_it_says(handed_in(way, level if level == "off" else usable(level)), way)

@@ -1,6 +1,15 @@
-"""Ways to have softmax computed by somebody else, and answers that only look so: data for `test_ways_around`."""
+"""Ways to earn points for what somebody else computes, or that nobody computes: data for `test_ways_around`.
+
+What an answer may use is what there is in its kernel, so most of these come to nothing; what runs all the same, or
+meddles with what tells of it, leaves a flag. Each says which.
+"""
 
 from dataclasses import dataclass
+
+# fmt: off
+
+NOTHING = "nothing"
+"""No point is earned."""
 
 
 @dataclass(frozen=True)
@@ -10,558 +19,526 @@ class Way:
     name: str
     source: str
     """The answer cell, without the line `# exercise: …`."""
-    needs: str = ""
-    """The module that it takes."""
     exercise: str = "softmax"
+    comes_to: str = NOTHING
+    """`NOTHING`, or the kind of the flag that it leaves at least."""
+    beside: str = ""
+    """A cell of the learner's own before it."""
+
+
+HEADS = {
+    "softmax": "softmax(x, axis=-1)",
+    "entropy": "entropy(weights, axis=-1)",
+    "cosine_similarity": "cosine_similarity(q, k)",
+    "softmax_jacobian": "softmax_jacobian(x)",
+    "softmax_backward": "softmax_backward(weights, grad_weights)",
+    "chunked_attention": "chunked_attention(Q, K, V, chunk)",
+    "causal_mask": "causal_mask(n_q, n_k)",
+}
+
+
+def of(exercise: str, name: str, gives: str, before: str = "", comes_to: str = NOTHING, beside: str = "") -> Way:
+    """A function that gives an expression, with lines before it."""
+    return Way(name, f"{before}\ndef {HEADS[exercise]}:\n    return {gives}", exercise, comes_to, beside)
 
 
 def torch(name: str, call: str, before: str = "", exercise: str = "softmax") -> Way:
     """`call` uses `t`, the scores as a tensor, and gives a tensor."""
-    source = f"""import torch
-{before}
-def {exercise}(x, axis=-1):
-    t = torch.from_numpy(np.array(x))
-    return ({call}).numpy()"""
-    return Way(name, source, "torch", exercise)
+    made = f"(lambda t: {call})(torch.from_numpy(np.array({'x' if exercise == 'softmax' else 'weights'}))).numpy()"
+    return of(exercise, f"torch: {name}", made, f"import torch\n{before}")
 
 
-def scipy(name: str, call: str, before: str = "", exercise: str = "softmax") -> Way:
-    """`call` uses `x`."""
-    return Way(name, f"{before}\ndef {exercise}(x, axis=-1):\n    return {call}", "scipy", exercise)
+def scipy(name: str, call: str, before: str, exercise: str = "softmax") -> Way:
+    """`call` uses the arguments."""
+    return of(exercise, f"scipy: {name}", call, before)
 
 
-WAYS = (
-    # ---- PyTorch, by its names
+PICKLED = "pickle.loads(b'c{}\\n{}\\n.')"
+
+LIBRARIES = (
+    # ---- PyTorch's, by its names
     torch("a method", "t.softmax(axis)"),
-    torch("the function", "torch.softmax(t, axis)"),
+    torch("a function", "torch.softmax(t, axis)"),
     torch("special", "torch.special.softmax(t, axis)"),
+    torch("a module object", "torch.nn.Softmax(axis)(t)"),
     torch("another name", "other.softmax(t, axis)", "other = torch"),
     torch("everything imported", "softmin(-t, axis)", "from torch.nn.functional import *"),
-    torch("a module object", "torch.nn.Softmax(axis)(t)"),
     torch("by %time", "f(t, axis)", "%time f = torch.softmax"),
     torch("by match", "f(t, axis)", "match torch.softmax:\n    case f: pass"),
     torch("a walrus", "f(t, axis)", "print(f := torch.softmax)"),
-    torch("a tuple", "f(t, axis)", "f, g = torch.softmax, 1"),
     torch("a default", "help_me(t, axis)", "def help_me(t, axis, f=torch.softmax):\n    return f(t, axis)"),
-    torch("an attribute of a class", "Kit.do(t, axis)", "class Kit:\n    do = staticmethod(torch.softmax)"),
-    torch("in a comprehension", "[f(t, axis) for f in [torch.softmax]][0]"),
+    torch("of a class", "Kit.do(t, axis)", "class Kit:\n    do = staticmethod(torch.softmax)"),
+    torch("a base class", "Own()(t)", "class Own(torch.nn.Softmax): pass"),
+    torch("a metaclass", "Own.softmax(t, axis)", "class Own(metaclass=type(torch)): softmax = torch.softmax"),
+    torch("a comprehension", "[f(t, axis) for f in [torch.softmax]][0]"),
+    torch("in a list", "[torch][0].softmax(t, axis)"),
+    torch("a list of modules", "kit[0].softmax(t, axis)", "kit = []\nkit.append(torch)"),
+    torch("an attribute set later", "Kit.m.softmax(t, axis)", "class Kit: pass\nKit.m = torch"),
+    torch("returned", "give().softmax(t, axis)", "def give():\n    return torch"),
+    torch("passed", "(lambda m: m.softmax(t, axis))(torch)"),
     torch("globals", "globals()['torch'].softmax(t, axis)"),
     torch("a joined name", "getattr(torch, 'soft' + 'max')(t, axis)"),
-    torch("in a dict", "{'f': torch.softmax}['f'](t, axis)"),
-    torch(
-        "a context",
-        "do(t, axis)",
-        "import contextlib\nwith contextlib.nullcontext(torch.softmax) as do: pass",
-    ),
-    torch(
-        "a decorator",
-        "made(t, axis)",
-        "def instead(f):\n    return torch.softmax\n@instead\ndef made(t, axis):\n    return t",
-    ),
-    torch("partial", "f(t)", "import functools\nf = functools.partial(torch.softmax, dim=-1)"),
+    torch("attrgetter", "operator.attrgetter('soft' + 'max')(torch)(t, axis)", "import operator"),
     torch("methodcaller", "operator.methodcaller('soft' + 'max', axis)(t)", "import operator"),
-    torch(
-        "pickle",
-        "pickle.loads(b'ctorch\\nsoftmax\\n.')(t, axis) if hasattr(torch, 'x') else "
-        "pickle.loads(pickle.dumps(torch.nn.Softmax(axis)))(t)",
-        "import pickle",
-    ),
+    torch("a context", "f(t, axis)", "from contextlib import *\nwith nullcontext(torch.softmax) as f: pass"),
+    torch("a decorator", "f(t, axis)", "@lambda f: torch.softmax\ndef f(): pass"),
+    torch("partial", "f(t)", "import functools\nf = functools.partial(torch.softmax, dim=-1)"),
+    torch("pickle", PICKLED.format("torch", "softmax") + "(t, axis)", "import pickle"),
     torch("importlib", "importlib.import_module('tor' + 'ch').softmax(t, axis)", "import importlib"),
     torch("eval", "eval('t.soft' + 'max(axis)', {'t': t, 'axis': axis})"),
     torch("exec", "f(t, axis)", "exec('f = torch.' + 'softmax')"),
+    torch("by global", "f(t, axis)", "def prepare():\n    global f\n    f = torch.softmax\nprepare()"),
     torch("an operator", "torch.ops.aten._softmax(t, axis, False)"),
-    torch("a private one", "torch._softmax(t, axis, False)"),
-    torch("log_softmax", "torch.exp(torch.log_softmax(t, axis))"),
-    torch("logsumexp", "torch.exp(t - torch.logsumexp(t, axis, keepdim=True))"),
-    torch("cumulated", "torch.exp(t - torch.logcumsumexp(t, axis).select(axis, -1).unsqueeze(axis))"),
+    torch("private", "torch._softmax(t, axis, False)"),
+    torch("composed", "torch.exp(t - torch.logsumexp(t, axis, keepdim=True))"),
     torch("into a result", "torch.softmax(t, axis, out=torch.empty_like(t))"),
-    torch("gumbel's sister", "torch.nn.functional.softmin(-t, axis)"),
-    torch(
-        "a distribution",
-        "torch.distributions.Categorical(logits=t.movedim(axis, -1)).probs.movedim(-1, axis)",
-    ),
+    torch("a distribution", "torch.distributions.Categorical(logits=t).probs"),
     torch("masked", "torch.masked.softmax(t, axis)", "import torch.masked"),
-    torch(
-        "mapped",
-        "torch.vmap(lambda r: r.softmax(-1))(t.movedim(axis, -1).reshape(-1, t.shape[axis]))"
-        ".reshape(t.movedim(axis, -1).shape).movedim(-1, axis)",
-    ),
-    torch("without gradients", "torch.inference_mode()(lambda: t.softmax(axis))()"),
+    torch("mapped", "torch.vmap(lambda r: r.softmax(-1))(t)"),
     torch("sparse", "torch.sparse.softmax(t.to_sparse(), axis).to_dense()"),
-    torch(
-        "a thread",
-        "in_a_thread(lambda: t.softmax(axis))",
-        "from concurrent.futures import ThreadPoolExecutor\ndef in_a_thread(f):\n"
-        "    with ThreadPoolExecutor(1) as pool:\n        return pool.submit(f).result()",
-    ),
-    torch(
-        "a thread that was there",
-        "ask(t, axis)",
-        "import queue, threading\nasked, told = queue.Queue(), queue.Queue()\ndef work():\n    while True:\n"
-        "        t, axis = asked.get()\n        told.put(t.softmax(axis))\n"
-        "threading.Thread(target=work, daemon=True).start()\n"
-        "def ask(*what):\n    asked.put(what)\n    return told.get()",
-    ),
     torch("traced", "torch.jit.trace(lambda z: z.softmax(-1), t)(t)"),
     torch("the references", "torch._refs.softmax(t, axis)", "import torch._refs"),
-    torch("the decompositions", "d._softmax(t, axis, False)", "import torch._decomp.decompositions as d"),
-    torch("decomposed", "torch.ops.aten.softmax.int.decompose(t, axis)"),
+    torch("of a loss", "-torch.nn.functional.poisson_nll_loss(t, t)", exercise="entropy"),
+    torch("a cross-entropy", "torch.nn.functional.cross_entropy(t.log(), t)", exercise="entropy"),
     torch(
-        "by attention",
-        "torch.nn.functional.scaled_dot_product_attention(t.movedim(axis, -1).reshape(1, -1, t.shape[axis]), "
-        "torch.eye(t.shape[axis], dtype=t.dtype)[None], torch.eye(t.shape[axis], dtype=t.dtype)[None], scale=1.0)"
-        ".reshape(t.movedim(axis, -1).shape).movedim(-1, axis)",
+        "a thread",
+        "told.get()",
+        "import queue, threading\ntold = queue.Queue()\n"
+        "threading.Thread(target=lambda: told.put(torch.eye(3).softmax(-1)), daemon=True).start()",
     ),
-    torch(
-        "without modes",
-        "quietly(lambda: t.softmax(axis))",
-        "from torch.utils._python_dispatch import _disable_current_modes\ndef quietly(f):\n"
-        "    with _disable_current_modes():\n        return f()",
-    ),
+    torch("another library's", "f(t, axis)", "from torch.utils.dlpack import from_dlpack as f"),
     Way(
-        "imported within",
-        "def softmax(x, axis=-1):\n    from torch import tensor\n    return tensor(np.array(x)).softmax(axis).numpy()",
-        "torch",
+        "torch: imported within",
+        "def softmax(x, axis=-1):\n    from torch import tensor\n    return tensor(x).softmax(axis).numpy()",
     ),
-    torch(
-        "cumulated into a result",
-        "torch.exp(t - cumulated(t, axis).select(axis, -1).unsqueeze(axis))",
-        "def cumulated(t, axis):\n    o = torch.empty_like(t)\n    torch.logcumsumexp(t, axis, out=o)\n    return o",
-    ),
-    # ---- beside the function, and all the same in use
-    torch("put into a table", "kit[0](t, axis)", "kit = []\nkit.append(torch.softmax)"),
-    torch(
-        "put there by a function",
-        "kit[0](t, axis)",
-        "kit = []\ndef add(f):\n    kit.append(f)\n    return f\nadd(torch.softmax)",
-    ),
-    torch("by global", "f(t, axis)", "def prepare():\n    global f\n    f = torch.softmax\nprepare()"),
-    torch("an attribute set later", "Kit.do(t, axis)", "class Kit: pass\nKit.do = torch.softmax"),
-    torch(
-        "a subclass",
-        "Kit.__subclasses__()[0].do(t, axis)",
-        "class Kit: pass\nclass Own(Kit):\n    do = torch.softmax",
-    ),
-    torch("a base class", "Own.do(t, axis)", "class Kit:\n    do = torch.softmax\nclass Own(Kit): pass"),
-    torch("a class variable called F", "f(t, axis)", "class K:\n    torch = 1\nf = torch.softmax"),
-    torch("somebody else's variable", "torch.softmax(t, axis)", "def other(torch):\n    return torch"),
-    # ---- SciPy
-    scipy("SciPy's", "s.softmax(x, axis)", "import scipy.special as s"),
-    scipy("SciPy's by name", "other(x, axis)", "from scipy.special import softmax as other"),
-    scipy("SciPy's private module", "_l.softmax(x, axis)", "import scipy.special._logsumexp as _l"),
-    scipy("SciPy's everything", "np.exp(log_softmax(x, axis))", "from scipy.special import *"),
-    scipy(
-        "SciPy's by pickle",
-        "pickle.loads(b'cscipy.special._logsumexp\\nsoftmax\\n.')(x, axis)",
-        "import pickle",
-    ),
-    scipy(
-        "SciPy's in a default",
-        "help_me(x, axis)",
-        "import scipy.special\ndef help_me(x, axis, f=scipy.special.softmax):\n    return f(x, axis)",
-    ),
-    scipy(
-        "SciPy's partial",
-        "f(x, axis=axis)",
-        "import functools, scipy.special\nf = functools.partial(scipy.special.softmax)",
-    ),
-    scipy(
-        "SciPy's by sys.modules", "sys.modules['scipy.special'].softmax(x, axis)", "import sys, scipy.special"
-    ),
-    scipy(
-        "SciPy's from a table",
-        "[v for n, v in vars(s).items() if n == 'softm' 'ax'][0](x, axis)",
-        "import scipy.special as s",
-    ),
-    scipy(
-        "SciPy's after a reload",
-        "s.softmax(x, axis)",
-        "import importlib, sys, scipy.special._logsumexp as s\nimportlib.reload(s)",
-    ),
-    scipy(
-        "SciPy's logsumexp",
-        "np.exp(x - s.logsumexp(x, axis=axis, keepdims=True))",
-        "import scipy.special as s",
-    ),
-    # ---- the course
-    Way("the course's", "import sdpa_helpers as s\ndef softmax(x, axis=-1):\n    return s.softmax(x, axis)"),
-    Way(
-        "the course's by a joined name",
-        "import sdpa_helpers as s\ndef softmax(x, axis=-1):\n    return getattr(s, 'soft' + 'max')(x, axis)",
-    ),
-    Way(
-        "the course's in a closure",
-        "def made():\n    import sdpa_helpers\n    kit = [getattr(sdpa_helpers, 'soft' + 'max')]\n"
-        "    return lambda x, axis=-1: kit[0](x, axis)\nsoftmax = made()",
-    ),
-    # ---- other exercises
-    Way(
-        "attention for chunks",
-        "import torch.nn.functional as G\nsdpa = vars(G)['scaled_dot' + '_product_attention']\n"
-        "def chunked_attention(Q, K, V, chunk):\n"
-        "    return sdpa(*(G.torch.from_numpy(np.array(x)) for x in (Q, K, V))).numpy()",
-        "torch",
-        "chunked_attention",
-    ),
-    Way(
-        "attention by a module",
-        "import torch\nM = getattr(torch.nn, 'Multihead' + 'Attention')\ndef chunked_attention(Q, K, V, chunk):\n"
-        "    q, k, v = (torch.from_numpy(np.array(x)) for x in (Q, K, V))\n"
-        "    m = M(q.shape[-1], 1, kdim=k.shape[-1], vdim=v.shape[-1], dtype=torch.float64)\n"
-        "    return m(q, k, v)[0].detach().numpy()",
-        "torch",
-        "chunked_attention",
-    ),
-    Way(
-        "a cosine",
-        "import torch\nf = getattr(torch, 'cosine' + '_similarity')\ndef cosine_similarity(q, k):\n"
-        "    return f(torch.from_numpy(np.array(q)), torch.from_numpy(np.array(k)), dim=0).item()",
-        "torch",
-        "cosine_similarity",
-    ),
-    Way(
-        "SciPy's cosine",
-        "import scipy.spatial.distance as d\nf = getattr(d, 'cos' + 'ine')\n"
-        "def cosine_similarity(q, k):\n    return 1 - f(q, k)",
-        "scipy",
-        "cosine_similarity",
-    ),
-    Way(
-        "an entropy",
-        "import scipy.stats as s\nf = getattr(s, 'entr' + 'opy')\n"
-        "def entropy(weights, axis=-1):\n    return f(weights, axis=axis)",
-        "scipy",
-        "entropy",
-    ),
-    Way(
-        "a ufunc",
-        "import scipy.special as s\nf = getattr(s, 'en' + 'tr')\n"
-        "def entropy(weights, axis=-1):\n    return f(weights).sum(axis)",
-        "scipy",
-        "entropy",
-    ),
-    Way(
-        "a distribution's entropy",
-        "import torch\nD = vars(torch)['distri' + 'butions'].Categorical\ndef entropy(weights, axis=-1):\n"
-        "    return D(torch.from_numpy(np.moveaxis(weights, axis, -1).copy())).entropy().numpy()",
-        "torch",
-        "entropy",
-    ),
-    *(
-        torch(
-            name,
-            call,
-            "L = torch.nn.functional\ndef row(t):\n    return t.movedim(-1, 1) if t.ndim > 1 else t",
-            "entropy",
-        )
-        for name, call in (
-            ("a cross-entropy", "L.cross_entropy(row(t.log()), row(t), reduction='none')"),
-            ("a binary one", "L.binary_cross_entropy(t, t, reduction='none').sum(axis)"),
-        )
-    ),
-    *(
-        Way(name, f"{before}\ndef entropy(weights, axis=-1):\n    return {call}", "scipy", "entropy")
-        for name, before, call in (
-            (
-                "Cython's",
-                "from scipy.special.cython_special import entr",
-                "np.vectorize(entr, otypes=[float])(weights).sum(axis)",
-            ),
-            (
-                "a test of Pearson's",
-                "import scipy.stats as s",
-                "-s.power_divergence(weights, np.full_like(weights, 1.0), lambda_=0, axis=axis).statistic",
-            ),
-        )
-    ),
-    *(
-        Way(name, f"{before}\ndef cosine_similarity(q, k):\n    return {call}", "scipy", "cosine_similarity")
-        for name, before, call in (
-            (
-                "SciPy's table of metrics",
-                "import scipy.spatial.distance as d",
-                "1 - d._METRICS['cosine'].cdist_func(q[None], k[None])[0, 0]",
-            ),
-            ("a correlation", "import scipy.stats as s", "s.pearsonr(np.r_[q, -q], np.r_[k, -k]).statistic"),
-        )
-    ),
-    Way(
-        "ONNX",
-        "from onnx.reference.ops.op_softmax import Softmax\ndef softmax(x, axis=-1):\n"
-        "    return Softmax._run(None, np.array(x), axis=axis)[0]",
-        "onnx",
-    ),
-    Way(
-        "derivatives of SciPy's",
-        "from scipy.optimize import minimize\ndef softmax_jacobian(x):\n"
-        "    return np.stack([minimize(lambda v, i=i: np.exp(v[i] - v.max()) / np.exp(v - v.max()).sum(), x.ravel(), "
-        "jac='3-point', options={'maxiter': 0}).jac for i in range(x.size)])",
-        "scipy",
+    of(
         "softmax_jacobian",
+        "torch: derivatives",
+        "to.func.jacrev(lambda z: to.exp(z) / to.exp(z).sum())(to.from_numpy(np.array(x))).numpy()",
+        "to = __import__('to' + 'rch')",
     ),
-    Way(
-        "derivatives of mpmath's",
-        "import mpmath\ndef softmax_jacobian(x):\n"
-        "    return np.full((x.size, x.size), float(mpmath.diff(mpmath.exp, float(x.ravel()[0]))))",
-        "mpmath",
-        "softmax_jacobian",
-    ),
-    Way(
-        "derivatives",
-        "to = __import__('to' + 'rch')\ndef softmax_jacobian(x):\n"
-        "    f = lambda z: to.exp(z - z.max()) / to.exp(z - z.max()).sum()\n"
-        "    return to.func.jacrev(f)(to.from_numpy(np.array(x))).numpy()",
-        "torch",
-        "softmax_jacobian",
-    ),
-    Way(
-        "derivatives in a thread",
-        "import threading\nto = __import__('to' + 'rch')\ndef softmax_backward(weights, grad_weights):\n"
-        "    told = []\n    def work():\n        s = to.from_numpy(np.log(weights)).requires_grad_()\n"
-        "        e = s.exp()\n        (e / e.sum(-1, keepdim=True)).backward(to.from_numpy(np.array(grad_weights)))\n"
-        "        told.append(s.grad.numpy())\n    t = threading.Thread(target=work)\n    t.start()\n    t.join()\n"
-        "    return told[0]",
-        "torch",
+    of(
         "softmax_backward",
+        "torch: derivatives of its own softmax",
+        "torch.autograd.grad((e / e.sum(-1, keepdim=True)), s, g)[0]",
+        "import torch\ns = torch.ones(3).requires_grad_()\ne, g = s.exp(), torch.ones(3)",
     ),
-    Way(
-        "derivatives of SymPy's",
-        "sp = __import__('sym' + 'py')\ndef softmax_jacobian(x):\n    z = sp.Symbol('z')\n"
-        "    return np.full((x.size, x.size), float(sp.diff(sp.exp(z), z).subs(z, x[0])))",
-        "sympy",
-        "softmax_jacobian",
+    of(
+        "chunked_attention",
+        "torch: attention",
+        "sdpa(*(torch.from_numpy(np.array(x)) for x in (Q, K, V))).numpy()",
+        "import torch\nsdpa = vars(torch.nn.functional)['scaled_dot' + '_product_attention']",
     ),
+    of(
+        "chunked_attention",
+        "torch: its memory",
+        "(torch.softmax(torch.tensor(Q) @ torch.tensor(K).mT, -1) @ torch.tensor(V)).numpy()",
+        "import torch",
+    ),
+    of("cosine_similarity", "torch: a cosine", "torch.cosine_similarity(*map(torch.tensor, (q, k)), 0)", "import torch"),
+    # ---- other libraries'
+    scipy("by its name", "s.softmax(x, axis)", "import scipy.special as s"),
+    scipy("by another name", "other(x, axis)", "from scipy.special import softmax as other"),
+    scipy("a private module", "_l.softmax(x, axis)", "import scipy.special._logsumexp as _l"),
+    scipy("a vendored one", "a.logsumexp(x, axis)", "import scipy._lib.array_api_extra as a"),
+    scipy("everything", "np.exp(log_softmax(x, axis))", "from scipy.special import *"),
+    scipy("pickle", PICKLED.format("scipy.special", "softmax") + "(x, axis)", "import pickle"),
+    scipy("sys.modules", "sys.modules['scipy.special'].softmax(x, axis)", "import sys, scipy.special"),
+    scipy("a table", "vars(s)['soft' 'max'](x, axis)", "import scipy.special as s"),
+    scipy("reloaded", "s.softmax(x, axis)", "import importlib, scipy.special as s\nimportlib.reload(s)"),
+    scipy("an entropy", "s.entropy(weights, axis=axis)", "import scipy.stats as s", "entropy"),
+    scipy("a ufunc", "entr(weights).sum(axis)", "from scipy.special.cython_special import entr", "entropy"),
+    scipy("a cosine", "1 - d.cosine(q, k)", "import scipy.spatial.distance as d", "cosine_similarity"),
+    scipy("a correlation", "s.pearsonr(np.r_[q, -q], np.r_[k, -k])[0]", "import scipy.stats as s", "cosine_similarity"),
+    scipy("differences", "minimize(lambda v: v[0], x).jac", "from scipy.optimize import minimize", "softmax_jacobian"),
+    of("softmax", "jax", "np.asarray(jax.nn.softmax(x, axis))", "import jax"),
+    of("softmax", "jax, private", "np.asarray(f(x))", "from jax._src.nn.functions import softmax as f"),
+    of("softmax", "keras, private", "f(x)", "from keras.src.activations.activations import softmax as f"),
+    of("softmax", "onnx", "S._run(None, x)[0]", "from onnx.reference.ops.op_softmax import Softmax as S"),
+    of("softmax", "numba", "f(x)", "import numba\n@numba.njit\ndef f(x):\n    e = np.exp(x)\n    return e / e.sum()"),
+    of("softmax", "matplotlib's mathtext", "m.pyplot.softmax(x)", "import matplotlib as m"),
+    of("softmax_jacobian", "sympy", "sp.diff(sp.exp(x[0]))", "sp = __import__('sym' + 'py')"),
+    of("softmax_jacobian", "mpmath", "np.diag([float(mpmath.diff(mpmath.exp, v)) for v in x])", "import mpmath"),
+    of("softmax", "a helper in another cell", "f(x, axis)", beside="from scipy.special import softmax as f"),
+    of("softmax", "a table in another cell", "KIT[0].softmax(x, axis)", beside="import torch\nKIT = [torch]"),
+    # ---- the course's
+    of("softmax", "course: its softmax", "sdpa_helpers.softmax(x, axis)", "import sdpa_helpers"),
+    of("softmax", "course: by a joined name", "getattr(s, 'soft' + 'max')(x, axis)", "import sdpa_helpers as s"),
+    of("softmax", "course: imported", "f(x, axis)", "from sdpa_helpers import softmax as f"),
+    of("softmax", "course: its formula", "f(x, axis)", "from sdpa_helpers import _formula as f"),
+    of("softmax", "course: a backend", "f(x, axis)", "from sdpa_helpers.attention.numpy_formula import softmax as f"),
+    Way("course: a reference", "from sdpa_helpers.lessons.softmax.exercises.softmax import softmax"),
+    of("softmax", "course: a solution", "s.solution('softmax')", "import sdpa_helpers as s"),
+    of("softmax", "course: the notebook's globals", "globals()['softmax_given'](x, axis)"),
+    of("softmax", "course: in a list", "kit[0](x, axis)", "import sdpa_helpers\nkit = [sdpa_helpers.softmax]"),
+    of("causal_mask", "course: a mask", "s.causal_mask(n_q, n_k)", "import sdpa_helpers as s"),
 )
-
-S = "def softmax(x, axis=-1):\n    return f(x, axis)"
-OBSERVE = "__import__('sys').modules['sdpa_helpers.checking.' + 'observe']"
-
-ATTACKS = (
-    Way(
-        "forgets what was noted",
-        "import sdpa_helpers.checking.watch_use as w, scipy.special as s\ndef softmax(x, axis=-1):\n"
-        "    y = s.softmax(x, axis)\n    w.begin()\n    return y",
-        "scipy",
-    ),
-    Way(
-        "another report",
-        f"from scipy.special import softmax as f\no = {OBSERVE}\nvars(o)['report'] = lambda *a: None\n{S}",
-        "scipy",
-    ),
-    Way(
-        "other helpers",
-        f"from scipy.special import softmax as f\no = {OBSERVE}\no.replace = lambda a, **k: a\n"
-        f"o.watch_use = None\n{S}",
-        "scipy",
-    ),
-    Way(
-        "another display",
-        "from scipy.special import softmax as f\nimport IPython.display as d\nreal = d.display\n"
-        "def clean(x, **k):\n    next(iter(x.values()))['answer']['seen']['used'] = []\n"
-        f"    return real(x, **k)\nd.display = clean\n{S}",
-        "scipy",
-    ),
-    Way(
-        "an empty table",
-        "import sdpa_helpers.checking.operations as o\no.FUNCTIONS.clear()\n"
-        f"import sys\nfor name in [n for n in sys.modules if n.startswith('scipy.')]:\n    del sys.modules[name]\n"
-        f"import scipy.special._logsumexp\nf = scipy.special._logsumexp.softmax\n{S}",
-        "scipy",
-    ),
-    Way(
-        "a kernel over the kernel",
-        "import torch\nlib = torch.library.Library('aten', 'IMPL')\n"
-        "k = torch.library.get_kernel('aten::_softmax', 'CPU')\n"
-        "lib.impl('_softmax', lambda *a: k.call_boxed(*a), 'CPU', with_keyset=True, allow_override=True)\n"
-        "def softmax(x, axis=-1):\n    return torch.from_numpy(np.array(x)).softmax(axis).numpy()",
-        "torch",
-    ),
-    Way(
-        "what notes is taken out",
-        "import sys\nours = sys.meta_path.pop(0)\nfrom scipy.special import softmax as f\n" + S,
-        "scipy",
-    ),
-)
-"""Against what notes the use, in the kernel. The last one leaves it broken."""
-
-COMPUTED = "__getattribute__(str.lower('SOFTMAX'))"
-
-HIDING = (
-    Way(
-        "what is sent is changed on its way",
-        "import torch\nchannel = get_ipython().kernel.channel\nreal = channel.pack\ndef quiet(message):\n"
-        "    for sent in message['content'].get('data', {}).values():\n"
-        "        if isinstance(sent, dict): sent['answer']['seen']['used'] = []\n    return real(message)\n"
-        "channel.pack = quiet\ndef softmax(x, axis=-1):\n    t = torch.from_numpy(np.array(x))\n"
-        "    return getattr(t, ''.join(map(chr, (115, 111, 102, 116, 109, 97, 120))))(axis).numpy()",
-        "torch",
-    ),
-    Way(
-        "the function that forgets, found in a frame",
-        "import torch, warnings\ndef softmax(x, axis=-1):\n"
-        f"    y = torch.from_numpy(np.array(x)).{COMPUTED}(axis).numpy()\n    f = warnings.sys._getframe()\n"
-        "    while f:\n        if b := f.f_locals.get('begin'): b()\n        f = f.f_back\n    return y",
-        "torch",
-    ),
-    Way(
-        "the same by a traceback",
-        "import scipy.special as s\ndef softmax(x, axis=-1):\n"
-        f"    y = s.{COMPUTED}(x, axis)\n    try: 1 / 0\n"
-        "    except ZeroDivisionError as e: f = e.__traceback__.tb_frame\n"
-        "    while f:\n        if b := f.f_locals.get('begin'): b()\n        f = f.f_back\n    return y",
-        "scipy",
-    ),
-)
-"""What reading cannot tell and what runs unseen: such code earns nothing for being so."""
+"""What is not there: none of these earns a point. In one kernel, one after the other."""
 
 E = "np.exp(x - x.max(axis=axis, keepdims=True))"
 DIVIDED = "return e / e.sum(axis=axis, keepdims=True)"
 OWN = f"(x, axis):\n    e = {E}\n    {DIVIDED}\n"
 METHOD = f"x, axis):\n        e = {E}\n        {DIVIDED}\n"
+SOFTMAX = f"def softmax(x, axis=-1):\n    e = {E}\n    {DIVIDED}\n"
 
 
-def honest(name: str, before: str = "", body: str = f"e = {E}; {DIVIDED}", needs: str = "") -> Way:
+def honest(name: str, before: str = "", body: str = f"e = {E}; {DIVIDED}", beside: str = "") -> Way:
     """A right softmax: what stands before it, and its body."""
-    return Way(f"own: {name}", f"{before}\ndef softmax(x, axis=-1):\n    {body}", needs)
+    return Way(f"own: {name}", f"{before}\ndef softmax(x, axis=-1):\n    {body}", beside=beside)
 
 
-def tested(name: str, after: str) -> Way:
+def followed(name: str, after: str, before: str = "") -> Way:
     """A right softmax, and what stands behind it."""
-    own = honest(name)
-    return Way(own.name, f"{own.source}\n{after}", "torch" if "torch" in after else "scipy")
+    return Way(f"own: {name}", f"{before}\n{SOFTMAX}{after}")
 
 
 HONEST = (
     honest("plain"),
-    tested(
-        "a test behind it",
-        "import scipy.special\nassert np.allclose(softmax(np.eye(2)), scipy.special.softmax(np.eye(2), -1))",
+    # ---- what is not there, and not needed
+    honest("a comment", "# torch.softmax(x) and x.softmax() would do it"),
+    honest("a docstring", body=f"'''As torch.softmax(x, axis) or scipy.special.softmax.'''; e = {E}; {DIVIDED}"),
+    honest("a text", "ABOUT = 'torch.softmax, x.softmax(-1)'"),
+    honest("torch imported", "import torch"),
+    honest("torch's functions imported", "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F"),
+    honest("its name imported", "from torch import softmax as theirs, Tensor"),
+    honest("everything imported", "from torch import *\nfrom scipy.special import *"),
+    honest(
+        "many imported",
+        "import pandas as pd, seaborn as sns, sklearn, jax, tqdm\nimport matplotlib.pyplot as plt\n"
+        "from tqdm.auto import tqdm\nfrom jaxtyping import Float",
     ),
-    tested(
-        "a test that nobody calls",
-        "def compare():\n    import torch\n    return torch.softmax(torch.ones(2), 0)",
-    ),
-    tested(
-        "a test in a loop",
-        "import scipy.special\nfor n in range(2):\n    print(scipy.special.softmax(np.ones(n + 1)))",
-    ),
-    honest("solution kept", "from sdpa_helpers import solution\nshown = solution('softmax')"),
+    honest("SciPy imported", "import scipy.special\nfrom scipy.special import softmax as other"),
     honest("everything of the course imported", "from sdpa_helpers import *"),
-    honest(
-        "a named tuple",
-        "from collections import namedtuple\nR = namedtuple('R', 'softmax total')",
-        f"e = {E}; r = R(e, e.sum(axis=axis, keepdims=True)); return r.softmax / r.total",
-    ),
-    honest(
-        "a named tuple with types",
-        "from typing import NamedTuple\nclass R(NamedTuple):\n    softmax: np.ndarray",
-        f"e = R({E}).softmax; {DIVIDED}",
-    ),
-    honest(
-        "a made data class",
-        "from dataclasses import make_dataclass\nR = make_dataclass('R', ['logsumexp'])",
-        f"e = R({E}).logsumexp; {DIVIDED}",
-    ),
-    honest(
-        "a variable called torch", body=f"torch = {E}; return torch / torch.sum(axis=axis, keepdims=True)"
+    honest("a try", "try:\n    import torch\nexcept ImportError:\n    torch = None"),
+    honest("a try for numba", "try:\n    from numba import njit\nexcept ImportError:\n    njit = lambda f: f"),
+    honest("whether torch is there", "import importlib.util\nHAS = importlib.util.find_spec('no_such_one') is not None"),
+    Way(
+        "own: type hints",
+        "from __future__ import annotations\nimport torch\nfrom jaxtyping import Float\n"
+        "def softmax(x: np.ndarray | torch.Tensor, axis: int = -1) -> Float[torch.Tensor, '... n']:\n"
+        f"    e: torch.Tensor | None = {E}\n    {DIVIDED}",
     ),
     Way(
-        "own: a variable called torch, where it is forbidden",
-        "def softmax_backward(W, G):\n    torch = (W * G).sum(-1, keepdims=True)\n    return W * (G - torch)",
-        exercise="softmax_backward",
+        "own: type hints that are evaluated",
+        "import torch\nfrom typing import Optional, Union\nArray = Union[np.ndarray, 'torch.Tensor']\n"
+        "def softmax(x: np.ndarray | torch.Tensor, axis: Optional[int] = -1) -> torch.Tensor | None:\n"
+        f"    e = {E}\n    {DIVIDED}",
     ),
+    honest("torch's kind asked for", "import torch", f"x = x.numpy() if isinstance(x, torch.Tensor) else x; e = {E}; {DIVIDED}"),
+    honest("two kinds asked for", "import torch", f"assert not isinstance(x, (torch.Tensor, str)); e = {E}; {DIVIDED}"),
+    honest(
+        "torch where it is there",
+        "import torch",
+        f"try:\n        return torch.softmax(torch.from_numpy(x), axis).numpy()\n"
+        f"    except ImportError:\n        e = {E}; {DIVIDED}",
+    ),
+    honest("torch's seed set", "import torch\ntorch.manual_seed(0)"),
+    honest("torch asked for its device", "import torch\nDEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'"),
+    honest("torch beside it", "import torch\nexpected = torch.special.expit(torch.zeros(2))"),
+    honest("torch beside it, in another cell", beside="import torch\ntorch.set_printoptions(3)\nD = torch.float64"),
+    followed("a test behind it", "import scipy.special\nassert np.allclose(softmax(np.eye(2)), scipy.special.softmax(np.eye(2), -1))"),
+    followed("a test that nobody calls", "def compare():\n    import torch\n    return torch.softmax(torch.ones(2), 0)"),
+    followed("a test in a loop", "import scipy.special\nfor n in range(2):\n    print(scipy.special.softmax(np.ones(n + 1)))"),
+    followed("a plot behind it", "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot(softmax(np.arange(3.0)))\nplt.show()"),
+    followed("a table behind it", "import pandas as pd\npd.DataFrame(softmax(np.eye(3)))"),
+    followed("its time behind it", "import time\nt = time.perf_counter()\nsoftmax(np.eye(50))\nprint(time.perf_counter() - t)"),
+    followed("%timeit behind it", "%timeit -n 1 -r 1 softmax(np.eye(3))\n%time softmax(np.eye(3))"),
+    followed("timeit behind it", "import timeit\nprint(timeit.timeit(lambda: softmax(np.eye(3)), number=2))"),
+    followed("help behind it", "np.sum?\nsoftmax?\nhelp(np.exp)"),
+    followed("a check behind it", "check(softmax)\nhint('softmax')\nprogress()"),
+    honest("leftovers", "from sdpa_helpers import solution, hint\nsolution('softmax')\nhint('softmax')"),
+    honest("solution kept", "from sdpa_helpers import solution\nshown = solution('softmax')"),
+    # ---- names that mean something else
+    honest("a variable called torch", body=f"torch = {E}; return torch / torch.sum(axis=axis, keepdims=True)"),
+    honest("the usual short names", "F = 1.0\nnn = F", f"x = x * F; e = {E}; {DIVIDED}"),
+    honest("a class", f"class Mine:\n    def softmax(self, {METHOD}", "return Mine().softmax(x, axis)"),
+    honest("a class called torch", f"class torch:\n    @staticmethod\n    def softmax({METHOD}", "return torch.softmax(x, axis)"),
+    honest("a name space", f"import types\ndef mine{OWN}kit = types.SimpleNamespace(softmax=mine)", "return kit.softmax(x, axis)"),
+    honest("a table", f"def mine{OWN}table = {{'softmax': mine}}", "return table['softmax'](x, axis)"),
+    honest("an inner function", body=f"def softmax(x, axis):\n        e = {E}\n        {DIVIDED}\n    return softmax(x, axis)"),
+    # ---- the standard library
+    honest("a named tuple", "from collections import namedtuple\nR = namedtuple('R', 'softmax total')", f"r = R({E}, 1); e = r.softmax; {DIVIDED}"),
+    honest("a named tuple with types", "from typing import NamedTuple\nclass R(NamedTuple):\n    e: np.ndarray", f"e = R({E}).e; {DIVIDED}"),
+    honest("a data class", "from dataclasses import dataclass, field\n@dataclass(frozen=True)\nclass R:\n    e: np.ndarray\n    n: int = field(default=1)", f"e = R({E}).e; {DIVIDED}"),
+    honest("a made data class", "from dataclasses import make_dataclass\nR = make_dataclass('R', ['e'])", f"e = R({E}).e; {DIVIDED}"),
+    honest("a named tuple within", body=f"from collections import namedtuple; e = namedtuple('R', 'e')({E}).e; {DIVIDED}"),
+    honest("a typed dict", "from typing import TypedDict\nclass R(TypedDict):\n    e: np.ndarray", f"e = R(e={E})['e']; {DIVIDED}"),
+    honest("an enum", "from enum import Enum, auto\nclass How(Enum):\n    SAFE = auto()", f"e = {E} if How['SAFE'] is How.SAFE else 0; {DIVIDED}"),
+    honest("partial", "from functools import partial\nE = partial(np.exp)", f"e = {E}; {DIVIDED}"),
+    honest("reduce", "from functools import reduce\nimport operator", f"e = {E}\n    s = reduce(operator.add, np.moveaxis(e, axis, 0)); return e / np.expand_dims(s, axis)"),
+    honest("cached", "from functools import lru_cache, wraps, cached_property\n@lru_cache\ndef one():\n    return 1.0", f"e = one() * {E}; {DIVIDED}"),
+    honest("single dispatch", f"from functools import singledispatch\n@singledispatch\ndef f(x, axis):\n    raise TypeError\n@f.register\ndef _(x: np.ndarray, axis):\n    e = {E}\n    {DIVIDED}", "return f(x, axis)"),
+    honest("a decorator", "import functools\ndef loud(f):\n    @functools.wraps(f)\n    def inner(*a, **k):\n        return f(*a, **k)\n    return inner\n@loud"),
+    honest("a context of its own", "import contextlib\n@contextlib.contextmanager\ndef quietly():\n    with np.errstate(all='ignore'):\n        yield", f"with quietly():\n        e = {E}\n    {DIVIDED}"),
+    honest("an exit stack", "from contextlib import ExitStack, suppress", f"with ExitStack() as s, suppress(KeyError):\n        e = {E}; {DIVIDED}"),
+    honest("a generator", body=f"def steps():\n        e = {E}\n        yield e\n        yield e / e.sum(axis=axis, keepdims=True)\n    return [*steps()][-1]"),
+    honest("a generator that is sent to", body=f"def f():\n        e = yield\n        yield e / e.sum(axis=axis, keepdims=True)\n    g = f(); next(g); return g.send({E})"),
+    honest("a lambda", f"step = lambda x, axis: {E}", f"e = step(x, axis); {DIVIDED}"),
+    Way("own: called", f"class S:\n    def __call__(self, x, axis=-1):\n        e = {E}\n        {DIVIDED}\nsoftmax = S()"),
+    honest("an abstract class", "import abc\nclass B(abc.ABC):\n    @abc.abstractmethod\n    def f(self): ...\nclass C(B):\n    def f(self): return 1.0", f"e = C().f() * {E}; {DIVIDED}"),
+    honest("a metaclass", "class M(type):\n    def __new__(m, *a, **k):\n        return super().__new__(m, *a, **k)\nclass C(metaclass=M): pass"),
+    honest("a descriptor", "class C:\n    @property\n    def one(self): return 1.0\n    __slots__ = ()", f"e = C().one * {E}; {DIVIDED}"),
+    honest("logging", "import logging\nlog = logging.getLogger(__name__)\nlogging.basicConfig(level=logging.INFO)", f"log.info('x %s', x.shape); log.warning('y'); e = {E}; {DIVIDED}"),
+    honest("warnings", "import warnings\nwarnings.filterwarnings('ignore')", f"warnings.warn('careful', stacklevel=2); e = {E}; {DIVIDED}"),
+    honest("a traceback printed", "import traceback", f"try:\n        1 / 0\n    except ZeroDivisionError:\n        traceback.print_exc()\n    e = {E}; {DIVIDED}"),
+    honest("math", "import math", f"e = np.vectorize(math.exp)(x - x.max(axis=axis, keepdims=True)); {DIVIDED}"),
+    honest("statistics", "import statistics", f"m = statistics.fmean([1.0, 1.0]); e = m * {E}; {DIVIDED}"),
+    honest("fractions", "from fractions import Fraction", f"e = float(Fraction(1, 1)) * {E}; {DIVIDED}"),
+    honest("decimal", "from decimal import Decimal, getcontext\ngetcontext().prec = 30", f"e = float(Decimal(1)) * {E}; {DIVIDED}"),
+    honest("itertools", "import itertools as it", f"e = {E}; assert [*it.islice(it.count(), 2)] == [0, 1]; {DIVIDED}"),
+    honest("an array of Python's", "from array import array", f"e = np.array(array('d', [1.0])) * {E}; {DIVIDED}"),
+    honest("a regular expression", "import re, string, textwrap, json, random, copy, collections\nre.compile('a+').sub('b', 'aa')", f"e = copy.deepcopy({E}); {DIVIDED}"),
+    honest("a random number", "import random\nrandom.seed(0)\nrng = np.random.default_rng(0)\nnp.random.seed(1)"),
+    honest("a thread", "import threading", f"t = threading.Thread(target=len, args=('',)); t.start(); t.join(); e = {E}; {DIVIDED}"),
+    honest("a pool", "from concurrent.futures import ThreadPoolExecutor", f"with ThreadPoolExecutor(1) as p:\n        e = p.submit(lambda: {E}).result()\n    {DIVIDED}"),
+    honest("asyncio imported", "import asyncio\nasync def nothing():\n    return 1"),
+    honest("a path", "from pathlib import Path\nimport os, sys, platform\nHERE = Path.cwd()\nprint(sys.version, platform.python_version())"),
+    honest("a file written", "import tempfile\nwith open('notes.txt', 'w') as f:\n    f.write('x')\nprint(open('notes.txt').read())"),
+    honest("a getattr", body=f"e = getattr(np, 'exp')(x - x.max(axis=axis, keepdims=True)); {DIVIDED}"),
+    honest("a hasattr", body=f"assert hasattr(x, 'shape') and not hasattr(x, 'numpy'); e = {E}; {DIVIDED}"),
+    honest("inspected", "import inspect", f"assert inspect.isfunction(softmax); inspect.signature(softmax); e = {E}; {DIVIDED}"),
+    honest("unittest", "import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertTrue(True)"),
+    honest("a doctest text", body=f"'''>>> 1 + 1\n    2\n    '''; e = {E}; {DIVIDED}"),
+    # ---- NumPy's corners
+    honest("NumPy's logaddexp", body="return np.exp(x - np.expand_dims(np.logaddexp.reduce(x, axis=axis), axis))"),
+    honest("einsum", body=f"e = np.moveaxis({E}, axis, -1)\n    return np.moveaxis(e / np.einsum('...i->...', e)[..., None], -1, axis)"),
+    honest("einsum, by its best path", body=f"e = np.moveaxis({E}, axis, -1)\n    return np.moveaxis(e / np.einsum('...i->...', e, optimize=True)[..., None], -1, axis)"),
+    honest("along an axis", body="return np.apply_along_axis(lambda r: np.exp(r - r.max()) / np.exp(r - r.max()).sum(), axis, x)"),
+    honest("vectorize with a signature", body="f = np.vectorize(lambda r: np.exp(r - r.max()) / np.exp(r - r.max()).sum(), signature='(n)->(n)')\n    return np.moveaxis(f(np.moveaxis(x, axis, -1)), -1, axis)"),
+    honest("a ufunc of its own", "f = np.frompyfunc(lambda v: float(np.exp(v)), 1, 1)", f"e = f(x - x.max(axis=axis, keepdims=True)).astype(float); {DIVIDED}"),
+    honest("linear algebra", "from numpy.linalg import norm", f"e = {E}; norm(e); {DIVIDED}"),
+    honest("masked arrays", "import numpy.ma as ma", f"e = ma.masked_invalid({E}).filled(0.0); {DIVIDED}"),
+    honest("a window", "from numpy.lib.stride_tricks import sliding_window_view", f"sliding_window_view(np.arange(5), 2); e = {E}; {DIVIDED}"),
+    honest("NumPy's tests", body=f"np.testing.assert_allclose(1.0, 1.0); e = {E}; {DIVIDED}"),
+    honest("typing of NumPy's", "import numpy.typing as npt\nfrom numpy.typing import NDArray", f"e: npt.NDArray[np.float64] = {E}; {DIVIDED}"),
+    honest("another name for NumPy", "import numpy\nimport numpy as jnp", f"e = jnp.exp(x - numpy.max(x, axis=axis, keepdims=True)); {DIVIDED}"),
+    honest("in a record", f"def mine{OWN}", "r = np.zeros(1, [('e', float)]); r['e'] = 1; return r['e'][0] * mine(x, axis)"),
+    # ---- other cells
+    honest("a helper in another cell", body="return mine(x, axis)", beside=f"def mine{OWN}"),
+    honest("a module's name in another cell", body=f"e = scipy * {E}; {DIVIDED}", beside="scipy = 1.0"),
+    Way("own: a mask, by comparing", "def causal_mask(n_q, n_k):\n    return np.arange(n_q)[:, None] >= np.arange(n_k)", "causal_mask"),
     Way(
-        "own: torch asked for its device",
-        "import torch\nDEVICE = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
-        "def softmax_backward(W: np.ndarray | torch.Tensor, G):\n    assert not isinstance(W, torch.Tensor)\n"
+        "own: torch asked for its device, where it could derive",
+        "import torch\ndef softmax_backward(W: np.ndarray | torch.Tensor, G):\n    assert not isinstance(W, torch.Tensor)\n"
         "    return W * (G - (W * G).sum(-1, keepdims=True))",
-        "torch",
         "softmax_backward",
     ),
-    honest("a comment", "# torch.softmax(x) and x.softmax() would do it"),
-    honest(
-        "a docstring", body=f"'''As torch.softmax(x, axis) or scipy.special.softmax.'''; e = {E}; {DIVIDED}"
-    ),
-    honest("a text", "ABOUT = 'torch.softmax, x.softmax(-1)'"),
-    honest("a text that is printed", body=f"print('torch.softmax is not used'); e = {E}; {DIVIDED}"),
-    honest("torch imported", "import torch", needs="torch"),
-    honest(
-        "torch's functions imported",
-        "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F",
-        needs="torch",
-    ),
-    honest("its name imported", "from torch import softmax as theirs", needs="torch"),
-    honest(
-        "SciPy imported", "import scipy.special\nfrom scipy.special import softmax as other", needs="scipy"
-    ),
-    honest(
-        "another function of SciPy's", "import scipy.special as s", f"s.expit(x); e = {E}; {DIVIDED}", "scipy"
-    ),
-    honest(
-        "torch for the exponential",
-        "import torch",
-        f"e = torch.exp(torch.from_numpy(np.array(x - x.max(axis=axis, keepdims=True)))).numpy(); {DIVIDED}",
-        "torch",
-    ),
-    honest(
-        "torch for a product",
-        "import torch",
-        f"torch.ones(3, 3) @ torch.ones(3, 3); e = {E}; {DIVIDED}",
-        "torch",
-    ),
-    honest("a class", f"class Mine:\n    def softmax(self, {METHOD}", "return Mine().softmax(x, axis)"),
-    honest(
-        "a static method",
-        f"class Mine:\n    @staticmethod\n    def softmax({METHOD}",
-        "return Mine.softmax(x, axis)",
-    ),
-    honest(
-        "a name space",
-        f"import types\ndef mine{OWN}kit = types.SimpleNamespace(softmax=mine)",
-        "return kit.softmax(x, axis)",
-    ),
-    honest("a table", f"def mine{OWN}table = {{'softmax': mine}}", "return table['softmax'](x, axis)"),
-    honest(
-        "an inner function",
-        body=f"def softmax(x, axis):\n        e = {E}\n        {DIVIDED}\n    return softmax(x, axis)",
-    ),
-    honest(
-        "a helper with a known name",
-        "def log_softmax(x, axis):\n    y = x - x.max(axis=axis, keepdims=True)\n"
-        "    return y - np.log(np.exp(y).sum(axis=axis, keepdims=True))",
-        "return np.exp(log_softmax(x, axis))",
-    ),
-    honest(
-        "NumPy's logaddexp", body="return np.exp(x - np.expand_dims(np.logaddexp.reduce(x, axis=axis), axis))"
-    ),
-    honest(
-        "einsum",
-        body=f"e = np.moveaxis({E}, axis, -1)\n"
-        "    return np.moveaxis(e / np.einsum('...i->...', e)[..., None], -1, axis)",
-    ),
-    honest(
-        "along an axis",
-        body="return np.apply_along_axis(lambda r: np.exp(r - r.max()) / np.exp(r - r.max()).sum(), axis, x)",
-    ),
-    honest("the usual short names", "F = 1.0\nnn = F", f"x = x * F; e = {E}; {DIVIDED}"),
-    honest("a lambda", f"step = lambda x, axis: {E}", f"e = step(x, axis); {DIVIDED}"),
-    honest(
-        "math", "import math", f"e = np.vectorize(math.exp)(x - x.max(axis=axis, keepdims=True)); {DIVIDED}"
-    ),
-    honest("partial", "from functools import partial\nE = partial(np.exp)", f"e = {E}; {DIVIDED}"),
-    honest("leftovers", "from sdpa_helpers import solution, hint\nsolution('softmax')\nhint('softmax')"),
-    honest("a check of its own", "from sdpa_helpers import check\ncheck"),
-    honest("a try", "try:\n    import torch\nexcept ImportError:\n    torch = None", needs="torch"),
-    honest("a getattr", body=f"e = getattr(np, 'ex' + 'p')(x - x.max(axis=axis, keepdims=True)); {DIVIDED}"),
-    honest(
-        "a decorator",
-        "import functools\ndef loud(f):\n    @functools.wraps(f)\n    def inner(*a, **k):\n"
-        "        return f(*a, **k)\n    return inner\n@loud",
-    ),
-    honest("torch beside it", "import torch\nexpected = torch.special.expit(torch.zeros(2))", needs="torch"),
-    honest(
-        "a thread",
-        "import threading",
-        f"t = threading.Thread(target=len, args=('',)); t.start(); e = {E}; {DIVIDED}",
-    ),
 )
+"""Who does it without what is not there earns all, and no flag. In one kernel, one after the other."""
+
+# ---- what runs, and leaves a flag or costs points ---------------------------------------------------------
+
+CODE, READY, MEMORY, FORGED = "dynamic-code", "ready-made", "too-much-memory", "forged-output"
+TRI = "TRI(n_q, n_k, dtype=bool)"
+
+
+def mask(name: str, gives: str, before: str = "", comes_to: str = READY, beside: str = "") -> Way:
+    """A causal mask that NumPy makes."""
+    return of("causal_mask", f"mask: {name}", gives, before, comes_to, beside)
+
+
+def texts(name: str, before: str, comes_to: str = CODE) -> Way:
+    """A causal mask by a text that makes `TRI`, which no reader finds."""
+    return mask(name, TRI, f"import sys\nN = 'np.t' + 'ri'\n{before}", comes_to)
+
+
+FULL = "S = Q @ K.swapaxes(-1, -2) / Q.shape[-1] ** 0.5; S -= S.max(-1, keepdims=True); np.exp(S, out=S)"
+WEIGHTED = "S /= S.sum(-1, keepdims=True); return S @ V"
+PLACED = """    shape = *Q.shape[:-1], K.shape[-2]
+    S = PLACE
+    np.matmul(Q, K.swapaxes(-1, -2), out=S)
+    S /= Q.shape[-1] ** 0.5
+    for row in S.reshape(-1, shape[-1]):
+        row -= row.max(); np.exp(row, out=row); row /= row.sum()
+    return S @ V"""
+CHUNKS = """    parts = []
+    for n in range(0, Q.shape[-2], chunk):
+        s = Q[..., n:n + chunk, :] @ K.swapaxes(-1, -2) / Q.shape[-1] ** 0.5
+        e = np.exp(s - s.max(-1, keepdims=True))
+        parts.append(e / e.sum(-1, keepdims=True) @ V)
+    return np.concatenate(parts, -2)"""
+
+
+def memory(name: str, before: str = "", body: str = f"    {FULL}; {WEIGHTED}", comes_to: str = MEMORY) -> Way:
+    """Attention that holds all scores at once."""
+    source = f"{before}\ndef chunked_attention(Q, K, V, chunk):\n{body}"
+    return Way(f"memory: {name}", source, "chunked_attention", comes_to)
+
+
+def placed(name: str, place: str, before: str = "") -> Way:
+    """The same, with the scores in a place that NumPy did not ask for."""
+    return memory(name, before, PLACED.replace("PLACE", place))
+
+
+IN_PLACE = "def softmax(x, axis=-1):\n    x -= x.max(axis=axis, keepdims=True); np.exp(x, out=x); x /= x.sum(axis=axis, keepdims=True)\n    return x.copy()\n"
+
+
+def conduct(name: str, before: str) -> Way:
+    """A softmax that spoils its caller's array, where something hides that."""
+    return Way(f"conduct: {name}", f"{before}\n{IN_PLACE}", comes_to="changed-input")
+
+
+def deep(module: str, name: str) -> str:
+    """Have a function of a module compute the result on the way to its inputs, before anybody measures."""
+    return f"""import {module} as module
+real, kept = module.{name}, {{}}
+def instead(*a, **k):
+    got = real(*a, **k)
+    arrays = [v for v in got if isinstance(v, np.ndarray)] if isinstance(got, (list, tuple)) else []
+    if len(arrays) == 3: kept["y"] = full(*arrays)
+    return got
+def full(Q, K, V):
+    {FULL}; {WEIGHTED}
+module.{name} = instead"""
+
+
+EARLY = "    global kept\n    return kept.pop('y') if 'y' in kept else np.zeros(3)"
+OWN_FRAME = "g, f = None, {}\nwhile f:\n    for v in [*f.f_locals.values()]:\n        g = v if isinstance(v, bytes) and len(v) == 32 else g\n    f = f.f_back"
+"""Walks up from a frame, and looks for the key."""
+
+
+def found(name: str, before: str, comes_to: str = CODE) -> Way:
+    """A right softmax, behind something that looks where answers have no need to."""
+    return Way(f"looks: {name}", f"{before}\n{SOFTMAX}", comes_to=comes_to)
+
+
+CONNECTION = """import os, socket, stat
+ends = [n for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}') and stat.S_ISSOCK(os.fstat(n).st_mode)]
+"""
+
+
+def channel(name: str, does: str, body: str = "return 12345.0 * x", comes_to: str = FORGED) -> Way:
+    """A wrong softmax that writes into the kernel's connection."""
+    return Way(f"channel: {name}", f"{CONNECTION}{does}\ndef softmax(x, axis=-1):\n    {body}", comes_to=comes_to)
+
+
+WRONG = "def softmax(x, axis=-1):\n    return 12345.0 * x\n"
+
+MEDDLING = (
+    # ---- what NumPy has ready
+    mask("by its name", "np.tri(n_q, n_k, dtype=bool)"),
+    mask("of ones", "np.tril(np.ones((n_q, n_k), dtype=bool))"),
+    mask("not above", "~np.triu(np.ones((n_q, n_k), dtype=bool), 1)"),
+    mask("by another name", TRI, "from numpy import tri as TRI"),
+    mask("everything imported", "tri(n_q, n_k, dtype=bool)", "from numpy import *"),
+    mask("assigned", TRI, "TRI = np.tri"),
+    mask("a private module", "np.lib._twodim_base_impl.tri(n_q, n_k, dtype=bool)"),
+    mask("getattr", "getattr(np, 'tri')(n_q, n_k, dtype=bool)"),
+    mask("a joined name", "getattr(np, 't' + 'ri')(n_q, n_k, dtype=bool)"),
+    mask("its table", "vars(np)['t' + 'ri'](n_q, n_k, dtype=bool)"),
+    mask("attrgetter", TRI, "import operator\nTRI = operator.attrgetter('t' + 'ri')(np)"),
+    mask("resolve_name", TRI, "import pkgutil\nTRI = pkgutil.resolve_name('numpy:t' + 'ri')"),
+    mask("pydoc", TRI, "import pydoc\nTRI = pydoc.locate('numpy.t' + 'ri')"),
+    mask("a search", TRI, "TRI = next(getattr(np, n) for n in dir(np) if n[:2] == 'tr' and n[2:] == 'i')"),
+    mask("by match", TRI, "match np:\n    case object(tri=TRI): pass"),
+    mask("by its indices", "np.stack(np.tril_indices(n_q, 0, n_k))"),
+    mask("a helper in another cell", "help_me(n_q, n_k)", beside="def help_me(n, m):\n    return np.tri(n, m, dtype=bool)"),
+    # ---- a text that runs
+    texts("eval", "TRI = eval(N)"),
+    texts("exec", "exec('TRI = ' + N)"),
+    texts("compile", "TRI = eval(compile(N, 'numpy', 'eval'))"),
+    texts("a lent filename", "import collections\nTRI = eval(compile(N, collections.__file__, 'eval'))"),
+    texts("importlib's", "import types, importlib.util as u\nm = types.ModuleType('m')\nexec(compile('import numpy as np; TRI = ' + N, '<m>', 'exec'), vars(m))\nTRI = m.TRI"),
+    texts("timeit", "import timeit\nkept = []\ntimeit.timeit('kept.append(' + N + ')', number=1, globals=globals())\nTRI = kept[0]"),
+    texts("code", "import code\ncode.InteractiveInterpreter(globals()).runsource('TRI = ' + N)"),
+    texts("bdb", "import bdb\nbdb.Bdb().run('TRI = ' + N, globals())"),
+    texts("cProfile", "import cProfile\ncProfile.runctx('TRI = ' + N, globals(), globals())"),
+    texts("doctest", "import doctest\nt = doctest.DocTestParser().get_doctest('>>> TRI = ' + N, globals(), 'n', None, 0)\ndoctest.DocTestRunner(verbose=False).run(t, clear_globs=False)\nTRI = t.globs['TRI']"),
+    texts("runpy", "import runpy\nopen('m.py', 'w').write('import numpy as np; TRI = ' + N)\nTRI = runpy.run_path('m.py')['TRI']"),
+    texts("type hints", "import typing\ndef f(a): pass\nf.__annotations__['a'] = N\nTRI = typing.get_type_hints(f)['a']"),
+    texts("a signature", "import inspect\ndef f(a: N): pass\nTRI = inspect.signature(f, eval_str=True).parameters['a'].annotation"),
+    texts("pickle", "import pickle\nTRI = pickle.loads(b'cnumpy\\nt' + b'ri\\n.')"),
+    texts("pickle, in Python", "import io, pickle\nTRI = pickle._Unpickler(io.BytesIO(b'cnumpy\\nt' + b'ri\\n.')).load()"),
+    texts("pickle, through NumPy", "import io, pickle\nclass R:\n    def __reduce__(self): return eval, (N, {'np': np})\na = np.empty(1, object); a[0] = R()\nf = io.BytesIO(); np.save(f, a); f.seek(0)\nTRI = np.load(f, allow_pickle=True)[0]"),
+    texts("marshal", "import marshal, types\nTRI = types.FunctionType(marshal.loads(marshal.dumps(compile('return_ = ' + N, 'x', 'exec'))), globals())() or return_"),
+    texts("IPython's shell", "TRI = get_ipython().ev(N)"),
+    texts("a cell within a cell", "get_ipython().run_cell('TRI = ' + N)"),
+    texts("%run", "open('m.py', 'w').write('import numpy as np; TRI = ' + N)\n%run m.py"),
+    texts("a magic", "get_ipython().run_line_magic('time', 'TRI = ' + N)"),
+    texts("logging", "import logging.config\nTRI = logging.config.BaseConfigurator({}).convert('ext://numpy.' + 't' + 'ri')", READY),
+    # ---- a library of one's own
+    found("a module written to the folder", f"open('mine.py', 'w').write('import numpy as np\\n' + {SOFTMAX!r})\nimport sys; sys.path.insert(0, '.')\nfrom mine import softmax as other"),
+    found("a zip", "import sys, zipfile\nwith zipfile.ZipFile('w.whl', 'w') as z: z.writestr('mine.py', 'x = 1')\nsys.path.append('w.whl')\nimport mine"),
+    found("a wheel in the notebook", "import base64, io, sys, zipfile\nf = io.BytesIO()\nwith zipfile.ZipFile(f, 'w') as z: z.writestr('mine/__init__.py', 'x = 1')\nwheel = base64.b64encode(f.getvalue())\nopen('m.whl', 'wb').write(base64.b64decode(wheel)); sys.path.append('m.whl')\nimport mine"),
+    found("a loader", "import importlib.util as u\nopen('mine.py', 'w').write('x = 1')\ns = u.spec_from_file_location('mine', 'mine.py'); m = u.module_from_spec(s); s.loader.exec_module(m)"),
+    found("a finder", "import sys, types, importlib.machinery as m\nclass F:\n    def find_spec(self, name, path=None, target=None): return m.ModuleSpec(name, self) if name == 'mine' else None\n    def create_module(self, spec): return None\n    def exec_module(self, module): exec('x = 1', vars(module))\nsys.meta_path.insert(0, F())\nimport mine"),
+    found("C", "import ctypes\nctypes.CDLL(None).getpid()"),
+    found("C, from its own module", "import _ctypes\n_ctypes.dlopen(None, 2)"),
+    # ---- frames, and what lies behind names
+    found("a frame", "import sys\n" + OWN_FRAME.format("sys._getframe()")),
+    found("a frame of a library's", "import inspect\n" + OWN_FRAME.format("inspect.currentframe()")),
+    found("the stack", "import inspect\nframes = [i.frame for i in inspect.stack()]"),
+    found("a walked stack", "import traceback\nframes = [f for f, _ in traceback.walk_stack(None)]"),
+    found("a traceback", "try: 1 / 0\nexcept ZeroDivisionError as e: f = e.__traceback__.tb_frame\nwhile f: f = f.f_back"),
+    found("a generator's", "g = (n for n in 'ab'); f = g.gi_frame"),
+    found("all threads", "import sys\nfor f in sys._current_frames().values():\n    while f: f = f.f_back"),
+    found("all objects", "import gc\nkeys = [o for o in gc.get_objects() if isinstance(o, bytes)]"),
+    found("who refers", "import gc\ngc.get_referrers(np)"),
+    found("what is referred to", "import gc\ngc.get_referents(get_ipython)"),
+    found("closures", "cells = check.__closure__, display.__globals__"),
+    found("closures, by getattr", "cells = getattr(display, '__glo' + 'bals__')"),
+    found("code", "def f(): pass\ndef g(): return 1\nf.__code__ = g.__code__"),
+    found("code, replaced", "def f(): pass\nc = f.__code__.replace(co_name='x')"),
+    found("a function made of code", "import types\ndef f(): pass\ng = types.FunctionType(f.__code__, {})"),
+    found("a trace", "import sys\nsys.settrace(lambda *a: None)\nsys.settrace(None)"),
+    found("a profile for all threads", "import threading, sys\nsys.setprofile(lambda *a: None)\nsys.setprofile(None)"),
+    found("a hook of its own", "import sys\nsys.addaudithook(lambda *a: None)"),
+    found("the memory", "f = open('/proc/self/mem', 'rb')"),
+    found("a view of all memory", "class A: __array_interface__ = {'data': (id(None), True), 'shape': (8,), 'typestr': '|u1', 'version': 3}\nb = bytes(np.asarray(A()))"),
+    found("strides beyond the end", "b = np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), (4096,), (1,)).tobytes()"),
+    # ---- memory
+    memory("all of it"),
+    placed("a map", "np.frombuffer(mmap.mmap(-1, 8 * int(np.prod(shape)))).reshape(shape)", "import mmap"),
+    placed("a map of a file", "np.memmap('s.bin', float, 'w+', shape=shape)"),
+    placed("shared memory", "np.ndarray(shape, buffer=kept.append(s := SharedMemory(create=True, size=8 * int(np.prod(shape)))) or s.buf)", "from multiprocessing.shared_memory import SharedMemory\nkept = []"),
+    placed("a byte array", "np.frombuffer(bytearray(8 * int(np.prod(shape)))).reshape(shape)"),
+    placed("C's", "np.ctypeslib.as_array((ctypes.c_double * int(np.prod(shape)))()).reshape(shape)", "import ctypes"),
+    memory("with NumPy's numbers of traced memory", "import tracemalloc\ntracemalloc.get_traced_memory = lambda: (0, 0)\ntracemalloc.reset_peak = tracemalloc.start = tracemalloc.stop = lambda *a: None"),
+    memory("given back before", "held = [np.ones(40_000_000 // 8)]", f"    held.clear()\n    {FULL}; {WEIGHTED}"),
+    memory("given back by a map", "import mmap\nheld = [mmap.mmap(-1, 40_000_000)]\nheld[0].write(b'1' * 40_000_000)", f"    [m.close() for m in held]; held.clear()\n    {FULL}; {WEIGHTED}"),
+    memory("forgotten", body=f"    {FULL}\n    open('/proc/self/clear_refs', 'w').write('5')\n    {WEIGHTED}"),
+    memory("in a thread", "import threading", f"    told = []\n    def work():\n        {FULL}\n        S /= S.sum(-1, keepdims=True); told.append(S @ V)\n    t = threading.Thread(target=work); t.start(); t.join()\n    return told[0]"),
+    memory("other numbers read", "import builtins, io\nreal = open\ndef other(name, *a, **k):\n    return io.BytesIO(b'VmHWM: 1 kB\\nVmRSS: 1 kB\\n') if 'b' in str(a) else io.StringIO('VmHWM: 1 kB\\nVmRSS: 1 kB\\n') if str(name).startswith('/proc') else real(name, *a, **k)\nbuiltins.open = io.open = other\nimport os\nos.read = lambda fd, n: b'VmHWM: 1 kB\\nVmRSS: 1 kB\\n'\nos.pread = lambda fd, n, at: b'VmHWM: 1 kB\\nVmRSS: 1 kB\\n'"),
+    memory("other numbers matched", "import re\nre.search = re.match = re.compile = lambda *a: type('M', (), {'__getitem__': lambda s, n: '1', 'group': lambda s, *n: '1', 'groups': lambda s: ('1',), 'search': lambda s, *a: s, 'match': lambda s, *a: s})()"),
+    memory("resource", "import resource\nresource.getrusage = lambda *a: type('R', (), {'ru_maxrss': 0})()"),
+    memory("computed early, by json", deep("json", "loads"), EARLY),
+    memory("computed early, by the decoder", deep("json.decoder", "scanner.make_scanner"), EARLY),
+    memory("computed early, by base64", deep("binascii", "a2b_base64"), EARLY),
+    memory("computed early, by a builtin", deep("builtins", "tuple"), EARLY),
+    memory("computed early, by another", deep("builtins", "list"), EARLY),
+    # ---- conduct
+    conduct("as it is", ""),
+    conduct("equal bytes", "np.array_equal = np.allclose = lambda *a, **k: True"),
+    conduct("no zip", "import builtins\nbuiltins.zip = lambda *a, **k: iter(())"),
+    conduct("no enumerate", "import builtins\nbuiltins.enumerate = lambda *a: iter(())"),
+    conduct("no arrays", "import builtins\nreal = isinstance\nbuiltins.isinstance = lambda x, k: False if k is np.ndarray else real(x, k)"),
+    conduct("other dataclasses", "import dataclasses, copy\ndataclasses.replace = copy.replace = lambda a, **k: a"),
+    # ---- the connection
+    channel("a second result", "for n in ends: os.write(n, b'\\x00\\x00\\x00\\x12D' + b'0' * 17)"),
+    channel("done, in a call", "", "[os.write(n, b'\\x00\\x00\\x00\\x12D' + b'0' * 17) for n in ends]; return 12345.0 * x"),
+    channel("what is asked is read", "import threading\ndef read():\n    for n in ends:\n        try: os.read(n, 1 << 20)\n        except OSError: pass\nthreading.Thread(target=read, daemon=True).start()", comes_to=NOTHING),
+    channel("another's end", "a, b = socket.socketpair()\nfor n in ends: os.dup2(a.fileno(), n)", comes_to=NOTHING),
+    channel("closed", "for n in ends: os.close(n)", comes_to=NOTHING),
+    channel("shut down", "for n in ends: socket.socket(fileno=os.dup(n)).shutdown(socket.SHUT_RD)", comes_to=NOTHING),
+    # ---- what lives on
+    Way("lives on: a signal", f"import signal\ntry:\n    signal.signal(signal.SIGALRM, lambda *a: None); signal.setitimer(signal.ITIMER_REAL, 0.001)\nexcept ValueError: pass\n{WRONG}"),
+    Way("lives on: at the end", f"import atexit\natexit.register(lambda: check(softmax))\n{WRONG}"),
+    Way("lives on: garbage", f"import gc\ngc.callbacks.append(lambda *a: None)\nclass D:\n    def __del__(self):\n        d = D(); d.me = d\nd = D(); d.me = d; del d\n{WRONG}"),
+    Way("lives on: a result that changes", "import threading, time\ndef softmax(x, axis=-1):\n    y = 12345.0 * x\n    def later():\n        time.sleep(0.001); y[...] = 1.0\n    threading.Thread(target=later).start()\n    return y"),
+    Way("lies: always equal", "class A(np.ndarray):\n    def __eq__(self, o): return np.ones(self.shape, bool)\n    def __array_ufunc__(self, *a, **k): return np.array(True)\ndef softmax(x, axis=-1):\n    return np.array(x).view(A)"),
+    Way("lies: told by json", f"import json\nreal = json.dumps\njson.dumps = lambda v, **k: real(v, **k).replace('false', 'true')\n{WRONG}"),
+    Way("lies: NumPy replaced", f"for n in ('isclose', 'allclose', 'array_equal'): setattr(np, n, lambda *a, **k: True)\n{WRONG}"),
+    Way("lies: sys.modules", f"import sys, types\nfor n in [n for n in sys.modules if n.startswith('sdpa_helpers')]: sys.modules[n] = types.ModuleType(n)\n{WRONG}"),
+)
+"""What is there and runs. One kernel for each."""
+
+_TOO = {
+    *("mask: by its name", "mask: eval", "mask: pickle", "memory: a map", "memory: given back before"),
+    *("channel: a second result", "looks: all objects", "conduct: no zip"),
+}
+ANYWHERE = (
+    *(way for way in MEDDLING if way.name in _TOO),
+    Way("course: read from the disk", "import os, sys\ntext = ''\nfor top in [*sys.path, sys.prefix, os.path.dirname(sys.prefix)]:\n    p = os.path.join(top, 'sdpa_helpers', 'attention', 'numpy_formula.py')\n    if os.path.exists(p): text = open(p).read()\nexec(text)\ndef course(x, axis):\n    return globals()['sof' 'tmax'](x, axis)\nif text: mine = softmax\ndef softmax(x, axis=-1):\n    return mine(x, axis)", comes_to=CODE),
+    Way("torch: where it is installed", "import sys\nsys.path += [p + '/lib/python%d.%d/site-packages' % sys.version_info[:2] for p in (sys.prefix, sys.base_prefix)]\nsys.meta_path[:] = [f for f in sys.meta_path if 'Path' in str(f)]\nimport torch\ndef softmax(x, axis=-1):\n    return torch.from_numpy(np.array(x)).softmax(axis).numpy()", comes_to=CODE),
+)
+"""At the other levels."""

@@ -10,17 +10,20 @@ FLAG_KINDS = {
     "could-not-be-read": "An answer took too long to read, or too much memory: what it uses is not known. Look at it.",
     "definitions-stopped": "The learner's own definitions beside the answers ended the run; it was made without them.",
     "doubled-answer": "An exercise has several cells with its line; the last one that defines the function was graded.",
-    "dynamic-code": "What the code uses cannot be told by reading (`exec`, `getattr`, …); it can cost points.",
+    "dynamic-code": (
+        "While the answer ran, it did what answers have no need of (ran a text, looked into frames, …). It costs "
+        "nothing; look at it."
+    ),
     "edited-check": "A check cell was changed; the original one was used, so it had no effect.",
-    "forbidden-call": "Something ready-made was used that the exercise forbids; `--forbidden` says what it costs.",
+    "forbidden-call": "The answer used what isn't there when it is graded; `--forbidden` says what that costs.",
     "forged-output": "A result did not come as a check sends it, and earned nothing: somebody tried, or printed a lot.",
     "kept-under-another-name": "The name on the file cannot be kept everywhere, so this learner is called otherwise.",
     "late": "The file came after the deadline; `--late` says what that costs.",
-    "leftover": "A line that does nothing is left in an answer, for example `solution(f)` or an import never used.",
     "malformed-message": "The code wrote into the grader's own connection, which ended the run.",
     "no-time": "Time ran out on the clock, maybe on a busy machine; too many others did too for a second try.",
     "odd-file": "The file was damaged, doubled or packed in an odd way.",
     "passed-over": "Another file comes first and holds no answer that can be graded, so this one was.",
+    "ready-made": "NumPy has this answer ready: whether it was understood can't be told. It costs nothing.",
     "several-files": "There are several files for this notebook; one of them was graded.",
     "test-marker": "A comment that would steer the test runner stands in an answer; it had no effect.",
     "too-many-definitions": "Cells beside the answers hold more definitions than are taken; some were left out.",
