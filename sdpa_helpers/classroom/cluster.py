@@ -293,7 +293,7 @@ def _choice(wanted: str) -> choose_level.ChosenLevel:
     except choose_level.NoSandbox as error:
         host = socket.gethostname()
         raise WorkerRefuses(f"--sandbox require: no sandbox holds on the worker {host}.\n{error}") from None
-    except choose_level.NoRoom as error:
+    except choose_level.CannotTry as error:
         raise WorkerRefuses(f"on the worker {socket.gethostname()} {error}") from None
 
 

@@ -457,13 +457,13 @@ def _executor(name: str, jobs: int) -> Executor:
 def _sandbox_level(wanted: str) -> str:
     """The level of confinement to use; says loudly what is missing, and refuses when "require" cannot be met."""
     from sdpa_helpers.grading.kernel_package import kernel_package
-    from sdpa_helpers.sandbox.choose_level import NoRoom, NoSandbox, choose, explain
+    from sdpa_helpers.sandbox.choose_level import CannotTry, NoSandbox, choose, explain
 
     try:
         choice = choose(wanted, kernel_package())
     except NoSandbox as error:
         raise Refusal(f"--sandbox require: no sandbox holds on this machine.\n{error}") from None
-    except NoRoom as error:
+    except CannotTry as error:
         raise Refusal(f"{error}. Nothing was graded") from None
     if choice.level == "off":
         warn(

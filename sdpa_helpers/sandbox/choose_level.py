@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+import site
 import socket
 import sys
 import tempfile
@@ -13,9 +14,11 @@ from pathlib import Path
 
 from sdpa_helpers.sandbox import scratch, start
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
+from sdpa_helpers.sandbox.fork_servers import CannotStart
+from sdpa_helpers.sandbox.installed import a_file_of, others, places
 from sdpa_helpers.sandbox.levels import LEVELS
 from sdpa_helpers.sandbox.limits import Limits
-from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage, own_package
+from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage, covered, own_package
 
 _LIMITS = Limits(seconds=20, cell_seconds=10, memory_mb=1024)
 
@@ -24,8 +27,8 @@ class NoSandbox(Exception):
     """No level holds; the text says why, level by level."""
 
 
-class NoRoom(Exception):
-    """Nothing can be tried out, for temporary files have no room; that says nothing about a level."""
+class CannotTry(Exception):
+    """Nothing can be tried out, and that says nothing about a level; the text says why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,14 @@ class ChosenLevel:
 
 
 def choose(wanted: str, package: KernelPackage = EMPTY) -> ChosenLevel:
-    """The level for `--sandbox auto`, `require` or `off`; NoSandbox when "require" cannot be met, NoRoom.
+    """The level for `--sandbox auto`, `require` or `off`; NoSandbox when "require" cannot be met, CannotTry.
 
     What is started for the trial is kept: with the package that is used later it need not be started again.
     """
+    try:
+        places(package.distributions)
+    except CannotStart as error:
+        raise CannotTry(str(error)) from None
     if wanted == start.OFF:
         return ChosenLevel(start.OFF)
     missing: dict[str, str] = {}
@@ -92,7 +99,7 @@ _ENOUGH = 512 << 10
 
 
 def _refuse_without_room() -> None:
-    """Raise NoRoom where a level cannot be blamed for a kernel that did not start."""
+    """Raise CannotTry where a level cannot be blamed for a kernel that did not start."""
     folder = tempfile.mkdtemp(prefix="sdpa-room-")
     try:
         with open(os.path.join(folder, "room"), "wb") as file:
@@ -101,8 +108,8 @@ def _refuse_without_room() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _no_room(error: OSError) -> NoRoom:
-    return NoRoom(
+def _no_room(error: OSError) -> CannotTry:
+    return CannotTry(
         f"temporary files have no room in {tempfile.gettempdir()} ({error.strerror or error}): make some, or name "
         "another folder in TMPDIR"
     )
@@ -117,10 +124,14 @@ class _Targets:
     listeners: list[socket.socket]
     """On a port, in the folder, and at an abstract address."""
 
-    def as_data(self) -> dict:
+    def as_data(self, given: KernelPackage) -> dict:
         """What the attacking code needs to know."""
         package = own_package()
+        files, names = others(given.distributions)
+        own = {package.name, *(name.partition("/")[0] for name, _ in given.files)}
         return {
+            "others": files + _of_this_python(),
+            "names": sorted(names - own - sys.stdlib_module_names),
             "read": [*map(str, (self.folder / "secret", *_one_of_each_room(package))), "/etc/shadow"],
             "write": [str(self.folder), str(package), "/usr", "/etc", "/"],
             "port": self.listeners[0].getsockname()[1],
@@ -148,6 +159,13 @@ def _one_of_each_room(package: Path) -> list[Path]:
     return [max(modules, key=lambda path: path.stat().st_size) for modules in rooms if modules]
 
 
+def _of_this_python() -> list[str]:
+    """What else lies where packages are looked for: those of the interpreter itself, of other ones, of this account."""
+    folders = [folder for folder in (*covered(), site.getusersitepackages()) if os.path.isdir(folder)]
+    entries = [os.path.join(folder, name) for folder in folders for name in os.listdir(folder)]
+    return [file for path in entries if (file := a_file_of(path))]
+
+
 @contextlib.contextmanager
 def _targets() -> Iterator[_Targets]:
     folder, listeners = scratch.make("probe"), []
@@ -173,7 +191,7 @@ def _attack(level: str, package: KernelPackage, targets: _Targets) -> list[str]:
     """What the attacks from inside report as done."""
     kernel = GradedKernel(start.start_kernel(level, _LIMITS, package), _LIMITS)
     try:
-        source = f"_targets = {json.dumps(targets.as_data())!r}\n{_ATTACKS}"
+        source = f"_targets = {json.dumps(targets.as_data(package))!r}\n{_ATTACKS}"
         asked = kernel.execute_cell_input(source, allow_stdin=False)
         kernel.await_reply(asked, timeout=20)
         said = ""
@@ -198,7 +216,7 @@ def _attack(level: str, package: KernelPackage, targets: _Targets) -> list[str]:
 
 
 _ATTACKS = """
-import ctypes, json, os, signal, socket
+import ctypes, importlib.machinery, json, os, signal, socket
 targets, done = json.loads(_targets), []
 
 def attempt(name, action):
@@ -211,6 +229,12 @@ def attempt(name, action):
 def read(path):
     with open(path, "rb") as file:
         return len(file.read(1)) == 1
+
+def opens(path):
+    try:
+        return read(path)
+    except OSError:
+        return False
 
 def write(folder):
     path = os.path.join(folder, "sdpa-was-here")
@@ -226,6 +250,10 @@ def connect(family, place, kind=socket.SOCK_STREAM):
 
 for path in targets["read"]:
     attempt(f"read {path}", lambda: read(path))
+seen = next(filter(opens, targets["others"]), None)
+attempt(f"read {seen}, which is not for it", lambda: seen)
+found = next(filter(importlib.machinery.PathFinder.find_spec, targets["names"]), None)
+attempt(f"import {found}, which is not for it", lambda: found)
 for folder in targets["write"]:
     attempt(f"write to {folder}", lambda: write(folder))
 attempt("connect to this machine", lambda: connect(socket.AF_INET, ("127.0.0.1", targets["port"])))

@@ -65,7 +65,7 @@ class Fresh(Level):
 
     name = "off"
 
-    def launch(self, limits: Limits, _modules: tuple[str, ...] = (), /) -> WatchedProcess:
+    def launch(self, limits: Limits) -> WatchedProcess:
         """Start a kernel, which imports for itself."""
         folder = scratch.make("plain")
         ours, theirs = socket.socketpair()
@@ -102,5 +102,5 @@ def _for(pid: int, connection: socket.socket) -> bytes:
 
 def plain_environment(staged: Path, home: Path) -> dict[str, str]:
     """The environment of a kernel without a sandbox: nothing of the grader's but where programs lie."""
-    kept = {k: os.environ[k] for k in ("PATH", "SYSTEMROOT", "VIRTUAL_ENV", "LC_ALL") if k in os.environ}
+    kept = {k: os.environ[k] for k in ("PATH", "SYSTEMROOT", "LC_ALL") if k in os.environ}
     return {**visible_files.environment(str(staged), str(home)), "TMPDIR": str(home), **kept}

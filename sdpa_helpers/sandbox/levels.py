@@ -42,8 +42,8 @@ class Level:
         self.staged = visible_files.stage(package, self.folder / "package")
         self.owner = os.getpid()
 
-    def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Running:
-        """Start a kernel. modules: what it will import; a level that can have done so beforehand does."""
+    def launch(self, limits: Limits) -> Running:
+        """Start a kernel."""
         raise NotImplementedError
 
     def healthy(self) -> bool:
@@ -56,7 +56,7 @@ class Level:
             scratch.remove(self.folder)
 
 
-def request(limits: Limits, modules: tuple[str, ...] = (), **more: Any) -> bytes:
+def request(limits: Limits, **more: Any) -> bytes:
     """What `inside.confine` reads; `changed`: entries of its limits that this level
     has otherwise, None for one that it has not."""
     resources = {
@@ -70,7 +70,7 @@ def request(limits: Limits, modules: tuple[str, ...] = (), **more: Any) -> bytes
     resources = {name: value for name, value in resources.items() if value is not None}
     filters = {name: base64.b64encode(more.pop(name, b"")).decode() for name in ("filter", "late_filter")}
     wall = limits.wall_seconds + 60  # only should the trusted side fail to end it
-    fixed = {"modules": modules, "subprocesses": limits.subprocesses, "wall": wall, "box_mb": BOX_MB}
+    fixed = {"subprocesses": limits.subprocesses, "wall": wall, "box_mb": BOX_MB}
     return framed(json.dumps({"limits": resources, **fixed, **filters, **more}).encode())
 
 
@@ -136,6 +136,26 @@ def complaint(errors: Any) -> str:
     return errors.read().decode(errors="replace").strip()[-300:]
 
 
+PYTHON = (visible_files.INTERPRETER, "-S", "-m")
+"""Starts a module of what runs inside; -S: no folder of packages is there but the one that it is given."""
+
+
+def _bound(package: KernelPackage) -> list[tuple[str, str]]:
+    """(source, place) of all that a view has of the machine."""
+    in_package = [(place, f"{visible_files.PACKAGE}/{name}") for name, place in visible_files.placed(package)]
+    return [*((path, path) for path in visible_files.shown()), *in_package]
+
+
+def _is_of_system(path: str) -> bool:
+    return any(visible_files.lies_in(path, folder) for folder in visible_files.SYSTEM)
+
+
+def _seen_as(path: str, seen: dict[str, str]) -> str:
+    """Where a path is once folders are `seen` elsewhere."""
+    folder, name = os.path.split(path)
+    return f"{seen[folder]}/{name}" if folder in seen and not _is_of_system(path) else path
+
+
 class _Bubblewrapped(Level):
     """What the two levels with bubblewrap have in common."""
 
@@ -158,15 +178,16 @@ class _Bubblewrapped(Level):
 
     def _command(self, copied: list[tuple[int, str]], arguments: tuple[str, ...]) -> list[str]:
         """The whole command line; `copied`: (descriptor, place) of the files of the package."""
-        shown, uid = visible_files.sources(self.package), visible_files.sandbox_uid()
-        hidden = visible_files.hidden_paths(self.package)
+        bound, uid = _bound(self.package), visible_files.sandbox_uid()
         outer: list[str] = []
         if uid:
+            own = dict.fromkeys(os.path.dirname(source) for source, _ in bound if not _is_of_system(source))
             program = str(Path(__file__).with_name("as_user.py"))
-            outer = [sys.executable, "-I", "-S", program, str(uid), *(source for source, _ in shown), "--"]
-            shown = [(f"/tmp/{n}", place) for n, (_, place) in enumerate(shown)]
-        view = visible_files.bubblewrap(self.program, shown, copied, hidden, BOX_MB)
-        return [*outer, *view, "--as-pid-1", "--", sys.executable, "-s", "-m", *arguments]
+            outer = [sys.executable, "-I", "-S", program, str(uid), *own, "--"]
+            seen = {folder: f"/tmp/{number}" for number, folder in enumerate(own)}
+            bound = [(_seen_as(source, seen), place) for source, place in bound]
+        view = visible_files.bubblewrap(self.program, bound, copied, BOX_MB)
+        return [*outer, *view, "--as-pid-1", "--", *PYTHON, *arguments]
 
     def started(self, asking: socket.socket, request: bytes, after: Any = lambda: None) -> Box:
         """The box that is asked for through a connection."""
@@ -204,14 +225,14 @@ class Warm(_Bubblewrapped):
         numbers = (str(listener.fileno()), str(leash.fileno()))
         return self.run(f"{INSIDE}.fork_server", *numbers, self.package.warm_up, keep=(listener, leash))
 
-    def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Box:
-        """Fork a kernel; the fork server imports first what it does not have yet."""
+    def launch(self, limits: Limits) -> Box:
+        """Fork a kernel."""
         try:
             asking = _credited(self.server.connect())
         except CannotStart as error:
             raise CannotStart(f"{error} {complaint(self.errors)}") from error
         program = seccomp.for_namespaces(limits.subprocesses)
-        box = self.started(asking, request(limits, modules, filter=program))
+        box = self.started(asking, request(limits, filter=program))
         box.watch((limits.memory_mb + SPARE_MB) << 20)
         return box
 
@@ -230,7 +251,7 @@ class Cold(_Bubblewrapped):
 
     name = "bubblewrap"
 
-    def launch(self, limits: Limits, _modules: tuple[str, ...] = (), /) -> Box:
+    def launch(self, limits: Limits) -> Box:
         """Start a kernel, which imports for itself."""
         ours, theirs = _pair()
         process = self.run(f"{INSIDE}.alone", str(theirs.fileno()), keep=(theirs,))
@@ -246,18 +267,25 @@ class Landlocked(Level):
 
     name = "landlock"
 
-    def launch(self, limits: Limits, _modules: tuple[str, ...] = (), /) -> Box:
+    def __init__(self, package: KernelPackage) -> None:
+        super().__init__(package)
+        visible_files.link_places(package, self.staged)
+        bound, covered = _bound(package), visible_files.covered()
+        self.readable = [entry for path, _ in bound for entry in visible_files.apart_from(path, covered)]
+        self.reachable = _reachable([path for path, _ in bound])
+
+    def launch(self, limits: Limits) -> Box:
         """Start a kernel, which imports for itself."""
         folder = scratch.make("box")
         box_folder = folder / "box"
         (box_folder / "tmp").mkdir(parents=True)
-        uid = visible_files.sandbox_uid() if self._reachable() else 0
+        uid = visible_files.sandbox_uid() if self.reachable else 0
         folder.chmod(0o711)
         if uid:
             for path in (box_folder, box_folder / "tmp"):
                 os.chown(path, uid, uid)
         leash, theirs = _pair()
-        command = [sys.executable, "-s", "-m", f"{INSIDE}.fenced", str(theirs.fileno())]
+        command = [*PYTHON, f"{INSIDE}.fenced", str(theirs.fileno())]
         environment = visible_files.environment(str(self.staged), str(box_folder))
         with (folder / "errors.txt").open("w+b") as errors:
             process = spawn(command, errors, theirs, environment=environment)
@@ -275,40 +303,25 @@ class Landlocked(Level):
         return box
 
     def _request(self, limits: Limits, box: Path, uid: int) -> bytes:
-        readable = [
-            *visible_files.python_paths(),
-            str(self.staged),
-            "/usr",
-            "/lib",
-            "/lib64",
-            "/etc/ld.so.cache",
-        ]
-        hidden = [
-            h
-            for h in visible_files.hidden_paths(self.package)
-            if any(visible_files.lies_in(h, r) for r in readable)
-        ]
-        if hidden:
-            raise CannotStart(f"Landlock cannot hide {hidden[0]}, which lies among the installed packages")
         return request(
             limits,
             filter=seccomp.for_landlock(),
             late_filter=seccomp.after_start(),
             changed={**_cold(limits), "FSIZE": 8},
             uid=uid,
-            readable=readable,
+            readable=[*self.readable, str(self.staged)],
+            listed=visible_files.standard_library(),
             box=str(box),
             parent_is_init=os.getpid() == 1,
         )
 
-    @staticmethod
-    def _reachable() -> bool:
-        """Whether a user without any rights can read the interpreter and the packages."""
-        for start in visible_files.python_paths():
-            for path in (Path(start), *Path(start).parents):
-                if path.stat().st_mode & 0o005 != 0o005 and path.is_dir():
-                    return False
-        return True
+
+def _reachable(paths: list[str]) -> bool:
+    """Whether a user without any rights can read these."""
+    folders = {
+        folder for path in paths for folder in (path, *map(str, Path(path).parents)) if os.path.isdir(folder)
+    }
+    return all(os.stat(folder).st_mode & 0o005 == 0o005 for folder in folders)
 
 
 def _end(process: subprocess.Popen) -> None:

@@ -6,11 +6,20 @@ import socket
 import subprocess
 import sys
 
-from sdpa_helpers.sandbox import scratch
+from sdpa_helpers.sandbox import scratch, visible_files
 from sdpa_helpers.sandbox.elsewhere import WatchedProcess, plain_environment
 from sdpa_helpers.sandbox.fork_servers import CannotStart, ForkServer
 from sdpa_helpers.sandbox.kernel_process import Box
-from sdpa_helpers.sandbox.levels import INSIDE, SPARE_MB, Level, complaint, request, send_request, spawn
+from sdpa_helpers.sandbox.levels import (
+    INSIDE,
+    PYTHON,
+    SPARE_MB,
+    Level,
+    complaint,
+    request,
+    send_request,
+    spawn,
+)
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.running import Running
 from sdpa_helpers.sandbox.visible_files import KernelPackage
@@ -30,24 +39,25 @@ class Ordinary(Level):
 
     def __init__(self, package: KernelPackage) -> None:
         super().__init__(package)
+        visible_files.link_places(package, self.staged)
         (self.folder / "home").mkdir()
         self.errors = (self.folder / "errors.txt").open("w+b")
         self.server = ForkServer(self.folder / "server", self._spawn)
 
     def _spawn(self, listener: socket.socket, leash: socket.socket) -> subprocess.Popen:
         numbers = (str(listener.fileno()), str(leash.fileno()))
-        command = [sys.executable, "-s", "-m", f"{INSIDE}.ordinary", *numbers, self.package.warm_up]
+        command = [*PYTHON, f"{INSIDE}.ordinary", *numbers, self.package.warm_up]
         environment = plain_environment(self.staged, self.folder / "home")
         return spawn(command, self.errors, listener, leash, environment=environment)
 
-    def launch(self, limits: Limits, modules: tuple[str, ...] = (), /) -> Running:
-        """Fork a kernel; the fork server imports first what it does not have yet."""
+    def launch(self, limits: Limits) -> Running:
+        """Fork a kernel."""
         folder = scratch.make("plain")
         leash = channel = None
         try:
             leash = self.server.connect()
             leash.settimeout(30.0)
-            asked = request(limits, modules, box=str(folder), changed=_LIMITS)
+            asked = request(limits, box=str(folder), changed=_LIMITS)
             channel = send_request(leash, asked)
             pid = int(leash.recv(32))
         except (OSError, ValueError, CannotStart) as error:

@@ -34,12 +34,10 @@ def _class_of(level: str) -> type[Level]:
     return LEVELS[level]
 
 
-def start_kernel(
-    level: str, limits: Limits, package: KernelPackage, modules: tuple[str, ...] = ()
-) -> Running:
-    """A kernel at a level ("off" for none) that sees `package`; a warm one has `modules` imported."""
+def start_kernel(level: str, limits: Limits, package: KernelPackage) -> Running:
+    """A kernel at a level ("off" for none) that sees `package`."""
     prepare(level, package)
-    return _made[level, package].launch(limits, modules)
+    return _made[level, package].launch(limits)
 
 
 def broken_down(level: str, package: KernelPackage, within: float = 0.0) -> bool:

@@ -3,30 +3,37 @@
 import os
 import sys
 import sysconfig
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-PACKAGE = "/package"
-"""Where the staged package lies in a bubblewrap view."""
+from sdpa_helpers.sandbox.installed import CACHE, places
 
-_SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives")
+PACKAGE = "/package"
+"""Where all that can be imported beside the standard library lies in a bubblewrap view."""
+
+INTERPRETER = getattr(sys, "_base_executable", None) or sys.executable
+"""Python itself, whatever environment this process is in: what an environment adds comes by PYTHONPATH."""
+
+_FACTS, _VERSION = ".dist-info", "METADATA"
 _FIRST_UID, _UIDS = 61184, 4000  # what systemd sets aside for users that exist for the moment only
 
 
 @dataclass(frozen=True)
 class KernelPackage:
-    """What kernels can import beside the installed packages, and what they must not see."""
+    """What kernels can import beside the standard library."""
 
     files: tuple[tuple[str, str], ...] = ()
     """(path, text) of each file, below a folder on the kernel's PYTHONPATH."""
     warm_up: str = ""
     """Python that a fork server runs some times before its first kernel."""
-    hidden: tuple[str, ...] = ()
-    """Folders that stay hidden; the one of the package that this sandbox is part of always does."""
+    distributions: tuple[str, ...] = ("numpy", "ipython")
+    """Of all that is installed, these and what they require are there, and nothing else."""
 
 
 EMPTY = KernelPackage()
-"""Nothing but what is installed."""
+"""Nothing but NumPy and IPython."""
 
 
 def sandbox_uid() -> int:
@@ -40,7 +47,7 @@ def environment(package: str, home: str) -> dict[str, str]:
     return {
         **threads,
         "MALLOC_ARENA_MAX": "2",  # each thread would set aside 64 MB of address space
-        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "PATH": f"{Path(INTERPRETER).parent}:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "HOME": home,
         "USER": "learner",
@@ -48,8 +55,6 @@ def environment(package: str, home: str) -> dict[str, str]:
         "TMPDIR": f"{home}/tmp",
         "IPYTHONDIR": f"{home}/.ipython",
         "JUPYTER_RUNTIME_DIR": f"{home}/.jupyter",
-        "MPLCONFIGDIR": f"{home}/.mpl",
-        "MPLBACKEND": "agg",
         "PYTHONPATH": package,
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
@@ -68,7 +73,10 @@ def write_files(package: KernelPackage, folder: Path) -> Path:
 
 
 def stage(package: KernelPackage, folder: Path) -> Path:
-    """Write the package's files and the part of the sandbox that runs inside below `folder`, which is made."""
+    """Write the package's files and the part of the sandbox that runs inside below `folder`, which is made.
+
+    And what packages ask about themselves: some want to know their own version.
+    """
     write_files(package, folder)
     inside = Path(__file__).parent / "inside"
     target = folder / inside.relative_to(own_package().parent)
@@ -77,17 +85,23 @@ def stage(package: KernelPackage, folder: Path) -> Path:
         (folder / part / "__init__.py").touch()
     for path in inside.glob("*.py"):
         (target / path.name).write_bytes(path.read_bytes())
+    for facts in (Path(place) for place in places(package.distributions) if place.endswith(_FACTS)):
+        (folder / facts.name).mkdir()
+        (folder / facts.name / _VERSION).write_bytes((facts / _VERSION).read_bytes())
     return folder
 
 
-def python_paths() -> list[str]:
-    """The interpreter and the installed packages, without anything that lies beside them."""
-    prefix, found = Path(sys.prefix), [sys.base_prefix]
-    found += [sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")]
-    found.append(str(Path(sys.executable).parent))
-    if (prefix / "pyvenv.cfg").is_file():
-        found.append(str(prefix / "pyvenv.cfg"))
-    return list(dict.fromkeys(found))
+def link_places(package: KernelPackage, folder: Path) -> None:
+    """Let the distributions of the package be imported from `folder`, where there is no view of its own to do so."""
+    for name, place in placed(package):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).symlink_to(place)
+
+
+def placed(package: KernelPackage) -> list[tuple[str, str]]:
+    """(name below a folder to import from, where it lies) of all code that belongs to the package's distributions."""
+    code = [Path(place) for place in places(package.distributions) if not place.endswith(_FACTS)]
+    return [(f"{CACHE}/{p.name}" if p.parent.name == CACHE else p.name, str(p)) for p in code]
 
 
 def own_package() -> Path:
@@ -95,9 +109,54 @@ def own_package() -> Path:
     return Path(__file__).resolve().parents[1]
 
 
-def hidden_paths(package: KernelPackage) -> list[str]:
-    """What must not be seen even if it lies below something visible."""
-    return [str(own_package()), *package.hidden]
+# ---- the system and the interpreter -----------------------------------------------------------------------
+
+SYSTEM = ("/usr", "/etc", "/bin", "/lib", "/lib32", "/lib64")
+"""What every user of a machine can reach."""
+
+
+@cache
+def shown() -> tuple[str, ...]:
+    """What of the system a kernel gets to see, less what is `covered`: programs, libraries, Python, time zones."""
+    found = ["/usr/bin", "/bin", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/alternatives", INTERPRETER]
+    found += [*_library_folders(), *standard_library()]
+    found += map(
+        str, Path("/usr/lib").glob("ld-linux*")
+    )  # on some machines the loader is not with the others
+    existing = [path for path in dict.fromkeys(found) if os.path.exists(path) and path not in links()]
+    return tuple(p for p in existing if not any(p != other and lies_in(p, other) for other in existing))
+
+
+@cache
+def covered() -> tuple[str, ...]:
+    """What lies in something `shown` and is not to be seen: the packages of this Python, and other Pythons."""
+    own = standard_library()
+    found = [os.path.join(folder, name) for folder in own for name in ("site-packages", "dist-packages")]
+    for folder in _library_folders():
+        others = [f"{folder}/{name}" for name in os.listdir(folder) if name.startswith(("python", "pypy"))]
+        found += [path for path in others if not any(lies_in(library, path) for library in own)]
+    return tuple(path for path in dict.fromkeys(found) if os.path.isdir(path) and not os.path.islink(path))
+
+
+def links() -> dict[str, str]:
+    """Folders of the system that are links to others, and where they lead."""
+    return {path: os.readlink(path) for path in (*SYSTEM, "/usr/lib64") if os.path.islink(path)}
+
+
+def standard_library() -> list[str]:
+    """The folders of Python's standard library."""
+    pure = sysconfig.get_path("stdlib")
+    return list(dict.fromkeys((pure, f"{sys.base_exec_prefix}/{sys.platlibdir}/{Path(pure).name}")))
+
+
+def _library_folders() -> list[str]:
+    """Folders of shared libraries. Debian keeps those in one of their own, beside which much else lies."""
+    of_debian = f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}"
+    usr = of_debian if os.path.isdir(of_debian) else "/usr/lib"
+    prefixes = {sys.base_prefix, sys.base_exec_prefix} - {"/usr"}
+    own = [f"{prefix}/{name}" for prefix in sorted(prefixes) for name in ("lib", sys.platlibdir)]
+    found = [usr, "/usr/lib64", "/usr/lib32", "/usr/local/lib", "/lib", "/lib32", "/lib64", *own]
+    return [path for path in dict.fromkeys(found) if os.path.isdir(path) and path not in links()]
 
 
 def lies_in(path: str, folder: str) -> bool:
@@ -105,45 +164,35 @@ def lies_in(path: str, folder: str) -> bool:
     return Path(path).is_relative_to(folder)
 
 
-def sources(package: KernelPackage) -> list[tuple[str, str]]:
-    """(where it lies, where it is shown) of everything that is not part of the system's own folders."""
-    found = [(p, p) for p in python_paths() if not any(lies_in(p, s) for s in _SYSTEM)]
-    for hidden in hidden_paths(package):
-        for path, _ in found:
-            if path == hidden or path == "/":
-                raise OSError(
-                    f"{path} holds Python and what must stay hidden in one folder: install them apart"
-                )
-    return found
+def apart_from(path: str, left_out: tuple[str, ...]) -> Iterator[str]:
+    """The path, or where something in it is to be left out, the entries of the folder that are not."""
+    if not any(lies_in(other, path) for other in left_out):
+        yield path
+    elif path not in left_out:
+        for entry in os.scandir(path):
+            if not entry.is_symlink():  # what it leads to is looked at where it lies
+                yield from apart_from(entry.path, left_out)
 
 
 def bubblewrap(
     program: str,
-    shown: list[tuple[str, str]],
+    bound: list[tuple[str, str]],
     copied: list[tuple[int, str]],
-    hidden_folders: list[str],
     box_mb: int,
 ) -> list[str]:
     """bubblewrap's command line up to the program that it runs.
 
-    shown: (source, place) to bind read-only; where the source lies can be read from /proc/self/mountinfo inside.
+    bound: (source, place) to bind read-only; where the source lies can be read from /proc/self/mountinfo inside.
     copied: (descriptor, place) of small files, of which nothing can be read there.
     """
     command = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]
     command += ["--hostname", "box", "--clearenv", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
-    for path in _SYSTEM:
-        if os.path.islink(path):
-            command += ["--symlink", os.readlink(path), path]
-        elif os.path.exists(path):
-            command += ["--ro-bind", path, path]
-    covered = [h for h in hidden_folders if any(lies_in(h, s) for s in _SYSTEM)]
-    for hidden in covered:
-        command += ["--tmpfs", hidden]
-    for source, place in shown:
+    for path, target in links().items():
+        command += ["--symlink", target, path]
+    for source, place in bound:
         command += ["--ro-bind", source, place]
-        for hidden in hidden_folders:
-            if lies_in(hidden, place) and hidden != place:
-                command += ["--tmpfs", hidden]  # a folder shown later, e.g. a .venv in it, comes on top
+    for path in covered():
+        command += ["--tmpfs", path, "--remount-ro", path]
     for descriptor, place in copied:
         command += ["--perms", "0444", "--file", str(descriptor), place]
     size = str(box_mb << 20)

@@ -157,9 +157,6 @@ def test_a_kernel_sees_the_package_that_it_was_given(level, usable):
     try:
         code = "import os\nassert 'abacus' not in globals()\nimport abacus.beads\nassert abacus.beads.N == 7"
         missing = "\ntry:\n    import sdpa_helpers.lessons\nexcept ImportError:\n    print('not there')"
-        missing = (
-            missing if level != "off" else "\nprint('not there')"
-        )  # an installed package is there for all
         kernel.execute_cell_input(code + missing)
         while (message := kernel.get_message("iopub", timeout=20))["msg_type"] not in ("stream", "error"):
             pass
@@ -259,7 +256,7 @@ def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fa
     import threading
 
     path = hand_in("ada", **{**RIGHT, "dot_product": f"import time\ntime.sleep(1.0)\n{RIGHT['dot_product']}"})
-    start.start_kernel(warm, LIMITS, kernel_package(), ("numpy", "matplotlib.pyplot")).close()
+    start.start_kernel(warm, LIMITS, kernel_package()).close()
     server = start._made[warm, kernel_package()].server.process
     timer = threading.Timer(0.7, lambda: os.kill(server.pid, signal.SIGKILL))
     timer.start()

@@ -7,6 +7,7 @@ import os
 import random
 import resource
 import select
+import site
 import socket
 import sys
 import time
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from sdpa_helpers.sandbox.inside.kernel import Kernel
 
 Request = dict[str, Any]
-"""modules, subprocesses, limits {AS: MB over what is in use, CPU, NPROC, FSIZE, NOFILE}, filter, late_filter, wall,
+"""subprocesses, limits {AS: MB over what is in use, CPU, NPROC, FSIZE, NOFILE}, filter, late_filter, wall,
 box_mb; some levels have more."""
 
 GIVES_WAY = 10
@@ -47,6 +48,7 @@ def become_kernel(request: Request, channel: socket.socket, made: "Kernel | None
         end_this_first()
         set_limits(request["limits"])
         reseed()
+        site.sethelper()  # `help`, which Python began without
         if request["filter"]:  # last: nothing of the submission runs without it
             linux.filter_calls(request["filter"])
         if not request["subprocesses"]:
@@ -109,8 +111,6 @@ def reseed() -> None:
     random.seed()
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()
-    if "torch" in sys.modules:
-        sys.modules["torch"].default_generator.seed()  # torch.seed() looks for GPUs first
 
 
 def supervise(

@@ -36,8 +36,11 @@ def main() -> None:
     devices = [("/dev/null", linux.READ_FILE | linux.WRITE_FILE), ("/dev/urandom", linux.READ_FILE)]
     own = (f"/proc/{os.getpid()}/{name}" for name in _OWN_FACTS)
     readable = [(path, _READ) for path in (*request["readable"], *own)]
+    listed = [
+        (path, linux.READ_DIR) for path in request["listed"]
+    ]  # without it Python finds nothing to import there
     facts = [(path, linux.READ_FILE) for path in ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat")]
-    linux.landlock([*devices, *readable, *facts, (box, _BOX)])
+    linux.landlock([*devices, *readable, *listed, *facts, (box, _BOX)])
     connection.send(b"kernel")
     become_kernel(request, channel)
 

@@ -1,4 +1,4 @@
-"""The fork server: imports what submissions use once; every kernel forks from it into its own namespaces.
+"""The fork server: imports NumPy and IPython once; every kernel forks from it into its own namespaces.
 
 Run inside one bubblewrap view as `python -m …fork_server LISTENER LEASH WARM_UP`. The first two are the numbers of
 sockets: kernels are asked for at the first; when the other end of the second is gone, so is whoever would ask. WARM_UP
@@ -8,7 +8,6 @@ is Python that every kernel will do the like of.
 import contextlib
 import gc
 import importlib
-import io
 import os
 import resource
 import select
@@ -21,9 +20,6 @@ from sdpa_helpers.sandbox.inside.confine import Request, read_request, supervise
 from sdpa_helpers.sandbox.inside.kernel import Kernel
 
 _READ_REQUEST_WITHIN = 5.0
-
-_there: set[str] = set()
-"""The modules that have been imported and warmed."""
 
 
 def main() -> None:
@@ -48,7 +44,10 @@ def warm_up() -> tuple[socket.socket, socket.socket, Kernel]:
     gc.disable()  # here, where all is kept; a kernel enables it again
     kernel = Kernel()
     kernel.warm(sys.argv[3])
-    _import(["numpy", "numpy.random"])
+    importlib.import_module("numpy.random")
+    if os.path.isdir("/proc/self/task") and len(os.listdir("/proc/self/task")) != 1:
+        sys.exit("a module started a thread: what forks from here could hang")
+    gc.freeze()
     listener.listen(16)  # only now: a connection that is refused means that this is not ready
     return listener, leash, kernel
 
@@ -60,7 +59,7 @@ def _let_memory_grow() -> None:
 
 
 def accept(listener: socket.socket) -> tuple[socket.socket, Request, socket.socket] | None:
-    """The next connection, what it asks for and its kernel's channel, once the modules are there that it names."""
+    """The next connection, what it asks for and its kernel's channel."""
     connection, _ = listener.accept()
     connection.settimeout(_READ_REQUEST_WITHIN)
     try:
@@ -69,52 +68,7 @@ def accept(listener: socket.socket) -> tuple[socket.socket, Request, socket.sock
         connection.close()
         return None
     connection.settimeout(None)
-    _import(request["modules"])
     return connection, request, channel
-
-
-def _import(names: list[str]) -> None:
-    """Import what is not there yet; everything forked from now on has it."""
-    missing = [name for name in names if name not in _there]
-    for name in missing:
-        _there.add(name)
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
-        if name in _WARM:
-            _WARM[name]()
-    if missing:
-        if os.path.isdir("/proc/self/task") and len(os.listdir("/proc/self/task")) != 1:
-            sys.exit("a module started a thread: what forks from here could hang")
-        gc.freeze()
-
-
-def _warm_matplotlib() -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure()
-    FigureCanvasAgg(figure)
-    figure.add_subplot().plot([1, 2])
-    figure.savefig(io.BytesIO())
-
-
-def _warm_torch() -> None:
-    import torch
-
-    torch.set_num_threads(1)  # two threads used here would hang every fork
-    repr(torch.zeros(2) @ torch.zeros(2))
-
-
-def _warm_optimizers() -> None:
-    import torch
-
-    weights = torch.zeros(2, requires_grad=True)
-    optimizer = torch.optim.AdamW([weights])  # the first one costs more than a second
-    optimizer.step()
-
-
-_WARM = {"matplotlib.pyplot": _warm_matplotlib, "torch": _warm_torch, "torch.optim": _warm_optimizers}
-"""What first use would cost every kernel anew."""
 
 
 def _fork_kernel(

@@ -62,7 +62,7 @@ def _fork_kernel(request: Request, channel: socket.socket, kernel: Kernel) -> in
 
 def _own_folder(box: str) -> None:
     os.chdir(box)
-    for name in ("HOME", "TMPDIR", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR"):
+    for name in ("HOME", "TMPDIR", "IPYTHONDIR", "JUPYTER_RUNTIME_DIR"):
         os.environ[name] = box
     tempfile.tempdir = None
 
