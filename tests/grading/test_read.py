@@ -166,18 +166,28 @@ def test_what_is_not_there_is_named_and_no_flag(pristine, source, named):
     ("source", "found"),
     [
         ("def causal_mask(n, m):\n    return np.tri(n, m, dtype=bool)", "np.tri"),
-        ("from numpy import tril as f\ndef causal_mask(n, m):\n    return f(np.ones((n, m), bool))", "np.tril"),
+        (
+            "from numpy import tril as f\ndef causal_mask(n, m):\n    return f(np.ones((n, m), bool))",
+            "np.tril",
+        ),
         ("def causal_mask(n, m):\n    return np.lib._twodim_base_impl.tri(n, m)", "np.tri"),
         ("def causal_mask(n, m):\n    return getattr(np, 't' + 'ri')(n, m)", "NumPy, passed on whole,"),
-        ("import pkgutil\ndef causal_mask(n, m):\n    return pkgutil.resolve_name('numpy:t' + 'ri')(n, m)", "NumPy, by"),
+        (
+            "import pkgutil\ndef causal_mask(n, m):\n    return pkgutil.resolve_name('numpy:t' + 'ri')(n, m)",
+            "NumPy, by",
+        ),
         ("def causal_mask(n, m):\n    return help_me(n, m)", "np.tri"),
         ("def causal_mask(n, m):\n    return np.arange(n)[:, None] >= np.arange(m)", ""),
-        ("def causal_mask(n, m):\n    tri = np.less_equal.outer(np.arange(m), np.arange(n)).T\n    return tri", ""),
-        ("def causal_mask(n, m):\n    "As numpy.tri makes it."\n    return np.ones((n, m), bool)", ""),
+        (
+            "def causal_mask(n, m):\n    tri = np.less_equal.outer(np.arange(m), np.arange(n)).T\n    return tri",
+            "",
+        ),
+        ("def causal_mask(n, m):\n    # as numpy.tri makes it\n    return np.ones((n, m), bool)", ""),
     ],
 )
 def test_what_numpy_has_ready_is_flagged(source, found):
-    cells = ["def help_me(n, m):\n    return other(n, m)", "other = lambda n, m: np.tri(n, m)", f"# exercise: causal_mask\n{source}"]
+    helpers = ["def help_me(n, m):\n    return other(n, m)", "other = lambda n, m: np.tri(n, m)"]
+    cells = [*helpers, f"# exercise: causal_mask\n{source}"]
     lifted = lift([code(cell) for cell in cells], exercises_of("05_masking"), {})
     assert [f.kind for f in lifted.flags] == (["ready-made"] if found else [])
     assert all(f.message.startswith(f"causal_mask: {found}") for f in lifted.flags), lifted.flags
