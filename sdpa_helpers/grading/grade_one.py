@@ -11,7 +11,15 @@ from nbformat import NotebookNode
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth
 from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
 from sdpa_helpers.grading.fails_alone import draw_all, judge_alone, not_judged, not_lifted
-from sdpa_helpers.grading.judge import Evidence, Marking, forged, nothing_run, run_flags, status_of
+from sdpa_helpers.grading.judge import (
+    Evidence,
+    Marking,
+    beside_flags,
+    forged,
+    nothing_run,
+    run_flags,
+    status_of,
+)
 from sdpa_helpers.grading.lift_words import Words, unread
 from sdpa_helpers.grading.own_code import own_code
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Lifted, Submission, Unreadable
@@ -157,6 +165,7 @@ def _run_all(
         total.cell_errors.update(outcome.cell_errors)
         total.forged.update(outcome.forged)
         total.malformed.update(outcome.malformed)
+        total.noticed.update(outcome.noticed)
         total.slow |= outcome.slow
         total.reason = outcome.reason
         left, clock = left - outcome.seconds, clock - outcome.wall
@@ -190,6 +199,7 @@ def _result(submission: Submission, settings: Settings, evidence: Evidence, word
     code = [each.graded for each in judged]
     noticed = (
         *forged(evidence.outcome),
+        *beside_flags(evidence.outcome),
         *(flag for each in judged for flag in each.use),
         *(flag for each in judged for flag in each.cell),
         *run_flags(evidence),

@@ -97,18 +97,21 @@ def not_there(exercise: Exercise, evidence: Evidence) -> tuple[str, ...]:
 
 def use_flags(exercise: Exercise, evidence: Evidence) -> tuple[Flag, ...]:
     """Flags for an answer that was ended by what is not there, and for what was noticed while it ran."""
-    flags: list[Flag] = []
     if absent := not_there(exercise, evidence):
-        flags.append(
-            Flag(
-                "forbidden-call", f"{exercise.name}: {', '.join(absent)}: not there when an answer is graded"
-            )
-        )
-    if noticed := evidence.outcome.noticed.get(exercise.name):
-        flags.append(
-            Flag("dynamic-code", f"{exercise.name}: {', '.join(noticed)}: please look at what it does")
-        )
-    return tuple(flags)
+        message = f"{exercise.name}: {', '.join(absent)}: not there when an answer is graded"
+        return (Flag("forbidden-call", message), *_noticed(evidence.outcome, exercise.name))
+    return _noticed(evidence.outcome, exercise.name)
+
+
+def beside_flags(outcome: Outcome) -> tuple[Flag, ...]:
+    """A flag for what was noticed while the definitions beside the answers ran."""
+    return _noticed(outcome, "")
+
+
+def _noticed(outcome: Outcome, name: str) -> tuple[Flag, ...]:
+    seen = ", ".join(outcome.noticed.get(name, ()))
+    message = f"{name or 'beside the answers'}: {seen}: please look at what it does"
+    return (Flag("dynamic-code", message),) if seen else ()
 
 
 _NOT_THERE = f"{NotThere.__name__}: "
