@@ -33,6 +33,11 @@ def placeholder(name: str, noted: Noted | None = None) -> Any:
     return _Placeholder(name, noted)
 
 
+def is_placeholder(value: object) -> bool:
+    """Whether a value stands for something that is not there."""
+    return type(value) is _Placeholder
+
+
 class _Placeholder:
     """Stands for a module, a function, a class or a value that is not there."""
 
