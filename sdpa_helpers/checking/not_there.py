@@ -8,19 +8,26 @@ Runs next to untrusted code, in the kernel of a submission too, so it needs the 
 """
 
 import importlib.machinery
+import re
 import sys
-from collections.abc import Callable
 from types import NoneType, UnionType
 from typing import Any, NoReturn
 
 COURSE = "sdpa_helpers"
-
-Noted = Callable[[str], object]
-"""Is told the dotted name of what was used."""
+IN_EVERY_NOTEBOOK = frozenset(
+    f"{COURSE}.{name}" for name in ("check", "hint", "ladder", "progress", "solution")
+)
+"""What every notebook has of the course; in a graded one it does nothing."""
+_THERE = frozenset({"numpy", "IPython", "ipykernel", "__main__", *sys.stdlib_module_names})
 
 
 class NotThere(ImportError):
     """What is not there was used; `name` is its dotted name."""
+
+
+def is_there(name: str) -> bool:
+    """Whether a module, or what has this dotted name, is there when an answer is graded, apart from the course."""
+    return name.partition(".")[0] in _THERE
 
 
 def in_words(name: str) -> str:
@@ -28,9 +35,15 @@ def in_words(name: str) -> str:
     return f"`{name}` isn't there when your answer is graded: write it in NumPy"
 
 
-def placeholder(name: str, noted: Noted | None = None) -> Any:
+def name_in(message: str) -> str:
+    """The name that was used, from the message of a `NotThere`; "" where there is none."""
+    found = re.match(r"`([\w.]+)` isn't there", message)
+    return found[1] if found else ""
+
+
+def placeholder(name: str) -> Any:
     """What stands for a thing that is not there, e.g. "torch.nn": all below it are placeholders, any use raises."""
-    return _Placeholder(name, noted)
+    return _Placeholder(name)
 
 
 def is_placeholder(value: object) -> bool:
@@ -44,13 +57,13 @@ class _Placeholder:
     __path__ = __all__ = ()  # as a module: a package, of which `import *` takes nothing
     __version__ = "not there"
 
-    def __init__(self, name: str, noted: Noted | None) -> None:
-        self.__name__, self.__noted__ = name, noted
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
 
     def __getattr__(self, name: str) -> Any:
         if (name[:2] == "__" and name[-2:] == "__") or name.startswith(("_repr_", "_ipython_")):
             raise AttributeError(name)  # Python and IPython ask this of anything
-        return _Placeholder(f"{self.__name__}.{name}", self.__noted__)
+        return _Placeholder(f"{self.__name__}.{name}")
 
     def __getitem__(self, item: object) -> Any:
         return self  # as annotations do: `Float[Tensor, "n d"]`
@@ -76,10 +89,7 @@ class _Placeholder:
 
 
 def _used(what: _Placeholder, *_: object, **__: object) -> NoReturn:
-    name = what.__name__
-    if what.__noted__ is not None:
-        what.__noted__(name)
-    raise NotThere(in_words(name), name=name)
+    raise NotThere(in_words(what.__name__), name=what.__name__)
 
 
 _NUMBERS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor"

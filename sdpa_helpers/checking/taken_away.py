@@ -16,28 +16,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.checking.not_there import COURSE, Noted, is_placeholder, placeholder
+from sdpa_helpers.checking.not_there import (
+    COURSE,
+    IN_EVERY_NOTEBOOK,
+    is_placeholder,
+    is_there,
+    placeholder,
+)
 
-_THERE = frozenset({"numpy", "IPython", "ipykernel", "__main__", *sys.stdlib_module_names})
-_SESSION = frozenset(f"{COURSE}.{name}" for name in ("check", "hint", "ladder", "progress", "solution"))
-"""What every notebook has of the course; in a graded one it does nothing."""
 _MOST, _DEEPEST = 1000, 3
 """Lists and tables are looked into that are so long, and lie so deep in others."""
 
 
 @contextlib.contextmanager
-def taken_away(
-    function: Callable, space: dict[str, Any], allows: Iterable[str], noted: Noted
-) -> Iterator[Callable]:
+def taken_away(function: Callable, space: dict[str, Any], allows: Iterable[str]) -> Iterator[Callable]:
     """Take away what isn't there, for a while. Yields what to call: the function, or a placeholder for a library's.
 
     space: the names of the notebook or the file that the function is from. allows: dotted names of the course that
-    stay, e.g. "sdpa_helpers.softmax". noted: is told each dotted name that was used.
+    stay, e.g. "sdpa_helpers.softmax".
     """
     if str(space.get("__name__")).partition(".")[0] == COURSE:  # our own code
         yield function
         return
-    away = _Away(space, frozenset(allows) | _SESSION, noted)
+    away = _Away(space, frozenset(allows) | IN_EVERY_NOTEBOOK)
     with contextlib.ExitStack() as undo:
         for place in list(away.places(function)):
             away.empty(place, undo)
@@ -89,7 +90,6 @@ class _Away:
     space: dict[str, Any]
     """Its names."""
     allows: frozenset[str]
-    noted: Noted
 
     def empty(self, place: _Place, undo: contextlib.ExitStack) -> None:
         """Put a placeholder where something is that isn't there; undone, unless the answer puts something there."""
@@ -115,7 +115,7 @@ class _Away:
     ) -> Any:
         """What `import` does meanwhile: the learner's code gets placeholders, all other code what it asks for."""
         asking = vars(sys.modules.get((globals or {}).get("__name__", ""), builtins))
-        if level or _is_there(name) or (globals is not self.space and globals is asking):
+        if level or is_there(name) or (globals is not self.space and globals is asking):
             return imports(name, globals, locals, fromlist, level)
         return self._placeholder(name if fromlist else name.partition(".")[0])
 
@@ -139,7 +139,7 @@ class _Away:
         return dict(zip(value, empty, strict=True)) if type(value) is dict else type(value)(empty)
 
     def _placeholder(self, name: str) -> Any:
-        made = placeholder(name, self.noted)
+        made = placeholder(name)
         if name == COURSE:
             for allowed in self.allows:
                 part = allowed.removeprefix(f"{COURSE}.")
@@ -187,7 +187,7 @@ class _Away:
         if is_placeholder(value):
             return ""
         if isinstance(value, ModuleType):
-            return "" if _is_there(value.__name__) else value.__name__
+            return "" if is_there(value.__name__) else value.__name__
         with contextlib.suppress(Exception):  # values may answer anything when they are asked
             thing = self._foreign(value)
             name = "" if thing is None else _name(thing)
@@ -197,9 +197,9 @@ class _Away:
     def _foreign(self, value: Any) -> Any:
         """The function or the class from a module that isn't there to which a value is due; None where none is."""
         if isinstance(value, FunctionType):
-            return None if value.__globals__ is self.space or _is_there(_home(value)) else value
+            return None if value.__globals__ is self.space or is_there(_home(value)) else value
         for kind in value.__mro__ if isinstance(value, type) else type(value).__mro__:
-            if kind.__module__ != self.space.get("__name__") and not _is_there(kind.__module__):
+            if kind.__module__ != self.space.get("__name__") and not is_there(kind.__module__):
                 return kind
         if isinstance(value, MethodType):
             return self._foreign(value.__func__)
@@ -209,7 +209,7 @@ class _Away:
             return None
         holders = (getattr(value, "__self__", None), getattr(value, "__objclass__", None))
         due = (self._foreign(h) for h in holders if h is not None and not isinstance(h, ModuleType))
-        return value if not _is_there(_home(value)) else next(filter(None, due), None)
+        return value if not is_there(_home(value)) else next(filter(None, due), None)
 
 
 def _item(table: dict[str, Any], name: str) -> _Place:
@@ -218,10 +218,6 @@ def _item(table: dict[str, Any], name: str) -> _Place:
 
 def _attribute(holder: Any, name: str) -> _Place:
     return _Place(functools.partial(getattr, holder, name), functools.partial(setattr, holder, name))
-
-
-def _is_there(module: str) -> bool:
-    return module.partition(".")[0] in _THERE
 
 
 def _home(value: Any) -> str:
@@ -244,7 +240,7 @@ def _offered(thing: Any) -> str:
     modules = (
         (known_as, module)
         for known_as, module in list(sys.modules.items())
-        if not _is_there(known_as) and "._" not in known_as and isinstance(module, ModuleType)
+        if not is_there(known_as) and "._" not in known_as and isinstance(module, ModuleType)
     )
     found = [f"{known_as}.{name}" for known_as, module in modules if vars(module).get(name) is thing]
     return min(found, key=lambda one: (one.count("."), one), default="")
