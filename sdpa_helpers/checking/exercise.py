@@ -10,7 +10,6 @@ import numpy as np
 
 from sdpa_helpers.checking.observe import unpack_inputs
 from sdpa_helpers.checking.products import Products
-from sdpa_helpers.checking.ready_made import Group
 from sdpa_helpers.checking.sealed import SealedCase
 
 Inputs = tuple
@@ -18,6 +17,9 @@ Inputs = tuple
 
 EXAMPLE = "the prompt's example"
 """The name of the case that is made from it; with a number where there are several."""
+
+COURSE_SOFTMAX = "sdpa_helpers.softmax"
+"""What an exercise may allow of the course: where softmax is a step on the way, not the subject."""
 
 
 @dataclass(frozen=True)
@@ -189,10 +191,10 @@ class Exercise:
     hints: tuple[str, str, str]
     """Where to look, what idea, almost the code."""
     invariants: tuple[Invariant, ...] = ()
-    forbids: tuple[Group, ...] = ()
-    """Ready-made things that an answer must not use. The course's own package is forbidden everywhere."""
     allows: tuple[str, ...] = ()
-    """What an answer may use of the course's package all the same."""
+    """What an answer may use of the course's package, e.g. (COURSE_SOFTMAX,)."""
+    ready: tuple[str, ...] = ()
+    """What NumPy has ready and would be the whole answer, e.g. ("numpy.tri",): whoever uses it is flagged."""
     section: str = ""
     """The heading in the lesson that treats it, e.g. "3. Length and angle"; the class report links there."""
     examples: tuple[Example, ...] = field(default=(), compare=False)

@@ -1,6 +1,8 @@
 """Cells as Python: the lines that only IPython understands are replaced, one by one."""
 
+import ast
 import re
+from functools import lru_cache
 
 _ASSIGNED = re.compile(r"([^=!%?#'\"()]{1,200})=[ \t]*([%!])(.*)")
 """`x = %time f()` and `files = !ls`."""
@@ -11,14 +13,20 @@ _HELP = re.compile(r"\?{1,2}[%\w.*]+|[%\w.*]+\?{1,2}")
 _ESCAPES = ("%", "!", "?", ",", ";", "/")
 
 
+@lru_cache(maxsize=512)
+def parse(source: str) -> ast.Module:
+    """The tree of a cell; empty for code that does not parse. RecursionError or MemoryError where it nests too deep."""
+    for plain in (str, without_magic_lines, with_calls_for_magics):
+        try:
+            return ast.parse(plain(source))
+        except (SyntaxError, ValueError):
+            continue
+    return ast.Module([], [])
+
+
 def without_magic_lines(source: str) -> str:
     """The cell without the lines that begin with % or !; the others keep their numbers."""
     return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in _lines(source))
-
-
-def with_timed_lines(source: str) -> str:
-    """The same, with what `%time f = torch.softmax` does, and `%timeit`."""
-    return without_magic_lines("\n".join(_TIMED.sub(r"\1", line) for line in _lines(source)))
 
 
 def with_calls_for_magics(source: str) -> str:

@@ -15,8 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sdpa_helpers.checking.magics import without_magic_lines
-from sdpa_helpers.checking.names_used import parse
+from sdpa_helpers.checking.magics import parse, without_magic_lines
 
 GIVEN = frozenset(dir(builtins)) | {
     *("np", "display", "get_ipython"),

@@ -1,7 +1,7 @@
 """Exercises without their answers, for `sdpa release --graded`: the files that replace those of the course.
 
 An exercise's file is written anew from its definition: prompt with its examples, signature and docstring, hints, what
-is forbidden, what every right answer has in common, and the public cases as data, with sealed results. What other
+is allowed, what every right answer has in common, and the public cases as data, with sealed results. What other
 files of the same folder hold goes along as far as something that is left needs it.
 """
 
@@ -11,12 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from sdpa_helpers.checking import ready_made
 from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, tolerances, truths
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.prompt import with_examples
-from sdpa_helpers.checking.ready_made import Group
 from sdpa_helpers.checking.sealed import Seal, SealedCase, seal
 from sdpa_helpers.classroom.code_slices import Source, imports_from, slice_of
 from sdpa_helpers.classroom.telling_hints import telling
@@ -29,7 +27,7 @@ _ANSWERS = ("wrong", "also_right", "mistakes", "spared")
 """Fields of an exercise that are not in the edition."""
 _WRITTEN = (
     *("name", "lesson", "title", "prompt", "difficulty", "minutes", "reference", "cases", "hints"),
-    *("invariants", "forbids", "allows", "section", "examples", "starter", "whole"),
+    *("invariants", "allows", "ready", "section", "examples", "starter", "whole"),
 )
 """Those that are written, as they are or changed."""
 
@@ -191,7 +189,6 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> str:
     _refuse_what_is_new(exercise)
     invariants, needed = _invariants(exercise, sources[_module_of(exercise.name)])
     parts = slice_of(sources[_module_of(exercise.name)], needed, _GIVEN)
-    groups = [_name_of_group(group) for group in exercise.forbids]
     stub = answer_cell(exercise).partition("\n")[2].partition("  # replace this line")[0]
     told = telling(exercise)
     hints = tuple(WITHHELD_HINT if n in told else hint for n, hint in enumerate(exercise.hints, 1))
@@ -199,7 +196,6 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> str:
         number=exercise.lesson[:2],
         lesson=exercise.lesson,
         name=exercise.name,
-        ready="".join(f"from {ready_made.__name__} import {group}\n" for group in sorted(set(groups))),
         helpers="".join(f"{part}\n\n\n" for part in parts),
         stub=stub,
         title=exercise.title,
@@ -212,8 +208,8 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> str:
         cases="".join(f"        {_case(exercise, truth)},\n" for truth in truths(exercise, PUBLIC_SEED)),
         hints=hints,
         invariants="".join(f"        {text},\n" for text in invariants),
-        forbids="".join(f"{group}, " for group in groups),
         allows=exercise.allows,
+        ready=exercise.ready,
     )
     compile(text, exercise.name, "exec")
     return text
@@ -227,7 +223,7 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, sealed_case
 from sdpa_helpers.checking.sealed import Seal, SealedCase
-{ready}
+
 
 {helpers}{stub}
 
@@ -250,8 +246,8 @@ EXERCISE = Exercise(
     hints={hints!r},
     invariants=(
 {invariants}    ),
-    forbids=({forbids}),
     allows={allows!r},
+    ready={ready!r},
 )
 '''
 
@@ -263,11 +259,6 @@ def _refuse_what_is_new(exercise: Exercise) -> None:
             raise NotImplementedError(
                 f"{field.name} of {exercise.name}: does it go into an edition for homework?"
             )
-
-
-def _name_of_group(group: Group) -> str:
-    """The name by which a group can be imported."""
-    return next(name for name, value in vars(ready_made).items() if value == group)
 
 
 def _invariants(exercise: Exercise, source: Source) -> tuple[list[str], set[str]]:

@@ -11,18 +11,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS
 from sdpa_helpers.checking.card_style import styled
 from sdpa_helpers.checking.diagnose import Result, assess, source_of
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.highlight import code_html
 from sdpa_helpers.checking.judge import PUBLIC_SEED, for_all, truths, with_own_calls
+from sdpa_helpers.checking.not_there import NotThere, name_in
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.render import NO_HELPS, Helps, Hint, Shown, code_spans, framed, hint_buttons
-from sdpa_helpers.checking.rules import forbidden_in, hidden_in, ran_forbidden
 from sdpa_helpers.checking.shrink import Small, example_of
+from sdpa_helpers.checking.taken_away import innermost, space_of, taken_away
 from sdpa_helpers.checking.time_limit import observe_all, observe_within
-from sdpa_helpers.checking.watch_use import watching
 from sdpa_helpers.lessons import notebook_cells, saved
 from sdpa_helpers.lessons.check_report import CheckReport
 from sdpa_helpers.lessons.foresight import foresight_of
@@ -188,49 +187,43 @@ def _function_of(function: Callable | str, namespace: Mapping[str, Any]) -> Call
 
 def report_on(exercise: Exercise, function: Callable, notebook: Notebook | None) -> CheckReport:
     """The verdict on a function as it stands in a notebook, or in a script. Nothing is kept of it."""
-    result = _try_out(exercise, function)
+    space = notebook.namespace if notebook else space_of(function)
+    result, forbidden = _try_out(exercise, function, space)
     is_the_answer = notebook is not None and notebook.namespace.get(exercise.name) is function
     name = exercise.name if is_the_answer else getattr(function, "__name__", "")
-    cell = notebook.defining(_innermost(function), name) if notebook else None
-    if notebook is None or cell is None:
-        forbidden = _forbidden_in_script(exercise, function, result)
-        small = _example(result, function, forbidden)
-        return CheckReport(result, result, forbidden, helps=_helps(result, exercise), small=small)
-    named = forbidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell), name)
-    forbidden = named or ran_forbidden(exercise, result.used)
-    if not forbidden and result.points:
-        forbidden = hidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell), name)
-    if not is_the_answer:  # tried under another name: no grader looks at it
-        small = _example(result, function, forbidden)
+    cell = notebook.defining(innermost(function), name) if notebook else None
+    small = None if forbidden else _example(result, function, space)
+    if notebook is None or cell is None or not is_the_answer:  # no grader looks at it
         return CheckReport(result, result, forbidden, helps=_helps(result, exercise), small=small)
     notices = [notebook_cells.out_of_date(notebook, exercise.name, cell)]
     graded, why = _as_graded(exercise, function, result, notebook, cell)
-    small = _example(result, function, forbidden)
     told = tuple(filter(None, notices))
     return CheckReport(result, graded, forbidden, why, told, _helps(result, exercise), small)
 
 
-def _example(result: Result, function: Callable, forbidden: tuple[str, ...]) -> Small | None:
-    """A small input on which the answer fails; none where something else comes first."""
-    if forbidden:
-        return None
-    return example_of(result, function, functools.partial(observe_within, seconds=EXAMPLE_SECONDS))
+def _example(result: Result, function: Callable, space: dict[str, Any]) -> Small | None:
+    """A small input on which the answer fails."""
+    with taken_away(function, space, result.exercise.allows) as given:
+        return example_of(result, given, functools.partial(observe_within, seconds=EXAMPLE_SECONDS))
 
 
 EXAMPLE_SECONDS = 2.0
 """What one call in the search for an example may take. It ends calls that never would; the longest other takes 0.01."""
 
 
-def _try_out(exercise: Exercise, function: Callable) -> Result:
+def _try_out(exercise: Exercise, function: Callable, space: dict[str, Any]) -> tuple[Result, tuple[str, ...]]:
+    """(what comes of the cases, what the answer ran into that isn't there when it is graded)."""
     known = truths(exercise, PUBLIC_SEED)
-    with watching():
-        answers = observe_all(function, [(t.inputs, t.watch) for t in with_own_calls(known)])
-    return assess(exercise, for_all(known, answers), PUBLIC_SEED, source_of(_innermost(function)))
+    with taken_away(function, space, exercise.allows) as given:
+        answers = observe_all(given, [(t.inputs, t.watch) for t in with_own_calls(known)])
+    result = assess(exercise, for_all(known, answers), PUBLIC_SEED, source_of(innermost(function)))
+    names = {name_in(answer.message) for answer in answers if answer.error == NotThere.__name__}
+    return result, tuple(sorted(names - {""}))
 
 
 def _into_own_file(exercise: Exercise, function: Callable, notebook: Notebook) -> str:
     """Put an accepted answer into the learner's my_attention.py; what there is to say of it, or ""."""
-    cell = notebook.defining(_innermost(function), exercise.name)
+    cell = notebook.defining(innermost(function), exercise.name)
     if cell is None or notebook.namespace.get(exercise.name) is not function:
         return ""
     return keep_answer(notebook, exercise, cell, functools.partial(_fails_alone, exercise))
@@ -244,7 +237,7 @@ def _fails_alone(exercise: Exercise, code: str) -> str:
         return ran
     if exercise.name not in space:
         return f"There it makes no `{exercise.name}`"
-    result = _try_out(exercise, space[exercise.name])
+    result, _ = _try_out(exercise, space[exercise.name], space)
     failed = [case.verdict.seen for case in result.cases if not case.verdict.passed]
     return f"There it {failed[0]}" if failed else ""
 
@@ -285,7 +278,7 @@ def _without(missing: Elsewhere, exercise: Exercise, function: Callable, noteboo
         return assess(exercise, [error] * len(exercise.cases), PUBLIC_SEED)
     taken = {name: notebook.namespace.pop(name) for name in missing.names}
     try:
-        return _try_out(exercise, function)
+        return _try_out(exercise, function, notebook.namespace)[0]
     finally:
         notebook.namespace.update(taken)
 
@@ -293,35 +286,6 @@ def _without(missing: Elsewhere, exercise: Exercise, function: Callable, noteboo
 def _not_found(graded: Result, names: tuple[str, ...]) -> tuple[str, ...]:
     told = " ".join(case.verdict.seen for case in graded.cases)
     return tuple(n for n in names if re.search(rf"\bname '{re.escape(n)}'", told)) or names
-
-
-def _innermost(function: Any) -> Any:
-    """The function that a learner wrote, inside of what was made of it."""
-    for _ in range(20):
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        else:
-            break
-    called = getattr(type(function), "__call__", None)  # noqa: B004
-    return called if not hasattr(function, "__code__") and hasattr(called, "__code__") else function
-
-
-def _forbidden_in_script(exercise: Exercise, function: Any, result: Result) -> tuple[str, ...]:
-    """What an answer outside of a notebook uses and must not, as far as its source is kept."""
-    inner = _innermost(function)
-    given = getattr(inner, "__globals__", {})
-    ran = ran_forbidden(exercise, result.used)
-    try:
-        source = inspect.getsource(inner if inspect.isfunction(inner) else type(inner))
-        module = inspect.getsource(sys.modules[inner.__module__])
-    except (OSError, TypeError, KeyError):
-        return ran
-    others = [module] if len(module) <= MAX_ANSWER_CHARACTERS else []
-    source = inspect.cleandoc(source)
-    found = forbidden_in(exercise, source, given, others) or ran
-    return found or (hidden_in(exercise, source, given, others) if result.points else ())
 
 
 @dataclass(frozen=True, repr=False)

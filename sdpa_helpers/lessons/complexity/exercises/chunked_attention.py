@@ -3,9 +3,16 @@
 import numpy as np
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, strided
+from sdpa_helpers.checking.exercise import (
+    COURSE_SOFTMAX,
+    Case,
+    Example,
+    Exercise,
+    Invariant,
+    WrongAnswer,
+    strided,
+)
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX, READY_ATTENTION
 from sdpa_helpers.checking.standard_cases import one_of_each
 
 PROMPT = r"""`chunked_attention(Q, K, V, chunk)`: scaled dot-product attention that never holds more than `chunk` × `n_k` scores at once (for each batch entry and head).
@@ -744,7 +751,6 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    forbids=(READY_ATTENTION,),
     allows=(COURSE_SOFTMAX,),
     mistakes=MISTAKES,
     spared=(

@@ -5,7 +5,6 @@ import numpy as np
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_ATTENTION
 from sdpa_helpers.checking.standard_cases import one_of_each
 from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
 
@@ -346,5 +345,4 @@ EXERCISE = Exercise(
             lambda inputs, s: bool(np.all(np.abs(s) <= _length_products(*inputs) * (1 + 1e-9))),
         ),
     ),
-    forbids=(READY_ATTENTION,),
 )

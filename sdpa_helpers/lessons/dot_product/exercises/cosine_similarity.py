@@ -6,7 +6,6 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, signed
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_COSINE
 from sdpa_helpers.lessons.dot_product.exercises.shared import length_product
 
 PROMPT = r"""`cosine_similarity(q, k)`: the cosine of the angle between two vectors. It forgets their lengths.
@@ -394,7 +393,6 @@ EXERCISE = Exercise(
             lambda inputs, c: bool(abs(c) <= 1 + 1e-9),
         ),
     ),
-    forbids=(READY_COSINE,),
     spared=(
         ("q, k = (q / largest_q, k / largest_k) → pass", _SPARED),
         ("q, k = (q / largest_q, k / largest_k) → q, k = (q, k / largest_k)", _SPARED),

@@ -4,7 +4,6 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only_strided
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.checking.standard_cases import one_of_each
 
 PROMPT = r"""`merge(out_a, lse_a, out_b, lse_b)`: the same queries met some of the keys in part a and the others in part b. Make one result of the two, as if all keys had been there at once.
@@ -479,6 +478,5 @@ EXERCISE = Exercise(
         "`lse = np.logaddexp(lse_a, lse_b)` is the new LSE, and `np.exp(lse_a - lse)[..., None]` the share of part a. Where "
         "`lse` is −∞, subtract 0.",
     ),
-    forbids=(READY_SOFTMAX, READY_ATTENTION),
     mistakes=MISTAKES,
 )

@@ -12,7 +12,6 @@ from sdpa_helpers.checking.exercise import (
     redraw,
 )
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.checking.standard_cases import one_of_each
 
 PROMPT = r"""`online_softmax(scores, block)`: what a softmax needs to know of each row, from scores that arrive `block` at a time.
@@ -577,6 +576,5 @@ EXERCISE = Exercise(
             _within_reach,
         ),
     ),
-    forbids=(READY_SOFTMAX, READY_ATTENTION),
     mistakes=MISTAKES,
 )

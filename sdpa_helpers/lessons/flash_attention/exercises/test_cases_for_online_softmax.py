@@ -4,7 +4,6 @@ import numpy as np
 
 from sdpa_helpers.checking.catching import BlindSpot, Hunt, prompt_of_hunt, usual_mistakes
 from sdpa_helpers.checking.exercise import Exercise, WrongAnswer
-from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.checking.small_inputs import floats, so_many, whole
 from sdpa_helpers.lessons.flash_attention.exercises.online_softmax import EXERCISE as ONLINE_SOFTMAX
 
@@ -140,5 +139,4 @@ EXERCISE = Exercise(
         "`(([[0, 0, np.log(2), np.log(2), np.log(3)], [900, 900, -900, 0, 900]], 2), …)` catches most. Add a hidden first "
         "block, a row of nothing but −∞, and scores near −800 and near −2000.",
     ),
-    forbids=(READY_SOFTMAX, READY_ATTENTION),
 )

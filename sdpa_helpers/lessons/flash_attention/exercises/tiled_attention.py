@@ -11,7 +11,6 @@ from sdpa_helpers.checking.exercise import (
     read_only_strided,
     redraw,
 )
-from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.checking.standard_cases import one_of_each
 from sdpa_helpers.lessons.flash_attention.exercises.tile_factors import (
     MISTAKES,
@@ -612,7 +611,6 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    forbids=(READY_ATTENTION, READY_SOFTMAX),
     mistakes=MISTAKES,
     spared=(
         (

@@ -6,6 +6,7 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import (
+    COURSE_SOFTMAX,
     Case,
     Example,
     Exercise,
@@ -15,10 +16,8 @@ from sdpa_helpers.checking.exercise import (
     redraw,
 )
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.gradients.exercises.row_dots import row_dots
 from sdpa_helpers.lessons.gradients.exercises.shared import (
-    BY_HAND,
     as_it_is,
     cases_of_shape,
     half,
@@ -864,7 +863,6 @@ EXERCISE = Exercise(
             _queries_and_keys_agree,
         ),
     ),
-    forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),
     mistakes=MISTAKES,
 )

@@ -2,9 +2,16 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import (
+    COURSE_SOFTMAX,
+    Case,
+    Example,
+    Exercise,
+    Invariant,
+    WrongAnswer,
+    read_only,
+)
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 
 PROMPT = """`dead_rows(grad_scores, threshold)`: what share of the queries gets almost no gradient?
 

@@ -2,11 +2,16 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only_strided
+from sdpa_helpers.checking.exercise import (
+    COURSE_SOFTMAX,
+    Case,
+    Example,
+    Exercise,
+    WrongAnswer,
+    read_only_strided,
+)
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.gradients.exercises.shared import (
-    BY_HAND,
     as_it_is,
     cases_of_shape,
     half,
@@ -232,7 +237,6 @@ EXERCISE = Exercise(
         "Multiply entry by entry; then add up each row, and only the row.",
         "`(output * grad_output).sum(axis=...)`: which axis holds the d_v coordinates?",
     ),
-    forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),
     mistakes=MISTAKES,
 )

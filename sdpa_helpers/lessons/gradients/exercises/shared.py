@@ -1,13 +1,9 @@
-"""What several exercises of lesson 04 use: what is not allowed, detours through other dtypes."""
+"""What several exercises of lesson 04 use: detours through other dtypes."""
 
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case
-from sdpa_helpers.checking.ready_made import AUTOGRAD, READY_ATTENTION
 from sdpa_helpers.checking.standard_cases import one_of_each
-
-BY_HAND = (AUTOGRAD, READY_ATTENTION)
-"""The gradients are to be written in NumPy: autograd would be the answer."""
 
 
 def half(x):

@@ -3,11 +3,18 @@
 import numpy as np
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
+from sdpa_helpers.checking.exercise import (
+    COURSE_SOFTMAX,
+    Case,
+    Example,
+    Exercise,
+    Invariant,
+    WrongAnswer,
+    read_only,
+    strided,
+)
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.gradients.exercises.shared import (
-    BY_HAND,
     as_it_is,
     cases_of_shape,
     half,
@@ -359,7 +366,6 @@ EXERCISE = Exercise(
             lambda inputs, dS: bool(np.all(dS[inputs[0] == 0] == 0)),
         ),
     ),
-    forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),
     mistakes=MISTAKES,
 )

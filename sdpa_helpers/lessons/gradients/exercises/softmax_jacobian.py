@@ -3,10 +3,17 @@
 import numpy as np
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
+from sdpa_helpers.checking.exercise import (
+    COURSE_SOFTMAX,
+    Case,
+    Example,
+    Exercise,
+    Invariant,
+    WrongAnswer,
+    read_only,
+)
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
-from sdpa_helpers.lessons.gradients.exercises.shared import BY_HAND, as_it_is, half, single
+from sdpa_helpers.lessons.gradients.exercises.shared import as_it_is, half, single
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
 
 PROMPT = r"""`softmax_jacobian(x)`: all slopes of softmax, for one row of scores.
@@ -360,7 +367,6 @@ EXERCISE = Exercise(
             lambda inputs, J: bool(np.abs(J - J.T).max() < 1e-9),
         ),
     ),
-    forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),
     mistakes=MISTAKES,
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import (
+    COURSE_SOFTMAX,
     Case,
     Example,
     Exercise,
@@ -13,9 +14,7 @@ from sdpa_helpers.checking.exercise import (
     read_only_strided,
 )
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 from sdpa_helpers.lessons.gradients.exercises.shared import (
-    BY_HAND,
     as_it_is,
     cases_of_shape,
     half,
@@ -289,7 +288,6 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    forbids=BY_HAND,
     allows=(COURSE_SOFTMAX,),
     mistakes=MISTAKES,
 )

@@ -8,7 +8,6 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, W
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.standard_cases import one_of_each
 from sdpa_helpers.lessons.heads_and_variants.exercises.shared import (
-    BY_HAND,
     CHANGED,
     HALF,
     SINGLE,
@@ -375,7 +374,6 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    forbids=BY_HAND,
     mistakes=MISTAKES,
     spared=(
         (

@@ -8,7 +8,6 @@ from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer,
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.standard_cases import one_of_each
 from sdpa_helpers.lessons.heads_and_variants.exercises.shared import (
-    BY_HAND,
     CHANGED,
     HALF,
     SINGLE,
@@ -373,7 +372,6 @@ EXERCISE = Exercise(
         "`np.repeat(K, Q.shape[-3] // K.shape[-3], axis=-3)`, the same for V; then softmax of Q Kᵀ/√d_k along axis −1, "
         "times V.",
     ),
-    forbids=BY_HAND,
     mistakes=MISTAKES,
     spared=(
         (

@@ -9,7 +9,6 @@ import numpy as np
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only, strided
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.heads_and_variants.exercises.shared import (
-    BY_HAND,
     CHANGED,
     HALF,
     SINGLE,
@@ -565,6 +564,5 @@ EXERCISE = Exercise(
         "`np.swapaxes((x @ W_q).reshape(*x.shape[:-1], num_heads, -1), -2, -3)` makes the queries, and the same the keys "
         "and values. After `weights @ V` swap the same two axes again, `.reshape(x.shape)`, and multiply by W_o.",
     ),
-    forbids=BY_HAND,
     mistakes=MISTAKES,
 )

@@ -2,11 +2,6 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
-
-BY_HAND = (READY_SOFTMAX, READY_ATTENTION)
-"""Attention is to be written here, not called."""
-
 
 def turned(x):
     """The last two axes swapped."""

@@ -4,7 +4,6 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_ATTENTION
 from sdpa_helpers.checking.standard_cases import one_of_each
 
 PROMPT = r"""`ring_attention_step(state, Q, K_block, V_block)`: a block of keys and values has come by. What does the rank know after it?
@@ -538,6 +537,5 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    forbids=(READY_ATTENTION,),
     mistakes=MISTAKES,
 )

@@ -7,7 +7,6 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.lessons.masking.exercises.mask_factors import (
     HIDING,
     MEANING,
@@ -1149,6 +1148,5 @@ EXERCISE = Exercise(
             lambda inputs, result: bool(np.allclose(result[1] @ inputs[2], result[0], rtol=1e-6, atol=1e-9)),
         ),
     ),
-    forbids=(READY_SOFTMAX, READY_ATTENTION),
     mistakes=Products((NUMERICS, SCALE, MEANING, HIDING, SUMS, REST), _build),
 )

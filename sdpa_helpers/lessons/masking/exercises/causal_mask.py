@@ -3,7 +3,6 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
-from sdpa_helpers.checking.ready_made import READY_MASK
 from sdpa_helpers.lessons.masking.exercises.shared import (
     ADDITIVE,
     ADDITIVE_FINITE,
@@ -195,7 +194,7 @@ EXERCISE = Exercise(
         Invariant("sees-the-future", FUTURE, no_future()),
         BLIND,
     ),
-    forbids=(READY_MASK,),
+    ready=("numpy.tri", "numpy.tril", "numpy.triu"),
     mistakes=masks(
         rules(
             causal_mask,

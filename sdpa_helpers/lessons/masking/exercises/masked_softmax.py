@@ -7,7 +7,6 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only, strided
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.checking.standard_cases import one_of_each
 from sdpa_helpers.lessons.masking.exercises.mask_factors import (
     HIDING,
@@ -481,6 +480,5 @@ EXERCISE = Exercise(
             lambda inputs, w: rows_add_up(w, inputs[1]),
         ),
     ),
-    forbids=(READY_SOFTMAX, READY_ATTENTION),
     mistakes=Products((NUMERICS, MEANING, _HIDING, SUMS), _build),
 )

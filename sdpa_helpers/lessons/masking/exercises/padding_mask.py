@@ -3,7 +3,6 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
-from sdpa_helpers.checking.ready_made import READY_MASK
 from sdpa_helpers.lessons.masking.exercises.shared import (
     ADDITIVE,
     NUMBERS,
@@ -222,7 +221,6 @@ EXERCISE = Exercise(
             lambda inputs, mask: bool((mask.sum(axis=-1) == np.asarray(inputs[0])).all()),
         ),
     ),
-    forbids=(READY_MASK,),
     mistakes=masks(
         rules(
             padding_mask,

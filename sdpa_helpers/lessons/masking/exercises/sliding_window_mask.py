@@ -4,7 +4,6 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_MASK
 from sdpa_helpers.lessons.masking.exercises.shared import (
     ADDITIVE,
     FORM,
@@ -232,6 +231,5 @@ EXERCISE = Exercise(
             lambda inputs, mask: bool((mask.sum(axis=-1) <= inputs[2]).all()),
         ),
     ),
-    forbids=(READY_MASK,),
     mistakes=Products((WIDTH, SIDE, PLACE, SENSE, FORM), _build),
 )

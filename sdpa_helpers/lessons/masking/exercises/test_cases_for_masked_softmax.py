@@ -121,5 +121,4 @@ EXERCISE = Exercise(
         "`(([[-1000, -1000 - np.log(3), 3000]], [[True, True, False]]), [[3/4, 1/4, 0]])` has a hidden giant. Scores of "
         "`np.zeros((2, 3, 2, 4))` with a mask of shape (2, 1, 1, 4) show how it broadcasts.",
     ),
-    forbids=MASKED_SOFTMAX.forbids,
 )

@@ -5,7 +5,6 @@ import numpy as np
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_ENTROPY
 from sdpa_helpers.lessons.softmax.exercises.shared import WRONG_AXES, cases_of_shape, every_axis_is
 
 PROMPT = r"""`entropy(weights, axis=-1)`: how spread out a row of weights is, in nats.
@@ -346,6 +345,5 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    forbids=(READY_ENTROPY,),
     mistakes=MISTAKES,
 )

@@ -4,7 +4,6 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only_strided
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.lessons.softmax.exercises.shared import (
     WRONG_AXES,
     cases_of_shape,
@@ -614,6 +613,5 @@ EXERCISE = Exercise(
             lambda inputs, w: _order_kept(inputs[0], w, inputs[1] if len(inputs) > 1 else -1),
         ),
     ),
-    forbids=(READY_SOFTMAX, READY_ATTENTION),
     mistakes=MISTAKES,
 )

@@ -4,7 +4,6 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer, read_only
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.lessons.softmax.exercises.shared import (
     WRONG_AXES,
     cases_of_shape,
@@ -557,6 +556,5 @@ EXERCISE = Exercise(
             lambda inputs, w: bool((w[np.isneginf(inputs[0])] == 0).all()),
         ),
     ),
-    forbids=(READY_SOFTMAX, READY_ATTENTION),
     mistakes=MISTAKES,
 )

@@ -4,7 +4,6 @@ import numpy as np
 
 from sdpa_helpers.checking.catching import BlindSpot, Hunt, prompt_of_hunt, usual_mistakes
 from sdpa_helpers.checking.exercise import Exercise, WrongAnswer
-from sdpa_helpers.checking.ready_made import READY_ATTENTION, READY_SOFTMAX
 from sdpa_helpers.checking.small_inputs import floats, so_many, whole
 from sdpa_helpers.lessons.softmax.exercises.softmax import EXERCISE as SOFTMAX
 
@@ -122,5 +121,4 @@ EXERCISE = Exercise(
         "middle, once counted from the end, a score of −∞ beside a score of 0 and beside −1e37, and a weight far below a "
         "thousandth.",
     ),
-    forbids=(READY_SOFTMAX, READY_ATTENTION),
 )

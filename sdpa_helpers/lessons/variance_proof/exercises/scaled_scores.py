@@ -5,7 +5,6 @@ import numpy as np
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, read_only_strided
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import READY_ATTENTION
 from sdpa_helpers.checking.standard_cases import one_of_each
 from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
 from sdpa_helpers.lessons.variance_proof.exercises.shared import unit_rows
@@ -438,5 +437,4 @@ EXERCISE = Exercise(
         "The standard deviation of a sum of d_k independent terms is √d_k: divide the scores by that.",
         "`scores = Q @ np.swapaxes(K, -1, -2)`, then divide by `Q.shape[-1] ** 0.5`.",
     ),
-    forbids=(READY_ATTENTION,),
 )

@@ -3,9 +3,8 @@
 import numpy as np
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer, redraw
+from sdpa_helpers.checking.exercise import COURSE_SOFTMAX, Case, Example, Exercise, WrongAnswer, redraw
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.checking.ready_made import COURSE_SOFTMAX
 
 PROMPT = r"""`try_scales(Q, K, V, scales)`: do these data notice a wrong scale? In the lesson you met data that give `[3, 4]` for every one. Find out for any data.
 
