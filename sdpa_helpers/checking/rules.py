@@ -7,18 +7,37 @@ sentence, and finds what NumPy itself has ready, where that would be the answer;
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from sdpa_helpers.checking.exercise import COURSE_SOFTMAX, Exercise
 from sdpa_helpers.checking.magics import parse
 from sdpa_helpers.checking.not_there import IN_EVERY_NOTEBOOK, is_there
+from sdpa_helpers.checking.own_definitions import bound_in
 
 
-def ready_in(exercise: Exercise, source: str) -> tuple[str, ...]:
-    """What an answer uses of that which NumPy has ready for its exercise, e.g. ("numpy.tri",)."""
-    return tuple(sorted({name for name in _used_in(source, ()) if name in exercise.ready}))
+def ready_in(exercise: Exercise, source: str, others: Iterable[str] = ()) -> tuple[str, ...]:
+    """What an answer, and what it takes of other cells, uses of that which NumPy has ready for its exercise, sorted.
+
+    Dotted names, e.g. "numpy.tri"; "numpy" alone where all of NumPy is passed on, so that what is used can't be told.
+    """
+    if not exercise.ready:
+        return ()
+    cells = _with_helpers(source, list(others))
+    used = _used_in(cells)
+    found = {name for name in exercise.ready if any(_is_of(one, name.rpartition(".")[2]) for one in used)}
+    whole = {"numpy"} & used or {"numpy" for cell in cells if _NUMPY_IN_A_TEXT.search(cell)}
+    return tuple(sorted(found or whole))
+
+
+_NUMPY_IN_A_TEXT = re.compile(r"""["'](ext://)?numpy\b""")
+
+
+def _is_of(used: str, name: str) -> bool:
+    """Whether this is NumPy's `tril`, or made by it as `tril_indices` is, in whatever module of NumPy's."""
+    last = used.rpartition(".")[2]
+    return used.startswith("numpy.") and (last == name or last.startswith(f"{name}_"))
 
 
 def not_there_in(source: str, others: Iterable[str] = ()) -> tuple[str, ...]:
@@ -26,8 +45,7 @@ def not_there_in(source: str, others: Iterable[str] = ()) -> tuple[str, ...]:
 
     Dotted names, e.g. "torch.softmax". Imports and annotations use nothing, nor does `isinstance`.
     """
-    cells = [source, *others]
-    used = {name for cell in cells for name in _used_in(cell, cells)}
+    used = _used_in([source, *others])
     return tuple(sorted(name for name in used if not is_there(name) and name not in IN_EVERY_NOTEBOOK))
 
 
@@ -51,25 +69,39 @@ def in_words(exercise: Exercise) -> str:
 # ---- reading ----------------------------------------------------------------------------------------------
 
 
-def _used_in(source: str, cells: Iterable[str]) -> set[str]:
-    """The dotted names that code uses, of what is imported in it, or else in these cells; () where it can't be read."""
+def _used_in(cells: Sequence[str]) -> set[str]:
+    """The dotted names that cells use, of what is imported in one of them; those that can't be read use nothing."""
+    read = [nodes for cell in cells if (nodes := _nodes(cell))]
+    names = {"np": "numpy", **{name: dotted for nodes in read for name, dotted in _imported(nodes)}}
+    return {used for nodes in read for used in _used_by(nodes, names)} - {""}
+
+
+def _nodes(cell: str) -> list[ast.AST]:
     try:
-        nodes = list(ast.walk(parse(source)))
-        names = {"np": "numpy"}
-        for cell in (*cells, source):
-            names |= dict(_imported(ast.walk(parse(cell))))
+        return list(ast.walk(parse(cell)))
     except (RecursionError, MemoryError):
-        return set()
+        return []
+
+
+def _used_by(nodes: list[ast.AST], imported: dict[str, str]) -> Iterator[str]:
+    names = dict(imported)
     for node in sorted((n for n in nodes if isinstance(n, ast.Assign)), key=lambda n: n.lineno):
         dotted = _dotted(node.value, names)  # t = torch
         names |= {target.id: dotted for target in node.targets if isinstance(target, ast.Name) and dotted}
     passed = {id(inner) for node in nodes for kind in _kinds(node) for inner in ast.walk(kind)}
-    found: set[str] = set()
     for node in nodes:  # what is further out comes first
         if isinstance(node, ast.Attribute | ast.Name) and id(node) not in passed:
             passed |= {id(inner) for inner in _chain(node)}
-            found.add(_dotted(node, names) if isinstance(node.ctx, ast.Load) else "")
-    return found - {""}
+            yield _dotted(node, names) if isinstance(node.ctx, ast.Load) else ""
+
+
+def _with_helpers(source: str, others: list[str]) -> list[str]:
+    """A cell and those of the others that give names which it takes, from one to the next."""
+    found = [source]
+    for cell in found:  # grows meanwhile
+        taken = {node.id for node in _nodes(cell) if isinstance(node, ast.Name)}
+        found += [other for other in others if other not in found and taken & (bound_in(other) or set())]
+    return found
 
 
 def _imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:

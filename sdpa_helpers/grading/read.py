@@ -21,7 +21,7 @@ from sdpa_helpers.checking.answer_cells import (
 )
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.names_used import parse
+from sdpa_helpers.checking.magics import parse
 from sdpa_helpers.checking.own_definitions import own_definitions
 from sdpa_helpers.checking.rules import not_there_in, ready_in
 from sdpa_helpers.checking.shape import shape_of
@@ -260,16 +260,20 @@ def own_of(taken: Taken, handed_out: Iterable[str]) -> Own:
 def analyse(exercise: Exercise, taken: Taken) -> Analysis:
     """What the text of the answer to one exercise shows."""
     source = taken.answers[exercise.name]
-    others = [text for name, text in taken.answers.items() if name != exercise.name]
-    absent = not_there_in(source, [*others, *taken.others])
+    others = [*(text for name, text in taken.answers.items() if name != exercise.name), *taken.others]
     seen = _first_of_each_kind(clues(source, exercise.name))
     flags = [
-        Flag("ready-made", f"{exercise.name}: {_READY.format(name)}") for name in ready_in(exercise, source)
+        Flag("ready-made", f"{exercise.name}: {_READY.format(_in_numpys_words(name))}")
+        for name in ready_in(exercise, source, others)
     ]
-    return Analysis(absent, seen, shape_of(source), shown_names(source), tuple(flags))
+    return Analysis(not_there_in(source, others), seen, shape_of(source), shown_names(source), tuple(flags))
 
 
 _READY = "{} is ready in NumPy; whether this was understood can't be told"
+
+
+def _in_numpys_words(name: str) -> str:
+    return name.replace("numpy", "np", 1) if "." in name else "NumPy, passed on whole: what this needs"
 
 
 def shown_names(source: str) -> tuple[str, ...]:

@@ -171,10 +171,10 @@ def test_what_is_not_there_is_named_and_no_flag(pristine, source, named):
             "np.tril",
         ),
         ("def causal_mask(n, m):\n    return np.lib._twodim_base_impl.tri(n, m)", "np.tri"),
-        ("def causal_mask(n, m):\n    return getattr(np, 't' + 'ri')(n, m)", "NumPy, passed on whole,"),
+        ("def causal_mask(n, m):\n    return getattr(np, 't' + 'ri')(n, m)", "NumPy, passed on whole:"),
         (
             "import pkgutil\ndef causal_mask(n, m):\n    return pkgutil.resolve_name('numpy:t' + 'ri')(n, m)",
-            "NumPy, by",
+            "NumPy, passed on whole:",
         ),
         ("def causal_mask(n, m):\n    return help_me(n, m)", "np.tri"),
         ("def causal_mask(n, m):\n    return np.arange(n)[:, None] >= np.arange(m)", ""),
