@@ -117,10 +117,6 @@ def _of_node(node: ast.AST, arguments: set[str], untouched: set[str]) -> Iterato
             yield "float16"
         case ast.Call() if any(_dtype(a) in ("float16", "f2") for a in _given(node)):
             yield "float16"
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=made)) if made in _OF_TORCH:
-            yield "float32"  # unless a dtype is given
-        case ast.Call(func=ast.Attribute(attr="float"), args=[]):
-            yield "float32"  # of a tensor
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
@@ -131,9 +127,6 @@ def _dtype(argument: ast.expr) -> str:
     """The text of an argument that may be the name of a dtype."""
     is_text = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
     return argument.value if is_text else ""  # pyright: ignore[reportAttributeAccessIssue, reportReturnType]
-
-
-_OF_TORCH = ("tensor", "Tensor", "zeros", "ones", "empty", "full")
 
 
 def _named(function: ast.expr, names: tuple[str, ...]) -> bool:

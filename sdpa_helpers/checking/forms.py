@@ -168,20 +168,11 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
         if expected.kind == "number"
         else "a NumPy array"
     )
-    if answer.kind == "other" and (answer.array is not None or answer.items):
-        if answer.type_name == "list" and expected.kind == "tuple":
+    if answer.type_name == "list" and (answer.array is not None or answer.items):
+        if expected.kind == "tuple":
             return Kind("list-not-tuple", "You return a list; return a tuple: `return a, b`.")
-        if answer.type_name == "list":
-            how = " with `np.array(...)`" if expected.kind == "array" else ""
-            return Kind("list-not-array", f"You return a list; return {wanted}{how}.")
-        how = (
-            " with `.numpy()`"
-            if expected.kind == "array"
-            else " with `.item()`"
-            if expected.kind == "number"
-            else ""
-        )
-        return Kind("tensor-not-array", f"You return a tensor of PyTorch; return {wanted}{how}.")
+        how = " with `np.array(...)`" if expected.kind == "array" else ""
+        return Kind("list-not-array", f"You return a list; return {wanted}{how}.")
     if expected.kind == "tuple" and answer.kind == "array" and _parts(expected, answer):
         return Kind("array-not-tuple", "You return one array; return a tuple: `return a, b`.")
     if answer.kind == "tuple" and expected.kind != "tuple":

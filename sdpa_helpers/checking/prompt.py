@@ -1,4 +1,4 @@
-"""The prompt of an exercise: its Markdown, with the examples written from their data, and what is allowed."""
+"""The prompt of an exercise: its Markdown, with the examples written from their data, and what an answer may use."""
 
 import inspect
 import math

@@ -18,7 +18,6 @@ from sdpa_helpers.checking.wording import Finding, Seen, shortened
 _MARK = {"passed": "✓", "failed": "✗", "forbidden": "⚠", "not-attempted": "○"}
 OPEN = "Write your answer in the cell above, run it, then check again."
 OPEN_WITH_CODE = "Change the code in the cell above, run it, then check again."
-_BY_YOURSELF = "Write these steps yourself: they are what the exercise is about."
 
 
 class Shown(ABC):
@@ -82,8 +81,6 @@ def report_text(
         lines += [f"  {seen}" for seen in wording.as_it_came(result)]
         lines.append(f"  {_what_to_do(result)} Stuck? hint({result.exercise.name})")
         return "\n".join(lines)
-    if forbidden:
-        lines.append(f"  {_BY_YOURSELF}")
     found = wording.findings(result)
     lines += ["  Two things:"] if len(found) > 1 else []
     for number, finding in enumerate(found, 1):
@@ -120,7 +117,6 @@ def card(
         parts += [_paragraph(code_spans(seen)) for seen in wording.as_it_came(result)]
         parts.append(_paragraph(_what_to_do(result)))
     else:
-        parts += [_paragraph(_BY_YOURSELF)] if forbidden else []
         parts += [_findings(wording.findings(result))]
         parts += [_example(result, small)] if small is not None else []
         parts += [_paragraph(text) for text in wording.all_or_nothing(result)]
@@ -146,7 +142,7 @@ def framed(inside: str, state: wording.State = "not-attempted") -> str:
 
 def heading(sign: str, text: str) -> str:
     """A card's first line: a sign, and what it is about."""
-    shown = f"<span class='sign'><span class='tick'>{sign}</span></span> <span>{html.escape(text)}</span>"
+    shown = f"<span class='sign'><span class='tick'>{sign}</span></span> <span>{code_spans(text)}</span>"
     return f"<p class='head'><strong>{shown}</strong></p>"
 
 

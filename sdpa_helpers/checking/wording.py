@@ -18,7 +18,7 @@ State = Literal["passed", "failed", "forbidden", "not-attempted"]
 LONGEST = 320
 """Characters of one sentence that holds what somebody else wrote."""
 MOST = 6
-"""Remarks, and forbidden names."""
+"""Remarks, and names of what is not there."""
 FEW = 3
 """Where more fail than so many, what a single case is about says little."""
 

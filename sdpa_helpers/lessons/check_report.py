@@ -33,7 +33,7 @@ class CheckReport(Shown):
     graded: Result
     """What comes of them in a grader, which runs the answers and, of other cells, only definitions."""
     forbidden: tuple[str, ...] = ()
-    """What the answer uses and the exercise does not allow, e.g. "torch.softmax"."""
+    """What the answer ran into that isn't there when it is graded, e.g. "torch.softmax"."""
     elsewhere: str = ""
     """Why it earns less in a grader, or ""."""
     notices: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class CheckReport(Shown):
 
     @property
     def passed(self) -> bool:
-        """True when every case passed, and nothing forbidden was used."""
+        """True when every case passed, with what is there when it is graded."""
         return self.result.passed and not self.withheld
 
     @property

@@ -5,18 +5,6 @@ from typing import Any
 
 import numpy as np
 
-FORBIDS = (
-    "torch.nn.functional.scaled_dot_product_attention",
-    "torch.nn.functional.softmax",
-    "torch.softmax",
-    "torch.special.softmax",
-    "torch.nn.Softmax",
-    "torch.nn.MultiheadAttention",
-    "scipy.special.softmax",
-    "sdpa_helpers.scaled_dot_product_attention",
-    "sdpa_helpers.softmax",
-    "sdpa_helpers.attention",
-)
 LEVELS = np.array([500.0, 30_000.0, 5_000.0, 30_000.0])
 """The rows of a case with hidden giants: visible scores near minus this, hidden ones near plus this. The steps tell
 fills of −100, −1,000 and −10,000 apart."""
