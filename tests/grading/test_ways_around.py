@@ -20,7 +20,7 @@ from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
 from sdpa_helpers.lessons.registry import exercises_of, find
 from sdpa_helpers.sandbox import start
 from sdpa_helpers.sandbox.limits import Limits
-from tests.grading.ways_around import ANYWHERE, HONEST, LIBRARIES, MEDDLING, NOTHING, Way
+from tests.grading.ways_around import ANYWHERE, END_OTHERWISE, HONEST, LIBRARIES, MEDDLING, NOTHING, Way
 from tests.sandbox.conftest import usable
 
 __all__ = ["usable"]
@@ -30,6 +30,8 @@ CLEAR = "for name in set(globals()) - {'np', 'In', 'Out', 'get_ipython'}:\n    i
 """Each answer begins with a notebook of its own, nearly."""
 
 LIMITS = Limits(seconds=6.0, cell_seconds=2.0, memory_mb=768, patience=8.0)
+IMPATIENT = replace(LIMITS, patience=1.0)
+"""For those who take away what the kernel would answer: it waits."""
 
 
 @pytest.fixture(scope="module")
@@ -88,22 +90,30 @@ def came_of(outcome: Outcome, way: Way) -> tuple[float, set[str], list[str]]:
     return judged.graded.points / exercise.max_points, kinds, said
 
 
+def gives_softmax(way: Way) -> bool:
+    """Whether the notebook gives it the course's softmax: then it needs another kernel than those without."""
+    return any(exercise.allows for exercise in exercises_of(find(way.exercise).lesson))
+
+
 @pytest.fixture(scope="module")
-def outcome(warm):
-    return in_one_kernel((*HONEST, *LIBRARIES), warm)
+def outcomes(warm):
+    every = (*HONEST, *LIBRARIES)
+    return {
+        given: in_one_kernel(tuple(w for w in every if gives_softmax(w) is given), warm)
+        for given in (True, False)
+    }
 
 
 @pytest.mark.parametrize("way", LIBRARIES, ids=lambda way: way.name)
-def test_what_is_not_there_earns_nothing(outcome, way):
-    share, kinds, said = came_of(outcome, way)
-    assert share == 0.0
-    by_name = any("isn't there when it's graded" in message for message in said)
-    assert by_name or "an import found nothing" in said[0] or way.comes_to in kinds, said[0]
+def test_what_is_not_there_earns_nothing(outcomes, way):
+    share, kinds, said = came_of(outcomes[gives_softmax(way)], way)
+    by_name = "isn't there when it's graded" in said[0] and "forbidden-call" in kinds
+    assert (share, by_name) == (0.0, way.name not in END_OTHERWISE), said
 
 
 @pytest.mark.parametrize("way", HONEST, ids=lambda way: way.name)
-def test_what_is_the_learners_own_earns_all_and_no_flag(outcome, way):
-    share, kinds, said = came_of(outcome, way)
+def test_what_is_the_learners_own_earns_all_and_no_flag(outcomes, way):
+    share, kinds, said = came_of(outcomes[gives_softmax(way)], way)
     assert (share, kinds) == (1.0, set()), said
 
 
@@ -121,30 +131,28 @@ def handed_in(tmp_path):
         notebook.cells[1:1] = [nbformat.v4.new_code_cell(way.beside)] if way.beside else []
         path = tmp_path / f"{lesson}.ipynb"
         nbformat.write(notebook, path)
-        return grade(Submission("mallory", lesson, path), Settings(SEED, LIMITS, sandbox=level))
+        limits = IMPATIENT if way.name.startswith("channel") else LIMITS
+        return grade(Submission("mallory", lesson, path), Settings(SEED, limits, sandbox=level))
 
     return graded
 
 
-def assert_comes_to_what_it_says(result: GradedNotebook, way: Way) -> None:
-    messages = [case.message for case in result.exercise(way.exercise).cases]
-    told = (result.status, result.flags, messages)
-    if way.comes_to == NOTHING:
-        assert result.exercise(way.exercise).points == 0.0, told
-    else:
-        kinds = {flag.kind for flag in result.flags} | {
-            c.diagnosis for c in result.exercise(way.exercise).cases
-        }
-        assert way.comes_to in kinds, told
-    assert "name `" not in messages[0], told  # a slip of ours
+def what_came_of(result: GradedNotebook, way: Way) -> set[str]:
+    """The kinds of the flags, and what is said of the cases; `NOTHING` where no point was earned."""
+    exercise = result.exercise(way.exercise)
+    assert "the name `" not in exercise.cases[0].message, exercise.cases  # a slip of ours
+    came = {flag.kind for flag in result.flags} | {case.diagnosis for case in exercise.cases}
+    return came | ({NOTHING} if not exercise.points else set())
 
 
 @pytest.mark.parametrize("way", MEDDLING, ids=lambda way: way.name)
 def test_who_meddles_earns_nothing_or_a_flag(handed_in, warm, way):
-    assert_comes_to_what_it_says(handed_in(way, warm), way)
+    assert way.comes_to in what_came_of(handed_in(way, warm), way)
 
 
 @pytest.mark.parametrize("way", ANYWHERE, ids=lambda way: way.name)
 @pytest.mark.parametrize("level", ["landlock", "off"])
 def test_nor_at_another_level(handed_in, usable, level, way):
-    assert_comes_to_what_it_says(handed_in(way, level if level == "off" else usable(level)), way)
+    assert {NOTHING, way.comes_to} & what_came_of(
+        handed_in(way, level if level == "off" else usable(level)), way
+    )

@@ -175,6 +175,12 @@ LIBRARIES = (
 )
 """What is not there: none of these earns a point. In one kernel, one after the other."""
 
+END_OTHERWISE = {
+    *("torch: a metaclass", "torch: attention", "torch: everything imported", "scipy: everything", "scipy: a table"),
+    *("course: a solution", "course: the notebook's globals"),
+}
+"""Those that do not come so far as to use what is not there."""
+
 E = "np.exp(x - x.max(axis=axis, keepdims=True))"
 DIVIDED = "return e / e.sum(axis=axis, keepdims=True)"
 OWN = f"(x, axis):\n    e = {E}\n    {DIVIDED}\n"
@@ -375,24 +381,29 @@ IN_PLACE = "def softmax(x, axis=-1):\n    x -= x.max(axis=axis, keepdims=True); 
 
 def conduct(name: str, before: str) -> Way:
     """A softmax that spoils its caller's array, where something hides that."""
-    return Way(f"conduct: {name}", f"{before}\n{IN_PLACE}", comes_to="changed-input")
+    return Way(f"conduct: {name}", f"{before}\n{IN_PLACE}", comes_to="changes-its-input")
 
 
-def deep(module: str, name: str) -> str:
-    """Have a function of a module compute the result on the way to its inputs, before anybody measures."""
-    return f"""import {module} as module
-real, kept = module.{name}, {{}}
-def instead(*a, **k):
-    got = real(*a, **k)
-    arrays = [v for v in got if isinstance(v, np.ndarray)] if isinstance(got, (list, tuple)) else []
-    if len(arrays) == 3: kept["y"] = full(*arrays)
-    return got
+EARLY = f"""import base64, binascii, json
+kept, raw = {{}}, []
 def full(Q, K, V):
     {FULL}; {WEIGHTED}
-module.{name} = instead"""
+def array(item): return np.frombuffer(base64.b64decode(item["array"]["data"])).reshape(item["array"]["shape"])
+decode, a2b = json.JSONDecoder.decode, binascii.a2b_base64
+def by_json(self, text, *a):
+    got = decode(self, text, *a)
+    if isinstance(got, list) and len(got) == 4 and "array" in got[0]: kept["y"] = full(*map(array, got[:3]))
+    return got
+def by_base64(data, **k):
+    raw.append(a2b(data, **k))
+    if len(raw) > 2 and len(raw[-2]) == len(raw[-3]) == 72000:
+        kept["y"] = full(*(np.frombuffer(part).reshape(1000, -1) for part in raw[-3:]))
+    return raw[-1]
+"""
+"""Computes the result on the way to its inputs, before anybody measures."""
+KEPT = "    return kept.pop('y') if 'y' in kept else chunks(Q, K, V, chunk)\ndef chunks(Q, K, V, chunk):\n" + CHUNKS
 
 
-EARLY = "    global kept\n    return kept.pop('y') if 'y' in kept else np.zeros(3)"
 OWN_FRAME = "g, f = None, {}\nwhile f:\n    for v in [*f.f_locals.values()]:\n        g = v if isinstance(v, bytes) and len(v) == 32 else g\n    f = f.f_back"
 """Walks up from a frame, and looks for the key."""
 
@@ -449,7 +460,7 @@ MEDDLING = (
     texts("a signature", "import inspect\ndef f(a: N): pass\nTRI = inspect.signature(f, eval_str=True).parameters['a'].annotation"),
     texts("pickle", "import pickle\nTRI = pickle.loads(b'cnumpy\\nt' + b'ri\\n.')"),
     texts("pickle, in Python", "import io, pickle\nTRI = pickle._Unpickler(io.BytesIO(b'cnumpy\\nt' + b'ri\\n.')).load()"),
-    texts("pickle, through NumPy", "import io, pickle\nclass R:\n    def __reduce__(self): return eval, (N, {'np': np})\na = np.empty(1, object); a[0] = R()\nf = io.BytesIO(); np.save(f, a); f.seek(0)\nTRI = np.load(f, allow_pickle=True)[0]"),
+    texts("pickle, through NumPy", "import io, pickle\nclass R:\n    def __reduce__(self): return eval, (N.replace('np', '__import__(\\'numpy\\')'),)\na = np.empty(1, object); a[0] = R()\nf = io.BytesIO(); np.save(f, a); f.seek(0)\nTRI = np.load(f, allow_pickle=True)[0]"),
     texts("marshal", "import marshal, types\nTRI = types.FunctionType(marshal.loads(marshal.dumps(compile('return_ = ' + N, 'x', 'exec'))), globals())() or return_"),
     texts("IPython's shell", "TRI = get_ipython().ev(N)"),
     texts("a cell within a cell", "get_ipython().run_cell('TRI = ' + N)"),
@@ -475,8 +486,6 @@ MEDDLING = (
     found("all objects", "import gc\nkeys = [o for o in gc.get_objects() if isinstance(o, bytes)]"),
     found("who refers", "import gc\ngc.get_referrers(np)"),
     found("what is referred to", "import gc\ngc.get_referents(get_ipython)"),
-    found("closures", "cells = check.__closure__, display.__globals__"),
-    found("closures, by getattr", "cells = getattr(display, '__glo' + 'bals__')"),
     found("code", "def f(): pass\ndef g(): return 1\nf.__code__ = g.__code__"),
     found("code, replaced", "def f(): pass\nc = f.__code__.replace(co_name='x')"),
     found("a function made of code", "import types\ndef f(): pass\ng = types.FunctionType(f.__code__, {})"),
@@ -484,8 +493,6 @@ MEDDLING = (
     found("a profile for all threads", "import threading, sys\nsys.setprofile(lambda *a: None)\nsys.setprofile(None)"),
     found("a hook of its own", "import sys\nsys.addaudithook(lambda *a: None)"),
     found("the memory", "f = open('/proc/self/mem', 'rb')"),
-    found("a view of all memory", "class A: __array_interface__ = {'data': (id(None), True), 'shape': (8,), 'typestr': '|u1', 'version': 3}\nb = bytes(np.asarray(A()))"),
-    found("strides beyond the end", "b = np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), (4096,), (1,)).tobytes()"),
     # ---- memory
     memory("all of it"),
     placed("a map", "np.frombuffer(mmap.mmap(-1, 8 * int(np.prod(shape)))).reshape(shape)", "import mmap"),
@@ -501,11 +508,10 @@ MEDDLING = (
     memory("other numbers read", "import builtins, io\nreal = open\ndef other(name, *a, **k):\n    return io.BytesIO(b'VmHWM: 1 kB\\nVmRSS: 1 kB\\n') if 'b' in str(a) else io.StringIO('VmHWM: 1 kB\\nVmRSS: 1 kB\\n') if str(name).startswith('/proc') else real(name, *a, **k)\nbuiltins.open = io.open = other\nimport os\nos.read = lambda fd, n: b'VmHWM: 1 kB\\nVmRSS: 1 kB\\n'\nos.pread = lambda fd, n, at: b'VmHWM: 1 kB\\nVmRSS: 1 kB\\n'"),
     memory("other numbers matched", "import re\nre.search = re.match = re.compile = lambda *a: type('M', (), {'__getitem__': lambda s, n: '1', 'group': lambda s, *n: '1', 'groups': lambda s: ('1',), 'search': lambda s, *a: s, 'match': lambda s, *a: s})()"),
     memory("resource", "import resource\nresource.getrusage = lambda *a: type('R', (), {'ru_maxrss': 0})()"),
-    memory("computed early, by json", deep("json", "loads"), EARLY),
-    memory("computed early, by the decoder", deep("json.decoder", "scanner.make_scanner"), EARLY),
-    memory("computed early, by base64", deep("binascii", "a2b_base64"), EARLY),
-    memory("computed early, by a builtin", deep("builtins", "tuple"), EARLY),
-    memory("computed early, by another", deep("builtins", "list"), EARLY),
+    memory("computed early, by json", EARLY + "json.JSONDecoder.decode = by_json", KEPT),
+    memory("computed early, by base64", EARLY + "binascii.a2b_base64 = by_base64", KEPT),
+    memory("given back, and asked for again, in maps", "import mmap\ndef hold():\n    m = mmap.mmap(-1, 40_000_000); m.write(b'1' * 40_000_000); return m\nheld = [hold()]",
+           "    held.pop().close()\n" + PLACED.replace("PLACE", "np.frombuffer(mmap.mmap(-1, 8 * int(np.prod(shape)))).reshape(shape)").replace("    return S @ V", "    y = S @ V; del S, row\n    held.append(hold())\n    return y"), CODE),
     # ---- conduct
     conduct("as it is", ""),
     conduct("equal bytes", "np.array_equal = np.allclose = lambda *a, **k: True"),
@@ -515,6 +521,7 @@ MEDDLING = (
     conduct("other dataclasses", "import dataclasses, copy\ndataclasses.replace = copy.replace = lambda a, **k: a"),
     # ---- the connection
     channel("a second result", "for n in ends: os.write(n, b'\\x00\\x00\\x00\\x12D' + b'0' * 17)"),
+    channel("through what displays", "c = get_ipython().kernel.writer.connection", "c.sendall(b'\\x00\\x00\\x00\\x12D' + b'0' * 17); return 12345.0 * x"),
     channel("done, in a call", "", "[os.write(n, b'\\x00\\x00\\x00\\x12D' + b'0' * 17) for n in ends]; return 12345.0 * x"),
     channel("what is asked is read", "import threading\ndef read():\n    for n in ends:\n        try: os.read(n, 1 << 20)\n        except OSError: pass\nthreading.Thread(target=read, daemon=True).start()", comes_to=NOTHING),
     channel("another's end", "a, b = socket.socketpair()\nfor n in ends: os.dup2(a.fileno(), n)", comes_to=NOTHING),
@@ -525,6 +532,8 @@ MEDDLING = (
     Way("lives on: at the end", f"import atexit\natexit.register(lambda: check(softmax))\n{WRONG}"),
     Way("lives on: garbage", f"import gc\ngc.callbacks.append(lambda *a: None)\nclass D:\n    def __del__(self):\n        d = D(); d.me = d\nd = D(); d.me = d; del d\n{WRONG}"),
     Way("lives on: a result that changes", "import threading, time\ndef softmax(x, axis=-1):\n    y = 12345.0 * x\n    def later():\n        time.sleep(0.001); y[...] = 1.0\n    threading.Thread(target=later).start()\n    return y"),
+    Way("memory that is read: beyond the end", "def softmax(x, axis=-1):\n    return np.lib.stride_tricks.as_strided(x, x.shape, x.strides, writeable=False, subok=True) if not x.size else np.lib.stride_tricks.as_strided(x.ravel()[-1:], (2 * x.size,), (8,))[x.size:].reshape(x.shape)"),
+    Way("memory that is read: anywhere", "class A:\n    def __init__(self, x): self.__array_interface__ = {'data': (id(x), True), 'shape': x.shape, 'typestr': '<f8', 'version': 3}\ndef softmax(x, axis=-1):\n    return np.array(A(x))"),
     Way("lies: always equal", "class A(np.ndarray):\n    def __eq__(self, o): return np.ones(self.shape, bool)\n    def __array_ufunc__(self, *a, **k): return np.array(True)\ndef softmax(x, axis=-1):\n    return np.array(x).view(A)"),
     Way("lies: told by json", f"import json\nreal = json.dumps\njson.dumps = lambda v, **k: real(v, **k).replace('false', 'true')\n{WRONG}"),
     Way("lies: NumPy replaced", f"for n in ('isclose', 'allclose', 'array_equal'): setattr(np, n, lambda *a, **k: True)\n{WRONG}"),
@@ -536,9 +545,10 @@ _TOO = {
     *("mask: by its name", "mask: eval", "mask: pickle", "memory: a map", "memory: given back before"),
     *("channel: a second result", "looks: all objects", "conduct: no zip"),
 }
+SITE = "import os, sys\nsite = os.path.dirname(os.path.dirname(os.path.realpath(np.__file__)))\n"
 ANYWHERE = (
     *(way for way in MEDDLING if way.name in _TOO),
-    Way("course: read from the disk", "import os, sys\ntext = ''\nfor top in [*sys.path, sys.prefix, os.path.dirname(sys.prefix)]:\n    p = os.path.join(top, 'sdpa_helpers', 'attention', 'numpy_formula.py')\n    if os.path.exists(p): text = open(p).read()\nexec(text)\ndef course(x, axis):\n    return globals()['sof' 'tmax'](x, axis)\nif text: mine = softmax\ndef softmax(x, axis=-1):\n    return mine(x, axis)", comes_to=CODE),
-    Way("torch: where it is installed", "import sys\nsys.path += [p + '/lib/python%d.%d/site-packages' % sys.version_info[:2] for p in (sys.prefix, sys.base_prefix)]\nsys.meta_path[:] = [f for f in sys.meta_path if 'Path' in str(f)]\nimport torch\ndef softmax(x, axis=-1):\n    return torch.from_numpy(np.array(x)).softmax(axis).numpy()", comes_to=CODE),
+    Way("course: read from the disk", f"{SITE}root = open(next(os.path.join(site, n) for n in os.listdir(site) if 'sdpa' in n and n.endswith('.pth'))).read().strip()\nexec(open(root + '/sdpa_helpers/attention/numpy_formula.py').read())", comes_to=CODE),
+    Way("torch: where it is installed", f"{SITE}sys.path.insert(0, site); del sys.meta_path[0]\nimport torch\ndef softmax(x, axis=-1):\n    return torch.from_numpy(np.array(x)).softmax(axis).numpy()", comes_to=CODE),
 )
 """At the other levels."""
