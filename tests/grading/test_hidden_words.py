@@ -66,7 +66,6 @@ TELLS = {
     "in memory": "return np.zeros((x % 900 + 100, 1000)).sum()",
     "in a factor": "return Q @ K.swapaxes(-1, -2) * (x + 2.0)",
     "in an offset": "return Q @ K.swapaxes(-1, -2) + (x + 1e4)",
-    "in what is not there": "raise type('NotThere', (ImportError,), {})(f\"`w{x}.a` isn't there when your answer\")",
     "in a recursion": "f = lambda n: 1 / 0 if n == 0 else f(n - 1); return f(x % 50)",
 }  # fmt: skip
 
