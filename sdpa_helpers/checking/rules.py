@@ -31,7 +31,7 @@ def ready_in(exercise: Exercise, source: str, others: Iterable[str] = ()) -> tup
     return tuple(sorted(found or whole))
 
 
-_NUMPY_IN_A_TEXT = re.compile(r"""["'](ext://)?numpy\b""")
+_NUMPY_IN_A_TEXT = re.compile(r"""["'](ext://)?(np|numpy)[.:"']""")
 
 
 def _is_of(used: str, name: str) -> bool:

@@ -176,7 +176,7 @@ LIBRARIES = (
 """What is not there: none of these earns a point. In one kernel, one after the other."""
 
 END_OTHERWISE = {
-    *("torch: a metaclass", "torch: attention", "torch: everything imported", "scipy: everything", "scipy: a table"),
+    *("torch: a metaclass", "torch: attention", "scipy: everything", "scipy: a table"),
     *("course: a solution", "course: the notebook's globals"),
 }
 """Those that do not come so far as to use what is not there."""
@@ -456,8 +456,8 @@ MEDDLING = (
     texts("cProfile", "import cProfile\ncProfile.runctx('TRI = ' + N, globals(), globals())"),
     texts("doctest", "import doctest\nt = doctest.DocTestParser().get_doctest('>>> TRI = ' + N, globals(), 'n', None, 0)\ndoctest.DocTestRunner(verbose=False).run(t, clear_globs=False)\nTRI = t.globs['TRI']"),
     texts("runpy", "import runpy\nopen('m.py', 'w').write('import numpy as np; TRI = ' + N)\nTRI = runpy.run_path('m.py')['TRI']"),
-    texts("type hints", "import typing\ndef f(a): pass\nf.__annotations__['a'] = N\nTRI = typing.get_type_hints(f)['a']"),
-    texts("a signature", "import inspect\ndef f(a: N): pass\nTRI = inspect.signature(f, eval_str=True).parameters['a'].annotation"),
+    texts("type hints", "import typing\ndef f(a): pass\nf.__annotations__['a'] = N\nTRI = typing.get_type_hints(f)['a']", READY),
+    texts("a signature", "import inspect\ndef f(a: N): pass\nTRI = inspect.signature(f, eval_str=True).parameters['a'].annotation", READY),
     texts("pickle", "import pickle\nTRI = pickle.loads(b'cnumpy\\nt' + b'ri\\n.')"),
     texts("pickle, in Python", "import io, pickle\nTRI = pickle._Unpickler(io.BytesIO(b'cnumpy\\nt' + b'ri\\n.')).load()"),
     texts("pickle, through NumPy", "import io, pickle\nclass R:\n    def __reduce__(self): return eval, (N.replace('np', '__import__(\\'numpy\\')'),)\na = np.empty(1, object); a[0] = R()\nf = io.BytesIO(); np.save(f, a); f.seek(0)\nTRI = np.load(f, allow_pickle=True)[0]"),
@@ -468,9 +468,11 @@ MEDDLING = (
     texts("a magic", "get_ipython().run_line_magic('time', 'TRI = ' + N)"),
     texts("logging", "import logging.config\nTRI = logging.config.BaseConfigurator({}).convert('ext://numpy.' + 't' + 'ri')", READY),
     # ---- a library of one's own
-    found("a module written to the folder", f"open('mine.py', 'w').write('import numpy as np\\n' + {SOFTMAX!r})\nimport sys; sys.path.insert(0, '.')\nfrom mine import softmax as other"),
-    found("a zip", "import sys, zipfile\nwith zipfile.ZipFile('w.whl', 'w') as z: z.writestr('mine.py', 'x = 1')\nsys.path.append('w.whl')\nimport mine"),
-    found("a wheel in the notebook", "import base64, io, sys, zipfile\nf = io.BytesIO()\nwith zipfile.ZipFile(f, 'w') as z: z.writestr('mine/__init__.py', 'x = 1')\nwheel = base64.b64encode(f.getvalue())\nopen('m.whl', 'wb').write(base64.b64decode(wheel)); sys.path.append('m.whl')\nimport mine"),
+    Way("own library: a module", f"open('mine.py', 'w').write('import numpy as np\\n' + {SOFTMAX!r})\nimport sys; sys.path.insert(0, '.')\nfrom mine import softmax"),
+    Way("own library: a zip", f"import sys, zipfile\nwith zipfile.ZipFile('w.whl', 'w') as z: z.writestr('mine.py', 'import numpy as np\\n' + {SOFTMAX!r})\nsys.path.append('w.whl')\nfrom mine import softmax"),
+    Way("own library: a wheel in the notebook", f"import base64, io, sys, zipfile\nf = io.BytesIO()\nwith zipfile.ZipFile(f, 'w') as z: z.writestr('mine/__init__.py', 'import numpy as np\\n' + {SOFTMAX!r})\nwheel = base64.b64encode(f.getvalue())\nopen('m.whl', 'wb').write(base64.b64decode(wheel)); sys.path.append('m.whl')\nfrom mine import softmax"),
+    found("a module, without the finder", "open('mine.py', 'w').write('x = 1')\nimport sys; sys.path.insert(0, '.'); del sys.meta_path[0]\nimport mine; mine.x"),
+    found("a zip, without the finder", "import sys, zipfile\nwith zipfile.ZipFile('w.whl', 'w') as z: z.writestr('mine.py', 'x = 1')\nsys.path.append('w.whl'); del sys.meta_path[0]\nimport mine; mine.x"),
     found("a loader", "import importlib.util as u\nopen('mine.py', 'w').write('x = 1')\ns = u.spec_from_file_location('mine', 'mine.py'); m = u.module_from_spec(s); s.loader.exec_module(m)"),
     found("a finder", "import sys, types, importlib.machinery as m\nclass F:\n    def find_spec(self, name, path=None, target=None): return m.ModuleSpec(name, self) if name == 'mine' else None\n    def create_module(self, spec): return None\n    def exec_module(self, module): exec('x = 1', vars(module))\nsys.meta_path.insert(0, F())\nimport mine"),
     found("C", "import ctypes\nctypes.CDLL(None).getpid()"),
