@@ -50,8 +50,6 @@ class Result:
     """What the numbers show over all cases, where no mistake is named; one sentence or ""."""
     unknown: str = ""
     """Where no mistake is named: the same for all answers that return the same, else ""."""
-    used: tuple[str, ...] = ()
-    """The ready-made operations that ran, see `Answer.used`."""
 
     @property
     def mistake(self) -> str:
@@ -82,8 +80,7 @@ def assess(exercise: Exercise, answers: list[Answer], seed: str, source: str = "
     pairs = zip(truths(exercise, seed), answers, strict=True)
     tried = [Tried(t, judge(exercise, t, a), a) for t, a in pairs]
     wanted = source and any(not t.verdict.passed for t in tried)
-    result = explain(exercise, tried, clues(source, exercise.name) if wanted else ())
-    return replace(result, used=tuple(sorted({name for answer in answers for name in answer.used})))
+    return explain(exercise, tried, clues(source, exercise.name) if wanted else ())
 
 
 def try_out(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> Result:

@@ -78,7 +78,7 @@ class Truth:
 
     @property
     def watched(self) -> str:
-        """`watch` in words, as `observe.report` reads it."""
+        """`watch` in words, as a hidden check says it (`observe.question`)."""
         return " ".join(name for name in ("memory", "twice", "made") if getattr(self.watch, name))
 
 

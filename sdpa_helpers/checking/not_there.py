@@ -130,7 +130,7 @@ class _Finder:
         if root == COURSE and (found := importlib.machinery.PathFinder.find_spec(name, path, target)):
             return found
         if self._asked_by_what_is_there():
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+            return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
     def _asked_by_what_is_there(self) -> bool:

@@ -9,23 +9,19 @@ Nothing here knows what the right answer is.
 import contextlib
 import json
 import math
-import sys
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from sdpa_helpers.checking import made_value, watch_use
-from sdpa_helpers.checking.operations import KNOWN
+from sdpa_helpers.checking import made_value
 from sdpa_helpers.checking.packed_array import DTYPES, pack_array, unpack_array
 from sdpa_helpers.checking.where import place_of
 
-MIME = "application/vnd.sdpa.answer+json"
 MAX_ANSWER_BYTES = 1 << 20
 """Of the numbers in an answer, all its parts together; the largest that is right has 80 KB."""
 MAX_LISTED = 100_000
@@ -62,17 +58,15 @@ class Answer:
     """The memory it held at once, where that was measured."""
     differs: bool = False
     """A second call with the same inputs gave another result."""
-    used: tuple[str, ...] = ()
-    """The ready-made operations that ran meanwhile, of `operations.KNOWN`, sorted; () where nobody watched."""
     made: str = ""
     """What was made, as `made_value.write` writes it, where that was asked for."""
 
     @property
     def plain(self) -> "Answer":
         """What came back, and nothing of how."""
-        if not (self.changed or self.peak_bytes or self.differs or self.used):
+        if not (self.changed or self.peak_bytes or self.differs):
             return self
-        return replace(self, changed=(), peak_bytes=0, differs=False, used=())
+        return replace(self, changed=(), peak_bytes=0, differs=False)
 
 
 @dataclass(frozen=True)
@@ -91,27 +85,20 @@ NOTHING_ELSE = Watch()
 NOT_ATTEMPTED = Answer("not-attempted")
 
 
-def _observer(begin: Callable[[], None], noted: Callable[[], tuple[str, ...]]) -> Callable[..., Answer]:
-    def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_ELSE) -> Answer:
-        """Call `function(*arguments)` and describe the result; never raises for what the function does."""
-        begin()
-        before = [_snapshot(value) for value in arguments]
-        describes = describe_made if watch.made else describe
-        answer, peak = (
-            _measured(function, arguments) if watch.memory else (_called(function, arguments, describes), 0)
-        )
-        changed = tuple(
-            n for n, (old, new) in enumerate(zip(before, arguments, strict=True)) if not _untouched(old, new)
-        )
-        differs = False
-        if watch.twice and answer.kind in ("array", "number", "tuple", "made") and not changed:
-            differs = not _alike(answer, _called(function, arguments, describes))
-        return replace(answer, changed=changed, peak_bytes=peak, differs=differs, used=noted())
-
-    return observe
-
-
-observe = _observer(watch_use.begin, watch_use.noted)
+def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_ELSE) -> Answer:
+    """Call `function(*arguments)` and describe the result; never raises for what the function does."""
+    before = [_snapshot(value) for value in arguments]
+    describes = describe_made if watch.made else describe
+    answer, peak = (
+        _measured(function, arguments) if watch.memory else (_called(function, arguments, describes), 0)
+    )
+    changed = tuple(
+        n for n, (old, new) in enumerate(zip(before, arguments, strict=True)) if not _untouched(old, new)
+    )
+    differs = False
+    if watch.twice and answer.kind in ("array", "number", "tuple", "made") and not changed:
+        differs = not _alike(answer, _called(function, arguments, describes))
+    return replace(answer, changed=changed, peak_bytes=peak, differs=differs)
 
 
 def _called(function: Callable | None, arguments: tuple, describes: "Describe | None" = None) -> Answer:
@@ -152,6 +139,15 @@ def call(function: Callable | None, arguments: tuple, describes: Describe | None
 
 def _text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()[:MAX_TEXT]
+
+
+ROUGH_BYTES = 8 << 20
+"""What the system's count of a process's memory may have beside a call's own arrays: see docs."""
+
+
+def beyond_doubt(held: int) -> int:
+    """How much of what the system counted must have been the call's, in bytes."""
+    return max(0, held - ROUGH_BYTES)
 
 
 def _measured(function: Callable | None, arguments: tuple) -> tuple[Answer, int]:
@@ -346,7 +342,6 @@ def pack_answer(answer: Answer) -> dict:
             "changed": list(answer.changed),
             "peak_bytes": min(answer.peak_bytes, _MOST_BYTES),
             "differs": answer.differs,
-            "used": list(answer.used),
         },
     }
     return packed | {"made": answer.made} if answer.kind == "made" else packed
@@ -394,62 +389,32 @@ def unpack_answer(data: Any, depth: int = 0) -> Answer:
 _MOST_BYTES = 1 << 50
 
 
-def _unpack_seen(data: Any) -> tuple[tuple[int, ...], int, bool, tuple[str, ...]]:
-    if not isinstance(data, dict) or set(data) != {"changed", "peak_bytes", "differs", "used"}:
-        raise ValueError("seen must have changed, peak_bytes, differs and used")
-    changed, peak, differs, used = data["changed"], data["peak_bytes"], data["differs"], data["used"]
+def _unpack_seen(data: Any) -> tuple[tuple[int, ...], int, bool]:
+    if not isinstance(data, dict) or set(data) != {"changed", "peak_bytes", "differs"}:
+        raise ValueError("seen must have changed, peak_bytes and differs")
+    changed, peak, differs = data["changed"], data["peak_bytes"], data["differs"]
     if not isinstance(changed, list) or len(changed) > 16:
         raise ValueError("changed is a short list")
-    if not isinstance(used, list) or len(used) > len(KNOWN):
-        raise ValueError("used is a short list")
-    if not all(isinstance(name, str) and name in KNOWN for name in used):
-        raise ValueError("used holds names of operations")
     if not all(type(n) is int and 0 <= n < 16 for n in changed):
         raise ValueError("changed holds positions")
     if type(peak) is not int or not 0 <= peak <= _MOST_BYTES or type(differs) is not bool:
         raise ValueError("malformed measurements")
-    return tuple(changed), peak, differs, tuple(sorted(set(used)))
+    return tuple(changed), peak, differs
 
 
-def _reporter(noted: Callable[[], tuple[str, ...]]) -> Callable[..., None]:
-    look, unpack, pack, a_list = observe, unpack_inputs, pack_answer, list  # what they are now
-
-    def report(function: Any, nonce: str, inputs: str, watched: str = "", show: Any = None) -> None:
-        """Run in the kernel by a hidden check cell: call the learner's function, publish what it gave.
-
-        watched: names of what to look at, see `Watch`. show: what publishes.
-        """
-        if show is None:
-            from IPython.display import display as show
-        watch = Watch("memory" in watched, "twice" in watched, "made" in watched)
-        given = unpack(inputs)
-        answer = look(function, given, watch) if function is not None else Answer("other", "nothing")
-        packed = pack(answer)
-        if function is not None:
-            packed["seen"]["used"] = a_list(noted())  # again: what lies between goes by names
-        show({MIME: {"nonce": nonce, "answer": packed}}, raw=True)
-
-    return report
+# ---- a hidden check ---------------------------------------------------------------------------------------
 
 
-report = _reporter(watch_use.noted)
+def question(function: str, packed: str, watched: str = "") -> str:
+    """What a hidden check asks a kernel. watched: what to look at beside the result, see `Truth.watched`."""
+    return json.dumps({"function": function, "inputs": packed, "watched": watched})
 
 
-def seal() -> None:
-    """In a submission's kernel, before learners' code: leave nothing of this to call or overwrite but `report`."""
-    from IPython.display import display
-
-    inner = report
-
-    class Sealed(ModuleType):
-        @property
-        def report(self) -> Callable[..., None]:
-            """The function above."""
-            return lambda *given: inner(*given[:4], show=display)
-
-    package = sys.modules["sdpa_helpers.checking"]
-    for name in ("made_value", "observe", "operations", "packed_array", "watch_use", "where"):
-        sys.modules.pop(f"{package.__name__}.{name}", None)
-        vars(package).pop(name, None)
-    sealed = Sealed("sdpa_helpers.checking.observe")
-    sys.modules[sealed.__name__] = package.observe = sealed  # type: ignore[attr-defined]
+def answer(question: str, names: dict[str, Any]) -> bytes:
+    """In the kernel: call what a notebook calls so, and pack what it gave."""
+    asked = json.loads(question)
+    function, watched = names.get(asked["function"]), asked["watched"]
+    watch = Watch("memory" in watched, "twice" in watched, "made" in watched)
+    given = unpack_inputs(asked["inputs"])
+    found = observe(function, given, watch) if function is not None else Answer("other", "nothing")
+    return json.dumps(pack_answer(found)).encode()

@@ -3,19 +3,26 @@
 The assembled notebook holds inputs, never expected values: it is what the learner's kernel gets to see.
 """
 
+import ast
+import inspect
 import re
 import secrets
+import textwrap
 from functools import cache
 
 import nbformat
 from nbformat import NotebookNode
 
+from sdpa_helpers.attention import numpy_formula
 from sdpa_helpers.checking.answer_cells import ANSWER_LINE
+from sdpa_helpers.checking.exercise import COURSE_SOFTMAX
 from sdpa_helpers.checking.judge import Truth, with_own_calls
+from sdpa_helpers.checking.observe import question
 from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
+from sdpa_helpers.lessons.registry import find
 
 ROLE = "sdpa"
-"""Cell metadata key: {"role": "setup" | "own" | "answer" | "check", "exercise", "case", "nonce"}."""
+"""Cell metadata key: {"role": "setup" | "own" | "answer" | "check", "exercise", "case", "memory"}."""
 
 _CHECK_LINE = re.compile(r"^check\((\w+)\)$")
 
@@ -52,10 +59,13 @@ def assemble(
 ) -> NotebookNode:
     """The notebook to run: setup cells as handed out, the learner's answers, hidden checks for `checked`.
 
-    own: the learner's definitions beside the answers, which come before all of these.
+    own: the learner's definitions beside the answers, which come before all of these. The course's softmax is there
+    where one of the exercises allows it.
     """
     metadata = NotebookNode(kernelspec=NotebookNode(name="python3", display_name="Python 3"))
     notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=[])
+    if any(COURSE_SOFTMAX in find(name).allows for name in truths):
+        notebook.cells.append(_cell(the_softmax(), role="setup"))
     for cell in pristine.cells:
         if cell.cell_type != "code":
             continue
@@ -71,7 +81,7 @@ def assemble(
     return notebook
 
 
-def _cell(source: str, **role: str) -> NotebookNode:
+def _cell(source: str, **role: str | bool) -> NotebookNode:
     # As nbformat's own new_code_cell, which would compare every cell with a schema.
     metadata = NotebookNode({ROLE: NotebookNode(role)})
     kind = {"cell_type": "code", "id": secrets.token_hex(4), "execution_count": None}
@@ -79,10 +89,39 @@ def _cell(source: str, **role: str) -> NotebookNode:
 
 
 def _hidden_check(exercise: str, truth: Truth) -> NotebookNode:
-    nonce = secrets.token_hex(16)
-    source = (
-        "import sdpa_helpers.checking.observe\n"
-        f"sdpa_helpers.checking.observe.report("
-        f"globals().get({exercise!r}), {nonce!r}, {truth.packed!r}, {truth.watched!r})"
-    )
-    return _cell(source, role="check", exercise=exercise, case=truth.case.name, nonce=nonce)
+    source = question(exercise, truth.packed, truth.watched)
+    role = {"role": "check", "exercise": exercise, "case": truth.case.name, "memory": truth.watch.memory}
+    return _cell(source, **role)
+
+
+@cache
+def the_softmax() -> str:
+    """A cell that makes `sdpa_helpers.softmax`: the formula's own source, and what the package says of its input."""
+    (formula,) = ast.parse(inspect.getsource(numpy_formula.softmax)).body
+    assert isinstance(formula, ast.FunctionDef)
+    formula.returns = None
+    for argument in formula.args.args:
+        argument.annotation = None
+    return _SOFTMAX.replace("    FORMULA", textwrap.indent(ast.unparse(formula), "    "))
+
+
+_SOFTMAX = """\
+def _():
+    import numpy as np
+    import sdpa_helpers
+
+    FORMULA
+
+    def checked(x, axis=-1):
+        if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
+            raise TypeError("x must be a NumPy array of floats: np.array(x, dtype=np.float64) makes one")
+        working = np.result_type(x.dtype, np.float32)
+        return softmax(np.asarray(x, dtype=working), axis).astype(x.dtype, copy=False)
+
+    checked.__name__ = checked.__qualname__ = "softmax"
+    sdpa_helpers.softmax = checked
+
+
+_()
+del _
+"""

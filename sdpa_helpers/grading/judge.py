@@ -298,6 +298,7 @@ _STOPPED = {
     "kernel-died": "the Python process ended while this exercise ran",
     "out-of-memory": "the memory limit was reached while this exercise ran",
     "malformed-message": "this exercise wrote into the grader's own connection, which ended the run",
+    "forged-output": "this exercise made up a message of the grader's own kernel, which ended the run",
     "output-limit": "this exercise printed or displayed far more than can be read",
     "start-failed": "the Python process could not be started; that is the grader's problem, not yours",
     "not-run": "this case was not reached",

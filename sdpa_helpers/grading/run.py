@@ -1,7 +1,7 @@
 """Execute an assembled notebook under nbval and collect what the learner's functions gave.
 
 nbval's collector, cell and kernel classes are subclassed, not patched. What is added: answers travel in one
-MIME type and are read strictly, one per check cell, bound to it by a nonce; everything read from the kernel
+MIME type and are read strictly, one per check cell, which the kernel itself marks as its own; everything read from it
 has a budget; a dead kernel is noticed at once; comments and tags that steer nbval have no effect.
 """
 
@@ -10,7 +10,7 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from queue import Empty
@@ -20,12 +20,12 @@ import nbval.plugin
 import pytest
 from nbformat import NotebookNode
 
-from sdpa_helpers.checking.observe import MIME, Answer, bytes_of, unpack_answer
+from sdpa_helpers.checking.observe import Answer, beyond_doubt, bytes_of, unpack_answer
 from sdpa_helpers.grading.assemble import ROLE
 from sdpa_helpers.grading.busy import was_busy
 from sdpa_helpers.grading.kernel_package import kernel_package
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, KernelDied, TimedOut
-from sdpa_helpers.sandbox.incoming import MAX_MESSAGE, Malformed, OutputLimit
+from sdpa_helpers.sandbox.bounded_kernel import RESULT, GradedKernel, KernelDied, TimedOut
+from sdpa_helpers.sandbox.incoming import MAX_MESSAGE, Forged, Malformed, OutputLimit
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.running import Running
 from sdpa_helpers.sandbox.start import OFF, broken_down, start_kernel
@@ -46,16 +46,18 @@ class Outcome:
     """What came out of one run.
 
     answers: by (exercise, case), only those that arrived properly. cell_errors: by exercise, why its answer
-    cell did not run. forged: by (exercise, case), what was wrong with a result. malformed: by exercise, what was
-    wrong with a message. stopped: "", "timeout", "kernel-died", "out-of-memory", "output-limit",
-    "malformed-message" or "start-failed", with the exercise that was running in `stopped_in`; reason: why the start
-    failed. seconds, wall: CPU time, and time on the clock; slow: there was CPU time left at a timeout.
+    cell did not run. forged: by (exercise, case), what was wrong with a result; the case is "" for a message of the
+    answer's own cell. malformed: by exercise, what was wrong with a message. noticed: by exercise, what the kernel
+    saw it do, as `audit.NOTES` says it; "" for the cells beside the answers. stopped: "", "timeout", "kernel-died",
+    "out-of-memory", "output-limit", "malformed-message", "forged-output" or "start-failed", with the exercise that
+    was running in `stopped_in`; reason: why the start failed. seconds, wall: CPU time, and time on the clock; slow: there was CPU time left at a timeout.
     """
 
     answers: dict[CaseKey, Answer] = field(default_factory=dict)
     cell_errors: dict[str, str] = field(default_factory=dict)
     forged: dict[CaseKey, str] = field(default_factory=dict)
     malformed: dict[str, str] = field(default_factory=dict)
+    noticed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stopped: str = ""
     stopped_in: str = ""
     reason: str = ""
@@ -92,7 +94,7 @@ class SandboxEnded(Exception):
 
 def _run_once(notebook: NotebookNode, limits: Limits, sandbox: str) -> Outcome:
     grader = Grader(limits, sandbox)
-    # No file: nothing that the kernel could find, for the notebook holds the later cells' nonces.
+    # No file: nothing that the kernel could find.
     collector = GradedFile.from_parent(session(), path=Path("submission.ipynb").absolute())
     collector.grader, collector.nb = grader, notebook
     with _no_output():  # nbval prints what it cannot use
@@ -179,6 +181,18 @@ class Grader:
             self.outcome.malformed[exercise] = what
         self.stop("malformed-message", exercise)
 
+    def forged(self, what: str, exercise: str, case: str) -> None:
+        """A message was made up: the run ends, for what comes now could be, too."""
+        if not self.outcome.stopped:
+            self.outcome.forged[exercise, case] = what
+        self.stop("forged-output", exercise)
+
+    def notice(self, notes: list[str], exercise: str) -> None:
+        """Keep what the kernel noted."""
+        known = self.outcome.noticed.get(exercise, ())
+        if notes:
+            self.outcome.noticed[exercise] = tuple(dict.fromkeys((*known, *notes)))
+
 
 class GradedFile(nbval.plugin.IPyNbFile):
     """One assembled notebook with a kernel of its own."""
@@ -238,7 +252,8 @@ class GradedCell(nbval.plugin.IPyNbCell):
         self.config.option.nbval_cell_timeout = 1e6  # GradedKernel minds the clock
         if self.parent.graded is not None:
             is_check = role["role"] == "check"
-            self.parent.graded.plain = is_check
+            self.parent.graded.is_check = is_check
+            self.parent.graded.measures = is_check and role["memory"]
             self.parent.graded.most = MAX_CHECK_BYTES if is_check else MAX_MESSAGE
         try:
             super().runtest()
@@ -260,10 +275,14 @@ class GradedCell(nbval.plugin.IPyNbCell):
             grader.stop(self._end(), exercise)
         except Malformed as error:
             grader.malformed(str(error), exercise)
+        except Forged as error:
+            grader.forged(str(error), exercise, role.get("case", ""))
         except Exception as error:  # or what is in them
             grader.malformed(f"it cannot be taken apart ({type(error).__name__})", exercise)
         finally:
             self.test_outputs = None
+            if self.parent.graded is not None:
+                grader.notice(self.parent.graded.noticed, exercise)
 
     def _end(self) -> str:
         """Why the kernel is gone."""
@@ -277,10 +296,12 @@ class GradedCell(nbval.plugin.IPyNbCell):
         role = self.cell.metadata[ROLE]
         if role["role"] == "check":
             key = (role["exercise"], role["case"])
-            sent = [o["data"][MIME] for o in test if isinstance(o.get("data"), dict) and MIME in o["data"]]
+            sent = [
+                o["data"][RESULT] for o in test if isinstance(o.get("data"), dict) and RESULT in o["data"]
+            ]
             grader = self.parent.grader
             try:
-                answer = _read(sent, role["nonce"])
+                answer = _read(sent)
             except ValueError as error:
                 grader.outcome.forged[key] = str(error)
                 return True
@@ -302,10 +323,12 @@ _FILE = re.compile(r" \([^()]*, line (\d+)\)$")
 """How a SyntaxError tells where it is; the file's name means nothing to a learner."""
 
 
-def _read(sent: list[Any], nonce: str) -> Answer:
-    """The answer in the outputs of a check cell; ValueError when there is not exactly one, whole and bound."""
+def _read(sent: list[Any]) -> Answer:
+    """The answer in the outputs of a check cell; ValueError when there is not exactly one, and whole.
+
+    Where there are more, the notebook displayed one itself.
+    """
     if len(sent) != 1:
         raise ValueError(f"{len(sent)} results arrived where exactly one belongs")
-    if not isinstance(sent[0], dict) or set(sent[0]) != {"nonce", "answer"} or sent[0]["nonce"] != nonce:
-        raise ValueError("the result does not carry this check's own mark")
-    return unpack_answer(sent[0]["answer"])
+    answer, held = unpack_answer(sent[0]["answer"]), beyond_doubt(sent[0]["held"])
+    return replace(answer, peak_bytes=held) if held > answer.peak_bytes else answer

@@ -1,6 +1,7 @@
 """nbval's kernel with budgets: what comes from it is counted while it comes, its death is noticed at once."""
 
-import json
+import hmac
+import secrets
 import selectors
 import time
 from collections import deque
@@ -12,15 +13,33 @@ import nbval.kernel
 from sdpa_helpers.sandbox.incoming import (
     MAX_MESSAGE,
     MAX_PARTS,
+    Forged,
     Incoming,
     Malformed,
     OutputLimit,
+    load,
     parse,
     parts,
 )
-from sdpa_helpers.sandbox.inside.messages import READY, framed
+from sdpa_helpers.sandbox.inside.audit import NOTES
+from sdpa_helpers.sandbox.inside.messages import (
+    CELL,
+    CHECK,
+    DONE,
+    FROM_GRADER,
+    FROM_KERNEL,
+    KEY_BYTES,
+    MARK_BYTES,
+    NOTED,
+    READY,
+    framed,
+    marks,
+)
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.running import Running
+
+RESULT = "application/vnd.sdpa.answer+json"
+"""The MIME type in which nbval gets what a check gave: {"answer", "held": bytes, where memory was measured}."""
 
 _READY_WITHIN = 60.0
 
@@ -43,20 +62,26 @@ class GradedKernel(nbval.kernel.RunningKernel):
 
     def __init__(self, running: Running, limits: Limits, prints: bool = True) -> None:
         self.running, self.limits, self.prints = running, limits, prints
-        self.plain = False
-        """Whether the next cell is Python without IPython's additions."""
+        self.is_check = self.measures = False
+        """Whether the next cell is a question to the kernel itself, and whether its memory is measured meanwhile."""
+        self.noticed: list[str] = []
+        """What the kernel has noted of the present cell."""
+        self.awaits_answer = True
         self.most = MAX_MESSAGE
         """Bytes of one message of the next cell, and of all that it leaves to be read."""
         self.asked = self.kept_parts = self.kept_bytes = 0
         self.cell: tuple[float, float] | None = None
         self.incoming = Incoming(running.channel, limits)
         self.unread: dict[str, deque[dict]] = {"iopub": deque(), "shell": deque()}
+        key = secrets.token_bytes(KEY_BYTES)
+        self.mark, self.expected = marks(key, FROM_GRADER), marks(key, FROM_KERNEL)
         running.channel.setblocking(False)
         self.selector = selectors.DefaultSelector()
         self.selector.register(running.channel, selectors.EVENT_READ)
         try:
+            self._send(key)
             self.await_idle(READY, _READY_WITHIN)
-        except (Empty, KernelDied, OutputLimit, Malformed) as error:
+        except (Empty, KernelDied, OutputLimit, Malformed, Forged) as error:
             self.stop()
             raise RuntimeError(f"the kernel does not answer ({type(error).__name__})") from error
         self.started = (time.monotonic(), running.cpu)
@@ -79,10 +104,12 @@ class GradedKernel(nbval.kernel.RunningKernel):
             unread.clear()
         self.cell = (time.monotonic(), self.running.cpu)
         self.asked += 1
-        number = str(self.asked)
-        request = {"asked": number, "code": cell_input, "plain": self.plain}
-        self._send(framed(json.dumps(request).encode()))
-        return number
+        self.awaits_answer, self.noticed = True, []
+        if self.measures:
+            self.running.forget_peak()
+        request = (CHECK if self.is_check else CELL) + cell_input.encode("utf-8", "replace")
+        self._send(framed(self.mark(request) + request))
+        return str(self.asked)
 
     def _send(self, message: bytes) -> None:
         """Send; meanwhile reads, minds the clock and sees the kernel die, for it may never take the message."""
@@ -127,22 +154,46 @@ class GradedKernel(nbval.kernel.RunningKernel):
         values = parts(packed)
         if values > MAX_PARTS:
             raise OutputLimit
+        if packed[:1] in (DONE, NOTED):
+            return self._keep_own(packed[:1], packed[1 : 1 + MARK_BYTES], packed[1 + MARK_BYTES :], values)
         asked, kind, content = parse(packed)
         if not (asked.isdecimal() and len(asked) < 10 and int(asked) <= self.asked):
             raise Malformed("it answers what was never asked")
         if kind == "stream" and not self.prints:
             return
-        self.kept_parts, self.kept_bytes = self.kept_parts + values, self.kept_bytes + len(packed)
+        self._count(values, len(packed))
+        if kind == "error":
+            content = {**content, "traceback": []}
+        self._show(asked, kind, content)
+
+    def _keep_own(self, kind: bytes, mark: bytes, packed: bytes, values: int) -> None:
+        """The same for what a kernel says itself, which has its place, and its mark."""
+        if not hmac.compare_digest(mark, self.expected(kind + packed)):
+            raise Forged("its mark is another's")
+        if kind == NOTED:
+            self.noticed.append(NOTES[int(packed)])
+            return
+        if not self.awaits_answer:
+            raise Forged("it answers what nobody has asked")
+        self.awaits_answer = False
+        asked = str(self.asked)
+        if packed:
+            self._count(values, len(packed))
+            held = self.running.held() if self.measures else 0
+            result = {"answer": load(packed), "held": held}
+            self._show(asked, "display_data", {"data": {RESULT: result}, "metadata": {}})
+        reply = {"parent_header": {"msg_id": asked}, "msg_type": "execute_reply", "content": {"status": "ok"}}
+        self.unread["shell"].append(reply)
+        self._show(asked, "status", {"execution_state": "idle"})
+
+    def _count(self, values: int, size: int) -> None:
+        self.kept_parts, self.kept_bytes = self.kept_parts + values, self.kept_bytes + size
         if self.kept_parts > MAX_PARTS or self.kept_bytes > self.most:
             raise OutputLimit
-        parent = {"msg_id": asked}
-        if kind == "done":
-            reply = {"parent_header": parent, "msg_type": "execute_reply", "content": {"status": "ok"}}
-            self.unread["shell"].append(reply)
-            kind, content = "status", {"execution_state": "idle"}
-        elif kind == "error":
-            content = {**content, "traceback": []}
-        self.unread["iopub"].append({"parent_header": parent, "msg_type": kind, "content": content})
+
+    def _show(self, asked: str, kind: str, content: dict) -> None:
+        message = {"parent_header": {"msg_id": asked}, "msg_type": kind, "content": content}
+        self.unread["iopub"].append(message)
 
     def _mind_the_clock(self) -> None:
         if self.cell is None:

@@ -42,6 +42,13 @@ class WatchedProcess:
             self.seen = (time.monotonic(), used)
         return used
 
+    def forget_peak(self) -> None:
+        """Nothing: these systems forget no peak."""
+
+    def held(self) -> int:
+        """Unknown."""
+        return 0
+
     def is_alive(self) -> bool:
         """Whether it runs."""
         try:

@@ -19,7 +19,6 @@ _SHAPES: dict[str, dict[str, type]] = {
     "execute_result": {"data": dict, "metadata": dict, "execution_count": int},
     "error": {"ename": str, "evalue": str},
     "clear_output": {},
-    "done": {},
 }
 """Kind of message → the fields of its content that are read."""
 
@@ -30,6 +29,10 @@ class OutputLimit(Exception):
 
 class Malformed(Exception):
     """What the kernel sent is no message; the text says why."""
+
+
+class Forged(Exception):
+    """What came claims to be the kernel's own, and is not; the text says why."""
 
 
 class Incoming:
@@ -82,24 +85,35 @@ def parts(packed: bytes) -> int:
 
 
 def parse(packed: bytes) -> tuple[str, str, dict[str, Any]]:
-    """(the number of the request that it answers, its kind, its content); raises Malformed for anything else."""
-    try:
-        message = json.loads(packed)
-        if b"\\ud" in packed or b"\\uD" in packed:
-            _refuse_half_characters(message)
-    except (ValueError, RecursionError) as error:
-        raise Malformed(f"it is not JSON that can be read ({type(error).__name__})") from error
+    """(the number of the request that it answers, its kind, its content); raises Malformed for anything else.
+
+    Raises Forged for what only a marked message says.
+    """
+    message = load(packed)
     if not isinstance(message, dict) or set(message) != {"asked", "kind", "content"}:
         raise Malformed("it has other fields than a message")
     asked, kind, content = message["asked"], message["kind"], message["content"]
     if not isinstance(asked, str) or not isinstance(kind, str) or not isinstance(content, dict):
         raise Malformed("its fields are of other types than a message's")
+    if kind in ("done", "noted"):
+        raise Forged("it says that the kernel was done, without its mark")
     shape = _SHAPES.get(kind)
     if shape is None:
         raise Malformed("its kind is unknown")
     if any(type(content.get(name)) is not wanted for name, wanted in shape.items()):
         raise Malformed(f"its content is not that of the kind {kind}")
     return asked, kind, {name: content[name] for name in shape}
+
+
+def load(packed: bytes) -> Any:
+    """JSON from somebody who is not trusted; raises Malformed for anything else."""
+    try:
+        value = json.loads(packed)
+        if b"\\ud" in packed or b"\\uD" in packed:
+            _refuse_half_characters(value)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"it is not JSON that can be read ({type(error).__name__})") from error
+    return value
 
 
 def _refuse_half_characters(value: Any) -> None:

@@ -76,6 +76,22 @@ def _cpu(pid: int) -> float:
     return sum(map(int, fields[11:15])) / _TICKS if fields else 0.0
 
 
+def peak(pid: int) -> int:
+    """The most memory that a process has held since its peak was forgotten, in bytes; 0 where that cannot be read."""
+    found = _read(f"/proc/{pid}/status").partition("VmHWM:")[2].split()
+    return int(found[0]) << 10 if found else 0
+
+
+def forget_peak(pid: int) -> bool:
+    """Let a process's peak be what it holds now; whether that could be done."""
+    try:
+        with open(f"/proc/{pid}/clear_refs", "w") as file:
+            file.write("5")
+    except OSError:
+        return False
+    return True
+
+
 @dataclass
 class Box:
     """One kernel in a sandbox."""
@@ -96,6 +112,8 @@ class Box:
     """CPU-seconds of all its processes, as last seen."""
     peak: int = 0
     """The most memory that was seen, in bytes."""
+    _peaks: dict[int, int] = field(default_factory=dict)
+    """Process → its peak when that was forgotten."""
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
@@ -116,6 +134,14 @@ class Box:
                 self.why = "disk"
             if self.why:
                 return self.kill()
+
+    def forget_peak(self) -> None:
+        """From now on count the most memory that its processes have held anew."""
+        self._peaks = {pid: peak(pid) for pid in tree(self.pid) if forget_peak(pid)}
+
+    def held(self) -> int:
+        """The most memory that they have held since then, in bytes, beyond what they held at that moment."""
+        return sum(max(0, peak(pid) - before) for pid, before in self._peaks.items())
 
     def is_alive(self) -> bool:
         """Whether the kernel runs."""

@@ -22,6 +22,17 @@ class Running(Protocol):
         """CPU-seconds of all its processes."""
         ...
 
+    def forget_peak(self) -> None:
+        """From now on count the most memory that it has held anew."""
+        ...
+
+    def held(self) -> int:
+        """The most memory that it has held since then, in bytes, beyond what it held at that moment.
+
+        Pages are counted as the system counts them, so this is rough; 0 where the system does not tell.
+        """
+        ...
+
     def is_alive(self) -> bool:
         """Whether it runs."""
         ...

@@ -1,0 +1,221 @@
+"""Note what a notebook does that reading its text does not show: a second reader, which forbids nothing.
+
+Python tells a hook of what happens before it happens, and no hook can be taken out again. Who did it is told by the
+frames: whose code called, and through whose. What the standard library, NumPy and IPython do on the way of ordinary
+code is nobody's doing. A note is a number: the words are `NOTES`, never text of the learner's.
+"""
+
+import _thread
+import gc
+import os
+import re
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+NOTES = (
+    "ran a text as code (exec)",
+    "unpickled a function or a class (pickle)",
+    "unpacked compiled code (marshal)",
+    "looked at the interpreter's frames",
+    "put together a function out of parts",
+    "went through all objects in memory (gc)",
+    "called a library past Python (ctypes)",
+    "hooked into the interpreter (a trace, a profile or an audit hook)",
+    "started a second interpreter",
+    "imported a file of its own",
+    "opened its own memory (/proc)",
+    "made a socket",
+)
+"""What was seen, by its number."""
+
+_RAN, _PICKLE, _MARSHAL, _FRAMES, _PARTS, _GC, _CTYPES, _HOOKS, _SECOND, _FILE, _MEMORY, _SOCKET = range(
+    len(NOTES)
+)
+_ALWAYS = {
+    "pickle.find_class": _PICKLE,
+    "gc.get_objects": _GC,
+    "gc.get_referrers": _GC,
+    "gc.get_referents": _GC,
+    "sys.settrace": _HOOKS,
+    "sys.setprofile": _HOOKS,
+    "sys.addaudithook": _HOOKS,
+    "sys.monitoring.register_callback": _HOOKS,
+    "cpython.PyInterpreterState_New": _SECOND,
+}
+_FRAME_EVENTS = ("sys._getframe", "sys._current_frames", "sys._current_exceptions")
+_FRAME_ATTRIBUTES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
+_MEMORY_FILES = ("mem", "clear_refs")
+_WATCHED = frozenset(
+    (*_ALWAYS, *_FRAME_EVENTS, "exec", "compile", "marshal.loads", "marshal.load", "object.__getattr__")
+) | {"object.__setattr__", "code.__new__", "function.__new__", "open", "os.symlink", "os.link"}
+_PREFIXES = ("ctypes.", "socket.")
+
+_IMPORTS = "<frozen importlib._bootstrap"
+_COMPILES = {
+    ("ast.py", "parse"): re.compile(".*", re.DOTALL),
+    ("typing.py", "__init__"): re.compile(r"""[\w.\[\], |'"]*"""),
+    ("timeit.py", "__init__"): re.compile(
+        r"\s*def inner[^\n]*:\s+(pass|_setup\(\))\n[^\n]*\n[^\n]*:\s+_stmt\(\)\n.*", re.DOTALL
+    ),
+}
+"""Who else may compile: (file, function) → what."""
+_RUNS = frozenset(
+    {
+        ("__init__.py", "namedtuple"),
+        ("dataclasses.py", ""),
+        ("typing.py", "_evaluate"),
+        ("timeit.py", "__init__"),
+    }
+)
+"""Who else may run it; a function "" stands for all of a file."""
+_MAGICS = ("run_line_magic", "run_cell_magic")
+
+
+def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[bytes], None]:
+    """Begin to listen. tell: sends a note. known: where the files lie whose code is not a learner's.
+
+    Gives what is to be called before each cell, with its text, and before each check: a note is sent once in each.
+    """
+    known = (*known, "<frozen ")
+    told: set[int] = set()
+    texts: list[bytes] = []
+    ours: set[int] = set()  # threads in which the next event is this hook's own
+    thread, getframe = _thread.get_ident, sys._getframe
+    is_on, switch_off, switch_on = gc.isenabled, gc.disable, gc.enable
+
+    def code_of(frame: FrameType) -> CodeType:
+        me = thread()
+        ours.add(me)
+        code = frame.f_code
+        ours.discard(me)
+        return code
+
+    def caller(depth: int) -> FrameType | None:
+        ours.add(thread())
+        try:
+            return getframe(depth + 1)
+        except ValueError:
+            return None  # a thread that began with a function in C
+        finally:
+            ours.discard(thread())
+
+    def those_above(frame: FrameType | None) -> list[tuple[FrameType, CodeType]]:
+        """Who called, from the inside out, up to the first frame of the learner's, which is the last."""
+        found = list[tuple[FrameType, CodeType]]()
+        while frame is not None:
+            code = code_of(frame)
+            found.append((frame, code))
+            if not code.co_filename.startswith(known):
+                break
+            frame = frame.f_back
+        return found
+
+    def learners(code: CodeType) -> bool:
+        return not code.co_filename.startswith(known)
+
+    def in_the_text(frame: FrameType) -> bool:
+        """Whether a magic was called with what stands in a cell."""
+        given = [frame.f_locals.get(name, "") for name in ("line", "cell")]
+        whole = [part.encode("utf-8", "replace") for part in given if type(part) is str]
+        return len(whole) == 2 and all(any(part in text for text in texts) for part in whole)
+
+    def ran(event: str, what: Any, stack: list[tuple[FrameType, CodeType]]) -> bool:
+        """Whether a text was compiled or run, and not as a part of running the notebook's own cells or an import."""
+        if not stack or learners(stack[0][1]):
+            return True
+        code = stack[0][1]
+        place = (os.path.basename(code.co_filename), code.co_name)
+        if code.co_filename.startswith(_IMPORTS) or "zipimport" in code.co_filename:
+            return False
+        if event == "compile" and place in _COMPILES:
+            return type(what) is str and _COMPILES[place].fullmatch(what) is None
+        if event == "exec" and (place in _RUNS or (place[0], "") in _RUNS):
+            return place[1] == "namedtuple" and not _only_makes_a_tuple(what)
+        if "IPython" not in code.co_filename and place != ("codeop.py", "__call__"):
+            return True
+        if not learners(stack[-1][1]):
+            return False
+        frame, last = stack[-2]
+        return not (last.co_name in _MAGICS and in_the_text(frame))
+
+    def looked_at_frames(stack: list[tuple[FrameType, CodeType]]) -> bool:
+        """Whether a frame comes into the learner's hands: they asked for it, or called what hands it out."""
+        codes = [code for _, code in stack]
+        if codes and codes[0].co_name == "namedtuple":
+            return False
+        while codes and codes[0].co_filename.endswith("/inspect.py"):
+            codes.pop(0)
+        return not codes or any(map(learners, codes[:2]))
+
+    def seen(event: str, arguments: tuple[Any, ...], frame: FrameType | None) -> int | None:
+        """The number of the note that an event is worth."""
+        if event in _ALWAYS:
+            return _ALWAYS[event]
+        if event in ("exec", "compile"):
+            return _RAN if ran(event, arguments[0], those_above(frame)) else None
+        if event in _FRAME_EVENTS:
+            return _FRAMES if looked_at_frames(those_above(frame)) else None
+        if event.startswith("object."):
+            if arguments[1] in _FRAME_ATTRIBUTES:
+                return _FRAMES if looked_at_frames(those_above(frame)) else None
+            if arguments[1] != "__code__":
+                return None
+        if event in ("open", "os.symlink", "os.link"):
+            return opened(arguments[0], frame)
+        stack = those_above(frame)
+        direct = not stack or learners(stack[0][1])
+        files = [code.co_filename for _, code in stack]
+        if event.startswith("marshal."):
+            return None if not direct and files[0].startswith(_IMPORTS) else _MARSHAL
+        if event.startswith("ctypes."):
+            return None if any(file.startswith(_IMPORTS) for file in files) else _CTYPES
+        if event.startswith("socket."):
+            return None if any("asyncio" in file for file in files[:-1]) else _SOCKET
+        return _PARTS if direct else None
+
+    def opened(path: Any, frame: FrameType | None) -> int | None:
+        path = os.fsdecode(path) if type(path) is bytes else path
+        if type(path) is int:
+            return None
+        if not isinstance(path, str):
+            return _MEMORY  # something that says its name each time it is asked
+        name = str.rpartition(path, "/")[2]
+        if name in _MEMORY_FILES:
+            return _MEMORY
+        stack = those_above(frame)
+        imported = bool(stack) and stack[0][1].co_filename.startswith(_IMPORTS)
+        return _FILE if imported and not str.startswith(path, known) else None
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event not in _WATCHED and not event.startswith(_PREFIXES):
+            return
+        me = thread()
+        if me in ours:
+            ours.discard(me)
+            return
+        was_on = is_on()
+        switch_off()  # what is collected now would run in here
+        try:
+            number = seen(event, arguments, caller(1))
+            if number is not None and number not in told:
+                tell(number)
+                told.add(number)
+        finally:
+            if was_on:
+                switch_on()
+
+    def begin(text: bytes) -> None:
+        told.clear()
+        if text:
+            texts.append(text)
+
+    sys.addaudithook(hook)
+    return begin
+
+
+def _only_makes_a_tuple(code: Any) -> bool:
+    """Whether this is all that `namedtuple` runs, and nothing that came in with a name."""
+    inner = [part for part in code.co_consts if type(part) is CodeType]
+    return not code.co_names and len(inner) == 1 and set(inner[0].co_names) <= {"_tuple_new"}
