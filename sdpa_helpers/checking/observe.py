@@ -141,7 +141,7 @@ def _text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()[:MAX_TEXT]
 
 
-ROUGH_BYTES = 8 << 20
+ROUGH_BYTES = 4 << 20
 """What the system's count of a process's memory may have beside a call's own arrays: see docs."""
 
 

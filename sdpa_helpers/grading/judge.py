@@ -85,11 +85,11 @@ def _capped(graded: GradedExercise, share: float) -> GradedExercise:
 def not_there(exercise: Exercise, evidence: Evidence) -> tuple[str, ...]:
     """The names of what ended an answer because it is not there when it is graded; () where nothing did.
 
-    What a cell met behind its function did not end that one.
+    What its cell met beside the function did not end that one, unless a name is missing since.
     """
     outcome, name = evidence.outcome, exercise.name
     errors = [f"{a.error}: {a.message}" for (answered, _), a in outcome.answers.items() if answered == name]
-    if not _is_there(exercise, outcome):
+    if not _is_there(exercise, outcome) or any(error.startswith("NameError: ") for error in errors):
         errors.append(outcome.cell_errors.get(name, ""))
     met = [error.removeprefix(_NOT_THERE) for error in errors if error.startswith(_NOT_THERE)]
     return names_not_there(met, evidence.lifted.not_there.get(name, ())) if met else ()

@@ -4,7 +4,7 @@ What an answer may use is what there is in its kernel, so most of these come to 
 meddles with what tells of it, leaves a flag. Each says which.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # fmt: off
 
@@ -499,7 +499,7 @@ MEDDLING = (
     memory("all of it"),
     placed("a map", "np.frombuffer(mmap.mmap(-1, 8 * int(np.prod(shape)))).reshape(shape)", "import mmap"),
     placed("a map of a file", "np.memmap('s.bin', float, 'w+', shape=shape)"),
-    placed("shared memory", "np.ndarray(shape, buffer=kept.append(s := SharedMemory(create=True, size=8 * int(np.prod(shape)))) or s.buf)", "from multiprocessing.shared_memory import SharedMemory\nkept = []"),
+    replace(placed("shared memory", "np.ndarray(shape, buffer=kept.append(s := SharedMemory(create=True, size=8 * int(np.prod(shape)))) or s.buf)", "from multiprocessing.shared_memory import SharedMemory\nkept = []"), comes_to=CODE),
     placed("a byte array", "np.frombuffer(bytearray(8 * int(np.prod(shape)))).reshape(shape)"),
     placed("C's", "np.ctypeslib.as_array((ctypes.c_double * int(np.prod(shape)))()).reshape(shape)", "import ctypes"),
     memory("with NumPy's numbers of traced memory", "import tracemalloc\ntracemalloc.get_traced_memory = lambda: (0, 0)\ntracemalloc.reset_peak = tracemalloc.start = tracemalloc.stop = lambda *a: None"),

@@ -27,11 +27,12 @@ NOTES = (
     "imported a file of its own",
     "opened its own memory (/proc)",
     "made a socket",
+    "mapped memory past NumPy (mmap)",
 )
 """What was seen, by its number."""
 
-_RAN, _PICKLE, _MARSHAL, _FRAMES, _PARTS, _GC, _CTYPES, _HOOKS, _SECOND, _FILE, _MEMORY, _SOCKET = range(
-    len(NOTES)
+_RAN, _PICKLE, _MARSHAL, _FRAMES, _PARTS, _GC, _CTYPES, _HOOKS, _SECOND, _FILE, _MEMORY, _SOCKET, _MAP = (
+    range(len(NOTES))
 )
 _ALWAYS = {
     "pickle.find_class": _PICKLE,
@@ -43,6 +44,7 @@ _ALWAYS = {
     "sys.addaudithook": _HOOKS,
     "sys.monitoring.register_callback": _HOOKS,
     "cpython.PyInterpreterState_New": _SECOND,
+    "mmap.__new__": _MAP,
 }
 _FRAME_EVENTS = ("sys._getframe", "sys._current_frames", "sys._current_exceptions")
 _FRAME_ATTRIBUTES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
@@ -57,7 +59,8 @@ _COMPILES = {
     ("ast.py", "parse"): re.compile(".*", re.DOTALL),
     ("typing.py", "__init__"): re.compile(r"""[\w.\[\], |'"]*"""),
     ("timeit.py", "__init__"): re.compile(
-        r"\s*def inner[^\n]*:\s+(pass|_setup\(\))\n[^\n]*\n[^\n]*:\s+_stmt\(\)\n.*", re.DOTALL
+        r"(pass\s*)+|\s*def inner[^\n]*:\s+(pass|_setup\(\))\n[^\n]*\n[^\n]*:\s+(pass|_stmt\(\))\n.*",
+        re.DOTALL,
     ),
 }
 """Who else may compile: (file, function) → what."""
@@ -71,6 +74,7 @@ _RUNS = frozenset(
 )
 """Who else may run it; a function "" stands for all of a file."""
 _MAGICS = ("run_line_magic", "run_cell_magic")
+_RUN_WHAT_THEY_ARE_GIVEN = ("time", "timeit", "capture", "prun")
 
 
 def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[bytes], None]:
@@ -119,7 +123,8 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         """Whether a magic was called with what stands in a cell."""
         given = [frame.f_locals.get(name, "") for name in ("line", "cell")]
         whole = [part.encode("utf-8", "replace") for part in given if type(part) is str]
-        return len(whole) == 2 and all(any(part in text for text in texts) for part in whole)
+        is_run = frame.f_locals.get("magic_name") in _RUN_WHAT_THEY_ARE_GIVEN
+        return is_run and len(whole) == 2 and all(any(part in text for text in texts) for part in whole)
 
     def ran(event: str, what: Any, stack: list[tuple[FrameType, CodeType]]) -> bool:
         """Whether a text was compiled or run, and not as a part of running the notebook's own cells or an import."""
@@ -130,9 +135,10 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         if code.co_filename.startswith(_IMPORTS) or "zipimport" in code.co_filename:
             return False
         if event == "compile" and place in _COMPILES:
-            return type(what) is str and _COMPILES[place].fullmatch(what) is None
-        if event == "exec" and (place in _RUNS or (place[0], "") in _RUNS):
-            return place[1] == "namedtuple" and not _only_makes_a_tuple(what)
+            text = what.decode("utf-8", "replace") if type(what) is bytes else ""
+            return _COMPILES[place].fullmatch(text) is None
+        if place in _RUNS or (place[0], "") in _RUNS:  # `eval` compiles, and then runs what came of it
+            return event == "exec" and place[1] == "namedtuple" and not _only_makes_a_tuple(what)
         if "IPython" not in code.co_filename and place != ("codeop.py", "__call__"):
             return True
         if not learners(stack[-1][1]):
@@ -185,7 +191,7 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         if name in _MEMORY_FILES:
             return _MEMORY
         stack = those_above(frame)
-        imported = bool(stack) and stack[0][1].co_filename.startswith(_IMPORTS)
+        imported = bool(stack) and stack[0][1].co_filename.startswith((_IMPORTS, "<frozen zipimport"))
         return _FILE if imported and not str.startswith(path, known) else None
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:

@@ -116,7 +116,7 @@ class Shell(InteractiveShell):
     displayhook_class, display_pub_class = Type(_Hook), Type(_Publisher)
     kernel: Any = None
     goes_on = False
-    """Whether the present cell goes on after errors: a line of it has tried to start a program."""
+    """Whether the present cell goes on after errors: a line of it has needed what is not there."""
 
     def showtraceback(self, exc_tuple: Any = None, *_: Any, **__: Any) -> None:
         """Send the name and the text of an error, and in which line of the cell it was."""
@@ -135,9 +135,9 @@ class Shell(InteractiveShell):
     showindentationerror = showsyntaxerror
 
     async def run_code(self, code_obj: Any, result: Any = None, *, async_: bool = False) -> bool:
-        """Run one statement; whether the cell ends here. One that may not start a program costs itself alone."""
+        """Run one statement; whether the cell ends here. One that needs what is not there costs itself alone."""
         failed = await super().run_code(code_obj, result, async_=async_)
-        self.goes_on |= failed and result is not None and no_programs.is_refusal(result.error_in_exec)
+        self.goes_on |= failed and result is not None and _needs_more(result.error_in_exec)
         return failed and not self.goes_on
 
     def system(self, cmd: str) -> Any:
@@ -175,6 +175,11 @@ class Shell(InteractiveShell):
 
     def ask_exit(self) -> None:
         """`exit` and `quit` do nothing in a notebook that is graded."""
+
+
+def _needs_more(error: BaseException | None) -> bool:
+    """Whether an error says that a library, or another program, is not there."""
+    return isinstance(error, ImportError) or no_programs.is_refusal(error)
 
 
 class Front:
