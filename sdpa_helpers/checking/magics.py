@@ -16,7 +16,7 @@ _ESCAPES = ("%", "!", "?", ",", ";", "/")
 @lru_cache(maxsize=512)
 def parse(source: str) -> ast.Module:
     """The tree of a cell; empty for code that does not parse. RecursionError or MemoryError where it nests too deep."""
-    for plain in (str, without_magic_lines, with_calls_for_magics):
+    for plain in (str, with_calls_for_magics, without_magic_lines):
         try:
             return ast.parse(plain(source))
         except (SyntaxError, ValueError):

@@ -10,7 +10,7 @@ import contextlib
 import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -26,6 +26,8 @@ from sdpa_helpers.checking.not_there import (
 
 _MOST, _DEEPEST = 1000, 3
 """Lists and tables are looked into that are so long, and lie so deep in others."""
+_MOST_VALUES = 20_000
+"""Of so many values is asked what hangs on them."""
 
 
 @contextlib.contextmanager
@@ -90,6 +92,8 @@ class _Away:
     space: dict[str, Any]
     """Its names."""
     allows: frozenset[str]
+    known: dict[int, str] = field(default_factory=dict)
+    """The names of what was found, by its id."""
 
     def empty(self, place: _Place, undo: contextlib.ExitStack) -> None:
         """Put a placeholder where something is that isn't there; undone, unless the answer puts something there."""
@@ -141,7 +145,7 @@ class _Away:
     def _placeholder(self, name: str) -> Any:
         made = placeholder(name)
         if name == COURSE:
-            for allowed in self.allows:
+            for allowed in self.allows - IN_EVERY_NOTEBOOK:
                 part = allowed.removeprefix(f"{COURSE}.")
                 setattr(made, part, getattr(sys.modules[COURSE], part))
         return made
@@ -152,7 +156,7 @@ class _Away:
         """The names, and what hangs on functions, classes and objects of the learner's own."""
         yield from (_item(self.space, name) for name in self.space)
         todo, seen = [function, *self.space.values()], set[int]()
-        while todo:
+        while todo and len(seen) < _MOST_VALUES:
             value = todo.pop()
             if id(value) in seen or isinstance(value, ModuleType) or is_placeholder(value):
                 continue
@@ -189,9 +193,11 @@ class _Away:
         if isinstance(value, ModuleType):
             return "" if is_there(value.__name__) else value.__name__
         with contextlib.suppress(Exception):  # values may answer anything when they are asked
-            thing = self._foreign(value)
-            name = "" if thing is None else _name(thing)
-            return "" if name in self.allows else name
+            if (thing := self._foreign(value)) is None:
+                return ""
+            if id(thing) not in self.known:
+                self.known[id(thing)] = _name(thing)
+            return "" if self.known[id(thing)] in self.allows else self.known[id(thing)]
         return ""
 
     def _foreign(self, value: Any) -> Any:

@@ -112,7 +112,7 @@ def told(tmp_path_factory):
             "check(dot_product)",
         ],
         "wrong cell": [WRONG, RIGHT[len(LINE) :], "check(dot_product)"],
-        "forbidden": [
+        "a library": [
             "# exercise: softmax\nfrom scipy.special import softmax as sm\n"
             "def softmax(x, axis=-1):\n    return sm(x, axis)",
             "check(softmax)",
@@ -228,12 +228,11 @@ def test_what_a_grader_has_too_is_not_asked_for(told, scenario):
     assert told[scenario]["passed"], told[scenario]["text"]
 
 
-@pytest.mark.parametrize("scenario", ["forbidden", "alias elsewhere"])
-def test_what_is_forbidden_earns_nothing_and_is_not_kept(told, scenario):
+@pytest.mark.parametrize("scenario", ["a library", "alias elsewhere"])
+def test_what_is_not_there_earns_nothing_and_is_not_kept(told, scenario):
     report = told[scenario]
-    says = "0 points: scipy.special.softmax isn't allowed here"
-    cases = len(find("softmax").cases)
-    assert report["text"].split("\n")[0] == f"softmax: {cases} of {cases} cases right, {says}"
+    says = "0 points: `scipy.special.softmax` isn't there when it's graded: write it in NumPy"
+    assert report["text"].split("\n")[0] == f"softmax: {says}"
     assert (report["passed"], report["points"], report["kept"]) == (False, 0, {})
     assert report["forbidden"] == ["scipy.special.softmax"]
     assert "<div class='sdpa-card sdpa-forbidden'>" in report["html"]
