@@ -77,6 +77,7 @@ def test_a_level_that_leaks_is_not_taken(monkeypatch):
     fault = choose_level.fault("warm")
     for expected in (
         *(f"sdpa_helpers/{room}/" for room in ("checking", "grading", "lessons", "sandbox")),
+        "which is not for it",
         "write to",
         "connect to this machine",
         "see the grader",
