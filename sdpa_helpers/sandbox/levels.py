@@ -39,7 +39,11 @@ class Level:
         self.package = package
         self.folder = scratch.make("sandbox")
         self.folder.chmod(0o711)
-        self.staged = visible_files.stage(package, self.folder / "package")
+        try:
+            self.staged = visible_files.stage(package, self.folder / "package")
+        except Exception:  # no room, for one: what there is goes on without this level, and makes use of it
+            scratch.remove(self.folder)
+            raise
         self.owner = os.getpid()
 
     def launch(self, limits: Limits) -> Running:

@@ -117,6 +117,36 @@ def test_the_command_refuses_or_warns_without_a_sandbox(hand_in, tmp_path, optio
     assert (tmp_path / "out" / "grades.csv").exists() == (option == "auto")
 
 
+@pytest.mark.parametrize("option", ["auto", "require"])
+def test_without_room_for_temporary_files_nothing_is_graded_and_nothing_left(hand_in, tmp_path, option):
+    hand_in("ada", **RIGHT)
+    (tmp_path / "small").mkdir()
+    script = 'mount -t tmpfs -o size=64k none "$0" || exit 77; TMPDIR="$0" "$@"; status=$?; ls -A "$0"; exit $status'
+    arguments = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--sandbox", option]
+    command = [
+        "unshare",
+        "--mount",
+        "--map-root-user",
+        "sh",
+        "-c",
+        script,
+        str(tmp_path / "small"),
+        sys.executable,
+    ]
+    command += ["-m", "sdpa_helpers", *arguments]
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("needs unshare")
+    if ran.returncode not in (0, 2, 3):
+        pytest.skip(f"no file system of its own can be mounted here: {ran.stderr}")
+    assert ran.returncode == 2
+    assert "no room in" in " ".join(ran.stderr.split())
+    assert "Nothing was graded" in " ".join(ran.stderr.split())
+    assert "Traceback" not in ran.stderr
+    assert ran.stdout == ""  # nothing printed, and nothing in the folder
+
+
 COUNT_STARTS = """
 import sys
 from sdpa_helpers.sandbox import levels
