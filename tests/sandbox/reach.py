@@ -226,6 +226,20 @@ REACH = {
         call(445, -1, 2, struct.pack("QQ", 1, 1), 0)
         return ctypes.get_errno() == errno.EBADF
     """,
+    "a table of futexes": "return libc.prctl(78, 1, ctypes.c_ulong(1 << 20), 0, 0) == 0",
+    "pages merged with those of others": "return libc.prctl(67, 1, 0, 0, 0) == 0",
+    "a filter of its own": """
+        allow = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0x7FFF0000), 8)
+        return libc.prctl(22, 2, struct.pack("HxxxxxxP", 1, ctypes.addressof(allow)), 0, 0) == 0
+    """,
+    "a filter of its own, another way": """
+        allow = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0x7FFF0000), 8)
+        return call(317, 1, 0, struct.pack("HxxxxxxP", 1, ctypes.addressof(allow)))
+    """,
+    "a thousand timers": """
+        quiet, number = struct.pack("QiiQQQQQQ", 0, 0, 1, 0, 0, 0, 0, 0, 0), ctypes.c_void_p()
+        return all(libc.timer_create(1, quiet, ctypes.byref(number)) == 0 for _ in range(1000))
+    """,
     "watches on files": """
         watcher = libc.inotify_init1(0)
         return watcher >= 0 and libc.inotify_add_watch(watcher, b"/usr", 0xFFF) >= 0

@@ -27,7 +27,7 @@ from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
 from tests.handing_in import POINTS, RIGHT, TOTAL
 from tests.results import result
 from tests.sandbox import exhaust
-from tests.sandbox.conftest import LIMITS, NAME, alive, kernels, wait_until_gone
+from tests.sandbox.conftest import LIMITS, NAME, alive, kernels, printed_by, wait_until_gone
 
 ATTACKS = ("endless loop", "daemon")
 
@@ -367,6 +367,30 @@ def sandboxed(tree: psutil.Process) -> list[psutil.Process]:
         if any(f"inside.{name}" in command for name in ("fork_server", "alone", "fenced")):
             found.append(process)
     return found
+
+
+# ---- memory of the system ---------------------------------------------------------------------------------
+
+FAR_APART = """
+import mmap, ctypes
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+for number in range(15_000):  # a page of zeros in every gigabyte: its tables take twice as much, and count nowhere else
+    ctypes.c_char.from_address(libc.mmap(0x100000000000 + (number << 30), 4096, 1, 0x22, -1, 0)).value
+"""
+
+
+@pytest.mark.parametrize("level", ["warm", "landlock"])
+def test_page_tables_count_as_memory(usable, level):
+    """Up to 500 MB of them could be had for nothing."""
+    running = start.start_kernel(usable(level), LIMITS, EMPTY)
+    kernel = GradedKernel(running, LIMITS)
+    try:
+        assert printed_by(kernel, FAR_APART) == ""
+        assert wait_until_gone(lambda: running.peak < 120 << 20) is False
+    finally:
+        kernel.stop()
 
 
 # ---- time -------------------------------------------------------------------------------------------------
