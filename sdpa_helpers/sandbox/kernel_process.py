@@ -16,7 +16,7 @@ from pathlib import Path
 from sdpa_helpers.sandbox import scratch
 
 _LINUX = sys.platform.startswith("linux")  # elsewhere this is imported, and not used
-_TICKS, _PAGE = (os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")) if _LINUX else (100, 4096)
+_TICKS = os.sysconf("SC_CLK_TCK") if _LINUX else 100
 
 
 @dataclass
@@ -58,16 +58,31 @@ def _read(path: str) -> str:
         return ""
 
 
+_OF_A_THREAD = 24 << 10
+"""Bytes that the system needs for a thread: its stack there, and what is known of it."""
+
+
 def _resident(pid: int) -> int:
-    fields = _read(f"/proc/{pid}/statm").split()
-    return int(fields[1]) * _PAGE if fields else 0
+    """What lies in memory for a process, page tables and the system's part of its threads included."""
+    status = _read(f"/proc/{pid}/status")
+    return (_number(status, "VmRSS") << 10) + _of_the_system(status)
 
 
 def _proportional(pid: int) -> int:
-    for line in _read(f"/proc/{pid}/smaps_rollup").split("\n"):
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) << 10
-    return _resident(pid)
+    """The same with shared pages divided among those who share them."""
+    status = _read(f"/proc/{pid}/status")
+    share = _number(_read(f"/proc/{pid}/smaps_rollup"), "Pss") or _number(status, "VmRSS")
+    return (share << 10) + _of_the_system(status)
+
+
+def _of_the_system(status: str) -> int:
+    return (_number(status, "VmPTE") << 10) + _number(status, "Threads") * _OF_A_THREAD
+
+
+def _number(text: str, name: str) -> int:
+    """The number behind a name in a file of /proc; 0 when it is not there."""
+    found = text.partition(f"\n{name}:")[2].split(maxsplit=1)
+    return int(found[0]) if found else 0
 
 
 def _cpu(pid: int) -> float:

@@ -39,7 +39,11 @@ class Level:
         self.package = package
         self.folder = scratch.make("sandbox")
         self.folder.chmod(0o711)
-        self.staged = visible_files.stage(package, self.folder / "package")
+        try:
+            self.staged = visible_files.stage(package, self.folder / "package")
+        except Exception:  # no room, for one: what there is goes on without this level, and makes use of it
+            scratch.remove(self.folder)
+            raise
         self.owner = os.getpid()
 
     def launch(self, limits: Limits) -> Running:
@@ -65,6 +69,7 @@ def request(limits: Limits, **more: Any) -> bytes:
         "NPROC": 64,
         "FSIZE": BOX_MB,
         "NOFILE": MAX_FILES,
+        "SIGPENDING": 64,  # timers count as well: 96,000 of them were 37 MB of the system's memory
     }
     resources |= more.pop("changed", {})
     resources = {name: value for name, value in resources.items() if value is not None}

@@ -13,9 +13,12 @@ from collections.abc import Iterable
 from functools import cache
 
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
-_NE, _MASKED = 1, 7
+_NE, _GE, _MASKED = 1, 5, 7
 _CLONE_NEWUSER, _CLONE_THREAD, _CLONE_FILES = 0x10000000, 0x10000, 0x400
-_CLOSE_RANGE_UNSHARE, _TIOCSTI, _PR_SET_PDEATHSIG = 2, 0x5412, 1
+_CLOSE_RANGE_UNSHARE, _TIOCSTI, _PR_SET_PDEATHSIG, _PR_SET_SECCOMP = 2, 0x5412, 1, 22
+_FIRST_REFUSED_OPTION = 62
+"""prctl's options from this number on share pages with other processes, name mappings, or set aside memory that nobody
+counts: one call for a table of futexes took a gigabyte of the system's (Linux 6.16)."""
 _AF_UNIX, _SOCK_STREAM, _SOCK_KIND = 1, 1, 0xF
 _SO_SNDBUF, _F_SETPIPE_SZ = 7, 1031
 _LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)
@@ -132,6 +135,7 @@ def _common() -> _Program:
     program.refuse(["personality"], errno.EPERM, (0, _NE, 0xFFFFFFFF, 0))
     program.refuse(["ioctl"], errno.EPERM, _is(1, _TIOCSTI))
     program.refuse(["prctl"], errno.EPERM, _is(0, _PR_SET_PDEATHSIG))
+    program.refuse(["prctl"], errno.EINVAL, (0, _GE, _FIRST_REFUSED_OPTION, 0))
     program.refuse(_NETWORK.split(), errno.EACCES)
     program.refuse(["socketpair"], errno.EOPNOTSUPP, (0, _NE, _AF_UNIX, 0))
     for kind in (
@@ -153,6 +157,12 @@ def _common() -> _Program:
     return program
 
 
+def _refuse_filters(program: _Program) -> None:
+    """No filter after this one: each takes up to a megabyte that no limit counts."""
+    program.refuse(["seccomp"], errno.EPERM)
+    program.refuse(["prctl"], errno.EPERM, _is(0, _PR_SET_SECCOMP))
+
+
 def _refuse_programs(program: _Program) -> None:
     """No other program and no fork; threads stay."""
     program.refuse(_PROGRAMS.split(), errno.EPERM)
@@ -166,6 +176,7 @@ def for_namespaces(subprocesses: bool) -> bytes:
     if not subprocesses:
         _refuse_programs(program)
     program.refuse(["clone"], errno.EPERM, (0, _MASKED, _CLONE_NEWUSER, _CLONE_NEWUSER))
+    _refuse_filters(program)
     return program.assemble()
 
 
@@ -184,4 +195,5 @@ def after_start() -> bytes:
     """Loaded under Landlock once the kernel has started."""
     program = _Program()
     program.refuse(_AFTER_START.split(), errno.EPERM)
+    _refuse_filters(program)
     return program.assemble()

@@ -16,7 +16,7 @@ PACKAGE = "/package"
 INTERPRETER = getattr(sys, "_base_executable", None) or sys.executable
 """Python itself, whatever environment this process is in: what an environment adds comes by PYTHONPATH."""
 
-_FACTS, _VERSION = ".dist-info", "METADATA"
+_FACTS = ".dist-info"
 _FIRST_UID, _UIDS = 61184, 4000  # what systemd sets aside for users that exist for the moment only
 
 
@@ -75,7 +75,7 @@ def write_files(package: KernelPackage, folder: Path) -> Path:
 def stage(package: KernelPackage, folder: Path) -> Path:
     """Write the package's files and the part of the sandbox that runs inside below `folder`, which is made.
 
-    And what packages ask about themselves: some want to know their own version.
+    And the versions of the distributions, which some of them ask for.
     """
     write_files(package, folder)
     inside = Path(__file__).parent / "inside"
@@ -85,9 +85,10 @@ def stage(package: KernelPackage, folder: Path) -> Path:
         (folder / part / "__init__.py").touch()
     for path in inside.glob("*.py"):
         (target / path.name).write_bytes(path.read_bytes())
-    for facts in (Path(place) for place in places(package.distributions) if place.endswith(_FACTS)):
-        (folder / facts.name).mkdir()
-        (folder / facts.name / _VERSION).write_bytes((facts / _VERSION).read_bytes())
+    for facts in (Path(place).name for place in places(package.distributions) if place.endswith(_FACTS)):
+        name, _, version = facts.removesuffix(_FACTS).rpartition("-")
+        (folder / facts).mkdir()
+        (folder / facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
     return folder
 
 

@@ -2,8 +2,10 @@
 
 import os
 import resource
+import site
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -19,9 +21,10 @@ from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.run import run
 from sdpa_helpers.lessons.registry import exercises_of
-from sdpa_helpers.sandbox import choose_level, start
+from sdpa_helpers.sandbox import choose_level, installed, start
 from sdpa_helpers.sandbox.inside import linux
 from sdpa_helpers.sandbox.limits import Limits
+from sdpa_helpers.sandbox.visible_files import EMPTY
 from tests.handing_in import RIGHT
 
 NAME = "01_dot_product"
@@ -61,7 +64,10 @@ def warm(usable):
 
 @pytest.fixture(scope="module")
 def targets(tmp_path_factory):
-    """What attacks aim at: {canary} a readable file outside, {folder} open to all, {port}, {unix}, {abstract}."""
+    """What attacks aim at: {canary} a readable file outside, {folder} open to all, {port}, {unix}, {abstract}.
+
+    And {library_names}, {library_files}, {library_folders}: all that is installed and not for a graded notebook.
+    """
     folder = Path(tempfile.mkdtemp(prefix="targets-"))
     folder.chmod(0o777)
     canary = folder / "another-submission.ipynb"
@@ -78,6 +84,13 @@ def targets(tmp_path_factory):
     (folder / "s").chmod(0o777)
     known = {"canary": str(canary), "folder": str(folder), "pid": os.getpid(), "unix": str(folder / "s")}
     known |= {"port": listeners[0].getsockname()[1], "abstract": f"\\0attack-{os.getpid()}"}
+    library_files, library_names = installed.others(EMPTY.distributions)
+    known |= {
+        "library_names": sorted(library_names - sys.stdlib_module_names),
+        "library_files": library_files,
+    }
+    known |= {"library_folders": sorted({os.path.dirname(p) for p in installed.places(EMPTY.distributions)})}
+    known |= {"user_packages": site.getusersitepackages()}
     yield {**known, "connected": connected}
     assert connected == []
     assert {p.name for p in folder.iterdir()} == {canary.name, "s"}

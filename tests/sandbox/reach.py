@@ -4,13 +4,26 @@ Written as the body of a function. {names} in braces are filled in by the fixtur
 """
 
 HELP = """
-import ctypes, errno, glob, importlib, importlib.util, mmap, os, resource, signal, socket, struct, sys, sysconfig
+import ctypes, errno, functools, glob, importlib, importlib.machinery, importlib.util, mmap
+import os, resource, signal, socket, struct, sys, sysconfig
 libc = ctypes.CDLL(None, use_errno=True)
 ME = os.getpid()
 
 def read(path):
     with open(path, "rb") as file:
         return file.read(1)
+
+def opens(path):
+    try:
+        return os.path.isfile(path) and open(path, "rb").close() is None
+    except OSError:
+        return False
+
+@functools.cache
+def folders():
+    # (folder, names of its files) of all that can be listed where programs and libraries lie
+    roots = {"/usr", "/lib", "/opt", "/package", sys.base_prefix, os.path.dirname(os.__file__)}
+    return [(home, names) for root in roots for home, _, names in os.walk(root)]
 
 def write(path):
     with open(path, "wb") as file:
@@ -89,6 +102,40 @@ REACH = {
     "link to outside": 'os.link("{canary}", "here"); return read("here")',
     "where the grader's files lie": """
         return os.getppid() == 1 and "sdpa-" in open("/proc/self/mountinfo").read()
+    """,
+    # ---- libraries
+    "find another library": """
+        path = [*{library_folders}, *sys.path]
+        return [name for name in {library_names} if importlib.machinery.PathFinder.find_spec(name, path)]
+    """,
+    "read another library": "return [path for path in {library_files} if opens(path)]",
+    "list the other libraries": """
+        found = [name for folder in {library_folders} if os.path.isdir(folder) for name in os.listdir(folder)]
+        return set(found) - {{"__pycache__"}}
+    """,
+    "packages of another Python": """
+        for home, names in folders():
+            if {{"site-packages", "dist-packages"}} & set(home.split("/")):
+                if any(opens(os.path.join(home, name)) for name in names):
+                    return True
+    """,
+    "another Python": """
+        modules = [home + "/os.py" for home, names in folders() if "os.py" in names]
+        return [path for path in modules if opens(path) and not os.path.samefile(path, os.__file__)]
+    """,
+    "NumPy twice, or another": """
+        found = [home for home, names in folders() if home.endswith(("/numpy", "/torch")) and "__init__.py" in names]
+        own = os.path.dirname(np.__file__)
+        return [home for home in found if opens(home + "/__init__.py") and not os.path.samefile(home, own)]
+    """,
+    "what the interpreter came with": """
+        return set(os.listdir(sys.base_prefix + "/share")) - {{"zoneinfo"}}
+    """,
+    "packages of the account": "return os.listdir({user_packages!r})",
+    "a wheel": """
+        own = ("/ensurepip/", "/test/")  # of the standard library
+        found = [f"{{home}}/{{name}}" for home, names in folders() for name in names if name.endswith((".whl", ".egg"))]
+        return [path for path in found if opens(path) and not any(folder in path for folder in own)]
     """,
     # ---- processes
     "memory of the parent": 'return os.getppid() > 0 and open(f"/proc/{{os.getppid()}}/mem", "rb")',
@@ -179,6 +226,20 @@ REACH = {
         call(445, -1, 2, struct.pack("QQ", 1, 1), 0)
         return ctypes.get_errno() == errno.EBADF
     """,
+    "a table of futexes": "return libc.prctl(78, 1, ctypes.c_ulong(1 << 20), 0, 0) == 0",
+    "pages merged with those of others": "return libc.prctl(67, 1, 0, 0, 0) == 0",
+    "a filter of its own": """
+        allow = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0x7FFF0000), 8)
+        return libc.prctl(22, 2, struct.pack("HxxxxxxP", 1, ctypes.addressof(allow)), 0, 0) == 0
+    """,
+    "a filter of its own, another way": """
+        allow = ctypes.create_string_buffer(struct.pack("=HBBI", 6, 0, 0, 0x7FFF0000), 8)
+        return call(317, 1, 0, struct.pack("HxxxxxxP", 1, ctypes.addressof(allow)))
+    """,
+    "a thousand timers": """
+        quiet, number = struct.pack("QiiQQQQQQ", 0, 0, 1, 0, 0, 0, 0, 0, 0), ctypes.c_void_p()
+        return all(libc.timer_create(1, quiet, ctypes.byref(number)) == 0 for _ in range(1000))
+    """,
     "watches on files": """
         watcher = libc.inotify_init1(0)
         return watcher >= 0 and libc.inotify_add_watch(watcher, b"/usr", 0xFFF) >= 0
@@ -251,8 +312,30 @@ ALLOWED = {
         softmax = importlib.import_module("sdpa_helpers").softmax
         return softmax(np.array([0.0, 0.0])).tolist() == [0.5, 0.5]
     """,
+    "all of NumPy": """
+        import numpy.testing, numpy.polynomial, numpy.lib.stride_tricks
+        np.testing.assert_allclose(np.fft.ifft(np.fft.fft(np.arange(4.0))).real, np.arange(4.0), atol=1e-12)
+        shares = np.random.default_rng(0).dirichlet(np.ones(4)) @ np.linalg.inv(np.eye(4))
+        return np.isclose(np.ma.masked_less(shares, 0).sum(), 1) and np.polynomial.Polynomial([0, 1])(2) == 2
+    """,
+    "NumPy knows its version": """
+        import importlib.metadata
+        return importlib.metadata.version("numpy") == np.__version__
+    """,
+    "IPython": """
+        from IPython.display import HTML, Markdown, display
+        import IPython.core.magic
+        display(HTML("<b>b</b>"), Markdown("*b*"))
+        return get_ipython() is not None
+    """,
+    "the standard library": """
+        import bz2, curses, dataclasses, decimal, email.message, hashlib, json, lzma, multiprocessing.pool, readline
+        import sqlite3, ssl, statistics, this, unittest.mock, uuid, venv, xml.etree.ElementTree, zlib
+        (seven,) = sqlite3.connect(":memory:").execute("SELECT 3 + 4").fetchone()
+        return seven == 7 and os.path.samefile(os.path.dirname(os.__file__), sysconfig.get_path("stdlib"))
+    """,
 }
-"""What is there on purpose: an exercise allows it, or its answer is read for it."""
+"""What is there on purpose."""
 
 
 def source_of(names: list[str], targets: dict) -> str:

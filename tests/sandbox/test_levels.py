@@ -27,7 +27,7 @@ from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
 from tests.handing_in import POINTS, RIGHT, TOTAL
 from tests.results import result
 from tests.sandbox import exhaust
-from tests.sandbox.conftest import LIMITS, NAME, alive, kernels, wait_until_gone
+from tests.sandbox.conftest import LIMITS, NAME, alive, kernels, printed_by, wait_until_gone
 
 ATTACKS = ("endless loop", "daemon")
 
@@ -77,6 +77,7 @@ def test_a_level_that_leaks_is_not_taken(monkeypatch):
     fault = choose_level.fault("warm")
     for expected in (
         *(f"sdpa_helpers/{room}/" for room in ("checking", "grading", "lessons", "sandbox")),
+        "which is not for it",
         "write to",
         "connect to this machine",
         "see the grader",
@@ -114,6 +115,36 @@ def test_the_command_refuses_or_warns_without_a_sandbox(hand_in, tmp_path, optio
     assert "landlock: no such luck" in ran.stderr
     assert ("No sandbox" in ran.stderr) == (option == "auto")
     assert (tmp_path / "out" / "grades.csv").exists() == (option == "auto")
+
+
+@pytest.mark.parametrize("option", ["auto", "require"])
+def test_without_room_for_temporary_files_nothing_is_graded_and_nothing_left(hand_in, tmp_path, option):
+    hand_in("ada", **RIGHT)
+    (tmp_path / "small").mkdir()
+    script = 'mount -t tmpfs -o size=64k none "$0" || exit 77; TMPDIR="$0" "$@"; status=$?; ls -A "$0"; exit $status'
+    arguments = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--sandbox", option]
+    command = [
+        "unshare",
+        "--mount",
+        "--map-root-user",
+        "sh",
+        "-c",
+        script,
+        str(tmp_path / "small"),
+        sys.executable,
+    ]
+    command += ["-m", "sdpa_helpers", *arguments]
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("needs unshare")
+    if ran.returncode not in (0, 2, 3):
+        pytest.skip(f"no file system of its own can be mounted here: {ran.stderr}")
+    assert ran.returncode == 2
+    assert "no room in" in " ".join(ran.stderr.split())
+    assert "Nothing was graded" in " ".join(ran.stderr.split())
+    assert "Traceback" not in ran.stderr
+    assert ran.stdout == ""  # nothing printed, and nothing in the folder
 
 
 COUNT_STARTS = """
@@ -336,6 +367,30 @@ def sandboxed(tree: psutil.Process) -> list[psutil.Process]:
         if any(f"inside.{name}" in command for name in ("fork_server", "alone", "fenced")):
             found.append(process)
     return found
+
+
+# ---- memory of the system ---------------------------------------------------------------------------------
+
+FAR_APART = """
+import mmap, ctypes
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+for number in range(15_000):  # a page of zeros in every gigabyte: its tables take twice as much, and count nowhere else
+    ctypes.c_char.from_address(libc.mmap(0x100000000000 + (number << 30), 4096, 1, 0x22, -1, 0)).value
+"""
+
+
+@pytest.mark.parametrize("level", ["warm", "landlock"])
+def test_page_tables_count_as_memory(usable, level):
+    """Up to 500 MB of them could be had for nothing."""
+    running = start.start_kernel(usable(level), LIMITS, EMPTY)
+    kernel = GradedKernel(running, LIMITS)
+    try:
+        assert printed_by(kernel, FAR_APART) == ""
+        assert wait_until_gone(lambda: running.peak < 120 << 20) is False
+    finally:
+        kernel.stop()
 
 
 # ---- time -------------------------------------------------------------------------------------------------

@@ -44,8 +44,8 @@ def test_nothing_is_reached(reached, usable, level, name):
 
 
 @pytest.mark.parametrize("level", ["warm", "bubblewrap", "landlock"])
-def test_what_an_exercise_may_allow_is_there(reached, usable, level):
-    """The softmax may be used, and no more of the course: see the attention call and the answers among the attacks."""
+def test_what_a_notebook_may_use_is_there(reached, usable, level):
+    """NumPy, IPython, the standard library; of the course the softmax: what more there is stands among the attacks."""
     assert reached(usable(level), tuple(ALLOWED)) == list(ALLOWED)
 
 
@@ -54,6 +54,9 @@ def test_the_attacks_succeed_where_nothing_holds_them(reached, targets):
     names = (
         "solution in the checkout",
         "another submission",
+        "find another library",
+        "read another library",
+        "list the other libraries",
         "see the grader",
         "signal the grader",
         "limits of the grader",
