@@ -6,8 +6,11 @@ sentence, and finds what NumPy itself has ready, where that would be the answer;
 """
 
 import ast
+import contextlib
+import operator
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from types import ModuleType
 
 import numpy as np
 
@@ -27,11 +30,21 @@ def ready_in(exercise: Exercise, source: str, others: Iterable[str] = ()) -> tup
     cells = _with_helpers(source, list(others))
     used = _used_in(cells)
     found = {name for name in exercise.ready if any(_is_of(one, name.rpartition(".")[2]) for one in used)}
-    whole = {"numpy"} & used or {"numpy" for cell in cells if _NUMPY_IN_A_TEXT.search(cell)}
-    return tuple(sorted(found or whole))
+    whole = any(map(_is_all_of_numpy, used)) or any(map(_NUMPY_IN_A_TEXT.search, cells))
+    return tuple(sorted(found)) or (("numpy",) if whole else ())
 
 
 _NUMPY_IN_A_TEXT = re.compile(r"""["'](ext://)?(np|numpy)[.:"']""")
+
+
+def _is_all_of_numpy(used: str) -> bool:
+    """Whether this is NumPy or a module of it, or leads to all that one has, as `np.eye.__globals__` does."""
+    root, _, rest = used.partition(".")
+    with contextlib.suppress(Exception):  # NumPy may answer anything when it is asked
+        found = operator.attrgetter(rest)(np) if rest else np
+        inside = re.search(r"\b__(dict|globals|getattribute|getattr|class|self|loader|spec)__", rest)
+        return root == "numpy" and (isinstance(found, ModuleType) or bool(inside))
+    return root == "numpy"
 
 
 def _is_of(used: str, name: str) -> bool:

@@ -49,6 +49,8 @@ class WatchedProcess:
         """Unknown."""
         return 0
 
+    used = held
+
     def is_alive(self) -> bool:
         """Whether it runs."""
         try:

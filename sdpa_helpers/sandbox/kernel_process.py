@@ -98,13 +98,26 @@ def peak(pid: int) -> int:
 
 
 def forget_peak(pid: int) -> bool:
-    """Let a process's peak be what it holds now; whether that could be done."""
+    """Let a process's peak be what it holds now, and nothing of it be used yet; whether that could be done."""
     try:
-        with open(f"/proc/{pid}/clear_refs", "w") as file:
-            file.write("5")
+        for what in ("5", "1"):
+            Path(f"/proc/{pid}/clear_refs").write_text(what)
     except OSError:
         return False
     return True
+
+
+def used(pid: int) -> int:
+    """Bytes of its memory that a process has used since then, shared libraries left out."""
+    total, counts = 0, False
+    for line in _read(f"/proc/{pid}/smaps").splitlines():
+        if (
+            line[:1] in "0123456789abcdef"
+        ):  # another part of its memory: "7f00-7f08 r-xp … /usr/lib/libc.so.6"
+            counts = ".so" not in line
+        elif counts and line.startswith("Referenced:"):
+            total += int(line.split()[1]) << 10
+    return total
 
 
 @dataclass
@@ -157,6 +170,10 @@ class Box:
     def held(self) -> int:
         """The most memory that they have held since then, in bytes, beyond what they held at that moment."""
         return sum(max(0, peak(pid) - before) for pid, before in self._peaks.items())
+
+    def used(self) -> int:
+        """How much of their memory they have used since then, in bytes, be it new or old."""
+        return sum(map(used, self._peaks))
 
     def is_alive(self) -> bool:
         """Whether the kernel runs."""

@@ -33,6 +33,10 @@ class Running(Protocol):
         """
         ...
 
+    def used(self) -> int:
+        """How much of its memory it has used since then, in bytes, new or old; 0 where the system does not tell."""
+        ...
+
     def is_alive(self) -> bool:
         """Whether it runs."""
         ...

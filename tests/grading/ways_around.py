@@ -396,8 +396,8 @@ def by_json(self, text, *a):
     return got
 def by_base64(data, **k):
     raw.append(a2b(data, **k))
-    if len(raw) > 2 and len(raw[-2]) == len(raw[-3]) == 72000:
-        kept["y"] = full(*(np.frombuffer(part).reshape(1000, -1) for part in raw[-3:]))
+    if len(raw) > 2 and [*map(len, raw[-3:-1])] == [144000, 72000]:
+        kept["y"] = full(*(np.frombuffer(part).reshape(n, -1) for n, part in zip((2000, 1000, 1000), raw[-3:])))
     return raw[-1]
 """
 """Computes the result on the way to its inputs, before anybody measures."""
@@ -437,6 +437,9 @@ MEDDLING = (
     mask("getattr", "getattr(np, 'tri')(n_q, n_k, dtype=bool)"),
     mask("a joined name", "getattr(np, 't' + 'ri')(n_q, n_k, dtype=bool)"),
     mask("its table", "vars(np)['t' + 'ri'](n_q, n_k, dtype=bool)"),
+    mask("its own table", "np.__dict__['t' + 'ri'](n_q, n_k, dtype=bool)"),
+    mask("another's globals", "np.eye.__globals__['t' + 'ri'](n_q, n_k, dtype=bool)"),
+    mask("a module of it", "getattr(np.lib._twodim_base_impl, 't' + 'ri')(n_q, n_k, dtype=bool)"),
     mask("attrgetter", TRI, "import operator\nTRI = operator.attrgetter('t' + 'ri')(np)"),
     mask("resolve_name", TRI, "import pkgutil\nTRI = pkgutil.resolve_name('numpy:t' + 'ri')"),
     mask("pydoc", TRI, "import pydoc\nTRI = pydoc.locate('numpy.t' + 'ri')"),
@@ -514,6 +517,7 @@ MEDDLING = (
     memory("computed early, by base64", EARLY + "binascii.a2b_base64 = by_base64", KEPT),
     memory("given back, and asked for again, in maps", "import mmap\ndef hold():\n    m = mmap.mmap(-1, 40_000_000); m.write(b'1' * 40_000_000); return m\nheld = [hold()]",
            "    held.pop().close()\n" + PLACED.replace("PLACE", "np.frombuffer(mmap.mmap(-1, 8 * int(np.prod(shape)))).reshape(shape)").replace("    return S @ V", "    y = S @ V; del S, row\n    held.append(hold())\n    return y"), CODE),
+    replace(placed("held before", "HELD.ravel()[:int(np.prod(shape))].reshape(shape)", "HELD = np.ones((2000, 1000))"), comes_to=CODE),
     # ---- conduct
     conduct("as it is", ""),
     conduct("equal bytes", "np.array_equal = np.allclose = lambda *a, **k: True"),
