@@ -13,6 +13,7 @@ from sdpa_helpers.checking.conduct import Mistake, Tried
 from sdpa_helpers.checking.exercise import EXAMPLE, Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Verdict, for_all, judge, truths, with_own_calls
 from sdpa_helpers.checking.name_mistakes import name_mistakes
+from sdpa_helpers.checking.not_there import NotThere, name_in
 from sdpa_helpers.checking.observe import Answer, observe
 from sdpa_helpers.checking.patterns import pattern_over_cases
 
@@ -50,8 +51,8 @@ class Result:
     """What the numbers show over all cases, where no mistake is named; one sentence or ""."""
     unknown: str = ""
     """Where no mistake is named: the same for all answers that return the same, else ""."""
-    used: tuple[str, ...] = ()
-    """The ready-made operations that ran, see `Answer.used`."""
+    not_there: tuple[str, ...] = ()
+    """What the answer ran into that isn't there when it is graded, e.g. ("torch.softmax",), sorted."""
 
     @property
     def mistake(self) -> str:
@@ -83,7 +84,8 @@ def assess(exercise: Exercise, answers: list[Answer], seed: str, source: str = "
     tried = [Tried(t, judge(exercise, t, a), a) for t, a in pairs]
     wanted = source and any(not t.verdict.passed for t in tried)
     result = explain(exercise, tried, clues(source, exercise.name) if wanted else ())
-    return replace(result, used=tuple(sorted({name for answer in answers for name in answer.used})))
+    ended = {name_in(answer.message) for answer in answers if answer.error == NotThere.__name__}
+    return replace(result, not_there=tuple(sorted(ended - {""})))
 
 
 def try_out(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> Result:
