@@ -10,7 +10,7 @@ from sdpa_helpers.checking.as_it_came import FAULT, all_or_nothing, is_as_it_cam
 from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
-from sdpa_helpers.checking.exercise import EXAMPLE, Exercise
+from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Verdict, for_all, judge, truths, with_own_calls
 from sdpa_helpers.checking.name_mistakes import name_mistakes
 from sdpa_helpers.checking.not_there import NotThere, name_in
@@ -200,11 +200,6 @@ def _about_dtype(expected: np.ndarray | None) -> str:
             f"Compute in {expected.dtype} from the start: digits that are lost do not come back at the end."
         )
     return "The dtype is part of the answer."
-
-
-def is_example(case: str) -> bool:
-    """Whether a case is one of the prompt's examples."""
-    return case.startswith(EXAMPLE)
 
 
 def _sentence(text: str) -> str:
