@@ -2,7 +2,7 @@
 
 import hashlib
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,9 +10,10 @@ from sdpa_helpers.checking.as_it_came import FAULT, all_or_nothing, is_as_it_cam
 from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
-from sdpa_helpers.checking.exercise import EXAMPLE, Exercise
+from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Verdict, for_all, judge, truths, with_own_calls
 from sdpa_helpers.checking.name_mistakes import name_mistakes
+from sdpa_helpers.checking.not_there import NotThere, name_in
 from sdpa_helpers.checking.observe import Answer, observe
 from sdpa_helpers.checking.patterns import pattern_over_cases
 
@@ -50,6 +51,8 @@ class Result:
     """What the numbers show over all cases, where no mistake is named; one sentence or ""."""
     unknown: str = ""
     """Where no mistake is named: the same for all answers that return the same, else ""."""
+    not_there: tuple[str, ...] = ()
+    """What the answer ran into that isn't there when it is graded, e.g. ("torch.softmax",), sorted."""
 
     @property
     def mistake(self) -> str:
@@ -80,7 +83,9 @@ def assess(exercise: Exercise, answers: list[Answer], seed: str, source: str = "
     pairs = zip(truths(exercise, seed), answers, strict=True)
     tried = [Tried(t, judge(exercise, t, a), a) for t, a in pairs]
     wanted = source and any(not t.verdict.passed for t in tried)
-    return explain(exercise, tried, clues(source, exercise.name) if wanted else ())
+    result = explain(exercise, tried, clues(source, exercise.name) if wanted else ())
+    ended = {name_in(answer.message) for answer in answers if answer.error == NotThere.__name__}
+    return replace(result, not_there=tuple(sorted(ended - {""})))
 
 
 def try_out(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> Result:
@@ -195,11 +200,6 @@ def _about_dtype(expected: np.ndarray | None) -> str:
             f"Compute in {expected.dtype} from the start: digits that are lost do not come back at the end."
         )
     return "The dtype is part of the answer."
-
-
-def is_example(case: str) -> bool:
-    """Whether a case is one of the prompt's examples."""
-    return case.startswith(EXAMPLE)
 
 
 def _sentence(text: str) -> str:

@@ -10,7 +10,7 @@ Runs next to untrusted code, in the kernel of a submission too, so it needs the 
 import importlib.machinery
 import re
 import sys
-from types import NoneType, UnionType
+from types import GenericAlias, NoneType, UnionType
 from typing import Any, NoReturn
 
 COURSE = "sdpa_helpers"
@@ -83,7 +83,8 @@ class _Placeholder:
         """The other kind alone, in `Tensor | None`: nothing is of this one."""
         if other is None:
             return NoneType
-        return other if isinstance(other, type | UnionType | _Placeholder) else _used(self)
+        is_kind = isinstance(other, type | UnionType | GenericAlias | _Placeholder)
+        return other if is_kind or type(other).__module__ == "typing" else _used(self)
 
     __ror__ = __or__
 

@@ -72,6 +72,8 @@ def not_allowed(right: int, cases: int, names: Iterable[str]) -> str:
 
 def in_words(exercise: Exercise) -> str:
     """What an answer to the exercise may use, and what it should do without: the line that closes its prompt."""
+    if exercise.is_made:  # e.g. lines of a derivation
+        return "Nothing but NumPy is there when it's graded."
     softmax = f" and `{COURSE_SOFTMAX}`" if COURSE_SOFTMAX in exercise.allows else ""
     line = f"Write it in NumPy{softmax}; nothing else is there when it's graded."
     *first, last = [f"`np.{name.removeprefix('numpy.')}`" for name in exercise.ready] or [""]

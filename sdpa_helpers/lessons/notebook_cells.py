@@ -94,16 +94,6 @@ class Notebook:
         """The cell with the line `# exercise: name` and an answer that was run last, whatever became of it."""
         return next((cell for cell in reversed(self.cells) if name in cell.answers), None)
 
-    def others(self, cell: Cell | None) -> list[str]:
-        """What else was run, with nothing of older versions of answers: answers first, then newest first."""
-        seen, answers, rest = set(cell.answers if cell else ()), [], []
-        for other in reversed(self.cells):
-            if other is cell or seen & set(other.answers) or (other.answers and self.syntax_error(other)):
-                continue
-            seen |= set(other.answers)
-            (answers if other.answers else rest).append(other.source)
-        return [*answers, *rest]
-
     def syntax_error(self, cell: Cell) -> SyntaxError | None:
         """Why a cell cannot be run at all, or None."""
         try:

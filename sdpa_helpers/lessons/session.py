@@ -16,7 +16,6 @@ from sdpa_helpers.checking.diagnose import Result, assess, source_of
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.highlight import code_html
 from sdpa_helpers.checking.judge import PUBLIC_SEED, for_all, truths, with_own_calls
-from sdpa_helpers.checking.not_there import NotThere, name_in
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.render import NO_HELPS, Helps, Hint, Shown, code_spans, framed, hint_buttons
 from sdpa_helpers.checking.shrink import Small, example_of
@@ -188,7 +187,8 @@ def _function_of(function: Callable | str, namespace: Mapping[str, Any]) -> Call
 def report_on(exercise: Exercise, function: Callable, notebook: Notebook | None) -> CheckReport:
     """The verdict on a function as it stands in a notebook, or in a script. Nothing is kept of it."""
     space = notebook.namespace if notebook else space_of(function)
-    result, forbidden = _try_out(exercise, function, space)
+    result = _try_out(exercise, function, space)
+    forbidden = result.not_there
     is_the_answer = notebook is not None and notebook.namespace.get(exercise.name) is function
     name = exercise.name if is_the_answer else getattr(function, "__name__", "")
     cell = notebook.defining(innermost(function), name) if notebook else None
@@ -211,14 +211,12 @@ EXAMPLE_SECONDS = 2.0
 """What one call in the search for an example may take. It ends calls that never would; the longest other takes 0.01."""
 
 
-def _try_out(exercise: Exercise, function: Callable, space: dict[str, Any]) -> tuple[Result, tuple[str, ...]]:
-    """(what comes of the cases, what the answer ran into that isn't there when it is graded)."""
+def _try_out(exercise: Exercise, function: Callable, space: dict[str, Any]) -> Result:
+    """What comes of the cases without what isn't there when an answer is graded."""
     known = truths(exercise, PUBLIC_SEED)
     with taken_away(function, space, exercise.allows) as given:
         answers = observe_all(given, [(t.inputs, t.watch) for t in with_own_calls(known)])
-    result = assess(exercise, for_all(known, answers), PUBLIC_SEED, source_of(innermost(function)))
-    names = {name_in(answer.message) for answer in answers if answer.error == NotThere.__name__}
-    return result, tuple(sorted(names - {""}))
+    return assess(exercise, for_all(known, answers), PUBLIC_SEED, source_of(innermost(function)))
 
 
 def _into_own_file(exercise: Exercise, function: Callable, notebook: Notebook) -> str:
@@ -237,7 +235,7 @@ def _fails_alone(exercise: Exercise, code: str) -> str:
         return ran
     if exercise.name not in space:
         return f"There it makes no `{exercise.name}`"
-    result, _ = _try_out(exercise, space[exercise.name], space)
+    result = _try_out(exercise, space[exercise.name], space)
     failed = [case.verdict.seen for case in result.cases if not case.verdict.passed]
     return f"There it {failed[0]}" if failed else ""
 
@@ -278,7 +276,7 @@ def _without(missing: Elsewhere, exercise: Exercise, function: Callable, noteboo
         return assess(exercise, [error] * len(exercise.cases), PUBLIC_SEED)
     taken = {name: notebook.namespace.pop(name) for name in missing.names}
     try:
-        return _try_out(exercise, function, notebook.namespace)[0]
+        return _try_out(exercise, function, notebook.namespace)
     finally:
         notebook.namespace.update(taken)
 

@@ -7,6 +7,7 @@ import inspect
 import json
 import subprocess
 import sys
+import typing
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ HARMLESS = [
     "type(1) != torch.Tensor and torch.Tensor == torch.Tensor.__class__ or hash(torch) or 1",
     "not torch and not (torch.cuda and torch.cuda.is_available)",
     "torch.Tensor['n d'] | None",
+    "torch.Tensor | list[int], list[int] | torch.Tensor, torch.Tensor | typing.Any, typing.Optional[torch.Tensor]",
+    "torch.Tensor | typing.Optional[int] | int | None, dict[str, torch.Tensor], list[torch.Tensor | int]",
     "f'{torch.nn} {torch!r} {torch.__version__}'",
     "repr(copy.deepcopy(copy.copy(torch)).nn)",
     "inspect.unwrap(torch), inspect.isclass(torch), inspect.getdoc(torch), dir(torch)",
@@ -102,7 +105,7 @@ def named(**more: Any) -> dict[str, Any]:
     torch = placeholder("torch")
     import pickle
 
-    seen = {"copy": copy, "inspect": inspect, "np": np, "pickle": pickle, "a": np.ones(3)}
+    seen = {"copy": copy, "inspect": inspect, "typing": typing, "np": np, "pickle": pickle, "a": np.ones(3)}
     return {**seen, "torch": torch, "F": torch.nn.functional, **more}
 
 

@@ -176,7 +176,10 @@ def test_right_with_what_is_not_there():
     forbidden = ["torch.nn.functional.softmax"]
     allowed = result([right(1), right(2)])
     for text in (words_of(card(allowed, forbidden)), report_text(allowed, forbidden)):
-        assert "doubled: 2 of 2 cases right, 0 points: torch.nn.functional.softmax isn't there when" in text.replace("`", "")
+        assert (
+            "doubled: 2 of 2 cases right, 0 points: torch.nn.functional.softmax isn't there when"
+            in text.replace("`", "")
+        )
     assert "<div class='sdpa-card sdpa-forbidden'>" in card(allowed, forbidden)
     assert "`a`, `b` and `c` aren't there" in report_text(allowed, ["a", "b", "c"])
     assert len(report_text(allowed, ["<" + "x" * 10**6] * 10**4)) < 2000
