@@ -92,10 +92,8 @@ def test_a_level_that_leaks_is_not_taken(monkeypatch):
 def test_a_level_that_shows_one_library_too_many_is_not_taken(level, usable, monkeypatch):
     usable(level)
     start.end(level)
-    placed, pytest_itself = visible_files.placed, str(Path(pytest.__file__).parent)
-    monkeypatch.setattr(
-        visible_files, "placed", lambda package: [*placed(package), ("pytest", pytest_itself)]
-    )
+    code_of, one_more = visible_files.code_of, str(Path(pytest.__file__).parent)
+    monkeypatch.setattr(visible_files, "code_of", lambda package: [*code_of(package), one_more])
     assert "import pytest, which is not for it" in choose_level.fault(level)
 
 
