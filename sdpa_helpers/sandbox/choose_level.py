@@ -15,7 +15,7 @@ from pathlib import Path
 from sdpa_helpers.sandbox import scratch, start
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.fork_servers import CannotStart
-from sdpa_helpers.sandbox.installed import a_file_of, others, places
+from sdpa_helpers.sandbox.installed import others, places
 from sdpa_helpers.sandbox.levels import LEVELS
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage, covered, own_package
@@ -127,10 +127,10 @@ class _Targets:
     def as_data(self, given: KernelPackage) -> dict:
         """What the attacking code needs to know."""
         package = own_package()
-        files, names = others(given.distributions)
+        files, names = others(given.distributions, (*covered(), site.getusersitepackages()))
         own = {package.name, *(name.partition("/")[0] for name, _ in given.files)}
         return {
-            "others": files + _of_this_python(),
+            "others": files,
             "names": sorted(names - own - sys.stdlib_module_names),
             "read": [*map(str, (self.folder / "secret", *_one_of_each_room(package))), "/etc/shadow"],
             "write": [str(self.folder), str(package), "/usr", "/etc", "/"],
@@ -157,13 +157,6 @@ def _one_of_each_room(package: Path) -> list[Path]:
     """A module of each folder in a package, the longest: none of them is for a kernel to read."""
     rooms = [list(folder.rglob("*.py")) for folder in sorted(package.iterdir()) if folder.is_dir()]
     return [max(modules, key=lambda path: path.stat().st_size) for modules in rooms if modules]
-
-
-def _of_this_python() -> list[str]:
-    """What else lies where packages are looked for: those of the interpreter itself, of other ones, of this account."""
-    folders = [folder for folder in (*covered(), site.getusersitepackages()) if os.path.isdir(folder)]
-    entries = [os.path.join(folder, name) for folder in folders for name in os.listdir(folder)]
-    return [file for path in entries if (file := a_file_of(path))]
 
 
 @contextlib.contextmanager

@@ -70,7 +70,10 @@ class WatchedProcess:
 
 
 class Fresh(Level):
-    """Each kernel is an interpreter of its own: for systems whose processes cannot fork."""
+    """Each kernel is an interpreter of its own: for systems whose processes cannot fork.
+
+    All that is installed can be imported here, as far as the kernel's package does not stand in its way.
+    """
 
     name = "off"
 

@@ -51,18 +51,22 @@ def top_level_names(distributions: tuple[str, ...]) -> frozenset[str]:
     return frozenset(entry.importable for entry in _entries(distributions)) - {""}
 
 
-def others(distributions: tuple[str, ...]) -> tuple[list[str], frozenset[str]]:
-    """What lies beside them: (paths of files, one for each entry that has any; names to import them by)."""
+def others(
+    distributions: tuple[str, ...], elsewhere: tuple[str, ...] = ()
+) -> tuple[list[str], frozenset[str]]:
+    """What else is installed: (a file of each entry that has any directly in it; names to import them by).
+
+    elsewhere: folders of packages to look at, beside those that these distributions lie in. Raises CannotStart.
+    """
     own = set(_entries(distributions))
-    folders = {entry.folder for entry in own}
-    beside = {
-        _Entry(folder, name) for folder in folders for name in os.listdir(folder) if name != CACHE
-    } - own
-    files = [file for entry in beside if (file := a_file_of(entry.path))]
-    return sorted(files), frozenset(entry.importable for entry in beside) - {""}
+    folders = {entry.folder for entry in own} | set(filter(os.path.isdir, elsewhere))
+    found = {_Entry(folder, name) for folder in folders for name in os.listdir(folder) if name != CACHE} - own
+    files = [file for entry in found if (file := _a_file_of(entry.path))]
+    names = frozenset(entry.importable for entry in found) - top_level_names(distributions)
+    return sorted(files), names - {""}
 
 
-def a_file_of(path: str) -> str:
+def _a_file_of(path: str) -> str:
     """The path itself where it is a file, else one that is directly in it, or ""."""
     if not os.path.isdir(path):
         return path
@@ -108,20 +112,20 @@ def _required(one: Distribution) -> list[str]:
 
 def _entries_of(name: str, one: Distribution) -> list[_Entry]:
     """What a distribution has in its folder of packages."""
-    folder, listed = str(one.locate_file("")), one.read_text("RECORD")
+    folder, listed = os.path.abspath(str(one.locate_file(""))), one.read_text("RECORD")
     again = f"install it anew: pip install --force-reinstall {name}, best in an environment of its own"
     if not listed:
         raise CannotStart(f"{name} in {folder} came without a list of its files (RECORD): {again}")
     if re.search(r'"editable": *true', one.read_text("direct_url.json") or ""):
         raise CannotStart(f"{name} is installed as a link to its source (pip install -e): {again}")
     paths = [line.strip('"').partition(",")[0] for line in listed.splitlines()]
-    entries = {_entry(path): path for path in paths}
+    entries = {entry: path for path in paths if (entry := _entry(path))}
     for path in entries.values():
         if os.path.islink(os.path.join(folder, path)):
             raise CannotStart(
                 f"{path} in {folder} is a link to another folder (UV_LINK_MODE=copy makes none): {again}"
             )
-    return [_Entry(folder, entry) for entry in entries if entry]
+    return [_Entry(folder, entry) for entry in entries]
 
 
 def _entry(path: str) -> str:

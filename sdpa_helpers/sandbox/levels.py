@@ -41,6 +41,8 @@ class Level:
         self.folder.chmod(0o711)
         try:
             self.staged = visible_files.stage(package, self.folder / "package")
+            if hasattr(os, "fork"):  # on Windows links are not for everybody
+                visible_files.link_code(package, self.staged)
         except Exception:  # no room, for one: what there is goes on without this level, and makes use of it
             scratch.remove(self.folder)
             raise
@@ -145,20 +147,13 @@ PYTHON = (visible_files.INTERPRETER, "-S", "-m")
 """Starts a module of what runs inside; -S: no folder of packages is there but the one that it is given."""
 
 
-def _bound(package: KernelPackage) -> list[tuple[str, str]]:
-    """(source, place) of all that a view has of the machine."""
-    in_package = [(place, f"{visible_files.PACKAGE}/{name}") for name, place in visible_files.placed(package)]
-    return [*((path, path) for path in visible_files.shown()), *in_package]
+def _seen(package: KernelPackage) -> list[str]:
+    """Paths of all that a kernel sees of the machine, less what is covered."""
+    return [*visible_files.shown(), *visible_files.code_of(package)]
 
 
 def _is_of_system(path: str) -> bool:
     return any(visible_files.lies_in(path, folder) for folder in visible_files.SYSTEM)
-
-
-def _seen_as(path: str, seen: dict[str, str]) -> str:
-    """Where a path is once folders are `seen` elsewhere."""
-    folder, name = os.path.split(path)
-    return f"{seen[folder]}/{name}" if folder in seen and not _is_of_system(path) else path
 
 
 class _Bubblewrapped(Level):
@@ -175,23 +170,34 @@ class _Bubblewrapped(Level):
     def run(self, *arguments: str, keep: Iterable[socket.socket]) -> subprocess.Popen:
         """Run `python -m …inside.<arguments>` in a view of its own, with the sockets that it keeps."""
         with contextlib.ExitStack() as opened:
-            found = [path for path in sorted(self.staged.rglob("*")) if path.is_file()]
-            files = [opened.enter_context(path.open("rb")) for path in found]
-            places = [f"{visible_files.PACKAGE}/{path.relative_to(self.staged)}" for path in found]
-            copied = [(file.fileno(), place) for file, place in zip(files, places, strict=True)]
+            files, copied = [], []
+            for path in self._staged():
+                if not path.is_symlink():
+                    files.append(opened.enter_context(path.open("rb")))
+                    copied.append((files[-1].fileno(), self._place(path)))
             return spawn(self._command(copied, arguments), self.errors, *keep, *files)
+
+    def _staged(self) -> list[Path]:
+        return [path for path in sorted(self.staged.rglob("*")) if path.is_symlink() or path.is_file()]
+
+    def _place(self, path: Path) -> str:
+        return f"{visible_files.PACKAGE}/{path.relative_to(self.staged)}"
 
     def _command(self, copied: list[tuple[int, str]], arguments: tuple[str, ...]) -> list[str]:
         """The whole command line; `copied`: (descriptor, place) of the files of the package."""
-        bound, uid = _bound(self.package), visible_files.sandbox_uid()
-        outer: list[str] = []
+        uid, outer, reachable = visible_files.sandbox_uid(), [], dict[str, str]()
         if uid:
-            own = dict.fromkeys(os.path.dirname(source) for source, _ in bound if not _is_of_system(source))
+            own = {os.path.dirname(path): None for path in _seen(self.package) if not _is_of_system(path)}
+            reachable = {folder: f"/tmp/{number}" for number, folder in enumerate(own)}
             program = str(Path(__file__).with_name("as_user.py"))
             outer = [sys.executable, "-I", "-S", program, str(uid), *own, "--"]
-            seen = {folder: f"/tmp/{number}" for number, folder in enumerate(own)}
-            bound = [(_seen_as(source, seen), place) for source, place in bound]
-        view = visible_files.bubblewrap(self.program, bound, copied, BOX_MB)
+
+        def source_of(path: str) -> str:
+            folder, name = os.path.split(path)
+            return path if _is_of_system(path) or not uid else f"{reachable[folder]}/{name}"
+
+        linked = [(os.readlink(path), self._place(path)) for path in self._staged() if path.is_symlink()]
+        view = visible_files.bubblewrap(self.program, source_of, self.package, copied, linked, BOX_MB)
         return [*outer, *view, "--as-pid-1", "--", *PYTHON, *arguments]
 
     def started(self, asking: socket.socket, request: bytes, after: Any = lambda: None) -> Box:
@@ -274,10 +280,9 @@ class Landlocked(Level):
 
     def __init__(self, package: KernelPackage) -> None:
         super().__init__(package)
-        visible_files.link_places(package, self.staged)
-        bound, covered = _bound(package), visible_files.covered()
-        self.readable = [entry for path, _ in bound for entry in visible_files.apart_from(path, covered)]
-        self.reachable = _reachable([path for path, _ in bound])
+        seen, covered = _seen(package), visible_files.covered()
+        self.readable = [entry for path in seen for entry in visible_files.apart_from(path, covered)]
+        self.reachable = _reachable(seen)
 
     def launch(self, limits: Limits) -> Box:
         """Start a kernel, which imports for itself."""

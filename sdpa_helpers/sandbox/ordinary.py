@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 
-from sdpa_helpers.sandbox import scratch, visible_files
+from sdpa_helpers.sandbox import scratch
 from sdpa_helpers.sandbox.elsewhere import WatchedProcess, plain_environment
 from sdpa_helpers.sandbox.fork_servers import CannotStart, ForkServer
 from sdpa_helpers.sandbox.kernel_process import Box
@@ -33,13 +33,15 @@ _LIMITS = {"NPROC": None}  # it counts all processes of the account
 
 
 class Ordinary(Level):
-    """Kernels are ordinary processes: for notebooks that one would run oneself."""
+    """Kernels are ordinary processes: for notebooks that one would run oneself.
+
+    They find no more to import than at the other levels, but what lies elsewhere can be read, and so imported.
+    """
 
     name = "off"
 
     def __init__(self, package: KernelPackage) -> None:
         super().__init__(package)
-        visible_files.link_places(package, self.staged)
         (self.folder / "home").mkdir()
         self.errors = (self.folder / "errors.txt").open("w+b")
         self.server = ForkServer(self.folder / "server", self._spawn)

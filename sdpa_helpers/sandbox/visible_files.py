@@ -3,7 +3,7 @@
 import os
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from sdpa_helpers.sandbox.installed import CACHE, places
 
 PACKAGE = "/package"
-"""Where all that can be imported beside the standard library lies in a bubblewrap view."""
+"""From where all is imported beside the standard library, in a bubblewrap view."""
 
 INTERPRETER = getattr(sys, "_base_executable", None) or sys.executable
 """Python itself, whatever environment this process is in: what an environment adds comes by PYTHONPATH."""
@@ -92,17 +92,20 @@ def stage(package: KernelPackage, folder: Path) -> Path:
     return folder
 
 
-def link_places(package: KernelPackage, folder: Path) -> None:
-    """Let the distributions of the package be imported from `folder`, where there is no view of its own to do so."""
-    for name, place in placed(package):
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).symlink_to(place)
+def link_code(package: KernelPackage, folder: Path) -> None:
+    """Let the distributions of the package be imported from `folder`: there is no more in it than these.
+
+    By links to where it lies, for a compiled module may look for its libraries from there.
+    """
+    for place in map(Path, code_of(package)):
+        link = folder / CACHE / place.name if place.parent.name == CACHE else folder / place.name
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(place)
 
 
-def placed(package: KernelPackage) -> list[tuple[str, str]]:
-    """(name below a folder to import from, where it lies) of all code that belongs to the package's distributions."""
-    code = [Path(place) for place in places(package.distributions) if not place.endswith(_FACTS)]
-    return [(f"{CACHE}/{p.name}" if p.parent.name == CACHE else p.name, str(p)) for p in code]
+def code_of(package: KernelPackage) -> list[str]:
+    """Where all code of the package's distributions lies."""
+    return [place for place in places(package.distributions) if not place.endswith(_FACTS)]
 
 
 def own_package() -> Path:
@@ -121,9 +124,7 @@ def shown() -> tuple[str, ...]:
     """What of the system a kernel gets to see, less what is `covered`: programs, libraries, Python, time zones."""
     found = ["/usr/bin", "/bin", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/alternatives", INTERPRETER]
     found += [*_library_folders(), *standard_library()]
-    found += map(
-        str, Path("/usr/lib").glob("ld-linux*")
-    )  # on some machines the loader is not with the others
+    found += map(str, Path("/usr/lib").glob("ld-linux*"))  # where the loader is not with the others
     existing = [path for path in dict.fromkeys(found) if os.path.exists(path) and path not in links()]
     return tuple(p for p in existing if not any(p != other and lies_in(p, other) for other in existing))
 
@@ -177,29 +178,34 @@ def apart_from(path: str, left_out: tuple[str, ...]) -> Iterator[str]:
 
 def bubblewrap(
     program: str,
-    bound: list[tuple[str, str]],
+    source_of: Callable[[str], str],
+    package: KernelPackage,
     copied: list[tuple[int, str]],
+    linked: list[tuple[str, str]],
     box_mb: int,
 ) -> list[str]:
     """bubblewrap's command line up to the program that it runs.
 
-    bound: (source, place) to bind read-only; where the source lies can be read from /proc/self/mountinfo inside.
-    copied: (descriptor, place) of small files, of which nothing can be read there.
+    source_of: where that is to be had which is seen at a path; what it gives can be read from /proc/self/mountinfo
+    inside. copied: (descriptor, place) of small files, of which nothing can be read there. linked: (target, place).
     """
     command = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]
     command += ["--hostname", "box", "--clearenv", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
-    for path, target in links().items():
-        command += ["--symlink", target, path]
-    for source, place in bound:
-        command += ["--ro-bind", source, place]
+    for path in shown():
+        command += ["--ro-bind", source_of(path), path]
     for path in covered():
-        command += ["--tmpfs", path, "--remount-ro", path]
+        command += ["--tmpfs", path]
+    for path in code_of(package):
+        command += ["--ro-bind", source_of(path), path]
+    for target, place in (*((target, path) for path, target in links().items()), *linked):
+        command += ["--symlink", target, place]
     for descriptor, place in copied:
         command += ["--perms", "0444", "--file", str(descriptor), place]
     size = str(box_mb << 20)
     for place in ("/box", "/dev/shm"):
         command += ["--size", size, "--tmpfs", place]
-    command += ["--remount-ro", "/", "--remount-ro", "/dev"]
+    for path in ("/", "/dev", *covered()):
+        command += ["--remount-ro", path]
     for name, value in environment(PACKAGE, "/box").items():
         command += ["--setenv", name, value]
     return [*command, "--chdir", "/box"]

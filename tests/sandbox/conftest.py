@@ -11,6 +11,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy
 import psutil
 import pytest
 
@@ -89,8 +90,9 @@ def targets(tmp_path_factory):
         "library_names": sorted(library_names - sys.stdlib_module_names),
         "library_files": library_files,
     }
-    known |= {"library_folders": sorted({os.path.dirname(p) for p in installed.places(EMPTY.distributions)})}
-    known |= {"user_packages": site.getusersitepackages()}
+    folders, own = zip(*map(os.path.split, installed.places(EMPTY.distributions)), strict=True)
+    known |= {"library_folders": sorted(set(folders)), "own_libraries": own}
+    known |= {"user_packages": site.getusersitepackages(), "numpy_file": os.path.realpath(numpy.__file__)}
     yield {**known, "connected": connected}
     assert connected == []
     assert {p.name for p in folder.iterdir()} == {canary.name, "s"}

@@ -111,7 +111,7 @@ REACH = {
     "read another library": "return [path for path in {library_files} if opens(path)]",
     "list the other libraries": """
         found = [name for folder in {library_folders} if os.path.isdir(folder) for name in os.listdir(folder)]
-        return set(found) - {{"__pycache__"}}
+        return set(found) - {{"__pycache__", *{own_libraries}}}
     """,
     "packages of another Python": """
         for home, names in folders():
@@ -318,8 +318,9 @@ ALLOWED = {
         shares = np.random.default_rng(0).dirichlet(np.ones(4)) @ np.linalg.inv(np.eye(4))
         return np.isclose(np.ma.masked_less(shares, 0).sum(), 1) and np.polynomial.Polynomial([0, 1])(2) == 2
     """,
-    "NumPy knows its version": """
+    "NumPy knows its version, and lies where it was installed": """
         import importlib.metadata
+        assert os.path.realpath(np.__file__) == {numpy_file!r}  # for its libraries are found from there
         return importlib.metadata.version("numpy") == np.__version__
     """,
     "IPython": """

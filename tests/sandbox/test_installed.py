@@ -38,7 +38,7 @@ def lay(tmp_path, monkeypatch):
     installed._entries.cache_clear()
 
 
-def test_a_closure_follows_what_is_required_here(lay):
+def test_a_closure_follows_what_is_required_here(lay, tmp_path):
     pure = lay(
         "lib/site-packages",
         "beads",
@@ -70,6 +70,11 @@ def test_a_closure_follows_what_is_required_here(lay):
     files, names = installed.others(("beads",))
     assert names == {"windows", "plotting", "other"}
     assert str(pure / "other.py") in files
+    older = tmp_path / "python3.9/site-packages"  # what another Python has is not its own, whatever the name
+    (older / "beads").mkdir(parents=True)
+    (older / "beads/__init__.py").touch()
+    seen = installed.others(("beads",), (str(older), str(pure), str(tmp_path / "nowhere")))
+    assert seen == (sorted([*files, str(older / "beads/__init__.py")]), names)
 
 
 @pytest.mark.parametrize(

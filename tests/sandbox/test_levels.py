@@ -19,7 +19,7 @@ from sdpa_helpers.classroom.executors import Processes, grade_all
 from sdpa_helpers.grading.grade_one import Attempt, Settings, attempt
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
-from sdpa_helpers.sandbox import choose_level, scratch, start
+from sdpa_helpers.sandbox import choose_level, scratch, start, visible_files
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level, Warm
 from sdpa_helpers.sandbox.limits import Limits
@@ -86,6 +86,15 @@ def test_a_level_that_leaks_is_not_taken(monkeypatch):
         "become another program",
     ):
         assert expected in fault
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_that_shows_one_library_too_many_is_not_taken(level, usable, monkeypatch):
+    usable(level)
+    start.end(level)
+    code_of, one_more = visible_files.code_of, str(Path(pytest.__file__).parent)
+    monkeypatch.setattr(visible_files, "code_of", lambda package: [*code_of(package), one_more])
+    assert "import pytest, which is not for it" in choose_level.fault(level)
 
 
 def grade_command(hand_ins, out, *options, env=None):
@@ -187,6 +196,7 @@ def test_a_kernel_sees_the_package_that_it_was_given(level, usable):
     kernel = GradedKernel(start.start_kernel(level, LIMITS, package), LIMITS)
     try:
         code = "import os\nassert 'abacus' not in globals()\nimport abacus.beads\nassert abacus.beads.N == 7"
+        code += "\nfrom importlib.machinery import PathFinder\nassert not PathFinder.find_spec('pytest')"
         missing = "\ntry:\n    import sdpa_helpers.lessons\nexcept ImportError:\n    print('not there')"
         kernel.execute_cell_input(code + missing)
         while (message := kernel.get_message("iopub", timeout=20))["msg_type"] not in ("stream", "error"):
