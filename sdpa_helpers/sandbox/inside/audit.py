@@ -27,12 +27,11 @@ NOTES = (
     "imported a file of its own",
     "opened its own memory (/proc)",
     "made a socket",
-    "mapped memory past NumPy (mmap)",
 )
 """What was seen, by its number."""
 
-_RAN, _PICKLE, _MARSHAL, _FRAMES, _PARTS, _GC, _CTYPES, _HOOKS, _SECOND, _FILE, _MEMORY, _SOCKET, _MAP = (
-    range(len(NOTES))
+_RAN, _PICKLE, _MARSHAL, _FRAMES, _PARTS, _GC, _CTYPES, _HOOKS, _SECOND, _FILE, _MEMORY, _SOCKET = range(
+    len(NOTES)
 )
 _ALWAYS = {
     "pickle.find_class": _PICKLE,
@@ -44,7 +43,6 @@ _ALWAYS = {
     "sys.addaudithook": _HOOKS,
     "sys.monitoring.register_callback": _HOOKS,
     "cpython.PyInterpreterState_New": _SECOND,
-    "mmap.__new__": _MAP,
 }
 _FRAME_EVENTS = ("sys._getframe", "sys._current_frames", "sys._current_exceptions")
 _FRAME_ATTRIBUTES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
@@ -55,26 +53,27 @@ _WATCHED = frozenset(
 _PREFIXES = ("ctypes.", "socket.")
 
 _IMPORTS = "<frozen importlib._bootstrap"
-_COMPILES = {
-    ("ast.py", "parse"): re.compile(".*", re.DOTALL),
-    ("typing.py", "__init__"): re.compile(r"""[\w.\[\], |'"]*"""),
+_NAMES = r"[\w, ]*"
+_DATACLASS_CALLS = re.compile(
+    r"type|super|hash|FrozenInstanceError|_dflt_\w+|__dataclass_\w+|self\.__post_init__|(__dataclass_\w+)?\.__setattr__"
+    r"|(\.)?__(create_fn|init|repr|eq|lt|le|gt|ge|hash|setattr|delattr)__"
+)
+_OF_THE_LIBRARY: dict[tuple[str, str], Callable[[str], object]] = {
+    ("ast.py", "parse"): lambda text: True,
+    ("typing.py", ""): re.compile(r"""[\w.\[\], |'"]*""").fullmatch,
+    ("collections/__init__.py", "namedtuple"): re.compile(
+        rf"lambda _cls, {_NAMES}: _tuple_new\(_cls, \({_NAMES}\)\)"
+    ).fullmatch,
     ("timeit.py", "__init__"): re.compile(
-        r"(pass\s*)+|\s*def inner[^\n]*:\s+(pass|_setup\(\))\n[^\n]*\n[^\n]*:\s+(pass|_stmt\(\))\n.*",
-        re.DOTALL,
+        r"pass(\npass)?|\s*def inner[^\n]*:\s+(pass|_setup\(\))\n[^\n]*\n[^\n]*:\s+(pass|_stmt\(\))\n.*", re.DOTALL
+    ).fullmatch,
+    ("dataclasses.py", ""): lambda text: (
+        re.search(r"[\[;@\\]|\blambda\b", text) is None
+        and all(_DATACLASS_CALLS.fullmatch(name) for name in re.findall(r"([\w.]+)\(", text))
     ),
 }
-"""Who else may compile: (file, function) → what."""
-_RUNS = frozenset(
-    {
-        ("__init__.py", "namedtuple"),
-        ("dataclasses.py", ""),
-        ("typing.py", "_evaluate"),
-        ("timeit.py", "__init__"),
-    }
-)
-"""Who else may run it; a function "" stands for all of a file."""
+"""Who else runs texts of its own making: (the end of the file, the function, "" for all) → whether it made this one."""
 _MAGICS = ("run_line_magic", "run_cell_magic")
-_RUN_WHAT_THEY_ARE_GIVEN = ("time", "timeit", "capture", "prun")
 
 
 def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[bytes], None]:
@@ -123,23 +122,26 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         """Whether a magic was called with what stands in a cell."""
         given = [frame.f_locals.get(name, "") for name in ("line", "cell")]
         whole = [part.encode("utf-8", "replace") for part in given if type(part) is str]
-        is_run = frame.f_locals.get("magic_name") in _RUN_WHAT_THEY_ARE_GIVEN
-        return is_run and len(whole) == 2 and all(any(part in text for text in texts) for part in whole)
+        return len(whole) == 2 and all(any(part in text for text in texts) for part in whole)
 
     def ran(event: str, what: Any, stack: list[tuple[FrameType, CodeType]]) -> bool:
-        """Whether a text was compiled or run, and not as a part of running the notebook's own cells or an import."""
+        """Whether a text was run, and not as a part of running the notebook's own cells or an import.
+
+        That one is compiled tells nothing by itself, and which one the library compiles for itself does.
+        """
         if not stack or learners(stack[0][1]):
-            return True
+            return event == "exec"
         code = stack[0][1]
-        place = (os.path.basename(code.co_filename), code.co_name)
-        if code.co_filename.startswith(_IMPORTS) or "zipimport" in code.co_filename:
+        file, name = code.co_filename, code.co_name
+        above = [code.co_filename for _, code in stack if not learners(code)]
+        if any(file.startswith(_IMPORTS) or "zipimport" in file for file in above):
             return False
-        if event == "compile" and place in _COMPILES:
-            text = what.decode("utf-8", "replace") if type(what) is bytes else ""
-            return _COMPILES[place].fullmatch(text) is None
-        if place in _RUNS or (place[0], "") in _RUNS:  # `eval` compiles, and then runs what came of it
-            return event == "exec" and place[1] == "namedtuple" and not _only_makes_a_tuple(what)
-        if "IPython" not in code.co_filename and place != ("codeop.py", "__call__"):
+        for (end, function), made_by_it in _OF_THE_LIBRARY.items():
+            if file.endswith(f"/{end}") and function in ("", name):
+                return event == "compile" and type(what) in (str, bytes) and not made_by_it(_text(what))
+        if event == "compile":
+            return False
+        if "/IPython/" not in file and not file.endswith("/codeop.py"):
             return True
         if not learners(stack[-1][1]):
             return False
@@ -191,7 +193,7 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         if name in _MEMORY_FILES:
             return _MEMORY
         stack = those_above(frame)
-        imported = bool(stack) and stack[0][1].co_filename.startswith((_IMPORTS, "<frozen zipimport"))
+        imported = bool(stack) and stack[0][1].co_filename.startswith(_IMPORTS)
         return _FILE if imported and not str.startswith(path, known) else None
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -221,7 +223,5 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
     return begin
 
 
-def _only_makes_a_tuple(code: Any) -> bool:
-    """Whether this is all that `namedtuple` runs, and nothing that came in with a name."""
-    inner = [part for part in code.co_consts if type(part) is CodeType]
-    return not code.co_names and len(inner) == 1 and set(inner[0].co_names) <= {"_tuple_new"}
+def _text(source: str | bytes) -> str:
+    return source if isinstance(source, str) else source.decode("utf-8", "replace")
