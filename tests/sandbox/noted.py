@@ -144,6 +144,18 @@ m.SourceFileLoader('mine','mine.py').load_module()
 # socket
 import socket
 socket.socketpair()
+# map
+import mmap
+mmap.mmap(-1, 4096)
+# importer
+import importlib._bootstrap as b
+b._call_with_frames_removed(exec, 'x = 1', globals())
+# lent name
+import collections
+f = compile('1', collections.__file__, 'eval')
+# run
+open('b.py', 'w').write('x = 1')
+%run b.py
 # thread exec
 import threading
 t=threading.Thread(target=exec,args=('x=1',)); t.start(); t.join()

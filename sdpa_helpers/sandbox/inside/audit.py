@@ -27,11 +27,12 @@ NOTES = (
     "imported a file of its own",
     "opened its own memory (/proc)",
     "made a socket",
+    "mapped memory past NumPy (mmap)",
 )
 """What was seen, by its number."""
 
-_RAN, _PICKLE, _MARSHAL, _FRAMES, _PARTS, _GC, _CTYPES, _HOOKS, _SECOND, _FILE, _MEMORY, _SOCKET = range(
-    len(NOTES)
+_RAN, _PICKLE, _MARSHAL, _FRAMES, _PARTS, _GC, _CTYPES, _HOOKS, _SECOND, _FILE, _MEMORY, _SOCKET, _MAP = (
+    range(len(NOTES))
 )
 _ALWAYS = {
     "pickle.find_class": _PICKLE,
@@ -43,6 +44,7 @@ _ALWAYS = {
     "sys.addaudithook": _HOOKS,
     "sys.monitoring.register_callback": _HOOKS,
     "cpython.PyInterpreterState_New": _SECOND,
+    "mmap.__new__": _MAP,
 }
 _FRAME_EVENTS = ("sys._getframe", "sys._current_frames", "sys._current_exceptions")
 _FRAME_ATTRIBUTES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
@@ -53,6 +55,7 @@ _WATCHED = frozenset(
 _PREFIXES = ("ctypes.", "socket.")
 
 _IMPORTS = "<frozen importlib._bootstrap"
+_IMPORTERS = (_IMPORTS, "<frozen zipimport")
 _NAMES = r"[\w, ]*"
 _DATACLASS_CALLS = re.compile(
     r"type|super|hash|FrozenInstanceError|_dflt_\w+|__dataclass_\w+|self\.__post_init__|(__dataclass_\w+)?\.__setattr__"
@@ -65,7 +68,8 @@ _OF_THE_LIBRARY: dict[tuple[str, str], Callable[[str], object]] = {
         rf"lambda _cls, {_NAMES}: _tuple_new\(_cls, \({_NAMES}\)\)"
     ).fullmatch,
     ("timeit.py", "__init__"): re.compile(
-        r"pass(\npass)?|\s*def inner[^\n]*:\s+(pass|_setup\(\))\n[^\n]*\n[^\n]*:\s+(pass|_stmt\(\))\n.*", re.DOTALL
+        r"pass(\npass)?|\s*def inner[^\n]*:\s+(pass|_setup\(\))\n[^\n]*\n[^\n]*:\s+(pass|_stmt\(\))\n.*",
+        re.DOTALL,
     ).fullmatch,
     ("dataclasses.py", ""): lambda text: (
         re.search(r"[\[;@\\]|\blambda\b", text) is None
@@ -74,6 +78,9 @@ _OF_THE_LIBRARY: dict[tuple[str, str], Callable[[str], object]] = {
 }
 """Who else runs texts of its own making: (the end of the file, the function, "" for all) → whether it made this one."""
 _MAGICS = ("run_line_magic", "run_cell_magic")
+_RUN_WHAT_THEY_ARE_GIVEN = ("time", "timeit", "capture", "prun")
+_IN_NO_TEXT = re.compile(r"get_ipython|run_(line|cell)_magic|system|getoutput|__\w+__|.*[^\x00-\x7f].*")
+"""Names that Python and IPython give to what a cell does: magics, parts of classes, letters of other alphabets."""
 
 
 def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[bytes], None]:
@@ -122,19 +129,30 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         """Whether a magic was called with what stands in a cell."""
         given = [frame.f_locals.get(name, "") for name in ("line", "cell")]
         whole = [part.encode("utf-8", "replace") for part in given if type(part) is str]
-        return len(whole) == 2 and all(any(part in text for text in texts) for part in whole)
+        is_run = frame.f_locals.get("magic_name") in _RUN_WHAT_THEY_ARE_GIVEN
+        return is_run and len(whole) == 2 and all(any(part in text for text in texts) for part in whole)
 
-    def ran(event: str, what: Any, stack: list[tuple[FrameType, CodeType]]) -> bool:
+    def is_the_cells(code: Any) -> bool:
+        """Whether code that IPython runs is that of the present cell, and not of one that was rewritten."""
+        text = texts[-1].decode("utf-8", "replace") if texts else ""
+        names = (re.sub(r"^_\w+?(?=__\w*[^_]$)", "", name) for name in _names_in(code))
+        return all(name in text or _IN_NO_TEXT.fullmatch(name) for name in names)
+
+    def ran(event: str, arguments: tuple[Any, ...], stack: list[tuple[FrameType, CodeType]]) -> bool:
         """Whether a text was run, and not as a part of running the notebook's own cells or an import.
 
-        That one is compiled tells nothing by itself, and which one the library compiles for itself does.
+        That one is compiled tells nothing by itself, unless it is as if it stood in a file that is known; and which one
+        the library compiles for itself does.
         """
+        what = arguments[0]
         if not stack or learners(stack[0][1]):
-            return event == "exec"
+            return event == "exec" or (type(arguments[1]) is str and arguments[1].startswith(known))
         code = stack[0][1]
         file, name = code.co_filename, code.co_name
         above = [code.co_filename for _, code in stack if not learners(code)]
-        if any(file.startswith(_IMPORTS) or "zipimport" in file for file in above):
+        if file.startswith(_IMPORTERS):
+            return event == "exec" and not (type(what) is CodeType and what.co_filename.startswith(known))
+        if any(file.startswith(_IMPORTERS) for file in above):
             return False
         for (end, function), made_by_it in _OF_THE_LIBRARY.items():
             if file.endswith(f"/{end}") and function in ("", name):
@@ -144,7 +162,7 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         if "/IPython/" not in file and not file.endswith("/codeop.py"):
             return True
         if not learners(stack[-1][1]):
-            return False
+            return type(what) is CodeType and not is_the_cells(what)
         frame, last = stack[-2]
         return not (last.co_name in _MAGICS and in_the_text(frame))
 
@@ -162,7 +180,7 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         if event in _ALWAYS:
             return _ALWAYS[event]
         if event in ("exec", "compile"):
-            return _RAN if ran(event, arguments[0], those_above(frame)) else None
+            return _RAN if ran(event, arguments, those_above(frame)) else None
         if event in _FRAME_EVENTS:
             return _FRAMES if looked_at_frames(those_above(frame)) else None
         if event.startswith("object."):
@@ -193,7 +211,7 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         if name in _MEMORY_FILES:
             return _MEMORY
         stack = those_above(frame)
-        imported = bool(stack) and stack[0][1].co_filename.startswith(_IMPORTS)
+        imported = bool(stack) and stack[0][1].co_filename.startswith(_IMPORTERS)
         return _FILE if imported and not str.startswith(path, known) else None
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -225,3 +243,9 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
 
 def _text(source: str | bytes) -> str:
     return source if isinstance(source, str) else source.decode("utf-8", "replace")
+
+
+def _names_in(code: CodeType) -> set[str]:
+    """All names that code uses, of what lies in it too."""
+    inner = [part for part in code.co_consts if type(part) is CodeType]
+    return {*code.co_names}.union(*map(_names_in, inner))
