@@ -11,6 +11,7 @@ import operator
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -30,21 +31,37 @@ def ready_in(exercise: Exercise, source: str, others: Iterable[str] = ()) -> tup
     cells = _with_helpers(source, list(others))
     used = _used_in(cells)
     found = {name for name in exercise.ready if any(_is_of(one, name.rpartition(".")[2]) for one in used)}
-    whole = any(map(_is_all_of_numpy, used)) or any(map(_NUMPY_IN_A_TEXT.search, cells))
+    texts = {text for cell in cells for node in _nodes(cell) for text in _texts_at_work(node)}
+    whole = any(map(_is_all_of_numpy, used)) or any(map(_NUMPYS.fullmatch, texts))
     return tuple(sorted(found)) or (("numpy",) if whole else ())
 
 
-_NUMPY_IN_A_TEXT = re.compile(r"""["'](ext://)?(np|numpy)[.:"']""")
+_NUMPYS = re.compile(r"(ext://)?(np|numpy)([.:]\w*)*(?<!ndarray)")
+"""A text that names something of NumPy's."""
+
+
+def _texts_at_work(node: ast.AST) -> Iterator[str]:
+    """The texts with which a node does something: calls a function, puts them together."""
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id == "print"):
+        parts = node.args
+    elif isinstance(node, ast.BinOp):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.JoinedStr):
+        parts = node.values
+    yield from (
+        part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    )
 
 
 def _is_all_of_numpy(used: str) -> bool:
     """Whether this is NumPy or a module of it, or leads to all that one has, as `np.eye.__globals__` does."""
     root, _, rest = used.partition(".")
+    found: Any = None if rest else np
     with contextlib.suppress(Exception):  # NumPy may answer anything when it is asked
         found = operator.attrgetter(rest)(np) if rest else np
-        inside = re.search(r"\b__(dict|globals|getattribute|getattr|class|self|loader|spec)__", rest)
-        return root == "numpy" and (isinstance(found, ModuleType) or bool(inside))
-    return root == "numpy"
+    inside = re.search(r"\b__(dict|globals|getattribute|getattr|class|self|loader|spec)__", rest)
+    return root == "numpy" and (isinstance(found, ModuleType) or bool(inside))
 
 
 def _is_of(used: str, name: str) -> bool:
