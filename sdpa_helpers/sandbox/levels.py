@@ -147,15 +147,6 @@ PYTHON = (visible_files.INTERPRETER, "-S", "-m")
 """Starts a module of what runs inside; -S: no folder of packages is there but the one that it is given."""
 
 
-def _seen(package: KernelPackage) -> list[str]:
-    """Paths of all that a kernel sees of the machine, less what is covered."""
-    return [*visible_files.shown(), *visible_files.code_of(package)]
-
-
-def _is_of_system(path: str) -> bool:
-    return any(visible_files.lies_in(path, folder) for folder in visible_files.SYSTEM)
-
-
 class _Bubblewrapped(Level):
     """What the two levels with bubblewrap have in common."""
 
@@ -170,33 +161,34 @@ class _Bubblewrapped(Level):
     def run(self, *arguments: str, keep: Iterable[socket.socket]) -> subprocess.Popen:
         """Run `python -m …inside.<arguments>` in a view of its own, with the sockets that it keeps."""
         with contextlib.ExitStack() as opened:
-            files, copied = [], []
-            for path in self._staged():
-                if not path.is_symlink():
-                    files.append(opened.enter_context(path.open("rb")))
-                    copied.append((files[-1].fileno(), self._place(path)))
-            return spawn(self._command(copied, arguments), self.errors, *keep, *files)
-
-    def _staged(self) -> list[Path]:
-        return [path for path in sorted(self.staged.rglob("*")) if path.is_symlink() or path.is_file()]
+            found = sorted(self.staged.rglob("*"))
+            linked = [(os.readlink(path), self._place(path)) for path in found if path.is_symlink()]
+            plain = [path for path in found if path.is_file() and not path.is_symlink()]
+            files = [opened.enter_context(path.open("rb")) for path in plain]
+            copied = [(file.fileno(), self._place(path)) for file, path in zip(files, plain, strict=True)]
+            return spawn(self._command(copied, linked, arguments), self.errors, *keep, *files)
 
     def _place(self, path: Path) -> str:
         return f"{visible_files.PACKAGE}/{path.relative_to(self.staged)}"
 
-    def _command(self, copied: list[tuple[int, str]], arguments: tuple[str, ...]) -> list[str]:
-        """The whole command line; `copied`: (descriptor, place) of the files of the package."""
-        uid, outer, reachable = visible_files.sandbox_uid(), [], dict[str, str]()
+    def _command(
+        self, copied: list[tuple[int, str]], linked: list[tuple[str, str]], arguments: tuple[str, ...]
+    ) -> list[str]:
+        """The whole command line; of the package, `copied`: (descriptor, place), `linked`: (target, place)."""
+        outer, reachable, uid = [], dict[str, str](), visible_files.sandbox_uid()
         if uid:
-            own = {os.path.dirname(path): None for path in _seen(self.package) if not _is_of_system(path)}
-            reachable = {folder: f"/tmp/{number}" for number, folder in enumerate(own)}
+            closed = [
+                path for path in visible_files.seen(self.package) if not visible_files.is_of_system(path)
+            ]
+            folders = dict.fromkeys(map(os.path.dirname, closed))
+            reachable = {folder: f"/tmp/{number}" for number, folder in enumerate(folders)}
             program = str(Path(__file__).with_name("as_user.py"))
-            outer = [sys.executable, "-I", "-S", program, str(uid), *own, "--"]
+            outer = [sys.executable, "-I", "-S", program, str(uid), *folders, "--"]
 
         def source_of(path: str) -> str:
             folder, name = os.path.split(path)
-            return path if _is_of_system(path) or not uid else f"{reachable[folder]}/{name}"
+            return f"{reachable[folder]}/{name}" if folder in reachable else path
 
-        linked = [(os.readlink(path), self._place(path)) for path in self._staged() if path.is_symlink()]
         view = visible_files.bubblewrap(self.program, source_of, self.package, copied, linked, BOX_MB)
         return [*outer, *view, "--as-pid-1", "--", *PYTHON, *arguments]
 
@@ -280,7 +272,7 @@ class Landlocked(Level):
 
     def __init__(self, package: KernelPackage) -> None:
         super().__init__(package)
-        seen, covered = _seen(package), visible_files.covered()
+        seen, covered = visible_files.seen(package), visible_files.covered()
         self.readable = [entry for path in seen for entry in visible_files.apart_from(path, covered)]
         self.reachable = _reachable(seen)
 

@@ -115,8 +115,17 @@ def own_package() -> Path:
 
 # ---- the system and the interpreter -----------------------------------------------------------------------
 
-SYSTEM = ("/usr", "/etc", "/bin", "/lib", "/lib32", "/lib64")
-"""What every user of a machine can reach."""
+_SYSTEM = ("/usr", "/etc", "/bin", "/lib", "/lib32", "/lib64")
+
+
+def is_of_system(path: str) -> bool:
+    """Whether every user of a machine can reach it."""
+    return any(lies_in(path, folder) for folder in _SYSTEM)
+
+
+def seen(package: KernelPackage) -> list[str]:
+    """Paths of all that a kernel sees of the machine, less what is `covered`."""
+    return [*shown(), *code_of(package)]
 
 
 @cache
@@ -142,7 +151,7 @@ def covered() -> tuple[str, ...]:
 
 def links() -> dict[str, str]:
     """Folders of the system that are links to others, and where they lead."""
-    return {path: os.readlink(path) for path in (*SYSTEM, "/usr/lib64") if os.path.islink(path)}
+    return {path: os.readlink(path) for path in (*_SYSTEM, "/usr/lib64") if os.path.islink(path)}
 
 
 def standard_library() -> list[str]:

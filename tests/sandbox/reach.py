@@ -51,13 +51,13 @@ REACH = {
     "import the judge": "return importlib.import_module('sdpa_helpers.checking.judge')",
     "import the attention functions": "return importlib.import_module('sdpa_helpers.attention')",
     "use the course's attention call": """
-        return hasattr(importlib.import_module("sdpa_helpers"), "scaled_dot_product_attention")
+        call = getattr(importlib.import_module("sdpa_helpers"), "scaled_dot_product_attention", None)
+        return call is not None and call(np.eye(2), np.eye(2), np.eye(2)).shape
     """,
     "answers in the package": """
-        softmax = importlib.import_module("sdpa_helpers").softmax
-        home = os.path.dirname(softmax.__globals__["__file__"])
+        home = os.path.dirname(importlib.import_module("sdpa_helpers").__file__)
         found = [name for _, folders, names in os.walk(home) for name in (*folders, *names)]
-        assert "session.py" in found, found
+        assert "observe.py" in found, found
         return set(found) & {{"attention", "exercises", "registry.py", "judge.py", "grading", "solutions"}}
     """,
     "import the grader": "return importlib.import_module('sdpa_helpers.grading.grade_one')",
@@ -308,10 +308,6 @@ REACH = {
 }
 
 ALLOWED = {
-    "the course's softmax": """
-        softmax = importlib.import_module("sdpa_helpers").softmax
-        return softmax(np.array([0.0, 0.0])).tolist() == [0.5, 0.5]
-    """,
     "all of NumPy": """
         import numpy.testing, numpy.polynomial, numpy.lib.stride_tricks
         np.testing.assert_allclose(np.fft.ifft(np.fft.fft(np.arange(4.0))).real, np.arange(4.0), atol=1e-12)

@@ -45,7 +45,7 @@ def test_nothing_is_reached(reached, usable, level, name):
 
 @pytest.mark.parametrize("level", ["warm", "bubblewrap", "landlock"])
 def test_what_a_notebook_may_use_is_there(reached, usable, level):
-    """NumPy, IPython, the standard library; of the course the softmax: what more there is stands among the attacks."""
+    """NumPy, IPython, the standard library."""
     assert reached(usable(level), tuple(ALLOWED)) == list(ALLOWED)
 
 
