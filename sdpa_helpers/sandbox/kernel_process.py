@@ -126,9 +126,7 @@ def used(pid: int) -> int:
     """Bytes of its memory that a process has used since then, shared libraries left out."""
     total, counts = 0, False
     for line in _read(f"/proc/{pid}/smaps").splitlines():
-        if (
-            line[:1] in "0123456789abcdef"
-        ):  # where another part of its memory lies: "7f00-7f08 r-xp … /usr/lib/libc.so"
+        if line[:1] in "0123456789abcdef":  # another part of it: "7f00-7f08 r-xp … /usr/lib/libc.so"
             counts = ".so" not in line
         elif counts and line.startswith("Referenced:"):
             total += int(line.split()[1]) << 10
