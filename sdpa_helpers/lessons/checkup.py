@@ -229,11 +229,13 @@ def _sandbox() -> Fact:
     if not sys.platform.startswith("linux"):
         return Fact("sandbox", f"Linux only: {note}")
     try:
-        from sdpa_helpers.sandbox import choose_level
-
-        choice = choose_level.choose("auto")
+        from sdpa_helpers.sandbox.choose_level import CannotTry, choose, explain
     except ImportError:  # the student edition, or an installation without the grader's packages
         return Fact("sandbox", f"none: {note}")
+    try:
+        choice = choose("auto")
+    except CannotTry as error:
+        return Fact("sandbox", f"none could be tried out: {note}", help=str(error))
     if choice.level == "off":
-        return Fact("sandbox", f"none holds: {note}", help=choose_level.explain(choice.missing).strip())
-    return Fact("sandbox", choice.level, help=choose_level.explain(choice.missing).strip())
+        return Fact("sandbox", f"none holds: {note}", help=explain(choice.missing).strip())
+    return Fact("sandbox", choice.level, help=explain(choice.missing).strip())

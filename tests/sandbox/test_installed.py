@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from sdpa_helpers.sandbox import installed, visible_files
+from sdpa_helpers.lessons import checkup
+from sdpa_helpers.sandbox import choose_level, installed, visible_files
 from sdpa_helpers.sandbox.choose_level import CannotTry, choose
 from sdpa_helpers.sandbox.fork_servers import CannotStart
 from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
@@ -106,6 +107,16 @@ def test_files_that_are_links_to_a_store_are_refused(lay, tmp_path):
 def test_nothing_is_graded_with_a_library_that_is_not_there(wanted):
     with pytest.raises(CannotTry, match=r"no-such-library is not installed .*: pip install no-such-library"):
         choose(wanted, KernelPackage(distributions=("no_such.library",)))
+
+
+def test_the_doctor_says_what_keeps_a_sandbox_from_being_tried(monkeypatch):
+    def unlisted(_):
+        raise CannotStart("numpy came without a list: install it anew")
+
+    monkeypatch.setattr(choose_level, "places", unlisted)
+    fact = checkup._sandbox()
+    assert fact.value.startswith("none could be tried out")
+    assert fact.help == "numpy came without a list: install it anew"
 
 
 def test_numpy_and_ipython_need_no_other_library():
