@@ -9,7 +9,9 @@ import ast
 import contextlib
 import operator
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -28,10 +30,10 @@ def ready_in(exercise: Exercise, source: str, others: Iterable[str] = ()) -> tup
     """
     if not exercise.ready:
         return ()
-    cells = _with_helpers(source, list(others))
+    cells = _with_helpers(source, others)
     used = _used_in(cells)
     found = {name for name in exercise.ready if any(_is_of(one, name.rpartition(".")[2]) for one in used)}
-    texts = {text for cell in cells for node in _nodes(cell) for text in _texts_at_work(node)}
+    texts = {text for cell in cells for text in _read(cell).texts}
     whole = any(map(_is_all_of_numpy, used)) or any(map(_NUMPYS.fullmatch, texts))
     return tuple(sorted(found)) or (("numpy",) if whole else ())
 
@@ -101,39 +103,72 @@ def in_words(exercise: Exercise) -> str:
 # ---- reading ----------------------------------------------------------------------------------------------
 
 
-def _used_in(cells: Sequence[str]) -> set[str]:
-    """The dotted names that cells use, of what is imported in one of them; those that can't be read use nothing."""
-    read = [nodes for cell in cells if (nodes := _nodes(cell))]
-    names = {"np": "numpy", **{name: dotted for nodes in read for name, dotted in _imported(nodes)}}
-    return {used for nodes in read for used in _used_by(nodes, names)} - {""}
+Chain = tuple[str, ...]
+"""`a.b.c` as ("a", "b", "c")."""
 
 
-def _nodes(cell: str) -> list[ast.AST]:
+@dataclass(frozen=True)
+class _Read:
+    """What the text of one cell shows, whatever stands in others."""
+
+    imported: tuple[tuple[str, str], ...] = ()
+    """(name, what it was imported as)."""
+    assigned: tuple[tuple[str, Chain], ...] = ()
+    """(name, what it stands for): `t = torch`, in the order of the lines."""
+    used: frozenset[Chain] = frozenset()
+    """Names with what is asked of them, but for types that are only named."""
+    texts: frozenset[str] = frozenset()
+    """Texts with which something is done."""
+
+
+@lru_cache(maxsize=1024)
+def _read(cell: str) -> _Read:
+    """What a cell shows; nothing of one that can't be read."""
     try:
-        return list(ast.walk(parse(cell)))
+        nodes = list(ast.walk(parse(cell)))
     except (RecursionError, MemoryError):
-        return []
-
-
-def _used_by(nodes: list[ast.AST], imported: dict[str, str]) -> Iterator[str]:
-    names = dict(imported)
-    for node in sorted((n for n in nodes if isinstance(n, ast.Assign)), key=lambda n: n.lineno):
-        dotted = _dotted(node.value, names)  # t = torch
-        names |= {target.id: dotted for target in node.targets if isinstance(target, ast.Name) and dotted}
+        return _Read()
+    assigns = sorted((n for n in nodes if isinstance(n, ast.Assign)), key=lambda n: n.lineno)
+    assigned = ((t.id, _chain(n.value)) for n in assigns for t in n.targets if isinstance(t, ast.Name))
     passed = {id(inner) for node in nodes for kind in _kinds(node) for inner in ast.walk(kind)}
+    used = set[Chain]()
     for node in nodes:  # what is further out comes first
         if isinstance(node, ast.Attribute | ast.Name) and id(node) not in passed:
-            passed |= {id(inner) for inner in _chain(node)}
-            yield _dotted(node, names) if isinstance(node.ctx, ast.Load) else ""
+            if isinstance(node.ctx, ast.Load):
+                used.add(_chain(node))
+            while isinstance(node, ast.Attribute):
+                node = node.value
+                passed.add(id(node))
+    texts = frozenset(text for node in nodes for text in _texts_at_work(node))
+    known = tuple((name, chain) for name, chain in assigned if chain)
+    return _Read(tuple(_imported(nodes)), known, frozenset(used - {()}), texts)
 
 
-def _with_helpers(source: str, others: list[str]) -> list[str]:
+def _used_in(cells: Iterable[str]) -> set[str]:
+    """The dotted names that cells use, of what is imported in one of them."""
+    read = [_read(cell) for cell in cells]
+    imported = {"np": "numpy"} | {name: dotted for one in read for name, dotted in one.imported}
+    found = set[str]()
+    for one in read:
+        names = dict(imported) if one.assigned else imported
+        for name, chain in one.assigned:
+            if dotted := _dotted(chain, names):
+                names[name] = dotted
+        found |= {_dotted(chain, names) for chain in one.used}
+    return found - {""}
+
+
+def _with_helpers(source: str, others: Iterable[str]) -> list[str]:
     """A cell and those of the others that give names which it takes, from one to the next."""
+    givers: dict[str, list[str]] = {}
+    for other in dict.fromkeys(others):
+        for name in bound_in(other) or ():
+            givers.setdefault(name, []).append(other)
     found = [source]
     for cell in found:  # grows meanwhile
-        taken = {node.id for node in _nodes(cell) if isinstance(node, ast.Name)}
-        found += [other for other in others if other not in found and taken & (bound_in(other) or set())]
-    return found
+        for root in {chain[0] for chain in _read(cell).used}:
+            found += givers.pop(root, ())
+    return list(dict.fromkeys(found))
 
 
 def _imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
@@ -150,20 +185,19 @@ def _imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
                 yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
 
-def _chain(node: ast.AST) -> Iterator[ast.AST]:
-    """`a.b.c`, `a.b` and `a`."""
-    yield node
+def _chain(node: ast.AST) -> Chain:
+    """`a.b.c`; () for what does not begin with a name."""
+    attributes: list[str] = []
     while isinstance(node, ast.Attribute):
+        attributes.append(node.attr)
         node = node.value
-        yield node
+    return (node.id, *reversed(attributes)) if isinstance(node, ast.Name) else ()
 
 
-def _dotted(node: ast.AST, names: dict[str, str]) -> str:
+def _dotted(chain: Chain, names: Mapping[str, str]) -> str:
     """The full name of `a.b.c`, where `a` was imported; else ""."""
-    *attributes, root = _chain(node)
-    known = names.get(root.id, "") if isinstance(root, ast.Name) else ""
-    parts = [part.attr for part in reversed(attributes) if isinstance(part, ast.Attribute)]
-    return ".".join([known, *parts]) if known else ""
+    known = names.get(chain[0], "")
+    return ".".join([known, *chain[1:]]) if known else ""
 
 
 def _kinds(node: ast.AST) -> list[ast.expr]:
