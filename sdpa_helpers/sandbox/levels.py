@@ -1,7 +1,6 @@
 """The levels of confinement, each a way to start a kernel; `Warm` is the best, `Landlocked` the last."""
 
 import base64
-import contextlib
 import json
 import os
 import shutil
@@ -11,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from sdpa_helpers.sandbox import scratch, seccomp, visible_files
 from sdpa_helpers.sandbox.fork_servers import CannotStart, ForkServer
@@ -39,14 +38,16 @@ class Level:
         self.package = package
         self.folder = scratch.make("sandbox")
         self.folder.chmod(0o711)
+        self.owner = os.getpid()
         try:
-            self.staged = visible_files.stage(package, self.folder / "package")
-            if hasattr(os, "fork"):  # on Windows links are not for everybody
-                visible_files.link_code(package, self.staged)
-        except Exception:  # no room, for one: what there is goes on without this level, and makes use of it
+            self.begin()
+        except Exception:  # no room, for one: what goes on without this level makes use of it
             scratch.remove(self.folder)
             raise
-        self.owner = os.getpid()
+
+    def begin(self) -> None:
+        """Make what all kernels of the level need."""
+        self.staged = visible_files.stage(self.package, self.folder / "package")
 
     def launch(self, limits: Limits) -> Running:
         """Start a kernel."""
@@ -121,7 +122,7 @@ def _credited(ours: socket.socket) -> socket.socket:
 def spawn(
     command: list[str],
     errors: Any,
-    *keep: socket.socket | BinaryIO,
+    *keep: int,
     environment: dict[str, str] | None = None,
 ) -> subprocess.Popen:
     """Start a program in a session of its own; what it says of its troubles goes to the file `errors`."""
@@ -132,7 +133,7 @@ def spawn(
         stderr=errors,
         env=environment or {"PATH": "/usr/bin:/bin"},
         cwd="/",
-        pass_fds=[kept.fileno() for kept in keep],
+        pass_fds=keep,
         start_new_session=True,
     )
 
@@ -147,34 +148,36 @@ PYTHON = (visible_files.INTERPRETER, "-S", "-m")
 """Starts a module of what runs inside; -S: no folder of packages is there but the one that it is given."""
 
 
+def _in_memory(content: bytes) -> int:
+    """A descriptor that `content` can be read from."""
+    descriptor = os.memfd_create("sdpa")
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
 class _Bubblewrapped(Level):
     """What the two levels with bubblewrap have in common."""
 
-    def __init__(self, package: KernelPackage) -> None:
-        program = shutil.which("bwrap")
-        if program is None:
+    def begin(self) -> None:
+        """Find bubblewrap; it copies what kernels import."""
+        self.program = shutil.which("bwrap") or ""
+        if not self.program:
             raise CannotStart("bubblewrap is not installed")
-        super().__init__(package)
-        self.program = program
         self.errors = (self.folder / "errors.txt").open("w+b")
 
     def run(self, *arguments: str, keep: Iterable[socket.socket]) -> subprocess.Popen:
         """Run `python -m …inside.<arguments>` in a view of its own, with the sockets that it keeps."""
-        with contextlib.ExitStack() as opened:
-            found = sorted(self.staged.rglob("*"))
-            linked = [(os.readlink(path), self._place(path)) for path in found if path.is_symlink()]
-            plain = [path for path in found if path.is_file() and not path.is_symlink()]
-            files = [opened.enter_context(path.open("rb")) for path in plain]
-            copied = [(file.fileno(), self._place(path)) for file, path in zip(files, plain, strict=True)]
-            return spawn(self._command(copied, linked, arguments), self.errors, *keep, *files)
+        copied = {_in_memory(content): name for name, content in visible_files.contents(self.package).items()}
+        try:
+            return spawn(self._command(copied, arguments), self.errors, *(k.fileno() for k in keep), *copied)
+        finally:
+            for descriptor in copied:
+                os.close(descriptor)
 
-    def _place(self, path: Path) -> str:
-        return f"{visible_files.PACKAGE}/{path.relative_to(self.staged)}"
-
-    def _command(
-        self, copied: list[tuple[int, str]], linked: list[tuple[str, str]], arguments: tuple[str, ...]
-    ) -> list[str]:
-        """The whole command line; of the package, `copied`: (descriptor, place), `linked`: (target, place)."""
+    def _command(self, copied: dict[int, str], arguments: tuple[str, ...]) -> list[str]:
+        """The whole command line; `copied`: descriptor → name of what is in the package."""
         outer, reachable, uid = [], dict[str, str](), visible_files.sandbox_uid()
         if uid:
             closed = [
@@ -189,7 +192,7 @@ class _Bubblewrapped(Level):
             folder, name = os.path.split(path)
             return f"{reachable[folder]}/{name}" if folder in reachable else path
 
-        view = visible_files.bubblewrap(self.program, source_of, self.package, copied, linked, BOX_MB)
+        view = visible_files.bubblewrap(self.program, source_of, self.package, copied, BOX_MB)
         return [*outer, *view, "--as-pid-1", "--", *PYTHON, *arguments]
 
     def started(self, asking: socket.socket, request: bytes, after: Any = lambda: None) -> Box:
@@ -220,8 +223,9 @@ class Warm(_Bubblewrapped):
 
     name = "warm"
 
-    def __init__(self, package: KernelPackage) -> None:
-        super().__init__(package)
+    def begin(self) -> None:
+        """Start the fork server."""
+        super().begin()
         self.server = ForkServer(self.folder / "server", self._spawn)
 
     def _spawn(self, listener: socket.socket, leash: socket.socket) -> subprocess.Popen:
@@ -270,9 +274,10 @@ class Landlocked(Level):
 
     name = "landlock"
 
-    def __init__(self, package: KernelPackage) -> None:
-        super().__init__(package)
-        seen, covered = visible_files.seen(package), visible_files.covered()
+    def begin(self) -> None:
+        """Find out what may be read; the same for all kernels."""
+        super().begin()
+        seen, covered = visible_files.seen(self.package), visible_files.covered()
         self.readable = [entry for path in seen for entry in visible_files.apart_from(path, covered)]
         self.reachable = _reachable(seen)
 
@@ -290,7 +295,7 @@ class Landlocked(Level):
         command = [*PYTHON, f"{INSIDE}.fenced", str(theirs.fileno())]
         environment = visible_files.environment(str(self.staged), str(box_folder))
         with (folder / "errors.txt").open("w+b") as errors:
-            process = spawn(command, errors, theirs, environment=environment)
+            process = spawn(command, errors, theirs.fileno(), environment=environment)
             theirs.close()
             try:
                 channel = send_request(leash, self._request(limits, box_folder, uid))

@@ -22,7 +22,6 @@ from sdpa_helpers.sandbox.levels import (
 )
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.running import Running
-from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 LINUX = sys.platform.startswith("linux")
 _END_WITHIN = 10.0
@@ -40,8 +39,9 @@ class Ordinary(Level):
 
     name = "off"
 
-    def __init__(self, package: KernelPackage) -> None:
-        super().__init__(package)
+    def begin(self) -> None:
+        """Start the fork server."""
+        super().begin()
         (self.folder / "home").mkdir()
         self.errors = (self.folder / "errors.txt").open("w+b")
         self.server = ForkServer(self.folder / "server", self._spawn)
@@ -50,7 +50,7 @@ class Ordinary(Level):
         numbers = (str(listener.fileno()), str(leash.fileno()))
         command = [*PYTHON, f"{INSIDE}.ordinary", *numbers, self.package.warm_up]
         environment = plain_environment(self.staged, self.folder / "home")
-        return spawn(command, self.errors, listener, leash, environment=environment)
+        return spawn(command, self.errors, *map(int, numbers), environment=environment)
 
     def launch(self, limits: Limits) -> Running:
         """Fork a kernel."""

@@ -3,7 +3,7 @@
 import os
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -63,44 +63,40 @@ def environment(package: str, home: str) -> dict[str, str]:
     }
 
 
-def write_files(package: KernelPackage, folder: Path) -> Path:
-    """Write the package's files below `folder`, which is made; put `folder` on the kernel's PYTHONPATH."""
-    folder.mkdir(parents=True)
-    for name, text in package.files:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
-
-
 def stage(package: KernelPackage, folder: Path) -> Path:
-    """Write the package's files and the part of the sandbox that runs inside below `folder`, which is made.
-
-    And the versions of the distributions, which some of them ask for.
-    """
-    write_files(package, folder)
-    inside = Path(__file__).parent / "inside"
-    target = folder / inside.relative_to(own_package().parent)
-    target.mkdir(parents=True)
-    for part in target.relative_to(folder).parents[:-1]:
-        (folder / part / "__init__.py").touch()
-    for path in inside.glob("*.py"):
-        (target / path.name).write_bytes(path.read_bytes())
-    for facts in (Path(place).name for place in places(package.distributions) if place.endswith(_FACTS)):
-        name, _, version = facts.removesuffix(_FACTS).rpartition("-")
-        (folder / facts).mkdir()
-        (folder / facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    """Make a folder to import from, with all that `contents` and `links_to_code` name; it is what PYTHONPATH names."""
+    for name, content in contents(package).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    if hasattr(os, "fork"):  # on Windows links are not for everybody
+        for name, place in links_to_code(package).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).symlink_to(place)
     return folder
 
 
-def link_code(package: KernelPackage, folder: Path) -> None:
-    """Let the distributions of the package be imported from `folder`: there is no more in it than these.
+def contents(package: KernelPackage) -> dict[str, bytes]:
+    """Name → content of the package's files, of the part of the sandbox that runs inside, of the versions installed."""
+    inside = Path(__file__).parent / "inside"
+    room = inside.relative_to(own_package().parent)
+    found = {name: text.encode() for name, text in package.files}
+    found = {**{f"{part}/__init__.py": b"" for part in room.parents[:-1]}, **found}
+    found |= {f"{room}/{path.name}": path.read_bytes() for path in inside.glob("*.py")}
+    for facts in (
+        os.path.basename(place) for place in places(package.distributions) if place.endswith(_FACTS)
+    ):
+        name, _, version = facts.removesuffix(_FACTS).rpartition("-")  # some ask for their own version
+        found[f"{facts}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
+    return found
 
-    By links to where it lies, for a compiled module may look for its libraries from there.
+
+def links_to_code(package: KernelPackage) -> dict[str, str]:
+    """Name → where it lies, of all that can be imported of the package's distributions.
+
+    Links, for a compiled module may look for its libraries from where it was installed.
     """
-    for place in map(Path, code_of(package)):
-        link = folder / CACHE / place.name if place.parent.name == CACHE else folder / place.name
-        link.parent.mkdir(exist_ok=True)
-        link.symlink_to(place)
+    code = map(Path, code_of(package))
+    return {f"{CACHE}/{p.name}" if p.parent.name == CACHE else p.name: str(p) for p in code}
 
 
 def code_of(package: KernelPackage) -> list[str]:
@@ -189,14 +185,13 @@ def bubblewrap(
     program: str,
     source_of: Callable[[str], str],
     package: KernelPackage,
-    copied: list[tuple[int, str]],
-    linked: list[tuple[str, str]],
+    copied: Mapping[int, str],
     box_mb: int,
 ) -> list[str]:
     """bubblewrap's command line up to the program that it runs.
 
     source_of: where that is to be had which is seen at a path; what it gives can be read from /proc/self/mountinfo
-    inside. copied: (descriptor, place) of small files, of which nothing can be read there. linked: (target, place).
+    inside. copied: descriptor → name of what `contents` gives, of which nothing can be read there.
     """
     command = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session"]
     command += ["--hostname", "box", "--clearenv", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev"]
@@ -206,10 +201,11 @@ def bubblewrap(
         command += ["--tmpfs", path]
     for path in code_of(package):
         command += ["--ro-bind", source_of(path), path]
-    for target, place in (*((target, path) for path, target in links().items()), *linked):
-        command += ["--symlink", target, place]
-    for descriptor, place in copied:
-        command += ["--perms", "0444", "--file", str(descriptor), place]
+    in_package = {f"{PACKAGE}/{name}": place for name, place in links_to_code(package).items()}
+    for path, target in (links() | in_package).items():
+        command += ["--symlink", target, path]
+    for descriptor, name in copied.items():
+        command += ["--perms", "0444", "--file", str(descriptor), f"{PACKAGE}/{name}"]
     size = str(box_mb << 20)
     for place in ("/box", "/dev/shm"):
         command += ["--size", size, "--tmpfs", place]
