@@ -7,8 +7,8 @@ name or line of the learner's own) comes from short lists, and only where it hol
 way. That is no limit for code which fails in one case alone, so the lists are the limit: a line is shown of cells with
 at most 40, a name only if the cell's code uses it, of at most 60. An error's type, subject and line are then one of
 some 300,000 things, about 18 bits: five or six digits, for each exercise and submission. Each other case tells
-at most its kind and a few words, 3 to 7 bits. So whoever is out for it learns a number or two of the hidden inputs,
-not the inputs; a new seed makes it worthless.
+at most its kind and a few words, or which name of its source is not there, 3 to 7 bits. So whoever is out for it learns
+a number or two of the hidden inputs, not the inputs; a new seed makes it worthless.
 
 A factor that a pattern names ("twice", "divided by the length of `K`'s last axis") is told although it says something
 of the truth: only exact factors of a short list are, over all failed cases; who guesses one learns as much by the mark.
