@@ -121,7 +121,7 @@ def test_chunked_attention_is_about_chunks(how):
 
     result = try_out(exercise, chunked_attention)
     assert [c.verdict.case for c in result.cases if not c.verdict.passed] == [
-        "a thousand queries, five at a time"
+        "two thousand queries, five at a time"
     ]
     assert [m.name for m in result.mistakes] == ["too-much-memory"]
 

@@ -17,12 +17,12 @@ PROMPT = r"""`chunked_attention(Q, K, V, chunk)`: scaled dot-product attention t
 
 Example: {example:1}. You make two small matrices of scores, one with 2 rows and one with 1.
 
-**The check sees the memory, too.** With 1000 queries, 1000 keys and `chunk` = 5 you may hold 1.6 MB at once: some five times what is needed, and a fraction of the 8 MB that all scores take. To measure it yourself, in a new cell:
+**The check sees the memory, too.** With 2000 queries, 1000 keys and `chunk` = 5 you may hold 1.6 MB at once: some five times what is needed, and a tenth of the 16 MB that all scores take. To measure it yourself, in a new cell:
 
 ```python
 from sdpa_helpers.lessons.complexity import peak_bytes
 
-Q, K, V = (np.ones((1000, 9)) for _ in range(3))
+Q, K, V = (np.ones((n, 9)) for n in (2000, 1000, 1000))
 print(peak_bytes(chunked_attention, Q, K, V, 5) / 1e6, "MB")
 ```
 """
@@ -396,11 +396,11 @@ EXERCISE = Exercise(
             says="Twelve full chunks of 17 and a last one of 7.",
         ),
         Case(
-            "a thousand queries, five at a time",
-            lambda rng: (*_qkv(rng, 1000, 1000, 9, 10), 5),
+            "two thousand queries, five at a time",
+            lambda rng: (*_qkv(rng, 2000, 1000, 9, 10), 5),
             points=3,
-            says="5 × 1000 scores are enough at once. All scores are 1000 × 1000, and with chunk taken for the NUMBER of "
-            "chunks it would be 200 × 1000.",
+            says="5 × 1000 scores are enough at once. All scores are 2000 × 1000, and with chunk taken for the NUMBER of "
+            "chunks it would be 400 × 1000.",
             peak_bytes=1_600_000,
         ),
         Case(

@@ -57,7 +57,7 @@ EXERCISE = replace(
     reference=mend_chunked_attention,
     starter=with_a_bug,
     whole=True,
-    cases=worth(CHUNKED_ATTENTION, {"chunks that fit": 1, "a thousand queries, five at a time": 1}),
+    cases=worth(CHUNKED_ATTENTION, {"chunks that fit": 1, "two thousand queries, five at a time": 1}),
     hints=(
         "What was subtracted from the scores of the first block, and what from those of the second?",
         "All exponentials in a sum need the same maximum. When it grows, what was summed up so far has to shrink: both "
