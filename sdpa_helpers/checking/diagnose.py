@@ -2,7 +2,7 @@
 
 import hashlib
 import inspect
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 

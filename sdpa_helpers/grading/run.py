@@ -50,7 +50,8 @@ class Outcome:
     answer's own cell. malformed: by exercise, what was wrong with a message. noticed: by exercise, what the kernel
     saw it do, as `audit.NOTES` says it; "" for the cells beside the answers. stopped: "", "timeout", "kernel-died",
     "out-of-memory", "output-limit", "malformed-message", "forged-output" or "start-failed", with the exercise that
-    was running in `stopped_in`; reason: why the start failed. seconds, wall: CPU time, and time on the clock; slow: there was CPU time left at a timeout.
+    was running in `stopped_in`; reason: why the start failed. seconds, wall: CPU time, and time on the clock; slow:
+    there was CPU time left at a timeout.
     """
 
     answers: dict[CaseKey, Answer] = field(default_factory=dict)

@@ -1,15 +1,17 @@
 """Running answers in a real kernel: what comes back, what is refused, what it may cost."""
 
+import json
 import textwrap
 
 import pytest
 
 from sdpa_helpers.checking.judge import truths
-from sdpa_helpers.checking.observe import MIME, Answer, bytes_of, pack_answer
+from sdpa_helpers.checking.observe import Answer, bytes_of, pack_answer
 from sdpa_helpers.grading import run as run_module
 from sdpa_helpers.grading.assemble import assemble
 from sdpa_helpers.grading.run import run
 from sdpa_helpers.lessons.registry import exercises_of
+from sdpa_helpers.sandbox.bounded_kernel import RESULT
 from sdpa_helpers.sandbox.limits import Limits
 
 EXERCISES = {e.name: e for e in exercises_of("01_dot_product")}
@@ -50,14 +52,15 @@ def test_the_notebook_in_the_kernel_holds_no_expected_value_and_no_reference(pri
     assert "expected" not in text
     assert "reference" not in text
     checks = [c for c in notebook.cells if c.metadata.sdpa.role == "check"]
-    assert len({c.metadata.sdpa.nonce for c in checks}) == len(checks) == len(TRUTHS["dot_product"])
+    assert len(checks) == len(TRUTHS["dot_product"])
+    assert all(set(json.loads(c.source)) == {"function", "inputs", "watched"} for c in checks)
 
 
 def test_the_kernel_finds_no_definitions_and_no_notebook(run_answer):
     outcome = run_answer("""
         import os, pathlib, importlib.util
         found = [n for n in ("dot_product", "judge", "diagnose", "definition")
-                 if importlib.util.find_spec(f"sdpa_helpers.lessons.{n}")]
+                 if importlib.util.find_spec(f"sdpa_helpers.lessons.{n}").origin]
         here = [p.name for folder in (".", "..") for p in pathlib.Path(folder).iterdir()]
         assert not found and "submission.ipynb" not in here, (found, here)
         assert not any("SDPA" in name for name in os.environ)
@@ -83,7 +86,7 @@ def test_a_syntax_error_stops_only_its_own_exercise(run_answer):
         ("[print('x' * 100_000) for _ in range(500)]", "output-limit"),
         ("[print(i, flush=True) for i in range(3_000)]", "output-limit"),
         ("display({'a/b': json.loads('[' * 900 + ']' * 900)}, raw=True)", "malformed-message"),
-        ("get_ipython().kernel.channel.connection.sendall(bytes(4))", "malformed-message"),
+        ("get_ipython().kernel.writer.connection.sendall(bytes(4))", "malformed-message"),
     ],
 )
 def test_what_ends_a_run_is_named_with_its_exercise(run_answer, body, why):
@@ -99,38 +102,45 @@ def test_a_loop_in_the_answer_cell_itself_is_a_timeout(run_answer):
 
 
 NOTHING = repr(pack_answer(Answer("none")))
-SENT_TWICE = f"""
+SHOWN = f"""
     from IPython.display import display
     def dot_product(q, k):
-        display({{{MIME!r}: {{"nonce": "", "answer": {NOTHING}}}}}, raw=True)
+        display({{{RESULT!r}: {{"answer": {NOTHING}, "held": 0}}}}, raw=True)
         return 1.0
 """
-PATCHED_REPORT = f"""
-    import sys, types
-    from IPython.display import display
-    import sdpa_helpers.checking as room
-    def send(function, nonce, inputs, watched=""):
-        display({{{MIME!r}: %s}}, raw=True)
-    room.observe = sys.modules["sdpa_helpers.checking.observe"] = types.SimpleNamespace(report=send)
+
+
+def test_a_result_that_a_notebook_displays_spoils_its_case(run_answer):
+    outcome = run_answer(SHOWN)
+    assert set(outcome.forged) == {("dot_product", t.case.name) for t in TRUTHS["dot_product"]}
+    assert (came(outcome, "dot_product"), outcome.stopped) == ([], "")
+    assert len(came(outcome, "weighted_sum")) == len(TRUTHS["weighted_sum"])
+
+
+MADE_UP = """
+    import json, struct
+    def dot_product(q, k):
+        {}
+        get_ipython().kernel.writer.connection.sendall(struct.pack(">I", len(made_up)) + made_up)
+        return 1.0
 """
 
 
 @pytest.mark.parametrize(
-    "source",
+    "made_up",
     [
-        SENT_TWICE,
-        PATCHED_REPORT % f'{{"nonce": "guess", "answer": {NOTHING}}}',
-        PATCHED_REPORT % '{"nonce": nonce, "answer": {"kind": "passed"}}',
-        PATCHED_REPORT % '{"nonce": nonce, "answer": "passed", "points": 4}',
-        PATCHED_REPORT % '[nonce, "passed"]',
-        PATCHED_REPORT.replace("display(", "(lambda *a, **k: None)(") % "1",
+        'made_up = b"D" + bytes(16)',
+        'made_up = b"D" + bytes(16) + b\'{"kind": "none"}\'',
+        'made_up = b"N" + bytes(16) + b"0"',
+        'made_up = json.dumps({"asked": get_ipython().kernel.asked, "kind": "done", "content": {}}).encode()',
     ],
-    ids=["sent twice", "wrong nonce", "malformed", "extra fields", "not a dict", "nothing sent"],
+    ids=["done", "a result", "a note", "done as it was"],
 )
-def test_forged_results_are_refused(run_answer, source):
-    outcome = run_answer(source)
-    assert len(outcome.forged) >= 4
-    assert came(outcome, "dot_product") == []
+def test_a_message_of_the_kernels_own_that_is_made_up_ends_the_run(run_answer, made_up):
+    outcome = run_answer(MADE_UP.format(made_up))
+    assert list(outcome.forged) == [("dot_product", TRUTHS["dot_product"][0].case.name)]
+    assert (outcome.stopped, outcome.stopped_in) == ("forged-output", "dot_product")
+    assert outcome.answers == {}
 
 
 def test_memory_is_limited(run_answer):
@@ -146,20 +156,21 @@ def test_comments_that_steer_nbval_have_no_effect(run_answer):
 
 
 SWAPPED = """
-    import base64
-    channel = get_ipython().kernel.channel
-    before = channel.pack
-    def pack(message):
-        for value in message["content"].get("data", {{}}).values():
-            if isinstance(value, dict) and "answer" in value:
-                zeros = base64.b64encode(bytes({size})).decode()
-                large = {{"dtype": "float64", "shape": [{size} // 8], "data": zeros}}
-                value["answer"].update(kind="array", array=large, items=[])
-        return before(message)
-    channel.pack = pack
+    import base64, sys
+    def swapped(answer, before):
+        zeros = base64.b64encode(bytes({size})).decode()
+        large = {{"dtype": "float64", "shape": [{size} // 8], "data": zeros}}
+        return before(answer) | {{"kind": "array", "array": large, "items": []}}
     def dot_product(q, k):
+        caller = sys._getframe()
+        while caller.f_code.co_name != "answer":
+            caller = caller.f_back
+        names = caller.f_globals
+        before = names.setdefault("before", names["pack_answer"])
+        names["pack_answer"] = lambda answer: swapped(answer, before)
         return 1.0
 """
+"""Spoils what packs answers, in the observer's own frame."""
 
 
 @pytest.mark.parametrize(("size", "why"), [(1 << 18, ""), (2 << 20, ""), (4 << 20, "output-limit")])
@@ -170,6 +181,7 @@ def test_an_answer_has_a_budget(run_answer, size, why):
     kept = size <= 1 << 20
     assert bool(came(outcome, "dot_product")) == kept
     assert bool(outcome.forged) == (not kept and not why)
+    assert outcome.noticed == {"dot_product": ("looked at the interpreter's frames",)}
 
 
 def test_all_answers_of_an_exercise_have_one(run_answer, monkeypatch):
@@ -180,7 +192,7 @@ def test_all_answers_of_an_exercise_have_one(run_answer, monkeypatch):
 
 
 def test_what_the_grader_has_no_memory_for_is_too_much(run_answer, monkeypatch):
-    def without_memory(sent, nonce):
+    def without_memory(sent):
         raise MemoryError
 
     monkeypatch.setattr(run_module, "_read", without_memory)

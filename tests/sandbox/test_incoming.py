@@ -9,13 +9,38 @@ import threading
 
 import pytest
 
-from sdpa_helpers.sandbox import incoming
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
-from sdpa_helpers.sandbox.incoming import Incoming, Malformed, OutputLimit, parse
-from sdpa_helpers.sandbox.inside.messages import framed, pack
+from sdpa_helpers.sandbox import bounded_kernel, incoming
+from sdpa_helpers.sandbox.bounded_kernel import RESULT, GradedKernel
+from sdpa_helpers.sandbox.incoming import Forged, Incoming, Malformed, OutputLimit, parse
+from sdpa_helpers.sandbox.inside.audit import NOTES
+from sdpa_helpers.sandbox.inside.messages import (
+    CELL,
+    DONE,
+    FROM_GRADER,
+    FROM_KERNEL,
+    KEY_BYTES,
+    NOTED,
+    exactly,
+    framed,
+    marks,
+    pack,
+)
 from sdpa_helpers.sandbox.limits import Limits
 
-DONE = framed(pack({"asked": "0", "kind": "done", "content": {}}))
+KEY = b"k" * KEY_BYTES
+
+
+@pytest.fixture(autouse=True)
+def known_key(monkeypatch):
+    monkeypatch.setattr(bounded_kernel.secrets, "token_bytes", lambda size: KEY[:size])
+
+
+def own(kind, packed=b"", place=1, key=KEY):
+    """What a kernel with this key says in this place; in place 0 it says that it is ready."""
+    mark = marks(key, FROM_KERNEL)
+    for _ in range(place):
+        mark(b"")
+    return framed(kind + mark(kind + packed) + packed)
 
 
 class Puppet:
@@ -25,7 +50,7 @@ class Puppet:
 
     def __init__(self):
         self.channel, self.theirs = socket.socketpair()
-        self.theirs.sendall(DONE)
+        self.theirs.sendall(own(DONE, place=0))
 
     def is_alive(self):
         """It does not end by itself."""
@@ -41,6 +66,7 @@ class Puppet:
 
         def send():
             try:
+                exactly(self.theirs.recv, KEY_BYTES)
                 self.theirs.recv(1 << 16)
                 self.theirs.sendall(data)
             except OSError:
@@ -65,6 +91,7 @@ def heard():
         assert message["parent_header"]["msg_id"] == asked
         return found
 
+    go.kernels = made
     yield go
     for kernel in made:
         kernel.stop()
@@ -78,7 +105,7 @@ def said(text):
     return message("stream", {"name": "stdout", "text": text})
 
 
-FINISHED = message("done", {})
+FINISHED = own(DONE)
 
 
 def test_messages_come_in_order_and_a_late_one_of_an_earlier_cell_is_none_of_this(heard):
@@ -117,16 +144,16 @@ def test_what_is_too_much_ends_the_run(heard, name):
 NO_MESSAGES = {
     "nothing": framed(b""),
     "no JSON": framed(b"HTTP"),
-    "half a message": framed(FINISHED[4:-2]),
+    "half a message": said("a")[:4] + said("a")[5:] + b"}",
     "deep JSON": framed(b"[" * 100_000 + b"]" * 100_000),
     "a list": framed(b"[]"),
     "no fields": framed(b"{}"),
-    "one field more": framed(b'{"asked": "1", "kind": "done", "content": {}, "nonce": 1}'),
-    "a number for the request": framed(b'{"asked": 1, "kind": "done", "content": {}}'),
+    "one field more": framed(b'{"asked": "1", "kind": "clear_output", "content": {}, "nonce": 1}'),
+    "a number for the request": framed(b'{"asked": 1, "kind": "clear_output", "content": {}}'),
     "an unknown kind": message("comm_open", {}),
-    "a request that is yet to come": message("done", {}, asked="2"),
-    "a request below all": message("done", {}, asked="-1"),
-    "a request with 5,000 digits": message("done", {}, asked="1" * 5000),
+    "a request that is yet to come": message("clear_output", {}, asked="2"),
+    "a request below all": message("clear_output", {}, asked="-1"),
+    "a request with 5,000 digits": message("clear_output", {}, asked="1" * 5000),
     "text that is none": message("stream", {"name": "stdout", "text": ["x"]}),
     "an error without a name": message("error", {"evalue": "x"}),
     "data that is none": message("display_data", {"data": [], "metadata": {}}),
@@ -146,6 +173,53 @@ NO_MESSAGES = {
 def test_what_is_no_message_ends_the_run_and_is_named(heard, name):
     with pytest.raises(Malformed):
         heard(NO_MESSAGES[name] + FINISHED)
+
+
+ANSWER = b'{"kind": "none"}'
+FORGED = {
+    "another's mark": own(DONE, key=b"l" * KEY_BYTES),
+    "no mark at all": framed(DONE),
+    "the first one again": own(DONE, place=0),
+    "the next one": own(DONE, place=2),
+    "another answer with this one's mark": FINISHED[:-1] + bytes([FINISHED[-1] ^ 1]),
+    "an answer in place of none": framed(FINISHED[4:] + ANSWER),
+    "a note in its place": framed(NOTED + FINISHED[5:]),
+    "a note of somebody else's": own(NOTED, b"0", key=b"l" * KEY_BYTES),
+    "done without a mark": message("done", {}),
+    "a note without a mark": message("noted", {}),
+    "what the grader says": framed(DONE + marks(KEY, FROM_GRADER)(DONE)),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_what_only_the_kernel_says_has_its_mark_and_its_place(heard, name):
+    with pytest.raises(Forged):
+        heard(said("a") + FORGED[name] + FINISHED)
+
+
+def test_done_comes_once_and_for_what_was_asked(heard):
+    """Whoever had the key could say it again; nobody asked for it."""
+    with pytest.raises(Forged, match="nobody has asked"):
+        heard(FINISHED + own(DONE, place=2))
+
+
+def test_a_check_brings_its_answer_and_a_note_what_was_seen(heard):
+    found = heard(own(NOTED, b"3") + own(NOTED, b"0", place=2) + own(DONE, ANSWER, place=3))
+    assert [m["content"]["data"][RESULT] for m in found] == [{"answer": {"kind": "none"}, "held": 0}]
+    assert heard.kernels[0].noticed == [NOTES[3], NOTES[0]]
+
+
+def test_a_request_has_the_graders_mark():
+    puppet = Puppet()
+    kernel = GradedKernel(puppet, Limits(cell_seconds=60.0))
+    try:
+        kernel.execute_cell_input("1 + 1")
+        assert exactly(puppet.theirs.recv, KEY_BYTES) == KEY
+        request = CELL + b"1 + 1"
+        expected = framed(marks(KEY, FROM_GRADER)(request) + request)
+        assert exactly(puppet.theirs.recv, len(expected)) == expected
+    finally:
+        kernel.stop()
 
 
 def test_a_whole_character_may_be_spelled_in_halves():
