@@ -53,23 +53,26 @@ _WATCHED = frozenset(
 _PREFIXES = ("ctypes.", "socket.")
 
 _IMPORTS = "<frozen importlib._bootstrap"
-_COMPILES = {
-    ("ast.py", "parse"): re.compile(".*", re.DOTALL),
-    ("typing.py", "__init__"): re.compile(r"""[\w.\[\], |'"]*"""),
+_NAMES = r"[\w, ]*"
+_DATACLASS_CALLS = re.compile(
+    r"type|super|hash|FrozenInstanceError|_dflt_\w+|__dataclass_\w+|self\.__post_init__|(__dataclass_\w+)?\.__setattr__"
+    r"|(\.)?__(create_fn|init|repr|eq|lt|le|gt|ge|hash|setattr|delattr)__"
+)
+_OF_THE_LIBRARY: dict[tuple[str, str], Callable[[str], object]] = {
+    ("ast.py", "parse"): lambda text: True,
+    ("typing.py", ""): re.compile(r"""[\w.\[\], |'"]*""").fullmatch,
+    ("collections/__init__.py", "namedtuple"): re.compile(
+        rf"lambda _cls, {_NAMES}: _tuple_new\(_cls, \({_NAMES}\)\)"
+    ).fullmatch,
     ("timeit.py", "__init__"): re.compile(
-        r"\s*def inner[^\n]*:\s+(pass|_setup\(\))\n[^\n]*\n[^\n]*:\s+_stmt\(\)\n.*", re.DOTALL
+        r"pass(\npass)?|\s*def inner[^\n]*:\s+(pass|_setup\(\))\n[^\n]*\n[^\n]*:\s+(pass|_stmt\(\))\n.*", re.DOTALL
+    ).fullmatch,
+    ("dataclasses.py", ""): lambda text: (
+        re.search(r"[\[;@\\]|\blambda\b", text) is None
+        and all(_DATACLASS_CALLS.fullmatch(name) for name in re.findall(r"([\w.]+)\(", text))
     ),
 }
-"""Who else may compile: (file, function) → what."""
-_RUNS = frozenset(
-    {
-        ("__init__.py", "namedtuple"),
-        ("dataclasses.py", ""),
-        ("typing.py", "_evaluate"),
-        ("timeit.py", "__init__"),
-    }
-)
-"""Who else may run it; a function "" stands for all of a file."""
+"""Who else runs texts of its own making: (the end of the file, the function, "" for all) → whether it made this one."""
 _MAGICS = ("run_line_magic", "run_cell_magic")
 
 
@@ -122,18 +125,23 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         return len(whole) == 2 and all(any(part in text for text in texts) for part in whole)
 
     def ran(event: str, what: Any, stack: list[tuple[FrameType, CodeType]]) -> bool:
-        """Whether a text was compiled or run, and not as a part of running the notebook's own cells or an import."""
+        """Whether a text was run, and not as a part of running the notebook's own cells or an import.
+
+        That one is compiled tells nothing by itself, and which one the library compiles for itself does.
+        """
         if not stack or learners(stack[0][1]):
-            return True
+            return event == "exec"
         code = stack[0][1]
-        place = (os.path.basename(code.co_filename), code.co_name)
-        if code.co_filename.startswith(_IMPORTS) or "zipimport" in code.co_filename:
+        file, name = code.co_filename, code.co_name
+        above = [code.co_filename for _, code in stack if not learners(code)]
+        if any(file.startswith(_IMPORTS) or "zipimport" in file for file in above):
             return False
-        if event == "compile" and place in _COMPILES:
-            return type(what) is str and _COMPILES[place].fullmatch(what) is None
-        if event == "exec" and (place in _RUNS or (place[0], "") in _RUNS):
-            return place[1] == "namedtuple" and not _only_makes_a_tuple(what)
-        if "IPython" not in code.co_filename and place != ("codeop.py", "__call__"):
+        for (end, function), made_by_it in _OF_THE_LIBRARY.items():
+            if file.endswith(f"/{end}") and function in ("", name):
+                return event == "compile" and type(what) in (str, bytes) and not made_by_it(_text(what))
+        if event == "compile":
+            return False
+        if "/IPython/" not in file and not file.endswith("/codeop.py"):
             return True
         if not learners(stack[-1][1]):
             return False
@@ -215,7 +223,5 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
     return begin
 
 
-def _only_makes_a_tuple(code: Any) -> bool:
-    """Whether this is all that `namedtuple` runs, and nothing that came in with a name."""
-    inner = [part for part in code.co_consts if type(part) is CodeType]
-    return not code.co_names and len(inner) == 1 and set(inner[0].co_names) <= {"_tuple_new"}
+def _text(source: str | bytes) -> str:
+    return source if isinstance(source, str) else source.decode("utf-8", "replace")
