@@ -126,7 +126,8 @@ class _Offered:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """None for what is not there, as where it is not installed."""
         root = name.partition(".")[0]
-        return self.finder.find_spec(name, path, target) if root in self.there or root == COURSE else None
+        is_there = root in self.there or root == COURSE or root.startswith("_sysconfigdata")
+        return self.finder.find_spec(name, path, target) if is_there else None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.finder, name)  # what else Python asks of a finder
