@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.observe import MIME, Answer, pack_answer
+from sdpa_helpers.checking.observe import Answer, pack_answer
+from sdpa_helpers.sandbox.bounded_kernel import RESULT
 
 WRONG = """
 def dot_product(q, k):
@@ -10,26 +11,51 @@ def dot_product(q, k):
 """
 
 WIRE = """
-import json, os, struct, sys, time
-connection = get_ipython().kernel.channel.connection
-def frame(kind, content, asked=None):
-    message = {"asked": asked or get_ipython().kernel.asked, "kind": kind, "content": content}
-    packed = json.dumps(message).encode()
+import json, os, struct, sys, time, _thread, _socket
+ways = get_ipython().kernel.writer.connection
+def frame(packed):
     return struct.pack(">I", len(packed)) + packed
+def shown(kind, content, asked=None):
+    return frame(json.dumps({"asked": asked or get_ipython().kernel.asked, "kind": kind, "content": content}).encode())
+def own(kind, packed=b"", mark=bytes(16)):
+    return frame(kind + mark + packed)
 def write(data):
-    os.write(connection.fileno(), data)
+    os.write(ways.fileno(), data)
 """
 """Writes past the kernel, into its connection itself."""
 
-OBSERVE = f"""
-import sys, types
-import sdpa_helpers.checking as room
-observe = types.SimpleNamespace(
-    MIME={MIME!r}, report=room.observe.report, zero={pack_answer(Answer("number", "float", np.zeros(())))!r})
-def put(report):
-    room.observe = sys.modules["sdpa_helpers.checking.observe"] = types.SimpleNamespace(report=report)
+RIGHT_ONES = f"""
+answer = {pack_answer(Answer("number", "float64", np.zeros(())))!r}
+import base64
+def right(request):
+    inputs = json.loads(json.loads(request[request.index(b"{{"):])["inputs"])
+    q, k = (np.frombuffer(base64.b64decode(i["array"]["data"])).reshape(i["array"]["shape"]) for i in inputs)
+    number = {{"dtype": "float64", "shape": [], "data": base64.b64encode(np.asarray(q @ k).tobytes()).decode()}}
+    return json.dumps(answer | {{"array": number}}).encode()
 """
-"""Another module in place of ours, which cannot be overwritten."""
+"""Answers to hidden checks, as the observer packs them, without the observer."""
+
+BETWEEN = """
+def sockets():
+    return [fd for fd in range(3, 64) if os.path.exists(f"/proc/self/fd/{fd}")
+            and os.readlink(f"/proc/self/fd/{fd}").startswith("socket:") and fd != ways.fileno()]
+ours, theirs = _socket.socketpair()
+channel, = (fd for fd in sockets() if fd not in (ours.fileno(), theirs.fileno()))
+real = os.dup(channel)
+os.dup2(theirs.fileno(), channel)
+def exactly(fd, size):
+    data = b""
+    while len(data) < size:
+        data += os.read(fd, size - len(data)) or _thread.exit()
+    return data
+def pass_on(source, target, change=lambda packed: [packed]):
+    while True:
+        packed = exactly(source, struct.unpack(">I", exactly(source, 4))[0])
+        for each in change(packed):
+            os.write(target, frame(each))
+_thread.start_new_thread(pass_on, (real, ours.fileno()))
+"""
+"""Stands between the kernel and its own connection."""
 
 FORGE = {
     "print": "import builtins\nbuiltins.print = lambda *a, **k: None",
@@ -66,20 +92,14 @@ class Always(np.ndarray):
 def dot_product(q, k):
     return np.full((), 12345.0).view(Always)
 """,
-    "input transformer": """
-shell = get_ipython()
-shell.input_transformers_post.append(
-    lambda lines: ["None\\n"] if any("observe.report" in line for line in lines) else lines)
-""",
-    "AST transformer": """
+    "transformers": """
 import ast
+shell = get_ipython()
+shell.input_transformers_post.append(lambda lines: ["None\\n"])
 class Drop(ast.NodeTransformer):
-    def visit_Call(self, node):
-        self.generic_visit(node)
-        if getattr(node.func, "attr", "") == "report":
-            node.args[0] = ast.Lambda(ast.arguments([], [], ast.arg("a"), [], [], None, []), ast.Constant(12345.0))
-        return node
-get_ipython().ast_transformers.append(Drop())
+    def visit(self, node):
+        return ast.parse("None")
+shell.ast_transformers.append(Drop())
 """,
     "hooks": """
 shell = get_ipython()
@@ -88,27 +108,25 @@ shell.events.register("post_run_cell", lambda result: setattr(result, "error_in_
 shell.events.register("post_execute", lambda: print("passed"))
 """,
     "run_code": "get_ipython().run_code = lambda *a, **k: False",
-    "run_cell": """
-shell = get_ipython()
-before = shell.run_cell
-def run_cell(source, *a, **k):
-    return before(source.replace("observe.report(", "print("), *a, **k)
-shell.run_cell = run_cell
+    "run_cell": "get_ipython().run_cell = lambda *a, **k: print('passed')",
+    "another json": """
+import json
+before = json.dumps
+json.dumps = lambda value, **k: before({**value, "kind": "passed", "points": 4} if isinstance(value, dict) else value)
+json.loads = json.JSONDecoder.decode = json.decoder.JSONDecoder.decode = lambda *a, **k: {}
 """,
-    "a result of one's own": OBSERVE
-    + """
-def report(function, nonce, inputs, watched):
-    from IPython.display import display
-    display({observe.MIME: {"nonce": nonce, "answer": {"kind": "passed", "points": 4}}}, raw=True)
-put(report)
+    "other builtins": """
+import builtins
+for name in ("bytes", "len", "min", "type", "isinstance", "tuple", "zip", "list", "dict", "getattr", "map"):
+    setattr(builtins, name, lambda *a, **k: 12345.0)
 """,
-    "two results": OBSERVE
-    + """
-before = observe.report
-def report(*arguments):
-    before(*arguments)
-    before(*arguments)
-put(report)
+    "other parts of the kernel": """
+import sys, _thread
+for name, module in list(sys.modules.items()):
+    if name.startswith("sdpa_helpers."):
+        for key, value in list(vars(module).items()):
+            if callable(value) and not key.startswith("__"):
+                setattr(module, key, lambda *a, **k: b"passed")
 """,
     "everything about observe": """
 import gc, types
@@ -116,63 +134,107 @@ insides = [o for o in gc.get_objects() if isinstance(o, types.FunctionType) and 
 for function in insides:
     function.__globals__.update(describe=None, _called=lambda f, a: None, replace=lambda a, **k: a)
 """,
-    "threads that publish early": OBSERVE
+    "a result on display": f"""
+def dot_product(q, k):
+    display({{{RESULT!r}: {{"answer": {{"kind": "passed", "points": 4}}, "held": 0}}}}, raw=True)
+    return 12345.0
+""",
+    "a false reply": """
+writer = get_ipython().kernel.writer
+before = writer.send
+def send(kind, content, asked):
+    return before("done", {"answer": {"kind": "passed"}}, asked)
+writer.send = send
+def dot_product(q, k):
+    print("passed", flush=True)
+    return 12345.0
+""",
+    "threads that publish early": WIRE
+    + RIGHT_ONES
     + """
-import threading, time
 def publish():
     while True:
-        kernel = get_ipython().kernel
-        answer = observe.zero
-        for frame in sys._current_frames().values():
-            while frame is not None:
-                nonce = frame.f_locals.get("nonce")
-                if frame.f_code.co_name == "report" and isinstance(nonce, str):
-                    content = {"data": {observe.MIME: {"nonce": nonce, "answer": answer}}, "metadata": {}}
-                    kernel.channel.send("display_data", content, kernel.asked)
-                frame = frame.f_back
+        write(own(b"D", json.dumps(answer).encode()))
         time.sleep(0.002)
-threading.Thread(target=publish, daemon=True).start()
+_thread.start_new_thread(publish, ())
 def dot_product(q, k):
     time.sleep(0.02)
     return 12345.0
 """,
-    "a false reply": """
-kernel = get_ipython().kernel
-before = kernel.channel.send
-def send(kind, content, asked):
-    if isinstance(content, dict) and "data" in content:
-        for data in content["data"].values():
-            if isinstance(data, dict):
-                data["answer"] = {"kind": "number", "type": "float", "array": None, "items": [], "error": ["", "", ""]}
-    return before(kind, content, asked)
-kernel.channel.send = send
-""",
-    "a frame of one's own": WIRE
+    "a result of one's own": WIRE
+    + RIGHT_ONES
     + """
 def dot_product(q, k):
-    caller = sys._getframe()
-    while caller.f_code.co_name != "report":
-        caller = caller.f_back
-    result = {"nonce": caller.f_locals["nonce"], "answer": {"kind": "passed", "points": 4}}
-    write(frame("display_data", {"data": {"application/vnd.sdpa.answer+json": result}, "metadata": {}}))
+    write(own(b"D", json.dumps(answer).encode()))
     return 12345.0
+""",
+    "a kernel of one's own": WIRE
+    + RIGHT_ONES
+    + """
+def serve():
+    write(own(b"D"))
+    while True:
+        size, = struct.unpack(">I", ways.recv(4, _socket.MSG_WAITALL))
+        request = ways.recv(size, _socket.MSG_WAITALL)
+        write(own(b"D", right(request)))
+serve()
+""",
+    "somebody who reads the next request": WIRE
+    + RIGHT_ONES
+    + """
+def serve():
+    while True:
+        size, = struct.unpack(">I", ways.recv(4, _socket.MSG_WAITALL))
+        write(own(b"D", right(ways.recv(size, _socket.MSG_WAITALL))))
+_thread.start_new_thread(serve, ())
+""",
+    "an older message in place of a newer": WIRE
+    + BETWEEN
+    + """
+kept = []
+def dot_product(q, k):
+    return 12345.0
+def change(packed):
+    kept.append(packed)
+    return kept[-2:-1] or [packed]
+_thread.start_new_thread(pass_on, (ours.fileno(), real, change))
+""",
+    "a message said twice": WIRE
+    + BETWEEN
+    + """
+_thread.start_new_thread(pass_on, (ours.fileno(), real, lambda packed: [packed, packed]))
+""",
+    "no notes": WIRE
+    + BETWEEN
+    + """
+_thread.start_new_thread(pass_on, (ours.fileno(), real, lambda packed: [packed] if packed[:1] == b"D" else []))
+def dot_product(q, k):
+    sys._getframe()
+    return 12345.0
+""",
+    "another question": WIRE
+    + BETWEEN
+    + """
+_thread.start_new_thread(pass_on, (ours.fileno(), real))
+write(frame(bytes(16) + b"Cprint('mine')"))
+os.write(ours.fileno(), frame(bytes(16) + b"C{}"))
 """,
     "an answer to the next check": WIRE
     + """
 def dot_product(q, k):
-    write(frame("done", {}, str(int(get_ipython().kernel.asked) + 1)))
+    write(shown("display_data", {"data": {}, "metadata": {}}, str(int(get_ipython().kernel.asked) + 1)))
     return 12345.0
 """,
     "done before it is": WIRE
     + """
 def dot_product(q, k):
-    write(frame("done", {}))
+    write(shown("done", {}))
     return 12345.0
 """,
     "half a frame": WIRE
     + """
 def dot_product(q, k):
-    write(frame("done", {})[:-3])
+    write(shown("clear_output", {})[:-3])
     return 12345.0
 """,
     "garbage": WIRE
@@ -184,13 +246,13 @@ def dot_product(q, k):
     "closes the connection": WIRE
     + """
 def dot_product(q, k):
-    os.close(connection.fileno())
+    os.close(ways.fileno())
     time.sleep(30)
 """,
     "another's connection": WIRE
     + """
 def dot_product(q, k):
-    os.dup2(os.open(os.devnull, os.O_RDWR), connection.fileno())
+    os.closerange(3, 64)
     return 12345.0
 """,
     "pickles": """

@@ -4,24 +4,26 @@ from dataclasses import replace
 
 import pytest
 
+from sdpa_helpers.sandbox.start import OFF
 from tests.handing_in import POINTS, RIGHT, TOTAL
 from tests.sandbox import exhaust, forge
 from tests.sandbox.conftest import LIMITS
 
-MEDDLES_WITH_ALL = {
-    "display",
-    "numpy",
-    "input transformer",
-    "AST transformer",
-    "run_code",
-    "run_cell",
-    "a result of one's own",
-    "two results",
-    "everything about observe",
-    "threads that publish early",
-    "a false reply",
-}
+MEDDLES_WITH_ALL = {"numpy", "transformers", "run_code", "run_cell", "another json", "other builtins"}
 """These spoil the results of their own other exercises too; nobody else's."""
+
+SPEAKS_FOR_THE_KERNEL = (
+    "a false reply",
+    "threads that publish early",
+    "a result of one's own",
+    "a kernel of one's own",
+    "an older message in place of a newer",
+    "a message said twice",
+    "no notes",
+    "another question",
+    "done before it is",
+)
+"""Who makes up what only the kernel itself says, or stands between it and the grader."""
 
 
 # What is left out depends on timing: children that work on after their answer has come use up the time of the
@@ -49,11 +51,19 @@ def check(record, name, others_keep_theirs=True):
         assert record.points <= TOTAL - POINTS["dot_product"]
 
 
-@pytest.mark.parametrize("name", forge.FORGE)
+@pytest.mark.parametrize("name", [name for name in forge.FORGE if name not in SPEAKS_FOR_THE_KERNEL])
 def test_forged_results_earn_nothing(graded, warm, name):
     record = graded(warm, forge.source_of(name))
     check(record, name, others_keep_theirs=name not in MEDDLES_WITH_ALL)
     assert "<script" not in str(record).replace("<script>alert(1)</script>", "")
+
+
+@pytest.mark.parametrize("name", SPEAKS_FOR_THE_KERNEL)
+@pytest.mark.parametrize("level", ["warm", "bubblewrap", "landlock", OFF])
+def test_who_speaks_for_the_kernel_is_named_and_earns_nothing(graded, usable, level, name):
+    record = graded(level if level == OFF else usable(level), forge.source_of(name))
+    check(record, name)
+    assert {flag.kind for flag in record.flags} & {"forged-output", "malformed-message"}, record.flags
 
 
 @pytest.mark.parametrize("name", exhaust.ATTACKS)
