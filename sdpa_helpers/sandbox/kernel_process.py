@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from sdpa_helpers.sandbox import scratch
 
@@ -76,20 +77,28 @@ def _cpu(pid: int) -> float:
     return sum(map(int, fields[11:15])) / _TICKS if fields else 0.0
 
 
-def peak(pid: int) -> int:
-    """The most memory that a process has held since its peak was forgotten, in bytes; 0 where that cannot be read."""
-    found = _read(f"/proc/{pid}/status").partition("VmHWM:")[2].split()
-    return int(found[0]) << 10 if found else 0
+class Memory(NamedTuple):
+    """What one process holds, in bytes; all 0 where that cannot be read."""
+
+    now: int
+    peak: int
+    """The most it has held, since that was forgotten or it began."""
 
 
-def forget_peak(pid: int) -> bool:
-    """Let a process's peak be what it holds now; whether that could be done."""
-    try:
-        with open(f"/proc/{pid}/clear_refs", "w") as file:
-            file.write("5")
-    except OSError:
-        return False
-    return True
+def memory_of(pid: int) -> Memory:
+    """What a process holds, and has held."""
+    status = _read(f"/proc/{pid}/status")
+    return Memory(*(_kilobytes(status.partition(f"{name}:")[2]) << 10 for name in ("VmRSS", "VmHWM")))
+
+
+def _kilobytes(text: str) -> int:
+    return int(text.split(maxsplit=1)[0]) if text else 0
+
+
+def _forget_peak(pid: int) -> None:
+    """Let a process's peak be what it holds now; who has shut itself off from this user keeps it."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/clear_refs", "w") as file:
+        file.write("5")
 
 
 @dataclass
@@ -112,8 +121,8 @@ class Box:
     """CPU-seconds of all its processes, as last seen."""
     peak: int = 0
     """The most memory that was seen, in bytes."""
-    _peaks: dict[int, int] = field(default_factory=dict)
-    """Process → its peak when that was forgotten."""
+    _before: dict[int, Memory] = field(default_factory=dict)
+    """Process → what it held when its peak was to be forgotten."""
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
@@ -137,11 +146,15 @@ class Box:
 
     def forget_peak(self) -> None:
         """From now on count the most memory that its processes have held anew."""
-        self._peaks = {pid: peak(pid) for pid in tree(self.pid) if forget_peak(pid)}
+        processes = tree(self.pid)
+        for pid in processes:
+            _forget_peak(pid)
+        self._before = {pid: memory_of(pid) for pid in processes}
 
     def held(self) -> int:
         """The most memory that they have held since then, in bytes, beyond what they held at that moment."""
-        return sum(max(0, peak(pid) - before) for pid, before in self._peaks.items())
+        now = {pid: memory_of(pid).peak for pid in self._before}
+        return sum(now[pid] - known.now for pid, known in self._before.items() if now[pid] > known.peak)
 
     def is_alive(self) -> bool:
         """Whether the kernel runs."""

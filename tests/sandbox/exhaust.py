@@ -123,45 +123,45 @@ OUTPUT = {
     "a message of 100 MB": "display({'text/plain': 'x' * (100 << 20)}, raw=True); return 1.0",
     "an answer of 100 MB": "return np.ones(13_000_000)",
     "deep JSON": """
-        get_ipython().kernel.channel.pack = lambda o: b'[' * 200_000 + b']' * 200_000
+        get_ipython().kernel.writer.pack = lambda o: b'[' * 200_000 + b']' * 200_000
         display(1)
         return 1.0
     """,
     "broad JSON": """
-        get_ipython().kernel.channel.pack = lambda o: b'[' + b'[],' * 1_000_000 + b'[]]'
+        get_ipython().kernel.writer.pack = lambda o: b'[' + b'[],' * 1_000_000 + b'[]]'
         display(1)
         return 1.0
     """,
-    "not JSON": "get_ipython().kernel.channel.pack = lambda o: b'{'; display(1); return 1.0",
+    "not JSON": "get_ipython().kernel.writer.pack = lambda o: b'{'; display(1); return 1.0",
     "messages of another shape": """
-        channel = get_ipython().kernel.channel
-        before, channel.pack = channel.pack, lambda o: b'[]'
+        writer = get_ipython().kernel.writer
+        before, writer.pack = writer.pack, lambda o: b'[]'
         display(1)
-        channel.pack = before
+        writer.pack = before
         return 1.0
     """,
     "messages without contents": """
         kernel = get_ipython().kernel
         for kind in ("stream", "display_data", "execute_result", "error", "status"):
-            kernel.channel.send(kind, {}, kernel.asked)
+            kernel.writer.send(kind, {}, kernel.asked)
         return 1.0
     """,
-    "no reply": "get_ipython().kernel.channel.send = lambda *a, **k: {}; return 1.0",
+    "no reply": "get_ipython().kernel.writer.send = lambda *a, **k: {}; return 1.0",
     "a message that never finishes": """
         import struct
-        out = get_ipython().kernel.channel.connection
+        out = get_ipython().kernel.writer.connection
         out.sendall(struct.pack(">I", 16 << 20))
         while True: out.sendall(b"x" * 1000); time.sleep(0.01)
     """,
     "a message of 4 GB is announced": """
-        get_ipython().kernel.channel.connection.sendall(b"\\xff\\xff\\xff\\xff" + b"x" * (1 << 20))
+        get_ipython().kernel.writer.connection.sendall(b"\\xff\\xff\\xff\\xff" + b"x" * (1 << 20))
         return 1.0
     """,
     "messages of nothing": """
-        while True: get_ipython().kernel.channel.connection.sendall(bytes(1 << 16))
+        while True: get_ipython().kernel.writer.connection.sendall(bytes(1 << 16))
     """,
     "a message of 15 MB, most of it escaped": """
-        get_ipython().kernel.channel.pack = lambda o: b'["' + b'\\\\ud83d\\\\ude00' * 1_250_000 + b'"]'
+        get_ipython().kernel.writer.pack = lambda o: b'["' + b'\\\\ud83d\\\\ude00' * 1_250_000 + b'"]'
         display(1)
         return 1.0
     """,
