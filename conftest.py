@@ -72,6 +72,16 @@ def pytest_xdist_make_scheduler(config, log):
     return Parts(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """While tests are collected nothing becomes garbage: who looked for it took two fifths of the time, per worker."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items):
     """Long parts first: `make test` hands them to its workers in this order."""
     ranks = {name: rank for rank, name in enumerate(_FIRST)}

@@ -4,12 +4,15 @@
 
 writes benchmarks/results/grader.json. Everybody gets the same 20 submissions: the answers of bundled ones, laid into
 the handed-out notebook, with the same checks of the course behind them. There are two tables: submissions that
-import NumPy alone, and the same ones that each import torch too. Start-up is included for all; every round holds
-every system, once, one after the other; medians are taken, and the least of all rounds stands beside them. CPU time
-is that of all processes. Times on the clock tell something only on a machine that does nothing else.
+import NumPy alone, and the same ones that each import torch too, which no answer uses. Start-up is included for all;
+every round holds every system, once, one after the other; medians are taken, and the least of all rounds stands beside
+them. CPU time is that of all processes. Times on the clock tell something only on a machine that does nothing else.
+The course's package is compiled beforehand, as an installation's is, whatever PYTHONDONTWRITEBYTECODE says.
 
-- The bare fork has imported beforehand whatever the cells import, the course's package included, and runs them in
-  one namespace without a kernel, limits or a judge.
+- The bare fork has imported beforehand what the cells import, and nothing else, and runs them in one namespace without
+  a kernel, limits or a judge; `check` in them is the course's own.
+- In `sdpa grade` an imported torch is a placeholder, for nothing but NumPy is there; all others import torch itself.
+  `with_torch_divided_by_without` says what that import costs a submission in each system, round by round.
 - nbval runs once with one pytest for all notebooks, and once with one for each.
 - nbgrader's run counts only when its gradebook holds all 20; making the assignment is not counted.
 - otter runs each submission with `otter run`, without a container, its tests calling the course's `check`; PYTHON is
@@ -17,6 +20,7 @@ is that of all processes. Times on the clock tell something only on a machine th
 """
 
 import argparse
+import compileall
 import contextlib
 import datetime
 import json
@@ -46,11 +50,12 @@ OURS = "sdpa grade"
 
 BARE_FORK = """
 import json, os, sys
-import IPython.display, numpy
+import numpy
 if sys.argv[1] == "torch":
     import torch
-import sdpa_helpers.attention, sdpa_helpers.lessons.session
-sdpa_helpers.lessons.registry.all_exercises()
+from sdpa_helpers import check, hint, ladder, progress, solution
+from sdpa_helpers.lessons.registry import all_exercises
+all_exercises()  # where `check` looks a function up
 for path in sys.argv[2:]:
     if os.fork() == 0:
         scope = {}
@@ -199,6 +204,13 @@ def summary(rounds: dict[str, list[Figures]]) -> dict[str, object]:
     }
 
 
+def with_torch(rounds: dict[str, dict[str, list[Figures]]]) -> dict[str, float]:
+    """System → CPU time with torch imported divided by that without, the median of the rounds."""
+    without, imported = rounds["without torch"], rounds["with torch"]
+    pairs = {name: zip(imported[name], without[name], strict=True) for name in without}
+    return {name: round(median(a["cpu"] / b["cpu"] for a, b in each), 2) for name, each in pairs.items()}
+
+
 def main() -> None:
     """Measure and write the result."""
     parser = argparse.ArgumentParser(
@@ -213,6 +225,8 @@ def main() -> None:
             [options.otter, "-c", "import otter, ipykernel, numpy, torch"], capture_output=True, check=False
         ).returncode
     )
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    compileall.compile_dir(course_root() / "sdpa_helpers", quiet=1)
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="grader-benchmark-") as name:
         rounds = measure(Path(name), options.rounds, options.otter if otter_there else None)
@@ -228,6 +242,7 @@ def main() -> None:
         "meaning": "CPU-seconds of all processes, start-up included, for all submissions; medians of the rounds",
         "otter": "measured" if otter_there else "not measured: no environment with it",
         "tables": {table: summary(found) for table, found in rounds.items()},
+        "with_torch_divided_by_without": with_torch(rounds),
         "rounds": rounds,
     }
     target = Path(__file__).parent / "results" / "grader.json"

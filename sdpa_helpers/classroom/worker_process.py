@@ -19,6 +19,7 @@ import psutil
 from sdpa_helpers.grading.fails_alone import place_of
 from sdpa_helpers.grading.grade_one import Attempt, Settings, attempt, given_up
 from sdpa_helpers.grading.read import Submission
+from sdpa_helpers.grading.reading_box import keep_boxes
 from sdpa_helpers.grading.run import SandboxEnded
 
 MARGIN = 120.0
@@ -86,6 +87,7 @@ def _serve(connection: socket.socket, kin: Kin) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the grader's to act on
     threading.Thread(target=_end_with_parent, args=(kin.leash,), daemon=True).start()
     limit_memory()
+    keep_boxes()
     incoming = Incoming(connection)
     while (task := incoming.wait()) is not None:
         _send(connection, work(*task))

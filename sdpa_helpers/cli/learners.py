@@ -10,7 +10,7 @@ import typer
 from sdpa_helpers.cli.options import Memory, Seconds, limits
 from sdpa_helpers.cli.printing import complain_of, say_uncut
 from sdpa_helpers.cli.refuse import refuses
-from sdpa_helpers.cli.startup import quick_imports
+from sdpa_helpers.cli.startup import import_nbval, quick_imports
 from sdpa_helpers.grading.refusal import Refusal
 
 PASSES_FLAGS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -177,6 +177,7 @@ def check(
 ) -> None:
     """Check your own notebook: exit 0 when all passes, 1 when not, 2 when a file cannot be used."""
     with quick_imports():
+        import_nbval()
         from sdpa_helpers.checking.judge import PUBLIC_SEED
         from sdpa_helpers.grading.grade_one import Settings, grade
         from sdpa_helpers.grading.read import Submission, notebook_of

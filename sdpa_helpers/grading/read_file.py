@@ -8,10 +8,10 @@ import errno
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.grading import readings
 from sdpa_helpers.grading.assemble import answer_cells, pristine_notebook
 from sdpa_helpers.grading.lift_words import Words, lift_words
@@ -57,12 +57,11 @@ def read_file(path: Path, notebook: str, limits: BoxLimits | None = None) -> Fil
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     pristine_notebook(notebook)  # made here, so that no box makes it anew
     given = limits or BoxLimits()
-    box = boxed(lambda: _all_of(path, notebook), given)
+    box = boxed(partial(_all_of, path, notebook), given)
     taken = _taken(box, notebook, given)
     words = _words(box, notebook, given)
-    todo = [e for e in exercises_of(notebook) if e.name in taken.answers]
     begun = len(box.parts) > 2  # with the analyses
-    analyses, flags = _analyse_all(taken, todo, Boxed(box.parts[3:], box.ended) if begun else None, given)
+    analyses, flags = _analyse_all(taken, notebook, Boxed(box.parts[3:], box.ended) if begun else None, given)
     return FileRead(lifted(taken, _own(box, given), analyses, flags), words)
 
 
@@ -82,11 +81,16 @@ def _all_of(path: Path, notebook: str) -> Iterator[Any]:
     words = lift_words(cells, written_of(notebook), [c.source for c in pristine.cells])
     yield readings.words_as_json(words)
     yield readings.own_as_json(own_of(taken, [c.source for c in pristine.cells]))
-    yield from _analyses(taken, [e for e in exercises_of(notebook) if e.name in taken.answers])
+    yield from _analyses(taken, notebook, _names(taken, notebook))
 
 
-def _analyses(taken: Taken, exercises: Sequence[Exercise]) -> Iterator[Any]:
+def _analyses(taken: Taken, notebook: str, names: Sequence[str]) -> Iterator[Any]:
+    exercises = (exercise for exercise in exercises_of(notebook) if exercise.name in names)
     return (readings.analysis_as_json(analyse(exercise, taken)) for exercise in exercises)
+
+
+def _names(taken: Taken, notebook: str) -> list[str]:
+    return [exercise.name for exercise in exercises_of(notebook) if exercise.name in taken.answers]
 
 
 # ---- outside of it ----------------------------------------------------------------------------------------
@@ -112,25 +116,25 @@ def _own(box: Boxed, limits: BoxLimits) -> Own:
 
 
 def _analyse_all(
-    taken: Taken, exercises: list[Exercise], begun: Boxed | None, limits: BoxLimits
+    taken: Taken, notebook: str, begun: Boxed | None, limits: BoxLimits
 ) -> tuple[dict[str, Analysis], list[Flag]]:
     """The analyses by exercise, and a flag for each that is missing. begun: what the first box has of them."""
     analyses: dict[str, Analysis] = {}
     flags: list[Flag] = []
-    boxes, box, todo = 1, begun, exercises
+    boxes, box, todo = 1, begun, _names(taken, notebook)
     while todo:
         if box is not None:
-            for exercise, part in zip(todo, box.parts, strict=False):
-                analyses[exercise.name] = readings.analysis_from_json(part)
+            for name, part in zip(todo, box.parts, strict=False):
+                analyses[name] = readings.analysis_from_json(part)
             todo = todo[len(box.parts) :]
             if todo:
-                flags.append(_unread(todo[0].name, box.ended, limits))
+                flags.append(_unread(todo[0], box.ended, limits))
                 todo = todo[1:]
         if boxes == MAX_BOXES:
-            return analyses, [*flags, *(_unread(e.name, "time", limits) for e in todo)]
+            return analyses, [*flags, *(_unread(name, "time", limits) for name in todo)]
         if todo:
-            boxes, rest = boxes + 1, todo
-            box = boxed(lambda rest=rest: _analyses(taken, rest), limits)
+            boxes += 1
+            box = boxed(partial(_analyses, taken, notebook, todo), limits)
     return analyses, flags
 
 

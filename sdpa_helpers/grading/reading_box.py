@@ -4,6 +4,9 @@ No learner's code runs in it. What it finds comes back as JSON, part by part, so
 kept; it is read with a budget, and whoever asked checks its types. How the limits are chosen: computing time counts,
 not the clock, so that what is found does not depend on how busy the machine is.
 
+A box that has read one text to its end may read the next, within what is left of its limits: a fork costs more than
+most texts. What it cannot read is read in a new box, so that what is found does not depend on what was read before.
+
 Only Linux keeps these limits; elsewhere the text is read in this process.
 """
 
@@ -11,8 +14,10 @@ import contextlib
 import gc
 import json
 import os
+import pickle
 import select
 import signal
+import socket
 import struct
 import sys
 import time
@@ -53,12 +58,23 @@ class Boxed:
 
 
 def boxed(read: Callable[[], Iterator[Any]], limits: BoxLimits | None = None) -> Boxed:
-    """Run `read` in a box; it yields JSON values, part by part. Never raises because of what it read."""
+    """Run `read` in a box; it yields JSON values, part by part. Never raises because of what it read.
+
+    Where boxes are kept, `read` can be pickled.
+    """
     given = limits or BoxLimits()
     if not FORKS:
         return _here(read)
+    if (box := _waiting(given)) is not None and not (found := box.go_on(read)).ended:
+        return found
     found = _forked(read, given)
     return _forked(read, given) if found.ended == "deadline" else found
+
+
+def keep_boxes() -> None:
+    """From now on a box that came to the end of its text waits for the next. For a process that only grades."""
+    global _kept
+    _kept = []
 
 
 def _here(read: Callable[[], Iterator[Any]]) -> Boxed:
@@ -77,8 +93,49 @@ def _here(read: Callable[[], Iterator[Any]]) -> Boxed:
 # ---- this side --------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Box:
+    """A box that runs."""
+
+    child: int
+    """Its pid."""
+    pipe: socket.socket
+    """Our end: further texts go in, parts come out."""
+    limits: BoxLimits
+
+    def go_on(self, read: Callable[[], Iterator[Any]]) -> Boxed:
+        """Let it read another text."""
+        with contextlib.suppress(OSError):  # it has ended, which shows below
+            self.pipe.sendall(pickle.dumps(read))
+        return self.answer()
+
+    def answer(self) -> Boxed:
+        """What comes out of it; then it is kept, or ended."""
+        ended: Ended | None = "deadline"
+        parts, status = list[bytes](), 0
+        try:
+            parts, ended = _receive(self.pipe.fileno(), self.limits)
+        finally:
+            if ended == "" and _kept is not None:
+                _kept.append(self)
+            else:
+                self.pipe.close()
+                status = _reap(self.child, kill=ended in ("deadline", "too-much"))
+        return _unwrapped(parts, _why(status) if ended is None else ended)
+
+
+_kept: list[_Box] | None = None
+"""Boxes that wait for another text; None where none is kept."""
+
+
+def _waiting(limits: BoxLimits) -> _Box | None:
+    """A box that has read before, with these limits."""
+    kept = _kept or []
+    return next((kept.pop(at) for at, box in enumerate(kept) if box.limits == limits), None)
+
+
 def _forked(read: Callable[[], Iterator[Any]], limits: BoxLimits) -> Boxed:
-    ours, theirs = os.pipe()
+    ours, theirs = socket.socketpair()
     with warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", DeprecationWarning
@@ -86,15 +143,8 @@ def _forked(read: Callable[[], Iterator[Any]], limits: BoxLimits) -> Boxed:
         child = os.fork()
     if child == 0:
         _read_and_exit(read, theirs, limits)
-    os.close(theirs)
-    ends_by_itself = False
-    try:
-        parts, ended = _receive(ours, limits)
-        ends_by_itself = ended not in ("deadline", "too-much")
-    finally:
-        os.close(ours)
-        status = _reap(child, kill=not ends_by_itself)
-    return _unwrapped(parts, _why(status) if ended is None else ended)
+    theirs.close()
+    return _Box(child, ours, limits).answer()
 
 
 def _receive(pipe: int, limits: BoxLimits) -> tuple[list[bytes], Ended | None]:
@@ -107,7 +157,10 @@ def _receive(pipe: int, limits: BoxLimits) -> tuple[list[bytes], Ended | None]:
         left = deadline - time.monotonic()
         if left <= 0 or not ready.poll(1000 * left):
             return parts, "deadline"
-        chunk = os.read(pipe, 1 << 16)
+        try:
+            chunk = os.read(pipe, 1 << 16)
+        except ConnectionResetError:  # it ended before it read what was asked
+            chunk = b""
         if not chunk:
             return parts, None
         came += len(chunk)
@@ -161,17 +214,24 @@ _HEAD = struct.Struct("!I")
 _FINISHED = b"[]"
 _RAISED, _NO_MEMORY = 3, 4
 _MOST_TOLD = 300
+_GROWTH = 64 << 20
+"""Bytes: a box that has grown by more reads no other text."""
 
 
-def _read_and_exit(read: Callable[[], Iterator[Any]], pipe: int, limits: BoxLimits) -> None:
-    """What the child does; it never returns."""
-    status = _RAISED
+def _read_and_exit(read: Callable[[], Iterator[Any]], ours: socket.socket, limits: BoxLimits) -> None:
+    """What the child does, until it is asked no more or has grown; it never returns."""
+    status, pipe = _RAISED, ours.fileno()
     try:
-        gc.disable()  # it lives for milliseconds, and a collection would write to all of the parent's pages
-        _confine(pipe, limits)
-        for part in read():
-            _send(pipe, _as_bytes(["part", part]))
-        _send(pipe, _FINISHED)
+        gc.disable()  # a collection would write to all of the parent's pages
+        most = _confine(pipe, limits) + _GROWTH
+        asked = ours.makefile("rb")
+        while True:
+            for part in read():
+                _send(pipe, _as_bytes(["part", part]))
+            _send(pipe, _FINISHED)
+            if _address_space() > most or not asked.peek(1):
+                break
+            read = pickle.load(asked)
         status = 0
     except MemoryError:
         status = _NO_MEMORY
@@ -182,8 +242,11 @@ def _read_and_exit(read: Callable[[], Iterator[Any]], pipe: int, limits: BoxLimi
         os._exit(status)
 
 
-def _confine(pipe: int, limits: BoxLimits) -> None:
-    """No files but the pipe, no core file, and the limits; the first to go when memory runs out."""
+def _confine(pipe: int, limits: BoxLimits) -> int:
+    """No files but the pipe, no core file, and the limits; the first to go when memory runs out.
+
+    Returns the bytes of address space that it begins with.
+    """
     import resource
 
     os.closerange(3, pipe)
@@ -195,8 +258,9 @@ def _confine(pipe: int, limits: BoxLimits) -> None:
     _limit(resource.RLIMIT_CORE, 0, 0)
     _limit(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1)
     if size := _address_space():
-        size += limits.memory_mb << 20
-        _limit(resource.RLIMIT_AS, size, size)
+        most = size + (limits.memory_mb << 20)
+        _limit(resource.RLIMIT_AS, most, most)
+    return size
 
 
 def _limit(what: int, soft: int, hard: int) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import nbval.plugin
 import pytest
+from _pytest.config import default_plugins, essential_plugins
 from nbformat import NotebookNode
 
 from sdpa_helpers.checking.observe import Answer, beyond_doubt, bytes_of, unpack_answer
@@ -127,12 +128,16 @@ def session() -> pytest.Session:
 
     nowhere = Path(os.devnull)
     options = ["-c", str(nowhere), "--rootdir", str(nowhere.parent), "--noconftest", "--color=no"]
-    options += ["-p", "no:cacheprovider", "-p", "no:capture", "-p", "nbval.plugin"]
+    options += [f"-pno:{name}" for name in default_plugins if name not in _OF_PYTEST]
     with _undisturbed():
-        ended = pytest.main(options, plugins=[Host()])
+        ended = pytest.main(options, plugins=[Host(), nbval.plugin])
     if not made:
         raise RuntimeError(f"pytest cannot be used here: it ended with {ended}")
     return made[0]
+
+
+_OF_PYTEST = {*essential_plugins, "python", "terminal"}
+"""What nbval's cells need of pytest; the rest takes longer to be made ready than they do."""
 
 
 @contextlib.contextmanager

@@ -112,12 +112,14 @@ def test_results_of_another_version_are_passed_over_aloud(graded):
 
 UNTOUCHED = """
 import sys
-import sdpa_helpers.grading
-assert "nbformat" not in sys.modules and "rfc3987_syntax" not in sys.modules
-from sdpa_helpers.cli.startup import quick_imports
+import sdpa_helpers.grading, sdpa_helpers.grading.kernel_package
+assert "nbformat" not in sys.modules and "_pytest" not in sys.modules
+from sdpa_helpers.cli.startup import import_nbval, quick_imports
 with quick_imports():
-    import nbformat
-assert sys.modules.get("rfc3987_syntax", "absent") is not None
+    import_nbval()
+assert "nbval.plugin" in sys.modules
+absent = {"jsonschema", "fastjsonschema", "pygments", "jupyter_client", "ipykernel"}
+assert absent.isdisjoint(name.split(".")[0] for name in sys.modules)
 """
 
 

@@ -117,3 +117,38 @@ def test_without_forks_the_same_comes_from_this_process(monkeypatch):
     monkeypatch.setattr(reading_box, "FORKS", False)
     assert boxed(lambda: iter([1, (2,)])) == Boxed((1, [2]), "")
     assert boxed(wrong) == Boxed(("before",), "failed", "KeyError: 'a name'")
+
+
+def tells_its_pid():
+    yield os.getpid()
+
+
+@pytest.mark.parametrize(
+    ("then", "ended"),
+    [(in_one_regular_expression, "time"), (swell, "memory"), (wait, "deadline"), (wrong, "failed")],
+)
+def test_a_kept_box_reads_on_and_what_it_cannot_read_is_told_by_a_new_one(then, ended, monkeypatch):
+    monkeypatch.setattr(reading_box, "_kept", [])
+    limits = BoxLimits(cpu_seconds=1, memory_mb=64, wall_seconds=0.05 if then is wait else 60)
+    (first,), (second,) = boxed(tells_its_pid, limits).parts, boxed(tells_its_pid, limits).parts
+    assert first == second != os.getpid()
+    found = boxed(then, limits)
+    assert (found.parts, found.ended) == (("before",), ended)
+    with pytest.raises(ProcessLookupError):
+        os.kill(first, 0)
+    assert boxed(tells_its_pid, limits).parts != (first,)
+
+
+def grows():
+    yield len(KEPT.append(bytearray(100 << 20)) or KEPT)
+
+
+KEPT = []
+
+
+def test_a_box_that_has_grown_or_been_killed_is_not_asked_again(monkeypatch):
+    monkeypatch.setattr(reading_box, "_kept", [])
+    assert [boxed(grows).parts for _ in range(2)] == [(1,), (1,)]
+    (pid,) = boxed(tells_its_pid).parts
+    os.kill(pid, signal.SIGKILL)
+    assert boxed(tells_its_pid).ended == ""
