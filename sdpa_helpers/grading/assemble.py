@@ -8,6 +8,7 @@ import inspect
 import re
 import secrets
 import textwrap
+from collections.abc import Collection
 from functools import cache
 
 import nbformat
@@ -15,11 +16,11 @@ from nbformat import NotebookNode
 
 from sdpa_helpers.attention import numpy_formula
 from sdpa_helpers.checking.answer_cells import ANSWER_LINE
-from sdpa_helpers.checking.exercise import COURSE_SOFTMAX
+from sdpa_helpers.checking.exercise import COURSE_SOFTMAX, Exercise
 from sdpa_helpers.checking.judge import Truth, with_own_calls
 from sdpa_helpers.checking.observe import question
 from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 ROLE = "sdpa"
 """Cell metadata key: {"role": "setup" | "own" | "answer" | "check", "exercise", "case", "memory"}."""
@@ -64,7 +65,7 @@ def assemble(
     """
     metadata = NotebookNode(kernelspec=NotebookNode(name="python3", display_name="Python 3"))
     notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=metadata, cells=[])
-    if any(COURSE_SOFTMAX in find(name).allows for name in truths):
+    if any(COURSE_SOFTMAX in exercise.allows for exercise in _exercises(truths)):
         notebook.cells.append(_cell(the_softmax(), role="setup"))
     for cell in pristine.cells:
         if cell.cell_type != "code":
@@ -86,6 +87,13 @@ def _cell(source: str, **role: str | bool) -> NotebookNode:
     metadata = NotebookNode({ROLE: NotebookNode(role)})
     kind = {"cell_type": "code", "id": secrets.token_hex(4), "execution_count": None}
     return NotebookNode(source=source, metadata=metadata, outputs=[], **kind)
+
+
+def _exercises(names: Collection[str]) -> list[Exercise]:
+    """The exercises with these names, all of one lesson; later lessons are not imported for it."""
+    lessons = (exercises_of(lesson) for lesson in LESSONS)
+    found = ([exercise for exercise in each if exercise.name in names] for each in lessons)
+    return next(filter(None, found), [])
 
 
 def _hidden_check(exercise: str, truth: Truth) -> NotebookNode:
