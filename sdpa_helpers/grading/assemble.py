@@ -9,7 +9,7 @@ import re
 import secrets
 import textwrap
 from collections.abc import Collection
-from functools import cache
+from functools import cache, lru_cache
 
 import nbformat
 from nbformat import NotebookNode
@@ -96,7 +96,9 @@ def _exercises(names: Collection[str]) -> list[Exercise]:
     return next(filter(None, found), [])
 
 
+@lru_cache(maxsize=1 << 10)
 def _hidden_check(exercise: str, truth: Truth) -> NotebookNode:
+    """The same cell in all notebooks with this case; nobody writes to it but nbval, its number."""
     source = question(exercise, truth.packed, truth.watched)
     role = {"role": "check", "exercise": exercise, "case": truth.case.name, "memory": truth.watch.memory}
     return _cell(source, **role)
