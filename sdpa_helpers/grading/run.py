@@ -22,9 +22,9 @@ from nbformat import NotebookNode
 
 from sdpa_helpers.checking.observe import MIME, Answer, bytes_of, unpack_answer
 from sdpa_helpers.grading.assemble import ROLE
-from sdpa_helpers.grading.busy import was_busy
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel, KernelDied, TimedOut
+from sdpa_helpers.sandbox.busy import was_busy
 from sdpa_helpers.sandbox.incoming import MAX_MESSAGE, Malformed, OutputLimit
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.running import Running
@@ -47,7 +47,7 @@ class Outcome:
 
     answers: by (exercise, case), only those that arrived properly. cell_errors: by exercise, why its answer
     cell did not run. forged: by (exercise, case), what was wrong with a result. malformed: by exercise, what was
-    wrong with a message. stopped: "", "timeout", "kernel-died", "out-of-memory", "output-limit",
+    wrong with a message. stopped: "", "timeout", "slept", "kernel-died", "out-of-memory", "output-limit",
     "malformed-message" or "start-failed", with the exercise that was running in `stopped_in`; reason: why the start
     failed. seconds, wall: CPU time, and time on the clock; slow: there was CPU time left at a timeout.
     """
@@ -266,7 +266,7 @@ class GradedCell(nbval.plugin.IPyNbCell):
                 grader.outcome.forged[exercise, role["case"]] = "the check itself was stopped by an error"
         except TimedOut as timeout:
             grader.outcome.slow = timeout.only_wall and self.parent.was_busy()
-            grader.stop("timeout", exercise)
+            grader.stop("slept" if timeout.slept else "timeout", exercise)
         except (OutputLimit, MemoryError):  # of this process: what came was too much for it
             grader.stop("output-limit", exercise)
         except RecursionError:  # nbval takes messages apart without asking how deep they are
