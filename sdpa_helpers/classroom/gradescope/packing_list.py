@@ -81,7 +81,7 @@ def autograder_files(root: Path, assignment: Assignment, seed: str) -> dict[str,
 
 
 def requirements(project: dict) -> list[str]:
-    """What grading needs, from pyproject.toml's [project]: the extra "grade" with all it names but torch, which no answer has."""
+    """What grading needs, by pyproject.toml's [project]: the extra "grade" with all it names; no answer has torch."""
     extras, own = project["optional-dependencies"], project["name"]
     found, waiting, seen = list(project["dependencies"]), ["grade"], set[str]()
     while waiting:
