@@ -72,7 +72,7 @@ def grade(
         str, typer.Option(help='"auto": the best that holds here; "require": refuse to run without; "off".')
     ] = "auto",
     forbidden: Annotated[
-        str, typer.Option(help='Forbidden calls: "zero" points, or only a "flag".')
+        str, typer.Option(help='Answers that use what is not there: "zero" points, or only a "flag".')
     ] = "zero",
     mistake_cap: Annotated[
         float | None,
