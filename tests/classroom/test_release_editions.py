@@ -45,7 +45,9 @@ def test_the_instructor_has_everything_that_learners_have_and_what_teaching_need
         assert (both / "sdpa-student-core" / name).read_bytes() == (
             both / "sdpa-instructor-core" / name
         ).read_bytes()
-    tops = {name.split("/")[0] for name in (*FILES, *CONTAINER, *FOLDERS_TO_TEACH, "README.md", "teachers.mk")}
+    tops = {
+        name.split("/")[0] for name in (*FILES, *CONTAINER, *FOLDERS_TO_TEACH, "README.md", "teachers.mk")
+    }
     assert {path.name for path in (both / "sdpa-instructor-core").iterdir()} - set(BUILT) == tops
 
 

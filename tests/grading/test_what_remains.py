@@ -2,9 +2,11 @@
 
 import pytest
 
+from sdpa_helpers.checking.rules import ready_in
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.lessons.registry import find
 from sdpa_helpers.sandbox import start
 from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import NAME, RIGHT, TOTAL
@@ -36,3 +38,9 @@ def test_it_earns_all_and_nothing_notices(hand_in, usable, level, source):
     result = grade(Submission("mallory", NAME, path), Settings("s", Limits(seconds=15), sandbox=level))
     assert (result.points, result.flags) == (TOTAL, ())
     start.end(level)
+
+
+def test_a_name_put_together_from_pieces_is_not_read_as_what_numpy_has_ready():
+    source = "def causal_mask(n_q, n_k):\n    return getattr({}, 't' + 'ri')(n_q, n_k, dtype=bool)"
+    assert ready_in(find("causal_mask"), source.format("np")) == ("numpy",)
+    assert ready_in(find("causal_mask"), "import sys\n" + source.format("sys.modules['num' + 'py']")) == ()
