@@ -4,13 +4,17 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
+from sdpa_helpers.classroom.executors import Processes
+from sdpa_helpers.classroom.grade_folder import Batch, grade_folder
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.classroom.run_json import read_run
+from sdpa_helpers.classroom.run_json import read_run, write_run
+from sdpa_helpers.grading.grade_one import Settings
 from sdpa_helpers.sandbox.limits import Limits
-from tests.classroom.faults import written
+from tests.classroom.faults import NAME, written
 from tests.handing_in import POINTS, RIGHT, TOTAL
 
 GRADE = """
@@ -58,7 +62,7 @@ def test_sleepers_are_named_and_a_run_that_was_killed_ends_the_same(hand_in, tmp
         time.sleep(0.02)
     run.kill()
     run.wait()
-    hand_in("late comer", **RIGHT)  # changes nothing of the others, as run.json has their limit
+    hand_in("late comer", **RIGHT)
     subprocess.run(grade("killed"), check=True)
     idle = read_run(ResultsFolder(tmp_path / "killed").run_json).idle
     assert idle == read_run(ResultsFolder(tmp_path / "undisturbed").run_json).idle == 1.0
@@ -85,3 +89,16 @@ def test_sleepers_are_named_and_a_run_that_was_killed_ends_the_same(hand_in, tmp
 )
 def test_the_larger_the_class_the_less_each_may_sleep(submissions, idle):
     assert Limits().idle_of(submissions) == idle
+
+
+def test_what_an_earlier_run_has_decided_holds_whatever_has_come_since(tmp_path):
+    (tmp_path / "in" / "ada").mkdir(parents=True)
+    (tmp_path / "in" / "ada" / f"{NAME}.ipynb").write_text("{")
+    kept, batch = ResultsFolder(tmp_path).run_json, Batch(tmp_path / "in", tmp_path)
+    grade_folder(batch, Settings("s"), Processes(1))
+    assert read_run(kept).idle == Limits().idle
+    write_run(kept, replace(read_run(kept), idle=7.5))
+    grade_folder(batch, Settings("s"), Processes(1))
+    assert read_run(kept).idle == 7.5
+    grade_folder(replace(batch, fresh=True), Settings("s"), Processes(1))
+    assert read_run(kept).idle == Limits().idle
