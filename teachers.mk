@@ -4,7 +4,7 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: all portable colab site test grade mutants notebooks minutes ledger corners search cheat-sheet interview pictures lint kit
+.PHONY: all portable colab site test grade exam mutants notebooks minutes ledger corners search cheat-sheet interview pictures lint kit
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says,
 # and tests/lean stands in for a package that takes each of them a second to import.
@@ -14,6 +14,18 @@ test: $(READY)  ## run every test: the package, the grader, every notebook
 
 grade: $(READY)  ## the grader's demo: grade tests/submissions into build/grades
 	@$(BIN)/python -m sdpa_helpers grade tests/submissions --out build/grades --seed demo --timeout 20 --fresh
+
+ENGINE ?= docker
+JOBS ?= 2
+MEMORY ?= 10g
+exam:  ## grade IN into OUT in a container of its own, without network: see docs/exams.md (ENGINE=podman JOBS=2 MEMORY=10g)
+	@[ -n "$(IN)" ] && [ -n "$(OUT)" ] || { echo "Try: make exam IN=submissions OUT=grades"; exit 2; }
+	@mkdir -p -m 700 "$(OUT)"
+	$(ENGINE) build --target grade -t sdpa-grade $(BUILD_FLAGS) .
+	$(ENGINE) run --rm --network none --read-only --tmpfs /tmp --cap-drop ALL --security-opt no-new-privileges \
+	  --pids-limit 1024 --memory $(MEMORY) --memory-swap $(MEMORY) --user "$$(id -u):$$(id -g)" --env HOME=/tmp \
+	  --volume "$$(realpath "$(IN)"):/in:ro" --volume "$$(realpath "$(OUT)"):/out" $(ENGINE_FLAGS) \
+	  sdpa-grade grade /in --out /out --sandbox require --jobs $(JOBS) $(GRADE_FLAGS)
 
 mutants: $(READY)  ## small changes of every right answer that is known, on the cases of its exercise: ten minutes
 	@$(BIN)/python -m sdpa_helpers mutants --all-styles

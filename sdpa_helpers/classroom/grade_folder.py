@@ -145,8 +145,9 @@ def grade_folder(
                 folder.clear()
             unpacked = scratch.make("zip")
             submissions, left_out = _find(batch, unpacked)
-            settings = _remember(batch, settings, folder)
-            on_start(sum(submission.path is not None for submission in submissions))
+            handed_in = sum(submission.path is not None for submission in submissions)
+            settings = _remember(batch, settings, folder, handed_in)
+            on_start(handed_in)
             found = []
             for noted in _grade(submissions, settings, folder, executor):
                 found.append(noted)
@@ -243,21 +244,23 @@ def _make(out: Path) -> None:
         raise Unusable(f"--out {out} cannot be made: {error}") from None
 
 
-def _remember(batch: Batch, settings: Settings, folder: ResultsFolder) -> Settings:
+def _remember(batch: Batch, settings: Settings, folder: ResultsFolder, handed_in: int) -> Settings:
     """The settings with a seed: the given one, else that of the run being resumed, else a fresh secret one.
 
-    It is kept in the folder, with the options that marks depend on; tells which of them are others than before.
+    Likewise how long a submission may wait without computing: what an earlier run decided, whatever has come since.
+    Both are kept in the folder, with the options that marks depend on; tells which of them are others than before.
     """
     before = read_run(folder.run_json)
     seed = settings.seed or before.seed or secrets.token_hex(16)
-    now = Run(seed, options_of(settings, batch.late, batch.deadline, batch.roster))
+    idle = before.idle or settings.limits.idle_of(handed_in)
+    now = Run(seed, options_of(settings, batch.late, batch.deadline, batch.roster), idle)
     if changed := what_changed(before, now):
         batch.tell(
             f"Otherwise than in the earlier run into {batch.out}: {'; '.join(changed)}. Results that depend on it are "
             "graded again, and points may change."
         )
     write_run(folder.run_json, now)
-    return replace(settings, seed=seed)
+    return replace(settings, seed=seed, limits=replace(settings.limits, idle=idle))
 
 
 def _find(batch: Batch, into: Path) -> tuple[list[Submission], list[tuple[str, str]]]:

@@ -29,8 +29,10 @@ FOLDERS_TO_TEACH = FOLDERS | {
 }
 BUILT = {"slides": (".html",), "print": (".pdf",)}
 """Folders of build/ that lie at the top of the edition, and the endings of what is taken from them."""
-TARGETS = ("grade",)
+TARGETS = ("grade", "exam")
 """Of teachers.mk, the targets that work without the course's tests."""
+CONTAINER = ("Dockerfile", ".dockerignore")
+"""What `make exam` builds its image from."""
 
 
 def release_to_teach(target: Path, track: str = ALL) -> list[str]:
@@ -41,7 +43,7 @@ def release_to_teach(target: Path, track: str = ALL) -> list[str]:
     """
     root = course_root()
     refuse_place(target, root, FOLDERS_TO_TEACH)
-    files = {*present(root, FILES), *edition_files(root, FOLDERS_TO_TEACH, left_out="")}
+    files = {*present(root, (*FILES, *CONTAINER)), *edition_files(root, FOLDERS_TO_TEACH, left_out="")}
     texts = core_lessons(root) if track == CORE else {}
     texts["teachers.mk"] = _makefile((root / "teachers.mk").read_text(encoding="utf-8"))
     built = _built(root)
@@ -97,6 +99,7 @@ _README = """\
 ```sh
 make grade                                # the grader's demo, on the bundled submissions
 .venv/bin/sdpa grade SUBMISSIONS --out grades
+make exam IN=SUBMISSIONS OUT=grades       # in a container of its own, see docs/exams.md
 ```
 
 [docs/grading.md](docs/grading.md) says the rest: Canvas, Moodle, Gradescope, nbgrader, answers in words, the sandbox.

@@ -5,8 +5,8 @@ What stays behind: solutions/, model answers and rubrics of what is answered in 
 the gradebook, reports and exports, what makes notebooks. Seeds of hidden cases are in no edition: `sdpa grade` draws
 one per run and keeps it in its --out folder. What `check` needs has to go along, the references and wrong answers in
 sdpa_helpers/lessons: a learner who looks for them finds them, as `solution(f)` shows them anyway. For marks that
-count, grade with `sdpa grade`; its hidden inputs differ from those of `check`, and a solution copied from the package
-is flagged when it is imported. An edition for homework has files of `classroom.homework` in the place of some.
+count, grade with `sdpa grade`: its hidden inputs differ from those of `check`, and the package is not there. An
+edition for homework has files of `classroom.homework` in the place of some.
 """
 
 import shutil

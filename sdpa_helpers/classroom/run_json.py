@@ -1,4 +1,4 @@
-"""run.json of an --out folder: the seed of a run and the options that marks depend on, and what is another now."""
+"""run.json of an --out folder: what was drawn or decided for a run, the options that marks depend on, what is new."""
 
 import json
 from dataclasses import dataclass
@@ -17,6 +17,8 @@ class Run:
     seed: str = ""
     options: tuple[tuple[str, str], ...] = ()
     """(option, its value in words), those of the command line that marks depend on."""
+    idle: float = 0.0
+    """Seconds that each submission may wait without computing; 0 where nobody has decided yet."""
 
 
 def options_of(
@@ -42,16 +44,18 @@ def read_run(path: Path) -> Run:
     """What stands there; an empty one where nothing does that can be read."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        seed, options = kept["seed"], kept.get("options")
+        seed, options, idle = kept["seed"], kept.get("options"), kept.get("idle")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Run()
     pairs = options.items() if isinstance(options, dict) else ()
-    return Run(seed if isinstance(seed, str) else "", tuple((str(k), str(v)) for k, v in pairs))
+    words = tuple((str(k), str(v)) for k, v in pairs)
+    return Run(seed if isinstance(seed, str) else "", words, idle if isinstance(idle, float) else 0.0)
 
 
 def write_run(path: Path, run: Run) -> None:
     """Keep it, for nobody else to read."""
-    write_text(path, json.dumps({"seed": run.seed, "options": dict(run.options)}) + "\n", private=True)
+    kept = {"seed": run.seed, "options": dict(run.options), "idle": run.idle}
+    write_text(path, json.dumps(kept) + "\n", private=True)
 
 
 def what_changed(before: Run, now: Run) -> tuple[str, ...]:

@@ -26,9 +26,7 @@ def gradescope(
         typer.Option(min=0, max=1, help="As of `sdpa grade`: at most this share with a named mistake."),
     ] = None,
     sandbox: Annotated[str, typer.Option(help='As of `sdpa grade`: "auto", "require" or "off".')] = "auto",
-    torch: Annotated[
-        bool, typer.Option("--torch", help="Answers may import torch; setup takes several GB more.")
-    ] = False,
+    torch: Annotated[bool, typer.Option("--torch", hidden=True, help="Without effect.")] = False,
 ) -> None:
     """Write an autograder for Gradescope: marks are those of `sdpa grade` with the same seed."""
     try:
@@ -42,7 +40,9 @@ def gradescope(
     except OSError as error:
         raise Refusal(f"{seed_file}: {error.strerror or error}") from None
     assignment = Assignment(tuple(dict.fromkeys(notebook)), timeout, mistake_cap, sandbox)
-    path = write_autograder(out, assignment, seed, torch)
+    if torch:
+        say("--torch has no effect any more: answers are written in NumPy, and nothing else is there")
+    path = write_autograder(out, assignment, seed)
     say(
         f"{path}: {path.stat().st_size / 1e6:.1f} MB. Upload it as the autograder; choose Ubuntu 24.04 there."
     )

@@ -72,7 +72,7 @@ def grade(
         str, typer.Option(help='"auto": the best that holds here; "require": refuse to run without; "off".')
     ] = "auto",
     forbidden: Annotated[
-        str, typer.Option(help='Forbidden calls: "zero" points, or only a "flag".')
+        str, typer.Option(help='Answers that use what is not there: "zero" points, or only a "flag".')
     ] = "zero",
     mistake_cap: Annotated[
         float | None,
@@ -354,6 +354,7 @@ def _hunt_in_styles(exercise: Exercise) -> Hunt:
 
 def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:
     """What is homework, and what an edition tells of it all the same."""
+    from sdpa_helpers.classroom.answered_by import answered_by
     from sdpa_helpers.classroom.copies import copies_in
     from sdpa_helpers.classroom.homework import SOLVED_AT_THE_START
     from sdpa_helpers.lessons.registry import all_exercises
@@ -371,8 +372,12 @@ def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:
         say(
             f"notebooks/00_start_here.ipynb answers {SOLVED_AT_THE_START}, and shows a check that names mistakes"
         )
-    for path, names in copies_in(folder, [all_exercises()[name] for name in kept_back.names]):
+    exercises = [all_exercises()[name] for name in kept_back.names]
+    for path, names in copies_in(folder, exercises):
         say(f"{path} still shows the answer to {', '.join(names)}: learners can copy it")
+    if answered := answered_by(folder, kept_back.texts, exercises):
+        by = [f"{name} ({', '.join(functions)})" for name, functions in answered.items()]
+        say(f"answered by functions of the course, whose code learners can copy: {'; '.join(by)}")
 
 
 # ---- what they share --------------------------------------------------------------------------------------

@@ -140,13 +140,16 @@ def cell_flags(exercises: Iterable[Exercise], evidence: Evidence, *, hidden: boo
 
 
 def run_flags(evidence: Evidence) -> tuple[Flag, ...]:
-    """A flag where the run was made without the learner's own definitions."""
-    if not evidence.own_stopped:
-        return ()
-    what = (
-        f"the definitions beside the answers ended the run ({evidence.own_stopped}); it was made without them"
-    )
-    return (Flag("definitions-stopped", what),)
+    """A flag where the run was made without the learner's own definitions, and for each answer that slept."""
+    slept = [f"{name or 'setup'}: {_SLEPT}" for name, why in evidence.stops.items() if why == "slept"]
+    flags = [Flag("slept", what) for what in slept]
+    if evidence.own_stopped:
+        what = f"the definitions beside the answers ended the run ({evidence.own_stopped}); it was made without them"
+        flags.append(Flag("definitions-stopped", what))
+    return tuple(flags)
+
+
+_SLEPT = "it waited without computing until it was ended"
 
 
 def shown_source(lifted: Lifted, name: str) -> ShownSource:
@@ -181,7 +184,7 @@ def status_of(exercises: Iterable[GradedExercise], stops: dict[str, str]) -> Sta
     exercises = list(exercises)
     if any(exercise.failed for exercise in exercises):
         return "grader-failed"
-    if "timeout" in stops.values():
+    if {"timeout", "slept"} & {*stops.values()}:
         return "timeout"
     if any(case.status == "out-of-memory" for exercise in exercises for case in exercise.cases):
         return "out-of-memory"
@@ -263,7 +266,7 @@ def _verdict(e: Exercise, truth: Truth, evidence: Evidence) -> Verdict:
     if key in outcome.answers:
         return _of_answer(e, truth, _of_its_kind(truth, outcome.answers[key]))
     why = evidence.stops.get(e.name, "not-run")
-    status = why if why in ("timeout", "out-of-memory") else "not-run"
+    status = {"slept": "timeout"}.get(why, why if why in ("timeout", "out-of-memory") else "not-run")
     return replace(nothing, status=status, fault=why, seen=_STOPPED[why])
 
 
@@ -295,6 +298,7 @@ _HELPERS = (
 )
 _STOPPED = {
     "timeout": "this did not finish within the time limit: is there a loop that never ends?",
+    "slept": "this waited without computing: does it sleep, or wait for something that never comes?",
     "kernel-died": "the Python process ended while this exercise ran",
     "out-of-memory": "the memory limit was reached while this exercise ran",
     "malformed-message": "this exercise wrote into the grader's own connection, which ended the run",

@@ -23,9 +23,9 @@ from nbformat import NotebookNode
 
 from sdpa_helpers.checking.observe import Answer, beyond_doubt, bytes_of, unpack_answer
 from sdpa_helpers.grading.assemble import ROLE
-from sdpa_helpers.grading.busy import was_busy
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.sandbox.bounded_kernel import RESULT, GradedKernel, KernelDied, TimedOut
+from sdpa_helpers.sandbox.busy import was_busy
 from sdpa_helpers.sandbox.incoming import MAX_MESSAGE, Forged, Malformed, OutputLimit
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.running import Running
@@ -49,10 +49,10 @@ class Outcome:
     answers: by (exercise, case), only those that arrived properly. cell_errors: by exercise, why its answer
     cell did not run. forged: by (exercise, case), what was wrong with a result; the case is "" for a message of the
     answer's own cell. malformed: by exercise, what was wrong with a message. noticed: by exercise, what the kernel
-    saw it do, as `audit.NOTES` says it; "" for the cells beside the answers. stopped: "", "timeout", "kernel-died",
-    "out-of-memory", "output-limit", "malformed-message", "forged-output" or "start-failed", with the exercise that
-    was running in `stopped_in`; reason: why the start failed. seconds, wall: CPU time, and time on the clock; slow:
-    there was CPU time left at a timeout.
+    saw it do, as `audit.NOTES` says it; "" for the cells beside the answers. stopped: "", "timeout", "slept",
+    "kernel-died", "out-of-memory", "output-limit", "malformed-message", "forged-output" or "start-failed", with the
+    exercise that was running in `stopped_in`; reason: why the start failed. seconds, wall: CPU time, and time on the
+    clock; slow: there was CPU time left at a timeout.
     """
 
     answers: dict[CaseKey, Answer] = field(default_factory=dict)
@@ -272,7 +272,7 @@ class GradedCell(nbval.plugin.IPyNbCell):
                 grader.outcome.forged[exercise, role["case"]] = "the check itself was stopped by an error"
         except TimedOut as timeout:
             grader.outcome.slow = timeout.only_wall and self.parent.was_busy()
-            grader.stop("timeout", exercise)
+            grader.stop("slept" if timeout.slept else "timeout", exercise)
         except (OutputLimit, MemoryError):  # of this process: what came was too much for it
             grader.stop("output-limit", exercise)
         except RecursionError:  # nbval takes messages apart without asking how deep they are

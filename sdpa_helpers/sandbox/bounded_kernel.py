@@ -10,6 +10,7 @@ from typing import NoReturn
 
 import nbval.kernel
 
+from sdpa_helpers.sandbox.busy import idle, spent_here
 from sdpa_helpers.sandbox.incoming import (
     MAX_MESSAGE,
     MAX_PARTS,
@@ -56,10 +57,10 @@ class KernelDied(Exception):
 class TimedOut(Exception):
     """A limit on time was reached."""
 
-    def __init__(self, only_wall: bool) -> None:
+    def __init__(self, only_wall: bool, slept: bool = False) -> None:
         super().__init__()
-        self.only_wall = only_wall
-        """Whether there was CPU time left, so that the machine may have been busy."""
+        self.only_wall, self.slept = only_wall, slept
+        """Whether there was CPU time left, so that the machine may have been busy; whether it was not used."""
 
 
 class GradedKernel(nbval.kernel.RunningKernel):
@@ -90,6 +91,7 @@ class GradedKernel(nbval.kernel.RunningKernel):
             self.stop()
             raise RuntimeError(f"the kernel does not answer ({type(error).__name__})") from error
         self.started = (time.monotonic(), running.cpu)
+        self.spent_before = spent_here()
 
     @property
     def cpu_used(self) -> float:
@@ -208,9 +210,14 @@ class GradedKernel(nbval.kernel.RunningKernel):
         limits, (wall, cpu) = self.limits, self.cell
         if self.running.cpu - cpu > limits.cell_seconds or self.cpu_used > limits.seconds:
             raise TimedOut(only_wall=False)
+        if self.wall_used - self.cpu_used > limits.idle and self._idle() > limits.idle:
+            raise TimedOut(only_wall=True, slept=True)
         slow = time.monotonic() - wall > limits.patience * limits.cell_seconds
         if slow or self.wall_used > limits.wall_seconds:
             raise TimedOut(only_wall=True)
+
+    def _idle(self) -> float:
+        return idle(self.running.pid, self.wall_used, self.started[1], self.spent_before)
 
     def _hung_up(self) -> NoReturn:
         """The connection is gone: the kernel has died, or closed it."""

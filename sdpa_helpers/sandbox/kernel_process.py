@@ -51,6 +51,11 @@ def usage(pid: int, enough: int) -> Usage:
     return Usage(memory, sum(map(_cpu, processes)))
 
 
+def cpu_of(pid: int) -> float:
+    """CPU-seconds of the tree so far."""
+    return sum(map(_cpu, tree(pid)))
+
+
 def _read(path: str) -> str:
     try:
         with open(path) as file:

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+IDLE_OF_ALL = 1800.0
+"""Seconds that the submissions of a run may wait without computing, all together, before each may only half as long."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -19,6 +22,8 @@ class Limits:
     """Bytes that one cell may send."""
     patience: float = 4.0
     """How many times as long either limit on CPU time may take on the clock: a busy machine costs nobody points."""
+    idle: float = 10.0
+    """Seconds that it may do nothing: neither compute nor wait for a processor."""
     subprocesses: bool = False
     """Whether a submission may start other programs, and fork."""
     wall: float | None = None
@@ -28,3 +33,7 @@ class Limits:
     def wall_seconds(self) -> float:
         """How long the whole may take on the clock."""
         return self.patience * self.seconds if self.wall is None else self.wall
+
+    def idle_of(self, submissions: int) -> float:
+        """`idle` for each of so many submissions: all of it, and at least half, however many there are."""
+        return max(self.idle / 2, min(self.idle, IDLE_OF_ALL / max(1, submissions)))

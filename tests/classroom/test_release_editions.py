@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from sdpa_helpers.classroom.core_track import beyond_the_core, core_of
 from sdpa_helpers.classroom.editions import Wanted, write_editions
-from sdpa_helpers.classroom.instructors_edition import BUILT, FOLDERS_TO_TEACH
+from sdpa_helpers.classroom.instructors_edition import BUILT, CONTAINER, FOLDERS_TO_TEACH
 from sdpa_helpers.classroom.packing import sha256, tar_folder, zip_folder
 from sdpa_helpers.classroom.release import FILES
 from sdpa_helpers.cli.app import app
@@ -45,7 +45,9 @@ def test_the_instructor_has_everything_that_learners_have_and_what_teaching_need
         assert (both / "sdpa-student-core" / name).read_bytes() == (
             both / "sdpa-instructor-core" / name
         ).read_bytes()
-    tops = {name.split("/")[0] for name in (*FILES, *FOLDERS_TO_TEACH, "README.md", "teachers.mk")}
+    tops = {
+        name.split("/")[0] for name in (*FILES, *CONTAINER, *FOLDERS_TO_TEACH, "README.md", "teachers.mk")
+    }
     assert {path.name for path in (both / "sdpa-instructor-core").iterdir()} - set(BUILT) == tops
 
 
@@ -53,7 +55,7 @@ def test_the_grader_of_the_instructor_s_edition_knows_its_targets(both, needs_pr
     make = needs_program("make")
     folder = both / "sdpa-instructor-core"
     shown = subprocess.run([make, "help"], cwd=folder, capture_output=True, text=True, check=True).stdout
-    assert re.findall(r"^make (\w+)", shown, re.MULTILINE) == ["help", "lab", "clean", "grade"]
+    assert re.findall(r"^make (\w+)", shown, re.MULTILINE) == ["help", "lab", "clean", "grade", "exam"]
     # As a grader calls it, who is not called by a make with settings of its own.
     own = {
         name: value for name, value in os.environ.items() if name not in ("EXTRAS", "MAKEFLAGS", "MAKELEVEL")

@@ -19,6 +19,7 @@ from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.checking.observe import Watch, observe
 from sdpa_helpers.checking.render import report_text
+from sdpa_helpers.classroom.answered_by import answered_by
 from sdpa_helpers.classroom.copies import copies_in
 from sdpa_helpers.classroom.homework import chosen, homework
 from sdpa_helpers.classroom.packing import zip_folder
@@ -353,13 +354,29 @@ def test_what_one_makes_is_left_to_the_instructor_s_grader(kept_back, exercise):
     assert not try_out(there, lambda: NotImplemented).attempted
 
 
-def test_the_commands_say_what_is_judged_and_not_compared(kept_back, tmp_path, capsys):
+def test_the_commands_say_what_is_judged_and_what_answers_are_left(kept_back, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(
+        "sdpa_helpers.classroom.answered_by.answered_by", lambda *_: {"merge": ("its.merge", "b")}
+    )
     _say_what_is_kept_back(kept_back, tmp_path)
     told = " ".join(capsys.readouterr().out.split())
+    assert "answered by functions of the course, whose code learners can copy: merge (its.merge, b)" in told
     assert f"judged by your grader alone, as nothing there can be sealed: {MADE[0].name}" in told
     ran = CliRunner().invoke(app, ["mutants", MADE[0].name])
     assert ran.exit_code == 2
     assert "no case can miss a mutant" in " ".join(ran.output.split())
+
+
+def test_functions_of_the_edition_that_answer_homework_are_found(kept_back, edition):
+    """Every function that gives numbers is tried. Here on a few exercises: on all of them it takes ten seconds."""
+    answered = {
+        "weighted_sum": ("sdpa_helpers.lessons.corners._product",),
+        "mend_softmax": ("sdpa_helpers.attention.softmax.softmax",),
+        "mend_chunked_attention": ("sdpa_helpers.attention.decoding.cache.decode_split",),
+        "merge": ("sdpa_helpers.attention.merge.merge",),
+    }
+    tried = [all_exercises()[name] for name in ("test_cases_for_softmax", "value_gradient", *answered)]
+    assert answered_by(edition, kept_back.texts, tried) == answered
 
 
 def test_the_command_refuses_what_it_does_not_know(tmp_path):

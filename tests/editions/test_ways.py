@@ -1,5 +1,6 @@
 """Ways in, as far as they can be tried without the places they lead to: files, pins, links, commands."""
 
+import itertools
 import json
 import os
 import re
@@ -119,6 +120,51 @@ def test_what_the_dockerfile_copies_is_there_and_both_targets_end_without_rights
         assert name in project["optional-dependencies"]
     ignored = (course / ".dockerignore").read_text(encoding="utf-8").split()
     assert {".git", ".venv", "work", "build"} <= set(ignored)
+
+
+ENGINE = """#!/bin/sh
+printf '%s\\n' "$@" >> "$CALLS"
+"""
+CONTAINER = """
+bwrap --unshare-user --unshare-net --unshare-pid --unshare-ipc --disable-userns --cap-drop ALL --uid 1000 --gid 1000
+--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --setenv HOME /tmp
+"""
+"""What `make exam` asks an engine for, as far as it can be had without one."""
+
+
+def test_make_exam_asks_for_one_container_without_network_for_what_it_grades(course, tmp_path, needs_program):
+    make, engine = needs_program("make"), tmp_path / "engine"
+    engine.write_text(ENGINE)
+    engine.chmod(0o755)
+    (tmp_path / "of all").mkdir()
+    given = ["exam", f"ENGINE={engine}", f"IN={tmp_path / 'of all'}", f"OUT={tmp_path / 'my marks'}"]
+    environment = {**os.environ, "CALLS": str(tmp_path / "calls")}
+    subprocess.run([make, "-C", str(course), *given], env=environment, check=True, capture_output=True)
+    called = (tmp_path / "calls").read_text().splitlines()
+    build, run = called[: called.index("run")], called[called.index("run") :]
+    assert build == ["build", "--target", "grade", "-t", "sdpa-grade", "."]
+    assert {"--rm", "--read-only"} <= {*run}
+    options = [*itertools.pairwise(run)]
+    for option in ("--network none", "--cap-drop ALL", "--security-opt no-new-privileges", "--memory 10g"):
+        assert tuple(option.split()) in options
+    assert f"{tmp_path / 'of all'}:/in:ro" in run
+    assert f"{tmp_path / 'my marks'}:/out" in run
+    assert (tmp_path / "my marks").stat().st_mode & 0o777 == 0o700
+    grades = " ".join(run[run.index("sdpa-grade") + 1 :])
+    assert grades == "grade /in --out /out --sandbox require --jobs 2"
+    short = subprocess.run([make, "-C", str(course), "exam"], capture_output=True, text=True, check=False)
+    assert "make exam IN=" in short.stdout
+
+
+def test_inside_such_a_container_a_level_of_the_sandbox_holds(needs_program):
+    needs_program("bwrap")
+    if subprocess.run([*CONTAINER.split(), "true"], capture_output=True, check=False).returncode:
+        pytest.skip("namespaces are forbidden on this machine")
+    code = "from sdpa_helpers.sandbox.choose_level import choose; print(choose('require').level)"
+    inside = subprocess.run(
+        [*CONTAINER.split(), sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert inside.stdout.split() == ["landlock"], inside.stderr
 
 
 def test_the_devcontainer_installs_what_make_lab_does(course):

@@ -41,11 +41,10 @@ class Assignment:
     sandbox: str = "auto"
 
 
-def write_autograder(path: Path, assignment: Assignment, seed: str = "", with_torch: bool = False) -> Path:
+def write_autograder(path: Path, assignment: Assignment, seed: str = "") -> Path:
     """Write the zip; the same course, assignment and seed make the same bytes.
 
-    seed: hidden inputs are drawn from it; "": a fresh secret. with_torch: learners' answers may import torch, which
-    takes several GB there.
+    seed: hidden inputs are drawn from it; "": a fresh secret.
 
     Raises:
         CannotZip: a notebook has no exercises here, `path` exists, or the course's folder lacks a file.
@@ -54,7 +53,7 @@ def write_autograder(path: Path, assignment: Assignment, seed: str = "", with_to
         raise CannotZip(f"there are no exercises of {', '.join(unknown)}; there are: {', '.join(LESSONS)}")
     if not assignment.notebooks:
         raise CannotZip(f"name a notebook, e.g. {LESSONS[0]}")
-    files = autograder_files(course_root(), assignment, seed or secrets.token_hex(16), with_torch)
+    files = autograder_files(course_root(), assignment, seed or secrets.token_hex(16))
     try:
         with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
             for name in sorted(files):
@@ -67,22 +66,22 @@ def write_autograder(path: Path, assignment: Assignment, seed: str = "", with_to
     return path
 
 
-def autograder_files(root: Path, assignment: Assignment, seed: str, with_torch: bool) -> dict[str, bytes]:
+def autograder_files(root: Path, assignment: Assignment, seed: str) -> dict[str, bytes]:
     """What the zip holds, by name."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     files = {name: (_HERE / name).read_bytes() for name in PROGRAMS}
     files[SETTINGS] = (json.dumps(asdict(assignment), indent=1) + "\n").encode()
     files[SEED] = f"{seed}\n".encode()
     files["constraints.txt"] = (root / "constraints.txt").read_bytes()
-    files["requirements.txt"] = ("\n".join(requirements(project, with_torch)) + "\n").encode()
+    files["requirements.txt"] = ("\n".join(requirements(project)) + "\n").encode()
     for path in sorted((root / "sdpa_helpers").rglob("*")):
         if (path.suffix in _GOES_ALONG and "__pycache__" not in path.parts) or path.name in PROGRAMS:
             files[f"course/{path.relative_to(root).as_posix()}"] = path.read_bytes()
     return files
 
 
-def requirements(project: dict, with_torch: bool) -> list[str]:
-    """What grading needs, from pyproject.toml's [project]: the extra "grade" with all it names, torch only if asked."""
+def requirements(project: dict) -> list[str]:
+    """What grading needs, by pyproject.toml's [project]: the extra "grade" with all it names; no answer has torch."""
     extras, own = project["optional-dependencies"], project["name"]
     found, waiting, seen = list(project["dependencies"]), ["grade"], set[str]()
     while waiting:
@@ -91,7 +90,7 @@ def requirements(project: dict, with_torch: bool) -> list[str]:
         for wanted in extras[extra]:
             if wanted.startswith(f"{own}["):
                 named = wanted[len(own) + 1 :].partition("]")[0].split(",")
-                waiting += [name for name in named if name not in seen and (with_torch or name != TORCH)]
+                waiting += [name for name in named if name not in seen and name != TORCH]
             else:
                 found.append(wanted)
     return sorted(set(found), key=_bare)

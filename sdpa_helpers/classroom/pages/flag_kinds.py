@@ -25,6 +25,7 @@ FLAG_KINDS = {
     "passed-over": "Another file comes first and holds no answer that can be graded, so this one was.",
     "ready-made": "NumPy has this answer ready: whether it was understood can't be told. It costs nothing.",
     "several-files": "There are several files for this notebook; one of them was graded.",
+    "slept": "An answer waited without computing until it was ended; the machine was not busy.",
     "test-marker": "A comment that would steer the test runner stands in an answer; it had no effect.",
     "too-many-definitions": "Cells beside the answers hold more definitions than are taken; some were left out.",
 }
