@@ -18,7 +18,7 @@ IN_EVERY_NOTEBOOK = frozenset(
     f"{COURSE}.{name}" for name in ("check", "hint", "ladder", "progress", "solution")
 )
 """What every notebook has of the course; in a graded one it does nothing."""
-_THERE = frozenset({"numpy", "IPython", "ipykernel", "__main__", *sys.stdlib_module_names})
+_THERE = frozenset({"numpy", "IPython", "ipykernel", "__main__", "__mp_main__", *sys.stdlib_module_names})
 
 
 class NotThere(ImportError):

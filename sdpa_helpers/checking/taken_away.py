@@ -146,9 +146,12 @@ class _Away:
         made = placeholder(name)
         if name == COURSE:
             for allowed in self.allows - IN_EVERY_NOTEBOOK:
-                part = allowed.removeprefix(f"{COURSE}.")
-                setattr(made, part, getattr(sys.modules[COURSE], part))
+                setattr(made, allowed.removeprefix(f"{COURSE}."), _of_the_course(allowed))
         return made
+
+    def _allowed(self) -> list[Any]:
+        """What is allowed of the course, under whatever name a module or a notebook has it."""
+        return [_of_the_course(name) for name in self.allows]
 
     # ---- where values are ---------------------------------------------------------------------------------
 
@@ -196,8 +199,9 @@ class _Away:
             if (thing := self._foreign(value)) is None:
                 return ""
             if id(thing) not in self.known:
-                self.known[id(thing)] = _name(thing)
-            return "" if self.known[id(thing)] in self.allows else self.known[id(thing)]
+                allowed = any(thing is each for each in self._allowed())
+                self.known[id(thing)] = "" if allowed else _name(thing)
+            return self.known[id(thing)]
         return ""
 
     def _foreign(self, value: Any) -> Any:
@@ -224,6 +228,10 @@ def _item(table: dict[str, Any], name: str) -> _Place:
 
 def _attribute(holder: Any, name: str) -> _Place:
     return _Place(functools.partial(getattr, holder, name), functools.partial(setattr, holder, name))
+
+
+def _of_the_course(name: str) -> Any:
+    return getattr(sys.modules[COURSE], name.removeprefix(f"{COURSE}."))
 
 
 def _home(value: Any) -> str:

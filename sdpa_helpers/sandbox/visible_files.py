@@ -46,7 +46,7 @@ def environment(package: str, home: str) -> dict[str, str]:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {
         **threads,
-        "MALLOC_ARENA_MAX": "2",  # each thread would set aside 64 MB of address space
+        "MALLOC_ARENA_MAX": "1",  # each thread would set aside 64 MB of address space
         "PATH": f"{Path(INTERPRETER).parent}:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "HOME": home,

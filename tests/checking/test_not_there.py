@@ -7,6 +7,7 @@ import inspect
 import json
 import subprocess
 import sys
+import types
 import typing
 from typing import Any
 
@@ -255,6 +256,16 @@ def test_what_does_without_it_is_right(code):
     space = written(code)
     with taken_away(space["f"], space, (COURSE_SOFTMAX,)) as function:
         assert function(1.0) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("also_known_as", ["__mp_main__", "a"])
+def test_what_is_allowed_stays_whoever_else_has_it_by_a_shorter_name(also_known_as, monkeypatch):
+    space = written("from sdpa_helpers import softmax as s\ndef f(x): return s(np.ones(1))[0]")
+    other = types.ModuleType(also_known_as)  # as multiprocessing names a program's main module
+    other.softmax = space["s"]
+    monkeypatch.setitem(sys.modules, also_known_as, other)
+    with taken_away(space["f"], space, (COURSE_SOFTMAX,)) as function:
+        assert function(1.0) == 1.0
 
 
 def test_code_of_others_goes_on_as_always():
