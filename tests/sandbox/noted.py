@@ -52,7 +52,7 @@ except SyntaxError as e: pass
 collections._sys=sys
 # pickle
 import pickle
-pickle.loads(pickle.dumps(np.zeros(2)))
+pickle.loads(b'cnumpy\ntri\n.')
 # marshal
 import marshal
 marshal.loads(marshal.dumps(1))
@@ -274,6 +274,15 @@ np.show_config
 np.set_printoptions(precision=3)
 with np.errstate(all='ignore'): np.log(0.)
 np.log(np.zeros(2))
+# arrays kept
+import copy, pickle
+pickle.loads(pickle.dumps([np.zeros(2), np.arange(3)[::2], np.float32(1), np.dtype(float)]))
+for protocol in (3, 4, 5):
+    pickle.loads(pickle.dumps(np.eye(2), protocol))
+# cell magic
+%%time
+    # a comment
+np.zeros(2)
 # magics
 %timeit -n1 -r1 1+1
 %time np.zeros(2)

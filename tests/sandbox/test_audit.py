@@ -16,7 +16,7 @@ from tests.sandbox.noted import ORDINARY, SEEN
 def cells(text: str) -> dict[str, str]:
     """Name → source."""
     _, *parts = re.split(r"^# (.+)\n", text, flags=re.MULTILINE)
-    return dict(zip(parts[::2], parts[1::2], strict=True))
+    return {name: source.strip() for name, source in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def outcome_of(sources: dict[str, str], level: str = OFF):
@@ -61,7 +61,7 @@ def test_ordinary_code_is_nobodys_doing(ordinary, name):
 def test_a_note_comes_before_what_it_is_about():
     """The kernel ends before the call; the note has gone by then."""
     ends = "import os, sys\ndef hook(event, arguments):\n    if event == 'pickle.find_class': os._exit(0)\n"
-    ends += "sys.addaudithook(hook)\nimport pickle\npickle.loads(pickle.dumps(np.zeros(2)))"
+    ends += "sys.addaudithook(hook)\nimport pickle\npickle.loads(pickle.dumps(np.tri))"
     outcome = outcome_of({"ends": ends})
     assert outcome.stopped == "kernel-died"
     assert "unpickled a function or a class (pickle)" in outcome.noticed["ends"]

@@ -27,7 +27,7 @@ NOTES = (
     "imported a file of its own",
     "opened its own memory (/proc)",
     "made a socket",
-    "mapped memory past NumPy (mmap)",
+    "mapped a file or memory (mmap)",
 )
 """What was seen, by its number."""
 
@@ -35,7 +35,6 @@ _RAN, _PICKLE, _MARSHAL, _FRAMES, _PARTS, _GC, _CTYPES, _HOOKS, _SECOND, _FILE, 
     range(len(NOTES))
 )
 _ALWAYS = {
-    "pickle.find_class": _PICKLE,
     "gc.get_objects": _GC,
     "gc.get_referrers": _GC,
     "gc.get_referents": _GC,
@@ -46,11 +45,21 @@ _ALWAYS = {
     "cpython.PyInterpreterState_New": _SECOND,
     "mmap.__new__": _MAP,
 }
+_ARRAYS = frozenset(
+    {
+        ("numpy", "ndarray"),
+        ("numpy", "dtype"),
+        ("numpy._core.multiarray", "_reconstruct"),
+        ("numpy._core.multiarray", "scalar"),
+        ("numpy._core.numeric", "_frombuffer"),
+    }
+)
+"""What pickle asks for when it reads an array or a number of NumPy's: (module, name)."""
 _FRAME_EVENTS = ("sys._getframe", "sys._current_frames", "sys._current_exceptions")
 _FRAME_ATTRIBUTES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
 _MEMORY_FILES = ("mem", "clear_refs")
 _WATCHED = frozenset(
-    (*_ALWAYS, *_FRAME_EVENTS, "exec", "compile", "marshal.loads", "marshal.load", "object.__getattr__")
+    (*_ALWAYS, *_FRAME_EVENTS, "pickle.find_class", "exec", "compile", "marshal.loads", "marshal.load", "object.__getattr__")
 ) | {"object.__setattr__", "code.__new__", "function.__new__", "open", "os.symlink", "os.link"}
 _PREFIXES = ("ctypes.", "socket.")
 
@@ -128,7 +137,7 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
     def in_the_text(frame: FrameType) -> bool:
         """Whether a magic was called with what stands in a cell."""
         given = [frame.f_locals.get(name, "") for name in ("line", "cell")]
-        whole = [part.encode("utf-8", "replace") for part in given if type(part) is str]
+        whole = [part.removesuffix("\n").encode("utf-8", "replace") for part in given if type(part) is str]
         is_run = frame.f_locals.get("magic_name") in _RUN_WHAT_THEY_ARE_GIVEN
         return is_run and len(whole) == 2 and all(any(part in text for text in texts) for part in whole)
 
@@ -179,6 +188,9 @@ def listen(tell: Callable[[int], None], known: tuple[str, ...]) -> Callable[[byt
         """The number of the note that an event is worth."""
         if event in _ALWAYS:
             return _ALWAYS[event]
+        if event == "pickle.find_class":
+            honest = all(type(part) is str for part in arguments)
+            return None if honest and arguments in _ARRAYS else _PICKLE
         if event in ("exec", "compile"):
             return _RAN if ran(event, arguments, those_above(frame)) else None
         if event in _FRAME_EVENTS:
