@@ -183,9 +183,9 @@ def _peak_from_now_on() -> int:
     try:
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")
+        return _peak()
     except OSError:
         return 0
-    return _peak()
 
 
 def _peak() -> int:

@@ -254,7 +254,7 @@ def _offered(thing: Any) -> str:
     modules = (
         (known_as, module)
         for known_as, module in list(sys.modules.items())
-        if not is_there(known_as) and "._" not in known_as and isinstance(module, ModuleType)
+        if not is_there(known_as) and "._" not in f".{known_as}" and isinstance(module, ModuleType)
     )
     found = [f"{known_as}.{name}" for known_as, module in modules if vars(module).get(name) is thing]
     return min(found, key=lambda one: (one.count("."), one), default="")

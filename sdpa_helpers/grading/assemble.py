@@ -96,12 +96,13 @@ def _exercises(names: Collection[str]) -> list[Exercise]:
     return next(filter(None, found), [])
 
 
-@lru_cache(maxsize=1 << 10)
 def _hidden_check(exercise: str, truth: Truth) -> NotebookNode:
-    """The same cell in all notebooks with this case; nobody writes to it but nbval, its number."""
-    source = question(exercise, truth.packed, truth.watched)
     role = {"role": "check", "exercise": exercise, "case": truth.case.name, "memory": truth.watch.memory}
-    return _cell(source, **role)
+    return _cell(_question(exercise, truth.packed, truth.watched), **role)
+
+
+_question = lru_cache(maxsize=1 << 10)(question)
+"""What asks for one case: the same text in all notebooks of a run."""
 
 
 @cache

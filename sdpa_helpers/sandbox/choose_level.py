@@ -15,7 +15,7 @@ from pathlib import Path
 from sdpa_helpers.sandbox import scratch, start
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.fork_servers import CannotStart
-from sdpa_helpers.sandbox.installed import others, places
+from sdpa_helpers.sandbox.installed import others, places, refuse_links
 from sdpa_helpers.sandbox.levels import LEVELS
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage, covered, own_package
@@ -72,6 +72,10 @@ def fault(level: str, package: KernelPackage = EMPTY) -> str:
     """ "" when attacks from a kernel at this level all fail, else what is wrong with it."""
     if not sys.platform.startswith("linux"):
         return "works on Linux only; see docs/sandbox.md for containers and WSL 2"
+    try:
+        refuse_links(package.distributions)
+    except CannotStart as error:
+        return str(error)
     try:
         with _targets() as targets:
             try:

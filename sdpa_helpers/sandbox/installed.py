@@ -16,6 +16,9 @@ CACHE = "__pycache__"
 """A folder whose files belong to many: of it single files are taken."""
 
 
+_AGAIN = "install it anew: pip install --force-reinstall {}, best in an environment of its own"
+
+
 @dataclass(frozen=True)
 class _Entry:
     """Something directly in a folder of packages."""
@@ -46,9 +49,25 @@ def places(distributions: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(entry.path for entry in _entries(distributions))
 
 
+def refuse_links(distributions: tuple[str, ...]) -> None:
+    """Raise CannotStart where a file of these is a link: a view of single places does not show what it leads to."""
+    for name, one in _closure(distributions).items():
+        folder = os.path.abspath(str(one.locate_file("")))
+        paths = {entry: path for path in _listed(one) if (entry := _entry(path))}
+        for path in (os.path.join(folder, part) for both in paths.items() for part in both):
+            if os.path.islink(path):
+                leads = f"{path} is a link to another folder (UV_LINK_MODE=copy makes none)"
+                raise CannotStart(f"{leads}: {_AGAIN.format(name)}")
+
+
 def top_level_names(distributions: tuple[str, ...]) -> frozenset[str]:
-    """The names that these distributions, and all that they require, can be imported by. Raises CannotStart."""
-    return frozenset(entry.importable for entry in _entries(distributions)) - {""}
+    """The names that these distributions, and all that they require, can be imported by.
+
+    One that came without a list of its files is taken at its own name. Raises CannotStart where one of them is missing.
+    """
+    closure = _closure(distributions).items()
+    entries = ({*map(_entry, _listed(one))} or {name.replace("-", "_")} for name, one in closure)
+    return frozenset(_Entry("", entry).importable for each in entries for entry in each) - {""}
 
 
 def others(
@@ -112,20 +131,18 @@ def _required(one: Distribution) -> list[str]:
 
 def _entries_of(name: str, one: Distribution) -> list[_Entry]:
     """What a distribution has in its folder of packages."""
-    folder, listed = os.path.abspath(str(one.locate_file(""))), one.read_text("RECORD")
-    again = f"install it anew: pip install --force-reinstall {name}, best in an environment of its own"
-    if not listed:
+    folder, paths = os.path.abspath(str(one.locate_file(""))), _listed(one)
+    again = _AGAIN.format(name)
+    if not paths:
         raise CannotStart(f"{name} in {folder} came without a list of its files (RECORD): {again}")
     if re.search(r'"editable": *true', one.read_text("direct_url.json") or ""):
         raise CannotStart(f"{name} is installed as a link to its source (pip install -e): {again}")
-    paths = [line.strip('"').partition(",")[0] for line in listed.splitlines()]
-    entries = {entry: path for path in paths if (entry := _entry(path))}
-    for path in entries.values():
-        if os.path.islink(os.path.join(folder, path)):
-            raise CannotStart(
-                f"{path} in {folder} is a link to another folder (UV_LINK_MODE=copy makes none): {again}"
-            )
-    return [_Entry(folder, entry) for entry in entries]
+    return [_Entry(folder, entry) for entry in dict.fromkeys(map(_entry, paths)) if entry]
+
+
+def _listed(one: Distribution) -> list[str]:
+    """Paths of its files, from its folder of packages."""
+    return [line.strip('"').partition(",")[0] for line in (one.read_text("RECORD") or "").splitlines()]
 
 
 def _entry(path: str) -> str:

@@ -259,7 +259,7 @@ print([name for name in ("document", "window", "parent", "top", "opener", "open"
                          "RTCPeerConnection") if hasattr(js, name)])
 {SOFTMAX}"""
     shown = check(page, attack)
-    assert "12 of 12 cases right" in shown
+    assert "12 of 12 cases passed" in shown
     assert "refused\nrefused\nrefused\n[]" in shown
     assert "this worked" not in shown
     asking = f"import builtins\nprint(*builtins.heard, sep='\\n')\n{SOFTMAX}"
@@ -481,10 +481,12 @@ def test_without_a_network_only_what_the_build_wrote_is_given_out(page, address)
     page.evaluate(poison, [["evil.html", "../pyodide/evil.html", "log_softmax.html"], EVIL])
     page.context.set_offline(True)
     missing = ["evil.html", "../pyodide/evil.html", "entropy.html"]  # not listed, not listed, another sum
-    # The service worker hears of it a moment after the page; until then the server gives out the page itself.
-    page.wait_for_function("() => fetch('entropy.html').then(() => false, () => true)")
     asked = """names => Promise.all(names.map((name) => fetch(name).then(() => "came", () => "refused")))"""
-    assert page.evaluate(asked, [*missing, "dot_product.html"]) == ["refused"] * 3 + ["came"]
+    # The service worker hears of it a moment after the page; until then the server gives out the page itself.
+    end = time.monotonic() + SOON_S
+    while page.evaluate(asked, [*missing, "dot_product.html"]) != ["refused"] * 3 + ["came"]:
+        assert time.monotonic() < end
+        page.wait_for_timeout(100)
     page.goto(f"{address}/log_softmax.html")
     assert page.title() == "log_softmax · try it"
     written = "def log_softmax(x, axis=-1):\n    return x - np.log(np.exp(x).sum(axis=axis, keepdims=True))\n"

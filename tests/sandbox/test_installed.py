@@ -1,6 +1,7 @@
 """Which installed files a kernel gets to see, however they were installed."""
 
 import os
+import shutil
 import sys
 
 import pytest
@@ -89,18 +90,25 @@ def test_what_cannot_be_told_is_said_with_what_to_do(lay, way, said):
     lay("site-packages", "beads", ("beads.py",), **way)
     with pytest.raises(CannotStart, match=f"{said}.*: pip install --force-reinstall beads"):
         installed.places(("beads",))
+    assert "beads" in installed.top_level_names(("beads",)), "without a sandbox its name is all that is asked"
 
 
-def test_files_that_are_links_to_a_store_are_refused(lay, tmp_path):
+def test_files_that_are_links_to_a_store_are_in_no_view(lay, tmp_path):
     site = lay("site-packages", "beads", ("beads/__init__.py",))
     (tmp_path / "store.py").touch()
     (site / "beads/__init__.py").unlink()
     (site / "beads/__init__.py").symlink_to(tmp_path / "store.py")
-    with pytest.raises(CannotStart, match="UV_LINK_MODE=copy"):
-        installed.places(("beads",))
+    assert "UV_LINK_MODE=copy" in choose_level.fault("warm", KernelPackage(distributions=("beads",)))
     (site / "beads/__init__.py").unlink()
     os.link(tmp_path / "store.py", site / "beads/__init__.py")  # as conda and uv do it: a file like any other
-    assert str(site / "beads") in installed.places(("beads",))
+    installed.refuse_links(("beads",))
+    shutil.move(site / "beads", tmp_path)
+    (site / "beads").symlink_to(tmp_path / "beads")
+    assert str(site / "beads") in installed.places(("beads",)), (
+        "without a sandbox it is imported all the same"
+    )
+    with pytest.raises(CannotStart, match="force-reinstall beads"):
+        installed.refuse_links(("beads",))
 
 
 @pytest.mark.parametrize("wanted", ["off", "auto", "require"])

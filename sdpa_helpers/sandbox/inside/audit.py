@@ -59,8 +59,16 @@ _FRAME_EVENTS = ("sys._getframe", "sys._current_frames", "sys._current_exception
 _FRAME_ATTRIBUTES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
 _MEMORY_FILES = ("mem", "clear_refs")
 _WATCHED = frozenset(
-    (*_ALWAYS, *_FRAME_EVENTS, "pickle.find_class", "exec", "compile", "marshal.loads", "marshal.load", "object.__getattr__")
-) | {"object.__setattr__", "code.__new__", "function.__new__", "open", "os.symlink", "os.link"}
+    (*_ALWAYS, *_FRAME_EVENTS, "exec", "compile", "marshal.loads", "marshal.load", "object.__getattr__")
+) | {
+    "pickle.find_class",
+    "object.__setattr__",
+    "code.__new__",
+    "function.__new__",
+    "open",
+    "os.symlink",
+    "os.link",
+}
 _PREFIXES = ("ctypes.", "socket.")
 
 _IMPORTS = "<frozen importlib._bootstrap"
