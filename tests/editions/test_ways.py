@@ -161,9 +161,9 @@ def test_inside_such_a_container_a_level_of_the_sandbox_holds(needs_program):
     if subprocess.run([*CONTAINER.split(), "true"], capture_output=True, check=False).returncode:
         pytest.skip("namespaces are forbidden on this machine")
     code = "from sdpa_helpers.sandbox.choose_level import choose; print(choose('require').level)"
-    inside = subprocess.run(
-        [*CONTAINER.split(), sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    here = str(Path(__file__).parents[2])  # a checkout may lie in /tmp, which is empty inside
+    command = [*CONTAINER.split(), "--ro-bind", here, here, sys.executable, "-c", code]
+    inside = subprocess.run(command, capture_output=True, text=True, check=True)
     assert inside.stdout.split() == ["landlock"], inside.stderr
 
 
