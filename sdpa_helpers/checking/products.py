@@ -55,6 +55,11 @@ class Products:
         """Those that differ in exactly so many parts, in the order of the factors."""
         return iter(_deviants(self, deviations))
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Of all options."""
+        return frozenset(o.name for factor in self.factors for o in factor.options)
+
     def says(self, name: str) -> str:
         """What an option says of itself, or ""."""
         return next((o.says for f in self.factors for o in f.options if o.name == name), "")

@@ -14,6 +14,7 @@ from pathlib import Path
 from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, tolerances, truths
 from sdpa_helpers.checking.observe import Answer
+from sdpa_helpers.checking.page import as_module
 from sdpa_helpers.checking.prompt import with_examples
 from sdpa_helpers.checking.sealed import Seal, SealedCase, seal
 from sdpa_helpers.classroom.code_slices import Source, imports_from, slice_of
@@ -110,13 +111,13 @@ def homework(wanted: Iterable[str]) -> Homework:
     helpers = {m for m in sources if m.rpartition(".")[0] in folders} - {*map(_module_of, all_exercises())}
     helpers -= _answered_in_words(helpers)
     texts |= _what_is_needed_of(helpers, sources, texts)
-    left_out = helpers - texts.keys()
+    left_out = {*map(_file_of, helpers - texts.keys()), *filter(None, map(_page_of, every))}
     return Homework(
         names=tuple(every),
         besides=tuple(name for name in every if name not in names),
         hints=tuple(HintsLeftOut(name, told) for name in every if (told := telling(all_exercises()[name]))),
         texts={_file_of(module): text for module, text in texts.items()},
-        left_out=tuple(sorted(map(_file_of, left_out))),
+        left_out=tuple(sorted(left_out)),
     )
 
 
@@ -132,6 +133,13 @@ def _file_of(module: str) -> str:
     return f"{module.replace('.', '/')}.py"
 
 
+def _page_of(name: str) -> str:
+    """The page of an exercise; "" for one that is a file of Python."""
+    exercise = all_exercises()[name]
+    file = f"sdpa_helpers/lessons/{folder_of(exercise.lesson)}/exercises/{name}.md"
+    return file if exercise.reference.__code__.co_filename.endswith(f"{name}.md") else ""
+
+
 def _sources() -> dict[str, Source]:
     """Every file in the exercises' folders, by the name of its module, but for those that only list the others."""
     found = {}
@@ -141,6 +149,7 @@ def _sources() -> dict[str, Source]:
         for path in sorted(folder.glob("*.py")):
             if path.stem != "__init__":
                 found[f"{home}.{path.stem}"] = Source.read(path.read_text(encoding="utf-8"))
+        found |= {f"{home}.{page.stem}": Source.read(as_module(page)) for page in sorted(folder.glob("*.md"))}
     return found
 
 

@@ -27,7 +27,7 @@ from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 FOLDERS = {
     "notebooks": (".ipynb",),
     "exercises": (".ipynb",),
-    "sdpa_helpers": (".py", ".js", ".json", ".html", ".css", ".typed"),
+    "sdpa_helpers": (".py", ".md", ".js", ".json", ".html", ".css", ".typed"),
     "benchmarks/results": (".csv", ".json", ".png"),
     ".jupyter": (".json",),
 }

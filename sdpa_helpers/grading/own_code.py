@@ -15,12 +15,13 @@ def own_code() -> str:
 
 
 def digest_of(package: Path) -> str:
-    """The digest of a package folder: names and lines of its Python files, however lines end there."""
+    """The digest of a package folder: names and lines of its Python files and pages, however lines end there."""
     digest = hashlib.sha256()
     paths = {
         path.relative_to(package).as_posix(): path
         for part in PARTS
-        for path in package.glob(f"{part}/**/*.py")
+        for ending in ("py", "md")
+        for path in package.glob(f"{part}/**/*.{ending}")
     }
     for name, path in sorted(paths.items()):
         text = path.read_bytes().replace(b"\r\n", b"\n")

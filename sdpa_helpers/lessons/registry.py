@@ -3,8 +3,10 @@
 import importlib
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.page import read
 from sdpa_helpers.checking.written_exercise import WrittenExercise
 from sdpa_helpers.lessons.claim import Claim
 
@@ -63,8 +65,14 @@ def sheet_of(lesson: str) -> ExerciseSheet:
     """What the exercise notebook of a lesson holds; LookupError names the lessons there are."""
     home = f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises"
     page = importlib.import_module(home)
-    exercises = tuple(importlib.import_module(f"{home}.{name}").EXERCISE for name in page.NAMES)
+    exercises = tuple(_exercise(home, Path(page.__path__[0]), name) for name in page.NAMES)
     return ExerciseSheet(lesson, page.TITLE, page.QUESTION, page.NOTES.strip(), exercises)
+
+
+def _exercise(home: str, folder: Path, name: str) -> Exercise | WrittenExercise:
+    """From its page, or from its file where it has none."""
+    page = folder / f"{name}.md"
+    return read(page) if page.is_file() else importlib.import_module(f"{home}.{name}").EXERCISE
 
 
 @cache

@@ -59,8 +59,8 @@ def test_every_name_is_known_or_marked_as_new():
 
 def _own(exercise: Exercise) -> set[str]:
     """The names that an exercise has for its wrong answers, listed or as options of its products."""
-    factors = exercise.mistakes.factors if exercise.mistakes is not None else ()
-    return {w.name for w in exercise.wrong} | {o.name for factor in factors for o in factor.options}
+    together = exercise.mistakes.names if exercise.mistakes is not None else frozenset()
+    return {w.name for w in exercise.wrong} | together
 
 
 def test_every_name_that_can_be_said_anywhere_is_general():

@@ -39,7 +39,7 @@ def test_every_option_alone_is_rejected(exercise):
 def test_every_option_has_something_to_say(exercise):
     says = {w.name: w.says for w in exercise.wrong}
     general = {"extra-leading-axis"}  # the engine has the words for it
-    options = {o.name: o.says for f in exercise.mistakes.factors for o in f.options}
+    options = {name: exercise.mistakes.says(name) for name in exercise.mistakes.names}
     assert options
     assert not [name for name, own in options.items() if not (own or says.get(name) or name in general)]
 

@@ -22,7 +22,7 @@ SETTINGS, SEED = "settings.json", "seed"
 TORCH = "torch"
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _HERE = Path(__file__).parent
-_GOES_ALONG = (".py", ".json", ".css", ".js", ".html", ".typed")
+_GOES_ALONG = (".py", ".md", ".json", ".css", ".js", ".html", ".typed")
 
 
 class CannotZip(Refusal):

@@ -1,0 +1,168 @@
+"""A mistake is an edit of the answer: a piece of its source that reads otherwise, a first line, or a last step.
+
+`before` → `after` changes what stands there once; `start: x = …` puts a line before the first; `result: …` is returned
+in place of `result`, which is what the answer returns. Edits in different places are mistakes that go together, so
+nobody has to write down two at once.
+"""
+
+import ast
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sdpa_helpers.checking.products import Deviant
+
+START, RESULT = "start", "result"
+_EDIT = re.compile(r"(?:`([^`]+)` → |(start|result): )`([^`]*)`")
+_NUMBERS = re.compile(r", N = (.+)$")
+
+
+class NoEdit(ValueError):
+    """What is written is no edit of the answer; the text says why."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of the answer's source."""
+
+    before: str
+    """The text that goes; START for a line before the first, RESULT for what is returned instead."""
+    after: str
+
+    def place_in(self, source: str) -> tuple[int, int]:
+        """Where it begins and ends; NoEdit unless that text stands there exactly once."""
+        times = source.count(self.before)
+        if times != 1:
+            how = (
+                "does not stand" if times == 0 else "stands twice" if times == 2 else f"stands {times} times"
+            )
+            raise NoEdit(f"`{self.before}` {how} in the answer; an edit names a text that stands there once")
+        begin = source.index(self.before)
+        return begin, begin + len(self.before)
+
+    def meets(self, other: "Edit", source: str) -> bool:
+        """Whether both change the same place, so that they are not two mistakes at once."""
+        if RESULT in (self.before, other.before):
+            return self.before == other.before
+        if START in (self.before, other.before):
+            first = [re.match(r"\w*", edit.after) for edit in (self, other)]
+            return self.before == other.before and len({m[0] for m in first if m}) == 1
+        (a, a_end), (b, b_end) = self.place_in(source), other.place_in(source)
+        return a < b_end and b < a_end
+
+
+Edits = tuple[Edit, ...]
+
+
+def edits_in(line: str) -> list[Edits]:
+    """What a line of a page says: edits that go together, once for each number that N stands for."""
+    numbers = _NUMBERS.search(line)
+    body = line[: numbers.start()] if numbers else line
+    each = [Edit(m[1] or m[2], m[3]) for m in _EDIT.finditer(body)]
+    if not each:
+        raise NoEdit(
+            f"no edit here: `before` → `after`, start: `…` or result: `…` is expected, and this came: {line}"
+        )
+    values = [value.strip() for value in numbers[1].split(",")] if numbers else []
+    if not values:
+        return [tuple(each)]
+    return [tuple(Edit(e.before, re.sub(r"\bN\b", value, e.after)) for e in each) for value in values]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer that can be edited."""
+
+    name: str
+    source: str
+    """Of its function alone."""
+    space: dict[str, Any]
+    """The names that it is written with."""
+
+    def text(self, edits: Edits) -> str:
+        """The source with these edits, as far as they change what stands there."""
+        places = sorted((*e.place_in(self.source), e.after) for e in edits if e.before not in (START, RESULT))
+        if any(one[1] > next_one[0] for one, next_one in itertools.pairwise(places)):
+            raise NoEdit("two of these edits change the same place")
+        text, last = [], 0
+        for begin, end, after in places:
+            text += [self.source[last:begin], after]
+            last = end
+        return "".join([*text, self.source[last:]])
+
+    def edited(self, edits: Edits) -> Callable:
+        """The function with these edits; NoEdit where that is no Python."""
+        text = self.text(edits)
+        try:
+            tree = ast.parse(text)
+            function = tree.body[0]
+            assert isinstance(function, ast.FunctionDef)
+            _begin_with(function, [e.after for e in edits if e.before == START])
+            _end_with(function, [e.after for e in edits if e.before == RESULT])
+            code = compile(ast.fix_missing_locations(tree), f"<{self.name}, edited>", "exec")
+        except SyntaxError as error:
+            raise NoEdit(f"with this edit the answer is no Python ({error.msg}): {text}") from None
+        space = dict(self.space)
+        exec(code, space)  # a page of the course's own, as much code as any file of it
+        made = space[self.name]
+        space[self.name] = self.space.get(
+            self.name, made
+        )  # an edit that calls the answer calls the right one
+        return made
+
+
+def _begin_with(function: ast.FunctionDef, lines: list[str]) -> None:
+    first = 1 if ast.get_docstring(function) else 0
+    function.body[first:first] = [statement for line in lines for statement in ast.parse(line).body]
+
+
+def _end_with(function: ast.FunctionDef, results: list[str]) -> None:
+    for result in results:
+        last = function.body[-1]
+        if not isinstance(last, ast.Return) or last.value is None:
+            raise NoEdit("result: … needs an answer whose last line returns something")
+        keep = ast.Assign([ast.Name("result", ast.Store())], last.value)
+        given = ast.Return(ast.parse(result, mode="eval").body)
+        uses = any(isinstance(n, ast.Name) and n.id == "result" for n in ast.walk(given))
+        function.body[-1:] = [keep, given] if uses else [given]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All wrong answers with one or two of the listed mistakes: of two, those that edit different places."""
+
+    answer: Answer
+    listed: tuple[tuple[str, Edits], ...]
+    """Each mistake's name, with each way to make it."""
+    _made: dict[Edits, Callable] = field(default_factory=dict, compare=False)
+
+    def __hash__(self) -> int:
+        return hash(self.listed)
+
+    def deviants(self, deviations: int) -> Iterator[Deviant]:
+        """Those with exactly so many mistakes."""
+        for chosen in itertools.combinations(self.listed, deviations):
+            names, edits = tuple(name for name, _ in chosen), tuple(each for _, each in chosen)
+            if len(set(names)) < len(names) or self._meet(edits):
+                continue
+            yield Deviant(names, self._function(sum(edits, ())), tuple(map(self._function, edits)))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Of all listed mistakes."""
+        return frozenset(name for name, _ in self.listed)
+
+    def says(self, _name: str) -> str:
+        """ "": a page says of each mistake what there is to say in its list."""
+        return ""
+
+    def _meet(self, several: tuple[Edits, ...]) -> bool:
+        pairs = itertools.combinations(several, 2)
+        return any(a.meets(b, self.answer.source) for one, other in pairs for a in one for b in other)
+
+    def _function(self, edits: Edits) -> Callable:
+        if edits not in self._made:
+            self._made[edits] = self.answer.edited(edits)
+        return self._made[edits]
