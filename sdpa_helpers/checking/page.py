@@ -347,7 +347,8 @@ class _Page:
             for _, rest in item.codes[:1]
             if (code := _CODE.search(rest))
         ]
-        text = f"{helpers}\n\n{self.source}\n\nEXERCISE = Exercise(invariants=({''.join(i + ', ' for i in invariants)}))\n"
+        always = "".join(f"{one}, " for one in invariants)
+        text = f"{helpers}\n\n{self.source}\n\nEXERCISE = Exercise(invariants=({always}))\n"
         codes = [
             code
             for heading in ("Cases", "Right too", "Mistakes")
@@ -382,7 +383,8 @@ def _module(path: Path) -> Any:
     if path.parents[2].name == "lessons":
         return importlib.import_module(inside)
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
