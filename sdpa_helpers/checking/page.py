@@ -238,7 +238,12 @@ class _Page:
         found = list[Example]()
 
         def keep(match: re.Match[str]) -> str:
-            call = ast.parse(f"f({match[2]})", mode="eval").body
+            try:
+                call = ast.parse(f"f({match[2]})", mode="eval").body
+            except SyntaxError:
+                raise self.wrong(
+                    1, f"`{match[2]}` is no example: the arguments of a call are expected"
+                ) from None
             assert isinstance(call, ast.Call)
             inputs = tuple(self._eval(1, ast.unparse(a)) for a in call.args)
             keywords = tuple((str(k.arg), self._eval(1, ast.unparse(k.value))) for k in call.keywords)

@@ -24,6 +24,8 @@ app.command()(teachers.export)
 app.command()(teachers.release)
 app.command()(gradescope.gradescope)
 app.command()(teachers.mutants)
+app.command("try")(teachers.try_exercise)
+app.command()(teachers.new)
 app.command()(bench)
 
 

@@ -345,6 +345,46 @@ def mutants(
     raise typer.Exit(0 if clean else 1)
 
 
+@refuses
+def try_exercise(
+    wanted: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name, or the path of a page.")],
+) -> None:
+    """For authors: an exercise's prompt, what each mistake is told, who can't be told apart, what survives. Exit 1 when
+    there is something to mend."""
+    from sdpa_helpers.checking.page import PageError, read
+    from sdpa_helpers.classroom.try_exercise import trial
+    from sdpa_helpers.lessons.registry import find
+
+    try:
+        exercise = read(Path(wanted).resolve()) if wanted.endswith(".md") else find(wanted)
+    except PageError as error:
+        raise Refusal(str(error)) from None
+    except LookupError as error:
+        raise Refusal(error.args[0]) from None
+    if exercise.sealed:
+        raise Refusal(f"this edition has no answer to {exercise.name}")
+    clean = True
+    for line in trial(exercise):
+        say(line)
+        clean = clean and not line.startswith("✗")
+    raise typer.Exit(0 if clean else 1)
+
+
+@refuses
+def new(
+    kind: Annotated[str, typer.Argument(help="exercise")],
+    name: Annotated[str, typer.Argument(help="What its function is called.")],
+    lesson: Annotated[str, typer.Option(help="The lesson whose folder it goes into, e.g. 03_softmax.")] = "",
+    folder: Annotated[Path | None, typer.Option(help="Another folder, for exercises of your own.")] = None,
+) -> None:
+    """For authors: write a page to begin with, which `sdpa try` can try at once."""
+    from sdpa_helpers.classroom.try_exercise import new_page
+
+    refuse_unknown("the kind", kind, ("exercise",))
+    path = new_page(name, lesson, folder if lesson else folder or Path())
+    say(f"{path}: edit it, then `sdpa try {path}`")
+
+
 def _hunt_in_styles(exercise: Exercise) -> Hunt:
     from sdpa_helpers.checking.survivors import hunt_in_styles
     from sdpa_helpers.classroom.answers_as_written import in_other_styles, spared_mutants

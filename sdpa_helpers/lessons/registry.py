@@ -65,7 +65,9 @@ def sheet_of(lesson: str) -> ExerciseSheet:
     """What the exercise notebook of a lesson holds; LookupError names the lessons there are."""
     home = f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises"
     page = importlib.import_module(home)
-    exercises = tuple(_exercise(home, Path(page.__path__[0]), name) for name in page.NAMES)
+    folder = Path(page.__path__[0])
+    more = sorted(path.stem for path in folder.glob("*.md") if path.stem not in page.NAMES)
+    exercises = tuple(_exercise(home, folder, name) for name in (*page.NAMES, *more))
     return ExerciseSheet(lesson, page.TITLE, page.QUESTION, page.NOTES.strip(), exercises)
 
 

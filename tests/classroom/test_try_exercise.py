@@ -1,0 +1,77 @@
+"""`sdpa new exercise` and `sdpa try`: from nothing to an exercise that says what it lacks."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def sdpa(tmp_path):
+    """sdpa(arguments) runs the command in an empty folder: (exit status, what it said)."""
+
+    def go(*arguments):
+        command = [sys.executable, "-m", "sdpa_helpers", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    return go
+
+
+@pytest.fixture
+def page(sdpa, tmp_path):
+    assert sdpa("new", "exercise", "halved")[0] == 0
+    return tmp_path / "halved.md"
+
+
+def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
+    status, said = sdpa("try", page.name)
+    assert status == 0, said
+    assert "`halved([2, 6])` gives `[1, 3]`" in said
+    assert "✓ doubled: fails 5 of 5 cases. You doubled the numbers." in said
+    assert "9 pairs of them are known too" in said
+    assert "✗" not in said
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("→ `x * 2`", "→ `2 * x / 4`", "✗ doubled passes every case"),
+        ("- result: `0.5 * x`", "- result: `0.6 * x`", "✗ right answer 1 fails a case"),
+        (
+            "- **one number in three axes** `rng.normal(size=(1, 1, 1))`",
+            "",
+            "squeeze(x)` passes every case, but for",
+        ),
+        ("→ `x * 2`", "→ `x / 3`", "✗ doubled, another-share can't be told apart: all are named doubled"),
+        (
+            "- **doubled** `x / 2`",
+            "- **doubled** `x / 4`",
+            "halved.md, line 50: `x / 4` does not stand in the answer",
+        ),
+    ],
+)
+def test_what_it_lacks_is_said(sdpa, page, before, after, said):
+    text = page.read_text()
+    assert before in text
+    page.write_text(text.replace(before, after))
+    status, shown = sdpa("try", page.name)
+    assert (status, said in shown) == (2 if "line" in said else 1, True), shown
+
+
+def test_an_exercise_of_the_course_is_tried_by_its_name(sdpa):
+    status, said = sdpa("try", "split_heads")
+    assert status == 0, said
+    assert sdpa("try", "no_such_exercise")[0] == 2
+
+
+def test_what_is_there_is_kept(sdpa, page):
+    page.write_text("mine")
+    status, said = sdpa("new", "exercise", "halved")
+    assert (status, "is there already" in said, page.read_text()) == (2, True, "mine")
+    assert "is no name of a function" in sdpa("new", "exercise", "3x")[1]
+    assert (
+        "there is no lesson 'softmax'; there are: 01_dot_product"
+        in sdpa("new", "exercise", "a", "--lesson", "softmax")[1]
+    )
+    assert "expected one of: exercise" in sdpa("new", "lesson", "a")[1]
