@@ -38,7 +38,7 @@ OFFERED = {
 }
 """What the code of every page sees."""
 
-_EXAMPLE = re.compile(r"\{(named|call|values): ([^{}]*)\}|\{(result)\}")
+_EXAMPLE = re.compile(r"\{(named|call|values|result): ([^{}]*)\}|\{(result)\}")
 _ITEM = re.compile(r"- (?:\*\*(?P<name>[^*]+)\*\*)?(?P<rest>.*)")
 _POINTS = re.compile(r"\((\d+(?:\.\d+)?) points?\)")
 _CODE = re.compile(r"`([^`]+)`")
@@ -235,7 +235,10 @@ class _Page:
             raise self.wrong(line, f"`{code}` fails: {error!r}") from error
 
     def _examples(self) -> tuple[str, tuple[Example, ...]]:
-        """`{call: 5}` is "f(5) gives 25", and only "f(5)" with `{result}` behind it; see `_about_example`."""
+        """`{call: 5}` is "f(5) gives 25", and only "f(5)" with `{result}` behind it; `{result: 5}` is only "25".
+
+        See `_about_example`.
+        """
         found = list[Example]()
         order = [match[3] for match in _EXAMPLE.finditer(self.prompt)]
 
@@ -248,7 +251,10 @@ class _Page:
             assert isinstance(call, ast.Call)
             inputs = tuple(self._eval(1, ast.unparse(a)) for a in call.args)
             keywords = tuple((str(k.arg), self._eval(1, ast.unparse(k.value))) for k in call.keywords)
-            found.append(Example(inputs, keywords, form=match[1], **self._about_example(about)))  # type: ignore[arg-type]
+            form: Any = "named" if match[1] == "result" else match[1]
+            found.append(Example(inputs, keywords, form=form, **self._about_example(about)))
+            if match[1] == "result":
+                return f"{{result:{len(found)}}}"
             return f"{{inputs:{len(found)}}}" if order[:1] == ["result"] else f"{{example:{len(found)}}}"
 
         return _EXAMPLE.sub(keep, self.prompt), tuple(found)
