@@ -38,7 +38,7 @@ OFFERED = {
 }
 """What the code of every page sees."""
 
-_EXAMPLE = re.compile(r"\{(named|call|values): ([^{}]*)\}")
+_EXAMPLE = re.compile(r"\{(named|call|values|result): ([^{}]*)\}|\{(result)\}")
 _ITEM = re.compile(r"- (?:\*\*(?P<name>[^*]+)\*\*)?(?P<rest>.*)")
 _POINTS = re.compile(r"\((\d+(?:\.\d+)?) points?\)")
 _CODE = re.compile(r"`([^`]+)`")
@@ -235,22 +235,55 @@ class _Page:
             raise self.wrong(line, f"`{code}` fails: {error!r}") from error
 
     def _examples(self) -> tuple[str, tuple[Example, ...]]:
+        """`{call: 5}` is "f(5) gives 25", and only "f(5)" with `{result}` behind it; `{result: 5}` is only "25".
+
+        See `_about_example`.
+        """
         found = list[Example]()
+        order = [match[3] for match in _EXAMPLE.finditer(self.prompt)]
 
         def keep(match: re.Match[str]) -> str:
-            try:
-                call = ast.parse(f"f({match[2]})", mode="eval").body
-            except SyntaxError:
-                raise self.wrong(
-                    1, f"`{match[2]}` is no example: the arguments of a call are expected"
-                ) from None
-            assert isinstance(call, ast.Call)
+            del order[0]
+            if match[3]:
+                return f"{{result:{len(found)}}}"
+            arguments, *about = match[2].split(" · ")
+            call = self._call(arguments)
             inputs = tuple(self._eval(1, ast.unparse(a)) for a in call.args)
             keywords = tuple((str(k.arg), self._eval(1, ast.unparse(k.value))) for k in call.keywords)
-            found.append(Example(inputs, keywords, form=match[1]))  # type: ignore[arg-type]
-            return f"{{example:{len(found)}}}"
+            form: Any = "named" if match[1] == "result" else match[1]
+            found.append(Example(inputs, keywords, form=form, **self._about_example(about)))
+            if match[1] == "result":
+                return f"{{result:{len(found)}}}"
+            return f"{{inputs:{len(found)}}}" if order[:1] == ["result"] else f"{{example:{len(found)}}}"
 
         return _EXAMPLE.sub(keep, self.prompt), tuple(found)
+
+    def _call(self, arguments: str) -> ast.Call:
+        try:
+            call = ast.parse(f"f({arguments})", mode="eval").body
+        except SyntaxError:
+            raise self.wrong(
+                1, f"`{arguments}` is no example: the arguments of a call are expected"
+            ) from None
+        assert isinstance(call, ast.Call)
+        return call
+
+    def _about_example(self, texts: list[str]) -> dict[str, Any]:
+        """Behind its arguments: ` · 0 points`, ` · writes x` (not the others), ` · shows 5²` (as the result)."""
+        about = dict[str, Any]()
+        for text in texts:
+            word, _, rest = text.partition(" ")
+            if word == "writes":
+                about["writes"] = _names(rest)
+            elif word == "shows":
+                about["shows"] = rest
+            elif points := _POINTS.fullmatch(f"({text})"):
+                about["points"] = float(points[1])
+            else:
+                raise self.wrong(
+                    1, f"`{text}` behind an example is none of `0 points`, `writes x`, `shows 5²`"
+                )
+        return about
 
     def _hints(self) -> tuple[str, str, str]:
         first, lines = self.parts["Hints"]
