@@ -41,6 +41,8 @@ OFFERED = {
 _EXAMPLE = re.compile(r"\{(named|call|values|result): ([^{}]*)\}|\{(result)\}")
 _ITEM = re.compile(r"- (?:\*\*(?P<name>[^*]+)\*\*)?(?P<rest>.*)")
 _POINTS = re.compile(r"\((\d+(?:\.\d+)?) points?\)")
+_PEAK = re.compile(r"\(([\d_]+) bytes\)")
+"""A case that looks at the memory: how much an answer may hold at once beyond its inputs."""
 _CODE = re.compile(r"`([^`]+)`")
 _SHOWN = re.compile(r" · shown by ([\w-]+)")
 
@@ -302,9 +304,10 @@ class _Page:
             if not item.name:  # "and": cases that come ready-made
                 yield from self._eval(line, code[1])
                 continue
-            points = _POINTS.search(rest)
+            points, peak = _POINTS.search(rest), _PEAK.search(rest)
             make = self._eval(line, f"lambda rng: _as_inputs({code[1]})")
-            yield Case(item.name, make, float(points[1]) if points else 1.0, item.says)
+            worth, bytes_at_once = float(points[1]) if points else 1.0, int(peak[1]) if peak else 0
+            yield Case(item.name, make, worth, item.says, bytes_at_once)
 
     def _invariant(self, code: str) -> str:
         """Code that makes the function of an invariant, which sees the inputs by their names, and `w`, the result."""
