@@ -38,7 +38,7 @@ OFFERED = {
 }
 """What the code of every page sees."""
 
-_EXAMPLE = re.compile(r"\{(named|call|values): ([^{}]*)\}")
+_EXAMPLE = re.compile(r"\{(named|call|values): ([^{}]*)\}|\{(result)\}")
 _ITEM = re.compile(r"- (?:\*\*(?P<name>[^*]+)\*\*)?(?P<rest>.*)")
 _POINTS = re.compile(r"\((\d+(?:\.\d+)?) points?\)")
 _CODE = re.compile(r"`([^`]+)`")
@@ -235,17 +235,40 @@ class _Page:
             raise self.wrong(line, f"`{code}` fails: {error!r}") from error
 
     def _examples(self) -> tuple[str, tuple[Example, ...]]:
+        """`{call: 5}` is "f(5) gives 25", and only "f(5)" with `{result}` behind it; see `_about_example`."""
         found = list[Example]()
+        order = [match[3] for match in _EXAMPLE.finditer(self.prompt)]
 
         def keep(match: re.Match[str]) -> str:
-            call = ast.parse(f"f({match[2]})", mode="eval").body
+            del order[0]
+            if match[3]:
+                return f"{{result:{len(found)}}}"
+            arguments, *about = match[2].split(" · ")
+            call = ast.parse(f"f({arguments})", mode="eval").body
             assert isinstance(call, ast.Call)
             inputs = tuple(self._eval(1, ast.unparse(a)) for a in call.args)
             keywords = tuple((str(k.arg), self._eval(1, ast.unparse(k.value))) for k in call.keywords)
-            found.append(Example(inputs, keywords, form=match[1]))  # type: ignore[arg-type]
-            return f"{{example:{len(found)}}}"
+            found.append(Example(inputs, keywords, form=match[1], **self._about_example(about)))  # type: ignore[arg-type]
+            return f"{{inputs:{len(found)}}}" if order[:1] == ["result"] else f"{{example:{len(found)}}}"
 
         return _EXAMPLE.sub(keep, self.prompt), tuple(found)
+
+    def _about_example(self, texts: list[str]) -> dict[str, Any]:
+        """Behind its arguments: ` · 0 points`, ` · writes x` (not the others), ` · shows 5²` (as the result)."""
+        about = dict[str, Any]()
+        for text in texts:
+            word, _, rest = text.partition(" ")
+            if word == "writes":
+                about["writes"] = _names(rest)
+            elif word == "shows":
+                about["shows"] = rest
+            elif points := _POINTS.fullmatch(f"({text})"):
+                about["points"] = float(points[1])
+            else:
+                raise self.wrong(
+                    1, f"`{text}` behind an example is none of `0 points`, `writes x`, `shows 5²`"
+                )
+        return about
 
     def _hints(self) -> tuple[str, str, str]:
         first, lines = self.parts["Hints"]
