@@ -5,7 +5,6 @@ the body, each expression behind `return`, alone, within a function that the hin
 """
 
 import ast
-import importlib
 import inspect
 import re
 from collections.abc import Iterator
@@ -128,7 +127,7 @@ def _head(exercise: Exercise) -> str:
 
 
 def _points(exercise: Exercise, body: str) -> float:
-    cell = vars(importlib.import_module(exercise.reference.__module__)).copy()
+    cell = inspect.unwrap(exercise.reference).__globals__.copy()  # of its file, or of its page
     try:
         exec(compile(_head(exercise) + body, "<hint>", "exec"), cell)
     except SyntaxError:
