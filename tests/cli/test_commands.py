@@ -152,7 +152,7 @@ def test_a_mutant_that_survives_is_printed_on_one_line_with_an_example(monkeypat
     monkeypatch.setattr(registry, "find", lambda name: hollow)
     status, says = sdpa("mutants", "padding_mask")
     assert status == 1
-    assert re.search(r"padding_mask\.py:\d+, result", says)
+    assert re.search(r"padding_mask\.md:\d+, result", says)
     value = "np.arange(n_k) < np.asarray(lengths)[:, None]"
     assert f"return {value} → return np.squeeze({value})" in says
     assert "expected [[" in says
