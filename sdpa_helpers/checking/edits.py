@@ -58,6 +58,7 @@ Edits = tuple[Edit, ...]
 
 def edits_in(line: str) -> list[Edits]:
     """What a line of a page says: edits that go together, once for each number that N stands for."""
+    line = line.partition(" · ")[0]  # behind it stands what is not code
     numbers = _NUMBERS.search(line)
     body = line[: numbers.start()] if numbers else line
     each = [Edit(m[1] or m[2], m[3]) for m in _EDIT.finditer(body)]

@@ -408,9 +408,9 @@ class _Page:
         return "".join([*imports, "\n\n", text])
 
 
-def _as_inputs(value: Any) -> tuple:
-    """A case's inputs: what a page writes for one argument is one."""
-    return value if isinstance(value, tuple) else (value,)
+def _as_inputs(*values: Any) -> tuple:
+    """A case's inputs: several as they are written, or one that may be a tuple of all."""
+    return values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
 
 
 def _names(text: str) -> tuple[str, ...]:

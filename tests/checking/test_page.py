@@ -49,7 +49,7 @@ def centred(x, axis=-1):
 ## Cases
 
 - **a table** `rng.normal(size=(3, 4)) + 1`
-- **columns** (2 points) `(rng.normal(size=(3, 4)), 0)`
+- **columns** (2 points) `rng.normal(size=(3, 4)), 0`
   The axis is 0 here.
 - **a cube** `offset(rng.normal(size=(2, 3, 5)))`
 - and `[Case("a square", lambda rng: (spread(rng),), 0.5)]`
@@ -74,7 +74,7 @@ def centred(x, axis=-1):
   You do not use `axis`.
 - **added** `x - total` → `x + total`
   You added the mean.
-- **rounded** result: `np.round(result, N)`, N = 1, 2
+- **rounded** result: `np.round(result, N)`, N = 1, 2 · shown by rounding
   You rounded.
 - **wrong-divisor** `x.shape[axis]` → `x.size` · shown by whole-array · errors tell
   You divided by the number of all entries.

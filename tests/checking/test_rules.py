@@ -9,6 +9,7 @@ import pytest
 from sdpa_helpers.checking.clues import clues
 from sdpa_helpers.checking.exercise import COURSE_SOFTMAX
 from sdpa_helpers.checking.own_definitions import own_definitions
+from sdpa_helpers.checking.page import as_module
 from sdpa_helpers.checking.rules import in_words, not_allowed, not_there_in, ready_in
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, find
 
@@ -115,7 +116,8 @@ def test_no_lesson_mixes_exercises_that_allow_softmax_with_those_that_are_about_
 def test_no_answer_of_the_course_needs_more_than_numpy():
     """Nor does what NumPy has ready name anything that NumPy has not."""
     for exercise in all_exercises().values():
-        file = Path(inspect.getfile(exercise.reference)).read_text()
+        path = Path(inspect.getfile(exercise.reference))
+        file = as_module(path) if path.suffix == ".md" else path.read_text()
         assert [n for n in not_there_in(file) if not n.startswith("sdpa_helpers.")] == [], exercise.name
         assert all(ready_in(exercise, f"y = {name.replace('numpy', 'np')}") for name in exercise.ready)
 
