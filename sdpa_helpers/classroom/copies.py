@@ -22,13 +22,15 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 
+_FENCED = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
 
 def copies_in(folder: Path, exercises: Iterable[Exercise]) -> list[tuple[str, tuple[str, ...]]]:
     """Files of an edition that hold the whole code of some of these exercises' references: (path, their names)."""
     shapes = {e.name: _answer_of(e) for e in exercises}
     found = []
     for path in sorted(folder.rglob("*")):
-        if path.suffix in (".py", ".ipynb"):
+        if path.suffix in (".py", ".md", ".ipynb"):
             text = f" {' '.join(_tokens(_code_of(path)))} "
             names = tuple(name for name, shape in shapes.items() if _is_code(shape) and f" {shape} " in text)
             if names:
@@ -57,10 +59,12 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _code_of(path: Path) -> str:
-    """What is written in a file; of a notebook what is in its cells."""
+    """What is written in a file; of a notebook what is in its cells, of a page what stands between ```."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         return text
+    if path.suffix == ".md":
+        return "\n".join(_FENCED.findall(text))
     return "\n".join(cell.source for cell in nbformat.reads(text, as_version=4).cells)
 
 

@@ -210,7 +210,7 @@ def test_stored_cards_do_not_bring_hints_and_answers_along():
 
 def test_what_is_looked_for_is_found(course):
     found = dict(copies_in(course / "sdpa_helpers" / "lessons" / "softmax", exercises_of("03_softmax")))
-    assert "log_softmax" in found["exercises/log_softmax.py"]
+    assert "log_softmax" in found["exercises/log_softmax.md"]
 
 
 def test_no_file_says_what_wrong_answers_do(edition, kept_back):
