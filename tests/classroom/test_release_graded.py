@@ -217,7 +217,8 @@ def test_no_file_says_what_wrong_answers_do(edition, kept_back):
     kept = set(kept_back.names)
     said = _said(e for e in all_exercises().values() if e.name in kept)
     said -= _said(e for e in all_exercises().values() if e.name not in kept)
-    texts = [p.read_text(encoding="utf-8") for p in (edition / "sdpa_helpers" / "lessons").rglob("*.py")]
+    lessons = edition / "sdpa_helpers" / "lessons"
+    texts = [p.read_text(encoding="utf-8") for end in ("py", "md") for p in lessons.rglob(f"*.{end}")]
     everything = _letters("".join(texts))
     assert len(said) > 300
     for text in said - {"", TRANSPOSE_OF_TORCH}:  # which is general, and in a file of its own
@@ -226,7 +227,8 @@ def test_no_file_says_what_wrong_answers_do(edition, kept_back):
 
 def _said(exercises) -> set[str]:
     listed = list(exercises)
-    options = (o for e in listed if e.mistakes for factor in e.mistakes.factors for o in factor.options)
+    factors = (factor for e in listed for factor in getattr(e.mistakes, "factors", ()))  # a page says all in its list
+    options = (o for factor in factors for o in factor.options)
     return {w.says for e in listed for w in e.wrong} | {option.says for option in options}
 
 
