@@ -227,7 +227,7 @@ def test_no_file_says_what_wrong_answers_do(edition, kept_back):
 
 def _said(exercises) -> set[str]:
     listed = list(exercises)
-    factors = (factor for e in listed for factor in getattr(e.mistakes, "factors", ()))  # a page says all in its list
+    factors = (f for e in listed for f in getattr(e.mistakes, "factors", ()))  # a page says all in its list
     options = (o for factor in factors for o in factor.options)
     return {w.says for e in listed for w in e.wrong} | {option.says for option in options}
 
