@@ -9,11 +9,9 @@ inputs, the functions of `## Helpers`, and everything in the files that `uses` n
 import ast
 import importlib
 import importlib.util
-import itertools
 import linecache
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,10 +22,8 @@ from sdpa_helpers.checking import exercise as parts
 from sdpa_helpers.checking import standard_cases
 from sdpa_helpers.checking.edits import Answer, Edits, NoEdit, Pairs, edits_in
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
+from sdpa_helpers.checking.page_text import Item, PageText, names_in
 
-HEAD = ("name", "lesson", "section", "difficulty", "minutes", "allows", "ready", "uses")
-NEEDED = ("name", "lesson", "difficulty", "minutes")
-HEADINGS = ("Answer", "Hints", "Cases", "Always true", "Right too", "Mistakes", "May live", "Helpers")
 OFFERED = {
     "np": np,
     **{
@@ -39,28 +35,11 @@ OFFERED = {
 """What the code of every page sees."""
 
 _EXAMPLE = re.compile(r"\{(named|call|values|result): ([^{}]*)\}|\{(result)\}")
-_ITEM = re.compile(r"- (?:\*\*(?P<name>[^*]+)\*\*)?(?P<rest>.*)")
 _POINTS = re.compile(r"\((\d+(?:\.\d+)?) points?\)")
 _PEAK = re.compile(r"\(([\d_]+) bytes\)")
 """A case that looks at the memory: how much an answer may hold at once beyond its inputs."""
 _CODE = re.compile(r"`([^`]+)`")
 _SHOWN = re.compile(r" · shown by ([\w-]+)")
-
-
-class PageError(ValueError):
-    """A page cannot be read; the text names the page, the line, what stands there and what was expected."""
-
-
-@dataclass(frozen=True)
-class _Item:
-    """One entry of a list."""
-
-    line: int
-    name: str
-    codes: tuple[tuple[int, str], ...]
-    """Line and text of what stands behind the name, and behind each "or"."""
-    says: str
-    hints: tuple[str, ...]
 
 
 @cache
@@ -75,76 +54,23 @@ def as_module(path: Path) -> str:
 
 
 class _Page:
-    """A page while it is read."""
+    """A page while its code is read."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.lines = path.read_text(encoding="utf-8").splitlines()
-        self.head, first = self._head()
-        self.title, self.prompt, self.parts = self._split(first)
+        self.text = PageText(path)
+        self.shown = ["\n"] * len(self.text.lines)  # what tracebacks and `inspect` see of the page: its code
         self.space = self._space()
-        self.source, _ = self._code("Answer")
+        self.source, _ = self.text.code("Answer")
         self.reference = self._reference()
-        self.answer = Answer(self.head["name"], self.source, self.space)
-
-    def wrong(self, line: int, message: str) -> PageError:
-        """The error to raise; line: from 1."""
-        return PageError(f"{self.path.name}, line {line}: {message}")
-
-    # ---- its parts ----------------------------------------------------------------------------------------
-
-    def _head(self) -> tuple[dict[str, str], int]:
-        if not self.lines or self.lines[0] != "---" or "---" not in self.lines[1:]:
-            raise self.wrong(1, f"a page begins with a head between two lines `---`: {', '.join(HEAD)}")
-        end = self.lines.index("---", 1)
-        head = dict[str, str]()
-        for number, line in enumerate(self.lines[1:end], 2):
-            name, colon, value = line.partition(":")
-            if not colon or name not in HEAD:
-                raise self.wrong(number, f"`{line}` is no entry of the head; there are: {', '.join(HEAD)}")
-            head[name] = value.strip()
-        if missing := [name for name in NEEDED if not head.get(name)]:
-            raise self.wrong(1, f"the head lacks {', '.join(missing)}")
-        if head["name"] != self.path.stem:
-            raise self.wrong(2, f"`{head['name']}` is another name than the file's, {self.path.stem}")
-        return head, end + 1
-
-    def _split(self, first: int) -> tuple[str, str, dict[str, tuple[int, list[str]]]]:
-        """(title, prompt, heading → (number of the line behind it, lines))."""
-        begins = [n for n in range(first, len(self.lines)) if self.lines[n].startswith("## ")]
-        text = "\n".join(self.lines[first : begins[0] if begins else None]).strip()
-        title, _, prompt = text.partition("\n")
-        if not title.startswith("# ") or not prompt.strip():
-            raise self.wrong(first + 1, "behind the head a line `# Title` is expected, and then the prompt")
-        found = {}
-        for begin, end in itertools.pairwise([*begins, len(self.lines)]):
-            heading = self.lines[begin][3:].strip()
-            if heading not in HEADINGS or heading in found:
-                why = "stands twice" if heading in found else f"is none of {', '.join(HEADINGS)}"
-                raise self.wrong(begin + 1, f"the heading `{heading}` {why}")
-            found[heading] = (begin + 2, self.lines[begin + 1 : end])
-        for heading in ("Answer", "Hints", "Cases", "Mistakes"):
-            if heading not in found:
-                raise self.wrong(len(self.lines), f"the heading `## {heading}` is missing")
-        return title[2:].strip(), prompt.strip() + "\n", found
-
-    def _code(self, heading: str) -> tuple[str, int]:
-        """(the code between ``` of a part, the number of its first line); ("", 0) without one."""
-        first, lines = self.parts.get(heading, (0, []))
-        fences = [n for n, line in enumerate(lines) if line.startswith("```")]
-        if not fences and heading != "Answer":
-            return "", 0
-        if len(fences) != 2:
-            raise self.wrong(first, f"below `## {heading}` code is expected between ```python and ```")
-        return "\n".join(lines[fences[0] + 1 : fences[1]]) + "\n", first + fences[0] + 1
+        self.answer = Answer(self.text.head["name"], self.source, self.space)
 
     def _space(self) -> dict[str, Any]:
-        module = f"sdpa_helpers.lessons.{self.home}.{self.head['name']}"
+        module = f"sdpa_helpers.lessons.{self.home}.{self.text.head['name']}"
         space = {"__name__": module, "_as_inputs": _as_inputs, **OFFERED}
-        for used in self._used():
-            beside = self.path.with_name(f"{used}.py")
+        for used in self.text.names("uses"):
+            beside = self.text.path.with_name(f"{used}.py")
             if not beside.is_file():
-                raise self.wrong(1, f"uses: there is no {used}.py beside the page")
+                raise self.text.wrong(1, f"uses: there is no {used}.py beside the page")
             space |= {k: v for k, v in vars(_module(beside)).items() if not k.startswith("__")}
         self._run("Helpers", space)
         return space
@@ -152,60 +78,37 @@ class _Page:
     @property
     def home(self) -> str:
         """The folder of the page as a part of the course, e.g. "softmax.exercises"."""
-        return f"{self.path.parent.parent.name}.{self.path.parent.name}"
-
-    def _used(self) -> list[str]:
-        return [name.strip() for name in self.head.get("uses", "").split(",") if name.strip()]
+        return f"{self.text.path.parent.parent.name}.{self.text.path.parent.name}"
 
     def _run(self, heading: str, space: dict[str, Any]) -> None:
-        code, first = self._code(heading)
+        code, first = self.text.code(heading)
         try:
-            exec(compile("\n" * (first - 1) + code, str(self.path), "exec"), space)
+            exec(compile("\n" * (first - 1) + code, str(self.text.path), "exec"), space)
         except SyntaxError as error:
-            raise self.wrong(error.lineno or first, f"this is no Python: {error.msg}") from None
+            raise self.text.wrong(error.lineno or first, f"this is no Python: {error.msg}") from None
         except Exception as error:
-            raise self.wrong(first, f"the code of `## {heading}` fails: {error!r}") from error
-        known = linecache.cache.get(str(self.path), (0, None, [], ""))[2]  # tracebacks and `inspect` show it
-        lines = list(known) or ["\n"] * len(self.lines)
-        lines[first - 1 : first - 1 + code.count("\n")] = code.splitlines(keepends=True)
-        linecache.cache[str(self.path)] = (len(code), None, lines, str(self.path))
+            raise self.text.wrong(first, f"the code of `## {heading}` fails: {error!r}") from error
+        self.shown[first - 1 : first - 1 + code.count("\n")] = code.splitlines(keepends=True)
+        linecache.cache[str(self.text.path)] = (len(code), None, self.shown, str(self.text.path))
 
     def _reference(self) -> Callable:
         self._run("Answer", self.space)
-        name, line = self.head["name"], self.parts["Answer"][0]
+        name, line = self.text.head["name"], self.text.parts["Answer"][0]
         tree = ast.parse(self.source)
         if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef) or tree.body[0].name != name:
-            raise self.wrong(
+            raise self.text.wrong(
                 line, f"the answer is one function, `def {name}(…)`; what it calls goes below `## Helpers`"
             )
         return self.space[name]
 
-    def _items(self, heading: str) -> Iterator[_Item]:
-        first, lines = self.parts.get(heading, (0, []))
-        begins = [n for n, line in enumerate(lines) if line.startswith("- ")]
-        for begin, end in itertools.pairwise([*begins, len(lines)]):
-            found = _ITEM.fullmatch(lines[begin])
-            assert found
-            codes, says, hints = [(first + begin, found["rest"].strip())], [], []
-            for number, line in enumerate(map(str.strip, lines[begin + 1 : end]), begin + 1):
-                if line.startswith(("or `", "or start:", "or result:")):
-                    codes.append((first + number, line[3:]))
-                elif line.startswith("> "):
-                    hints.append(line[2:])
-                elif line:
-                    says.append(line)
-            yield _Item(first + begin, found["name"] or "", tuple(codes), " ".join(says), tuple(hints))
-
-    # ---- what they mean -----------------------------------------------------------------------------------
-
     def exercise(self) -> Exercise:
         """All of it."""
-        head, (wrong, pairs) = self.head, self._mistakes()
+        head, (wrong, pairs) = self.text.head, self._mistakes()
         prompt, examples = self._examples()
         return Exercise(
             name=head["name"],
             lesson=head["lesson"],
-            title=self.title,
+            title=self.text.title,
             prompt=prompt,
             examples=examples,
             section=head.get("section", ""),
@@ -215,26 +118,28 @@ class _Page:
             cases=tuple(self._cases()),
             wrong=wrong,
             also_right=tuple(
-                self._edited(i.line, e) for i in self._items("Right too") for e in self._edits(i)
+                self._edited(i.line, e) for i in self.text.items("Right too") for e in self._edits(i)
             ),
             hints=self._hints(),
             invariants=tuple(self._invariants()),
-            allows=_names(head.get("allows", "")),
-            ready=_names(head.get("ready", "")),
+            allows=self.text.names("allows"),
+            ready=self.text.names("ready"),
             mistakes=pairs if pairs.listed else None,
             spared=tuple(self._spared()),
         )
 
     def _number(self, name: str) -> int:
-        if not self.head[name].isdecimal():
-            raise self.wrong(1, f"{name}: a whole number is expected, and this came: {self.head[name]}")
-        return int(self.head[name])
+        if not self.text.head[name].isdecimal():
+            raise self.text.wrong(
+                1, f"{name}: a whole number is expected, and this came: {self.text.head[name]}"
+            )
+        return int(self.text.head[name])
 
     def _eval(self, line: int, code: str) -> Any:
         try:
             return eval(code, self.space)
         except Exception as error:
-            raise self.wrong(line, f"`{code}` fails: {error!r}") from error
+            raise self.text.wrong(line, f"`{code}` fails: {error!r}") from error
 
     def _examples(self) -> tuple[str, tuple[Example, ...]]:
         """`{call: 5}` is "f(5) gives 25", and only "f(5)" with `{result}` behind it; `{result: 5}` is only "25".
@@ -242,7 +147,7 @@ class _Page:
         See `_about_example`.
         """
         found = list[Example]()
-        order = [match[3] for match in _EXAMPLE.finditer(self.prompt)]
+        order = [match[3] for match in _EXAMPLE.finditer(self.text.prompt)]
 
         def keep(match: re.Match[str]) -> str:
             del order[0]
@@ -258,13 +163,13 @@ class _Page:
                 return f"{{result:{len(found)}}}"
             return f"{{inputs:{len(found)}}}" if order[:1] == ["result"] else f"{{example:{len(found)}}}"
 
-        return _EXAMPLE.sub(keep, self.prompt), tuple(found)
+        return _EXAMPLE.sub(keep, self.text.prompt), tuple(found)
 
     def _call(self, arguments: str) -> ast.Call:
         try:
             call = ast.parse(f"f({arguments})", mode="eval").body
         except SyntaxError:
-            raise self.wrong(
+            raise self.text.wrong(
                 1, f"`{arguments}` is no example: the arguments of a call are expected"
             ) from None
         assert isinstance(call, ast.Call)
@@ -276,31 +181,33 @@ class _Page:
         for text in texts:
             word, _, rest = text.partition(" ")
             if word == "writes":
-                about["writes"] = _names(rest)
+                about["writes"] = names_in(rest)
             elif word == "shows":
                 about["shows"] = rest
             elif points := _POINTS.fullmatch(f"({text})"):
                 about["points"] = float(points[1])
             else:
-                raise self.wrong(
+                raise self.text.wrong(
                     1, f"`{text}` behind an example is none of `0 points`, `writes x`, `shows 5²`"
                 )
         return about
 
     def _hints(self) -> tuple[str, str, str]:
-        first, lines = self.parts["Hints"]
+        first, lines = self.text.parts["Hints"]
         hints = re.split(r"(?m)^\d\. ", "\n".join(lines))[1:]
         if len(hints) != 3:
-            raise self.wrong(first, f"three hints are expected, 1., 2. and 3., and there are {len(hints)}")
+            raise self.text.wrong(
+                first, f"three hints are expected, 1., 2. and 3., and there are {len(hints)}"
+            )
         one, two, three = (" ".join(hint.split()) for hint in hints)
         return one, two, three
 
     def _cases(self) -> Iterator[Case]:
-        for item in self._items("Cases"):
+        for item in self.text.items("Cases"):
             line, rest = item.codes[0]
             code = _CODE.search(rest)
             if not code:
-                raise self.wrong(line, "a case needs the code that draws its inputs, between backticks")
+                raise self.text.wrong(line, "a case needs the code that draws its inputs, between backticks")
             if not item.name:  # "and": cases that come ready-made
                 yield from self._eval(line, code[1])
                 continue
@@ -316,37 +223,37 @@ class _Page:
         return f"lambda inputs, w: bool((lambda {ast.unparse(function.args)}: {code})(*inputs))"
 
     def _invariants(self) -> Iterator[Invariant]:
-        for item in self._items("Always true"):
+        for item in self.text.items("Always true"):
             line, rest = item.codes[0]
             code = _CODE.search(rest)
             if not code:
-                raise self.wrong(line, "what is always true needs code, between backticks")
+                raise self.text.wrong(line, "what is always true needs code, between backticks")
             if item.name:
                 holds = self._eval(line, self._invariant(code[1]))
                 yield Invariant(item.name, item.says, holds, tells="· tells" in rest)
             else:
                 yield self._eval(line, code[1])
 
-    def _edits(self, item: _Item) -> list[Edits]:
+    def _edits(self, item: Item) -> list[Edits]:
         found = []
         for line, text in item.codes:
             try:
                 found += edits_in(text)
             except NoEdit as error:
-                raise self.wrong(line, str(error)) from None
+                raise self.text.wrong(line, str(error)) from None
         return found
 
     def _edited(self, line: int, edits: Edits) -> Callable:
         try:
             return self.answer.edited(edits)
         except NoEdit as error:
-            raise self.wrong(line, str(error)) from None
+            raise self.text.wrong(line, str(error)) from None
 
     def _mistakes(self) -> tuple[tuple[WrongAnswer, ...], Pairs]:
         wrong, listed = list[WrongAnswer](), list[tuple[str, Edits]]()
-        for item in self._items("Mistakes"):
+        for item in self.text.items("Mistakes"):
             if not item.name or not item.says:
-                raise self.wrong(
+                raise self.text.wrong(
                     item.line, "a mistake has a name, **like-this**, an edit, and a sentence below"
                 )
             rest, ways = item.codes[0][1], self._edits(item)
@@ -369,22 +276,22 @@ class _Page:
         return tuple(wrong), Pairs(self.answer, tuple(listed))
 
     def _spared(self) -> Iterator[tuple[str, str]]:
-        for item in self._items("May live"):
+        for item in self.text.items("May live"):
             found = re.fullmatch(r"`(.*)` → `(.*)`", item.codes[0][1])
             if not found or not item.says:
-                raise self.wrong(
+                raise self.text.wrong(
                     item.line, "a mutant, `before` → `after`, and below it the reason are expected"
                 )
             yield f"{found[1]} → {found[2]}".strip(), item.says
 
     def as_module(self) -> str:
         """Python with the same names, for what reads files of exercises as code."""
-        helpers, _ = self._code("Helpers")
+        helpers, _ = self.text.code("Helpers")
         invariants = [
             f"Invariant({item.name!r}, {item.says!r}, {self._invariant(code[1])}, tells={'· tells' in rest})"
             if item.name
             else code[1]
-            for item in self._items("Always true")
+            for item in self.text.items("Always true")
             for _, rest in item.codes[:1]
             if (code := _CODE.search(rest))
         ]
@@ -393,14 +300,14 @@ class _Page:
         codes = [
             code
             for heading in ("Cases", "Right too", "Mistakes")
-            for i in self._items(heading)
+            for i in self.text.items(heading)
             for code in i.codes
         ]
         mentioned = {*re.findall(r"\w+", " ".join([text, *(code for _, code in codes)]))}
         imports = ["import numpy as np\n"]
-        for used in self._used():
+        for used in self.text.names("uses"):
             names = sorted(
-                mentioned & vars(_module(self.path.with_name(f"{used}.py"))).keys() - OFFERED.keys()
+                mentioned & vars(_module(self.text.path.with_name(f"{used}.py"))).keys() - OFFERED.keys()
             )
             imports += (
                 [f"from sdpa_helpers.lessons.{self.home}.{used} import {', '.join(names)}\n"] if names else []
@@ -411,10 +318,6 @@ class _Page:
 def _as_inputs(*values: Any) -> tuple:
     """A case's inputs: several as they are written, or one that may be a tuple of all."""
     return values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 @cache

@@ -351,7 +351,8 @@ def try_exercise(
 ) -> None:
     """For authors: an exercise's prompt, what each mistake is told, who can't be told apart, what survives. Exit 1 when
     there is something to mend."""
-    from sdpa_helpers.checking.page import PageError, read
+    from sdpa_helpers.checking.page import read
+    from sdpa_helpers.checking.page_text import PageError
     from sdpa_helpers.classroom.try_exercise import trial
     from sdpa_helpers.lessons.registry import find
 

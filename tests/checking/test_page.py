@@ -10,7 +10,8 @@ import pytest
 
 from sdpa_helpers.checking.diagnose import passes, try_out
 from sdpa_helpers.checking.edits import Answer, Edit, NoEdit, edits_in
-from sdpa_helpers.checking.page import PageError, as_module, read
+from sdpa_helpers.checking.page import as_module, read
+from sdpa_helpers.checking.page_text import PageError
 from sdpa_helpers.checking.prompt import with_examples
 
 PAGE = """\
