@@ -84,6 +84,9 @@ release: $(READY)  ## everything that is handed out, into build/release with SHA
 print: $(READY)  ## a PDF of each lesson and of the cheat sheet, through Chromium's print, in build/print
 	@$(BIN)/python -m editions.printing
 
+sizes: $(READY)  ## lines by room, and how long a page of an exercise is; their ceilings stand in tests/sizes.py
+	@$(BIN)/python -m tests.sizes
+
 slides: $(READY)  ## slides of each lesson's core, one file a lesson, with speaker notes, in build/slides
 	@$(BIN)/python -m editions.slides
 
