@@ -67,7 +67,7 @@ colab: $(READY)  ## write the two cells for Colab, with this version and the rep
 pictures: $(READY)  ## take the film and the pictures of README.md and docs/ anew, in a real browser
 	@$(BIN)/python -m docs.pictures
 
-.PHONY: archive release kit-paper print slides
+.PHONY: archive release kit-paper print slides sizes
 
 kit: $(READY)  ## compute the plans and pages of docs/instructors/ anew from editions/kit
 	@$(BIN)/python -m editions.kit
