@@ -67,6 +67,8 @@ def edits_in(line: str) -> list[Edits]:
             f"no edit here: `before` → `after`, start: `…` or result: `…` is expected, and this came: {line}"
         )
     values = [value.strip() for value in numbers[1].split(",")] if numbers else []
+    if not values and any(re.search(r"\bN\b", edit.after) for edit in each):
+        raise NoEdit(f"N stands for numbers, and none are given: `, N = 2, 3` is expected behind {body}")
     if not values:
         return [tuple(each)]
     return [tuple(Edit(e.before, re.sub(r"\bN\b", value, e.after)) for e in each) for value in values]

@@ -211,7 +211,10 @@ class _Page:
             if not item.name:  # "and": cases that come ready-made
                 yield from self._eval(line, code[1])
                 continue
-            points, peak = _POINTS.search(rest), _PEAK.search(rest)
+            about = rest[: code.start()]
+            points, peak = _POINTS.search(about), _PEAK.search(about)
+            if left := _PEAK.sub("", _POINTS.sub("", about)).strip():
+                raise self.text.wrong(line, f"`{left}` is none of `(2 points)` and `(1000 bytes)`")
             make = self._eval(line, f"lambda rng: _as_inputs({code[1]})")
             worth, bytes_at_once = float(points[1]) if points else 1.0, int(peak[1]) if peak else 0
             yield Case(item.name, make, worth, item.says, bytes_at_once)
@@ -256,7 +259,12 @@ class _Page:
                 raise self.text.wrong(
                     item.line, "a mistake has a name, **like-this**, an edit, and a sentence below"
                 )
+            if item.name in {name for name, _ in listed} | {w.name for w in wrong}:
+                raise self.text.wrong(
+                    item.line, f"**{item.name}** stands twice; further ways begin with `or `"
+                )
             rest, ways = item.codes[0][1], self._edits(item)
+            self._refuse_unknown(item.line, rest)
             for edits in ways:
                 self._edited(item.line, edits)
             if "· alone" not in rest:
@@ -275,14 +283,22 @@ class _Page:
             ]
         return tuple(wrong), Pairs(self.answer, tuple(listed))
 
+    def _refuse_unknown(self, line: int, rest: str) -> None:
+        for said in rest.split(" · ")[1:]:
+            if said.strip() not in ("alone", "errors tell") and not said.startswith("shown by "):
+                raise self.text.wrong(
+                    line, f"`· {said}` is none of `· alone`, `· errors tell`, `· shown by …`"
+                )
+
     def _spared(self) -> Iterator[tuple[str, str]]:
         for item in self.text.items("May live"):
-            found = re.fullmatch(r"`(.*)` → `(.*)`", item.codes[0][1])
+            found = re.fullmatch(r"`(.*)` → `(.*)`|`(.*?) ?→ (.*)`", item.codes[0][1])
             if not found or not item.says:
                 raise self.text.wrong(
                     item.line, "a mutant, `before` → `after`, and below it the reason are expected"
                 )
-            yield f"{found[1]} → {found[2]}".strip(), item.says
+            before, after = found.groups()[:2] if found[1] is not None else found.groups()[2:]
+            yield f"{before} → {after}".strip(), item.says
 
     def as_module(self) -> str:
         """Python with the same names, for what reads files of exercises as code."""

@@ -33,7 +33,10 @@ class PageText:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.lines = path.read_text(encoding="utf-8").splitlines()
+        try:
+            self.lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except UnicodeDecodeError:
+            raise self.wrong(1, "this is not UTF-8: save the page in that encoding") from None
         self.head, first = self._head()
         self.title, self.prompt, self.parts = self._split(first)
 
@@ -94,11 +97,20 @@ class PageText:
         """The entries of a part; none where it is missing."""
         first, lines = self.parts.get(heading, (0, []))
         begins = [n for n, line in enumerate(lines) if line.startswith("- ")]
+        for number, line in enumerate(lines[: begins[0] if begins else None]):
+            if line.strip():
+                raise self.wrong(
+                    first + number, f"`{line[:40]}`: an entry begins with `- ` in the first column"
+                )
         for begin, end in itertools.pairwise([*begins, len(lines)]):
             found = _ITEM.fullmatch(lines[begin])
             assert found
             codes, says, hints = [(first + begin, found["rest"].strip())], [], []
             for number, line in enumerate(map(str.strip, lines[begin + 1 : end]), begin + 1):
+                if line.startswith(("- **", "* ", "**", "Or `")):
+                    raise self.wrong(
+                        first + number, f"`{line[:40]}`: an entry begins with `- ` in the first column"
+                    )
                 if line.startswith(("or `", "or start:", "or result:")):
                     codes.append((first + number, line[3:]))
                 elif line.startswith("> "):

@@ -1,11 +1,12 @@
 """`sdpa try`: everything that an author wants to know of an exercise, in seconds; `sdpa new`: a page to begin with."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 from sdpa_helpers.checking.diagnose import passes, try_out
-from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.exercise import Exercise, stream
+from sdpa_helpers.checking.judge import PUBLIC_SEED
 from sdpa_helpers.checking.prompt import with_examples
 from sdpa_helpers.checking.survivors import hunt
 from sdpa_helpers.grading.refusal import Refusal
@@ -18,9 +19,14 @@ def trial(exercise: Exercise) -> Iterator[str]:
 
     A line that begins with "✗" names something to mend.
     """
+    broken = list(_broken(exercise))
+    yield from broken
+    if broken:
+        return
     yield f"# {exercise.title}  ({exercise.max_points:g} points, {exercise.minutes} minutes)"
     yield f"\n{with_examples(exercise)}"
     yield from _right_ones(exercise)
+    yield from _not_always_true(exercise)
     if exercise.is_made:
         yield "What one makes is judged by criteria; its wrong answers are tried by the tests."
         return
@@ -31,7 +37,7 @@ def trial(exercise: Exercise) -> Iterator[str]:
         named[names].append(wrong.name)
         failed = sum(not case.verdict.passed for case in result.cases)
         if not failed:
-            yield f"✗ {wrong.name} passes every case: add one that tells it from the answer"
+            yield f"✗ {wrong.name} passes every case: add one that tells it from the answer, or move it to Right too"
             continue
         line = f"{wrong.name}: fails {failed} of {len(result.cases)} cases"
         if names == (wrong.name,):
@@ -45,8 +51,42 @@ def trial(exercise: Exercise) -> Iterator[str]:
         yield f"{sum(1 for _ in exercise.mistakes.deviants(2))} pairs of them are known too."
     found = hunt(exercise)
     yield f"{found.mutants} small changes of the answer were tried, {found.equivalent} of them change nothing."
+    if found.survivors:
+        yield "Those below pass every case: add one that tells them apart, or name them below `## May live`."
     yield from (f"✗ `{s.mutant.name}` passes every case, but {s.example}" for s in found.survivors)
     yield from (f"✗ May live: `{name}` is no survivor" for name in found.stale)
+
+
+def _broken(exercise: Exercise) -> Iterator[str]:
+    """Cases that can't be drawn, or that the answer itself can't do."""
+    names = Counter(case.name for case in exercise.cases)
+    yield from (f"✗ {times} cases are called {name!r}" for name, times in names.items() if times > 1)
+    for case in exercise.cases:
+        try:
+            inputs = case.make(stream(PUBLIC_SEED, exercise.name, case.name))
+        except Exception as error:
+            yield f"✗ the inputs of the case {case.name!r} can't be drawn: {type(error).__name__}: {error}"
+            continue
+        if exercise.is_made:
+            continue
+        try:
+            exercise.reference(*inputs)
+        except Exception as error:
+            yield f"✗ the answer itself fails in the case {case.name!r}: {type(error).__name__}: {error}"
+
+
+def _not_always_true(exercise: Exercise) -> Iterator[str]:
+    for case in exercise.cases if not exercise.is_made else ():
+        inputs = case.make(stream(PUBLIC_SEED, exercise.name, case.name))
+        result = exercise.reference(*inputs)
+        for always in exercise.invariants:
+            try:
+                holds = always.holds(inputs, result)
+            except Exception as error:
+                yield f"✗ Always true: {always.name} fails in the case {case.name!r}: {type(error).__name__}: {error}"
+            else:
+                if not holds:
+                    yield f"✗ Always true: {always.name} is not true of the answer itself in the case {case.name!r}"
 
 
 def _right_ones(exercise: Exercise) -> Iterator[str]:

@@ -221,6 +221,15 @@ BROKEN = {
         PAGE.replace("def spread", "1 / 0\n\n\ndef spread"),
         "the code of `## Helpers` fails: ZeroDivisionError",
     ),
+    "star": (PAGE.replace("- **added**", "* **added**"), "line 59: `* **added**"),
+    "indented": (
+        PAGE.replace("- **added**", "  - **added**"),
+        "an entry begins with `- ` in the first column",
+    ),
+    "N alone": (PAGE.replace(", N = 1, 2", ""), "N stands for numbers, and none are given"),
+    "flag": (PAGE.replace("· alone", "· allone"), "`· allone` is none of `· alone`"),
+    "points": (PAGE.replace("(2 points)", "(2 pts)"), "`(2 pts)` is none of `(2 points)`"),
+    "name twice": (PAGE.replace("**rounded**", "**added**"), "**added** stands twice"),
     "no reason": (PAGE.replace("  It is the same.\n", ""), "and below it the reason are expected"),
 }
 
@@ -233,6 +242,22 @@ def test_what_cannot_be_read_is_said_by_page_and_line(write, name):
         read(write(text))
     assert str(raised.value).startswith("centred.md, line ")
     assert said in str(raised.value)
+
+
+def test_another_encoding_is_said_and_a_mark_of_its_order_is_nothing(write):
+    path = write()
+    path.write_bytes("---\nname: é\n".encode("latin-1"))
+    with pytest.raises(PageError, match="line 1: this is not UTF-8"):
+        read(path)
+    path.write_text(PAGE, encoding="utf-8-sig")
+    assert read(path).name == "centred"
+
+
+def test_a_mutant_is_spared_by_its_name_as_it_was_printed(write):
+    printed = PAGE.replace("- `x - total / x.shape[axis]` → `(x", "- `x - total / x.shape[axis] → (x")
+    assert read(write(printed)).spared == read(write()).spared
+    at_the_start = read(write(PAGE.replace("- `x - total / x.shape[axis]` → `(x", "- `→ x = (x")))
+    assert at_the_start.spared[0][0].startswith("→ x = (x")
 
 
 def test_edits_on_one_line_go_together_and_numbers_make_several():
