@@ -14,14 +14,14 @@ CEILINGS = {
     "sdpa_helpers/attention": 8_700,
     "sdpa_helpers/bench": 1_400,
     "sdpa_helpers/checking": 9_700,
-    "sdpa_helpers/classroom": 8_200,
+    "sdpa_helpers/classroom": 8_300,
     "sdpa_helpers/cli": 1_400,
     "sdpa_helpers/desk": 2_100,
     "sdpa_helpers/grading": 3_300,
     "sdpa_helpers/lessons": 24_500,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_200,
-    "tests": 42_100,
+    "tests": 42_200,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 200
