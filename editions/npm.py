@@ -1,5 +1,6 @@
 """What the editions take from npm: installed once, by the lock file beside this module."""
 
+import fcntl
 import shutil
 import subprocess
 from functools import cache
@@ -21,8 +22,15 @@ def npm_folder() -> Path:
     """
     modules, lock = HERE / "node_modules", HERE / "package-lock.json"
     stamp = modules / ".package-lock.json"
-    if stamp.is_file() and stamp.stat().st_mtime >= lock.stat().st_mtime:
-        return modules
+    # `npm ci` begins by removing what is there: two at once take it away under each other's hands.
+    with open(lock) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        if not stamp.is_file() or stamp.stat().st_mtime < lock.stat().st_mtime:
+            _install(stamp)
+    return modules
+
+
+def _install(stamp: Path) -> None:
     if not shutil.which("npm"):
         raise NotInstalled(
             "npm is missing. Install Node.js 20 or newer, which brings it; the editions need it"
@@ -37,4 +45,3 @@ def npm_folder() -> Path:
     if done.returncode:
         raise NotInstalled(f"`npm ci` failed in {HERE}:\n{done.stderr[-2000:]}")
     stamp.touch()
-    return modules
