@@ -3,7 +3,11 @@
 A page has, in this order: a head between `---` (name, lesson, section, difficulty, minutes, allows, ready, uses), the
 title and the prompt, then `## Answer`, `## Hints`, `## Cases`, `## Always true`, `## Right too`, `## Mistakes`,
 `## May live` (mutants, with the reason) and `## Helpers`. Code in it sees NumPy, what `exercise` offers to draw
-inputs, the functions of `## Helpers`, and everything in the files that `uses` names, beside the page.
+inputs, the functions of `## Helpers`, and what `uses` names: everything in a file beside the page, the answer of
+another page (`softmax`, or `softmax/softmax` from another lesson's folder).
+
+Where the learner makes something, `## Criteria` stands for `## Cases`. A page that `mends` another has its cases,
+with other points, and below `## Planted` the edit that the learner finds in the answer.
 """
 
 import ast
@@ -11,7 +15,9 @@ import importlib
 import importlib.util
 import linecache
 import re
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,8 +27,9 @@ import numpy as np
 from sdpa_helpers.checking import exercise as parts
 from sdpa_helpers.checking import standard_cases
 from sdpa_helpers.checking.edits import Answer, Edits, NoEdit, Pairs, edits_in
-from sdpa_helpers.checking.exercise import Case, Example, Exercise, Invariant, WrongAnswer
-from sdpa_helpers.checking.page_text import Item, PageText, names_in
+from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, criterion
+from sdpa_helpers.checking.page_examples import POINTS, prompt_and_examples
+from sdpa_helpers.checking.page_text import Item, PageText
 
 OFFERED = {
     "np": np,
@@ -34,8 +41,6 @@ OFFERED = {
 }
 """What the code of every page sees."""
 
-_EXAMPLE = re.compile(r"\{(named|call|values|result): ([^{}]*)\}|\{(result)\}")
-_POINTS = re.compile(r"\((\d+(?:\.\d+)?) points?\)")
 _PEAK = re.compile(r"\(([\d_]+) bytes\)")
 """A case that looks at the memory: how much an answer may hold at once beyond its inputs."""
 _CODE = re.compile(r"`([^`]+)`")
@@ -66,14 +71,26 @@ class _Page:
 
     def _space(self) -> dict[str, Any]:
         module = f"sdpa_helpers.lessons.{self.home}.{self.text.head['name']}"
-        space = {"__name__": module, "_as_inputs": _as_inputs, **OFFERED}
-        for used in self.text.names("uses"):
-            beside = self.text.path.with_name(f"{used}.py")
-            if not beside.is_file():
-                raise self.text.wrong(1, f"uses: there is no {used}.py beside the page")
-            space |= {k: v for k, v in vars(_module(beside)).items() if not k.startswith("__")}
+        space = {"__name__": module, "_as_inputs": _as_inputs, "exercise_of": exercise_of, **OFFERED}
+        for used in self._used():
+            if used.suffix == ".md":
+                space[used.stem] = read(used).reference
+            else:
+                space |= {k: v for k, v in vars(_module(used)).items() if not k.startswith("__")}
         self._run("Helpers", space)
         return space
+
+    def _used(self) -> list[Path]:
+        """The pages and files that it names, `softmax` beside it or `softmax/softmax` in another lesson."""
+        found = []
+        for used in (*self.text.names("uses"), *self.text.names("mends")):
+            lesson, _, name = used.rpartition("/")
+            folder = self.text.path.parents[2] / lesson / "exercises" if lesson else self.text.path.parent
+            ways = [folder / f"{name}{suffix}" for suffix in (".md", ".py")]
+            if not any(way.is_file() for way in ways):
+                raise self.text.wrong(1, f"uses: there is no {name}.md and no {name}.py in {folder}")
+            found.append(next(way for way in ways if way.is_file()))
+        return found
 
     @property
     def home(self) -> str:
@@ -103,8 +120,27 @@ class _Page:
 
     def exercise(self) -> Exercise:
         """All of it."""
-        head, (wrong, pairs) = self.text.head, self._mistakes()
-        prompt, examples = self._examples()
+        head = self.text.head
+        prompt, examples = prompt_and_examples(self.text, self._eval)
+        if head.get("mends"):
+            of = exercise_of(self.space[head["mends"].rpartition("/")[2]])
+            return replace(
+                of,
+                name=head["name"],
+                lesson=head["lesson"],
+                title=self.text.title,
+                prompt=prompt,
+                examples=examples,
+                difficulty=self._number("difficulty"),
+                minutes=self._number("minutes"),
+                reference=self.reference,
+                starter=self._planted(),
+                whole=True,
+                cases=self._cases_with_other_points(of),
+                hints=self._hints(),
+                spared=(),
+            )
+        wrong, pairs = self._mistakes()
         return Exercise(
             name=head["name"],
             lesson=head["lesson"],
@@ -115,7 +151,7 @@ class _Page:
             difficulty=self._number("difficulty"),
             minutes=self._number("minutes"),
             reference=self.reference,
-            cases=tuple(self._cases()),
+            cases=(*self._cases(), *self._criteria()),
             wrong=wrong,
             also_right=tuple(
                 self._edited(i.line, e) for i in self.text.items("Right too") for e in self._edits(i)
@@ -141,57 +177,6 @@ class _Page:
         except Exception as error:
             raise self.text.wrong(line, f"`{code}` fails: {error!r}") from error
 
-    def _examples(self) -> tuple[str, tuple[Example, ...]]:
-        """`{call: 5}` is "f(5) gives 25", and only "f(5)" with `{result}` behind it; `{result: 5}` is only "25".
-
-        See `_about_example`.
-        """
-        found = list[Example]()
-        order = [match[3] for match in _EXAMPLE.finditer(self.text.prompt)]
-
-        def keep(match: re.Match[str]) -> str:
-            del order[0]
-            if match[3]:
-                return f"{{result:{len(found)}}}"
-            arguments, *about = match[2].split(" · ")
-            call = self._call(arguments)
-            inputs = tuple(self._eval(1, ast.unparse(a)) for a in call.args)
-            keywords = tuple((str(k.arg), self._eval(1, ast.unparse(k.value))) for k in call.keywords)
-            form: Any = "named" if match[1] == "result" else match[1]
-            found.append(Example(inputs, keywords, form=form, **self._about_example(about)))
-            if match[1] == "result":
-                return f"{{result:{len(found)}}}"
-            return f"{{inputs:{len(found)}}}" if order[:1] == ["result"] else f"{{example:{len(found)}}}"
-
-        return _EXAMPLE.sub(keep, self.text.prompt), tuple(found)
-
-    def _call(self, arguments: str) -> ast.Call:
-        try:
-            call = ast.parse(f"f({arguments})", mode="eval").body
-        except SyntaxError:
-            raise self.text.wrong(
-                1, f"`{arguments}` is no example: the arguments of a call are expected"
-            ) from None
-        assert isinstance(call, ast.Call)
-        return call
-
-    def _about_example(self, texts: list[str]) -> dict[str, Any]:
-        """Behind its arguments: ` · 0 points`, ` · writes x` (not the others), ` · shows 5²` (as the result)."""
-        about = dict[str, Any]()
-        for text in texts:
-            word, _, rest = text.partition(" ")
-            if word == "writes":
-                about["writes"] = names_in(rest)
-            elif word == "shows":
-                about["shows"] = rest
-            elif points := _POINTS.fullmatch(f"({text})"):
-                about["points"] = float(points[1])
-            else:
-                raise self.text.wrong(
-                    1, f"`{text}` behind an example is none of `0 points`, `writes x`, `shows 5²`"
-                )
-        return about
-
     def _hints(self) -> tuple[str, str, str]:
         first, lines = self.text.parts["Hints"]
         hints = re.split(r"(?m)^\d\. ", "\n".join(lines))[1:]
@@ -212,12 +197,44 @@ class _Page:
                 yield from self._eval(line, code[1])
                 continue
             about = rest[: code.start()]
-            points, peak = _POINTS.search(about), _PEAK.search(about)
-            if left := _PEAK.sub("", _POINTS.sub("", about)).strip():
+            points, peak = POINTS.search(about), _PEAK.search(about)
+            if left := _PEAK.sub("", POINTS.sub("", about)).strip():
                 raise self.text.wrong(line, f"`{left}` is none of `(2 points)` and `(1000 bytes)`")
             make = self._eval(line, f"lambda rng: _as_inputs({code[1]})")
             worth, bytes_at_once = float(points[1]) if points else 1.0, int(peak[1]) if peak else 0
             yield Case(item.name, make, worth, item.says, bytes_at_once)
+
+    def _criteria(self) -> Iterator[Case]:
+        for item in self.text.items("Criteria"):
+            line, rest = item.codes[0]
+            code, points = _CODE.search(rest), POINTS.search(rest)
+            if not code:
+                raise self.text.wrong(line, "a criterion needs the function that judges, between backticks")
+            judge = self._eval(line, code[1])
+            if item.name:
+                yield criterion(item.name, judge, float(points[1]) if points else 1.0, item.says)
+            else:  # "and": criteria that come ready-made
+                yield from judge
+
+    def _cases_with_other_points(self, of: Exercise) -> tuple[Case, ...]:
+        """The cases of the exercise that is mended, without points but for those that are named."""
+        points = {}
+        for item in self.text.items("Cases"):
+            found = POINTS.fullmatch(item.codes[0][1])
+            if not found or item.name not in {case.name for case in of.cases}:
+                raise self.text.wrong(
+                    item.line, f"the **name** of a case of {of.name} and its (2 points) are expected"
+                )
+            points[item.name] = float(found[1])
+        return tuple(replace(case, points=points.get(case.name, 0.0)) for case in of.cases)
+
+    def _planted(self) -> Callable:
+        """The answer with the edit that the learner has to find, as code that can be shown."""
+        edits = sum((edits for item in self.text.items("Planted") for edits in self._edits(item)), ())
+        planted, text = self._edited(self.text.parts["Planted"][0], edits), self.answer.text(edits)
+        file = planted.__code__.co_filename
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        return planted
 
     def _invariant(self, code: str) -> str:
         """Code that makes the function of an invariant, which sees the inputs by their names, and `w`, the result."""
@@ -254,7 +271,13 @@ class _Page:
 
     def _mistakes(self) -> tuple[tuple[WrongAnswer, ...], Pairs]:
         wrong, listed = list[WrongAnswer](), list[tuple[str, Edits]]()
+        made = "Criteria" in self.text.parts
         for item in self.text.items("Mistakes"):
+            if not item.name and (
+                ready := _CODE.search(item.codes[0][1])
+            ):  # "and": some that come ready-made
+                wrong += self._eval(item.line, ready[1])
+                continue
             if not item.name or not item.says:
                 raise self.text.wrong(
                     item.line, "a mistake has a name, **like-this**, an edit, and a sentence below"
@@ -267,7 +290,8 @@ class _Page:
             self._refuse_unknown(item.line, rest)
             for edits in ways:
                 self._edited(item.line, edits)
-            if "· alone" not in rest:
+            alone = made or "· alone" in rest
+            if not alone:
                 listed += [(item.name, edits) for edits in ways]
             clue = _SHOWN.search(rest)
             wrong += [
@@ -279,7 +303,7 @@ class _Page:
                     clue=clue[1] if clue else "",
                     errors_tell="· errors tell" in rest,
                 )
-                for edits in ways[: 1 if "· alone" not in rest else None]
+                for edits in ways[: None if alone else 1]
             ]
         return tuple(wrong), Pairs(self.answer, tuple(listed))
 
@@ -312,23 +336,28 @@ class _Page:
             if (code := _CODE.search(rest))
         ]
         always = "".join(f"{one}, " for one in invariants)
-        text = f"{helpers}\n\n{self.source}\n\nEXERCISE = Exercise(invariants=({always}))\n"
+        made = "replace()" if self.text.head.get("mends") else f"Exercise(invariants=({always}))"
+        text = f"{helpers}\n\n{self.source}\n\nEXERCISE = {made}\n"
         codes = [
             code
-            for heading in ("Cases", "Right too", "Mistakes")
+            for heading in ("Cases", "Criteria", "Right too", "Mistakes")
             for i in self.text.items(heading)
             for code in i.codes
         ]
         mentioned = {*re.findall(r"\w+", " ".join([text, *(code for _, code in codes)]))}
         imports = ["import numpy as np\n"]
-        for used in self.text.names("uses"):
-            names = sorted(
-                mentioned & vars(_module(self.text.path.with_name(f"{used}.py"))).keys() - OFFERED.keys()
-            )
-            imports += (
-                [f"from sdpa_helpers.lessons.{self.home}.{used} import {', '.join(names)}\n"] if names else []
-            )
+        for used in self._used():
+            here = {used.stem} if used.suffix == ".md" else vars(_module(used)).keys() & mentioned
+            names = sorted(here - OFFERED.keys())
+            module = f"sdpa_helpers.lessons.{used.parent.parent.name}.{used.parent.name}.{used.stem}"
+            imports += [f"from {module} import {', '.join(names)}\n"] if names else []
         return "".join([*imports, "\n\n", text])
+
+
+def exercise_of(reference: Callable) -> Exercise:
+    """The exercise of which this is the answer, as a page sees it that uses the other."""
+    file = Path(reference.__code__.co_filename)
+    return read(file) if file.suffix == ".md" else sys.modules[reference.__module__].EXERCISE
 
 
 def _as_inputs(*values: Any) -> tuple:

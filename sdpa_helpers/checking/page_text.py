@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-HEAD = ("name", "lesson", "section", "difficulty", "minutes", "allows", "ready", "uses")
+HEAD = ("name", "lesson", "section", "difficulty", "minutes", "allows", "ready", "uses", "mends")
 NEEDED = ("name", "lesson", "difficulty", "minutes")
-HEADINGS = ("Answer", "Hints", "Cases", "Always true", "Right too", "Mistakes", "May live", "Helpers")
+HEADINGS = (
+    *("Answer", "Hints", "Cases", "Always true", "Right too", "Mistakes", "May live", "Helpers"),
+    *("Criteria", "Planted"),
+)
 _ITEM = re.compile(r"- (?:\*\*(?P<name>[^*]+)\*\*)?(?P<rest>.*)")
 
 
@@ -78,7 +81,9 @@ class PageText:
                 why = "stands twice" if heading in found else f"is none of {', '.join(HEADINGS)}"
                 raise self.wrong(begin + 1, f"the heading `{heading}` {why}")
             found[heading] = (begin + 2, self.lines[begin + 1 : end])
-        for heading in ("Answer", "Hints", "Cases", "Mistakes"):
+        asked = "Criteria" if "Criteria" in found else "Cases"
+        own = ("Planted", "Cases") if self.head.get("mends") else (asked, "Mistakes")
+        for heading in ("Answer", "Hints", *own):
             if heading not in found:
                 raise self.wrong(len(self.lines), f"the heading `## {heading}` is missing")
         return title[2:].strip(), prompt.strip() + "\n", found

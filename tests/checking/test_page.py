@@ -195,7 +195,7 @@ BROKEN = {
     "no cases": (PAGE.replace("## Cases", "## May live", 1), "`May live` stands twice"),
     "missing": (PAGE.split("## Mistakes")[0], "the heading `## Mistakes` is missing"),
     "two hints": (PAGE.replace("3. `x.sum", "`x.sum"), "three hints are expected"),
-    "no file": (PAGE.replace("uses: beside", "uses: nothing"), "there is no nothing.py beside the page"),
+    "no file": (PAGE.replace("uses: beside", "uses: nothing"), "there is no nothing.md and no nothing.py in"),
     "no fence": (
         PAGE.replace("```python\ndef centred", "def centred"),
         "code is expected between ```python and ```",
@@ -295,3 +295,136 @@ def test_edits_of_one_place_do_not_go_together():
     assert not Edit("x + 1", "").meets(Edit("y * 2", ""), SOURCE)
     assert Edit("start", "x = 1").meets(Edit("start", "x = 2"), SOURCE)
     assert not Edit("start", "x = 1").meets(Edit("start", "y = 2"), SOURCE)
+
+
+MENDS = """\
+---
+name: mend_centred
+lesson: 03_softmax
+difficulty: 1
+minutes: 3
+mends: centred
+---
+# Fix it
+
+Fix `mend_centred`.
+
+## Answer
+
+```python
+def mend_centred(x, axis=-1):
+    \"\"\"Subtract the mean.\"\"\"
+    mean = np.mean(x, axis=axis, keepdims=True)
+    return x - mean
+```
+
+## Planted
+
+- `axis=axis` → `axis=-1`
+
+## Hints
+
+1. Which axis?
+2. Look at the mean.
+3. `axis=axis`.
+
+## Cases
+
+- **columns** (2 points)
+"""
+
+
+def test_a_page_that_mends_has_the_cases_and_mistakes_of_the_other_and_a_bug_to_find(write):
+    parent = write()
+    page = parent.with_name("mend_centred.md")
+    page.write_text(MENDS, encoding="utf-8")
+    mends, of = read(page), read(parent)
+    assert mends.starter is not None
+    assert mends.whole
+    assert "np.mean(x, axis=-1, keepdims=True)" in inspect.getsource(mends.starter)
+    assert mends.max_points == 2
+    assert [case.name for case in mends.cases] == [case.name for case in of.cases]
+    assert mends.wrong == of.wrong
+    assert try_out(mends, mends.reference).passed
+    assert not try_out(mends, mends.starter).passed
+    assert "from sdpa_helpers.lessons" in as_module(page)
+    page.write_text(MENDS.replace("**columns**", "**rows**"), encoding="utf-8")
+    read.cache_clear()
+    with pytest.raises(PageError, match=r"line 33: the \*\*name\*\* of a case of centred"):
+        read(page)
+
+
+MADE = """\
+---
+name: two_that_differ
+lesson: 03_softmax
+difficulty: 1
+minutes: 3
+uses: centred
+---
+# Make two numbers
+
+Two numbers that differ, {text: "and " + "no more"}.
+
+## Answer
+
+```python
+def two_that_differ():
+    \"\"\"Two numbers.\"\"\"
+    return 1, 2
+```
+
+## Hints
+
+1. One.
+2. Two.
+3. `1, 2`.
+
+## Criteria
+
+- **they differ** (2 points) `differ`
+  Look at both.
+- and `[criterion("they are small", small)]`
+
+## Right too
+
+- result: `[3, 4]`
+
+## Mistakes
+
+- **the-same** result: `(5, 5)`
+  or result: `(6, 6)`
+  Both are one number.
+- and `[WrongAnswer("too-large", lambda: (1, 200), "Too large.")]`
+
+## Helpers
+
+```python
+from sdpa_helpers.checking.exercise import Misses, WrongAnswer, criterion
+
+def differ(value):
+    if value[0] == value[1]:
+        raise Misses("the-same", "both are one number")
+
+def small(value):
+    if max(value) > 100 or centred(np.ones((2, 3))).any():
+        raise Misses("too-large", "one is large")
+```
+"""
+
+
+def test_what_the_learner_makes_is_judged_by_criteria(write):
+    page = write().with_name("two_that_differ.md")
+    page.write_text(MADE, encoding="utf-8")
+    made = read(page)
+    assert made.is_made
+    assert made.mistakes is None
+    assert made.prompt == "Two numbers that differ, and no more.\n"
+    assert [(case.name, case.points, case.says) for case in made.cases] == [
+        ("they differ", 2, "Look at both."),
+        ("they are small", 1, ""),
+    ]
+    assert try_out(made, made.also_right[0]).passed
+    assert [w.name for w in made.wrong] == ["the-same", "the-same", "too-large"]
+    for wrong in made.wrong:
+        assert {m.name for m in try_out(made, wrong.function).mistakes} == {wrong.name}

@@ -146,7 +146,7 @@ def test_a_copy_with_code_in_it_is_answered_only_once_that_is_changed():
 def test_what_is_found_by_hand_is_accepted(name, line, inputs):
     hunt, mend = find(f"hunt_{name}"), find(f"mend_{name}")
     assert try_out(hunt, lambda: (line, inputs)).points == hunt.max_points == 2
-    assert mend.starter.__name__ == "with_a_bug"
+    assert mend.starter is not mend.reference
     given = [[np.array(x) if isinstance(x, np.ndarray) else x for x in inputs] for _ in range(2)]
     with np.errstate(all="ignore"):
         ours, right = mend.starter(*given[0]), mend.reference(*given[1])
