@@ -69,6 +69,8 @@ def edits_in(line: str) -> list[Edits]:
     values = [value.strip() for value in numbers[1].split(",")] if numbers else []
     if not values and any(re.search(r"\bN\b", edit.after) for edit in each):
         raise NoEdit(f"N stands for numbers, and none are given: `, N = 2, 3` is expected behind {body}")
+    if values and not any(re.search(r"\bN\b", edit.after) for edit in each):
+        raise NoEdit(f"numbers are given for N, and no N stands in {body}")
     if not values:
         return [tuple(each)]
     return [tuple(Edit(e.before, re.sub(r"\bN\b", value, e.after)) for e in each) for value in values]
@@ -98,6 +100,9 @@ class Answer:
     def edited(self, edits: Edits) -> Callable:
         """The function with these edits; NoEdit where that is no Python."""
         text = self.text(edits)
+        for edit in edits:
+            if edit.before in (START, RESULT):
+                _refuse_what_is_no_python(edit)
         try:
             tree = ast.parse(text)
             function = tree.body[0]
@@ -114,6 +119,13 @@ class Answer:
             self.name, made
         )  # an edit that calls the answer calls the right one
         return made
+
+
+def _refuse_what_is_no_python(edit: Edit) -> None:
+    try:
+        ast.parse(edit.after, mode="exec" if edit.before == START else "eval")
+    except SyntaxError as error:
+        raise NoEdit(f"{edit.before}: `{edit.after}` is no Python ({error.msg})") from None
 
 
 def _begin_with(function: ast.FunctionDef, lines: list[str]) -> None:

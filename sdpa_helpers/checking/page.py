@@ -131,8 +131,8 @@ class _Page:
                 title=self.text.title,
                 prompt=prompt,
                 examples=examples,
-                difficulty=self._number("difficulty"),
-                minutes=self._number("minutes"),
+                difficulty=self._number("difficulty", 5),
+                minutes=self._number("minutes", 120),
                 reference=self.reference,
                 starter=self._planted(),
                 whole=True,
@@ -148,8 +148,8 @@ class _Page:
             prompt=prompt,
             examples=examples,
             section=head.get("section", ""),
-            difficulty=self._number("difficulty"),
-            minutes=self._number("minutes"),
+            difficulty=self._number("difficulty", 5),
+            minutes=self._number("minutes", 120),
             reference=self.reference,
             cases=(*self._cases(), *self._criteria()),
             wrong=wrong,
@@ -164,16 +164,22 @@ class _Page:
             spared=tuple(self._spared()),
         )
 
-    def _number(self, name: str) -> int:
-        if not self.text.head[name].isdecimal():
+    def _number(self, name: str, most: int) -> int:
+        text = self.text.head[name]
+        if not text.isdecimal() or not 1 <= int(text) <= most:
+            line = self.text.line_of(f"{name}:")
             raise self.text.wrong(
-                1, f"{name}: a whole number is expected, and this came: {self.text.head[name]}"
+                line, f"{name}: a whole number from 1 to {most} is expected, and this came: {text}"
             )
-        return int(self.text.head[name])
+        return int(text)
 
-    def _eval(self, line: int, code: str) -> Any:
+    def _eval(self, line: int, code: str, around: str = "{}") -> Any:
+        """The value of some code; around: what makes a function of it, where it is one."""
         try:
-            return eval(code, self.space)
+            compile(code.strip(), "", "eval")
+            return eval(around.replace("{}", code, 1), self.space)
+        except SyntaxError as error:
+            raise self.text.wrong(line, f"`{code}` is no Python: {error.msg}") from None
         except Exception as error:
             raise self.text.wrong(line, f"`{code}` fails: {error!r}") from error
 
@@ -200,7 +206,7 @@ class _Page:
             points, peak = POINTS.search(about), _PEAK.search(about)
             if left := _PEAK.sub("", POINTS.sub("", about)).strip():
                 raise self.text.wrong(line, f"`{left}` is none of `(2 points)` and `(1000 bytes)`")
-            make = self._eval(line, f"lambda rng: _as_inputs({code[1]})")
+            make = self._eval(line, code[1], "lambda rng: _as_inputs({})")
             worth, bytes_at_once = float(points[1]) if points else 1.0, int(peak[1]) if peak else 0
             yield Case(item.name, make, worth, item.says, bytes_at_once)
 
@@ -249,7 +255,7 @@ class _Page:
             if not code:
                 raise self.text.wrong(line, "what is always true needs code, between backticks")
             if item.name:
-                holds = self._eval(line, self._invariant(code[1]))
+                holds = self._eval(line, code[1], self._invariant("{}"))
                 yield Invariant(item.name, item.says, holds, tells="· tells" in rest)
             else:
                 yield self._eval(line, code[1])

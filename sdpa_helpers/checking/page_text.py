@@ -47,6 +47,10 @@ class PageText:
         """The error to raise; line: from 1."""
         return PageError(f"{self.path.name}, line {line}: {message}")
 
+    def line_of(self, text: str) -> int:
+        """The number of the first line that holds a text; 1 where none does."""
+        return next((number for number, line in enumerate(self.lines, 1) if text in line), 1)
+
     def names(self, entry: str) -> tuple[str, ...]:
         """What an entry of the head lists, e.g. the files that it uses."""
         return names_in(self.head.get(entry, ""))
@@ -72,6 +76,8 @@ class PageText:
         begins = [n for n in range(first, len(self.lines)) if self.lines[n].startswith("## ")]
         text = "\n".join(self.lines[first : begins[0] if begins else None]).strip()
         title, _, prompt = text.partition("\n")
+        if low := re.search(rf"(?m)^###+ ({'|'.join(HEADINGS)})\s*$", "\n".join(self.lines)):
+            raise self.wrong(self.line_of(low[0].strip()), f"`{low[0].strip()}`: a page's headings are written `## {low[1]}`")
         if not title.startswith("# ") or not prompt.strip():
             raise self.wrong(first + 1, "behind the head a line `# Title` is expected, and then the prompt")
         found = {}

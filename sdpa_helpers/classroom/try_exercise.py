@@ -1,5 +1,6 @@
 """`sdpa try`: everything that an author wants to know of an exercise, in seconds; `sdpa new`: a page to begin with."""
 
+import importlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 from sdpa_helpers.checking.diagnose import passes, try_out
 from sdpa_helpers.checking.exercise import Exercise, stream
 from sdpa_helpers.checking.judge import PUBLIC_SEED
+from sdpa_helpers.checking.page_text import PageText
 from sdpa_helpers.checking.prompt import with_examples
 from sdpa_helpers.checking.survivors import hunt
 from sdpa_helpers.grading.refusal import Refusal
@@ -17,36 +19,20 @@ from sdpa_helpers.lessons.registry import LESSONS, folder_of
 def trial(exercise: Exercise) -> Iterator[str]:
     """Lines: the prompt, what is wrong with the page, what each mistake is told, who can't be told apart, survivors.
 
-    A line that begins with "✗" names something to mend.
+    A line that begins with "✗" names something to mend, and the line of the page, where it has one.
     """
-    broken = list(_broken(exercise))
+    page = PageText(path) if (path := _page_of(exercise)) else None
+    broken = [*_left_from_the_example(page), *_not_there(exercise), *_broken(exercise, page)]
     yield from broken
     if broken:
         return
     yield f"# {exercise.title}  ({exercise.max_points:g} points, {exercise.minutes} minutes)"
     yield f"\n{with_examples(exercise)}"
-    yield from _right_ones(exercise)
-    yield from _not_always_true(exercise)
+    yield from _right_ones(exercise, page)
+    yield from _not_always_true(exercise, page)
+    yield from _named(exercise, page)
     if exercise.is_made:
-        yield "What one makes is judged by criteria; its wrong answers are tried by the tests."
         return
-    named = defaultdict[tuple[str, ...], list[str]](list)
-    for wrong in exercise.wrong:
-        result = try_out(exercise, wrong.function)
-        names = tuple(mistake.name for mistake in result.mistakes)
-        named[names].append(wrong.name)
-        failed = sum(not case.verdict.passed for case in result.cases)
-        if not failed:
-            yield f"✗ {wrong.name} passes every case: add one that tells it from the answer, or move it to Right too"
-            continue
-        line = f"{wrong.name}: fails {failed} of {len(result.cases)} cases"
-        if names == (wrong.name,):
-            yield f"✓ {line}. {wrong.says}"
-        else:
-            yield f"✗ {line}, and is named {' and '.join(names) or 'nothing'}"
-    for names, those in named.items():
-        if len(those) > 1 and names:
-            yield f"✗ {', '.join(those)} can't be told apart: all are named {' and '.join(names)}"
     if exercise.mistakes is not None:
         yield f"{sum(1 for _ in exercise.mistakes.deviants(2))} pairs of them are known too."
     found = hunt(exercise)
@@ -57,44 +43,99 @@ def trial(exercise: Exercise) -> Iterator[str]:
     yield from (f"✗ May live: `{name}` is no survivor" for name in found.stale)
 
 
-def _broken(exercise: Exercise) -> Iterator[str]:
+def _named(exercise: Exercise, page: PageText | None) -> Iterator[str]:
+    """What each mistake is told, and those that are told alike."""
+    named = defaultdict[tuple[str, ...], list[str]](list)
+    for wrong in exercise.wrong:
+        result = try_out(exercise, wrong.function)
+        names = tuple(mistake.name for mistake in result.mistakes)
+        named[names].append(wrong.name)
+        failed = sum(not case.verdict.passed for case in result.cases)
+        here = _line(page, f"**{wrong.name}**")
+        if not failed:
+            yield f"✗ {here}{wrong.name} passes every case: add a case that it fails, or move it to Right too"
+            continue
+        line = f"{wrong.name}: fails {failed} of {len(result.cases)} cases"
+        if names == (wrong.name,):
+            yield f"✓ {line}. {wrong.says}"
+        else:
+            yield f"✗ {here}{line}, and is named {' and '.join(names) or 'nothing'}"
+    for names, those in named.items():
+        if len(set(those)) > 1 and names:
+            yield f"✗ {', '.join(those)} can't be told apart: all are named {' and '.join(names)}"
+
+
+def _page_of(exercise: Exercise) -> Path | None:
+    path = Path(exercise.reference.__code__.co_filename)
+    return path if path.suffix == ".md" else None
+
+
+def _line(page: PageText | None, text: str) -> str:
+    """ "line 50: ", where a text stands in the page."""
+    return f"line {page.line_of(text)}: " if page and any(text in line for line in page.lines) else ""
+
+
+def _left_from_the_example(page: PageText | None) -> Iterator[str]:
+    """What `sdpa new` wrote and nobody has replaced, in a page that is no longer about halves."""
+    if page is None or page.title == TITLE:
+        return
+    yield from (
+        f"✗ {_line(page, text)}`{text}` stands there from the example" for text in LEFT if _line(page, text)
+    )
+
+
+def _not_there(exercise: Exercise) -> Iterator[str]:
+    for name in (*exercise.allows, *exercise.ready):
+        module, _, attribute = name.rpartition(".")
+        try:
+            getattr(importlib.import_module(module), attribute)
+        except (ImportError, AttributeError, ValueError):
+            yield f"✗ `{name}`: there is no such function. Write it as it is imported, e.g. numpy.tril"
+
+
+def _broken(exercise: Exercise, page: PageText | None) -> Iterator[str]:
     """Cases that can't be drawn, or that the answer itself can't do."""
     names = Counter(case.name for case in exercise.cases)
     yield from (f"✗ {times} cases are called {name!r}" for name, times in names.items() if times > 1)
     for case in exercise.cases:
+        here = _line(page, f"**{case.name}**")
         try:
             inputs = case.make(stream(PUBLIC_SEED, exercise.name, case.name))
         except Exception as error:
-            yield f"✗ the inputs of the case {case.name!r} can't be drawn: {type(error).__name__}: {error}"
+            yield f"✗ {here}the inputs of the case {case.name!r} can't be drawn: {type(error).__name__}: {error}"
             continue
         if exercise.is_made:
             continue
         try:
             exercise.reference(*inputs)
         except Exception as error:
-            yield f"✗ the answer itself fails in the case {case.name!r}: {type(error).__name__}: {error}"
+            yield f"✗ {here}the answer itself fails in the case {case.name!r}: {type(error).__name__}: {error}"
 
 
-def _not_always_true(exercise: Exercise) -> Iterator[str]:
+def _not_always_true(exercise: Exercise, page: PageText | None) -> Iterator[str]:
     for case in exercise.cases if not exercise.is_made else ():
         inputs = case.make(stream(PUBLIC_SEED, exercise.name, case.name))
         result = exercise.reference(*inputs)
         for always in exercise.invariants:
+            here = _line(page, f"**{always.name}**")
             try:
                 holds = always.holds(inputs, result)
             except Exception as error:
-                yield f"✗ Always true: {always.name} fails in the case {case.name!r}: {type(error).__name__}: {error}"
+                yield f"✗ {here}{always.name} fails in the case {case.name!r}: {type(error).__name__}: {error}"
             else:
                 if not holds:
-                    yield f"✗ Always true: {always.name} is not true of the answer itself in the case {case.name!r}"
+                    yield f"✗ {here}{always.name} is not true of the answer itself in the case {case.name!r}"
 
 
-def _right_ones(exercise: Exercise) -> Iterator[str]:
+def _right_ones(exercise: Exercise, page: PageText | None) -> Iterator[str]:
     for number, right in enumerate((exercise.reference, *exercise.also_right)):
         if not passes(exercise, right):
-            yield f"✗ {f'right answer {number}' if number else 'the answer itself'} fails a case"
+            here = _line(page, "## Right too" if number else "## Answer")
+            yield f"✗ {here}{f'right answer {number}' if number else 'the answer itself'} fails a case"
 
 
+TITLE = "Half of each number"
+LEFT = ("1. Where to look.", "2. What idea.", "What is shown when this case fails and no mistake is named.")
 PAGE = """---
 name: NAME
 lesson: LESSON

@@ -356,8 +356,12 @@ def try_exercise(
     from sdpa_helpers.classroom.try_exercise import trial
     from sdpa_helpers.lessons.registry import find
 
+    if Path(f"{wanted}.md").is_file():  # the page that lies here, called without its ending
+        wanted = f"{wanted}.md"
     try:
         exercise = read(Path(wanted).resolve()) if wanted.endswith(".md") else find(wanted)
+    except FileNotFoundError:
+        raise Refusal(f"there is no page {wanted} here") from None
     except PageError as error:
         raise Refusal(str(error)) from None
     except LookupError as error:

@@ -188,7 +188,7 @@ BROKEN = {
     "another name": (PAGE.replace("name: centred", "name: other"), "`other` is another name than the file's"),
     "no number": (
         PAGE.replace("minutes: 10", "minutes: ten"),
-        "a whole number is expected, and this came: ten",
+        "a whole number from 1 to 120 is expected, and this came: ten",
     ),
     "no title": (PAGE.replace("# Each row", "Each row"), "line 11: behind the head a line `# Title`"),
     "no heading": (PAGE.replace("## Hints", "## Clues"), "the heading `Clues` is none of Answer, Hints"),

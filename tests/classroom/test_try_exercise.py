@@ -36,8 +36,8 @@ def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("→ `x * 2`", "→ `2 * x / 4`", "✗ doubled passes every case"),
-        ("- result: `0.5 * x`", "- result: `0.6 * x`", "✗ right answer 1 fails a case"),
+        ("→ `x * 2`", "→ `2 * x / 4`", "✗ line 50: doubled passes every case"),
+        ("- result: `0.5 * x`", "- result: `0.6 * x`", "✗ line 44: right answer 1 fails a case"),
         (
             "- **one number in three axes** `rng.normal(size=(1, 1, 1))`",
             "",
@@ -49,6 +49,24 @@ def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
             "- **doubled** `x / 4`",
             "halved.md, line 50: `x / 4` does not stand in the answer",
         ),
+        ("{call: [2, 6]}", "{cal: [2, 6]}", "line 15: `{cal: [2, 6]}.` is none of {call: …}"),
+        ("{call: [2, 6]}", "{call: [2, 6]", "line 15: `{call: [2, 6].` is none of {call: …}"),
+        ("{call: [2, 6]}", "{call: [2, six]}", "line 15: `[2, six]` fails"),
+        ("## Cases", "### Cases", "line 31: `### Cases`: a page's headings are written `## Cases`"),
+        ("→ `x / N`", "→ `x / 3`", "line 53: numbers are given for N, and no N stands in"),
+        (
+            "`np.round(result, N)`",
+            "`np.round(result,, N)`",
+            "line 55: result: `np.round(result,, 0)` is no Python",
+        ),
+        ("`rng.normal(size=40)`", "`rng.normal(size=)`", "line 33: `rng.normal(size=)` is no Python"),
+        ("difficulty: 1", "difficulty: 9", "line 5: difficulty: a whole number from 1 to 5 is expected"),
+        ("minutes: 5", "minutes: 5\nready: numpy.halve", "✗ `numpy.halve`: there is no such function"),
+        (
+            "# Half of each number",
+            "# A third",
+            "✗ line 27: `1. Where to look.` stands there from the example",
+        ),
     ],
 )
 def test_what_it_lacks_is_said(sdpa, page, before, after, said):
@@ -56,13 +74,21 @@ def test_what_it_lacks_is_said(sdpa, page, before, after, said):
     assert before in text
     page.write_text(text.replace(before, after))
     status, shown = sdpa("try", page.name)
-    assert (status, said in shown) == (2 if "line" in said else 1, True), shown
+    assert (status, said in shown) == (1 if "✗" in said or "passes" in said else 2, True), shown
 
 
 def test_an_exercise_of_the_course_is_tried_by_its_name(sdpa):
     status, said = sdpa("try", "split_heads")
     assert status == 0, said
     assert sdpa("try", "no_such_exercise")[0] == 2
+    assert "there is no page nowhere.md here" in sdpa("try", "nowhere.md")[1]
+
+
+def test_a_page_is_found_without_its_ending_and_what_is_made_is_tried(sdpa, page):
+    assert sdpa("try", "halved")[0] == 0
+    status, said = sdpa("try", "hunt_softmax")
+    assert status == 0, said
+    assert "✓ does-not-show: fails 1 of 3 cases" in said
 
 
 def test_what_is_there_is_kept(sdpa, page):
