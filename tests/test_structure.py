@@ -19,13 +19,14 @@ FLOOR = {
     "attention": 0,
     "checking": 0,
     "sandbox": 0,
-    "show": 1,
-    "lessons": 2,
-    "grading": 3,
-    "desk": 3,
-    "classroom": 4,
-    "bench": 4,
-    "cli": 5,
+    "head": 1,
+    "show": 2,
+    "lessons": 3,
+    "grading": 4,
+    "desk": 4,
+    "classroom": 5,
+    "bench": 5,
+    "cli": 6,
 }
 """Imports go down the floors: never up, and never sideways between two rooms of one floor."""
 

@@ -77,7 +77,10 @@ class PageText:
         text = "\n".join(self.lines[first : begins[0] if begins else None]).strip()
         title, _, prompt = text.partition("\n")
         if low := re.search(rf"(?m)^###+ ({'|'.join(HEADINGS)})\s*$", "\n".join(self.lines)):
-            raise self.wrong(self.line_of(low[0].strip()), f"`{low[0].strip()}`: a page's headings are written `## {low[1]}`")
+            raise self.wrong(
+                self.line_of(low[0].strip()),
+                f"`{low[0].strip()}`: a page's headings are written `## {low[1]}`",
+            )
         if not title.startswith("# ") or not prompt.strip():
             raise self.wrong(first + 1, "behind the head a line `# Title` is expected, and then the prompt")
         found = {}

@@ -66,6 +66,8 @@ class Helps:
     solution: str = ""
     """One right answer; "" where this edition has none."""
     onward: Onward | None = None
+    consequence: str = ""
+    """What the function does in a trained head, in a sentence or two."""
 
 
 NO_HELPS = Helps()
@@ -119,6 +121,7 @@ def card(
     else:
         parts += [_findings(wording.findings(result))]
         parts += [_example(result, small)] if small is not None else []
+        parts += [_paragraph(code_spans(helps.consequence))] if helps.consequence else []
         parts += [_paragraph(text) for text in wording.all_or_nothing(result)]
         parts += [_cases(result)]
     parts.append(_ways(helps, is_done=state == "passed"))

@@ -97,7 +97,8 @@ class CheckReport(Shown):
             if self._has_verdict
             else []
         )
-        return "\n".join([*self._told, *verdict])
+        seen = [f"  {self.helps.consequence}"] if self._has_verdict and self.helps.consequence else []
+        return "\n".join([*self._told, *verdict, *seen])
 
     def html(self) -> str:
         """The report as a card."""

@@ -21,6 +21,7 @@ from sdpa_helpers.checking.render import NO_HELPS, Helps, Hint, Shown, code_span
 from sdpa_helpers.checking.shrink import Small, example_of
 from sdpa_helpers.checking.taken_away import innermost, space_of, taken_away
 from sdpa_helpers.checking.time_limit import observe_all, observe_within
+from sdpa_helpers.head.consequences import consequence
 from sdpa_helpers.lessons import notebook_cells, saved
 from sdpa_helpers.lessons.check_report import CheckReport
 from sdpa_helpers.lessons.foresight import foresight_of
@@ -117,12 +118,22 @@ def _right_answer(exercise: Exercise) -> str:
     return "" if exercise.sealed else inspect.getsource(exercise.reference)
 
 
-def _helps(result: Result, exercise: Exercise) -> Helps:
-    """What the card offers: hints for the mistake that was just found, a right answer, the way on."""
+def _helps(result: Result, exercise: Exercise, function: Callable) -> Helps:
+    """What the card offers: what the function does in a trained head, hints for the mistake that was just found, a
+    right answer, the way on."""
     _mistakes[exercise.name] = result.mistake
     if os.environ.get("NBGRADER_EXECUTION"):
         return NO_HELPS  # what is kept there is handed back with marks
-    return Helps(tuple(_hints_to_come(exercise)), _right_answer(exercise), onward_from(exercise))
+    hints, right, onward = tuple(_hints_to_come(exercise)), _right_answer(exercise), onward_from(exercise)
+    return Helps(hints, right, onward, _in_the_head(result, exercise, function))
+
+
+def _in_the_head(result: Result, exercise: Exercise, function: Callable) -> str:
+    """ "" where the cases say all there is to say: nothing is written yet, or the answer had to be stopped."""
+    stopped = any(case.verdict.fault in ("stopped", "not-run") for case in result.cases)
+    if not result.attempted or result.not_there or exercise.sealed or stopped:
+        return ""
+    return consequence(exercise.name, function, result.passed)
 
 
 # ---- which exercise, which function -----------------------------------------------------------------------
@@ -194,11 +205,11 @@ def report_on(exercise: Exercise, function: Callable, notebook: Notebook | None)
     cell = notebook.defining(innermost(function), name) if notebook else None
     small = None if forbidden else _example(result, function, space)
     if notebook is None or cell is None or not is_the_answer:  # no grader looks at it
-        return CheckReport(result, result, forbidden, helps=_helps(result, exercise), small=small)
+        return CheckReport(result, result, forbidden, helps=_helps(result, exercise, function), small=small)
     notices = [notebook_cells.out_of_date(notebook, exercise.name, cell)]
     graded, why = _as_graded(exercise, function, result, notebook, cell)
     told = tuple(filter(None, notices))
-    return CheckReport(result, graded, forbidden, why, told, _helps(result, exercise), small)
+    return CheckReport(result, graded, forbidden, why, told, _helps(result, exercise, function), small)
 
 
 def _example(result: Result, function: Callable, space: dict[str, Any]) -> Small | None:

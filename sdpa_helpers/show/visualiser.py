@@ -2,6 +2,7 @@
 
     walk_through("the cat fears big dogs")                        # vectors made from the letters
     walk_through(head="looks up")                                 # of a head that was trained (lesson 10)
+    walk_through(head="looks up", scores=score)                   # the same head with a function of yours
     walk_through(tokens=words, queries=questions, Q=Q, K=K, V=V)  # your own
 
 A panel that the page draws by itself (`visualiser.js`, with its numbers in `visualiser_numbers.js`): what a cell shows
@@ -11,7 +12,7 @@ yet) the still stays, with its alt text. `.widget()` gives the same as an anywid
 and set.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpa_helpers.attention import scaled_dot_product_attention
+from sdpa_helpers.head.run import RUNS, HeadRun, run
+from sdpa_helpers.head.stages import Stages
 from sdpa_helpers.show.panels import TOUCH, inlined, module, still_html
 from sdpa_helpers.show.trained_heads import TrainedHead, head_called, trained_heads
 
@@ -58,11 +61,14 @@ def walk_through(
     step: int = 1,
     d_k: int | None = None,
     scale: Scale | None = None,
-    mask: Mask | None = None,
+    mask: Mask | Callable | None = None,
     mask_size: int = 2,
     temperature: float = 1.0,
-) -> "Walk":
-    """The visualiser, as the result of a cell.
+    attention: Callable | None = None,
+    scores: Callable | None = None,
+    weights: Callable | None = None,
+) -> "Walk | HeadRun":
+    """The visualiser, as the result of a cell; or a trained head at work with a function that you wrote.
 
     Args:
         sentence: up to 12 words. Their vectors come from their letters by a fixed rule and mean nothing.
@@ -76,14 +82,24 @@ def walk_through(
         step: where to begin, 1 (scores) … 5 (weighted sum).
         d_k: how many coordinates count; all of your own, 4 of the 64 that a word has.
         scale: what the scores are multiplied by: 1/√d, or what a trained head had.
-        mask: which keys are hidden.
+        mask: which keys are hidden, by name; or your function (n_q, n_k) → bool, True = may attend.
         mask_size: how many tokens are real ("padding"), how far a query sees to either side ("window").
         temperature: divides the scores as well; from 0.1 to 5.
+        attention: your function (Q, K, V) → output, or (output, weights): the head "looks up" answers with it.
+        scores: yours for the first stage alone: two vectors (q, k) → a number, or (Q, K) → (n_q, n_k).
+        weights: yours for the softmax alone: scores (n_q, n_k) → weights.
 
     Raises:
         ValueError: vectors that do not fit together, more than 12 tokens, an unknown head, scale or mask, or
             a number out of range.
+        TypeError: what should be a function is none.
     """
+    stages = Stages(attention, scores, weights, mask=mask if callable(mask) else None)
+    if stages != Stages():
+        if head not in ("", RUNS):
+            raise ValueError(f"the head {RUNS!r} runs a function of yours; {head!r} shows one list only")
+        return run(stages)
+    assert not callable(mask)
     trained = head_called(head) if head else None
     own = Q is not None or K is not None or V is not None
     if trained is not None:

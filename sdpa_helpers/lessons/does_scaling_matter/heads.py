@@ -2,9 +2,10 @@
 
     python -m sdpa_helpers.lessons.does_scaling_matter.heads
 
-writes `sdpa_helpers/show/trained_heads.json`. Here every word is a query and a key: five words that each say who
-drinks what, and a sixth that asks for one of them. Trained is the answer of the last word alone. The four numbers of a
-value are votes for the four drinks, in the order of "columns".
+writes `sdpa_helpers/show/trained_heads.json`, and the first head's matrices into `sdpa_helpers/head/looks_up.json`.
+Here every word is a query and a key: five words that each say who drinks what, and a sixth that asks for one of them.
+Trained is the answer of the last word alone. The four numbers of a value are votes for the four drinks, in the order
+of "columns".
 """
 
 import json
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor
 
 FILE = Path(__file__).parents[2] / "show" / "trained_heads.json"
+LOOKS_UP = Path(__file__).parents[2] / "head" / "looks_up.json"
 COMMAND = "python -m sdpa_helpers.lessons.does_scaling_matter.heads"
 PEOPLE = ("Ann", "Ben", "Cem", "Dee", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Lea")
 DRINKS = ("tea", "milk", "juice", "water")
@@ -116,10 +118,15 @@ def first_list(weights: dict[str, Tensor], scale: float, right: bool) -> Lists:
             return lists
 
 
+def looks_up() -> dict[str, Tensor]:
+    """The head that has learned, and that the learner's functions run."""
+    return train(8, 8**-0.5, seed=0, steps=400, rate=0.01, adam=True)
+
+
 def heads() -> list[dict[str, Any]]:
     """Three heads: one that has learned, the same one before, and one that has not learned everything."""
     scale = 8**-0.5
-    good = train(8, scale, seed=0, steps=400, rate=0.01, adam=True)
+    good = looks_up()
     blank = {key: W.detach() for key, W in start(8, seed=0).items()}
     stuck = train(16, 1.0, seed=0, steps=400, rate=0.3, adam=False)
     lists = first_list(good, scale, right=True)
@@ -149,3 +156,10 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     lines = ",\n".join(json.dumps(head, ensure_ascii=False) for head in heads())
     FILE.write_text(f'{{"command": "{COMMAND}",\n"heads": [\n{lines}\n]}}\n', encoding="utf-8")
+    rows = {name: W.numpy().round(3).tolist() for name, W in looks_up().items()}
+    vectors = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in rows.items())
+    LOOKS_UP.write_text(
+        f'{{"command": "{COMMAND}",\n"people": {json.dumps(PEOPLE)},\n"drinks": {json.dumps(DRINKS)},\n'
+        f'"vectors": {{\n{vectors}\n}}}}\n',
+        encoding="utf-8",
+    )

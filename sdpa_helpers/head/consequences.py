@@ -1,0 +1,149 @@
+"""What a function does in the head: in how many answers a mistake shows, told in a sentence or two.
+
+Of the known wrong attentions most answer every list as if nothing were wrong. That is why such bugs live for years.
+"""
+
+import contextlib
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdpa_helpers.checking.observe import Answer
+from sdpa_helpers.checking.time_limit import observe_within
+from sdpa_helpers.head.learning import NEW, share_after_training
+from sdpa_helpers.head.stages import Stages
+from sdpa_helpers.head.worlds import LISTS, WORLDS, World, share
+
+SECONDS = 2.0
+"""For one world."""
+_SHOW_ALL = tuple(world.name for world in WORLDS)
+_OPEN = ("find", "many", "loud", "estimate")
+
+
+@dataclass(frozen=True)
+class Place:
+    """How an exercise's function is put into the head, and the worlds in which it has a say."""
+
+    stages: Callable[[Callable], Stages]
+    worlds: tuple[str, ...]
+
+
+PLACES = {
+    "dot_product": Place(lambda f: Stages(scores=f), ("find",)),
+    "attention_scores": Place(lambda f: Stages(scores=f), ("find", "many", "estimate")),
+    "scaled_scores": Place(
+        lambda f: Stages(scores=lambda Q, K: f(Q, K) * np.sqrt(Q.shape[-1])), ("find", "many", "estimate")
+    ),
+    "weighted_sum": Place(lambda f: Stages(mix=f), ("find", "many", "estimate")),
+    "softmax": Place(lambda f: Stages(weights=lambda scores: f(scores)), (*_OPEN, "hidden")),
+    "masked_softmax": Place(
+        lambda f: Stages(weights=lambda s, mask=None: f(s, np.ones(s.shape, bool) if mask is None else mask)),
+        _SHOW_ALL,
+    ),
+    "attention": Place(lambda f: Stages(attention=f), _SHOW_ALL),
+    "chunked_attention": Place(lambda f: Stages(attention=lambda Q, K, V: f(Q, K, V, 2)), _OPEN),
+    "tiled_attention": Place(lambda f: Stages(attention=lambda Q, K, V: f(Q, K, V, 2, 2)), _OPEN),
+}
+"""By the exercise."""
+BACKWARD = "attention_backward"
+"""The exercise whose function trains a head."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of one world."""
+
+    world: World
+    share: float
+    """Of right answers; NaN where the function ended with an error, or did not end."""
+
+    @property
+    def survives(self) -> bool:
+        """Whether nothing is wrong there."""
+        return self.share == 1
+
+
+def seen_in(stages: Stages, worlds: tuple[str, ...] = _SHOW_ALL) -> tuple[Seen, ...]:
+    """What comes of these worlds, up to the first in which the function has to be stopped."""
+    found = []
+    for world in WORLDS:
+        if world.name in worlds and (stages.masks or not world.masks):
+            answer = _within(share, world, stages)
+            found.append(Seen(world, _number(answer)))
+            if answer.kind == "stopped":
+                break
+    return tuple(found)
+
+
+def consequence(exercise: str, function: Callable, passed: bool) -> str:
+    """What the function of an exercise does in the head, in a sentence or two; "" where it has no place there."""
+    if exercise == BACKWARD:
+        after = _number(_within(share_after_training, function))
+        return "" if np.isnan(after) else _learned(after, passed)
+    if exercise not in PLACES:
+        return ""
+    place = PLACES[exercise]
+    return told(seen_in(place.stages(function), place.worlds), passed)
+
+
+def told(seen: tuple[Seen, ...], passed: bool) -> str:
+    """The sentences; "" where the function does not run in the head at all."""
+    find, *others = seen
+    if np.isnan(find.share):
+        return ""
+    if not find.survives:
+        return f"In the trained head it answers {percent(find.share)} of {LISTS:,} lists right."
+    lost = [one for one in others if not one.survives]
+    everybody = f"finds everybody, on all {LISTS:,} lists"
+    if passed:
+        where = [one.world.where for one in others if one.survives]
+        holds = f" It also holds {_and(where)}." if where else ""
+        return f"The trained head runs on your function: it {everybody}.{holds}"
+    if lost:
+        return f"The trained head still {everybody}. {' '.join(map(_sentence, lost[:2]))}"
+    only = "" if others else " in the one world it was tried in"
+    return (
+        f"The trained head still {everybody}, and nothing shows{only or ' in the other worlds either'}: "
+        "whoever used this would see a model that works."
+    )
+
+
+def percent(part: float) -> str:
+    """ "55%", or "none"; never 100% where something is missing."""
+    if part == 0:
+        return "none"
+    return f"{min(max(round(100 * part), 1), 100 if part == 1 else 99)}%"
+
+
+def _sentence(one: Seen) -> str:
+    if np.isnan(one.share):
+        return f"It ends with an error {one.world.where}."
+    return one.world.fails.format(share=percent(one.share))
+
+
+def _learned(after: float, passed: bool) -> str:
+    result = f"answers {percent(after)} of {NEW:,} new lists right"
+    if passed:
+        return f"A head that was trained with your gradients {result}."
+    if after == 1:
+        return (
+            f"A head that is trained with these gradients {result} all the same: whoever used them would see a model "
+            "that learns."
+        )
+    return f"A head that is trained with these gradients {result}."
+
+
+def _and(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _within(function: Callable, *arguments: object) -> Answer:
+    """What it returns, or how the learner's function in it fails; what that prints goes nowhere."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        return observe_within(lambda: function(*arguments), (), SECONDS)
+
+
+def _number(answer: Answer) -> float:
+    return float(answer.array) if answer.kind == "number" and answer.array is not None else float("nan")

@@ -1,0 +1,119 @@
+"""A learner's function at work in the trained head: what it answers, how often it is right, its weights beside ours."""
+
+import html
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdpa_helpers.checking.card_style import styled
+from sdpa_helpers.checking.observe import Answer
+from sdpa_helpers.checking.render import Shown, framed, heading
+from sdpa_helpers.checking.time_limit import observe_within
+from sdpa_helpers.head.consequences import SECONDS, percent, seen_in
+from sdpa_helpers.head.model import Lists, looks_up
+from sdpa_helpers.head.stages import NotWritten, Stages, reference
+from sdpa_helpers.head.worlds import LISTS, answered
+
+RUNS = "looks up"
+"""The head's name in the walk-through."""
+SHOWN = Lists(np.array([[6, 3, 11, 5, 9]]), np.array([[3, 2, 0, 1, 1]]), np.array([2]))
+"""The list of the walk-through: Gus water, Dee juice, Lea tea, Fay milk, Jon milk. Lea?"""
+
+
+@dataclass(frozen=True, repr=False)
+class HeadRun(Shown):
+    """What came of one list, and of a thousand."""
+
+    words: tuple[str, ...]
+    ours: tuple[float, ...]
+    """The weights of the word that asks."""
+    yours: tuple[float, ...]
+    """() where the function gives none that could be shown."""
+    answer: str
+    """The drink; "" where there is none."""
+    right: str
+    share: float
+    """Of a thousand lists; NaN where the function did not get through them."""
+    trouble: str = ""
+    """What came in the place of an answer."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether every one of the thousand lists was answered rightly."""
+        return self.share == 1
+
+    def text(self) -> str:
+        """Two lines and the weights."""
+        rows = [
+            f"  {word:<11} ours {ours:.2f}{f'   yours {self.yours[i]:.2f}' if self.yours else ''}"
+            for i, (word, ours) in enumerate(zip(self.words, self.ours, strict=True))
+        ]
+        return "\n".join([self._says, self._often, *rows])
+
+    def html(self) -> str:
+        """The same as a card."""
+        sign, state = ("✓", "passed") if self.answer == self.right else ("✗", "failed")
+        if self.trouble:
+            sign, state = "○", "not-attempted"
+        heads = f"<tr><th></th><th>our weights</th>{'<th>yours</th>' if self.yours else ''}</tr>"
+        rows = "".join(
+            f"<tr><td>{html.escape(word)}</td>{_bar(self.ours[i])}{_bar(self.yours[i]) if self.yours else ''}</tr>"
+            for i, word in enumerate(self.words)
+        )
+        about = f"<p class='about'>{html.escape(self._often)}</p>"
+        table = f"<table class='weights'>{heads}{rows}</table>"
+        return styled(framed(heading(sign, self._says) + about + table, state))
+
+    @property
+    def _says(self) -> str:
+        if self.trouble:
+            return f"{self.words[-1]} → no answer yet: {self.trouble}"
+        verdict = "right" if self.answer == self.right else f"wrong, it is {self.right}"
+        return f"{self.words[-1]} → {self.answer or 'no drink'}: {verdict}"
+
+    @property
+    def _often(self) -> str:
+        if self.trouble or np.isnan(self.share):
+            return "The head runs as soon as your function returns numbers."
+        if self.share == 1:
+            return f"With your function the head answers all {LISTS:,} new lists right."
+        return f"With your function the head answers {percent(self.share)} of {LISTS:,} new lists right."
+
+
+def run(stages: Stages) -> HeadRun:
+    """One list shown, and a thousand new ones counted."""
+    head = looks_up()
+    q, k, v = (part[0] for part in head.project(SHOWN))
+    ours = tuple(reference(q, k, v, None)[1][-1])
+    words, right = tuple(SHOWN.words(head, 0)), head.drinks[int(SHOWN.right[0])]
+    kept = list[np.ndarray]()
+
+    def once() -> np.ndarray:
+        out, weights = stages(q, k, v, None)
+        kept.extend([] if weights is None else [weights])
+        return out
+
+    answer = observe_within(once, (), SECONDS)
+    if answer.array is None or answer.array.dtype.kind not in "fiub":
+        return HeadRun(words, ours, (), "", right, float("nan"), _trouble(answer))
+    drink = int(answered(answer.array, q, v))
+    (find,) = seen_in(stages, ("find",))
+    row = tuple(kept[-1][-1].astype(float)) if kept and kept[-1].shape == (len(words), len(words)) else ()
+    return HeadRun(words, ours, row, head.drinks[drink] if drink >= 0 else "", right, find.share)
+
+
+def _trouble(answer: Answer) -> str:
+    """Why there is no answer, as part of a sentence."""
+    if answer.kind == "error" and answer.error != NotWritten.__name__:
+        return f"your function ended with {answer.error}: {answer.message}"
+    if answer.kind == "stopped":
+        return f"your function was stopped after {SECONDS:g} s"
+    if answer.kind == "other":
+        return f"your function returned a {answer.type_name}, and numbers are needed"
+    return "your function isn't written yet, or returns nothing"
+
+
+def _bar(weight: float) -> str:
+    shown = f"{weight:.2f}" if np.isfinite(weight) else "NaN" if np.isnan(weight) else "∞"
+    width = 100 * min(max(weight, 0), 1) if np.isfinite(weight) else 0
+    return f"<td class='bar'><span style='width:{width:.0f}px'></span>{shown}</td>"

@@ -1,0 +1,142 @@
+"""The head's little worlds: right attention is right in all of them, and most wrong ones are found out in one."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from sdpa_helpers import walk_through
+from sdpa_helpers.head.consequences import BACKWARD, PLACES, consequence, percent
+from sdpa_helpers.head.model import looks_up
+from sdpa_helpers.head.run import SHOWN
+from sdpa_helpers.head.stages import Stages
+from sdpa_helpers.head.worlds import WORLDS, share
+from sdpa_helpers.lessons import all_exercises
+from sdpa_helpers.lessons.session import check
+
+
+def told(exercise, name):
+    (wrong,) = [w for w in all_exercises()[exercise].wrong if w.name == name]
+    return consequence(exercise, wrong.function, False)
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=[world.name for world in WORLDS])
+def test_right_attention_is_right_in_every_world(world):
+    assert share(world, Stages()) == 1
+    attention = all_exercises()["attention"]
+    for function in (attention.reference, *attention.also_right):
+        assert share(world, Stages(attention=function)) == 1
+
+
+def test_most_wrong_attentions_find_everybody_and_most_of_these_are_found_out_elsewhere():
+    wrong = {w.name: w.function for w in all_exercises()["attention"].wrong}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = {name: [_share(world, function) for world in WORLDS] for name, function in wrong.items()}
+    find_everybody = [name for name, shares in found.items() if shares[0] == 1]
+    show_nowhere = [name for name, shares in found.items() if all(part == 1 for part in shares)]
+    assert len(find_everybody) > 0.6 * len(wrong)
+    assert len(show_nowhere) < 0.25 * len(find_everybody)
+    assert {"mask-ignored", "no-maximum-subtracted", "no-scaling"} <= {*find_everybody} - {*show_nowhere}
+    assert "weights-rounded" in show_nowhere
+
+
+def _share(world, function):
+    try:
+        return share(world, Stages(attention=function))
+    except Exception:
+        return float("nan")
+
+
+@pytest.mark.parametrize("name", [*PLACES, BACKWARD])
+def test_every_right_answer_runs_the_head(name):
+    exercise = all_exercises()[name]
+    for function in (exercise.reference, *(exercise.also_right if name != BACKWARD else ())):  # some are slow
+        said = consequence(name, function, True)
+        assert "finds everybody, on all 1,000 lists" in said or "100% of 1,000 new lists right" in said
+        assert ("It also holds" in said) == (len(getattr(PLACES.get(name), "worlds", ())) > 1)
+
+
+def test_a_mistake_has_a_consequence_or_none_that_one_would_see():
+    assert told("attention", "mask-ignored").startswith(
+        "The trained head still finds everybody, on all 1,000 lists. In a batch with padding it answers for people who "
+        "aren't there: "
+    )
+    assert "whoever used this would see a model that works" in told("attention", "weights-rounded")
+    assert "It ends with an error in a batch with padding." in told("attention", "mask-not-broadcast")
+    assert "of 1,000 lists right" in told("softmax", "sigmoid")
+    assert told("dot_product", "not-summed") == ""
+    assert "a model that learns" in told("attention_backward", "diagonal-only")
+    assert "a model that learns" not in told("attention_backward", "column-sum")
+    assert consequence("entropy", lambda w: w, False) == ""
+    assert consequence("softmax", lambda x: exec("while True: pass"), False) == ""
+
+
+def test_shares_are_never_rounded_to_all_or_none():
+    assert [percent(part) for part in (0, 0.001, 0.554, 0.999, 1)] == ["none", "1%", "55%", "99%", "100%"]
+
+
+def test_the_list_that_is_shown_is_that_of_the_walk_through():
+    head = walk_through(head="looks up").head
+    assert head is not None
+    assert SHOWN.words(looks_up(), 0) == head.tokens
+    ours = np.stack([part[0] for part in looks_up().project(SHOWN)[:2]])
+    assert np.allclose(ours, np.stack([head.Q, head.K]), atol=0.02)  # both are rounded to three decimals
+
+
+def test_a_function_of_two_vectors_runs_the_head():
+    right = walk_through(scores=lambda q, k: (q * k).sum())
+    assert right.passed
+    assert right.text().startswith(
+        "Lea? → tea: right\nWith your function the head answers all 1,000 new lists right."
+    )
+    wrong = walk_through(head="looks up", scores=lambda q, k: np.abs(q - k).sum())
+    assert not wrong.passed
+    assert wrong.answer != wrong.right
+    assert "yours" in wrong.html()
+
+
+@pytest.mark.parametrize(
+    ("stages", "said"),
+    [
+        ({"scores": lambda q, k: NotImplemented}, "your function isn't written yet"),
+        (
+            {"scores": lambda q, k: q * k},
+            "two vectors need one number as their score; an array of shape (8,) came",
+        ),
+        ({"attention": lambda Q, K, V: Q @ K}, "your function ended with ValueError"),
+        ({"attention": lambda Q, K, V: "tea"}, "numbers are needed"),
+        ({"weights": lambda s: None}, "isn't written yet"),
+    ],
+)
+def test_what_is_no_function_yet_is_said(stages, said):
+    run = walk_through(**stages)
+    assert not run.passed
+    assert said in run.text()
+    assert "tea" not in run.answer
+
+
+def test_other_stages_and_what_does_not_go_together():
+    def attention(Q, K, V):
+        weights = np.exp(Q @ K.T)
+        return weights / weights.sum(-1, keepdims=True) @ V
+
+    assert walk_through(attention=attention).passed
+    assert walk_through(weights=lambda s: np.exp(s) / np.exp(s).sum(-1, keepdims=True)).passed
+    assert walk_through(mask=lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool)).passed
+    with pytest.raises(ValueError, match="not both: here are attention, scores"):
+        walk_through(attention=attention, scores=attention)
+    with pytest.raises(ValueError, match="shows one list only"):
+        walk_through(head="before training", scores=attention)
+    with pytest.raises(TypeError, match="of type int"):
+        walk_through(scores=3)
+
+
+def test_the_card_says_it():
+    def masked_softmax(scores, mask):
+        e = np.exp(scores - scores.max(-1, keepdims=True)) + 0 * mask
+        return e / e.sum(-1, keepdims=True)
+
+    report = check(masked_softmax, keep=False)
+    assert "it answers for people who aren't there" in report.text()
+    assert "it answers for people who aren&#x27;t there" in report.html()
