@@ -341,13 +341,13 @@ def test_a_page_of_nbconvert_is_alive_without_kernel_and_network(page, course, t
     opened.goto((tmp_path / "lesson.html").as_uri(), wait_until="domcontentloaded")
     walk = opened.locator(".walk")
     assert walk.count() == 1
-    opened.get_by_label("fears").check()
-    assert "The query “fears”" in walk.locator(".say").inner_text()
+    opened.get_by_label("Dee juice").check()
+    assert "The query “Dee juice”" in walk.locator(".say").inner_text()
     assert [error for error in opened.log.thrown if "MathJax" not in error and "require" not in error] == []
 
     silent = page(java_script_enabled=False)
     silent.goto((tmp_path / "lesson.html").as_uri(), wait_until="domcontentloaded")
-    named = "'The query “cat”'"
+    named = "'The query “Lea?”'"
     still = silent.locator(f":is(svg[aria-label*={named}], img[alt*={named}]):visible")
     assert still.is_visible()
     assert still.bounding_box()["height"] > 200
