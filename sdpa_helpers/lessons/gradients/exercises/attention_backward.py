@@ -16,7 +16,6 @@ from sdpa_helpers.checking.exercise import (
     redraw,
 )
 from sdpa_helpers.checking.products import Factor, Option, Products
-from sdpa_helpers.lessons.gradients.exercises.row_dots import row_dots
 from sdpa_helpers.lessons.gradients.exercises.shared import (
     as_it_is,
     cases_of_shape,
@@ -214,7 +213,7 @@ def _changing_inputs(Q, K, V, G):
 
 def _by_output_dots(Q, K, V, G):
     A = _weights_of(Q, K)
-    dS = A * (G @ transposed(V) - row_dots(A @ V, G)[..., None])
+    dS = A * (G @ transposed(V) - (A @ V * G).sum(axis=-1, keepdims=True))
     return dS @ K / np.sqrt(Q.shape[-1]), transposed(dS) @ Q / np.sqrt(Q.shape[-1]), transposed(A) @ G
 
 
