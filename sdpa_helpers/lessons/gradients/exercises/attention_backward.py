@@ -25,7 +25,6 @@ from sdpa_helpers.lessons.gradients.exercises.shared import (
     transposed,
 )
 from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
-from sdpa_helpers.lessons.gradients.exercises.value_gradient import value_gradient
 from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
 
 PROMPT = r"""`attention_backward(Q, K, V, grad_output)`: the whole backward pass of $O = \mathrm{softmax}(QK^{\mathsf T}/\sqrt{d_k})\,V$, in NumPy.
@@ -235,7 +234,7 @@ def _folded(Q, K, V, G):
     scaled = Q * c
     A = softmax(scaled @ transposed(K))
     dS = softmax_backward(A, G @ transposed(V))
-    return (dS @ K) * c, transposed(dS) @ scaled, value_gradient(A, G)
+    return (dS @ K) * c, transposed(dS) @ scaled, transposed(A) @ G
 
 
 def _fourth_roots(Q, K, V, G):
