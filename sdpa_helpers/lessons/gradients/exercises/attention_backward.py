@@ -24,7 +24,6 @@ from sdpa_helpers.lessons.gradients.exercises.shared import (
     single,
     transposed,
 )
-from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
 from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
 
 PROMPT = r"""`attention_backward(Q, K, V, grad_output)`: the whole backward pass of $O = \mathrm{softmax}(QK^{\mathsf T}/\sqrt{d_k})\,V$, in NumPy.
@@ -55,6 +54,10 @@ def attention_backward(Q, K, V, grad_output):
     dQ = dS @ K * scale
     dK = np.swapaxes(dS, -1, -2) @ Q * scale
     return dQ, dK, dV
+
+
+def softmax_backward(A, dA):
+    return A * (dA - (A * dA).sum(axis=-1, keepdims=True))
 
 
 def _variant(

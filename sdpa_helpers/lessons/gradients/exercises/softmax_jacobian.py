@@ -14,7 +14,6 @@ from sdpa_helpers.checking.exercise import (
 )
 from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.lessons.gradients.exercises.shared import as_it_is, half, single
-from sdpa_helpers.lessons.gradients.exercises.softmax_backward import softmax_backward
 
 PROMPT = r"""`softmax_jacobian(x)`: all slopes of softmax, for one row of scores.
 
@@ -347,7 +346,7 @@ EXERCISE = Exercise(
         _jacobian_by_complex_steps,
         lambda x: (s := softmax(x))[:, None] * (np.eye(len(x)) - s[None, :]),
         lambda x: np.diagflat(s := softmax(x)) - np.einsum("i,j->ij", s, s),
-        lambda x: np.stack([softmax_backward(softmax(x), row) for row in np.eye(len(x))]),
+        lambda x: np.stack([(s := softmax(x)) * (row - s @ row) for row in np.eye(len(x))]),
     ),
     hints=(
         "Take two scores on paper. Write down weight 0 as a fraction, and differentiate it by each of the two scores.",
