@@ -45,6 +45,8 @@ _PEAK = re.compile(r"\(([\d_]+) bytes\)")
 """A case that looks at the memory: how much an answer may hold at once beyond its inputs."""
 _CODE = re.compile(r"`([^`]+)`")
 _SHOWN = re.compile(r" · shown by ([\w-]+)")
+_TREATED = re.compile(r" · see (.+?)(?= · |$)")
+"""The lesson's section that treats a mistake, e.g. "4. Without the matrix", where that is not the exercise's."""
 
 
 @cache
@@ -299,13 +301,14 @@ class _Page:
             alone = made or "· alone" in rest
             if not alone:
                 listed += [(item.name, edits) for edits in ways]
-            clue = _SHOWN.search(rest)
+            clue, treated = _SHOWN.search(rest), _TREATED.search(rest)
             wrong += [
                 WrongAnswer(
                     item.name,
                     self._edited(item.line, edits),
                     item.says,
                     item.hints,
+                    section=treated[1] if treated else "",
                     clue=clue[1] if clue else "",
                     errors_tell="· errors tell" in rest,
                 )
@@ -315,9 +318,9 @@ class _Page:
 
     def _refuse_unknown(self, line: int, rest: str) -> None:
         for said in rest.split(" · ")[1:]:
-            if said.strip() not in ("alone", "errors tell") and not said.startswith("shown by "):
+            if said.strip() not in ("alone", "errors tell") and not said.startswith(("shown by ", "see ")):
                 raise self.text.wrong(
-                    line, f"`· {said}` is none of `· alone`, `· errors tell`, `· shown by …`"
+                    line, f"`· {said}` is none of `· alone`, `· errors tell`, `· shown by …`, `· see …`"
                 )
 
     def _spared(self) -> Iterator[tuple[str, str]]:

@@ -73,7 +73,7 @@ def centred(x, axis=-1):
 - **another-axis** start: `axis = N`, N = 0, -1
   or start: `axis = -2`
   You do not use `axis`.
-- **added** `x - total` → `x + total`
+- **added** `x - total` → `x + total` · see 4. By hand
   You added the mean.
 - **rounded** result: `np.round(result, N)`, N = 1, 2 · shown by rounding
   You rounded.
@@ -133,6 +133,7 @@ def test_all_that_is_written_is_in_the_exercise(write):
     assert list(wrong) == ["keepdims-lost", "another-axis", "added", "rounded", "wrong-divisor", "by-rows"]
     assert wrong["keepdims-lost"].hints == ("Print its shape.",)
     assert (wrong["wrong-divisor"].clue, wrong["wrong-divisor"].errors_tell) == ("whole-array", True)
+    assert (wrong["added"].section, wrong["rounded"].section) == ("4. By hand", "")
     assert exercise.spared[0][1] == "It is the same."
 
 
