@@ -151,6 +151,8 @@ class Pairs:
     answer: Answer
     listed: tuple[tuple[str, Edits], ...]
     """Each mistake's name, with each way to make it."""
+    alone: frozenset[str] = frozenset()
+    """The names of those that go with no other."""
     _made: dict[Edits, Callable] = field(default_factory=dict, compare=False)
 
     def __hash__(self) -> int:
@@ -158,7 +160,8 @@ class Pairs:
 
     def deviants(self, deviations: int) -> Iterator[Deviant]:
         """Those with exactly so many mistakes."""
-        for chosen in itertools.combinations(self.listed, deviations):
+        those = self.listed if deviations == 1 else [one for one in self.listed if one[0] not in self.alone]
+        for chosen in itertools.combinations(those, deviations):
             names, edits = tuple(name for name, _ in chosen), tuple(each for _, each in chosen)
             if len(set(names)) < len(names) or self._meet(edits):
                 continue

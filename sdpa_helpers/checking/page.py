@@ -278,7 +278,7 @@ class _Page:
             raise self.text.wrong(line, str(error)) from None
 
     def _mistakes(self) -> tuple[tuple[WrongAnswer, ...], Pairs]:
-        wrong, listed = list[WrongAnswer](), list[tuple[str, Edits]]()
+        wrong, listed, lonely = list[WrongAnswer](), list[tuple[str, Edits]](), set[str]()
         made = "Criteria" in self.text.parts
         for item in self.text.items("Mistakes"):
             if not item.name and (
@@ -298,9 +298,10 @@ class _Page:
             self._refuse_unknown(item.line, rest)
             for edits in ways:
                 self._edited(item.line, edits)
-            alone = made or "· alone" in rest
-            if not alone:
-                listed += [(item.name, edits) for edits in ways]
+            if alone := "· alone" in rest:
+                lonely.add(item.name)
+            if not made:  # the first way of one that stands alone is in `wrong` already
+                listed += [(item.name, edits) for edits in (ways[1:] if alone else ways)]
             clue, treated = _SHOWN.search(rest), _TREATED.search(rest)
             wrong += [
                 WrongAnswer(
@@ -312,9 +313,9 @@ class _Page:
                     clue=clue[1] if clue else "",
                     errors_tell="· errors tell" in rest,
                 )
-                for edits in ways[: None if alone else 1]
+                for edits in ways[: None if made else 1]
             ]
-        return tuple(wrong), Pairs(self.answer, tuple(listed))
+        return tuple(wrong), Pairs(self.answer, tuple(listed), frozenset(lonely))
 
     def _refuse_unknown(self, line: int, rest: str) -> None:
         for said in rest.split(" · ")[1:]:

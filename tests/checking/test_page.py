@@ -80,6 +80,7 @@ def centred(x, axis=-1):
 - **wrong-divisor** `x.shape[axis]` → `x.size` · shown by whole-array · errors tell
   You divided by the number of all entries.
 - **by-rows** result: `row_by_row(x)` · alone
+  or result: `row_by_row(x) + 0`
   A loop over rows forgets the axis.
 
 ## May live
@@ -151,6 +152,7 @@ def test_edits_in_different_places_are_two_mistakes_at_once(write):
     pairs = {deviant.names for deviant in exercise.mistakes.deviants(2)}
     places = {"keepdims-lost", "another-axis", "added", "rounded", "wrong-divisor"}
     assert {frozenset(names) for names in pairs} == set(map(frozenset, combinations(places, 2)))
+    assert [d.names for d in exercise.mistakes.deviants(1)][-1] == ("by-rows",)  # its second way
     both = next(d for d in exercise.mistakes.deviants(2) if d.names == ("added", "rounded"))
     assert both.function(np.array([1.0, 2.04])).tolist() == [2.5, 3.6]
     assert {m.name for m in try_out(exercise, both.function).mistakes} == {"added", "rounded"}
