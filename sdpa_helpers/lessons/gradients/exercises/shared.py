@@ -14,15 +14,6 @@ def single(x):
     return x.astype(np.float32).astype(x.dtype)
 
 
-def in_float16(x):
-    """Not back again: whatever follows is done in float16."""
-    return x.astype(np.float16)
-
-
-def in_float32(x):
-    return x.astype(np.float32)
-
-
 def transposed(x):
     return np.swapaxes(x, -1, -2)
 
@@ -30,10 +21,6 @@ def transposed(x):
 def renormalised(W):
     with np.errstate(all="ignore"):
         return W / W.sum(axis=-1, keepdims=True)
-
-
-def as_it_is(x):
-    return x
 
 
 def cases_of_shape(draw, only, **sizes):
