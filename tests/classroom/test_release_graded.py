@@ -275,7 +275,7 @@ def test_only_some_exercises(tmp_path, course):
     assert {e.name for e in exercises_of("06_complexity")} <= set(some.names)
     release(tmp_path / "course", some)
     lessons = tmp_path / "course" / "sdpa_helpers" / "lessons"
-    for name in ("masking/exercises/shared.py", "softmax/exercises/entropy.py"):
+    for name in ("masking/exercises/shared.py", "softmax/exercises/entropy.md"):
         assert (lessons / name).read_text() == (course / "sdpa_helpers" / "lessons" / name).read_text()
     shared = (lessons / "softmax/exercises/shared.py").read_text()
     assert "def cases_of_shape" in shared  # entropy draws its cases with it

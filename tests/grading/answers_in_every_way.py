@@ -278,8 +278,8 @@ BATCH = (
                 "    return from_scipy(x / temperature, axis)",
             ),
             "entropy": uses(
-                "sdpa_helpers.lessons.softmax.exercises.entropy.entropy",
-                source="from sdpa_helpers.lessons.softmax.exercises.entropy import entropy",
+                "sdpa_helpers.lessons.softmax.experiments.entropy",
+                source="from sdpa_helpers.lessons.softmax.experiments import entropy",
             ),
         },
         other_cells=("from scipy.special import softmax as from_scipy",),
