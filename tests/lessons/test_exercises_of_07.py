@@ -94,7 +94,7 @@ def test_a_sample_of_pairs_is_named_by_at_most_two_that_explain_everything(name)
     [
         ("online_softmax", ("sum-not-rescaled", "minus-infinity-minus-minus-infinity")),
         ("online_softmax", ("sum-not-rescaled", "last-block-dropped")),
-        ("merge", ("minus-infinity-minus-minus-infinity", "output-not-divided")),
+        ("merge", ("output-not-divided", "minus-infinity-minus-minus-infinity")),
         ("merge", ("plain-average", "lse-is-the-larger")),
         ("tiles_to_visit", ("last-tiles-left-out", "by-tile-numbers")),
         ("tiled_attention", ("no-scaling", "nothing-rescaled")),
