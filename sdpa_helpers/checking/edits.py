@@ -109,7 +109,7 @@ class Answer:
             assert isinstance(function, ast.FunctionDef)
             _begin_with(function, [e.after for e in edits if e.before == START])
             _end_with(function, [e.after for e in edits if e.before == RESULT])
-            code = compile(ast.fix_missing_locations(tree), f"<{self.name}, edited>", "exec")
+            code = compile(tree, f"<{self.name}, edited>", "exec")
         except SyntaxError as error:
             raise NoEdit(f"with this edit the answer is no Python ({error.msg}): {text}") from None
         space = dict(self.space)
@@ -141,7 +141,7 @@ def _end_with(function: ast.FunctionDef, results: list[str]) -> None:
         keep = ast.Assign([ast.Name("result", ast.Store())], last.value)
         given = ast.Return(ast.parse(result, mode="eval").body)
         uses = any(isinstance(n, ast.Name) and n.id == "result" for n in ast.walk(given))
-        function.body[-1:] = [keep, given] if uses else [given]
+        function.body[-1:] = map(ast.fix_missing_locations, [keep, given] if uses else [given])
 
 
 @dataclass(frozen=True)
