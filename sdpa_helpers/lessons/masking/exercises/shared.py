@@ -58,3 +58,10 @@ def by_rows(scores, mask):
         if row.size:
             out[where][allowed[where]] = np.exp(row - row.max()) / np.exp(row - row.max()).sum()
     return out
+
+
+def by_index(mask, scores, hidden):
+    """Masked by `scores[~mask] = hidden`: that takes a mask of the same shape."""
+    scores = scores.copy()
+    scores[~mask] = hidden
+    return scores
