@@ -2,7 +2,6 @@
 
 import ast
 import builtins
-import importlib
 import itertools
 import re
 import shutil
@@ -20,6 +19,7 @@ from sdpa_helpers.classroom.authoring import as_text, make, solved
 from sdpa_helpers.classroom.course_map import with_head_line, with_map, with_neighbors, with_table
 from sdpa_helpers.classroom.rubrics import model_answers
 from sdpa_helpers.lessons.exercise_notebook import METADATA, STUB, answer_cell, exercise_notebook
+from sdpa_helpers.lessons.questions import predictions_of
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 from sdpa_helpers.lessons.tracks import COLLAPSED, FOLDED, sizes_of, track_of_cells
 
@@ -138,8 +138,7 @@ FROM_00_ON = pytest.mark.parametrize("lesson", ["00_start_here", *LESSONS])
 @FROM_00_ON
 def test_every_prediction_of_a_lesson_is_asked_once(lesson):
     code = "\n".join(cell.source for cell in code_cells(COURSE / "notebooks" / f"{lesson}.ipynb"))
-    known = importlib.import_module(f"sdpa_helpers.lessons.{lesson[3:]}.predictions").PREDICTIONS
-    assert sorted(ASKED.findall(code)) == sorted(prediction.name for prediction in known)
+    assert sorted(ASKED.findall(code)) == sorted(prediction.name for prediction in predictions_of(lesson))
     assert "PREDICTION" not in code
 
 

@@ -103,7 +103,7 @@ def test_lessons_do_not_import_each_other():
             assert not bad, f"{module} imports {bad}"
 
 
-ROLES = {"__init__", "claims", "figures", "predictions", "widget"}
+ROLES = {"__init__", "claims", "figures", "widget"}
 """The files that every lesson's folder has; beside them it may have others of its own, and its exercises/."""
 MEASURES = {"07_flash_attention": "rungs", "10_does_scaling_matter": "run"}
 """What a lesson measures is in `experiments`; in these, which start processes for it, in what starts them."""

@@ -1,14 +1,13 @@
 """The questions of a page: predictions of the lesson, with the answer that its stored notebook found."""
 
-import importlib
 import json
 import re
 from functools import cache
 from typing import NamedTuple
 
 from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import folder_of
-from sdpa_helpers.show.predict import Option, Prediction, rich
+from sdpa_helpers.lessons.questions import predictions_of
+from sdpa_helpers.show.predict import Option, rich
 
 
 class Asked(NamedTuple):
@@ -26,8 +25,7 @@ def asked(lesson: str, name: str, tempting: int, about: str = "") -> Asked:
 
     LookupError: the lesson or its stored notebook has no such question. ValueError: the tempting answer is right.
     """
-    module = importlib.import_module(f"sdpa_helpers.lessons.{folder_of(lesson)}.predictions")
-    known: dict[str, Prediction] = {prediction.name: prediction for prediction in module.PREDICTIONS}
+    known = {prediction.name: prediction for prediction in predictions_of(lesson)}
     if name not in known:
         raise LookupError(f"{lesson} has no prediction {name!r}; it has {', '.join(known)}")
     options = known[name].options

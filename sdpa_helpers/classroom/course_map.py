@@ -14,10 +14,9 @@ from nbformat import NotebookNode
 from sdpa_helpers.lessons.generated import keep, put, tell
 from sdpa_helpers.lessons.needs import WORDS, cells_that_need
 from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS, sheet_of
+from sdpa_helpers.lessons.registry import FIRST, LESSONS, sheet_of
 from sdpa_helpers.lessons.tracks import minutes_in_words, sizes_of, whole_minutes
 
-FIRST = "00_start_here"
 FIRST_TITLE, FIRST_QUESTION = "Start here", "How does this course work?"
 
 _MINUTES = re.compile(r"^.*\*\*\d+ minutes\*\*.*$", re.MULTILINE)

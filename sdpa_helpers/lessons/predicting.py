@@ -21,7 +21,7 @@ def asker(lesson: str, predictions: tuple[Prediction, ...]) -> Callable[..., Que
         """Ask what the reader expects; their choice is put beside `measured`, and `shown` appears then.
 
         Args:
-            name: of the prediction, in the lesson's `predictions.py`.
+            name: of the prediction, in the lesson's `predictions.md`.
             measured: what came out, a number or a word.
             shown: what belongs to the answer: figures, or text.
 

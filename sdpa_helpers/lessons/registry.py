@@ -10,6 +10,9 @@ from sdpa_helpers.checking.page import read
 from sdpa_helpers.checking.written_exercise import WrittenExercise
 from sdpa_helpers.lessons.claim import Claim
 
+FIRST = "00_start_here"
+"""The lesson before all others, without exercises and claims."""
+
 LESSONS: tuple[str, ...] = (
     "01_dot_product",
     "02_variance_proof",
@@ -58,6 +61,16 @@ def folder_of(lesson: str) -> str:
     if lesson not in LESSONS:
         raise LookupError(f"there is no exercise notebook {lesson!r}; there are: {', '.join(LESSONS)}")
     return lesson.partition("_")[2]
+
+
+def lesson_in(folder: str) -> str:
+    """The lesson that a folder holds, e.g. "01_dot_product" for "dot_product"; LookupError: none does."""
+    for lesson in (FIRST, *LESSONS):
+        if lesson.partition("_")[2] == folder:
+            return lesson
+    raise LookupError(
+        f"sdpa_helpers/lessons/{folder} is the folder of no lesson; there are: {', '.join(LESSONS)}"
+    )
 
 
 @cache

@@ -1,8 +1,8 @@
 """What lesson 06 uses: operations and bytes counted, and what a clock says."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(
+__getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.counted": ("count_operations", "peak_bytes"),
@@ -26,7 +26,6 @@ __getattr__, __all__ = offer(
         ),
         "lessons.complexity.widget": ("explore_roofline",),
         "lessons.complexity.cheat_card": ("cheat_card",),
-        "lessons.complexity.predictions": ("predict",),
         "lessons.complexity.recall": ("recall",),
         "lessons.complexity.tables": ("operations_table", "roofline_table"),
     },

@@ -1,8 +1,8 @@
 """What lesson 10 uses: an experiment, its shipped results, and a slice of it to run again."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(
+__getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.does_scaling_matter.arms": ("ARMS", "OPTIMIZERS", "SCALES", "WIDTHS", "Arm"),
@@ -15,7 +15,6 @@ __getattr__, __all__ = offer(
             "plot_saturation",
             "plot_steps",
         ),
-        "lessons.does_scaling_matter.predictions": ("predict",),
         "lessons.does_scaling_matter.recall": ("recall",),
         "lessons.does_scaling_matter.results": (
             "accuracies",

@@ -1,8 +1,8 @@
 """What lesson 01 uses: scores as measurements, all pairs at once, the soft lookup."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(
+__getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.dot_product.figures": (
@@ -24,7 +24,6 @@ __getattr__, __all__ = offer(
         ),
         "lessons.dot_product.tables": ("nearness_table", "paper_table"),
         "lessons.dot_product.widget": ("explore_keys",),
-        "lessons.dot_product.predictions": ("predict",),
         "lessons.dot_product.recall": ("recall",),
         "lessons.dot_product.cheat_card": ("cheat_card",),
     },

@@ -1,8 +1,8 @@
 """What lesson 07 uses: the ladder from the formula to a fused kernel, tiles, and what goes wrong with them."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(
+__getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.counted": ("peak_bytes",),
@@ -11,7 +11,6 @@ __getattr__, __all__ = offer(
         "lessons.flash_attention.figures": ("plot_climb", "plot_kinds"),
         "lessons.flash_attention.tables": ("climb_table", "errors_table"),
         "lessons.flash_attention.widget": ("paint_tiles",),
-        "lessons.flash_attention.predictions": ("predict",),
         "lessons.flash_attention.recall": ("recall",),
         "lessons.flash_attention.cheat_card": ("cheat_card",),
     },

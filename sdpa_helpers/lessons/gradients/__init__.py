@@ -1,8 +1,8 @@
 """What lesson 04 uses: the backward pass step by step, and what gradients do without the scale."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(
+__getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.gradients.cheat_card": ("cheat_card",),
@@ -30,7 +30,6 @@ __getattr__, __all__ = offer(
             "plot_slopes",
             "plot_training",
         ),
-        "lessons.gradients.predictions": ("predict",),
         "lessons.gradients.recall": ("recall",),
         "lessons.gradients.run": ("RATES", "at_best_rate", "shipped", "trained"),
         "lessons.gradients.tables": ("table_of_lengths",),

@@ -1,8 +1,8 @@
 """What lesson 08 uses: weights drawn side by side, what memories give back, RoPE to move."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(
+__getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.heads_and_variants.experiments": ("measure_recall",),
@@ -14,7 +14,6 @@ __getattr__, __all__ = offer(
         "lessons.heads_and_variants.run": ("measured",),
         "lessons.heads_and_variants.widget": ("explore_rope",),
         "lessons.heads_and_variants.cheat_card": ("cheat_card",),
-        "lessons.heads_and_variants.predictions": ("predict",),
         "lessons.heads_and_variants.recall": ("recall",),
     },
 )

@@ -4,7 +4,6 @@ No number of a measurement is typed: answers quote the ledger's, or compute thei
 claim of an article, a known wrong answer to an exercise, or an option of a prediction.
 """
 
-import importlib
 import random
 import re
 from functools import cache
@@ -16,13 +15,13 @@ from sdpa_helpers.lessons.interview import first_lessons, later_lessons, middle_
 from sdpa_helpers.lessons.interview.question import Asked, Claimed, Mistaken, Tempted
 from sdpa_helpers.lessons.ledger_page import came_out, stored_entries
 from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.lessons.questions import predictions_of
 from sdpa_helpers.lessons.registry import (
     LESSONS,
     all_claims,
     all_exercises,
     all_written,
     claim_numbered,
-    folder_of,
     sheet_of,
 )
 from sdpa_helpers.lessons.remember.items import marked
@@ -119,8 +118,7 @@ def _claimed(number: int, told: bool) -> str:
 
 def option_of(trap: Tempted) -> tuple[Prediction, Option]:
     """The prediction and the option that a trap names; LookupError where there is none."""
-    home = importlib.import_module(f"sdpa_helpers.lessons.{folder_of(trap.lesson)}.predictions")
-    for prediction in home.PREDICTIONS:
+    for prediction in predictions_of(trap.lesson):
         for option in prediction.options:
             if (prediction.name, option.text) == (trap.prediction, trap.option):
                 return prediction, option

@@ -1,8 +1,8 @@
 """What lesson 09 uses: processes that share a sequence, and a model of many devices."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(
+__getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.many_machines.processes": ("Ranks",),
@@ -17,7 +17,6 @@ __getattr__, __all__ = offer(
         "lessons.many_machines.figures": ("plot_work",),
         "lessons.many_machines.tables": ("bytes_table", "work_table"),
         "lessons.many_machines.widget": ("explore_devices",),
-        "lessons.many_machines.predictions": ("predict",),
         "lessons.many_machines.recall": ("recall",),
         "lessons.many_machines.cheat_card": ("cheat_card",),
     },

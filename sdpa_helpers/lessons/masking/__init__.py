@@ -1,8 +1,8 @@
 """What lesson 05 uses: conventions, alignment, empty rows, leaks and how to find them."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(
+__getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.masking.experiments": (
@@ -28,7 +28,6 @@ __getattr__, __all__ = offer(
             "plot_scores_and_weights",
         ),
         "lessons.masking.widget": ("paint_mask",),
-        "lessons.masking.predictions": ("predict",),
         "lessons.masking.recall": ("recall",),
         "lessons.masking.cheat_card": ("cheat_card",),
         "lessons.masking.tables": (

@@ -1,8 +1,8 @@
 """What lesson 03 uses: what softmax keeps, where dtypes break it, temperature, sharpness."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(
+__getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.softmax.experiments": (
@@ -30,7 +30,6 @@ __getattr__, __all__ = offer(
             "plot_sweep",
             "plot_temperature",
         ),
-        "lessons.softmax.predictions": ("predict",),
         "lessons.softmax.recall": ("recall",),
         "lessons.softmax.cheat_card": ("cheat_card",),
         "lessons.softmax.tables": (

@@ -1,5 +1,5 @@
 """What lesson 00 uses: one question, to show how the lessons ask."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(__name__, {"lessons.start_here.predictions": ("predict",)})
+__getattr__, __all__ = offer_lesson(__name__, {})

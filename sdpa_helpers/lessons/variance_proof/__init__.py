@@ -1,8 +1,8 @@
 """What lesson 02 uses: the proof, its assumptions broken one by one, what a wrong scale does."""
 
-from sdpa_helpers.lazy import offer
+from sdpa_helpers.lessons.offered import offer_lesson
 
-__getattr__, __all__ = offer(
+__getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.variance_proof.proof": ("Proof",),
@@ -44,7 +44,6 @@ __getattr__, __all__ = offer(
             "explore_scores",
             "promised",
         ),
-        "lessons.variance_proof.predictions": ("predict",),
         "lessons.variance_proof.recall": ("recall",),
         "lessons.variance_proof.cheat_card": ("cheat_card",),
     },

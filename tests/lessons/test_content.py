@@ -1,0 +1,112 @@
+"""The pages of a lesson's content: what cannot be read names the page and the line, and what is missing is no error."""
+
+import pytest
+
+from sdpa_helpers.checking.page_text import PageError
+from sdpa_helpers.lessons import content, questions
+from sdpa_helpers.show.predict import Option
+
+TITLE = "# What the lesson asks\n\n"
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Writes a page of a lesson in a folder of its own; returns the lesson's name."""
+    monkeypatch.setattr(content, "home_of", lambda lesson: tmp_path)
+
+    def write(name, text, lesson="90_scratch"):
+        questions.predictions_of.cache_clear()
+        questions.recalled_of.cache_clear()
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+        return lesson
+
+    return write
+
+
+ASKED = """\
+## how_many · asks how sure
+
+How *many*
+are there?
+
+- 4, all of them · right for 4
+  Because
+  of this.
+- about 7 · right for 6.5 to 7e3
+  Because of that.
+- none · right for −∞
+  Because.
+- no number · right for no number at all
+  Because.
+
+measured: {:.1f} of 5
+
+And so on.
+
+The end.
+"""
+
+
+def test_a_question_is_read_as_it_is_written(written):
+    (asked,) = questions.predictions_of(written("predictions", TITLE + ASKED))
+    assert asked.name == "how_many"
+    assert asked.how_sure
+    assert asked.question == "How *many* are there?"
+    assert asked.options == (
+        Option("4, all of them", "Because of this.", 4.0),
+        Option("about 7", "Because of that.", (6.5, 7000.0)),
+        Option("none", "Because.", float("-inf")),
+        Option("no number", "Because.", "no number at all"),
+    )
+    assert asked.measured == "{:.1f} of 5"
+    assert asked.after == "And so on.\n\nThe end."
+
+
+BROKEN = {
+    "Title": ("# What the lesson asks\n", "", 1, "a line `# Title` is expected first"),
+    "twice": ("The end.", "## how_many · asks how sure", 22, "stands twice"),
+    "indented": ("And so on.", "  And so on.", 20, "`And so on.` is indented below no entry"),
+    "between": ("  Because of that.", "Because of that.", 12, "what belongs to one is indented"),
+    "sure": ("asks how sure", "asks how sure · at once", 3, "`## name · asks how sure` is expected"),
+    "silent": ("  Because of that.\n", "", 3, r"say of \['about 7'\] why it is tempting"),
+    "one": ("- about 7", "- 4, all of them", 3, "two to four answers that differ"),
+    "code": ("The end.", "```python\n1", 22, "no end"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_an_error_names_the_page_the_line_and_what_was_expected(written, tmp_path, name):
+    before, after, line, says = BROKEN[name]
+    assert before in TITLE + ASKED
+    with pytest.raises(PageError, match=rf"^{tmp_path.name}/predictions.md, line {line}: .*{says}"):
+        questions.predictions_of(written("predictions", (TITLE + ASKED).replace(before, after, 1)))
+
+
+RECALLED = "## sum\n\nWhat is 1 + 2?\n\n- 2\n  No.\n- 3\n  Yes.\n"
+
+
+def test_what_is_recalled_is_computed_as_in_a_cell(written):
+    code = "```python\ndef add(a):\n    return a.sum()\n\nadd(np.array([1, 2]))\n```\n"
+    (recalled,) = questions.recalled_of(written("recall", f"{TITLE}{RECALLED}\n{code}"))
+    assert recalled.measure() == 3
+    assert recalled.prediction.right_for(recalled.measure()) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "says"),
+    [
+        ("", 3, "needs code"),
+        ("three = 3", 3, "the last line of the code is expected to be what is right"),
+        ("three = 3\nthree +", 14, "this is no Python"),
+        ("three = 3\n1 / 0", 13, "the code fails: ZeroDivisionError"),
+    ],
+)
+def test_code_that_does_not_compute_an_answer_says_so(written, tmp_path, code, line, says):
+    block = f"\n```python\n{code}\n```\n" if code else ""
+    with pytest.raises(PageError, match=rf"^{tmp_path.name}/recall.md, line {line}: .*{says}"):
+        questions.recalled_of(written("recall", TITLE + RECALLED + block))[0].measure()
+
+
+def test_a_page_that_a_lesson_lacks_is_as_if_it_were_empty(written):
+    lesson = written("kit", "# Kit\n")
+    assert questions.predictions_of(lesson) == questions.recalled_of(lesson) == ()
