@@ -23,9 +23,9 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from sdpa_helpers.lessons.content import Code, Entry, Paragraph, Section, page_of
-from sdpa_helpers.lessons.predicting import Recalled, asker
+from sdpa_helpers.lessons.predicting import Recalled, asker, recaller
 from sdpa_helpers.lessons.registry import lesson_in
-from sdpa_helpers.show.predict import Option, Prediction, Question, Range
+from sdpa_helpers.show.predict import Option, Prediction, Question, Range, Series
 
 _HOW_SURE, _MEASURED, _RIGHT = " · asks how sure", "measured: ", " · right for "
 _NUMBER = r"[-−]?(?:\d[\d.]*(?:e[-+]?\d+)?|∞)"
@@ -48,6 +48,12 @@ def predict_in(folder: str) -> Callable[..., Question]:
     """The function `predict` of the lesson in a folder, e.g. "softmax"."""
     lesson = lesson_in(folder)
     return asker(lesson, predictions_of(lesson))
+
+
+def recall_in(folder: str) -> Callable[[], Series]:
+    """The function `recall` of the lesson in a folder."""
+    lesson = lesson_in(folder)
+    return recaller(lesson, recalled_of(lesson))
 
 
 def _recalled(section: Section) -> Recalled:

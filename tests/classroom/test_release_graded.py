@@ -46,7 +46,7 @@ IN_LESSONS = {
     "sdpa_helpers/lessons/complexity/claims.py",
     "sdpa_helpers/lessons/gradients/experiments.py",
     "sdpa_helpers/lessons/gradients/training.py",
-    "sdpa_helpers/lessons/heads_and_variants/recall.py",
+    "sdpa_helpers/lessons/heads_and_variants/recall.md",
     "sdpa_helpers/lessons/masking/experiments.py",
     "sdpa_helpers/lessons/softmax/experiments.py",
     "sdpa_helpers/lessons/variance_proof/experiments.py",

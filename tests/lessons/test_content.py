@@ -4,6 +4,7 @@ import pytest
 
 from sdpa_helpers.checking.page_text import PageError
 from sdpa_helpers.lessons import content, questions
+from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.show.predict import Option
 
 TITLE = "# What the lesson asks\n\n"
@@ -110,3 +111,12 @@ def test_code_that_does_not_compute_an_answer_says_so(written, tmp_path, code, l
 def test_a_page_that_a_lesson_lacks_is_as_if_it_were_empty(written):
     lesson = written("kit", "# Kit\n")
     assert questions.predictions_of(lesson) == questions.recalled_of(lesson) == ()
+
+
+TO_RECALL = [asked for lesson in LESSONS for asked in questions.recalled_of(lesson)]
+
+
+@pytest.mark.parametrize("asked", TO_RECALL, ids=lambda asked: asked.prediction.name)
+def test_one_answer_to_each_question_to_recall_is_right(asked):
+    """right_for raises where two are."""
+    assert asked.prediction.right_for(asked.measure()) is not None

@@ -6,7 +6,6 @@ import pytest
 from sdpa_helpers.attention import numpy_flash, scaled_dot_product_attention
 from sdpa_helpers.lessons.flash_attention import real_sources, rungs, tables, widget
 from sdpa_helpers.lessons.flash_attention.figures import tile_kinds
-from sdpa_helpers.lessons.flash_attention.recall import QUESTIONS
 from sdpa_helpers.lessons.flash_attention.run import measured
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
 
@@ -135,14 +134,6 @@ def test_the_sources_shown_are_whole():
 def test_without_triton_it_says_by_name_what_is_missing(monkeypatch):
     monkeypatch.setattr(real_sources, "find_spec", lambda name: None if name == "triton" else object())
     assert real_sources.interpreted() == 'not run: triton missing here. Install: pip install -e ".[gpu]"'
-
-
-def test_what_is_recalled():
-    assert [question.measure() for question in QUESTIONS] == [
-        32,
-        "−∞ − (−∞)",
-        "when the kernel knows which tiles it may skip",
-    ]
 
 
 def test_what_the_page_says_of_the_ladder_is_what_was_measured():

@@ -12,7 +12,6 @@ from sdpa_helpers.attention import KVCache, with_sinks
 from sdpa_helpers.lessons import heads_and_variants as lesson
 from sdpa_helpers.lessons.heads_and_variants import additive, experiments, widget
 from sdpa_helpers.lessons.heads_and_variants.cheat_card import cheat_card
-from sdpa_helpers.lessons.heads_and_variants.recall import QUESTIONS
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
 
 
@@ -243,13 +242,6 @@ def test_the_picture_of_memories_says_what_is_left_at_the_end():
 
 def test_the_card_shows_one_curve_for_every_place():
     assert "they differ by 0.00" in repr(cheat_card())
-
-
-def test_what_is_recalled_is_computed_and_one_answer_says_it():
-    answers = [
-        asked.prediction.options[asked.prediction.right_for(asked.measure())].text for asked in QUESTIONS
-    ]
-    assert answers == ["(2, 4, 6, 5)", "softmax along the wrong axis", "when it ends at the lower right"]
 
 
 def test_the_race_tells_its_ratio():

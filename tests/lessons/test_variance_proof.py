@@ -16,7 +16,6 @@ from sdpa_helpers.lessons import variance_proof as lesson
 from sdpa_helpers.lessons.variance_proof import experiments, tables
 from sdpa_helpers.lessons.variance_proof.cheat_card import CARD, draw_spreads
 from sdpa_helpers.lessons.variance_proof.proof import expectation
-from sdpa_helpers.lessons.variance_proof.recall import QUESTIONS
 from sdpa_helpers.lessons.variance_proof.typed import as_expression, written
 from sdpa_helpers.show.figures import Picture
 
@@ -506,12 +505,6 @@ def test_tables_hold_the_numbers_that_they_are_given():
     assert [line.split()[-1] for line in broken.split("\n")[1:]] == ["64", "128"]
     losses = tables.table_of_losses({"a world": {"1": 51.44, "learned": 0.6}})
     assert losses.split("\n")[1].split() == ["a", "world", "51.4", "0.6"]
-
-
-def test_what_is_recalled_has_one_right_answer_each():
-    for recalled in QUESTIONS:
-        assert recalled.prediction.right_for(recalled.measure()) is not None
-    assert len(QUESTIONS) == 3
 
 
 def test_the_card_states_what_the_proof_derives(proof):

@@ -26,7 +26,6 @@ __getattr__, __all__ = offer_lesson(
         ),
         "lessons.complexity.widget": ("explore_roofline",),
         "lessons.complexity.cheat_card": ("cheat_card",),
-        "lessons.complexity.recall": ("recall",),
         "lessons.complexity.tables": ("operations_table", "roofline_table"),
     },
 )

@@ -15,7 +15,6 @@ __getattr__, __all__ = offer_lesson(
             "plot_saturation",
             "plot_steps",
         ),
-        "lessons.does_scaling_matter.recall": ("recall",),
         "lessons.does_scaling_matter.results": (
             "accuracies",
             "clearly",

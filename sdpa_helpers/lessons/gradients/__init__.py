@@ -30,7 +30,6 @@ __getattr__, __all__ = offer_lesson(
             "plot_slopes",
             "plot_training",
         ),
-        "lessons.gradients.recall": ("recall",),
         "lessons.gradients.run": ("RATES", "at_best_rate", "shipped", "trained"),
         "lessons.gradients.tables": ("table_of_lengths",),
         "lessons.gradients.training": ("RULES", "final_accuracy", "train"),

@@ -44,7 +44,6 @@ __getattr__, __all__ = offer_lesson(
             "explore_scores",
             "promised",
         ),
-        "lessons.variance_proof.recall": ("recall",),
         "lessons.variance_proof.cheat_card": ("cheat_card",),
     },
 )
