@@ -17,7 +17,7 @@ def offer(package: str, homes: dict[str, tuple[str, ...]]) -> tuple[Callable[[st
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         found = getattr(importlib.import_module(f"sdpa_helpers.{home_of[name]}"), name)
-        # Kept, lest a module of the same name (`recall` in recall.py) take its place once it is imported.
+        # Kept, lest a module of the same name take its place once it is imported.
         setattr(sys.modules[package], name, found)
         return found
 

@@ -1,12 +1,11 @@
 """Write docs/cheat-sheet.html: the cheat card of every lesson on one page (`make cheat-sheet`, `sdpa cheat-sheet`)."""
 
-import importlib
-import importlib.util
 from pathlib import Path
 
+from sdpa_helpers.lessons.cards import card_of
 from sdpa_helpers.lessons.generated import keep
 from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS, folder_of
+from sdpa_helpers.lessons.registry import LESSONS, sheet_of
 from sdpa_helpers.show.cheat_page import MARK, Place, Symbol, sheet_page
 
 SYMBOLS = (
@@ -32,14 +31,8 @@ def cheat_sheet() -> str:
 
 
 def _place_of(lesson: str) -> Place | None:
-    home = f"sdpa_helpers.lessons.{folder_of(lesson)}"
-    if importlib.util.find_spec(f"{home}.cheat_card") is None:
-        return None
-    about = importlib.import_module(f"{home}.exercises")
-    # What the lesson offers by this name comes first: else the module would stand in its place from now on.
-    getattr(importlib.import_module(home), "cheat_card")  # noqa: B009
-    card = importlib.import_module(f"{home}.cheat_card").CARD
-    return Place(lesson[:2], about.TITLE, about.QUESTION, card)
+    card, about = card_of(lesson), sheet_of(lesson)
+    return Place(lesson[:2], about.title, about.question, card) if card else None
 
 
 def write_sheet(path: Path) -> None:

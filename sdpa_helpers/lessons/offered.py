@@ -11,6 +11,7 @@ from sdpa_helpers.lazy import offer
 _MADE = {
     "predict": ("predictions", "questions", "predict_in"),
     "recall": ("recall", "questions", "recall_in"),
+    "cheat_card": ("card", "cards", "cheat_card_in"),
 }
 """Name → (the page that has to be there, the module of this folder, what makes it for a lesson)."""
 

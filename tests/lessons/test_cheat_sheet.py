@@ -24,7 +24,7 @@ def test_every_lesson_with_a_card_is_on_it_in_order():
     with_card = [
         lesson[:2]
         for lesson in LESSONS
-        if (COURSE / "sdpa_helpers" / "lessons" / folder_of(lesson) / "cheat_card.py").is_file()
+        if (COURSE / "sdpa_helpers" / "lessons" / folder_of(lesson) / "card.md").is_file()
     ]
     page = STORED.read_text(encoding="utf-8")
     assert re.findall(r"<h2><i>(\d\d)</i>", page) == with_card

@@ -3,7 +3,7 @@
 import pytest
 
 from sdpa_helpers.checking.page_text import PageError
-from sdpa_helpers.lessons import content, questions
+from sdpa_helpers.lessons import cards, content, questions
 from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.show.predict import Option
 
@@ -13,11 +13,13 @@ TITLE = "# What the lesson asks\n\n"
 @pytest.fixture
 def written(tmp_path, monkeypatch):
     """Writes a page of a lesson in a folder of its own; returns the lesson's name."""
-    monkeypatch.setattr(content, "home_of", lambda lesson: tmp_path)
+    for module in (content, cards):
+        monkeypatch.setattr(module, "home_of", lambda lesson: tmp_path)
 
     def write(name, text, lesson="90_scratch"):
         questions.predictions_of.cache_clear()
         questions.recalled_of.cache_clear()
+        cards.card_of.cache_clear()
         (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
         return lesson
 
@@ -108,9 +110,58 @@ def test_code_that_does_not_compute_an_answer_says_so(written, tmp_path, code, l
         questions.recalled_of(written("recall", TITLE + RECALLED + block))[0].measure()
 
 
+CARD = """\
+# 90 · Scratch
+
+## Formulas
+
+- *a* = *b*
+
+## Shapes
+
+- *a* · (n, 1)
+  what *b* is
+
+## Remember
+
+- One.
+- Two.
+- Three.
+
+## Picture
+
+`plot` in figures.py
+"""
+
+
+def test_a_card_is_read_as_it_is_written(written, tmp_path):
+    (tmp_path / "figures.py").write_text("")
+    card = cards.card_of(written("card", CARD))
+    assert (card.title, card.formulas) == ("90 · Scratch", ("*a* = *b*",))
+    assert card.shapes == (("*a*", "what *b* is", "(n, 1)"),)
+    assert card.remember == ("One.", "Two.", "Three.")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "says"),
+    [
+        ("## Remember", "## Keep", 3, "the headings Formulas, Shapes, Remember, Picture, in this order"),
+        ("  what *b* is", "", 9, "`- symbol · shape` is expected, and indented below it what that is"),
+        ("- Three.", "", 1, "3 to 5 sentences to remember"),
+        ("`plot` in", "plot in", 18, "which function draws it"),
+        ("figures.py", "pictures.py", 18, "there is no pictures.py in the lesson's folder"),
+    ],
+)
+def test_an_error_in_a_card_names_its_line(written, tmp_path, before, after, line, says):
+    (tmp_path / "figures.py").write_text("")
+    with pytest.raises(PageError, match=rf"^{tmp_path.name}/card.md, line {line}: .*{says}"):
+        cards.card_of(written("card", CARD.replace(before, after)))
+
+
 def test_a_page_that_a_lesson_lacks_is_as_if_it_were_empty(written):
     lesson = written("kit", "# Kit\n")
     assert questions.predictions_of(lesson) == questions.recalled_of(lesson) == ()
+    assert cards.card_of(lesson) is None
 
 
 TO_RECALL = [asked for lesson in LESSONS for asked in questions.recalled_of(lesson)]

@@ -11,7 +11,6 @@ import sdpa_helpers as sdpa
 from sdpa_helpers.attention import KVCache, with_sinks
 from sdpa_helpers.lessons import heads_and_variants as lesson
 from sdpa_helpers.lessons.heads_and_variants import additive, experiments, widget
-from sdpa_helpers.lessons.heads_and_variants.cheat_card import cheat_card
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
 
 
@@ -241,7 +240,7 @@ def test_the_picture_of_memories_says_what_is_left_at_the_end():
 
 
 def test_the_card_shows_one_curve_for_every_place():
-    assert "they differ by 0.00" in repr(cheat_card())
+    assert "they differ by 0.00" in repr(lesson.cheat_card())
 
 
 def test_the_race_tells_its_ratio():

@@ -13,8 +13,8 @@ import sympy
 
 from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.lessons import variance_proof as lesson
-from sdpa_helpers.lessons.variance_proof import experiments, tables
-from sdpa_helpers.lessons.variance_proof.cheat_card import CARD, draw_spreads
+from sdpa_helpers.lessons.cards import card_of
+from sdpa_helpers.lessons.variance_proof import experiments, figures, tables
 from sdpa_helpers.lessons.variance_proof.proof import expectation
 from sdpa_helpers.lessons.variance_proof.typed import as_expression, written
 from sdpa_helpers.show.figures import Picture
@@ -459,7 +459,7 @@ def pictures() -> dict[str, Picture]:
         "learned": lesson.plot_learned(dims, experiments.learned_scales(rows)),
         "maximum": lesson.plot_maximum([(4, 2, 1), (-1, -2, -4), (0, -1, -3)]),
         "probe": lesson.plot_probe(),
-        "card": draw_spreads(),
+        "card": figures.plot_spreads_in_short(),
     }
 
 
@@ -509,6 +509,7 @@ def test_tables_hold_the_numbers_that_they_are_given():
 
 def test_the_card_states_what_the_proof_derives(proof):
     on_card = as_expression(
-        re.sub("[{}]", "", CARD.formulas[1].split("(", 2)[2].split(")")[0]), proof.symbols
+        re.sub("[{}]", "", card_of("02_variance_proof").formulas[1].split("(", 2)[2].split(")")[0]),
+        proof.symbols,
     )
     assert sympy.expand(on_card - proof.steps[3].truth) == 0

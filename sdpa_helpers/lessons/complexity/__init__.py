@@ -25,7 +25,6 @@ __getattr__, __all__ = offer_lesson(
             "plot_traffic",
         ),
         "lessons.complexity.widget": ("explore_roofline",),
-        "lessons.complexity.cheat_card": ("cheat_card",),
         "lessons.complexity.tables": ("operations_table", "roofline_table"),
     },
 )

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 from numpy import ndarray as Array
 
+from sdpa_helpers.lessons.complexity.counting import intensities, tiled
 from sdpa_helpers.show.figures import (
     FAINT,
     INK,
@@ -324,3 +325,15 @@ def _plain_numbers(ax: Axes) -> None:
 
 def _gigabytes(size: float) -> str:
     return f"{size:.1f} GB" if size >= 1 else f"{1000 * size:.1f} MB"
+
+
+def plot_traffic_in_short() -> Picture:
+    """FLOPs per byte against length, in float16 with d = 64."""
+    lengths = 2.0 ** np.arange(7, 18)
+    whole = [intensities(int(n), 64, element=2) for n in lengths]
+    curves = {
+        "step by step": np.array([ways["step by step"].intensity for ways in whole]),
+        "tiles of 128": np.array([tiled(int(n), 64, 128, element=2).intensity for n in lengths]),
+        "minimum": np.array([ways["minimum"].intensity for ways in whole]),
+    }
+    return plot_traffic(lengths, curves, size=(4.4, 4.0))

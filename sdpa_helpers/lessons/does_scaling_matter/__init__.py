@@ -6,7 +6,6 @@ __getattr__, __all__ = offer_lesson(
     __name__,
     {
         "lessons.does_scaling_matter.arms": ("ARMS", "OPTIMIZERS", "SCALES", "WIDTHS", "Arm"),
-        "lessons.does_scaling_matter.cheat_card": ("cheat_card",),
         "lessons.does_scaling_matter.figures": (
             "plot_accuracies",
             "plot_learned_scales",

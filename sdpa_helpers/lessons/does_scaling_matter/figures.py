@@ -217,3 +217,21 @@ def plot_lookup(
         for who, row in zip(questions, weights, strict=True)
     )
     return show(fig, f"Heat map of weights, questions against pairs. The largest of each row: {facts}.")
+
+
+def plot_accuracy_in_short() -> Picture:
+    """What is reached with the scale and without, against d_k."""
+    fig, ax = figure("A lookup learned in 200 steps", x="dₖ", y="right (%)", size=(4.4, 3.4))
+    facts = []
+    for scale, colour in (("1/√dₖ", INK), ("1", SKY)):
+        for optimizer, dash in zip(OPTIMIZERS, ("-", "--"), strict=True):
+            found = np.array([interval(accuracies(Arm(d, scale, optimizer))) for d in WIDTHS])
+            label = f"{scale}, {optimizer}" if scale == "1" else f"{scale}, both" if dash == "-" else "_"
+            ax.semilogx(WIDTHS, found[:, 0], dash, color=colour, linewidth=2, label=label)
+            ax.fill_between(WIDTHS, found[:, 1], found[:, 2], color=colour, alpha=0.2, linewidth=0)
+            facts.append(f"{scale}, {optimizer}: {found[0, 0]:.0f}% at 16, {found[-1, 0]:.0f}% at 512")
+    ax.set_xticks(WIDTHS, [str(d) for d in WIDTHS])
+    ax.minorticks_off()
+    ax.set_ylim(0, 105)
+    name_lines(ax)
+    return show(fig, f"Line chart of accuracy against d_k: {'; '.join(facts)}.")

@@ -24,6 +24,5 @@ __getattr__, __all__ = offer_lesson(
         ),
         "lessons.dot_product.tables": ("nearness_table", "paper_table"),
         "lessons.dot_product.widget": ("explore_keys",),
-        "lessons.dot_product.cheat_card": ("cheat_card",),
     },
 )

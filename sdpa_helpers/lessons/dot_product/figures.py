@@ -284,3 +284,22 @@ def plot_turn(
         f"Line chart: the argmax lookup jumps from {before} to {after} at share "
         f"{write(share[jump + 1], 2)}; the softmax lookup moves smoothly from {first} to {last}.",
     )
+
+
+def plot_overtaking_in_short() -> Picture:
+    """A key that points along the query, and a longer one that is 60° off and beats it."""
+    fig, ax = figure("A longer key overtakes: 1.5 beats 1", x="score, along the query", size=(4.2, 3.4))
+    for name, (along, off), shift in (("A", (1.0, 0.0), (-8, 8)), ("B", (1.5, 1.5 * 3**0.5), (-46, -4))):
+        ax.plot([along, along], [-0.45, off], ":", color=FAINT, linewidth=1.4)
+        ax.plot(along, -0.45, "o", color=INK, markersize=6, clip_on=False)
+        arrow(ax, (along, off), f"key {name}", colour=KEY, shift=shift)
+    ax.plot([0, 1], [0, 0], color=QUERY, linewidth=7, alpha=0.35, solid_capstyle="butt", zorder=0)
+    ax.annotate("query", (0.1, 0), (0, -15), textcoords="offset points", color=INK, fontsize=10.5)
+    ax.set(xlim=(-0.1, 3.1), ylim=(-0.45, 2.8), xticks=[0, 0.5, 1, 1.5, 2], yticks=[])
+    ax.spines["left"].set_visible(False)
+    ax.set_aspect("equal")
+    return show(
+        fig,
+        "Arrows from one point: a query of length 1; key A of length 1 in the same direction, which scores 1; key B "
+        "of length 3, 60° off, which reaches 1.5 along the query and scores 1.5.",
+    )

@@ -11,6 +11,5 @@ __getattr__, __all__ = offer_lesson(
         "lessons.flash_attention.figures": ("plot_climb", "plot_kinds"),
         "lessons.flash_attention.tables": ("climb_table", "errors_table"),
         "lessons.flash_attention.widget": ("paint_tiles",),
-        "lessons.flash_attention.cheat_card": ("cheat_card",),
     },
 )

@@ -13,7 +13,8 @@ from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 from numpy import ndarray as Array
 
-from sdpa_helpers.show.figures import FAINT, INK, SHADE, SKY, Picture, name_lines, panels, show
+from sdpa_helpers.attention import causal_mask
+from sdpa_helpers.show.figures import FAINT, INK, SHADE, SKY, Picture, figure, name_lines, panels, show
 
 if TYPE_CHECKING:
     from sdpa_helpers.lessons.flash_attention.rungs import Climb
@@ -136,3 +137,14 @@ def _hatched(ax: Axes, where: Array) -> None:
     """Cells that are True get strokes, drawn one by one: a page's SVG has no hatches."""
     strokes = [[(j + a, i + b), (j + c, i + d)] for i, j in np.argwhere(where) for a, b, c, d in STROKES]
     ax.add_collection(LineCollection(strokes, colors=SHADE, linewidths=0.9))
+
+
+def plot_tiles_in_short() -> Picture:
+    """A causal mask in tiles."""
+    fig, ax = figure("A causal mask in tiles of 4 × 4", x="keys", y="queries", size=(4.2, 4.2))
+    draw_tiles(ax, causal_mask(16, 16), 4)
+    return show(
+        fig,
+        "A causal mask over 16 tokens in tiles of 4 by 4: the 6 tiles above the diagonal are skipped, the 4 on "
+        "it are partly masked, the 6 below it are whole.",
+    )

@@ -5,7 +5,6 @@ from sdpa_helpers.lessons.offered import offer_lesson
 __getattr__, __all__ = offer_lesson(
     __name__,
     {
-        "lessons.gradients.cheat_card": ("cheat_card",),
         "lessons.gradients.experiments": (
             "as_torch_function",
             "attention_gradient",

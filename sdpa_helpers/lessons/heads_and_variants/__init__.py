@@ -13,6 +13,5 @@ __getattr__, __all__ = offer_lesson(
         ),
         "lessons.heads_and_variants.run": ("measured",),
         "lessons.heads_and_variants.widget": ("explore_rope",),
-        "lessons.heads_and_variants.cheat_card": ("cheat_card",),
     },
 )

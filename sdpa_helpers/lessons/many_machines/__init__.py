@@ -17,6 +17,5 @@ __getattr__, __all__ = offer_lesson(
         "lessons.many_machines.figures": ("plot_work",),
         "lessons.many_machines.tables": ("bytes_table", "work_table"),
         "lessons.many_machines.widget": ("explore_devices",),
-        "lessons.many_machines.cheat_card": ("cheat_card",),
     },
 )

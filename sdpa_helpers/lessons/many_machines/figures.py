@@ -80,3 +80,10 @@ def draw_block(ax: Axes, block: Bool[Array, "rows keys"], place: Pair) -> None:
 def _box(x: float, y: float, width: float, height: float) -> Path:
     corners = [(x, y), (x + width, y), (x + width, y + height), (x, y + height), (x, y)]
     return Path(corners, closed=True)
+
+
+def plot_zigzag_in_short() -> Picture:
+    """The work of four ranks in zigzag."""
+    chunks = np.split(np.arange(24), 8)
+    zigzag = [np.concatenate([chunks[rank], chunks[-1 - rank]]) for rank in range(4)]
+    return plot_work({"zigzag": zigzag}, size=(4.2, 3.9))

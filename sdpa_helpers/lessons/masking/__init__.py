@@ -28,7 +28,6 @@ __getattr__, __all__ = offer_lesson(
             "plot_scores_and_weights",
         ),
         "lessons.masking.widget": ("paint_mask",),
-        "lessons.masking.cheat_card": ("cheat_card",),
         "lessons.masking.tables": (
             "detect_table",
             "draws_table",

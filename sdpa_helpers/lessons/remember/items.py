@@ -4,8 +4,6 @@ No answer here is typed in: verdicts and numbers are those of docs/ledger.json, 
 from it, shapes are those of the cheat cards, and what a mask means lesson 05's `to_boolean` says.
 """
 
-import importlib
-import importlib.util
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -18,10 +16,11 @@ import numpy as np
 from sdpa_helpers.checking.exercise import Example, Exercise
 from sdpa_helpers.checking.observe import Answer, observe
 from sdpa_helpers.lessons.articles import article_of
+from sdpa_helpers.lessons.cards import card_of
 from sdpa_helpers.lessons.claim import Entry
 from sdpa_helpers.lessons.ledger_page import VERDICTS, came_out, stored_entries
 from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS, all_claims, exercises_of, folder_of
+from sdpa_helpers.lessons.registry import LESSONS, all_claims, exercises_of
 
 _NEED_THEIR_PAGE = {3, 19, 43, 55, 58, 62, 63, 72, 73, 85, 92, 94, 112, 113, 114, 139}
 """Claims about what an article prints: nobody can answer them without it."""
@@ -198,10 +197,8 @@ def _written(answer: Answer) -> str:
 
 def _shapes() -> Iterator[Item]:
     for lesson in LESSONS:
-        home = f"sdpa_helpers.lessons.{folder_of(lesson)}.cheat_card"
-        if importlib.util.find_spec(home) is None:
-            continue
-        shapes = importlib.import_module(home).CARD.shapes
+        card = card_of(lesson)
+        shapes = card.shapes if card else ()
         for symbol, what, shape in shapes:
             others = list(dict.fromkeys(other for _, _, other in shapes if other != shape))[:3]
             if others:

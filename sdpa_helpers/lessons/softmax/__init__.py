@@ -30,7 +30,6 @@ __getattr__, __all__ = offer_lesson(
             "plot_sweep",
             "plot_temperature",
         ),
-        "lessons.softmax.cheat_card": ("cheat_card",),
         "lessons.softmax.tables": (
             "failure_table",
             "near_one_hot_table",

@@ -44,6 +44,5 @@ __getattr__, __all__ = offer_lesson(
             "explore_scores",
             "promised",
         ),
-        "lessons.variance_proof.cheat_card": ("cheat_card",),
     },
 )

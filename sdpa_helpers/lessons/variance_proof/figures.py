@@ -269,3 +269,24 @@ def _powers(ax: Axes, dims: Sequence[int]) -> None:
     """Ticks at the numbers of coordinates themselves."""
     ax.set_xticks(list(dims), [str(d) for d in dims])
     ax.minorticks_off()
+
+
+def plot_spreads_in_short() -> Picture:
+    """The spread of unrelated scores under three scales."""
+    dims = np.array([4, 4096])
+    fig, ax = figure(
+        "Spread of unrelated scores", x="coordinates dₖ", y="standard deviation", size=(4.3, 3.2)
+    )
+    spreads = {"1": dims**0.5, "1/√d": dims * 0 + 1.0, "1/d": dims**-0.5}
+    for name, spread in spreads.items():
+        colour, dash = SCALE_LINES[name]
+        ax.loglog(dims, spread, color=colour, linestyle=dash, linewidth=2, label=f"scale {with_index(name)}")
+    ax.set_xticks([4, 64, 1024, 4096], ["4", "64", "1024", ""])
+    ax.set_yticks([1 / 64, 1 / 8, 1, 8, 64], ["1/64", "1/8", "1", "8", "64"])
+    ax.minorticks_off()
+    name_lines(ax)
+    return show(
+        fig,
+        "The standard deviation of unrelated scores, for dₖ from 4 to 4096: with scale 1 it rises from 2 to 64, with "
+        "1/√dₖ it stays 1, with 1/dₖ it falls from 1/2 to 1/64.",
+    )

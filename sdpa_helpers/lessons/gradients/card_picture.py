@@ -1,6 +1,5 @@
-"""Lesson 04 on a card: attention's way back."""
+"""Lesson 04: the picture on its card."""
 
-from sdpa_helpers.show.cheat_card import CheatCard, CheatSheet
 from sdpa_helpers.show.figures import (
     FAINT,
     INK,
@@ -16,7 +15,7 @@ from sdpa_helpers.show.figures import (
 )
 
 
-def draw() -> Picture:
+def plot_way_back_in_short() -> Picture:
     """The three lines forward, and the gradients that come back along them."""
     fig, ax = figure("Down: forward. Up: backward.", size=(4.4, 3.7))
     ax.set(xlim=(0, 10), ylim=(-0.55, 9.4))
@@ -50,35 +49,3 @@ def draw() -> Picture:
         "Two columns. Down the left, forward: Q and K, scores S = cQKᵀ, weights A by softmax, output O by V. Up the "
         "right, backward: dO gives dV by Aᵀ and dA by Vᵀ; dA gives dS = A∘(dA − D); dS gives dQ and dK.",
     )
-
-
-CARD = CheatCard(
-    "Gradients of attention",
-    formulas=(
-        "∂s_{i}/∂x_{j} = s_{i} (δ_{ij} − s_{j})",
-        "dV = A^{T} dO,  dA = dO V^{T}",
-        "dS = A ∘ (dA − D),  D = rowsum(O ∘ dO)",
-        "dQ = c dS K,  dK = c dS^{T} Q,  c = 1/√d_{k}",
-    ),
-    shapes=(
-        ("dQ", "gradient at the queries", "(n_q, d_k)"),
-        ("dK", "at the keys", "(n_k, d_k)"),
-        ("dV", "at the values", "(n_k, d_v)"),
-        ("dA, dS", "at the weights, at the scaled scores", "(n_q, n_k)"),
-        ("D", "the average that is subtracted", "(n_q,)"),
-    ),
-    remember=(
-        "A gradient has the shape of the thing it belongs to.",
-        "Through softmax: own gradient minus the average under the weights, times the weight. Rows of dS add up to 0.",
-        "A score rises if its value lies where the output should go.",
-        "Without the scale the gradient of the *median* query vanishes where d_{k} is large and keys are few. The "
-        "*mean* at the queries is larger than with the scale: a few queries get nearly all of it.",
-        "The factor 1/√d_{k} comes in twice: once on the scores, and once more in the chain rule of dQ and dK.",
-    ),
-    picture=draw,
-)
-
-
-def cheat_card() -> CheatSheet:
-    """Lesson 04 on a card, as the result of a cell."""
-    return CheatSheet(CARD)
