@@ -4,6 +4,8 @@ import pytest
 
 from sdpa_helpers.checking.page_text import PageError
 from sdpa_helpers.lessons import cards, content, questions
+from sdpa_helpers.lessons.interview import reader
+from sdpa_helpers.lessons.interview.question import Claimed, Mistaken, Tempted
 from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.show.predict import Option
 
@@ -20,6 +22,7 @@ def written(tmp_path, monkeypatch):
         questions.predictions_of.cache_clear()
         questions.recalled_of.cache_clear()
         cards.card_of.cache_clear()
+        reader.asked_in.cache_clear()
         (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
         return lesson
 
@@ -158,10 +161,68 @@ def test_an_error_in_a_card_names_its_line(written, tmp_path, before, after, lin
         cards.card_of(written("card", CARD.replace(before, after)))
 
 
+INTERVIEW = """\
+# What interviews ask
+
+## sum · warm-up
+
+What is 1 + 2?
+
+It is <three:.0f>,
+and not <c13.four:.1f>.
+
+```python
+three = 3
+```
+
+- trap: claim 55
+- measured: claim 13
+- measured: `add`
+- measured: section Sums, and more
+- measured: 03_softmax, A sum, again
+"""
+
+
+def test_an_interview_question_is_read_as_it_is_written(written):
+    (asked,) = reader.asked_in(written("interview", INTERVIEW))
+    assert (asked.key, asked.lesson, asked.level) == ("sum", "90_scratch", 0)
+    assert (asked.question, asked.answer) == ("What is 1 + 2?", "It is <three:.0f>, and not <c13.four:.1f>.")
+    assert asked.seen == (13, "add", "90_scratch, Sums, and more", "03_softmax, A sum, again")
+    assert asked.numbers()["three"] == 3
+
+
+@pytest.mark.parametrize(
+    ("says", "trap"),
+    [
+        ("claim 55", Claimed(55)),
+        ("`add`, off-by-one", Mistaken("add", "off-by-one")),
+        ("prediction sum_of_ones, 256, or so", Tempted("90_scratch", "sum_of_ones", "256, or so")),
+    ],
+)
+def test_a_trap_is_a_claim_a_known_mistake_or_a_tempting_answer(written, says, trap):
+    (asked,) = reader.asked_in(written("interview", INTERVIEW.replace("claim 55", says)))
+    assert asked.trap == trap
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "says"),
+    [
+        ("warm-up", "easy", 3, "a level is warm-up, solid ground, going deep"),
+        ("What is 1 + 2?", "", 3, "a question, the answer, and below them"),
+        ("- trap: claim 55", "- trap: number 55", 14, "`- trap: claim 55`, .* is expected"),
+        ("- measured: `add`", "- measured: add", 16, "`- measured: claim 55`, .* is expected"),
+    ],
+)
+def test_an_error_in_an_interview_question_names_its_line(written, tmp_path, before, after, line, says):
+    with pytest.raises(PageError, match=rf"^{tmp_path.name}/interview.md, line {line}: .*{says}"):
+        reader.asked_in(written("interview", INTERVIEW.replace(before, after)))
+
+
 def test_a_page_that_a_lesson_lacks_is_as_if_it_were_empty(written):
     lesson = written("kit", "# Kit\n")
     assert questions.predictions_of(lesson) == questions.recalled_of(lesson) == ()
     assert cards.card_of(lesson) is None
+    assert reader.asked_in(lesson) == ()
 
 
 TO_RECALL = [asked for lesson in LESSONS for asked in questions.recalled_of(lesson)]

@@ -19,17 +19,16 @@ from sdpa_helpers.lessons.interview.deck import (
 from sdpa_helpers.lessons.interview.page import as_page
 from sdpa_helpers.lessons.interview.question import Claimed, Mistaken, Tempted
 from sdpa_helpers.lessons.ledger_page import stored_entries
-from sdpa_helpers.lessons.registry import LESSONS, all_claims, all_exercises, claim_numbered
+from sdpa_helpers.lessons.registry import all_claims, all_exercises, claim_numbered
 from sdpa_helpers.show.predict import plain
 from tests.lessons.test_ledger import leads_to_a_heading
 
 COURSE = Path(__file__).parents[2]
 
 
-def test_there_are_forty_of_every_lesson_from_easy_to_hard():
+def test_they_go_from_easy_to_hard():
     deck = all_asked()
-    assert len({asked.key for asked in deck}) == len(deck) == 40
-    assert {asked.lesson for asked in deck} == set(LESSONS)
+    assert len({asked.key for asked in deck}) == len(deck)
     assert all(before.level <= after.level for before, after in pairwise(deck))
     assert [sum(asked.level == level for asked in deck) >= 8 for level in range(3)] == [True] * 3
 

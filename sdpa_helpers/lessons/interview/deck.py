@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from sdpa_helpers.lessons.articles import article_of
 from sdpa_helpers.lessons.claim import Entry
-from sdpa_helpers.lessons.interview import first_lessons, later_lessons, middle_lessons
 from sdpa_helpers.lessons.interview.question import Asked, Claimed, Mistaken, Tempted
+from sdpa_helpers.lessons.interview.reader import asked_in
 from sdpa_helpers.lessons.ledger_page import came_out, stored_entries
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.questions import predictions_of
@@ -41,8 +41,8 @@ class Seen(NamedTuple):
 @cache
 def all_asked() -> tuple[Asked, ...]:
     """Every question: the easy ones first, in each level lesson by lesson."""
-    found = (*first_lessons.QUESTIONS, *middle_lessons.QUESTIONS, *later_lessons.QUESTIONS)
-    return tuple(sorted(found, key=lambda asked: (asked.level, LESSONS.index(asked.lesson))))
+    found = [asked for lesson in LESSONS for asked in asked_in(lesson)]
+    return tuple(sorted(found, key=lambda asked: asked.level))
 
 
 def chosen(lesson: str = "", count: int | None = None, seed: int | None = None) -> tuple[Asked, ...]:
