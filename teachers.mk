@@ -69,7 +69,7 @@ pictures: $(READY)  ## take the film and the pictures of README.md and docs/ ane
 
 .PHONY: archive release kit-paper print slides sizes
 
-kit: $(READY)  ## compute the plans and pages of docs/instructors/ anew from editions/kit
+kit: $(READY)  ## compute the plans and pages of docs/instructors/ anew from the lessons' kit.md and editions/kit
 	@$(BIN)/python -m editions.kit
 
 kit-paper: $(READY)  ## print docs/instructors, a lesson on each sheet, into build/print/instructors-kit.pdf

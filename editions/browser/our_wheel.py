@@ -10,8 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-LEFT_OUT = ("sdpa_helpers/classroom/",)
-"""What the student edition has not got either."""
+from sdpa_helpers.classroom import release
+
+LEFT_OUT = (f"sdpa_helpers/{release.LEFT_OUT}/",)
+"""What the student edition has not got either; nor does it have a lesson's `TO_TEACH`."""
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -61,15 +63,19 @@ def named(name: str, version: str, content: bytes) -> OurWheel:
 def without(wheel: bytes, left_out: tuple[str, ...] = LEFT_OUT) -> bytes:
     """A wheel's bytes without the files whose names begin so; its RECORD does not name them either."""
     with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
-        files = {name: archive.read(name) for name in archive.namelist() if not name.startswith(left_out)}
+        files = {name: archive.read(name) for name in archive.namelist() if not _is_out(name, left_out)}
     record = next(name for name in files if name.endswith(".dist-info/RECORD"))
     files[record] = _record_without(files[record].decode(), left_out).encode()
     return _packed(files)
 
 
+def _is_out(name: str, left_out: tuple[str, ...]) -> bool:
+    return name.startswith(left_out) or name.rpartition("/")[2] in release.TO_TEACH
+
+
 def _record_without(record: str, left_out: tuple[str, ...]) -> str:
     kept = io.StringIO()
-    rows = (row for row in csv.reader(io.StringIO(record)) if row and not row[0].startswith(left_out))
+    rows = (row for row in csv.reader(io.StringIO(record)) if row and not _is_out(row[0], left_out))
     csv.writer(kept, lineterminator="\n").writerows(rows)
     return kept.getvalue()
 

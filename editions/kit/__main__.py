@@ -1,4 +1,4 @@
-"""`python -m editions.kit` writes the pages of docs/instructors. Drawings and the checklist there are made by hand."""
+"""`python -m editions.kit` writes the pages of docs/instructors. The checklist there is written by hand."""
 
 from editions.kit.pages import pages
 from sdpa_helpers.lessons.generated import keep

@@ -3,39 +3,50 @@
 import re
 from collections.abc import Iterator
 
-from editions.kit.plans import Day, Plan, core_minutes, minutes_in_class, plans, words
+from editions.kit.plans import Day, Plan, core_minutes, minutes_in_class, plans
 from editions.kit.questions import Asked, asked
+from editions.kit.words import Words, has_board, words_of
 from editions.kit.wrong_answers import Mistake, collection_size, likely_mistakes
 from sdpa_helpers.classroom.course_map import FIRST, title_of
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 MISTAKES = 4
-_WRITTEN_BY = "<!-- Written by `make kit` from editions/kit/. Change the words there. -->"
+LESSONS_FOLDER = "../../sdpa_helpers/lessons"
+"""As a page sees it."""
+_WRITTEN_BY = (
+    "<!-- Written by `make kit` from the lessons' kit.md and editions/kit/. Change the words there. -->"
+)
 
 
 def pages() -> dict[str, str]:
-    """Every generated page of docs/instructors, by its file's name."""
-    made = {f"{lesson}.md": lesson_page(lesson) for lesson in (FIRST, *LESSONS)}
+    """Every generated page of docs/instructors, by its file's name; none for a lesson without words."""
+    made = {f"{lesson}.md": lesson_page(lesson, words) for lesson, words in _taught()}
     return {"README.md": _first_page(), "plans.md": _plans_page(plans()), **made}
 
 
 # ---- a lesson --------------------------------------------------------------------------------------------------
 
 
-def lesson_page(lesson: str) -> str:
+def _taught() -> list[tuple[str, Words]]:
+    return [(lesson, words) for lesson in (FIRST, *LESSONS) if (words := words_of(lesson))]
+
+
+def lesson_page(lesson: str, words: Words) -> str:
     """What an instructor needs to teach one lesson, on one sheet of paper."""
-    said = words()[lesson]
-    shown = [asked(lesson, **question) for question in said.get("questions", ())]
+    shown = [asked(lesson, question) for question in words.questions]
+    board = (
+        f"![{_plain(words.board)}]({LESSONS_FOLDER}/{lesson[3:]}/board.svg)\n\n" if has_board(lesson) else ""
+    )
     parts = [
         f"{_WRITTEN_BY}\n\n# {title_of(lesson)}",
         _minutes(lesson),
-        f"**Goal.** {said['goal']}",
-        f"**Begin.** {said['open']}",
-        f"## On the board\n\n![{_plain(said['board'])}](boards/{lesson[:2]}.svg)\n\n{said['board']}",
+        f"**Goal.** {words.goal}",
+        f"**Begin.** {words.begin}",
+        f"## On the board\n\n{board}{words.board}",
         *(["## Three questions to ask", *map(_question, shown, range(1, 4))] if shown else []),
         *_mistakes(lesson),
-        f"## On the projector, and when time is short\n\n- **Show.** {said['show']}\n- **Skip.** {said['skip']}\n"
-        f"- **End with.** {said['close']}",
+        f"## On the projector, and when time is short\n\n- **Show.** {words.show}\n- **Skip.** {words.skip}\n"
+        f"- **End with.** {words.end}",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -137,8 +148,8 @@ def _homework(work) -> str:
 
 def _first_page() -> str:
     rows = "\n".join(
-        f"| [{title_of(lesson)}]({lesson}.md) | {minutes_in_class(lesson)} | {words()[lesson]['goal']} |"
-        for lesson in (FIRST, *LESSONS)
+        f"| [{title_of(lesson)}]({lesson}.md) | {minutes_in_class(lesson)} | {words.goal} |"
+        for lesson, words in _taught()
     )
     size, wrong = collection_size()
     return _FIRST_PAGE.format(written_by=_WRITTEN_BY, rows=rows, size=f"{size:,}", wrong=wrong)

@@ -33,7 +33,7 @@ _FIT = """
 
 
 def paper(folder: Path) -> str:
-    """The whole kit as one page of HTML that needs nothing beside itself; `folder` has the drawings."""
+    """The whole kit as one page of HTML that needs nothing beside itself; `folder` has the stored pages."""
     order = ["README.md", "plans.md", CHECKLIST, *(name for name in pages() if name[:2].isdigit())]
     sheets = "\n".join(_sheet(name, folder) for name in order)
     style = (HERE / "paper.css").read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ from typing import Any
 
 import nbformat
 
+from editions.kit.words import words_of
 from sdpa_helpers.classroom.course_map import title_of
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.registry import LESSONS, exercises_of, find
@@ -93,11 +94,6 @@ def plans() -> tuple[Plan, ...]:
     )
 
 
-def words() -> dict[str, dict[str, Any]]:
-    """What lessons.toml says, by lesson."""
-    return tomllib.loads((HERE / "lessons.toml").read_text(encoding="utf-8"))
-
-
 def core_minutes(lesson: str) -> int:
     """The minutes of a lesson's core, as its head says them."""
     cells = nbformat.read(course_root() / "notebooks" / f"{lesson}.ipynb", as_version=4).cells
@@ -106,13 +102,14 @@ def core_minutes(lesson: str) -> int:
 
 def minutes_in_class(lesson: str) -> int:
     """Its core, and the discussion of the kit's questions."""
-    questions = words()[lesson].get("questions", ())
-    return core_minutes(lesson) + MINUTES_A_QUESTION_IS_DISCUSSED * len(questions)
+    words = words_of(lesson)
+    return core_minutes(lesson) + MINUTES_A_QUESTION_IS_DISCUSSED * len(words.questions if words else ())
 
 
 def homework_of(lesson: str, done: Sequence[str]) -> Homework:
     """Exercises of a lesson for an hour at home: the central ones, then those of medium difficulty at most that fit."""
-    central = words()[lesson].get("central", ())
+    words = words_of(lesson)
+    central = words.central if words else ()
     open_to = [exercise for exercise in exercises_of(lesson) if exercise.name not in done]
     first = [exercise for exercise in open_to if exercise.name in central]
     then = [e for e in open_to if e.name not in central and e.difficulty <= HARDEST_HOMEWORK]

@@ -5,6 +5,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from editions.kit.words import ToAsk
 from sdpa_helpers.lessons.places import course_root
 from sdpa_helpers.lessons.questions import predictions_of
 from sdpa_helpers.show.predict import Option, rich
@@ -20,19 +21,20 @@ class Asked(NamedTuple):
     """What one has to know first, where the lesson has said it before."""
 
 
-def asked(lesson: str, name: str, tempting: int, about: str = "") -> Asked:
-    """A prediction with its right answer, and the wrong one (from 1) to expect.
+def asked(lesson: str, question: ToAsk) -> Asked:
+    """A prediction with its right answer, and the wrong one to expect.
 
     LookupError: the lesson or its stored notebook has no such question. ValueError: the tempting answer is right.
     """
     known = {prediction.name: prediction for prediction in predictions_of(lesson)}
+    name, tempting = question.name, question.tempting
     if name not in known:
         raise LookupError(f"{lesson} has no prediction {name!r}; it has {', '.join(known)}")
     options = known[name].options
     right = _right_option(lesson, name, options)
     if options[tempting - 1] is right:
         raise ValueError(f"{lesson}, {name}: answer {tempting} is right, so it is no mistake")
-    return Asked(known[name].question, right, options[tempting - 1], about)
+    return Asked(known[name].question, right, options[tempting - 1], question.about)
 
 
 def _right_option(lesson: str, name: str, options: tuple[Option, ...]) -> Option:

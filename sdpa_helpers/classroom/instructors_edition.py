@@ -23,6 +23,7 @@ from sdpa_helpers.classroom.release import (
 from sdpa_helpers.lessons.places import course_root
 
 FOLDERS_TO_TEACH = FOLDERS | {
+    "sdpa_helpers": (*FOLDERS["sdpa_helpers"], ".svg"),
     "solutions": (".ipynb",),
     "tests/submissions": (".ipynb",),
     "docs": (".md", ".html", ".json", ".png", ".svg", ".gif"),

@@ -43,6 +43,8 @@ FILES = (
 
 LEFT_OUT = "classroom"
 """The folder of sdpa_helpers/ that only those who teach need."""
+TO_TEACH = ("kit.md", "board.svg")
+"""What only those who teach need of a lesson's folder."""
 
 
 ALL, CORE = TRACKS = ("all", "core")
@@ -147,7 +149,7 @@ def edition_files(
 
 
 def _goes_along(folder: str, within: tuple[str, ...], left_out: str) -> bool:
-    if folder == "sdpa_helpers" and within[0] == left_out:
+    if folder == "sdpa_helpers" and left_out and (within[0] == left_out or within[-1] in TO_TEACH):
         return False
     return not any(part.startswith(".") or part == "__pycache__" for part in within)
 

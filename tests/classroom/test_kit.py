@@ -7,9 +7,11 @@ import pytest
 
 from editions.kit import plans as plans_module
 from editions.kit.pages import pages
-from editions.kit.plans import MOST_HOMEWORK, DoesNotFit, minutes_in_class, plans, words
+from editions.kit.plans import MOST_HOMEWORK, DoesNotFit, minutes_in_class, plans
 from editions.kit.questions import asked
+from editions.kit.words import ToAsk, has_board, words_of
 from editions.kit.wrong_answers import collection_size, likely_mistakes
+from sdpa_helpers.checking.page_text import PageError
 from sdpa_helpers.classroom.course_map import FIRST
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, find
 from tests.corpus import entries
@@ -36,13 +38,35 @@ def test_the_stored_pages_are_those_of_today(written, folder):
     assert {p.name for p in folder.glob("*.md")} == {*written, "day-before.md"}
 
 
-def test_every_lesson_has_a_page_and_a_drawing(written, folder):
-    for lesson in (FIRST, *LESSONS):
-        drawing = (folder / "boards" / f"{lesson[:2]}.svg").read_text(encoding="utf-8")
+@pytest.mark.parametrize("lesson", [FIRST, *LESSONS])
+def test_a_lesson_has_a_page_where_it_has_words_and_a_drawing_where_it_has_a_board(written, course, lesson):
+    words, board = words_of(lesson), course / "sdpa_helpers" / "lessons" / lesson[3:] / "board.svg"
+    assert (f"{lesson}.md" in written) == bool(words)
+    if words:
+        assert written[f"{lesson}.md"].count("- Tempting: ") == len(words.questions)
+        assert written[f"{lesson}.md"].count("/board.svg)") == has_board(lesson) == board.is_file()
+    if has_board(lesson):
+        drawing = board.read_text(encoding="utf-8")
         assert re.search(r'aria-label="[^"]{30,}"', drawing)
         assert min(map(float, re.findall(r'font-size="([\d.]+)"', drawing))) >= 12
-        assert f"(boards/{lesson[:2]}.svg)" in written[f"{lesson}.md"]
-        assert written[f"{lesson}.md"].count("- Tempting: ") == (0 if lesson == FIRST else 3)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "says"),
+    [
+        ("## Skip", "## Leave out", 19, "`Leave out` is none of Goal, Begin, On the board"),
+        ("## Skip\n", "", 3, "the heading `## Skip` is missing"),
+        ("· tempting 1", "· tempts", 29, "`- name_of_a_prediction · tempting 1` is expected"),
+    ],
+)
+def test_what_cannot_be_read_names_its_line(course, tmp_path, monkeypatch, before, after, line, says):
+    text = (course / "sdpa_helpers/lessons/softmax/kit.md").read_text(encoding="utf-8")
+    (tmp_path / "kit.md").write_text(text.replace(before, after, 1), encoding="utf-8")
+    monkeypatch.setattr("sdpa_helpers.lessons.content.home_of", lambda lesson: tmp_path)
+    words_of.cache_clear()
+    with pytest.raises(PageError, match=f"/kit.md, line {line}: {says}"):
+        words_of("90_scratch")
+    words_of.cache_clear()
 
 
 def test_links_lead_to_something(folder):
@@ -100,17 +124,17 @@ def test_a_day_that_is_too_short_is_refused(monkeypatch, tmp_path):
 def test_a_lesson_in_class_takes_its_core_and_two_minutes_a_question(course):
     head = (course / "notebooks" / "03_softmax.ipynb").read_text(encoding="utf-8")
     core = int(re.search(r"\*\*(\d+) minutes\*\*", head)[1])
-    assert minutes_in_class("03_softmax") == core + 2 * len(words()["03_softmax"]["questions"])
+    assert minutes_in_class("03_softmax") == core + 2 * len(words_of("03_softmax").questions)
 
 
 def test_the_right_answer_is_the_one_that_the_notebook_found():
-    question = asked("03_softmax", "global_maximum", 1)
+    question = asked("03_softmax", ToAsk("global_maximum", 1, ""))
     assert question.right.text == "`[nan nan]`"
     assert "0.269" in question.tempting.text
     with pytest.raises(ValueError, match="answer 4 is right"):
-        asked("03_softmax", "global_maximum", 4)
+        asked("03_softmax", ToAsk("global_maximum", 4, ""))
     with pytest.raises(LookupError, match="no prediction 'nothing'"):
-        asked("03_softmax", "nothing", 1)
+        asked("03_softmax", ToAsk("nothing", 1, ""))
 
 
 def test_counts_are_those_of_the_collection(written):

@@ -224,7 +224,9 @@ def test_nothing_of_the_instructors_goes_into_the_browser(runtime):
         record = next(file for file in files if file.endswith("/RECORD"))
         recorded = {row[0] for row in csv.reader(io.StringIO(wheel.read(record).decode()))}
     assert "sdpa_helpers/lessons/session.py" in files
+    assert "sdpa_helpers/lessons/softmax/card.md" in files
     assert not any(file.startswith("sdpa_helpers/classroom/") for file in files)
+    assert not any(file.endswith(("/kit.md", "/board.svg")) for file in files)
     assert recorded == files
 
 
