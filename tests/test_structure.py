@@ -103,18 +103,6 @@ def test_lessons_do_not_import_each_other():
             assert not bad, f"{module} imports {bad}"
 
 
-ROLES = {"__init__", "claims", "figures", "widget"}
-"""The files that every lesson's folder has; beside them it may have others of its own, and its exercises/."""
-MEASURES = {"07_flash_attention": "rungs", "10_does_scaling_matter": "run"}
-"""What a lesson measures is in `experiments`; in these, which start processes for it, in what starts them."""
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_has_its_files(lesson):
-    roles = ROLES | {MEASURES.get(lesson, "experiments")}
-    assert {path.stem for path in (PACKAGE / "lessons" / folder_of(lesson)).glob("*.py")} >= roles
-
-
 @pytest.mark.parametrize("lesson", ["00_start_here", *LESSONS])
 def test_what_a_lesson_offers_is_what_its_notebook_uses(lesson):
     folder = lesson[3:]

@@ -84,7 +84,7 @@ def with_neighbors(lesson: str, last: str) -> str:
     text, _, line = last.rpartition("\n")
     if not line.startswith(("[", "next: ")):
         text, line = last + "\n", ""
-    return f"{text}\n{' · '.join(filter(None, before_and_after(lesson)))}"
+    return f"{text}\n{' · '.join(filter(None, before_and_after(lesson)))}".lstrip("\n")
 
 
 def with_map(text: str) -> str:
@@ -132,6 +132,8 @@ def write_lesson(root: Path, lesson: str) -> tuple[NotebookNode, bool]:
     if lesson == FIRST:
         cell = next(cell for cell in notebook.cells if cell.id == "map")
         cell.source = with_map(cell.source)
+    if notebook.cells[-1].cell_type != "markdown":
+        notebook.cells.append(nbformat.v4.new_markdown_cell(id="neighbors"))
     tag_cells(notebook.cells)
     notebook.cells[-1].source = with_neighbors(lesson, notebook.cells[-1].source)
     notebook.cells[0].source = with_head_line(lesson, notebook.cells)
