@@ -87,7 +87,8 @@ class Answer:
     """The names that it is written with."""
 
     def text(self, edits: Edits) -> str:
-        """The source with these edits, as far as they change what stands there."""
+        """The source with these edits, as far as they change what stands there; a line of which they leave nothing
+        goes."""
         places = sorted((*e.place_in(self.source), e.after) for e in edits if e.before not in (START, RESULT))
         if any(one[1] > next_one[0] for one, next_one in itertools.pairwise(places)):
             raise NoEdit("two of these edits change the same place")
@@ -95,7 +96,7 @@ class Answer:
         for begin, end, after in places:
             text += [self.source[last:begin], after]
             last = end
-        return "".join([*text, self.source[last:]])
+        return re.sub(r"(?m)^ +\n", "", "".join([*text, self.source[last:]]))
 
     def edited(self, edits: Edits) -> Callable:
         """The function with these edits; NoEdit where that is no Python."""
