@@ -18,7 +18,7 @@ from sdpa_helpers.checking.clues import Clue
 from sdpa_helpers.checking.conduct import Mistake, Tried, by_conduct
 from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_in
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.forms import FORMS, Form, in_right_kind, kind_of_thing, more_axes
+from sdpa_helpers.checking.forms import FORMS, Form, Kind, in_right_kind, kind_of_thing, more_axes
 from sdpa_helpers.checking.judge import Truth, difference, outcome
 from sdpa_helpers.checking.observe import Answer, quiet
 
@@ -110,7 +110,15 @@ def _kind_only(
     if all(map(_right, plain)):
         return (Mistake(kind.name, f"The numbers are right; the form isn't. {kind.says}", cases=cases),)
     named = _known(exercise, plain, found)
+    if len(named) == 1 and _is_itself(exercise, named[0].name, kind, returned[0].truth):
+        return named
     return (*named, Mistake(kind.name, kind.says, cases=cases)) if len(named) == 1 else ()
+
+
+def _is_itself(exercise: Exercise, name: str, kind: Kind, truth: Truth) -> bool:
+    """Whether the listed mistake of this name returns a thing of this wrong kind, so that its sentence says enough."""
+    listed = [wrong.function for wrong in exercise.wrong if wrong.name == name]
+    return any(kind_of_thing(truth.expected, outcome(truth, function)) == kind for function in listed)
 
 
 def _right(t: Tried) -> bool:
