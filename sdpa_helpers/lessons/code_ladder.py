@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
 from sdpa_helpers.checking.blocks import Block, as_function, parts_of, put_together
 from sdpa_helpers.checking.card_style import styled
 from sdpa_helpers.checking.diagnose import Result, assess
@@ -30,8 +28,6 @@ from sdpa_helpers.lessons.registry import find
 from sdpa_helpers.show.ladder import BLANK, LONGEST, Line, Rungs, Verdict
 
 PRACTICE = "This is practice: nothing of it is counted."
-GIVEN = {"np": np}
-"""What a function on a ladder can use."""
 
 
 class WrongLine(NamedTuple):
@@ -81,7 +77,10 @@ class CodeLadder:
         """All lines as they are offered, each with the name of its mistake, or ""."""
         wrong = [(Block(line.text, self.replaced(line).depth), line.name) for line in self.wrong]
         every = [*((block, "") for block in self.right), *wrong]
-        random.Random(self.name).shuffle(every)
+        chance = random.Random(self.name)
+        chance.shuffle(every)
+        while [block for block, name in every if not name] == list(self.right):
+            chance.shuffle(every)
         return tuple(every)
 
     def replaced(self, line: WrongLine) -> Block:
@@ -168,7 +167,7 @@ class CodeLadder:
 
     def _verdict(self, source: str) -> tuple[Verdict, Result | None]:
         try:
-            function = as_function(source, self.name, GIVEN)
+            function = as_function(source, self.name, self.exercise.reference.__globals__)
         except SyntaxError as error:
             return told("Python can't read this", f"Line {error.lineno}: {error.msg}. {_INDENTED}"), None
         result = tried(self.exercise, function, source)

@@ -17,7 +17,8 @@ from sdpa_helpers.checking.prompt import prompt_of, source_called
 from sdpa_helpers.checking.written_exercise import LINE, WrittenExercise
 from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
 from sdpa_helpers.lessons.notebook_cells import SETUP
-from sdpa_helpers.lessons.registry import LADDERS_TO, LESSONS, ExerciseSheet, sheet_of
+from sdpa_helpers.lessons.page_ladder import all_ladders
+from sdpa_helpers.lessons.registry import LESSONS, ExerciseSheet, sheet_of
 
 STUB = "return NotImplemented  # replace this line with your answer"
 METADATA = {
@@ -91,7 +92,7 @@ def _cells(
 
 def _ladder(name: str) -> Iterator[NotebookNode]:
     """The cell that shows the ladder to an exercise, where there is one. No grader runs it."""
-    if name in LADDERS_TO:
+    if name in all_ladders():
         yield _code(
             f"{name.replace('_', '-')}-ladder", f'ladder("{name}")  # optional: the way up in three steps'
         )

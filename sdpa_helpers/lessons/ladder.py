@@ -1,15 +1,11 @@
 """`ladder("attention_backward")`: the way up to a long exercise, from lines in a wrong order to an empty cell."""
 
 import functools
-import importlib
-import importlib.util
-from functools import cache
 
 from sdpa_helpers.checking.render import Shown
 from sdpa_helpers.lessons import saved
-from sdpa_helpers.lessons.code_ladder import CodeLadder
-from sdpa_helpers.lessons.proof_ladder import ProofLadder
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, all_written, exercises_of, folder_of
+from sdpa_helpers.lessons.page_ladder import all_ladders
+from sdpa_helpers.lessons.registry import all_exercises, all_written, exercises_of
 from sdpa_helpers.lessons.session import Note, Told
 from sdpa_helpers.show.ladder import LadderPanel, Place, place_in
 
@@ -32,14 +28,6 @@ def ladder(name: str) -> LadderPanel | Shown:
     rungs = known[name].rungs()
     key = LadderPanel(rungs).given()["key"]
     return LadderPanel(rungs, _place(name, key, rungs), functools.partial(_keep, name, key))
-
-
-@cache
-def all_ladders() -> dict[str, CodeLadder | ProofLadder]:
-    """Every ladder of this edition, by the name of the exercise or question it leads to."""
-    homes = (f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises.ladders" for lesson in LESSONS)
-    modules = (importlib.import_module(home) for home in homes if importlib.util.find_spec(home))
-    return {one.name: one for module in modules for one in module.LADDERS}
 
 
 def _kept_back(name: str) -> str:

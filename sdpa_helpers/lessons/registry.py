@@ -30,18 +30,6 @@ LESSONS: tuple[str, ...] = (
 """The notebooks; the folder of a lesson is its notebook's name without the number. A new lesson is one line here."""
 
 
-LADDERS_TO: tuple[str, ...] = (
-    "proof_in_words",
-    "softmax_backward",
-    "attention_backward",
-    "attention",
-    "chunked_attention",
-    "tiled_attention",
-    "multi_head_attention",
-)
-"""The exercises to which a ladder leads; `exercises/ladders.py` of their lessons have them, where the edition does."""
-
-
 @dataclass(frozen=True)
 class ExerciseSheet:
     """What the exercise notebook of a lesson holds."""

@@ -9,9 +9,10 @@ from sdpa_helpers.checking.blocks import Block, as_function, parts_of, put_toget
 from sdpa_helpers.lessons import saved
 from sdpa_helpers.lessons.code_ladder import CodeLadder
 from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
-from sdpa_helpers.lessons.ladder import all_ladders, ladder
+from sdpa_helpers.lessons.ladder import ladder
+from sdpa_helpers.lessons.page_ladder import EASIEST, all_ladders
 from sdpa_helpers.lessons.proof_ladder import FalseStatement, ProofLadder, value_of
-from sdpa_helpers.lessons.registry import LADDERS_TO, all_exercises, all_written
+from sdpa_helpers.lessons.registry import all_exercises, all_written
 from sdpa_helpers.lessons.session import Told
 from sdpa_helpers.show.ladder import LONGEST, Place, place_in
 
@@ -34,8 +35,16 @@ def right_order(one):
     )
 
 
-def test_there_is_one_to_each_of_the_longest():
-    assert set(all_ladders()) == set(LADDERS_TO) <= {*all_exercises(), *all_written()}
+def test_there_is_one_to_each_that_has_lines_enough():
+    """An answer of fewer than four lines, one with an `else`, and one that nobody writes as a function have none."""
+    assert set(all_ladders()) <= {*all_exercises(), *all_written()}
+    assert {"proof_in_words", "softmax_backward", "attention_backward", "attention", "rotate"} <= set(
+        all_ladders()
+    )
+    assert len(CODE) >= 14
+    written = {"softmax_backward"}
+    for one in CODE:
+        assert one.name in written or (one.exercise.difficulty >= EASIEST and len(one.right) >= 4)
 
 
 def test_blocks_are_statements_and_make_the_function_again():
@@ -83,11 +92,11 @@ class TestCode:
             assert [one.offered[number][0].text for number in verdict.marked] == [line.text]
             assert "points" not in verdict.html
 
-    def test_all_wrong_lines_together_are_told_one_at_a_time(self, one):
+    def test_of_all_wrong_lines_together_one_or_two_are_told(self, one):
         instead = {one.replaced(line).text: line.text for line in one.wrong}
         verdict = one.try_order(order_of(one, [instead.get(b.text, b.text) for b in one.right]))
         assert not verdict.passed
-        assert len(verdict.marked) == 1
+        assert len(verdict.marked) in (1, 2)
 
     def test_blanks(self, one):
         assert all(sum(blank in block.text for block in one.right) == 1 for blank in one.blanks)
@@ -119,8 +128,8 @@ def test_an_order_that_cannot_work_says_which_name_comes_too_late():
 
 def test_a_blank_may_be_filled_in_another_way():
     one = all_ladders()["attention"]
-    masked = "scores + np.where(mask, 0, -np.inf)"
-    assert one.try_blanks([masked, one.blanks[1]]).passed
+    finite = "np.nan_to_num(largest, neginf=0.0)"
+    assert one.try_blanks([finite, one.blanks[1]]).passed
 
 
 def test_two_orders_of_independent_lines_are_right():
@@ -220,7 +229,7 @@ class TestPlace:
 
 
 class TestShown:
-    @pytest.mark.parametrize("name", LADDERS_TO)
+    @pytest.mark.parametrize("name", all_ladders())
     def test_a_stored_output_is_the_same_for_everyone_and_gives_nothing_away(
         self, name, monkeypatch, tmp_path
     ):
@@ -234,7 +243,7 @@ class TestShown:
         assert "Optional practice, no points" in first["text/html"]
 
     def test_unknown(self):
-        with pytest.raises(Told, match="there is no ladder to 'softmax'; there are: proof_in_words"):
+        with pytest.raises(Told, match="there is no ladder to 'softmax'; there are: "):
             ladder("softmax")
 
     def test_notebooks_have_the_cell_and_graders_do_not_run_it(self):

@@ -1,4 +1,4 @@
-"""Lesson 04: ladders to its two longest exercises."""
+"""Lesson 04: the ladder to an answer in more lines than the page has."""
 
 from sdpa_helpers.lessons.code_ladder import CodeLadder, WrongLine
 
@@ -22,15 +22,5 @@ LADDERS = (
         ),
         blanks=("weights * grad_weights", "grad_weights - average"),
         answer=softmax_backward,
-    ),
-    CodeLadder(
-        "attention_backward",
-        wrong=(
-            WrongLine("dV =", "dV = A @ grad_output", "values-not-transposed"),
-            WrongLine("dS =", "dS = A * dA", "row-sum-left-out"),
-            WrongLine("dQ =", "dQ = dS @ K", "scale-missing-in-queries"),
-            WrongLine("dK =", "dK = dS @ Q * scale", "keys-not-transposed"),
-        ),
-        blanks=("grad_output @ np.swapaxes(V, -1, -2)", "(A * dA).sum(axis=-1, keepdims=True)"),
     ),
 )
