@@ -36,7 +36,7 @@ WITH_A_BUG = {
     "exercises/04_gradients.ipynb",
     "exercises/08_heads_and_variants.ipynb",
     "sdpa_helpers/lessons/gradients/exercises/mend_attention_backward.py",
-    "sdpa_helpers/lessons/heads_and_variants/exercises/mend_multi_head_attention.md",
+    "sdpa_helpers/lessons/heads_and_variants/exercises/mend_multi_head_attention.py",
 }
 """Code to mend that is as long as an answer, and one line away from it. The command tells a teacher."""
 

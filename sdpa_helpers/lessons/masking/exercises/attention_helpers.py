@@ -11,6 +11,11 @@ def unit(X):
     return X / np.where(length == 0, 1.0, length)
 
 
+def turned(x):
+    """The last two axes swapped."""
+    return np.swapaxes(x, -1, -2)
+
+
 def one_more_key(mask):
     wider = mask.copy()
     wider[..., 1:] |= mask[..., :-1]
@@ -21,7 +26,7 @@ def softmax_with_another_factor(Q, K, weights):
     """Whether log-weights are linear in QKᵀ with a slope that is not 1/√d_k."""
     if not np.all(weights > 0):
         return False
-    scores, logs = Q @ np.swapaxes(K, -1, -2), np.log(weights)
+    scores, logs = Q @ turned(K), np.log(weights)
     scores = (scores - scores.mean(axis=-1, keepdims=True)).ravel()
     logs = (logs - logs.mean(axis=-1, keepdims=True)).ravel()
     if not (scores @ scores > 0 and logs @ logs > 0):
