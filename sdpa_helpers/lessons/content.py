@@ -14,10 +14,10 @@ NumPy as `np`. A lesson has the pages that lie in its folder; one that does not 
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -52,6 +52,9 @@ class Paragraph:
     text: str
 
 
+Kind = TypeVar("Kind", Paragraph, Entry, Code)
+
+
 @dataclass(frozen=True)
 class Section:
     """What stands below one heading."""
@@ -65,9 +68,9 @@ class Section:
         """The error to raise; line: that of the heading by default."""
         return PageError(f"{self.path.parent.name}/{self.path.name}, line {line or self.line}: {message}")
 
-    def of(self, *kinds: type) -> list[Any]:
-        """Its paragraphs, entries or code."""
-        return [block for block in self.blocks if isinstance(block, kinds)]
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        """Its paragraphs, its entries, or its code."""
+        return [block for block in self.blocks if isinstance(block, kind)]
 
     def run(self) -> tuple[dict[str, Any], Any]:
         """(the names that its code binds, the value of its last line, as in a notebook's cell)."""
@@ -111,8 +114,11 @@ def read_content(path: Path) -> ContentPage:
     """The page; an empty one where there is no such file. PageError says which line is not of this form."""
     if not path.is_file():
         return ContentPage("", ())
-    lines = path.read_text(encoding="utf-8").splitlines()
     outside = Section(path, 1, "", ())
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise outside.wrong("this is not UTF-8: save the page in that encoding") from None
     begins = [n for n, line in enumerate(lines) if line.startswith("## ")]
     head = [line for line in lines[: begins[0] if begins else None] if line.strip()]
     if not head or not head[0].startswith("# "):
@@ -150,6 +156,6 @@ def _blocks(section: Section, lines: list[str]) -> Iterator[Paragraph | Entry | 
             number = end
 
 
-def _end(lines: list[str], begin: int, belongs) -> int:
+def _end(lines: list[str], begin: int, belongs: Callable[[str], bool]) -> int:
     """The number of the first line from `begin` on that does not belong."""
     return next((n for n in range(begin, len(lines)) if not belongs(lines[n])), len(lines))

@@ -218,6 +218,13 @@ def test_an_error_in_an_interview_question_names_its_line(written, tmp_path, bef
         reader.asked_in(written("interview", INTERVIEW.replace(before, after)))
 
 
+def test_a_page_in_another_encoding_says_so(written, tmp_path):
+    lesson = written("predictions", TITLE)
+    (tmp_path / "predictions.md").write_bytes("# é".encode("latin-1"))
+    with pytest.raises(PageError, match="line 1: this is not UTF-8"):
+        questions.predictions_of(lesson)
+
+
 def test_a_page_that_a_lesson_lacks_is_as_if_it_were_empty(written):
     lesson = written("kit", "# Kit\n")
     assert questions.predictions_of(lesson) == questions.recalled_of(lesson) == ()
