@@ -43,7 +43,9 @@ class Edit:
         return begin, begin + len(self.before)
 
     def meets(self, other: "Edit", source: str) -> bool:
-        """Whether both change the same place, so that they are not two mistakes at once."""
+        """Whether both change the same place otherwise, so that they are not two mistakes at once."""
+        if self == other:
+            return False
         if RESULT in (self.before, other.before):
             return self.before == other.before
         if START in (self.before, other.before):
@@ -166,7 +168,8 @@ class Pairs:
             names, edits = tuple(name for name, _ in chosen), tuple(each for _, each in chosen)
             if len(set(names)) < len(names) or self._meet(edits):
                 continue
-            yield Deviant(names, self._function(sum(edits, ())), tuple(map(self._function, edits)))
+            both = tuple(dict.fromkeys(sum(edits, ())))  # what two mistakes have in common is done once
+            yield Deviant(names, self._function(both), tuple(map(self._function, edits)))
 
     @property
     def names(self) -> frozenset[str]:
