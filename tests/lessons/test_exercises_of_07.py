@@ -22,8 +22,8 @@ def drafts_told(name, function):
 
 
 def pair(name, *wanted):
-    """The product with just these two mistakes."""
-    return next(d.function for d in find(name).mistakes.deviants(2) if d.names == wanted)
+    """An answer with just these two mistakes."""
+    return next(d.function for d in find(name).mistakes.deviants(2) if {*d.names} == {*wanted})
 
 
 # ---- references ---------------------------------------------------------------------------------------------
