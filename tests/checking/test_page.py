@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking.diagnose import passes, try_out
-from sdpa_helpers.checking.edits import Answer, Edit, NoEdit, edits_in
+from sdpa_helpers.checking.edits import Answer, Edit, NoEdit, Pairs, edits_in
 from sdpa_helpers.checking.page import as_module, read
 from sdpa_helpers.checking.page_text import PageError
 from sdpa_helpers.checking.prompt import with_examples
@@ -286,6 +286,9 @@ def test_an_answer_is_edited_in_several_places():
     assert answer.edited((Edit("result", "result + y"),))(1) == 6
     calls = Answer("f", SOURCE, {"f": lambda x: 10 * x})
     assert calls.edited((Edit("result", "f(x) + 1"),))(1) == 11, "the answer itself, not the edited one"
+    assert answer.text((Edit("y = x + 1", ""), Edit("y * 2", "x"))) == "\ndef f(x):\n    return x\n", (
+        "no line left over"
+    )
 
 
 def test_edits_of_one_place_do_not_go_together():
@@ -297,6 +300,12 @@ def test_edits_of_one_place_do_not_go_together():
     assert Edit("x + 1", "").meets(Edit("+ 1", ""), SOURCE)
     assert not Edit("x + 1", "").meets(Edit("y * 2", ""), SOURCE)
     assert Edit("start", "x = 1").meets(Edit("start", "x = 2"), SOURCE)
+
+
+def test_what_two_mistakes_have_in_common_is_done_once():
+    common, one, other = Edit("start", "x *= 3"), Edit("x + 1", "x"), Edit("y * 2", "y")
+    (both,) = Pairs(Answer("f", SOURCE, {}), (("one", (common, one)), ("other", (common, other)))).deviants(2)
+    assert [f(1) for f in (both.function, *both.alone)] == [3, 6, 4]
     assert not Edit("start", "x = 1").meets(Edit("start", "y = 2"), SOURCE)
 
 
