@@ -4,13 +4,16 @@
 EXTRAS ?= dev
 READY := $(VENV)/.with-$(EXTRAS)
 
-.PHONY: all portable colab site test grade exam mutants notebooks minutes ledger corners search cheat-sheet interview pictures lint kit
+.PHONY: all portable colab site test nightly grade exam mutants notebooks minutes ledger corners search cheat-sheet interview pictures lint kit
 
 # Tests start hundreds of Python processes: what one has compiled serves the next, whatever the caller's shell says,
 # and tests/lean stands in for a package that takes each of them a second to import.
 LEAN := $(CURDIR)/tests/lean$(if $(PYTHONPATH),:$(PYTHONPATH))
 test: $(READY)  ## run every test: the package, the grader, every notebook
 	@env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m pytest --nbval --nbval-current-env -n 4 --dist loadfile --no-loadscope-reorder
+
+nightly: $(READY)  ## the long searches, which `make test` has short ones of
+	@env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m pytest -m nightly tests
 
 grade: $(READY)  ## the grader's demo: grade tests/submissions into build/grades
 	@$(BIN)/python -m sdpa_helpers grade tests/submissions --out build/grades --seed demo --timeout 20 --fresh
