@@ -5,44 +5,32 @@ out). It is refuted by one case in which it would have answered otherwise, the p
 only on evidence: numbers that agree where it differs from the truth. Errors agree too easily to be evidence.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from sdpa_helpers.checking.another_order import IN_ANOTHER_ORDER, in_another_order
 from sdpa_helpers.checking.by_luck import numbers_of
+from sdpa_helpers.checking.candidates import (
+    Candidate,
+    agrees,
+    candidates,
+    holds,
+    is_error,
+    line_showing,
+    mistake_called,
+    right,
+    right_by,
+    singles,
+    size,
+)
 from sdpa_helpers.checking.clues import Clue
 from sdpa_helpers.checking.conduct import Mistake, Tried, by_conduct
 from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_in
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS, Form, Kind, in_right_kind, kind_of_thing, more_axes
-from sdpa_helpers.checking.judge import Truth, difference, outcome
+from sdpa_helpers.checking.judge import Truth, outcome
 from sdpa_helpers.checking.observe import Answer, quiet
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    names: tuple[str, ...]
-    function: object
-    form: Form
-    alone: tuple[object, ...] = ()
-    """For each of two names the function that deviates in nothing but that."""
-
-    def answer(self, truth: Truth) -> Answer:
-        return self.form.of(outcome(truth, self.function))
-
-    def known(self, truth: Truth) -> Answer:
-        """Its answer as it is compared: in the kind that was asked for, as precise as the truth."""
-        return _known_answer(truth, self.function, self.form)
-
-
-@lru_cache(maxsize=1 << 12)
-def _known_answer(truth: Truth, function: object, form: Form) -> Answer:
-    answer = in_right_kind(truth.expected, form.of(outcome(truth, function)))
-    return _as_precise_as(truth.expected, answer)
 
 
 def name_mistakes(
@@ -82,7 +70,8 @@ def _by_fault(exercise: Exercise, failed: list[Tried]) -> tuple[Mistake, ...]:
     if not faults.keys() <= {wrong.name for wrong in exercise.wrong}:
         return ()
     return tuple(
-        _mistake(exercise, fault, [t for t in failed if t.verdict.fault == fault], ()) for fault in faults
+        mistake_called(exercise, fault, [t for t in failed if t.verdict.fault == fault], ())
+        for fault in faults
     )
 
 
@@ -101,13 +90,13 @@ def _kind_only(
     exercise: Exercise, judged: list[Tried], failed: list[Tried], found: tuple[Clue, ...]
 ) -> tuple[Mistake, ...]:
     """The right numbers in a thing of the wrong kind; with wrong numbers in it, that and their mistake."""
-    returned = [t for t in failed if t.answer and not _error(t)]
+    returned = [t for t in failed if t.answer and not is_error(t)]
     kinds = [kind_of_thing(t.truth.expected, t.answer) for t in returned if t.answer]
     if len({kind.name if kind else "" for kind in kinds}) != 1 or kinds[0] is None:
         return ()
     kind, cases = kinds[0], tuple(t.truth.case.name for t in returned)
     plain = [_plain(t) for t in judged]
-    if all(map(_right, plain)):
+    if all(map(right, plain)):
         return (Mistake(kind.name, f"The numbers are right; the form isn't. {kind.says}", cases=cases),)
     named = _known(exercise, plain, found)
     if len(named) == 1 and _is_itself(exercise, named[0].name, kind, returned[0].truth):
@@ -119,10 +108,6 @@ def _is_itself(exercise: Exercise, name: str, kind: Kind, truth: Truth) -> bool:
     """Whether the listed mistake of this name returns a thing of this wrong kind, so that its sentence says enough."""
     listed = [wrong.function for wrong in exercise.wrong if wrong.name == name]
     return any(kind_of_thing(truth.expected, outcome(truth, function)) == kind for function in listed)
-
-
-def _right(t: Tried) -> bool:
-    return t.answer is not None and not difference(t.truth.expected, t.answer).fault
 
 
 def _in_own_words(exercise: Exercise, mistake: Mistake) -> Mistake:
@@ -138,13 +123,13 @@ def _in_own_words(exercise: Exercise, mistake: Mistake) -> Mistake:
 
 def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> tuple[Mistake, ...]:
     """The mistakes of the exercise that explain what was asked: one, else a product of two, else two side by side."""
-    failed = [t for t in asked if not _right(t)]
+    failed = [t for t in asked if not right(t)]
     if not failed:
         return ()
     wrong = set(map(id, failed))
-    order = sorted(asked, key=lambda t: (id(t) not in wrong, _size(t.truth)))
-    for candidate in _candidates(exercise, failed):
-        if _holds(candidate, order) and _believed(candidate, failed, exercise, found):
+    order = sorted(asked, key=lambda t: (id(t) not in wrong, size(t.truth)))
+    for candidate in candidates(exercise, failed):
+        if holds(candidate, order) and _believed(candidate, failed, exercise, found):
             return _told(exercise, candidate, failed, found)
     return (
         _side_by_side(exercise, order, failed, found)
@@ -161,8 +146,8 @@ def _last(
     with_more = [t for t in asked if more_axes(t.truth)]
     no_numbers = all(t.verdict.fault in ("raised-error", "wrong-shape") for t in failed)
     if no_numbers and failed == with_more and 2 <= len(failed) <= len(asked) - 2:
-        return (_mistake(exercise, form.name, failed, found),)
-    if line := _line("where-without-out", found):
+        return (mistake_called(exercise, form.name, failed, found),)
+    if line := line_showing("where-without-out", found):
         return (replace(UNWRITTEN, cases=tuple(t.truth.case.name for t in failed), line=line),)
     return ()
 
@@ -174,73 +159,7 @@ UNWRITTEN = Mistake(
 )
 
 
-def _candidates(exercise: Exercise, failed: list[Tried]) -> Iterator[_Candidate]:
-    """Single mistakes first, then those with a form on top, then products of two, then what is only nearly so."""
-    known = [((), exercise.reference), *_singles(exercise)]
-    fails_on_more_axes = any(_error(t) and more_axes(t.truth) for t in failed)
-    forms = [form for form in FORMS if fails_on_more_axes or not form.raises_on_more_axes]
-    for form in forms:
-        some = known[:1] if form.loosely or form.alone else known
-        for names, function in some:
-            if form.name not in names and (names or form.name):
-                yield _Candidate(names, function, form)
-    yield from (_Candidate(names, function, FORMS[1]) for names, function in in_another_order(exercise))
-    if exercise.mistakes is not None:
-        for deviant in exercise.mistakes.deviants(2):
-            yield _Candidate(deviant.names, deviant.function, FORMS[1], deviant.alone)
-    for form in forms:
-        if form.loosely and not form.alone:
-            yield from (_Candidate(names, function, form) for names, function in known[1:])
-
-
-def _singles(exercise: Exercise) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Every single mistake: those of the list first."""
-    for wrong in exercise.wrong:
-        yield (wrong.name,), wrong.function
-    if exercise.mistakes is not None:
-        yield from ((deviant.names, deviant.function) for deviant in exercise.mistakes.deviants(1))
-
-
-def _size(truth: Truth) -> int:
-    return len(truth.packed)
-
-
-def _holds(candidate: _Candidate, asked: Iterable[Tried]) -> bool:
-    """Whether it would have answered the same in every case."""
-    return all(_agrees(candidate, t) for t in asked)
-
-
-def _agrees(candidate: _Candidate, t: Tried) -> bool:
-    assert t.answer is not None
-    known = candidate.known(t.truth)
-    if known.kind == "error":
-        return t.answer.kind == "error" and known.error == t.answer.error
-    if t.answer.kind == "error" or candidate.form.raises(t.truth):
-        return t.answer.kind == "error" and candidate.form.raises(t.truth)
-    answer = in_right_kind(t.truth.expected, t.answer)
-    return candidate.form.same(known, answer)
-
-
-def _as_precise_as(expected: Answer, known: Answer) -> Answer:
-    """A known answer in the truth's dtype, so that it is compared as closely as the truth is."""
-    if known.kind == "tuple" and len(expected.items) == len(known.items):
-        parts = tuple(map(_as_precise_as, expected.items, known.items))
-        same = all(a is b for a, b in zip(parts, known.items, strict=True))
-        return known if same else replace(known, items=parts)
-    want, have = expected.array, known.array
-    if (
-        want is None
-        or have is None
-        or have.dtype == want.dtype
-        or not want.dtype.kind == have.dtype.kind == "f"
-    ):
-        return known
-    return replace(known, array=have.astype(want.dtype))
-
-
-def _believed(
-    candidate: _Candidate, failed: list[Tried], exercise: Exercise, found: tuple[Clue, ...]
-) -> bool:
+def _believed(candidate: Candidate, failed: list[Tried], exercise: Exercise, found: tuple[Clue, ...]) -> bool:
     """Whether what agrees is more than chance would bring."""
     if candidate.form.loosely and not _as_rounded(candidate, failed, found):
         return False
@@ -264,39 +183,35 @@ def _changes(form: Form, expected: Answer) -> bool:
     return form.loosely or not FORMS[1].same(expected, form.of(expected))
 
 
-def _as_rounded(candidate: _Candidate, failed: list[Tried], found: tuple[Clue, ...]) -> bool:
+def _as_rounded(candidate: Candidate, failed: list[Tried], found: tuple[Clue, ...]) -> bool:
     pairs = [(candidate.answer(t.truth), t.answer) for t in failed if t.answer]
     dtype = np.float16 if candidate.form.clue == "float16" else np.float32
     return off_as_in(dtype, pairs, shown=any(clue.kind == candidate.form.clue for clue in found))
 
 
-def _error(t: Tried) -> bool:
-    return t.answer is not None and t.answer.kind == "error"
-
-
 def _told(
-    exercise: Exercise, candidate: _Candidate, failed: list[Tried], found: tuple[Clue, ...]
+    exercise: Exercise, candidate: Candidate, failed: list[Tried], found: tuple[Clue, ...]
 ) -> tuple[Mistake, ...]:
     """A candidate as mistakes, each with the failed cases in which the answer needs it."""
     told_of = (*candidate.names, candidate.form.name) if candidate.form.name else candidate.names
     names = tuple(dict.fromkeys(told_of))  # the same mistake in two places is said once
     if len(names) == 1:
-        return (_mistake(exercise, names[0], failed, found, candidate.form),)
+        return (mistake_called(exercise, names[0], failed, found, candidate.form),)
     told = []
     for name in names:
         needing = [t for t in failed if not _explained_without(exercise, candidate, name, t)]
         if needing:  # else it changes nothing here, and is not said
-            told.append(_mistake(exercise, name, needing, found, candidate.form))
+            told.append(mistake_called(exercise, name, needing, found, candidate.form))
     return tuple(sorted(told, key=lambda mistake: -len(mistake.cases)))  # what shows most often comes first
 
 
-def _explained_without(exercise: Exercise, candidate: _Candidate, name: str, t: Tried) -> bool:
+def _explained_without(exercise: Exercise, candidate: Candidate, name: str, t: Tried) -> bool:
     """Whether the other mistake alone would have answered the same."""
     if name == candidate.form.name:
-        return _agrees(_Candidate(candidate.names, candidate.function, FORMS[0]), t)
+        return agrees(Candidate(candidate.names, candidate.function, FORMS[0]), t)
     others = tuple(n for n in candidate.names if n != name)
     function = candidate.alone[candidate.names.index(others[0])] if others else exercise.reference
-    return _agrees(_Candidate(others, function, candidate.form), t)
+    return agrees(Candidate(others, function, candidate.form), t)
 
 
 def _side_by_side(
@@ -307,10 +222,10 @@ def _side_by_side(
 ) -> tuple[Mistake, ...]:
     """Two mistakes, each of which gives the answer wherever it differs from the truth."""
     explains = {}
-    for names, function in _singles(exercise):
-        candidate = _Candidate(names, function, FORMS[0])
-        if all(_agrees(candidate, t) or _right_by(candidate, t) for t in asked):
-            here = [t for t in failed if _agrees(candidate, t)]
+    for names, function in singles(exercise):
+        candidate = Candidate(names, function, FORMS[0])
+        if all(agrees(candidate, t) or right_by(candidate, t) for t in asked):
+            here = [t for t in failed if agrees(candidate, t)]
             if here and sum(evidence_in(t.truth.expected, t.answer) for t in here if t.answer) >= ENOUGH:
                 explains[names] = here
     for one, other in combinations(explains, 2):
@@ -318,8 +233,8 @@ def _side_by_side(
         if len(together) == len(failed):
             rest = [t for t in explains[other] if t not in explains[one]]
             return (
-                _mistake(exercise, one[0], explains[one], found),
-                _mistake(exercise, other[0], rest, found),
+                mistake_called(exercise, one[0], explains[one], found),
+                mistake_called(exercise, other[0], rest, found),
             )
     return ()
 
@@ -335,10 +250,10 @@ def _constant(
     if len(numbers) != 1 or any(numbers_of(t) != numbers for t in failed):
         return ()
     same = [t for t in asked if numbers_of(t) == numbers]
-    singles = (_Candidate((wrong.name,), wrong.function, FORMS[0]) for wrong in exercise.wrong)
-    explains = [candidate.names[0] for candidate in singles if _holds(candidate, same)]
+    singles = (Candidate((wrong.name,), wrong.function, FORMS[0]) for wrong in exercise.wrong)
+    explains = [candidate.names[0] for candidate in singles if holds(candidate, same)]
     enough = sum(map(_differing, failed)) >= MANY_DIFFER
-    return (_mistake(exercise, explains[0], failed, found),) if len(explains) == 1 and enough else ()
+    return (mistake_called(exercise, explains[0], failed, found),) if len(explains) == 1 and enough else ()
 
 
 MANY_DIFFER = 8
@@ -349,29 +264,3 @@ def _differing(t: Tried) -> int:
     values, expected = t.answer.array if t.answer else None, t.truth.expected.array
     alike = values is not None and expected is not None and values.shape == expected.shape
     return int((values != expected).sum()) if alike else 0
-
-
-def _right_by(candidate: _Candidate, t: Tried) -> bool:
-    """Whether it says nothing here: it returns the right result."""
-    known = candidate.answer(t.truth)
-    return not difference(t.truth.expected, known).fault
-
-
-def _mistake(
-    exercise: Exercise, name: str, failed: list[Tried], found: tuple[Clue, ...], of_form: Form | None = None
-) -> Mistake:
-    cases = tuple(t.truth.case.name for t in failed)
-    form = of_form if of_form and of_form.name == name else next((f for f in FORMS if f.name == name), None)
-    for wrong in exercise.wrong:
-        if wrong.name == name:
-            return Mistake(name, wrong.says, wrong.hints, wrong.section, cases, _line(wrong.clue, found))
-    if exercise.mistakes is not None and (says := exercise.mistakes.says(name)):
-        return Mistake(name, says, cases=cases)
-    if name in IN_ANOTHER_ORDER:
-        return Mistake(name, IN_ANOTHER_ORDER[name], cases=cases)
-    assert form is not None, name
-    return Mistake(name, form.says, cases=cases, line=_line(form.clue, found))
-
-
-def _line(kind: str, found: tuple[Clue, ...]) -> str:
-    return next((clue.line for clue in found if clue.kind == kind), "")
