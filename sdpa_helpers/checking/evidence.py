@@ -18,6 +18,13 @@ def evidence_in(expected: Answer, answer: Answer) -> float:
     )
 
 
+def tells(expected: Answer, answer: Answer) -> bool:
+    """Whether a finite float is wrong that no one would meet by chance: NaN, True, 0 and whole numbers tell little."""
+    return any(
+        got.dtype.kind == "f" and _weight(want, got) >= ENOUGH for want, got in _arrays(expected, answer)
+    )
+
+
 def off_as_in(dtype: type, pairs: list[tuple[Answer, Answer]], *, shown: bool) -> bool:
     """Whether numbers are off because they passed through a narrower dtype: the source shows it, or the numbers do.
 

@@ -1,8 +1,9 @@
 """Which mistake was made: a name that holds for everything it is said of, or none.
 
 A candidate is a function that makes a known mistake, seen through a form (what was done with its result on the way
-out). It is refuted by one case in which it would have answered otherwise, the passed ones included. It is believed
-only on evidence: numbers that agree where it differs from the truth. Errors agree too easily to be evidence.
+out). It is refuted by one case in which it would have answered otherwise. It is believed only on evidence: numbers that
+agree where it differs from the truth. Errors agree too easily to be evidence. What gives every answer, the right ones
+too, comes first; then what gives all that failed: corners are often handled well, and hide a true name.
 """
 
 from dataclasses import replace
@@ -29,6 +30,7 @@ from sdpa_helpers.checking.conduct import Mistake, Tried, by_conduct
 from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_in
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS, Form, Kind, in_right_kind, kind_of_thing, more_axes
+from sdpa_helpers.checking.in_part import named_by_failures
 from sdpa_helpers.checking.judge import Truth, outcome
 from sdpa_helpers.checking.observe import Answer, quiet
 
@@ -135,6 +137,7 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
         _side_by_side(exercise, order, failed, found)
         or _constant(exercise, order, failed, found)
         or _last(exercise, asked, failed, found)
+        or named_by_failures(exercise, asked, found)
     )
 
 
