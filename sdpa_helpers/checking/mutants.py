@@ -35,6 +35,10 @@ class Mutant:
     function: Callable = field(compare=False)
     file: str = ""
     """The file of the reference, or of a function that it calls."""
+    was: str = ""
+    """The expression that was changed, with a little of what stands around it; "" where a statement was."""
+    now: str = ""
+    """The same, changed."""
 
     @property
     def name(self) -> str:
@@ -55,11 +59,11 @@ def mutants_of(exercise: Exercise, answer: Callable | None = None) -> Iterator[M
         tree, file = _tree(changed), changed.__code__.co_filename
         start = _at_the_start(exercise, tree, file) if changed is exercise.reference else ()
         seen = set()
-        for kind, line, before, after, code in itertools.chain(start, _inside(tree, file)):
+        for kind, line, before, after, code, *piece in itertools.chain(start, _inside(tree, file)):
             if (line, after) not in seen:
                 seen.add((line, after))
                 function = _rebuilt(original, functions, changed, code)
-                yield Mutant(exercise.name, kind, line, before, after, function, file)
+                yield Mutant(exercise.name, kind, line, before, after, function, file, *piece)
 
 
 # ---- the source -------------------------------------------------------------------------------------------
@@ -103,8 +107,9 @@ def _tree(function: FunctionType) -> ast.FunctionDef:
 
 # ---- the changes ------------------------------------------------------------------------------------------
 
-_Changed = tuple[str, int, str, str, CodeType]
-"""Kind, line, the statement before, the statement after, the whole function compiled."""
+_Changed = tuple[str, int, str, str, CodeType] | tuple[str, int, str, str, CodeType, str, str]
+"""Kind, line, the statement before, the statement after, the whole function compiled; the expression that was changed,
+before and after."""
 
 
 def _at_the_start(exercise: Exercise, tree: ast.FunctionDef, file: str) -> Iterator[_Changed]:
@@ -189,17 +194,32 @@ def _in_expressions(
             and parent is statement.value is not node
             and isinstance(parent, ast.Tuple)
         )
+        around = _around(parent, node)
+        was = ast.unparse(around)
         for kind, text in changes_of(Spot(node, name, returned, *known)):
             try:
                 other = ast.parse(text, mode="eval").body
                 _put(parent, name, i, other)
                 after = _first_line(statement)
                 if after != before:
-                    yield kind, statement.lineno, before, after, _compile(tree, file)
+                    now = ast.unparse(other if around is node else around)
+                    yield kind, statement.lineno, before, after, _compile(tree, file), was, now
             except SyntaxError:
                 continue
             finally:
                 _put(parent, name, i, node)
+
+
+def _around(parent: ast.AST, node: ast.expr) -> ast.AST:
+    """What shows best where an expression stands: it, or what a name or a number is a part of."""
+    small = isinstance(node, ast.Name | ast.Constant | ast.UnaryOp)
+    if not small or not isinstance(parent, ast.expr | ast.keyword):
+        return node
+    return parent if len(ast.unparse(parent)) <= MOST_AROUND else node
+
+
+MOST_AROUND = 40
+"""Characters."""
 
 
 def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:

@@ -11,6 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
+from sdpa_helpers.checking.as_if import named_as_if
 from sdpa_helpers.checking.by_luck import numbers_of
 from sdpa_helpers.checking.candidates import (
     Candidate,
@@ -138,6 +139,7 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
         or _constant(exercise, order, failed, found)
         or _last(exercise, asked, failed, found)
         or named_by_failures(exercise, asked, found)
+        or named_as_if(exercise, asked)
     )
 
 
