@@ -46,7 +46,7 @@ class Result:
     exercise: Exercise
     cases: tuple[Explained, ...]
     mistakes: tuple[Mistake, ...] = ()
-    """At most two, which explain every failed case together."""
+    """At most two, which explain every failed case together; or one that gives a part of them, and says so."""
     pattern: str = ""
     """What the numbers show over all cases, where no mistake is named; one sentence or ""."""
     unknown: str = ""

@@ -31,7 +31,7 @@ from sdpa_helpers.checking.conduct import Mistake, Tried, by_conduct
 from sdpa_helpers.checking.evidence import ENOUGH, evidence_in, off_as_in
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS, Form, Kind, in_right_kind, kind_of_thing, more_axes
-from sdpa_helpers.checking.in_part import named_by_failures
+from sdpa_helpers.checking.in_part import named_by_failures, named_in_part
 from sdpa_helpers.checking.judge import Truth, outcome
 from sdpa_helpers.checking.observe import Answer, quiet
 
@@ -140,6 +140,7 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
         or _last(exercise, asked, failed, found)
         or named_by_failures(exercise, asked, found)
         or named_as_if(exercise, asked)
+        or named_in_part(exercise, asked, found)
     )
 
 

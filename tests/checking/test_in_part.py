@@ -34,3 +34,27 @@ def test_true_and_false_are_no_evidence_for_it():
         return np.tri(n_q, n_k, dtype=bool) if n_q < 4 else mask
 
     assert "sees-one-future-key" not in _names("causal_mask", row_one_is_right)
+
+
+def online_softmax_with_the_factor_upside_down(scores, block):
+    largest = np.full(scores.shape[:-1], -np.inf)
+    total = np.zeros(scores.shape[:-1])
+    for j in range(0, scores.shape[-1], block):
+        s = scores[..., j : j + block]
+        new = np.maximum(largest, s.max(-1))
+        safe = np.where(np.isfinite(new), new, 0.0)
+        factor = np.exp(np.where(np.isfinite(largest), safe - largest, 0.0))
+        total = total * factor + np.exp(s - safe[..., None]).sum(-1)
+        largest = new
+    return largest, total
+
+
+def test_a_name_for_a_part_says_of_how_many_cases():
+    result = try_out(find("online_softmax"), online_softmax_with_the_factor_upside_down)
+    [mistake] = result.mistakes
+    failed = [case for case in result.cases if not case.verdict.passed]
+    assert mistake.name == "sum-rescaled-the-wrong-way"
+    assert mistake.says.startswith(
+        f"In {len(mistake.cases)} of the {len(failed)} cases that failed, your numbers are"
+    )
+    assert len(mistake.cases) < len(failed)
