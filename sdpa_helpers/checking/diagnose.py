@@ -16,6 +16,7 @@ from sdpa_helpers.checking.name_mistakes import name_mistakes
 from sdpa_helpers.checking.not_there import NotThere, name_in
 from sdpa_helpers.checking.observe import Answer, observe
 from sdpa_helpers.checking.patterns import pattern_over_cases
+from sdpa_helpers.checking.traits import what_fails
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,7 @@ def explain(
     if any(not t.verdict.passed and t.answer is not None for t in tried):
         mistakes = name_mistakes(exercise, tried, found)
         if not mistakes and not exercise.sealed and not exercise.is_made:
-            pattern = pattern_over_cases(exercise, tried, exact=exact)
+            pattern = pattern_over_cases(exercise, tried, exact=exact) or what_fails(exercise, tried)
         if not mistakes and any(t.verdict.fault == BY_LUCK for t in tried):
             pattern = ALWAYS
         unknown = "" if mistakes else _digest([t.answer for t in tried])

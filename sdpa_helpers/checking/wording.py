@@ -4,6 +4,7 @@ What a learner's code wrote (names, error messages) comes in here at any length 
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -94,7 +95,7 @@ def all_or_nothing(result: Result) -> list[str]:
 
 
 def findings(result: Result) -> list[Finding]:
-    """What is wrong: mistakes by name, else what the numbers have in common, else that nothing is known."""
+    """What is wrong: mistakes by name, else what the numbers have in common, else in which ways it fails."""
     exercise = result.exercise
     failed = [c for c in result.cases if not c.verdict.passed]
     found = []
@@ -105,8 +106,31 @@ def findings(result: Result) -> list[Finding]:
     if not found and result.pattern:
         found.append(Finding("Pattern", result.pattern))
     if not found and not exercise.is_made and any(c.verdict.status == "failed" for c in failed):
-        found.append(Finding(NOT_SAID if exercise.sealed else "No known mistake gives this", ""))
+        found.append(Finding(NOT_SAID, "") if exercise.sealed else Finding("What was seen", _tally(result)))
     return found
+
+
+def _tally(result: Result) -> str:
+    """How many cases fail, and in which way: the most frequent first."""
+    faults = Counter(c.verdict.fault for c in result.cases if not c.verdict.passed)
+    [(most, count), *others] = [(_WAYS.get(f, "something else is wrong"), n) for f, n in faults.most_common()]
+    of = f"of {len(result.cases)} {unit_of(result.exercise, len(result.cases))}"
+    if not others:
+        return f"{most} in {count} {of}. {_BESIDES.get(next(iter(faults)), '')}".rstrip()
+    return f"{most} in {count} {of}, {', '.join(f'{way} in {n}' for way, n in others)}."
+
+
+_WAYS = {
+    "wrong-values": "numbers differ",
+    "not-finite": "NaN or ∞ comes back",
+    "wrong-shape": "the shape is another",
+    "wrong-dtype": "the dtype is another",
+    "wrong-kind": "another kind of value comes back",
+    "raised-error": "an error is raised",
+    "timeout": "the time runs out",
+    "not-run": "nothing was run",
+}
+_BESIDES = {"wrong-values": "Kind, shape and dtype are right everywhere: what is left is the arithmetic."}
 
 
 def seen_in_cases(result: Result) -> list[Seen]:

@@ -197,7 +197,7 @@ def test_what_has_no_name_is_told_in_its_own_words():
     text = report_text(result)
     assert not result.mistakes
     assert "a number is over 100" in text
-    assert "No known mistake" not in text
+    assert "What was seen" not in text
     assert "sdpa-failed" in card(result)
 
 

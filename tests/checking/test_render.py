@@ -114,10 +114,15 @@ def test_without_a_name_there_is_the_pattern_or_the_plain_truth():
     cases = [wrong(1), wrong(2)]
     patterned = report_text(result(cases, pattern="In every case your number is twice the right one."))
     assert "  Pattern: In every case your number is twice the right one." in patterned
-    assert "No known mistake" not in patterned
-    assert "  No known mistake gives this.\n" in report_text(result(cases))
+    assert "What was seen" not in patterned
+    told = report_text(result(cases))
+    assert (
+        "  What was seen: numbers differ in 2 of 2 cases. Kind, shape and dtype are right everywhere" in told
+    )
     error = wrong(1, "raised NameError: y", fault="raised-error", status="error")
-    assert "No known mistake" not in report_text(result([error]))
+    assert "What was seen" not in report_text(result([error]))
+    both = report_text(result([*cases, right(3), wrong(4, "raised", fault="raised-error", status="error")]))
+    assert "  What was seen: numbers differ in 2 of 4 cases, an error is raised in 1.\n" in both
 
 
 def test_equal_texts_are_said_once():
