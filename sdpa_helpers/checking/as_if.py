@@ -115,9 +115,20 @@ def _answer(mutant: Mutant, truth: Truth) -> Answer:
     return in_right_kind(truth.expected, observe_within(mutant.function, truth.inputs, SECONDS))
 
 
-def _rank(exercise: Exercise, mutant: Mutant) -> tuple[bool, int]:
-    """What reads best comes first: what holds no name that the learner has never seen, then what is short."""
-    return not _is_plain(exercise, mutant), len(mutant.was) + len(mutant.now)
+_LIKELY = (
+    "a-step-left-out",
+    "an-argument-left-out",
+    "another-operation",
+    "sides-swapped",
+    "another-function",
+)
+"""What people do most; of two changes with equal numbers the likelier is told."""
+
+
+def _rank(exercise: Exercise, mutant: Mutant) -> tuple[bool, bool, int]:
+    """What is likely comes first, then what holds no name that the learner has never seen, then what is short."""
+    is_rare = LEADS[mutant.kind][0] not in _LIKELY
+    return is_rare, not _is_plain(exercise, mutant), len(mutant.was) + len(mutant.now)
 
 
 def _is_plain(exercise: Exercise, mutant: Mutant) -> bool:

@@ -32,7 +32,8 @@ def named_by_failures(exercise: Exercise, asked: list[Tried], found: tuple[Clue,
 
 
 THREE = 3
-"""Failed cases for a name of a part; or half of those in which something came back, and no fewer than TWO."""
+"""Failed cases for a name of a part, where four fifths and more of what came back agree; else it is another mistake,
+that looks the same in some shapes."""
 
 
 OF_FORM = {form.name for form in FORMS}
@@ -50,9 +51,9 @@ def named_in_part(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...
         same = [t for t in returned if agrees(one, t)]
         telling = sum(map(_tells, same))
         denied = sum(not agrees(one, t) for t in asked if t not in failed)
-        if len(same) == len(failed) or 2 * denied >= telling or 4 * len(same) < 3 * len(returned):
+        if len(same) == len(failed) or 2 * denied >= telling or 5 * len(same) <= 4 * len(returned):
             continue
-        if telling >= THREE or (telling >= TWO and 2 * len(same) >= len(returned)):
+        if telling >= THREE or (telling >= TWO and len(same) == len(returned)):
             gives[one.names[0]] = max(gives.get(one.names[0], []), same, key=len)
     most = max(map(len, gives.values()), default=0)
     best = [name for name, same in gives.items() if len(same) == most]
