@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from sdpa_helpers.checking.products import Deviant
@@ -100,8 +101,11 @@ class Answer:
             last = end
         return re.sub(r"(?m)^ +\n", "", "".join([*text, self.source[last:]]))
 
-    def edited(self, edits: Edits) -> Callable:
-        """The function with these edits; NoEdit where that is no Python."""
+    def shown(self, edits: Edits) -> str:
+        """The whole function with these edits, first line and last step too; its comments are lost."""
+        return ast.unparse(self._compiled(edits)[0])
+
+    def _compiled(self, edits: Edits) -> tuple[ast.Module, CodeType]:
         text = self.text(edits)
         for edit in edits:
             if edit.before in (START, RESULT):
@@ -112,9 +116,14 @@ class Answer:
             assert isinstance(function, ast.FunctionDef)
             _begin_with(function, [e.after for e in edits if e.before == START])
             _end_with(function, [e.after for e in edits if e.before == RESULT])
-            code = compile(tree, f"<{self.name}, edited>", "exec")
+            changes = " and ".join(f"{e.before} → {e.after}" for e in edits)
+            return tree, compile(tree, f"{self.name}, {changes}", "exec")
         except SyntaxError as error:
             raise NoEdit(f"with this edit the answer is no Python ({error.msg}): {text}") from None
+
+    def edited(self, edits: Edits) -> Callable:
+        """The function with these edits; NoEdit where that is no Python."""
+        _, code = self._compiled(edits)
         space = dict(self.space)
         exec(code, space)  # a page of the course's own, as much code as any file of it
         made = space[self.name]

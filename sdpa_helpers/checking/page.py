@@ -273,9 +273,12 @@ class _Page:
 
     def _edited(self, line: int, edits: Edits) -> Callable:
         try:
-            return self.answer.edited(edits)
+            function = self.answer.edited(edits)
         except NoEdit as error:
             raise self.text.wrong(line, str(error)) from None
+        # `inspect` shows it too; its text is made when somebody asks for it
+        linecache.cache[function.__code__.co_filename] = (lambda: self.answer.shown(edits),)
+        return function
 
     def _mistakes(self) -> tuple[tuple[WrongAnswer, ...], Pairs]:
         wrong, listed, lonely = list[WrongAnswer](), list[tuple[str, Edits]](), set[str]()
