@@ -52,6 +52,10 @@ class Result:
     """What the numbers show over all cases, where no mistake is named; one sentence or ""."""
     unknown: str = ""
     """Where no mistake is named: the same for all answers that return the same, else ""."""
+    where_to_look: str = ""
+    """In the learner's own `check`, where no mistake is named: the line whose change lets every case pass."""
+    last_hint: str = ""
+    """That change itself."""
     not_there: tuple[str, ...] = ()
     """What the answer ran into that isn't there when it is graded, e.g. ("torch.softmax",), sorted."""
 

@@ -6,7 +6,7 @@ The cases of an exercise have to tell every mutant from the reference. `survivor
 import ast
 import itertools
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -16,7 +16,7 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Exercise, stream
 from sdpa_helpers.checking.judge import PUBLIC_SEED
-from sdpa_helpers.checking.mutations import Argument, Spot, at_the_start, changes_of, instead_of
+from sdpa_helpers.checking.mutations import Argument, Change, Spot, at_the_start, changes_of, instead_of
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def mutants_of(exercise: Exercise, answer: Callable | None = None) -> Iterator[M
         tree, file = _tree(changed), changed.__code__.co_filename
         start = _at_the_start(exercise, tree, file) if changed is exercise.reference else ()
         seen = set()
-        for kind, line, before, after, code, *piece in itertools.chain(start, _inside(tree, file)):
+        for kind, line, before, after, code, *piece in itertools.chain(start, changes_inside(tree, file)):
             if (line, after) not in seen:
                 seen.add((line, after))
                 function = _rebuilt(original, functions, changed, code)
@@ -110,6 +110,9 @@ def _tree(function: FunctionType) -> ast.FunctionDef:
 _Changed = tuple[str, int, str, str, CodeType] | tuple[str, int, str, str, CodeType, str, str]
 """Kind, line, the statement before, the statement after, the whole function compiled; the expression that was changed,
 before and after."""
+OfExpression = Callable[[Spot], Iterable[Change]]
+OfStatement = Callable[[ast.stmt], Iterable[Change]]
+"""What could stand where one stands."""
 
 
 def _at_the_start(exercise: Exercise, tree: ast.FunctionDef, file: str) -> Iterator[_Changed]:
@@ -131,18 +134,27 @@ def _at_the_start(exercise: Exercise, tree: ast.FunctionDef, file: str) -> Itera
             yield kind, tree.lineno, "", after, code
 
 
-def _inside(tree: ast.FunctionDef, file: str) -> Iterator[_Changed]:
+def changes_inside(
+    tree: ast.FunctionDef,
+    file: str,
+    of_expression: OfExpression = changes_of,
+    of_statement: OfStatement = instead_of,
+) -> Iterator[_Changed]:
     """Every change of a function's statements. The tree is changed for each, and put right again."""
     stored = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     known = tuple(dict.fromkeys([*_arguments(tree), *stored])), _arguments(tree)
-    yield from _in_expressions(tree, tree, known, file)  # defaults of arguments
+
+    def rule(node: ast.expr, field: str, returned: bool) -> Iterable[Change]:
+        return of_expression(Spot(node, field, returned, *known))
+
+    yield from _in_expressions(tree, tree, rule, file)  # defaults of arguments
     for block in _blocks(tree):
         for i in range(_first(tree) if block is tree.body else 0, len(block)):
             statement = block[i]
-            for kind, after in instead_of(statement):
+            for kind, after in of_statement(statement):
                 if code := _compiled(tree, block, slice(i, i + 1), after, file):
                     yield kind, statement.lineno, _first_line(statement), " ".join(after.split()), code
-            yield from _in_expressions(tree, statement, known, file)
+            yield from _in_expressions(tree, statement, rule, file)
 
 
 def _arguments(tree: ast.FunctionDef) -> tuple[str, ...]:
@@ -182,7 +194,10 @@ def _compile(tree: ast.FunctionDef, file: str) -> CodeType:
 
 
 def _in_expressions(
-    tree: ast.FunctionDef, statement: ast.stmt, known: tuple[tuple[str, ...], tuple[str, ...]], file: str
+    tree: ast.FunctionDef,
+    statement: ast.stmt,
+    rule: Callable[[ast.expr, str, bool], Iterable[Change]],
+    file: str,
 ) -> Iterator[_Changed]:
     before = _first_line(statement)
     for parent, name, i in _places(statement):
@@ -196,7 +211,7 @@ def _in_expressions(
         )
         around = _around(parent, node)
         was = ast.unparse(around)
-        for kind, text in changes_of(Spot(node, name, returned, *known)):
+        for kind, text in rule(node, name, returned):
             try:
                 other = ast.parse(text, mode="eval").body
                 _put(parent, name, i, other)

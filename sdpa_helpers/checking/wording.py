@@ -95,7 +95,7 @@ def all_or_nothing(result: Result) -> list[str]:
 
 
 def findings(result: Result) -> list[Finding]:
-    """What is wrong: mistakes by name, else what the numbers have in common, else in which ways it fails."""
+    """What is wrong: mistakes by name, else the line to look at, else what the cases have in common."""
     exercise = result.exercise
     failed = [c for c in result.cases if not c.verdict.passed]
     found = []
@@ -103,6 +103,8 @@ def findings(result: Result) -> list[Finding]:
         everywhere = {c.verdict.case for c in failed} <= set(mistake.cases)
         where = "" if everywhere else f"in {numbered(_numbers(result, mistake.cases), exercise)}"
         found.append(Finding(f"Diagnosis ({mistake.name})", mistake.says, where, mistake.line))
+    if not found and result.where_to_look:
+        found.append(Finding("Where to look", result.where_to_look))
     if not found and result.pattern:
         found.append(Finding("Pattern", result.pattern))
     if not found and not exercise.is_made and any(c.verdict.status == "failed" for c in failed):

@@ -18,6 +18,7 @@ from sdpa_helpers.checking.highlight import code_html
 from sdpa_helpers.checking.judge import PUBLIC_SEED, for_all, truths, with_own_calls
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.render import NO_HELPS, Helps, Hint, Shown, code_spans, framed, hint_buttons
+from sdpa_helpers.checking.repair import repair_of
 from sdpa_helpers.checking.shrink import Small, example_of
 from sdpa_helpers.checking.taken_away import innermost, space_of, taken_away
 from sdpa_helpers.checking.time_limit import observe_all, observe_within
@@ -32,6 +33,7 @@ from sdpa_helpers.lessons.progress import ProgressTable
 from sdpa_helpers.lessons.registry import LESSONS, all_exercises, all_written, exercises_of, find, written_of
 
 _mistakes: dict[str, str] = {}  # exercise -> the mistake that its last check found
+_last_hints: dict[str, tuple[str, ...]] = {}  # exercise -> the change that mends what was checked last
 _hints_given: dict[str, set[str]] = {}  # exercise -> those that `hint` told
 
 notebook_cells.watch()
@@ -108,7 +110,7 @@ def _hints_to_come(exercise: Exercise) -> list[Hint]:
     """Those that `hint` has not told yet, first those for the mistake that was found; at the end the last one again."""
     mistake = _mistakes.get(exercise.name, "")
     special = next((w.hints for w in exercise.wrong if w.name == mistake), ())
-    texts = (*special, *exercise.hints)
+    texts = (*special, *exercise.hints, *_last_hints.get(exercise.name, ()))
     hints = [Hint(number, len(texts), text) for number, text in enumerate(texts, 1)]
     given = _hints_given.get(exercise.name, set())
     return [hint for hint in hints if hint.text not in given] or hints[-1:]
@@ -122,6 +124,7 @@ def _helps(result: Result, exercise: Exercise, function: Callable) -> Helps:
     """What the card offers: what the function does in a trained head, hints for the mistake that was just found, a
     right answer, the way on."""
     _mistakes[exercise.name] = result.mistake
+    _last_hints[exercise.name] = (result.last_hint,) if result.last_hint else ()
     if os.environ.get("NBGRADER_EXECUTION"):
         return NO_HELPS  # what is kept there is handed back with marks
     hints, right, onward = tuple(_hints_to_come(exercise)), _right_answer(exercise), onward_from(exercise)
@@ -198,7 +201,7 @@ def _function_of(function: Callable | str, namespace: Mapping[str, Any]) -> Call
 def report_on(exercise: Exercise, function: Callable, notebook: Notebook | None) -> CheckReport:
     """The verdict on a function as it stands in a notebook, or in a script. Nothing is kept of it."""
     space = notebook.namespace if notebook else space_of(function)
-    result = _try_out(exercise, function, space)
+    result = _with_the_line(_try_out(exercise, function, space), function, space)
     forbidden = result.not_there
     is_the_answer = notebook is not None and notebook.namespace.get(exercise.name) is function
     name = exercise.name if is_the_answer else getattr(function, "__name__", "")
@@ -210,6 +213,30 @@ def report_on(exercise: Exercise, function: Callable, notebook: Notebook | None)
     graded, why = _as_graded(exercise, function, result, notebook, cell)
     told = tuple(filter(None, notices))
     return CheckReport(result, graded, forbidden, why, told, _helps(result, exercise, function), small)
+
+
+def _with_the_line(result: Result, function: Callable, space: dict[str, Any]) -> Result:
+    """The result with the line to look at, where no mistake has a name and one change of the learner's code mends it.
+
+    One change that mends all denies that there are two mistakes: then these names aren't said.
+    """
+    listed = {wrong.name for wrong in result.exercise.wrong}
+    doubtful = len(result.mistakes) == 2 and {mistake.name for mistake in result.mistakes} <= listed
+    if result.passed or result.not_there or (result.mistakes and not doubtful) or not result.attempted:
+        return result
+    if os.environ.get("NBGRADER_EXECUTION") or any(c.verdict.fault == "timeout" for c in result.cases):
+        return result
+    inner = innermost(function)
+    with taken_away(function, space, result.exercise.allows):
+        repair = repair_of(result, source_of(inner), getattr(inner, "__name__", ""), space)
+    if repair is None:
+        return result
+    said = {mistake.name for mistake in result.mistakes}
+    cases = (
+        replace(c, diagnosis=c.verdict.fault, means="") if c.diagnosis in said else c for c in result.cases
+    )
+    looked = replace(result, where_to_look=repair.where, last_hint=repair.hint)
+    return replace(looked, mistakes=(), cases=tuple(cases))
 
 
 def _example(result: Result, function: Callable, space: dict[str, Any]) -> Small | None:

@@ -1,0 +1,47 @@
+"""`check` says the line of the learner's own code whose change mends it, and the change only as the last hint."""
+
+import linecache
+
+import numpy as np
+
+from sdpa_helpers.lessons.session import check
+
+CODE = """def merge_heads(x):
+    h, n, d = x.shape[-3:]
+    return np.swapaxes(x, -1, -3).reshape(*x.shape[:-3], n, h * d)
+"""
+
+
+def _learners(code: str, name: str):
+    file = f"<a cell with {name}>"
+    linecache.cache[file] = (len(code), None, code.splitlines(True), file)
+    space = {"np": np, "__name__": "a notebook"}
+    exec(compile(code, file, "exec"), space)
+    return space[name]
+
+
+def test_the_line_comes_first_and_the_change_last():
+    report = check(_learners(CODE, "merge_heads"), keep=False)
+    told = report.text()
+    assert (
+        "Where to look: one small change in line 3 lets every case pass. Look at `np.swapaxes(x, -1, -3)`."
+        in told
+    )
+    assert "np.swapaxes(x, -2, -3)" not in told
+    hints = [h.text for h in report.helps.hints]
+    assert "np.swapaxes(x, -2, -3)" in hints[-1]
+    assert not any("np.swapaxes(x, -2, -3)` for" in text for text in hints[:-1])
+
+
+def test_an_answer_with_a_name_is_not_searched():
+    code = "def best_key(q, K):\n    return int(np.argmin(np.linalg.norm(K - q, axis=1)))\n"
+    assert "Where to look" not in check(_learners(code, "best_key"), keep=False).text()
+
+
+def test_one_change_that_mends_all_denies_that_there_are_two_mistakes():
+    code = """def fit_exponent(sizes, times):
+    return np.polyfit(np.log10(sizes), np.log10(times), 1)[1]
+"""
+    told = check(_learners(code, "fit_exponent"), keep=False).text()
+    assert "Where to look: one small change in line 2" in told
+    assert "logarithms" not in told
