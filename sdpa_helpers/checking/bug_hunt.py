@@ -1,10 +1,7 @@
-"""Code with a bug: found by the number of its line and an input that shows it, then mended.
-
-`Hunt` makes the criteria of the first exercise; what the second needs are its cases, with other points (`worth`).
-"""
+"""Code with a bug: found by the number of its line and an input that shows it; `Hunt` makes the criteria."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -152,16 +149,6 @@ class Hunt:
         if (numbers := sum(np.size(part) for part in inputs)) > MOST_NUMBERS:
             raise Misses("too-large", f"at most {MOST_NUMBERS} numbers are allowed; your input has {numbers}")
         return inputs
-
-
-def worth(exercise: Exercise, points: Mapping[str, float]) -> tuple[Case, ...]:
-    """The cases of an exercise with these points, and without points where no name is given.
-
-    Raises KeyError for the name of a case that is not there.
-    """
-    if missing := set(points) - {case.name for case in exercise.cases}:
-        raise KeyError(f"{exercise.name} has no case called {', '.join(sorted(missing))}")
-    return tuple(replace(case, points=points.get(case.name, 0.0)) for case in exercise.cases)
 
 
 def _parts(value: Any) -> tuple[int, Any]:

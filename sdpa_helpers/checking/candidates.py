@@ -123,8 +123,6 @@ def mistake_called(
             return Mistake(
                 name, wrong.says, wrong.hints, wrong.section, cases, line_showing(wrong.clue, found)
             )
-    if exercise.mistakes is not None and (says := exercise.mistakes.says(name)):
-        return Mistake(name, says, cases=cases)
     if name in IN_ANOTHER_ORDER:
         return Mistake(name, IN_ANOTHER_ORDER[name], cases=cases)
     assert form is not None, name

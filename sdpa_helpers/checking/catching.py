@@ -190,7 +190,7 @@ def _every(exercise: Exercise) -> Iterator[Known]:
     if exercise.mistakes is not None:
         for deviant in exercise.mistakes.deviants(1):
             (name,) = deviant.names
-            yield Known(name, exercise.mistakes.says(name) or says.get(name, ""), deviant.function)
+            yield Known(name, says.get(name, ""), deviant.function)
 
 
 @lru_cache(maxsize=1024)

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-from sdpa_helpers.checking.products import Deviant
-
 START, RESULT = "start", "result"
 _EDIT = re.compile(r"(?:`([^`]+)` → |(start|result): )`([^`]*)`")
 _NUMBERS = re.compile(r", N = (.+)$")
@@ -157,6 +155,16 @@ def _end_with(function: ast.FunctionDef, results: list[str]) -> None:
 
 
 @dataclass(frozen=True)
+class Deviant:
+    """A wrong answer, with what is wrong about it."""
+
+    names: tuple[str, ...]
+    function: Callable
+    alone: tuple[Callable, ...] = ()
+    """For each name the function that deviates in nothing but that."""
+
+
+@dataclass(frozen=True)
 class Pairs:
     """All wrong answers with one or two of the listed mistakes: of two, those that edit different places."""
 
@@ -184,10 +192,6 @@ class Pairs:
     def names(self) -> frozenset[str]:
         """Of all listed mistakes."""
         return frozenset(name for name, _ in self.listed)
-
-    def says(self, _name: str) -> str:
-        """ "": a page says of each mistake what there is to say in its list."""
-        return ""
 
     def _meet(self, several: tuple[Edits, ...]) -> bool:
         pairs = itertools.combinations(several, 2)

@@ -10,7 +10,6 @@ import numpy as np
 
 from sdpa_helpers.checking.edits import Pairs
 from sdpa_helpers.checking.observe import unpack_inputs
-from sdpa_helpers.checking.products import Products
 from sdpa_helpers.checking.sealed import SealedCase
 
 Inputs = tuple
@@ -200,7 +199,7 @@ class Exercise:
     """The heading in the lesson that treats it, e.g. "3. Length and angle"; the class report links there."""
     examples: tuple[Example, ...] = field(default=(), compare=False)
     """What the prompt shows, in its order. Each is a case too, after those in `cases`."""
-    mistakes: Products | Pairs | None = field(default=None, compare=False)
+    mistakes: Pairs | None = field(default=None, compare=False)
     """The wrong answers that deviate in one or two respects, where they are more than a list can hold."""
     spared: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     """Mutants that pass every case and need not fail, by their name, "before → after", each with the reason."""

@@ -1,15 +1,17 @@
 """Catch them all: sound cases only, what they catch, and who is left."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 from sdpa_helpers.checking.alike import same, where_apart
 from sdpa_helpers.checking.catching import BlindSpot, Hunt, usual_mistakes
 from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.checking.edits import Answer, Edit, Pairs
 from sdpa_helpers.checking.exercise import Case, Exercise, Misses, WrongAnswer
 from sdpa_helpers.checking.judge import judge, truths
 from sdpa_helpers.checking.observe import describe, describe_made
-from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.small_inputs import finite, floats, number, so_many, truth_values, whole
 from sdpa_helpers.lessons.registry import all_exercises, find
 
@@ -48,13 +50,9 @@ MEAN = Exercise(
     ),
     also_right=(lambda x: x.sum(axis=-1) / x.shape[-1] if x.min() > -50 else 0 * x,),
     hints=("a", "b", "c"),
-    mistakes=Products(
-        (
-            Factor(
-                "over", lambda x: x.shape[-1], (Option("n-minus-one", lambda x: x.shape[-1] - 1, "Not n−1."),)
-            ),
-        ),
-        lambda over: lambda x: x.sum(axis=-1) / over(x),
+    mistakes=Pairs(
+        Answer("mean", inspect.getsource(mean), {"np": np}),
+        (("n-minus-one", (Edit("x.mean(axis=-1)", "x.sum(axis=-1) / (x.shape[-1] - 1)"),)),),
     ),
 )
 HUNT = Hunt(

@@ -1,5 +1,6 @@
 """When a mistake is named and when not: refutation, evidence, forms, products, clues."""
 
+import inspect
 import linecache
 from dataclasses import replace
 
@@ -8,8 +9,8 @@ import pytest
 
 from sdpa_helpers.checking.clues import clues
 from sdpa_helpers.checking.diagnose import Result, try_out
+from sdpa_helpers.checking.edits import Answer, Edit, Pairs
 from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
-from sdpa_helpers.checking.products import Factor, Option, Products
 from sdpa_helpers.checking.standard_cases import in_float32, mirrored, one_of_each
 from sdpa_helpers.lessons.registry import find
 
@@ -23,25 +24,19 @@ def _draw(rng, n_q=3, n_k=5, d_k=4, batch=0):
     return rng.normal(size=(*lead, n_q, d_k)), rng.normal(size=(*lead, n_k, d_k))
 
 
-def _build(scale, sign):
-    return lambda Q, K: sign * (Q @ np.swapaxes(K, -1, -2)) * scale(Q, K)
-
-
-SPACE = Products(
+SPACE = Pairs(
+    Answer("scores", inspect.getsource(scores), {"np": np}),
     (
-        Factor(
-            "scale",
-            lambda Q, K: Q.shape[-1] ** -0.5,
-            (
-                Option("no-scaling", lambda Q, K: 1.0),
-                Option(
-                    "by-n_k", lambda Q, K: K.shape[-2] ** -0.5, "Divided by the root of the number of keys."
-                ),
-            ),
-        ),
-        Factor("sign", 1.0, (Option("negative", -1.0, "The sign is turned."),)),
+        ("no-scaling", (Edit(" / np.sqrt(Q.shape[-1])", ""),)),
+        ("by-n_k", (Edit("np.sqrt(Q.shape[-1])", "np.sqrt(K.shape[-2])"),)),
+        ("negative", (Edit("return Q", "return -Q"),)),
     ),
-    _build,
+)
+OF_SPACE = (
+    WrongAnswer(
+        "by-n_k", lambda Q, K: Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-2]), "Of the number of keys."
+    ),
+    WrongAnswer("negative", lambda Q, K: -scores(Q, K), "The sign is turned."),
 )
 
 
@@ -58,6 +53,7 @@ def exercise(mistakes=None, **changes) -> Exercise:
             WrongAnswer("no-scaling", lambda Q, K: Q @ np.swapaxes(K, -1, -2), "Not divided by √d_k."),
             WrongAnswer("all-axes-transposed", lambda Q, K: Q @ K.T / 2, "`.T` turns all axes.", clue="transpose-all"),
             WrongAnswer("mean", lambda Q, K: scores(Q, K) * 0 + Q.mean(), "The mean."),
+            *(OF_SPACE if mistakes else ()),
         ),
         "also_right": (), "hints": ("", "", ""),
     }  # fmt: skip
@@ -159,16 +155,6 @@ def test_errors_elsewhere_do_not_hide_that_a_list_comes_back():
     }
 
 
-def test_the_same_mistake_in_two_places_is_said_once():
-    halved = Option("halved", 0.5, "Halved.")
-    twice = Products(
-        (Factor("one", 1.0, (halved,)), Factor("other", 1.0, (halved,))),
-        lambda one, other: lambda Q, K: scores(Q, K) * one * other,
-    )
-    result = try_out(exercise(twice, wrong=()), lambda Q, K: scores(Q, K) / 4)
-    assert [m.says for m in result.mistakes] == ["Halved."]
-
-
 def test_numbers_in_place_of_booleans_are_named_with_what_else_is_wrong():
     above = Exercise(
         "above", "05_masking", "", "", 1, 1, lambda x: x > 0,
@@ -251,14 +237,6 @@ def test_the_sentence_is_that_of_the_form_that_was_found():
 def test_a_name_of_a_dtype_that_is_compared_is_no_clue():
     assert clues("def f(dtype):\n    return 1 if dtype == 'float16' else 2\n", "f") == ()
     assert {c.kind for c in clues("def f(x):\n    return x.astype('float16')\n", "f")} == {"float16"}
-
-
-def test_rare_options_are_not_combined_with_each_other():
-    options = tuple(Option(name, name, rare=name != "usual") for name in ("usual", "odd"))
-    space = Products(
-        (Factor("one", "", options), Factor("two", "", options)), lambda one, two: lambda: one + two
-    )
-    assert {d.names for d in space.deviants(2)} == {("usual", "usual"), ("usual", "odd"), ("odd", "usual")}
 
 
 def test_a_number_added_everywhere_is_no_rounding():

@@ -103,7 +103,7 @@ class TestCode:
         assert one.try_blanks(one.blanks).passed
         assert one.try_blanks([f"  ({blank})" for blank in one.blanks]).passed
         assert one.rungs().blanks == 2
-        wrong = one.try_blanks([one.blanks[0], "0 * " + one.blanks[1]])
+        wrong = one.try_blanks([one.blanks[0], f"np.nan * ({one.blanks[1]})"])
         assert not wrong.passed
         assert "cases passed" in wrong.html
         assert "Blank 2 is not filled" in one.try_blanks([one.blanks[0], " "]).said

@@ -3,7 +3,6 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case
-from sdpa_helpers.checking.products import Option
 from sdpa_helpers.checking.standard_cases import one_of_each
 
 
@@ -65,28 +64,3 @@ def cases_of_shape(inputs=lambda x: (x,)):
         ),
         Case("ten rows of forty", lambda rng: inputs(spread_rows(rng, 10, 40))),
     )
-
-
-def every_axis_is(axis):
-    """What to do with the argument `axis`, when another is taken whatever it says."""
-    return lambda _given: axis
-
-
-WRONG_AXES = (
-    Option(
-        "negative-axis-taken-for-the-last",
-        lambda given: -1 if given is not None and given < 0 else given,
-        "Any negative `axis` is the last one for you. −2 is the last but one, and −3 the one before: NumPy counts them "
-        "from the end by itself, so hand `axis` on as it is.",
-    ),
-    *(
-        Option(
-            "wrong-default-axis",
-            lambda given, default=default: default if given == -1 else given,
-            "Your function uses `axis` where it is given, but not the last axis where it isn't: the default is −1.",
-        )
-        for default in (0, 1, None)
-    ),
-)
-"""The argument `axis` misread where it is negative, or with another default. No case gives −1 itself; one in each
-exercise gives another negative number."""
