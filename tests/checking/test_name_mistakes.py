@@ -286,6 +286,15 @@ def test_two_mistakes_in_different_cases_stand_side_by_side():
     assert [(m.name, m.cases) for m in result.mistakes] == [("one", ("a batch",)), ("other", ("one query",))]
 
 
+def test_a_listed_mistake_that_returns_a_list_needs_no_second_name():
+    listed = (
+        WrongAnswer("in-rows", lambda Q, K: [row[..., None] for row in scores(Q, K)], "Join the rows."),
+    )
+    asked = exercise(wrong=listed)
+    assert names(try_out(asked, listed[0].function)) == ("in-rows",)
+    assert names(try_out(asked, lambda Q, K: scores(Q, K).tolist())) == ("list-not-array",)
+
+
 def test_whole_numbers_and_floats_are_one_number():
     counts = Exercise(
         "count", "06_complexity", "", "", 1, 1, lambda n: n * n,
