@@ -1,6 +1,7 @@
 """`sdpa release`: the student edition. Lessons, exercises, the package, what sets it up; all of it works offline.
 
-The boundary is a folder: of the package everything goes along but classroom/, of the course only what is named here.
+The boundary is a folder: of the package everything goes along but classroom/ and the pages for teachers, `TO_TEACH`;
+of the course only what is named here.
 What stays behind: solutions/, model answers and rubrics of what is answered in words, tests/ with its submissions,
 the gradebook, reports and exports, what makes notebooks. Seeds of hidden cases are in no edition: `sdpa grade` draws
 one per run and keeps it in its --out folder. What `check` needs has to go along, the references and wrong answers in

@@ -60,13 +60,14 @@ def _sources(root, *folders):
     return {"".join(cell["source"]) for notebook in notebooks for cell in notebook["cells"]}
 
 
-def test_of_the_package_it_lacks_nothing_but_the_classroom(edition, course):
+def test_of_the_package_it_lacks_nothing_but_what_is_for_teaching(edition, course):
     tracked = subprocess.run(
         ["git", "ls-files", "sdpa_helpers"], cwd=course, capture_output=True, text=True, check=False
     ).stdout.split("\n")
     for name in filter(None, tracked):
-        if not name.startswith("sdpa_helpers/classroom/") and (course / name).is_file():
-            assert (edition / name).is_file(), name
+        if (course / name).is_file():
+            to_teach = name.startswith("sdpa_helpers/classroom/") or name.endswith(("/kit.md", "/board.svg"))
+            assert (edition / name).is_file() != to_teach, name
 
 
 EVERY_MODULE = """
