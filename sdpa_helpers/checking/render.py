@@ -123,7 +123,7 @@ def card(
         parts += [_example(result, small)] if small is not None else []
         parts += [_paragraph(code_spans(helps.consequence))] if helps.consequence else []
         parts += [_paragraph(text) for text in wording.all_or_nothing(result)]
-        parts += [_cases(result)]
+        parts += [_cases(result, is_told=bool(result.mistakes or small))]
     parts.append(_ways(helps, is_done=state == "passed"))
     return framed("".join(parts), state)
 
@@ -135,7 +135,7 @@ def practice_card(result: Result, small: Small | None, note: str) -> str:
     parts = [heading(_MARK[state], what), f"<p class='about'>{_pips(result, state)}{html.escape(note)}</p>"]
     parts.append(_findings(wording.findings(result)))
     parts += [_example(result, small)] if small is not None else []
-    return framed("".join([*parts, _cases(result)]), state)
+    return framed("".join([*parts, _cases(result, is_told=bool(result.mistakes or small))]), state)
 
 
 def framed(inside: str, state: wording.State = "not-attempted") -> str:
@@ -195,10 +195,6 @@ def _explaining(seen: Seen) -> list[str]:
 
 def _mark(seen: Seen) -> str:
     return "✗" if seen.was_run else "○"
-
-
-_OPEN_ROWS = 4
-"""Failed cases that are seen without opening a fold; one more where it would hide only that one."""
 
 
 def _head(result: Result, forbidden: Sequence[str]) -> str:
@@ -262,19 +258,30 @@ def _example(result: Result, small: Small) -> str:
     return f"<div class='example'><strong>For example</strong>{shown}</div>" if shown else ""
 
 
-def _cases(result: Result) -> str:
+def _cases(result: Result, *, is_told: bool) -> str:
+    """What was seen, case by case. is_told: a name or an example says it already, so all of it is folded."""
     rows = [_row(seen) for seen in wording.seen_in_cases(result)]
-    shown = rows if len(rows) <= _OPEN_ROWS + 1 else rows[:_OPEN_ROWS]
-    parts = [f"<ul class='plain'>{''.join(shown)}</ul>"] if rows else []
-    if len(shown) < len(rows):
-        rest = f"<ul class='plain'>{''.join(rows[len(shown) :])}</ul>"
-        parts.append(_fold(f"and {len(rows) - len(shown)} more that failed", rest))
+    open_rows = 0 if is_told or len(rows) == 0 else 1
+    parts = [f"<ul class='plain'>{''.join(rows[:open_rows])}</ul>"] if open_rows else []
+    if rows[open_rows:]:
+        parts.append(_fold(_failed(result), f"<ul class='plain'>{''.join(rows[open_rows:])}</ul>"))
     passed = wording.passed_cases(result)
     listed = "".join(f"<li>{html.escape(name)}</li>" for name in passed)
     if passed:
         summary = wording.how_many_passed(result)
         parts.append(_fold(summary, f"<ul class='plain'>{listed}</ul>"))
     return "".join(parts)
+
+
+def _failed(result: Result) -> str:
+    """ "All 11 cases failed, 6 with an error"."""
+    failed = [case.verdict for case in result.cases if not case.verdict.passed]
+    errors = sum(verdict.fault == "raised-error" for verdict in failed)
+    unit = wording.unit_of(result.exercise)
+    every = len(failed) == len(result.cases)
+    many = f"All {len(failed)} {unit}" if every else f"{len(failed)} of {len(result.cases)} {unit}"
+    how = "not met" if result.exercise.is_made else "failed"
+    return f"{many} {how}{f', {errors} with an error' if errors > 0 else ''}"
 
 
 def _row(seen: Seen) -> str:
