@@ -50,19 +50,19 @@ minutes: $(READY)  ## write minutes and neighbors into each lesson's head, the m
 	@$(BIN)/python -m sdpa_helpers.classroom.course_map
 
 ledger: $(READY)  ## compute every claim of the ledger again and write docs/ledger.md
-	@$(BIN)/python -m sdpa_helpers.lessons.ledger_page
+	@$(BIN)/python -m sdpa_helpers.course.ledger_page
 
 corners: $(READY)  ## try every corner of attention on every backend and write docs/semantic-corners.md
-	@$(BIN)/python -m sdpa_helpers.lessons.semantic_corners
+	@$(BIN)/python -m sdpa_helpers.course.semantic_corners
 
 search: $(READY)  ## look for calls of attention that come out wrong, with numbers of any size (MINUTES=10 for each backend and dtype)
 	@SDPA_SEARCH=$(or $(MINUTES),1) PYTHONPATH=$(LEAN) $(BIN)/python -m pytest tests/attention/test_any_size.py -q -k of_any_size
 
 cheat-sheet: $(READY)  ## put every lesson's cheat card on one page and write docs/cheat-sheet.html
-	@$(BIN)/python -m sdpa_helpers.lessons.cheat_sheet
+	@$(BIN)/python -m sdpa_helpers.course.cheat_sheet
 
 interview: $(READY)  ## write docs/interview.md from the interview deck and the numbers of the ledger
-	@$(BIN)/python -m sdpa_helpers.lessons.interview.page
+	@$(BIN)/python -m sdpa_helpers.course.interview.page
 
 colab: $(READY)  ## write the two cells for Colab, with this version and the repository's address
 	@$(BIN)/python -m editions.ways.colab

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import nbformat
 
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading.assemble import answer_cells, exercise_of, pristine_notebook
 from sdpa_helpers.grading.read import lift, read_cells
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import exercises_of
 
 NAME = "01_dot_product"
 WHOSE = [

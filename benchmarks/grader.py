@@ -39,9 +39,9 @@ import nbformat
 from graded_class import COUNT, NAME, cost, hand_in, processor
 
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading.assemble import pristine_notebook
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import exercises_of
 
 Figures = dict[str, float]
 """Name of a figure → its value."""
@@ -54,7 +54,7 @@ import numpy
 if sys.argv[1] == "torch":
     import torch
 from sdpa_helpers import check, hint, ladder, progress, solution
-from sdpa_helpers.lessons.registry import all_exercises
+from sdpa_helpers.course.registry import all_exercises
 all_exercises()  # where `check` looks a function up
 for path in sys.argv[2:]:
     if os.fork() == 0:

@@ -22,7 +22,7 @@ import numpy as np
 
 from sdpa_helpers import attention, scaled_dot_product_attention
 from sdpa_helpers.attention import known_backends
-from sdpa_helpers.lessons.shipped import processor
+from sdpa_helpers.course.shipped import processor
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "variants.md"

@@ -9,7 +9,7 @@ import re
 import tomllib
 from urllib.parse import quote
 
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 BRANCH = "main"
 _GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")

@@ -18,7 +18,7 @@ from editions.archive.build import course_version
 from sdpa_helpers.classroom.editions import EDITIONS, Wanted, name_of, write_editions
 from sdpa_helpers.classroom.packing import LONG_AGO_EPOCH, write_sums, zip_folder
 from sdpa_helpers.classroom.release import TRACKS
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 BUILT = {"site": "index.html", "slides": "*.html", "print": "*.pdf"}
 """Folders of build/ that are packed when they hold such a file."""

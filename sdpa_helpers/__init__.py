@@ -20,12 +20,12 @@ if TYPE_CHECKING:
         scaled_dot_product_attention,
         softmax,
     )
-    from sdpa_helpers.lessons.checkup import doctor
-    from sdpa_helpers.lessons.interview import interview
-    from sdpa_helpers.lessons.ladder import ladder
-    from sdpa_helpers.lessons.mine import yours
-    from sdpa_helpers.lessons.remember import remember
-    from sdpa_helpers.lessons.session import check, hint, progress, solution
+    from sdpa_helpers.course.checkup import doctor
+    from sdpa_helpers.course.interview import interview
+    from sdpa_helpers.course.ladder import ladder
+    from sdpa_helpers.course.mine import yours
+    from sdpa_helpers.course.remember import remember
+    from sdpa_helpers.course.session import check, hint, progress, solution
     from sdpa_helpers.show.visualiser import walk_through
 
 __version__ = "0.1.0"
@@ -41,13 +41,13 @@ __getattr__, __all__ = offer(
             "causal_mask",
             "padding_mask",
         ),
-        "lessons.session": ("check", "hint", "solution", "progress"),
-        "lessons.ladder": ("ladder",),
-        "lessons.remember": ("remember",),
-        "lessons.interview": ("interview",),
-        "lessons.mine": ("yours",),
+        "course.session": ("check", "hint", "solution", "progress"),
+        "course.ladder": ("ladder",),
+        "course.remember": ("remember",),
+        "course.interview": ("interview",),
+        "course.mine": ("yours",),
         "show.visualiser": ("walk_through",),
-        "lessons.checkup": ("doctor",),
+        "course.checkup": ("doctor",),
     },
 )
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.grading.assemble import exercise_of
-from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
 
 REQUIRE_ALL = bool(os.environ.get("SDPA_REQUIRE_ALL"))
 """Set by continuous integration: what is not installed is then a failure, not a skip."""

@@ -5,7 +5,7 @@ The fixture `hand_in`, in conftest.py, writes the notebook.
 
 import inspect
 
-from sdpa_helpers.lessons.registry import exercises_of
+from sdpa_helpers.course.registry import exercises_of
 
 NAME = "01_dot_product"
 """The notebook that is handed in."""

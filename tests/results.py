@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from sdpa_helpers.checking.shape import shape_of
+from sdpa_helpers.course.registry import exercises_of, written_of
 from sdpa_helpers.grading.lift_words import unread
 from sdpa_helpers.grading.result import (
     CaseStatus,
@@ -15,7 +16,6 @@ from sdpa_helpers.grading.result import (
     NamedMistake,
     Status,
 )
-from sdpa_helpers.lessons.registry import exercises_of, written_of
 
 NAME = "01_dot_product"
 

@@ -18,10 +18,10 @@ from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
 from sdpa_helpers.classroom.authoring import as_text, make, solved
 from sdpa_helpers.classroom.course_map import with_head_line, with_map, with_neighbors, with_table
 from sdpa_helpers.classroom.rubrics import model_answers
-from sdpa_helpers.lessons.exercise_notebook import METADATA, STUB, answer_cell, exercise_notebook
-from sdpa_helpers.lessons.questions import predictions_of
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
-from sdpa_helpers.lessons.tracks import COLLAPSED, FOLDED, sizes_of, track_of_cells
+from sdpa_helpers.course.exercise_notebook import METADATA, STUB, answer_cell, exercise_notebook
+from sdpa_helpers.course.questions import predictions_of
+from sdpa_helpers.course.registry import LESSONS, exercises_of
+from sdpa_helpers.course.tracks import COLLAPSED, FOLDED, sizes_of, track_of_cells
 
 COURSE = Path(__file__).parents[1]
 EXECUTED = sorted([*(COURSE / "notebooks").glob("*.ipynb"), *(COURSE / "solutions").glob("*.ipynb")])

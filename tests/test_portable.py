@@ -16,9 +16,9 @@ import pytest
 import conftest
 from sdpa_helpers.classroom import authoring, course_map, processors
 from sdpa_helpers.classroom.processors import HASWELL, NEHALEM, PROCESSORS, as_if_on, flags
+from sdpa_helpers.course.generated import keep
+from sdpa_helpers.course.registry import LESSONS
 from sdpa_helpers.lessons import complexity
-from sdpa_helpers.lessons.generated import keep
-from sdpa_helpers.lessons.registry import LESSONS
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 

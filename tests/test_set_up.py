@@ -15,8 +15,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import sdpa_helpers
-from sdpa_helpers.lessons.interview.deck import all_asked
-from sdpa_helpers.lessons.registry import all_exercises
+from sdpa_helpers.course.interview.deck import all_asked
+from sdpa_helpers.course.registry import all_exercises
 from tests.environments import constraints
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sdpa_helpers.lessons.registry import LESSONS, folder_of
+from sdpa_helpers.course.registry import LESSONS, folder_of
 
 COURSE = Path(__file__).parents[1]
 PACKAGE = COURSE / "sdpa_helpers"
@@ -21,12 +21,13 @@ FLOOR = {
     "sandbox": 0,
     "head": 1,
     "show": 2,
-    "lessons": 3,
-    "grading": 4,
-    "desk": 4,
-    "classroom": 5,
-    "bench": 5,
-    "cli": 6,
+    "course": 3,
+    "lessons": 4,
+    "grading": 5,
+    "desk": 5,
+    "classroom": 6,
+    "bench": 6,
+    "cli": 7,
 }
 """Imports go down the floors: never up, and never sideways between two rooms of one floor."""
 

@@ -159,7 +159,7 @@ def test_check_needs_no_more_than_the_core(made, tmp_path):
 def test_every_exercise_can_be_checked_without_torch(made, tmp_path):
     code = """
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.lessons.registry import all_exercises
+from sdpa_helpers.course.registry import all_exercises
 for exercise in all_exercises().values():
     assert try_out(exercise, exercise.reference).passed, exercise.name
 print(len(all_exercises()))
@@ -186,7 +186,7 @@ PANELS = """
 import importlib, inspect, json
 import anywidget
 import sdpa_helpers as sdpa
-from sdpa_helpers.lessons.registry import LESSONS, folder_of
+from sdpa_helpers.course.registry import LESSONS, folder_of
 
 shown = {"walk_through": sdpa.walk_through()}
 for lesson in LESSONS:
@@ -230,7 +230,7 @@ from pathlib import Path
 from sdpa_helpers.desk import launch, server
 from sdpa_helpers.desk.course import course_state
 from sdpa_helpers.desk.laying import lay
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 root = course_root()
 lay(root)

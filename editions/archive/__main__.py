@@ -3,7 +3,7 @@
 import sys
 
 from editions.archive.build import NoWheels, build_archive, fetch_wheels
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 
 def main(flags: list[str]) -> int:

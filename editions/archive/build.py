@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sdpa_helpers.classroom.packing import tar_folder, write_sums
 from sdpa_helpers.classroom.release import release
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 HERE = Path(__file__).parent
 INSTALLERS = ("install", "install.ps1")

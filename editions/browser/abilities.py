@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sdpa_helpers.checking.time_limit import SECONDS
 from sdpa_helpers.classroom.course_map import FIRST, title_of
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises
+from sdpa_helpers.course.registry import LESSONS, all_exercises
 
 PAGE = """# In your browser, nothing installed
 

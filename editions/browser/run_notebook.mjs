@@ -43,7 +43,7 @@ def _run_cell(source):
 
 def _points():
     import json
-    from sdpa_helpers.lessons import saved
+    from sdpa_helpers.course import saved
     return json.dumps(saved.load())
 `;
 

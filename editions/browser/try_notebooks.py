@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from editions.browser.runtime import LOCK, ROOT, build_runtime
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+from sdpa_helpers.course.registry import LESSONS, exercises_of
 
 RUNNER = Path(__file__).with_name("run_notebook.mjs")
 

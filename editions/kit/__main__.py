@@ -1,8 +1,8 @@
 """`python -m editions.kit` writes the pages of docs/instructors. The checklist there is written by hand."""
 
 from editions.kit.pages import pages
-from sdpa_helpers.lessons.generated import keep
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.generated import keep
+from sdpa_helpers.course.places import course_root
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from editions.kit.questions import Asked, asked
 from editions.kit.words import Words, has_board, words_of
 from editions.kit.wrong_answers import Mistake, collection_size, likely_mistakes
 from sdpa_helpers.classroom.course_map import FIRST, title_of
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+from sdpa_helpers.course.registry import LESSONS, exercises_of
 
 MISTAKES = 4
 LESSONS_FOLDER = "../../sdpa_helpers/lessons"

@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 
 from editions.kit.pages import pages
 from editions.printing.build import PROGRAMS
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 HERE = Path(__file__).parent
 CHECKLIST = "day-before.md"

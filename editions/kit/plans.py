@@ -16,9 +16,9 @@ import nbformat
 
 from editions.kit.words import words_of
 from sdpa_helpers.classroom.course_map import title_of
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of, find
-from sdpa_helpers.lessons.tracks import sizes_of, whole_minutes
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import LESSONS, exercises_of, find
+from sdpa_helpers.course.tracks import sizes_of, whole_minutes
 
 HERE = Path(__file__).parent
 MINUTES_A_QUESTION_IS_DISCUSSED = 2

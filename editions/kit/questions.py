@@ -6,8 +6,8 @@ from functools import cache
 from typing import NamedTuple
 
 from editions.kit.words import ToAsk
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.questions import predictions_of
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.questions import predictions_of
 from sdpa_helpers.show.predict import Option, rich
 
 

@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from sdpa_helpers.lessons.content import Entry, Paragraph, Section, home_of, page_of
+from sdpa_helpers.course.content import Entry, Paragraph, Section, home_of, page_of
 
 _NEEDED = ("Goal", "Begin", "On the board", "Show", "Skip", "End with")
 _QUESTIONS, _HOMEWORK = "Questions", "Homework first"

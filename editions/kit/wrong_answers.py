@@ -9,7 +9,7 @@ from collections import Counter
 from functools import cache
 from typing import NamedTuple
 
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course.registry import find
 from tests.corpus import GENERAL, Entry, entries
 
 

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from sdpa_helpers.lessons.articles import ARTICLES, part_of
-from sdpa_helpers.lessons.claim import Entry
-from sdpa_helpers.lessons.ledger_page import VERDICTS, came_out, stored_entries
-from sdpa_helpers.lessons.registry import all_claims
-from sdpa_helpers.lessons.verdict_rules import RULES
+from sdpa_helpers.course.articles import ARTICLES, part_of
+from sdpa_helpers.course.claim import Entry
+from sdpa_helpers.course.ledger_page import VERDICTS, came_out, stored_entries
+from sdpa_helpers.course.registry import all_claims
+from sdpa_helpers.course.verdict_rules import RULES
 
 SIGNS = {"right": "✓", "needs a condition": "±", "wrong": "✗", "not shown": "?"}
 

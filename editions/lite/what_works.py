@@ -6,10 +6,10 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
+from sdpa_helpers.course.needs import WORDS
+from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.desk.outline import outline_of, text_of
 from sdpa_helpers.desk.where import notebooks_in
-from sdpa_helpers.lessons.needs import WORDS
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 HERE = Path(__file__).parent
 TAG = "needs-"

@@ -11,7 +11,7 @@ from editions.printing.sheet import sheet_of
 from editions.slides.blocks import all_formulas
 from editions.slides.build import cells_of, lessons
 from editions.slides.formulas import draw
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 CHEAT_SHEET = "cheat-sheet"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")

@@ -15,7 +15,7 @@ from pygments.formatters import HtmlFormatter
 from editions.slides.formulas import Drawn
 from editions.slides.outputs import Asked, Part, parts_of
 from editions.slides.text import chunks_of, code_html, html_of, without_files
-from sdpa_helpers.lessons.tracks import Track, minutes_in_words, track_of_cells
+from sdpa_helpers.course.tracks import Track, minutes_in_words, track_of_cells
 
 Cell = Mapping[str, Any]
 

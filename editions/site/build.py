@@ -9,7 +9,7 @@ from pathlib import Path
 
 from editions.site.mathjax import copy_mathjax
 from editions.site.source import CHEAT_SHEET, lay_source
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 HERE = Path(__file__).parent
 

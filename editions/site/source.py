@@ -15,10 +15,10 @@ from editions.site.folding import CLASSES
 from editions.site.links import MOVED, place_in_site, relinked, relinked_html
 from editions.try_it.words import in_a_page
 from sdpa_helpers.classroom.course_map import FIRST, title_of
-from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS, sheet_of
-from sdpa_helpers.lessons.tracks import sizes_of, whole_minutes
+from sdpa_helpers.course.exercise_notebook import exercise_notebook
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import LESSONS, sheet_of
+from sdpa_helpers.course.tracks import sizes_of, whole_minutes
 
 DOCS = ("*.md", "instructors/*.md")
 PICTURES = (".png", ".gif", ".svg")

@@ -9,7 +9,7 @@ from editions.slides.blocks import all_formulas
 from editions.slides.deck import Cell, Deck, deck_of, texts_of
 from editions.slides.formulas import draw
 from editions.slides.page import index_of, page_of
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 
 def cells_of(lesson: str) -> list[Cell]:

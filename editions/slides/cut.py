@@ -20,8 +20,8 @@ from typing import Any, Literal
 import nbformat
 
 from sdpa_helpers.classroom.authoring import as_text
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.tracks import Cells, Track, track_of_cells
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.tracks import Cells, Track, track_of_cells
 
 SlideType = Literal["slide", "subslide", "-", "notes", "skip"]
 TYPES: tuple[SlideType, ...] = ("slide", "subslide", "-", "notes", "skip")

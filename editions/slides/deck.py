@@ -12,8 +12,8 @@ from editions.slides.cut import is_setup
 from editions.slides.formulas import Drawn
 from editions.slides.outputs import Asked, Part, parts_of
 from editions.slides.text import Chunk, chunks_of, code_html, html_of, short
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
-from sdpa_helpers.lessons.tracks import size_of
+from sdpa_helpers.course.registry import LESSONS, exercises_of
+from sdpa_helpers.course.tracks import size_of
 
 MANY_WORDS = 70
 """A text with more of them is cut to what it shows: the rest is for the speaker to say."""

@@ -16,8 +16,8 @@ from editions.try_it.words import in_a_page
 from sdpa_helpers.checking import card_style
 from sdpa_helpers.checking.answer_cells import answered_in
 from sdpa_helpers.checking.written_exercise import WrittenExercise
-from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
-from sdpa_helpers.lessons.registry import LESSONS, sheet_of
+from sdpa_helpers.course.exercise_notebook import exercise_notebook
+from sdpa_helpers.course.registry import LESSONS, sheet_of
 
 HERE = Path(__file__).parent
 CODE_MIRROR = (

@@ -9,7 +9,7 @@ import sys
 from editions.address import binder, colab, nbgitpuller, repository
 from editions.ways.colab import NOTEBOOK
 from sdpa_helpers.classroom.course_map import title_of
-from sdpa_helpers.lessons.registry import LESSONS
+from sdpa_helpers.course.registry import LESSONS
 
 
 def links(hub: str = "") -> str:

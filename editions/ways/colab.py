@@ -7,10 +7,10 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from editions.address import repository
-from sdpa_helpers.lessons.exercise_notebook import METADATA, exercise_notebook
-from sdpa_helpers.lessons.generated import keep
-from sdpa_helpers.lessons.notebook_cells import SETUP
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.exercise_notebook import METADATA, exercise_notebook
+from sdpa_helpers.course.generated import keep
+from sdpa_helpers.course.notebook_cells import SETUP
+from sdpa_helpers.course.places import course_root
 
 NOTEBOOK = "editions/ways/colab.ipynb"
 EXERCISE = "dot_product"

@@ -11,7 +11,7 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 from sdpa_helpers.attention.threads import cores
-from sdpa_helpers.lessons.shipped import processor
+from sdpa_helpers.course.shipped import processor
 
 PACKAGES = ("numpy", "torch", "scipy", "numba", "jax")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

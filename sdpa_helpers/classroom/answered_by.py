@@ -14,9 +14,9 @@ from pathlib import Path
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.checking.time_limit import observe_within
-from sdpa_helpers.lessons.registry import all_exercises
+from sdpa_helpers.course.registry import all_exercises
 
-_ROOMS = ("attention", "checking", "lessons", "show")
+_ROOMS = ("attention", "checking", "course", "head", "lessons", "show")
 """Where there is mathematics; who calls the others with numbers starts processes and writes files."""
 _NUMBERS = re.compile(r"[aA]rray|\b(Any|object|float|int|bool|tuple|_empty)\b")
 _OTHERS = re.compile(r"\b(str|Mapping|dict|list|set|Iterator|Callable|Literal)\b|sdpa_helpers")

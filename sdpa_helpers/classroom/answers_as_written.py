@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 _HEADER = "=== "
 _SLUG = re.compile(r"\??[a-z0-9_.]+(-[a-z0-9_.]+)*")

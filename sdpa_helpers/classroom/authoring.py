@@ -10,10 +10,10 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from sdpa_helpers.classroom.rubrics import model_answers
-from sdpa_helpers.lessons.exercise_notebook import METADATA, exercise_notebook
-from sdpa_helpers.lessons.generated import put, tell
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS
+from sdpa_helpers.course.exercise_notebook import METADATA, exercise_notebook
+from sdpa_helpers.course.generated import put, tell
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import LESSONS
 
 
 def as_text(notebook: NotebookNode) -> str:

@@ -22,12 +22,12 @@ from functools import cache
 from sdpa_helpers import __version__
 from sdpa_helpers.classroom.executors import CannotGrade, Ended
 from sdpa_helpers.classroom.worker_process import MARGIN, overdue, work
+from sdpa_helpers.course.registry import LESSONS
 from sdpa_helpers.grading.assemble import pristine_text
 from sdpa_helpers.grading.grade_one import Attempt, Settings, cannot_open, without_run
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.own_code import own_code
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
-from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.sandbox import choose_level, scratch
 
 ANSWERS_WITHIN = 5.0

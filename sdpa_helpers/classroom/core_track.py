@@ -13,8 +13,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from sdpa_helpers.classroom.course_map import FIRST, with_head_line
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
-from sdpa_helpers.lessons.tracks import FOLDED, Cells, track_of_cells
+from sdpa_helpers.course.registry import LESSONS, exercises_of
+from sdpa_helpers.course.tracks import FOLDED, Cells, track_of_cells
 
 _HEADING = re.compile(r"^#{1,6} (?:(\d+)\. )?(.*)$", re.MULTILINE)
 _ABOUT_FOLDING = re.compile(r" ?(?:Folded sections|Sections called \*Deeper\*)[^.\n]*\.")

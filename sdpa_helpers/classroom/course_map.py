@@ -11,11 +11,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from sdpa_helpers.lessons.generated import keep, put, tell
-from sdpa_helpers.lessons.needs import WORDS, cells_that_need
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import FIRST, LESSONS, sheet_of
-from sdpa_helpers.lessons.tracks import minutes_in_words, sizes_of, whole_minutes
+from sdpa_helpers.course.generated import keep, put, tell
+from sdpa_helpers.course.needs import WORDS, cells_that_need
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import FIRST, LESSONS, sheet_of
+from sdpa_helpers.course.tracks import minutes_in_words, sizes_of, whole_minutes
 
 FIRST_TITLE, FIRST_QUESTION = "Start here", "How does this course work?"
 

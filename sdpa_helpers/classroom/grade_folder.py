@@ -24,11 +24,11 @@ from sdpa_helpers.classroom.run_json import Run, options_of, read_run, what_chan
 from sdpa_helpers.classroom.tables import StudentRow, write_left_out, write_tables
 from sdpa_helpers.classroom.timings import add_timing, tidy_timings
 from sdpa_helpers.classroom.worksheet import worksheet_times
+from sdpa_helpers.course.registry import LESSONS
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.grading.result import NO_MARK, GradedNotebook, Status
-from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.sandbox import scratch
 
 

@@ -19,8 +19,8 @@ from sdpa_helpers.checking.prompt import with_examples
 from sdpa_helpers.checking.sealed import Seal, SealedCase, seal
 from sdpa_helpers.classroom.code_slices import Source, imports_from, slice_of
 from sdpa_helpers.classroom.telling_hints import telling
-from sdpa_helpers.lessons.exercise_notebook import answer_cell
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, folder_of
+from sdpa_helpers.course.exercise_notebook import answer_cell
+from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of, folder_of
 
 WITHHELD_HINT = "This hint is as good as the answer: your instructor has kept it."
 

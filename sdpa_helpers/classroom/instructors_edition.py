@@ -20,7 +20,7 @@ from sdpa_helpers.classroom.release import (
     refuse_place,
     write_edition,
 )
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 FOLDERS_TO_TEACH = FOLDERS | {
     "sdpa_helpers": (*FOLDERS["sdpa_helpers"], ".svg"),

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdpa_helpers.lessons.places import course_root
+from sdpa_helpers.course.places import course_root
 
 WHAT = ("--nbval", "--nbval-current-env", "notebooks", "tests/lessons")
 """What is run where the command line names nothing."""

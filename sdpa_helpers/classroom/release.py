@@ -20,10 +20,10 @@ import nbformat
 from sdpa_helpers.checking.render import BUTTON
 from sdpa_helpers.classroom.core_track import beyond_the_core, core_lessons
 from sdpa_helpers.classroom.homework import Homework
+from sdpa_helpers.course.exercise_notebook import KEPT, SHOWN
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.grading.refusal import Refusal
-from sdpa_helpers.lessons.exercise_notebook import KEPT, SHOWN
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 FOLDERS = {
     "notebooks": (".ipynb",),

@@ -13,7 +13,7 @@ from itertools import permutations
 
 from sdpa_helpers.checking.diagnose import points_of
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.lessons.exercise_notebook import answer_cell
+from sdpa_helpers.course.exercise_notebook import answer_cell
 
 _SAID = {"·": "*", "−": "-", "²": "**2", "≤": "<=", "≥": ">=", "ln(": "np.log(", "√d_k": "np.sqrt(d_k)"}
 """Signs of the words that Python writes otherwise."""

@@ -11,9 +11,9 @@ from sdpa_helpers.checking.judge import PUBLIC_SEED
 from sdpa_helpers.checking.page_text import PageText
 from sdpa_helpers.checking.prompt import with_examples
 from sdpa_helpers.checking.survivors import hunt
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import LESSONS, folder_of
 from sdpa_helpers.grading.refusal import Refusal
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS, folder_of
 
 
 def trial(exercise: Exercise) -> Iterator[str]:

@@ -23,6 +23,7 @@ def lab(flags: typer.Context) -> None:
 
     What you have changed there is never overwritten.
     """
+    from sdpa_helpers.course.places import course_root
     from sdpa_helpers.desk import launch
     from sdpa_helpers.desk.deciding import Done
     from sdpa_helpers.desk.home import move_in
@@ -30,7 +31,6 @@ def lab(flags: typer.Context) -> None:
     from sdpa_helpers.desk.running import open_in_work
     from sdpa_helpers.desk.trusting import trust
     from sdpa_helpers.desk.where import HOME, work_of
-    from sdpa_helpers.lessons.places import course_root
 
     root = course_root()
     if move_in(root):
@@ -54,12 +54,12 @@ def reset(
     ],
 ) -> None:
     """Give exercises in work/ their stub back. Your answer is kept, in work/answers-put-aside.md."""
+    from sdpa_helpers.course.places import course_root
     from sdpa_helpers.desk.home import move_in
     from sdpa_helpers.desk.putting_aside import reset_saved, stub_of
     from sdpa_helpers.desk.running import open_in_work
     from sdpa_helpers.desk.trusting import staying_trusted
     from sdpa_helpers.desk.where import DeskProblem, work_of
-    from sdpa_helpers.lessons.places import course_root
 
     root = course_root()
     move_in(root)
@@ -84,8 +84,8 @@ def ledger(
     ],
 ) -> None:
     """Compute one claim of the ledger in front of you: who says it, what comes out, the verdict."""
-    from sdpa_helpers.lessons.ledger_page import as_text
-    from sdpa_helpers.lessons.registry import claim_numbered
+    from sdpa_helpers.course.ledger_page import as_text
+    from sdpa_helpers.course.registry import claim_numbered
 
     try:
         claim = claim_numbered(number)
@@ -103,9 +103,9 @@ def remember(
     ] = None,
 ) -> None:
     """Ask what you would soon forget: questions come again after days, then weeks. q ends."""
-    from sdpa_helpers.lessons.remember import asking
-    from sdpa_helpers.lessons.remember.anki import write_anki
-    from sdpa_helpers.lessons.remember.panel import of_lesson
+    from sdpa_helpers.course.remember import asking
+    from sdpa_helpers.course.remember.anki import write_anki
+    from sdpa_helpers.course.remember.panel import of_lesson
 
     try:
         items = of_lesson(lesson)
@@ -127,8 +127,8 @@ def interview(
     lesson: Annotated[str, typer.Option(help="Of one lesson only, e.g. 03.")] = "",
 ) -> None:
     """Ask what interviews ask, from easy to hard: you answer aloud, then see ours and the trap. q ends."""
-    from sdpa_helpers.lessons.interview import asking
-    from sdpa_helpers.lessons.interview.deck import chosen
+    from sdpa_helpers.course.interview import asking
+    from sdpa_helpers.course.interview.deck import chosen
 
     try:
         asked = chosen(lesson, count)
@@ -142,7 +142,7 @@ def cheat_sheet(
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("cheat-sheet.html"),
 ) -> None:
     """Write every lesson's cheat card on one page: open it in a browser and print it, on A4 or Letter."""
-    from sdpa_helpers.lessons.cheat_sheet import write_sheet
+    from sdpa_helpers.course.cheat_sheet import write_sheet
 
     try:
         write_sheet(out)
@@ -157,7 +157,7 @@ def doctor(
     """Look at this machine: Python, packages, GPU, kernel. Exit 0 when the course can run."""
     from dataclasses import asdict
 
-    from sdpa_helpers.lessons.checkup import Doctor
+    from sdpa_helpers.course.checkup import Doctor
 
     report = Doctor()
     if as_json:
@@ -179,10 +179,10 @@ def check(
     with quick_imports():
         import_nbval()
         from sdpa_helpers.checking.judge import PUBLIC_SEED
+        from sdpa_helpers.course.registry import LESSONS
         from sdpa_helpers.grading.grade_one import Settings, grade
         from sdpa_helpers.grading.read import Submission, notebook_of
         from sdpa_helpers.grading.report import report
-        from sdpa_helpers.lessons.registry import LESSONS
 
     worst = 0
     settings = Settings(PUBLIC_SEED, limits(timeout, memory))

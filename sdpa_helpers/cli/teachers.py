@@ -325,7 +325,7 @@ def mutants(
 ) -> None:
     """For authors: small changes of an exercise's reference that pass all cases. Exit 1 when there is one."""
     from sdpa_helpers.checking.survivors import hunt
-    from sdpa_helpers.lessons.registry import all_exercises, find
+    from sdpa_helpers.course.registry import all_exercises, find
 
     try:
         exercises = [find(name) for name in names] if names else list(all_exercises().values())
@@ -354,7 +354,7 @@ def try_exercise(
     from sdpa_helpers.checking.page import read
     from sdpa_helpers.checking.page_text import PageError
     from sdpa_helpers.classroom.try_exercise import trial
-    from sdpa_helpers.lessons.registry import find
+    from sdpa_helpers.course.registry import find
 
     if Path(f"{wanted}.md").is_file():  # the page that lies here, called without its ending
         wanted = f"{wanted}.md"
@@ -402,7 +402,7 @@ def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:
     from sdpa_helpers.classroom.answered_by import answered_by
     from sdpa_helpers.classroom.copies import copies_in
     from sdpa_helpers.classroom.homework import SOLVED_AT_THE_START
-    from sdpa_helpers.lessons.registry import all_exercises
+    from sdpa_helpers.course.registry import all_exercises
 
     say(f"without answers: {kept_back.in_words}")
     if kept_back.besides:

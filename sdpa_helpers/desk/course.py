@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sdpa_helpers.course import saved
+from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.desk.deciding import beside
 from sdpa_helpers.desk.outline import Outline, end_reached, outline_of
 from sdpa_helpers.desk.where import notebooks_in, work_of
-from sdpa_helpers.lessons import saved
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 
 @dataclass(frozen=True)

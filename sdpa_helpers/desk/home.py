@@ -7,8 +7,8 @@ import contextlib
 import os
 from pathlib import Path
 
+from sdpa_helpers.course import saved
 from sdpa_helpers.desk.where import HOME, DeskProblem, refuse_links, work_of
-from sdpa_helpers.lessons import saved
 
 
 def move_in(root: Path) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sdpa_helpers.course.places import LAID
 from sdpa_helpers.desk.write import replace_file
-from sdpa_helpers.lessons.places import LAID
 
 
 @dataclass(frozen=True)

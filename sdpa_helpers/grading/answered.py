@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sdpa_helpers.checking.answer_cells import is_untouched
+from sdpa_helpers.course.registry import exercises_of, written_of
 from sdpa_helpers.grading.assemble import answer_cells, pristine_notebook
 from sdpa_helpers.grading.lift_words import lift_words
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Unreadable, read_cells, take
 from sdpa_helpers.grading.reading_box import BoxLimits, boxed
-from sdpa_helpers.lessons.registry import exercises_of, written_of
 
 
 def holds_nothing(path: Path, notebook: str, limits: BoxLimits | None = None) -> str:

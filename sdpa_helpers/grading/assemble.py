@@ -19,8 +19,8 @@ from sdpa_helpers.checking.answer_cells import ANSWER_LINE
 from sdpa_helpers.checking.exercise import COURSE_SOFTMAX, Exercise
 from sdpa_helpers.checking.judge import Truth, with_own_calls
 from sdpa_helpers.checking.observe import question
-from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+from sdpa_helpers.course.exercise_notebook import exercise_notebook
+from sdpa_helpers.course.registry import LESSONS, exercises_of
 
 ROLE = "sdpa"
 """Cell metadata key: {"role": "setup" | "own" | "answer" | "check", "exercise", "case", "memory"}."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth
+from sdpa_helpers.course.registry import exercises_of, written_of
 from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
 from sdpa_helpers.grading.fails_alone import draw_all, judge_alone, not_judged, not_lifted
 from sdpa_helpers.grading.judge import (
@@ -26,7 +27,6 @@ from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Lifted, Submission, Un
 from sdpa_helpers.grading.read_file import read_file
 from sdpa_helpers.grading.result import RECORD_FORM, Flag, Graded, GradedNotebook, Status, storable
 from sdpa_helpers.grading.run import Outcome, run
-from sdpa_helpers.lessons.registry import exercises_of, written_of
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.start import OFF
 

@@ -4,7 +4,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-PARTS = ("attention", "checking", "grading", "lessons", "sandbox")
+PARTS = ("attention", "checking", "course", "grading", "lessons", "sandbox")
 """The rooms that results depend on."""
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from sdpa_helpers.course.registry import exercises_of, written_of
 from sdpa_helpers.grading import readings
 from sdpa_helpers.grading.assemble import answer_cells, pristine_notebook
 from sdpa_helpers.grading.lift_words import Words, lift_words
@@ -29,7 +30,6 @@ from sdpa_helpers.grading.read import (
 )
 from sdpa_helpers.grading.reading_box import Boxed, BoxLimits, Ended, boxed
 from sdpa_helpers.grading.result import Flag
-from sdpa_helpers.lessons.registry import exercises_of, written_of
 
 MAX_BOXES = 3
 """For one file; what these do not come to is not analysed."""

@@ -2,8 +2,8 @@
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.wording import NOT_SAID, numbered, shortened, unit_of
+from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.result import GradedCase, GradedExercise, GradedNotebook, NamedMistake
-from sdpa_helpers.lessons.registry import find
 
 
 def report(result: GradedNotebook) -> str:

@@ -1,10 +1,10 @@
-"""The lessons: a folder each, and what they share: the list of them, checks and hints, progress, the ledger."""
+"""The lessons, a folder each. What they share is in `sdpa_helpers.course`."""
 
+from sdpa_helpers.course.needs import watch_cells
 from sdpa_helpers.lazy import offer
-from sdpa_helpers.lessons.needs import watch_cells
 
 __getattr__, __all__ = offer(
-    __name__, {"lessons.registry": ("LESSONS", "all_exercises", "all_written", "exercises_of", "written_of")}
+    __name__, {"course.registry": ("LESSONS", "all_exercises", "all_written", "exercises_of", "written_of")}
 )
 
 watch_cells()

@@ -18,7 +18,7 @@ import matplotlib
 import numpy as np
 from PIL import Image, ImageFilter
 
-from sdpa_helpers.lessons.session import check
+from sdpa_helpers.course.session import check
 from sdpa_helpers.show.predict import Chosen, Option, Prediction, Question
 from sdpa_helpers.show.visualiser import walk_through
 from tests.handing_in import RIGHT

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from nbformat.v4 import new_markdown_cell
 
-from sdpa_helpers.lessons.registry import exercises_of
+from sdpa_helpers.course.registry import exercises_of
 from tests.handing_in import POINTS, RIGHT
 
 WRONG = "def dot_product(q, k):\n    return q * k\n\n"
@@ -18,7 +18,7 @@ CARDS = (0, 1, 2, 3, 4)
 
 def fresh_progress(home):
     """What a learner sees who has solved nothing: other tests of this process may have solved some."""
-    from sdpa_helpers.lessons.session import progress
+    from sdpa_helpers.course.session import progress
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SDPA_HOME", str(home))
@@ -28,7 +28,7 @@ def fresh_progress(home):
 @pytest.fixture(scope="module")
 def notebook(lab, lab_server, tmp_path_factory):
     """A notebook with stored cards, open in JupyterLab and not yet run: styles and scripts are removed there."""
-    from sdpa_helpers.lessons.session import check
+    from sdpa_helpers.course.session import check
 
     def dot_product(q, k):
         return q * k
@@ -135,7 +135,7 @@ def test_axe_finds_nothing_serious(notebook, axe, dark):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_card_is_no_wider_than_the_page_and_than_a_text_should_be(page, width):
-    from sdpa_helpers.lessons.session import check
+    from sdpa_helpers.course.session import check
 
     def softmax(x, axis=-1):
         raise ValueError("<b>" + "x" * 10**6)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdpa_helpers.lessons.interview import interview
+from sdpa_helpers.course.interview import interview
 from tests.browser.harness import open_page
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 CELL = """
-from sdpa_helpers.lessons.predicting import asker
+from sdpa_helpers.course.predicting import asker
 from sdpa_helpers.show.predict import Option, Prediction
 from IPython.display import HTML
 ask = asker("03_softmax", tuple(Prediction(name, "What is *q*?", (
@@ -12,7 +12,7 @@ ask = asker("03_softmax", tuple(Prediction(name, "What is *q*?", (
 ask("{}", 5, HTML("<table class=shown-table><tr><td>after</td></tr></table>"), "a line")"""
 
 SERIES = """
-from sdpa_helpers.lessons.predicting import Recalled, recaller
+from sdpa_helpers.course.predicting import Recalled, recaller
 recaller("03_softmax", tuple(Recalled(Prediction(name, f"What is {name}?", (
     Option("1", "The first."), Option("5", "Five it is."))), lambda: 5) for name in "xyz"))()"""
 

@@ -13,7 +13,7 @@ from sdpa_helpers.checking.exercise import Case, Exercise, Misses, WrongAnswer
 from sdpa_helpers.checking.judge import judge, truths
 from sdpa_helpers.checking.observe import describe, describe_made
 from sdpa_helpers.checking.small_inputs import finite, floats, number, so_many, truth_values, whole
-from sdpa_helpers.lessons.registry import all_exercises, find
+from sdpa_helpers.course.registry import all_exercises, find
 
 HUNTS = [e for e in all_exercises().values() if e.name.startswith("test_cases_for_")]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course.registry import find
 
 
 def _names(exercise, function):

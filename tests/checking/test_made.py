@@ -12,7 +12,7 @@ from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criter
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.checking.observe import Answer, Watch, describe_made, observe, pack_answer, unpack_answer
 from sdpa_helpers.checking.render import card, report_text
-from sdpa_helpers.lessons.registry import all_exercises, find
+from sdpa_helpers.course.registry import all_exercises, find
 
 MADE = [exercise for exercise in all_exercises().values() if exercise.is_made]
 EVERY_MADE = pytest.mark.parametrize("exercise", MADE, ids=lambda e: e.name)

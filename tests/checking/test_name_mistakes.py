@@ -12,7 +12,7 @@ from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.edits import Answer, Edit, Pairs
 from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
 from sdpa_helpers.checking.standard_cases import in_float32, mirrored, one_of_each
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course.registry import find
 
 
 def scores(Q, K):

@@ -17,8 +17,8 @@ import pytest
 from sdpa_helpers.checking.exercise import COURSE_SOFTMAX
 from sdpa_helpers.checking.not_there import NotThere, in_words, is_placeholder, name_in, placeholder
 from sdpa_helpers.checking.taken_away import space_of, taken_away
-from sdpa_helpers.lessons import session
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course import session
+from sdpa_helpers.course.registry import find
 
 HARMLESS = [
     "np.ones(2) if isinstance(1, (torch.Tensor, torch.nn.Module)) else 1",
@@ -222,7 +222,7 @@ TAKEN = {
     "f = np.vectorize(expit)": "scipy.special.expit",
     "import sdpa_helpers as sdpa\ndef f(x): return sdpa.causal_mask(3)": "sdpa_helpers.causal_mask",
     "from sdpa_helpers import softmax as s\ndef f(x): return s(np.ones(3))": "sdpa_helpers.softmax",
-    "def f(x):\n    from sdpa_helpers.lessons import mine\n    return mine.yours(x)": "sdpa_helpers.lessons.mine.yours",
+    "def f(x):\n    from sdpa_helpers.lessons import mine\n    return mine.yours(x)": "sdpa_helpers.course.mine.yours",
     "from sdpa_helpers import scaled_dot_product_attention as f": "sdpa_helpers.scaled_dot_product_attention",
 }
 

@@ -19,7 +19,7 @@ from sdpa_helpers.checking.prompt import (
     written,
 )
 from sdpa_helpers.checking.rules import in_words as rules_in_words
-from sdpa_helpers.lessons.registry import all_exercises
+from sdpa_helpers.course.registry import all_exercises
 
 EXERCISES = list(all_exercises().values())
 EVERY_EXERCISE = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)

@@ -7,7 +7,7 @@ import pytest
 
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.repair import SECONDS, repair_of
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course.registry import find
 
 BRACKETS = """
 def cosine_similarity(q, k):

@@ -11,7 +11,7 @@ from sdpa_helpers.checking.exercise import COURSE_SOFTMAX
 from sdpa_helpers.checking.own_definitions import own_definitions
 from sdpa_helpers.checking.page import as_module
 from sdpa_helpers.checking.rules import in_words, not_allowed, not_there_in, ready_in
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, find
+from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of, find
 
 MASK = find("causal_mask")
 ANSWER = "def causal_mask(n_q, n_k):\n    return {}(n_q, n_k)"

@@ -11,7 +11,7 @@ from sdpa_helpers.checking.exercise import Case, Exercise, sealed_case
 from sdpa_helpers.checking.judge import PUBLIC_SEED, tolerances, truths
 from sdpa_helpers.checking.observe import describe
 from sdpa_helpers.checking.sealed import SealedCase, seal
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course.registry import find
 
 
 @pytest.fixture(autouse=True)

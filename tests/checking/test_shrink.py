@@ -20,8 +20,8 @@ from sdpa_helpers.checking.shrink import (
     smallest_failure,
 )
 from sdpa_helpers.checking.simpler import numbers_in
-from sdpa_helpers.lessons import session
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course import session
+from sdpa_helpers.course.registry import find
 
 
 def exercise(reference: Callable, make: Callable, *, also_right=(), wrong=(), examples=()) -> Exercise:

@@ -15,7 +15,7 @@ from sdpa_helpers.checking import time_limit
 from sdpa_helpers.checking.judge import judge, truths
 from sdpa_helpers.checking.observe import NOTHING_ELSE, Answer
 from sdpa_helpers.checking.time_limit import NOT_RUN, observe_all, observe_within
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course.registry import find
 
 SHORT = 0.2
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.render import report_text
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course.registry import find
 
 
 def test_an_argument_that_is_given_in_all_failing_cases():

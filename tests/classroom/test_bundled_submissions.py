@@ -14,8 +14,8 @@ from sqlalchemy import create_engine, text
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, truths
+from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading.read import read_cells
-from sdpa_helpers.lessons.registry import exercises_of
 from tests.handing_in import CASES, NAME, POINTS, TOTAL
 
 SUBMISSIONS = Path(__file__).parents[1] / "submissions"

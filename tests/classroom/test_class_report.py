@@ -24,9 +24,9 @@ from sdpa_helpers.classroom.pages.class_report import (
 from sdpa_helpers.classroom.pages.equal_to_solution import LONG_ENOUGH, handed_out
 from sdpa_helpers.classroom.pages.flag_kinds import FLAG_KINDS
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.course.registry import LESSONS, exercises_of, find
 from sdpa_helpers.grading.read_file import UNREAD
 from sdpa_helpers.grading.result import Flag, GradedCase, GradedExercise, GradedNotebook
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of, find
 from tests.results import MEANS, NAME, like_all, result
 
 CASES = len(find("dot_product").cases)

@@ -19,10 +19,10 @@ from sdpa_helpers.classroom.exports.order import CannotExport, Order
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import with_marks
 from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark
+from sdpa_helpers.course.registry import written_of
 from sdpa_helpers.grading.assemble import exercise_of
 from sdpa_helpers.grading.lift_words import digest, lift_words, unread
 from sdpa_helpers.grading.result import GradedExercise, LmsIdentity
-from sdpa_helpers.lessons.registry import written_of
 from tests.handing_in import RIGHT, TOTAL
 from tests.results import case, result
 

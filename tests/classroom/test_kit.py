@@ -13,7 +13,7 @@ from editions.kit.words import ToAsk, has_board, words_of
 from editions.kit.wrong_answers import collection_size, likely_mistakes
 from sdpa_helpers.checking.page_text import PageError
 from sdpa_helpers.classroom.course_map import FIRST
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, find
+from sdpa_helpers.course.registry import LESSONS, all_exercises, find
 from tests.corpus import entries
 
 
@@ -62,7 +62,7 @@ def test_a_lesson_has_a_page_where_it_has_words_and_a_drawing_where_it_has_a_boa
 def test_what_cannot_be_read_names_its_line(course, tmp_path, monkeypatch, before, after, line, says):
     text = (course / "sdpa_helpers/lessons/softmax/kit.md").read_text(encoding="utf-8")
     (tmp_path / "kit.md").write_text(text.replace(before, after, 1), encoding="utf-8")
-    monkeypatch.setattr("sdpa_helpers.lessons.content.home_of", lambda lesson: tmp_path)
+    monkeypatch.setattr("sdpa_helpers.course.content.home_of", lambda lesson: tmp_path)
     words_of.cache_clear()
     with pytest.raises(PageError, match=f"/kit.md, line {line}: {says}"):
         words_of("90_scratch")

@@ -15,7 +15,7 @@ from sdpa_helpers.attention.known_backends import BACKENDS
 from sdpa_helpers.classroom import release as release_module
 from sdpa_helpers.classroom.release import FILES, FOLDERS, CannotRelease, edition_files, release
 from sdpa_helpers.classroom.review.panel import beside_answer
-from sdpa_helpers.lessons.registry import all_written
+from sdpa_helpers.course.registry import all_written
 from tests.environments import build_wheel, environment
 from tests.handing_in import POINTS, RIGHT, TOTAL
 

@@ -17,8 +17,8 @@ from sdpa_helpers.classroom.instructors_edition import BUILT, CONTAINER, FOLDERS
 from sdpa_helpers.classroom.packing import sha256, tar_folder, zip_folder
 from sdpa_helpers.classroom.release import FILES
 from sdpa_helpers.cli.app import app
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises
-from sdpa_helpers.lessons.tracks import sizes_of, whole_minutes
+from sdpa_helpers.course.registry import LESSONS, all_exercises
+from sdpa_helpers.course.tracks import sizes_of, whole_minutes
 
 
 @pytest.fixture(scope="module")

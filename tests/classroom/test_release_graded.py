@@ -26,10 +26,10 @@ from sdpa_helpers.classroom.packing import zip_folder
 from sdpa_helpers.classroom.release import release, without_buttons
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.cli.teachers import _say_what_is_kept_back
-from sdpa_helpers.lessons.exercise_notebook import answer_cell
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of
-from sdpa_helpers.lessons.session import check
-from sdpa_helpers.lessons.torch_habits import TRANSPOSE_OF_TORCH
+from sdpa_helpers.course.exercise_notebook import answer_cell
+from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of
+from sdpa_helpers.course.session import check
+from sdpa_helpers.course.torch_habits import TRANSPOSE_OF_TORCH
 from tests.corpus import entries, function_of
 
 WITH_A_BUG = {
@@ -80,8 +80,8 @@ import numpy as np
 import sdpa_helpers
 from sdpa_helpers import check, hint, solution
 from sdpa_helpers.lessons import all_exercises
-from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
-from sdpa_helpers.lessons.registry import LESSONS
+from sdpa_helpers.course.exercise_notebook import exercise_notebook
+from sdpa_helpers.course.registry import LESSONS
 
 def stop(name):
     raise
@@ -282,7 +282,7 @@ def test_only_some_exercises(tmp_path, course):
     assert "def plain_softmax" not in shared
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "course"), "PYTHONDONTWRITEBYTECODE": "1"}
     code = (
-        "from sdpa_helpers.lessons.registry import find\n"
+        "from sdpa_helpers.course.registry import find\n"
         "from sdpa_helpers.checking.diagnose import try_out\n"
         "e = find('entropy')\n"
         "print(find('softmax').sealed, e.sealed, try_out(e, e.reference).passed, len(e.wrong) > 3)"
@@ -374,7 +374,7 @@ def test_the_commands_say_what_is_judged_and_what_answers_are_left(kept_back, tm
 def test_functions_of_the_edition_that_answer_homework_are_found(kept_back, edition):
     """Every function that gives numbers is tried. Here on a few exercises: on all of them it takes ten seconds."""
     answered = {
-        "weighted_sum": ("sdpa_helpers.lessons.corners._product",),
+        "weighted_sum": ("sdpa_helpers.course.corners._product",),
         "mend_softmax": ("sdpa_helpers.attention.softmax.softmax",),
         "mend_chunked_attention": ("sdpa_helpers.attention.decoding.cache.decode_split",),
         "merge": ("sdpa_helpers.attention.merge.merge",),

@@ -16,10 +16,10 @@ from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.tables import graded_last, write_tables
 from sdpa_helpers.classroom.timings import add_timing, read_timings, tidy_timings
+from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.result import Flag, GradedExercise
-from sdpa_helpers.lessons.registry import exercises_of
 from tests.results import NAME, case, result
 
 NASTY = '<script>alert("x")</script>'

@@ -14,7 +14,7 @@ from sdpa_helpers.classroom.review.panel import review
 from sdpa_helpers.classroom.review.session import ReviewSession, answers_of, points_for
 from sdpa_helpers.classroom.review.table import BadTable, sync_table
 from sdpa_helpers.cli.app import app
-from sdpa_helpers.lessons.registry import written_of
+from sdpa_helpers.course.registry import written_of
 from tests.grading.test_lift_words import LIMIT, NAME, NASTY, PROOF
 from tests.results import in_words
 

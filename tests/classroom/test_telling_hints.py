@@ -7,8 +7,8 @@ import pytest
 
 from sdpa_helpers.checking.diagnose import points_of, try_out
 from sdpa_helpers.classroom.telling_hints import earns_points, telling
-from sdpa_helpers.lessons.exercise_notebook import answer_cell
-from sdpa_helpers.lessons.registry import all_exercises, exercises_of, find
+from sdpa_helpers.course.exercise_notebook import answer_cell
+from sdpa_helpers.course.registry import all_exercises, exercises_of, find
 
 EVERY = pytest.mark.parametrize("exercise", all_exercises().values(), ids=lambda e: e.name)
 

@@ -19,9 +19,9 @@ from sdpa_helpers.cli import teachers
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.cli.printing import say, say_uncut, warn
 from sdpa_helpers.cli.refuse import STUDENT_EDITION, refuses
+from sdpa_helpers.course import registry
+from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.refusal import Refusal
-from sdpa_helpers.lessons import registry
-from sdpa_helpers.lessons.registry import find
 from tests.results import NAME, like_all, result
 
 

@@ -12,7 +12,7 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS
 from sdpa_helpers.checking.name_mistakes import UNWRITTEN
 from sdpa_helpers.classroom.answers_as_written import spared_mutants
-from sdpa_helpers.lessons.registry import all_exercises, exercises_of, find
+from sdpa_helpers.course.registry import all_exercises, exercises_of, find
 from tests.corpus import GENERAL, HERE, Entry, entries, function_of, read
 
 SOMEWHERE = Path("corpus/01_dot_product/dot_product.txt")

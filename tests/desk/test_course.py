@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from sdpa_helpers.course import saved
 from sdpa_helpers.desk.course import NextStep, course_state
 from sdpa_helpers.desk.laying import lay
-from sdpa_helpers.lessons import saved
 
 from .course_folder import code, edit, make_course, markdown, write
 

@@ -27,7 +27,7 @@ from .test_laying import annotate, new_version
 @pytest.fixture
 def root(tmp_path, monkeypatch):
     make_course(tmp_path)
-    monkeypatch.setattr("sdpa_helpers.lessons.places.course_root", lambda: tmp_path)
+    monkeypatch.setattr("sdpa_helpers.course.places.course_root", lambda: tmp_path)
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setattr(os, "environ", os.environ.copy())  # which `sdpa lab` may add to
@@ -105,7 +105,7 @@ OWN = ("XDG_", "JUPYTER_", "SDPA_HOME", "IPYTHONDIR", "MPLCONFIGDIR")
 IN_A_FOLDER = """\
 import sys
 from pathlib import Path
-from sdpa_helpers.lessons import places
+from sdpa_helpers.course import places
 root = Path(sys.argv.pop(1))
 places.course_root = lambda: root
 from sdpa_helpers.cli.app import app

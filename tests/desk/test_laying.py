@@ -14,12 +14,12 @@ from urllib.parse import unquote
 import nbformat
 import pytest
 
+from sdpa_helpers.course.places import LAID, course_root
 from sdpa_helpers.desk import laying, write
 from sdpa_helpers.desk.copy_text import copy_of, kernel_metadata, relinked
 from sdpa_helpers.desk.deciding import Done
 from sdpa_helpers.desk.laying import lay, lines_on
 from sdpa_helpers.desk.where import FOLDERS, DeskProblem, notebooks_in
-from sdpa_helpers.lessons.places import LAID, course_root
 
 from .course_folder import edit, make_course, new_version, sources
 
@@ -478,7 +478,7 @@ def test_the_learners_copies_are_not_taken_for_the_course(root, monkeypatch):
     """As where the package is installed, and does not lie in the course."""
     monkeypatch.chdir(root / "work/notebooks")
     monkeypatch.setattr(
-        "sdpa_helpers.lessons.places.__file__", str(root / "site/packages/sdpa_helpers/lessons/places.py")
+        "sdpa_helpers.course.places.__file__", str(root / "site/packages/sdpa_helpers/course/places.py")
     )
     assert course_root() == root
 

@@ -130,8 +130,8 @@ def test_a_notebook_that_is_not_there_or_is_none_is_told(root, text):
 
 
 def test_every_exercise_of_the_course_has_a_stub(course):
-    from sdpa_helpers.lessons.exercise_notebook import answer_cell
-    from sdpa_helpers.lessons.registry import all_exercises, all_written
+    from sdpa_helpers.course.exercise_notebook import answer_cell
+    from sdpa_helpers.course.registry import all_exercises, all_written
 
     for name, one in all_exercises().items():
         assert "".join(putting_aside.stub_of(course, name).cell["source"]) == answer_cell(one)

@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 from jupyter_server.base.handlers import FileFindHandler
 
+from sdpa_helpers.course.exercise_notebook import answer_cell
+from sdpa_helpers.course.registry import find
 from sdpa_helpers.desk.launch import settings
 from sdpa_helpers.desk.laying import lay
 from sdpa_helpers.desk.running import open_in_work
 from sdpa_helpers.desk.server import _Forgetful
-from sdpa_helpers.lessons.exercise_notebook import answer_cell
-from sdpa_helpers.lessons.registry import find
 
 OWN = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "SDPA_HOME")
 

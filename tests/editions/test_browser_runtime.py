@@ -25,7 +25,7 @@ from editions.browser.runtime import (
 )
 from editions.browser.try_notebooks import run_in_node
 from editions.npm import npm_folder
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises
+from sdpa_helpers.course.registry import LESSONS, all_exercises
 
 GOOD, OTHER = b"what it should be", b"something else"
 WANTED = Wanted("a-1-py3-none-any.whl", sha256(GOOD).hexdigest(), "a==1")
@@ -223,7 +223,7 @@ def test_nothing_of_the_instructors_goes_into_the_browser(runtime):
         files = set(wheel.namelist())
         record = next(file for file in files if file.endswith("/RECORD"))
         recorded = {row[0] for row in csv.reader(io.StringIO(wheel.read(record).decode()))}
-    assert "sdpa_helpers/lessons/session.py" in files
+    assert "sdpa_helpers/course/session.py" in files
     assert "sdpa_helpers/lessons/softmax/card.md" in files
     assert not any(file.startswith("sdpa_helpers/classroom/") for file in files)
     assert not any(file.endswith(("/kit.md", "/board.svg")) for file in files)

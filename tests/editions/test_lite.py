@@ -81,7 +81,7 @@ def test_from_a_link_to_a_named_mistake_to_points_to_a_file_that_is_graded_and_b
     assert desk.text(ANSWER) == RIGHT
     desk.side_bar().get_by_text(f"{ALL_POINTS} of ").wait_for()
     desk.run(SETUP)
-    desk.type(SETUP, "import sdpa_helpers.lessons.saved as saved\nprint(saved.load())")
+    desk.type(SETUP, "import sdpa_helpers.course.saved as saved\nprint(saved.load())")
     assert str({"softmax": float(ALL_POINTS)}) in desk.run(SETUP).inner_text()  # and so does the kernel
 
     with desk.page.expect_download() as coming:

@@ -11,9 +11,9 @@ import pytest
 from editions.browser.our_wheel import empty_wheel, pure_wheel
 from editions.browser.runtime import LOCK, ROOT, lock_bytes, our_entry
 from editions.lite import contents, kernel, what_works
+from sdpa_helpers.course import saved
+from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.desk.course import course_state
-from sdpa_helpers.lessons import saved
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 COURSE_JS = Path(contents.__file__).parent / "front" / "course.js"
 

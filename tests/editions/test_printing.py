@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from editions.slides.build import cells_of
-from sdpa_helpers.lessons.tracks import track_of_cells
+from sdpa_helpers.course.tracks import track_of_cells
 
 LESSON = "09_many_machines"
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from sdpa_helpers.classroom.course_map import FIRST
-from sdpa_helpers.lessons.registry import LESSONS
+from sdpa_helpers.course.registry import LESSONS
 
 NOT_OURS = ("lite/lab/", "lite/doc/", "lite/build/", "lite/extensions/", "pyodide/", "_static/")
 """What JupyterLite and Sphinx bring along: applications without links, and parts."""

@@ -8,7 +8,7 @@ from editions.slides.build import build_slides, cells_of, lessons
 from editions.slides.cut import TYPES, asks, slide_types
 from editions.slides.outputs import Asked, parts_of
 from editions.slides.text import chunks_of, short
-from sdpa_helpers.lessons.tracks import size_of, track_of_cells
+from sdpa_helpers.course.tracks import size_of, track_of_cells
 
 SHOWN = ("02_variance_proof", "05_masking")
 

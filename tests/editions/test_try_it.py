@@ -7,9 +7,9 @@ import pytest
 
 from editions.browser.runtime import light_files
 from editions.try_it.sums import sum_of
+from sdpa_helpers.course.registry import all_exercises, all_written
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
-from sdpa_helpers.lessons.registry import all_exercises, all_written
 from tests.browser.harness import open_page
 
 WRONG = (

@@ -12,8 +12,8 @@ import time
 
 import pytest
 
-from sdpa_helpers.lessons import in_page
-from sdpa_helpers.lessons.registry import LESSONS, sheet_of
+from sdpa_helpers.course import in_page
+from sdpa_helpers.course.registry import LESSONS, sheet_of
 from tests.editions.conftest import served
 
 START_MS = 120_000
@@ -276,7 +276,7 @@ print([name for name in ("document", "window", "parent", "top", "opener", "open"
 def test_a_card_takes_nothing_but_its_place(page, address, listener):
     before = owned(page)
     html = CARD.format(away=f"http://127.0.0.1:{listener.port}")
-    hostile = "import sdpa_helpers.lessons.check_report as r\nreal = r.CheckReport.html\n"
+    hostile = "import sdpa_helpers.course.check_report as r\nreal = r.CheckReport.html\n"
     hostile += f"r.CheckReport.html = lambda self: setattr(type(self), 'html', real) or {html!r}\n{SOFTMAX}"
     shown = check(page, f"{hostile}\nprint('<img src=x onerror=document.title=7>')")
     assert "kept text" in shown

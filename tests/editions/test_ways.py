@@ -19,7 +19,7 @@ from editions import address
 from editions.site.source import exercise_page, lesson_page
 from editions.ways.__main__ import links
 from editions.ways.colab import NOTEBOOK, colab_notebook
-from sdpa_helpers.lessons.registry import LESSONS
+from sdpa_helpers.course.registry import LESSONS
 from tests.environments import build_wheel, constraints, environment
 from tests.handing_in import RIGHT
 

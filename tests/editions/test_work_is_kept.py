@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
+from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from tests.browser.harness import open_page
 from tests.editions.test_accessible import violations
 

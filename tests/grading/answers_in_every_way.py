@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sdpa_helpers.lessons.registry import exercises_of
+from sdpa_helpers.course.registry import exercises_of
 from tests.grading.sources import source_of
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from sdpa_helpers.lessons import session
+from sdpa_helpers.course import session
 
 LIMIT = 0.5
 """Seconds for each case: an endless one is among them."""

@@ -23,14 +23,14 @@ from sdpa_helpers.classroom.exports.roster import totals_of
 from sdpa_helpers.classroom.pages.class_report import class_page, summarise
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.course.check_report import CheckReport
+from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of
 from sdpa_helpers.grading.fails_alone import judge_alone
 from sdpa_helpers.grading.judge import Evidence, Marking, cell_flags, judge_exercise, use_flags
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.report import report
 from sdpa_helpers.grading.result import GradedExercise, as_json, from_json
 from sdpa_helpers.grading.run import Outcome
-from sdpa_helpers.lessons.check_report import CheckReport
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of
 from tests.results import result
 
 # ---- what an answer may be --------------------------------------------------------------------------------

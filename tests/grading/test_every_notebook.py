@@ -2,9 +2,9 @@
 
 import pytest
 
+from sdpa_helpers.course.registry import LESSONS
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
-from sdpa_helpers.lessons.registry import LESSONS
 from sdpa_helpers.sandbox.limits import Limits
 
 SETTINGS = Settings("every notebook", Limits(seconds=120, cell_seconds=20))

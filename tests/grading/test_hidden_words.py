@@ -17,13 +17,13 @@ from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.not_there import in_words
 from sdpa_helpers.checking.observe import Answer, observe
 from sdpa_helpers.classroom.pages.feedback import feedback_page
+from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.hidden_words import ShownSource, error_in_words
 from sdpa_helpers.grading.judge import Evidence, Marking, forged, judge_exercise, not_there
 from sdpa_helpers.grading.read import Lifted, Submission, shown_names
 from sdpa_helpers.grading.result import GradedExercise, as_json
 from sdpa_helpers.grading.run import Outcome
-from sdpa_helpers.lessons.registry import find
 from tests.handing_in import NAME as LESSON
 
 SEEDS = [f"seed {n}" for n in range(8)]

@@ -21,11 +21,11 @@ from sdpa_helpers.classroom.review.marks_store import AnswerKey, CannotKeep, Mar
 from sdpa_helpers.classroom.review.panel import beside_answer
 from sdpa_helpers.classroom.rubrics import guides
 from sdpa_helpers.classroom.tables import write_tables
+from sdpa_helpers.course.registry import LESSONS, all_exercises, all_written, sheet_of, written_of
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, digest, lift_words
 from sdpa_helpers.grading.read import Submission, read_cells
 from sdpa_helpers.grading.result import GradedWords, as_json
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, all_written, sheet_of, written_of
 from tests.results import in_words
 
 NAME, PROOF, LIMIT = "02_variance_proof", "proof_in_words", "not_the_limit_theorem"

@@ -7,12 +7,12 @@ import pytest
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.checking.observe import observe
 from sdpa_helpers.classroom.pages.feedback import feedback_page
+from sdpa_helpers.course.registry import all_exercises, find
 from sdpa_helpers.grading.grade_one import Settings, fingerprint, marking_of
 from sdpa_helpers.grading.judge import Evidence, Marking, judge_exercise
 from sdpa_helpers.grading.read import Lifted, Submission
 from sdpa_helpers.grading.result import GradedExercise, GradedNotebook, as_json, from_json
 from sdpa_helpers.grading.run import Outcome
-from sdpa_helpers.lessons.registry import all_exercises, find
 from tests.corpus import entries, function_of
 
 NAMES = [f"learner {n}" for n in range(60)]

@@ -8,10 +8,10 @@ import pytest
 
 from sdpa_helpers.classroom.collect import find_submissions
 from sdpa_helpers.classroom.listing import unpack
+from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading import read as submission
 from sdpa_helpers.grading.assemble import answer_cells
 from sdpa_helpers.grading.read import Unreadable, lift, notebook_of, read_cells
-from sdpa_helpers.lessons.registry import exercises_of
 
 NAME = "01_dot_product"
 EXERCISES = exercises_of(NAME)

@@ -7,6 +7,7 @@ import pytest
 
 from sdpa_helpers.classroom.review.apply_marks import with_marks
 from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark
+from sdpa_helpers.course.registry import written_of
 from sdpa_helpers.grading.lift_words import digest
 from sdpa_helpers.grading.result import (
     FileHandedIn,
@@ -17,7 +18,6 @@ from sdpa_helpers.grading.result import (
     as_json,
     from_json,
 )
-from sdpa_helpers.lessons.registry import written_of
 from tests.results import in_words, like_all, result
 
 WORDS = written_of("02_variance_proof")[0]

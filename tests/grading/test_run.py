@@ -7,10 +7,10 @@ import pytest
 
 from sdpa_helpers.checking.judge import truths
 from sdpa_helpers.checking.observe import Answer, bytes_of, pack_answer
+from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading import run as run_module
 from sdpa_helpers.grading.assemble import assemble
 from sdpa_helpers.grading.run import run
-from sdpa_helpers.lessons.registry import exercises_of
 from sdpa_helpers.sandbox.bounded_kernel import RESULT
 from sdpa_helpers.sandbox.limits import Limits
 

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from sdpa_helpers.checking.rules import not_allowed
 from sdpa_helpers.cli.app import app
+from sdpa_helpers.course.exercise_notebook import exercise_notebook
+from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.assemble import exercise_of
-from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
-from sdpa_helpers.lessons.registry import find
 from tests.grading.answers_in_every_way import BATCH, HandedIn
 
 ANSWERS = [(handed_in.name, exercise) for handed_in in BATCH for exercise in handed_in.answers]

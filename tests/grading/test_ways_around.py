@@ -9,6 +9,8 @@ import nbformat
 import pytest
 
 from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.course.exercise_notebook import exercise_notebook
+from sdpa_helpers.course.registry import exercises_of, find
 from sdpa_helpers.grading.assemble import ROLE, answer_cells, assemble, exercise_of, pristine_notebook
 from sdpa_helpers.grading.fails_alone import judge_alone
 from sdpa_helpers.grading.grade_one import Settings, grade
@@ -16,8 +18,6 @@ from sdpa_helpers.grading.judge import Evidence, Marking
 from sdpa_helpers.grading.read import Submission, lift
 from sdpa_helpers.grading.result import GradedNotebook
 from sdpa_helpers.grading.run import Outcome, run
-from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
-from sdpa_helpers.lessons.registry import exercises_of, find
 from sdpa_helpers.sandbox import start
 from sdpa_helpers.sandbox.limits import Limits
 from tests.grading.ways_around import ANYWHERE, END_OTHERWISE, HONEST, LIBRARIES, MEDDLING, NOTHING, Way

@@ -3,10 +3,10 @@
 import pytest
 
 from sdpa_helpers.checking.rules import ready_in
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import find
 from sdpa_helpers.sandbox import start
 from sdpa_helpers.sandbox.limits import Limits
 from tests.handing_in import NAME, RIGHT, TOTAL

@@ -167,7 +167,7 @@ LIBRARIES = (
     of("softmax", "course: imported", "f(x, axis)", "from sdpa_helpers import softmax as f"),
     of("softmax", "course: its formula", "f(x, axis)", "from sdpa_helpers import _formula as f"),
     of("softmax", "course: a backend", "f(x, axis)", "from sdpa_helpers.attention.numpy_formula import softmax as f"),
-    Way("course: a reference", "from sdpa_helpers.lessons.registry import find\nsoftmax = find('softmax').reference"),
+    Way("course: a reference", "from sdpa_helpers.course.registry import find\nsoftmax = find('softmax').reference"),
     of("softmax", "course: a solution", "s.solution('softmax')", "import sdpa_helpers as s"),
     of("softmax", "course: the notebook's globals", "globals()['softmax_given'](x, axis)"),
     of("softmax", "course: in a list", "kit[0](x, axis)", "import sdpa_helpers\nkit = [sdpa_helpers.softmax]"),

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from sdpa_helpers import walk_through
+from sdpa_helpers.course.session import check
 from sdpa_helpers.head.consequences import BACKWARD, PLACES, consequence, percent
 from sdpa_helpers.head.model import looks_up
 from sdpa_helpers.head.run import SHOWN
 from sdpa_helpers.head.stages import Stages
 from sdpa_helpers.head.worlds import WORLDS, share
 from sdpa_helpers.lessons import all_exercises
-from sdpa_helpers.lessons.session import check
 
 
 def told(exercise, name):

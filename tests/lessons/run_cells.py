@@ -12,7 +12,7 @@ from pathlib import Path
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from sdpa_helpers.lessons import notebook_cells, saved, session
+from sdpa_helpers.course import notebook_cells, saved, session
 
 
 def main(path: str) -> None:

@@ -13,11 +13,11 @@ from sdpa_helpers.checking.exercise import Misses
 from sdpa_helpers.checking.formula import HIGHEST, read, same
 from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.render import card, report_text
+from sdpa_helpers.course.exercise_notebook import answer_cell, exercise_notebook
+from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of, find
 from sdpa_helpers.desk.copy_text import as_saved, has_answers
-from sdpa_helpers.lessons.exercise_notebook import answer_cell, exercise_notebook
 from sdpa_helpers.lessons.flash_attention.exercises.merge_proof import DERIVATION as MERGE
 from sdpa_helpers.lessons.gradients.exercises.score_gradient_proof import DERIVATION as SCORE_GRADIENT
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, find
 from sdpa_helpers.lessons.variance_proof.exercises.covariance_proof import DERIVATION as COVARIANCE
 
 MENDS = [e for e in all_exercises().values() if e.whole]

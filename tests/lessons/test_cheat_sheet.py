@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sdpa_helpers.lessons.cheat_sheet import SYMBOLS, cheat_sheet, write_sheet
-from sdpa_helpers.lessons.registry import LESSONS, folder_of
+from sdpa_helpers.course.cheat_sheet import SYMBOLS, cheat_sheet, write_sheet
+from sdpa_helpers.course.registry import LESSONS, folder_of
 from sdpa_helpers.show.predict import plain
 
 COURSE = Path(__file__).parents[2]
@@ -34,8 +34,8 @@ def test_every_lesson_with_a_card_is_on_it_in_order():
 def test_lessons_still_show_their_cards_after_it_was_made():
     code = """
 import importlib
-from sdpa_helpers.lessons.cheat_sheet import cheat_sheet
-from sdpa_helpers.lessons.registry import LESSONS, folder_of
+from sdpa_helpers.course.cheat_sheet import cheat_sheet
+from sdpa_helpers.course.registry import LESSONS, folder_of
 cheat_sheet()
 lessons = [importlib.import_module(f"sdpa_helpers.lessons.{folder_of(lesson)}") for lesson in LESSONS]
 print(sum(callable(lesson.cheat_card) for lesson in lessons))

@@ -428,7 +428,7 @@ def test_what_the_page_says_of_our_machine_is_what_was_measured():
 
 
 def test_measured_numbers_go_through_their_file(tmp_path):
-    from sdpa_helpers.lessons.shipped import read, write
+    from sdpa_helpers.course.shipped import read, write
 
     found = lesson.measured()
     write(tmp_path / "again.json", found)

@@ -3,10 +3,10 @@
 import pytest
 
 from sdpa_helpers.checking.page_text import PageError
-from sdpa_helpers.lessons import cards, content, questions
-from sdpa_helpers.lessons.interview import reader
-from sdpa_helpers.lessons.interview.question import Claimed, Mistaken, Tempted
-from sdpa_helpers.lessons.registry import LESSONS
+from sdpa_helpers.course import cards, content, questions
+from sdpa_helpers.course.interview import reader
+from sdpa_helpers.course.interview.question import Claimed, Mistaken, Tempted
+from sdpa_helpers.course.registry import LESSONS
 from sdpa_helpers.show.predict import Option
 
 TITLE = "# What the lesson asks\n\n"

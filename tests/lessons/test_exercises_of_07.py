@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course.registry import find
 
 RNG = np.random.default_rng(7)
 COMPARED = ("online_softmax", "merge", "tiles_to_visit", "tiled_attention")

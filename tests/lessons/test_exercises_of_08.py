@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course.registry import find
 
 RNG = np.random.default_rng(8)
 

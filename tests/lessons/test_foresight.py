@@ -1,9 +1,9 @@
 """Predictions: counted by lesson, told in words, shown by progress()."""
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.lessons import saved
-from sdpa_helpers.lessons.foresight import Foresight, foresight_of, in_words
-from sdpa_helpers.lessons.saved import Predicted
+from sdpa_helpers.course import saved
+from sdpa_helpers.course.foresight import Foresight, foresight_of, in_words
+from sdpa_helpers.course.saved import Predicted
 
 KEPT = {
     ("03_softmax", "a"): Predicted(0, True, True),

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from sdpa_helpers.lessons import session
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course import session
+from sdpa_helpers.course.registry import find
 
 LINE = "# exercise: dot_product\n"
 RIGHT = LINE + "def dot_product(q, k):\n    return (q * k).sum()"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sdpa_helpers.lessons import in_page
+from sdpa_helpers.course import in_page
 
 SOFTMAX = """\
 def softmax(x, axis=-1):
@@ -110,8 +110,8 @@ class Absent:
 
 sys.meta_path.insert(0, Absent())
 from xml.etree import ElementTree
-from sdpa_helpers.lessons import in_page
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
+from sdpa_helpers.course import in_page
+from sdpa_helpers.course.registry import LESSONS, exercises_of
 
 for lesson in LESSONS:
     cells = [c.source for c in nbformat.read(f"solutions/{lesson}.ipynb", 4).cells if c.cell_type == "code"]

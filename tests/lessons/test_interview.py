@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sdpa_helpers.lessons.interview import asking, interview
-from sdpa_helpers.lessons.interview.deck import (
+from sdpa_helpers.course.interview import asking, interview
+from sdpa_helpers.course.interview.deck import (
     PLACE,
     all_asked,
     answer_to,
@@ -16,10 +16,10 @@ from sdpa_helpers.lessons.interview.deck import (
     places_of,
     trap_in,
 )
-from sdpa_helpers.lessons.interview.page import as_page
-from sdpa_helpers.lessons.interview.question import Claimed, Mistaken, Tempted
-from sdpa_helpers.lessons.ledger_page import stored_entries
-from sdpa_helpers.lessons.registry import all_claims, all_exercises, claim_numbered
+from sdpa_helpers.course.interview.page import as_page
+from sdpa_helpers.course.interview.question import Claimed, Mistaken, Tempted
+from sdpa_helpers.course.ledger_page import stored_entries
+from sdpa_helpers.course.registry import all_claims, all_exercises, claim_numbered
 from sdpa_helpers.show.predict import plain
 from tests.lessons.test_ledger import leads_to_a_heading
 

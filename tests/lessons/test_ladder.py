@@ -6,14 +6,14 @@ import random
 import pytest
 
 from sdpa_helpers.checking.blocks import Block, as_function, parts_of, put_together
-from sdpa_helpers.lessons import saved
-from sdpa_helpers.lessons.code_ladder import CodeLadder
-from sdpa_helpers.lessons.exercise_notebook import exercise_notebook
-from sdpa_helpers.lessons.ladder import ladder
-from sdpa_helpers.lessons.page_ladder import EASIEST, all_ladders
-from sdpa_helpers.lessons.proof_ladder import FalseStatement, ProofLadder, value_of
-from sdpa_helpers.lessons.registry import all_exercises, all_written
-from sdpa_helpers.lessons.session import Told
+from sdpa_helpers.course import saved
+from sdpa_helpers.course.code_ladder import CodeLadder
+from sdpa_helpers.course.exercise_notebook import exercise_notebook
+from sdpa_helpers.course.ladder import ladder
+from sdpa_helpers.course.page_ladder import EASIEST, all_ladders
+from sdpa_helpers.course.proof_ladder import FalseStatement, ProofLadder, value_of
+from sdpa_helpers.course.registry import all_exercises, all_written
+from sdpa_helpers.course.session import Told
 from sdpa_helpers.show.ladder import LONGEST, Place, place_in
 
 CODE = [one for one in all_ladders().values() if isinstance(one, CodeLadder)]
@@ -255,7 +255,7 @@ class TestShown:
         assert not cells[at].outputs
 
     def test_an_edition_with_homework_has_no_ladders_of_that_lesson(self, monkeypatch):
-        module = "sdpa_helpers.lessons.ladder"
+        module = "sdpa_helpers.course.ladder"
         monkeypatch.setattr(f"{module}.all_ladders", lambda: {})
         monkeypatch.setattr(f"{module}._kept_back", lambda name: "04_gradients")
         assert "no ladder in this edition" in str(ladder("attention_backward"))

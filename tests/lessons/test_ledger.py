@@ -10,11 +10,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from sdpa_helpers.lessons.articles import ARTICLES, article_of, part_of
-from sdpa_helpers.lessons.claim import Claim, Entry, run
-from sdpa_helpers.lessons.ledger_page import VERDICTS, as_json, as_page, as_text, stored_entries
-from sdpa_helpers.lessons.registry import all_claims, claim_numbered
-from sdpa_helpers.lessons.verdict_rules import RULES, rule_of
+from sdpa_helpers.course.articles import ARTICLES, article_of, part_of
+from sdpa_helpers.course.claim import Claim, Entry, run
+from sdpa_helpers.course.ledger_page import VERDICTS, as_json, as_page, as_text, stored_entries
+from sdpa_helpers.course.registry import all_claims, claim_numbered
+from sdpa_helpers.course.verdict_rules import RULES, rule_of
 
 COURSE = Path(__file__).parents[2]
 CLAIMS = {claim.number: claim for claim in all_claims()}

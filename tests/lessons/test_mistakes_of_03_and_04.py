@@ -7,7 +7,7 @@ import pytest
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.judge import judge, truths
 from sdpa_helpers.checking.observe import observe
-from sdpa_helpers.lessons.registry import exercises_of
+from sdpa_helpers.course.registry import exercises_of
 
 EXERCISES = [e for lesson in ("03_softmax", "04_gradients") for e in exercises_of(lesson)]
 EXERCISES = [e for e in EXERCISES if not (e.is_made or e.whole)]  # nothing new is drawn for these

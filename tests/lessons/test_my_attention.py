@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from sdpa_helpers.lessons import mine, my_attention
-from sdpa_helpers.lessons.answer_source import renamed, statements
-from sdpa_helpers.lessons.my_attention import NotPut, body_for, code_of, sections_of, with_answer
-from sdpa_helpers.lessons.progress import ProgressTable
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course import mine, my_attention
+from sdpa_helpers.course.answer_source import renamed, statements
+from sdpa_helpers.course.my_attention import NotPut, body_for, code_of, sections_of, with_answer
+from sdpa_helpers.course.progress import ProgressTable
+from sdpa_helpers.course.registry import find
 
 MASKED = """# exercise: masked_softmax
 import numpy as np
@@ -51,7 +51,7 @@ def grown(tmp_path_factory):
     add = f"open({str(file)!r}, 'a').write({BY_HAND!r})"
     change = f"import pathlib\np = pathlib.Path({str(file)!r})\np.write_text(p.read_text().replace('{{}}', '{{}}'))"
     copy = "import pathlib, shutil; shutil.copy({0!r}, {0!r} + '.{1}')".format(str(file), "{}")
-    yours = "from sdpa_helpers.lessons.mine import yours"
+    yours = "from sdpa_helpers.course.mine import yours"
     steps = {
         "too early": [HELPER, MASKED, ATTENTION, "check(attention)"],
         "wrong": [HELPER, MASKED.replace("LOW)", "-1e9)"), "check(masked_softmax)"],

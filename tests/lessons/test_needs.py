@@ -10,12 +10,12 @@ import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-import sdpa_helpers.lessons.needs as needs_module
+import sdpa_helpers.course.needs as needs_module
 from sdpa_helpers.classroom.course_map import needs_tags
-from sdpa_helpers.lessons.needs import Need, Reader, cells_that_need, needs
-from sdpa_helpers.lessons.not_run import NotRun
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS
+from sdpa_helpers.course.needs import Need, Reader, cells_that_need, needs
+from sdpa_helpers.course.not_run import NotRun
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import LESSONS
 
 TORCH = frozenset({"torch"})
 
@@ -111,7 +111,7 @@ def test_outside_of_lessons_nothing_is_held_back(shell):
 
 
 def test_the_browser_is_named_where_it_is_one(monkeypatch):
-    monkeypatch.setattr("sdpa_helpers.lessons.not_run.sys.platform", "emscripten")
+    monkeypatch.setattr("sdpa_helpers.course.not_run.sys.platform", "emscripten")
     told = NotRun(*Need("processes", "lesson.climb", True))
     assert (
         told.why == "This cell needs processes of its own, which a browser does not have, so it did not run."

@@ -8,7 +8,7 @@ author's, and cost a minute.
 import pytest
 
 from sdpa_helpers.checking.survivors import SEEDS, hunt
-from sdpa_helpers.lessons.registry import all_exercises
+from sdpa_helpers.course.registry import all_exercises
 
 COMPARED = [exercise for exercise in all_exercises().values() if not (exercise.is_made or exercise.whole)]
 

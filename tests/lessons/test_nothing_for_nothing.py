@@ -10,7 +10,7 @@ from sdpa_helpers.checking.conduct import Tried
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.checking.observe import observe
-from sdpa_helpers.lessons.registry import all_exercises, find
+from sdpa_helpers.course.registry import all_exercises, find
 
 MOST = 0.2
 """Of an exercise's points. Most get nothing at all; a few inputs are their own answer."""

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sdpa_helpers.lessons import saved
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises
-from sdpa_helpers.lessons.remember import asking, panel, remember, spacing
-from sdpa_helpers.lessons.remember.anki import as_anki, write_anki
-from sdpa_helpers.lessons.remember.items import Choice, Item, all_items
-from sdpa_helpers.lessons.remember.panel import NothingDue, of_lesson
+from sdpa_helpers.course import saved
+from sdpa_helpers.course.registry import LESSONS, all_exercises
+from sdpa_helpers.course.remember import asking, panel, remember, spacing
+from sdpa_helpers.course.remember.anki import as_anki, write_anki
+from sdpa_helpers.course.remember.items import Choice, Item, all_items
+from sdpa_helpers.course.remember.panel import NothingDue, of_lesson
 
 LAST_OF_THE_ARTICLES = "06_complexity"
 """Later lessons have few of the articles' claims, or none."""

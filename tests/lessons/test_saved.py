@@ -5,9 +5,9 @@ import multiprocessing
 
 import pytest
 
+from sdpa_helpers.course import saved
+from sdpa_helpers.course.session import progress
 from sdpa_helpers.desk.course import course_state
-from sdpa_helpers.lessons import saved
-from sdpa_helpers.lessons.session import progress
 
 
 @pytest.fixture(autouse=True)

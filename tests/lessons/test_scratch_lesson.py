@@ -21,10 +21,10 @@ MADE = f"""
 import importlib, sys
 from editions.kit.pages import pages
 from sdpa_helpers.classroom import course_map
-from sdpa_helpers.lessons.cheat_sheet import cheat_sheet
-from sdpa_helpers.lessons.interview.page import as_page
-from sdpa_helpers.lessons.registry import LESSONS, all_claims, all_exercises
-from sdpa_helpers.lessons.remember.items import all_items
+from sdpa_helpers.course.cheat_sheet import cheat_sheet
+from sdpa_helpers.course.interview.page import as_page
+from sdpa_helpers.course.registry import LESSONS, all_claims, all_exercises
+from sdpa_helpers.course.remember.items import all_items
 
 assert LESSONS[-1] == "{LESSON}"
 importlib.import_module("sdpa_helpers.lessons.scratch")

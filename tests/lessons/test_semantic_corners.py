@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdpa_helpers.lessons.corner_words import gradient_in_words, output_in_words
+from sdpa_helpers.course.corner_words import gradient_in_words, output_in_words
 
 PAGE = Path(__file__).parents[2] / "docs" / "semantic-corners.md"
 
 
 @cache
 def found():
-    from sdpa_helpers.lessons import semantic_corners
+    from sdpa_helpers.course import semantic_corners
 
     return semantic_corners.computed()
 
@@ -25,7 +25,7 @@ def all_installed(needs):
 
 
 def test_the_page_comes_out_again(all_installed):
-    from sdpa_helpers.lessons.semantic_corners import page
+    from sdpa_helpers.course.semantic_corners import page
 
     assert page(found()) == PAGE.read_text(encoding="utf-8"), "run `make corners`"
 

@@ -8,10 +8,10 @@ import pytest
 
 from sdpa_helpers.checking.highlight import code_html
 from sdpa_helpers.checking.render import Onward, bar
-from sdpa_helpers.lessons import checkup, session
-from sdpa_helpers.lessons.onward import onward_from
-from sdpa_helpers.lessons.progress import ProgressTable
-from sdpa_helpers.lessons.registry import LESSONS, all_exercises, exercises_of, sheet_of
+from sdpa_helpers.course import checkup, session
+from sdpa_helpers.course.onward import onward_from
+from sdpa_helpers.course.progress import ProgressTable
+from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of, sheet_of
 from tests.handing_in import POINTS, TOTAL
 
 WORTH = f"{POINTS['dot_product']:g}"

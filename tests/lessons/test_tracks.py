@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdpa_helpers.lessons.tracks import minutes_in_words, size_of, sizes_of, track_of_cells
+from sdpa_helpers.course.tracks import minutes_in_words, size_of, sizes_of, track_of_cells
 
 
 def text(source, *tags):

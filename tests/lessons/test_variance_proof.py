@@ -12,8 +12,8 @@ import pytest
 import sympy
 
 from sdpa_helpers.attention import scaled_dot_product_attention
+from sdpa_helpers.course.cards import card_of
 from sdpa_helpers.lessons import variance_proof as lesson
-from sdpa_helpers.lessons.cards import card_of
 from sdpa_helpers.lessons.variance_proof import experiments, figures, tables
 from sdpa_helpers.lessons.variance_proof.proof import expectation
 from sdpa_helpers.lessons.variance_proof.typed import as_expression, written

@@ -4,7 +4,7 @@ import linecache
 
 import numpy as np
 
-from sdpa_helpers.lessons.session import check
+from sdpa_helpers.course.session import check
 
 CODE = """def merge_heads(x):
     h, n, d = x.shape[-3:]

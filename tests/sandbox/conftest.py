@@ -16,12 +16,12 @@ import psutil
 import pytest
 
 from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading.assemble import assemble
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.run import run
-from sdpa_helpers.lessons.registry import exercises_of
 from sdpa_helpers.sandbox import choose_level, installed, start
 from sdpa_helpers.sandbox.inside import linux
 from sdpa_helpers.sandbox.limits import Limits

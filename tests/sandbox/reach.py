@@ -47,7 +47,7 @@ REACH = {
     "solution in the checkout": 'return read("{checkout}/sdpa_helpers/lessons/dot_product/exercises/dot_product.md")',
     "solution notebook": 'return read("{checkout}/solutions/01_dot_product.ipynb")',
     "list the checkout": 'return set(os.listdir("{checkout}")) - {{".venv"}}',
-    "import the exercises": "return importlib.import_module('sdpa_helpers.lessons.registry').find('dot_product')",
+    "import the exercises": "return importlib.import_module('sdpa_helpers.course.registry').find('dot_product')",
     "import the judge": "return importlib.import_module('sdpa_helpers.checking.judge')",
     "import the attention functions": "return importlib.import_module('sdpa_helpers.attention')",
     "use the course's attention call": """

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sdpa_helpers.lessons import checkup
+from sdpa_helpers.course import checkup
 from sdpa_helpers.sandbox import choose_level, installed, visible_files
 from sdpa_helpers.sandbox.choose_level import CannotTry, choose
 from sdpa_helpers.sandbox.fork_servers import CannotStart

@@ -76,7 +76,7 @@ def test_a_level_that_leaks_is_not_taken(monkeypatch):
     monkeypatch.setattr(start, "start_kernel", lambda level, limits, package: kernel("off", limits, package))
     fault = choose_level.fault("warm")
     for expected in (
-        *(f"sdpa_helpers/{room}/" for room in ("checking", "grading", "lessons", "sandbox")),
+        *(f"sdpa_helpers/{room}/" for room in ("checking", "course", "grading", "lessons", "sandbox")),
         "which is not for it",
         "write to",
         "connect to this machine",

@@ -6,9 +6,9 @@ import pytest
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.judge import judge, truths
 from sdpa_helpers.checking.observe import beyond_doubt
+from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.assemble import assemble, pristine_notebook
 from sdpa_helpers.grading.run import run
-from sdpa_helpers.lessons.registry import find
 from sdpa_helpers.sandbox import kernel_process
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.start import OFF

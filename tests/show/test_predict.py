@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import traitlets
 
-from sdpa_helpers.lessons import saved
-from sdpa_helpers.lessons.predicting import asker
+from sdpa_helpers.course import saved
+from sdpa_helpers.course.predicting import asker
 from sdpa_helpers.show.predict import Chosen, Option, Prediction, Question, plain, rich
 
 

@@ -34,7 +34,7 @@ onmessage = ({ ports: [wire] }) => {
     });
     self.fetch = own;
     files.clear();
-    const reply = python.runPython("from sdpa_helpers.lessons.in_page import reply\nreply");
+    const reply = python.runPython("from sdpa_helpers.course.in_page import reply\nreply");
     say({ state: "ready" });
     return reply;
   }

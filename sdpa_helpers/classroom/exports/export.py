@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sdpa_helpers.classroom.exports import EXPORTS
 from sdpa_helpers.classroom.exports.order import CannotExport, Exported, Order
-from sdpa_helpers.lessons.registry import LESSONS
+from sdpa_helpers.course.registry import LESSONS
 
 
 def export_folder(to: str, order: Order) -> Exported:

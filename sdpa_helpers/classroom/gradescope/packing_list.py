@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sdpa_helpers.classroom.packing import LONG_AGO
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import LESSONS
 from sdpa_helpers.grading.refusal import Refusal
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS
 
 PROGRAMS = ("setup.sh", "run_autograder")
 """The files of the zip that Gradescope runs."""

@@ -22,9 +22,9 @@ from sdpa_helpers.checking.render import code_spans
 from sdpa_helpers.classroom.pages.equal_to_solution import FEWEST, LONG_ENOUGH, SHARE, Answered, count_equal
 from sdpa_helpers.classroom.pages.flag_kinds import meaning_of
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords, NamedMistake
-from sdpa_helpers.lessons.places import course_root
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 NOT_ATTEMPTED = ("not-attempted", "missing")
 MAX_BARS = 12

@@ -12,8 +12,8 @@ from functools import cache
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.shape import shape_of
+from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.grading.result import GradedNotebook
-from sdpa_helpers.lessons.registry import LESSONS, exercises_of
 
 LONG_ENOUGH = 30
 """Tokens of a solution's body from which being equal to it tells something."""

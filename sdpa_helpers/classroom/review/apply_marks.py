@@ -9,6 +9,7 @@ from sdpa_helpers.classroom.pages import write_class_page, write_feedback
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark, load_marks
 from sdpa_helpers.classroom.tables import graded_last, write_tables
+from sdpa_helpers.course.registry import LESSONS, all_written
 from sdpa_helpers.grading.lift_words import READ, unmarked
 from sdpa_helpers.grading.result import (
     Graded,
@@ -18,7 +19,6 @@ from sdpa_helpers.grading.result import (
     ShownCriterion,
     ShownMark,
 )
-from sdpa_helpers.lessons.registry import LESSONS, all_written
 
 GRADEBOOK = "SDPA_REVIEW_GRADEBOOK"
 """Environment variable that tells the panel the gradebook's URL: a password must not stand in a notebook."""

@@ -15,8 +15,8 @@ from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import GRADEBOOK
 from sdpa_helpers.classroom.review.session import answers_of
+from sdpa_helpers.course.places import course_root
 from sdpa_helpers.grading.refusal import Refusal
-from sdpa_helpers.lessons.places import course_root
 
 _CELL = """\
 # Press Shift+Enter: the panel opens below, and takes the keyboard. Press ? there for its keys.

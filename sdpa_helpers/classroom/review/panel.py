@@ -15,7 +15,7 @@ from sdpa_helpers.classroom.review.apply_marks import GRADEBOOK, apply_marks
 from sdpa_helpers.classroom.review.marks_store import CannotKeep
 from sdpa_helpers.classroom.review.session import ReviewSession
 from sdpa_helpers.classroom.rubrics import guides, model_answers
-from sdpa_helpers.lessons.registry import all_written
+from sdpa_helpers.course.registry import all_written
 
 
 def module() -> str:

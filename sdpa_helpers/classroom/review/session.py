@@ -16,8 +16,8 @@ from typing import Any
 from sdpa_helpers.checking.written_exercise import WrittenExercise
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.marks_store import NOTHING, AnswerKey, Mark, load_marks, save_mark, stamp
+from sdpa_helpers.course.registry import LESSONS, all_written
 from sdpa_helpers.grading.result import GradedNotebook
-from sdpa_helpers.lessons.registry import LESSONS, all_written
 
 MAX_COMMENT = 4000
 ALIKE = 0.6

@@ -10,8 +10,8 @@ from sdpa_helpers.classroom.files import as_text, write_text
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.marks_store import NOTHING, AnswerKey, Mark, load_marks, save_mark
 from sdpa_helpers.classroom.review.session import MAX_COMMENT, answers_of, points_for
+from sdpa_helpers.course.registry import all_written
 from sdpa_helpers.grading.refusal import Refusal
-from sdpa_helpers.lessons.registry import all_written
 
 COLUMNS = ("id", "exercise", "answer", "points", "max_points", "met", "comment", "state")
 """`met`: keys of criteria, e.g. "sum moments". `state` tells whether a row was changed since it was written."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
-from sdpa_helpers.lessons.registry import folder_of, written_of
+from sdpa_helpers.course.registry import folder_of, written_of
 
 
 @dataclass(frozen=True)

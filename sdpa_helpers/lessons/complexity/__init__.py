@@ -1,11 +1,11 @@
 """What lesson 06 uses: operations and bytes counted, and what a clock says."""
 
-from sdpa_helpers.lessons.offered import offer_lesson
+from sdpa_helpers.course.offered import offer_lesson
 
 __getattr__, __all__ = offer_lesson(
     __name__,
     {
-        "lessons.counted": ("count_operations", "peak_bytes"),
+        "course.counted": ("count_operations", "peak_bytes"),
         "lessons.complexity.counting": ("layer_flops", "readings"),
         "lessons.complexity.attention_ways": (
             "attend_key_blocks",

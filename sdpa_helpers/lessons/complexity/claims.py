@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from sdpa_helpers.attention import scaled_dot_product_attention, softmax
-from sdpa_helpers.lessons import counted
-from sdpa_helpers.lessons.claim import Claim, Verdict
+from sdpa_helpers.course import counted
+from sdpa_helpers.course.claim import Claim, Verdict
 from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments
 
 Values = Mapping[str, float]

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from sdpa_helpers.lessons.needs import needs
+from sdpa_helpers.course.needs import needs
 
 # The processor's time is blind to other programs; where it ticks too slowly (Windows), the wall clock has to do.
 _clock = time.process_time if time.get_clock_info("process_time").resolution < 1e-5 else time.perf_counter

@@ -18,8 +18,8 @@ import numpy as np
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import backends, scaled_dot_product_attention
+from sdpa_helpers.course.needs import needs
 from sdpa_helpers.lessons.complexity.attention_ways import textbook
-from sdpa_helpers.lessons.needs import needs
 
 # Large arrays straight from the system and back: memory that the allocator keeps would hide what is new.
 _PLAIN = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
+from sdpa_helpers.course.shipped import About, about, read, write
 from sdpa_helpers.lessons.complexity.experiments import (
     CausalRace,
     LayerRace,
@@ -31,7 +32,6 @@ from sdpa_helpers.lessons.complexity.experiments import (
     time_against_n,
 )
 from sdpa_helpers.lessons.complexity.peak_memory import peaks
-from sdpa_helpers.lessons.shipped import About, about, read, write
 
 FILE = Path(__file__).with_name("results.json")
 LENGTHS = {"textbook": (1024, 2048, 4096)} | dict.fromkeys(

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy import ndarray as Array
 
+from sdpa_helpers.course.needs import needs
 from sdpa_helpers.lessons.does_scaling_matter.arms import TASK, Arm
 from sdpa_helpers.lessons.does_scaling_matter.results import accuracies, of, results
 from sdpa_helpers.lessons.does_scaling_matter.training import Lists, draw, start, train
-from sdpa_helpers.lessons.needs import needs
 
 
 @needs("torch")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, scaled_dot_product_attention, softmax
-from sdpa_helpers.lessons.claim import Claim, Numbers, always, holds, not_shown_if, right_if
+from sdpa_helpers.course.claim import Claim, Numbers, always, holds, not_shown_if, right_if
 from sdpa_helpers.lessons.dot_product import experiments
 
 # The input of the lesson: four queries, the keys of five words, and their values.

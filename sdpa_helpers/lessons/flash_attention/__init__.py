@@ -1,11 +1,11 @@
 """What lesson 07 uses: the ladder from the formula to a fused kernel, tiles, and what goes wrong with them."""
 
-from sdpa_helpers.lessons.offered import offer_lesson
+from sdpa_helpers.course.offered import offer_lesson
 
 __getattr__, __all__ = offer_lesson(
     __name__,
     {
-        "lessons.counted": ("peak_bytes",),
+        "course.counted": ("peak_bytes",),
         "lessons.flash_attention.run": ("measured",),
         "lessons.flash_attention.real_sources": ("flash_lines", "interpreted", "triton_lines"),
         "lessons.flash_attention.figures": ("plot_climb", "plot_kinds"),

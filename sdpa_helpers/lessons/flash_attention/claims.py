@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import numpy_flash
-from sdpa_helpers.lessons import counted
-from sdpa_helpers.lessons.claim import Claim, needs_if, right_if
+from sdpa_helpers.course import counted
+from sdpa_helpers.course.claim import Claim, needs_if, right_if
 from sdpa_helpers.lessons.flash_attention.rungs import formula
 
 Values = Mapping[str, float]

@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from sdpa_helpers.course.shipped import About, about, read, write
 from sdpa_helpers.lessons.flash_attention.rungs import Climb, climb
-from sdpa_helpers.lessons.shipped import About, about, read, write
 
 FILE = Path(__file__).with_name("results.json")
 

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import backends, scaled_dot_product_attention
-from sdpa_helpers.lessons.needs import needs
+from sdpa_helpers.course.needs import needs
 
 FORMULA, TILED, NUMBA, FUSED, TRITON = "formula", "tiled NumPy", "Numba", "torch's fused call", "Triton"
 BACKENDS = {TILED: "numpy-tiled", NUMBA: "numba", FUSED: "torch-fused"}

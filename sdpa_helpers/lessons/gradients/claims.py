@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, softmax
-from sdpa_helpers.lessons.claim import Claim, Numbers, needs_if, right_if
+from sdpa_helpers.course.claim import Claim, Numbers, needs_if, right_if
 from sdpa_helpers.lessons.gradients import experiments as lesson
 from sdpa_helpers.lessons.gradients.run import trained
 from sdpa_helpers.lessons.gradients.training import RULES, final_accuracy

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.lessons.needs import needs
+from sdpa_helpers.course.needs import needs
 
 DIMENSIONS = (4, 16, 64, 256, 1024, 4096)
 KEYS = (4, 16, 64, 256, 1024)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sdpa_helpers.course.shipped import About, about, read, write
 from sdpa_helpers.lessons.gradients.training import (
     RULES,
     Course,
@@ -19,7 +20,6 @@ from sdpa_helpers.lessons.gradients.training import (
     final_accuracy,
     train,
 )
-from sdpa_helpers.lessons.shipped import About, about, read, write
 
 FILE = Path(__file__).with_name("results.json")
 RATES: Mapping[Optimiser, tuple[float, ...]] = {"Adam": (1e-3, 1e-2, 3e-2), "SGD": (0.3, 1.0, 3.0)}

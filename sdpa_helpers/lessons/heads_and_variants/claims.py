@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from sdpa_helpers.attention import KVCache, scaled_dot_product_attention, softmax
-from sdpa_helpers.lessons import counted
-from sdpa_helpers.lessons.claim import Claim, right_if
+from sdpa_helpers.course import counted
+from sdpa_helpers.course.claim import Claim, right_if
+from sdpa_helpers.course.places import course_root
 from sdpa_helpers.lessons.heads_and_variants import additive
-from sdpa_helpers.lessons.places import course_root
 
 Values = Mapping[str, float]
 

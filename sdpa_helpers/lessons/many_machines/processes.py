@@ -20,8 +20,8 @@ from multiprocessing.connection import wait
 from types import ModuleType
 from typing import Any, Self
 
+from sdpa_helpers.course.needs import needs
 from sdpa_helpers.lessons.many_machines.jobs import Job, Reply
-from sdpa_helpers.lessons.needs import needs
 
 _WORKER = "sdpa_helpers.lessons.many_machines.rank_process"
 

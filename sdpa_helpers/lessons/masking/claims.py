@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, padding_mask, scaled_dot_product_attention, softmax
-from sdpa_helpers.lessons.claim import Claim, Numbers, needs_if, right_if
+from sdpa_helpers.course.claim import Claim, Numbers, needs_if, right_if
 from sdpa_helpers.lessons.masking import experiments as lesson
 
 # The input of the lesson: five words that attend to each other.

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import causal_mask, scaled_dot_product_attention, softmax
-from sdpa_helpers.lessons.needs import needs
+from sdpa_helpers.course.needs import needs
 
 if TYPE_CHECKING:
     import torch

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.lessons.claim import Claim, Numbers, Verdict, holds, right_if
+from sdpa_helpers.course.claim import Claim, Numbers, Verdict, holds, right_if
 from sdpa_helpers.lessons.softmax import experiments as lesson
 
 _LESSON = "03_softmax"

@@ -1,5 +1,5 @@
 """What lesson 00 uses: one question, to show how the lessons ask."""
 
-from sdpa_helpers.lessons.offered import offer_lesson
+from sdpa_helpers.course.offered import offer_lesson
 
 __getattr__, __all__ = offer_lesson(__name__, {})

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from sdpa_helpers.attention import scaled_dot_product_attention, softmax
-from sdpa_helpers.lessons.claim import Claim, Kind, Verdict, always, not_shown_if
+from sdpa_helpers.course.claim import Claim, Kind, Verdict, always, not_shown_if
 from sdpa_helpers.lessons.variance_proof import experiments as lab
 
 Values = Mapping[str, float]

@@ -1,6 +1,6 @@
 """Lesson 04: the ladder to an answer in more lines than the page has."""
 
-from sdpa_helpers.lessons.code_ladder import CodeLadder, WrongLine
+from sdpa_helpers.course.code_ladder import CodeLadder, WrongLine
 
 
 def softmax_backward(weights, grad_weights):

@@ -1,6 +1,6 @@
 """Lesson 02: the ladder to the proof. Its exercise is a question in words."""
 
-from sdpa_helpers.lessons.proof_ladder import Blank, FalseStatement, ProofLadder, Slip, Statement
+from sdpa_helpers.course.proof_ladder import Blank, FalseStatement, ProofLadder, Slip, Statement
 
 LADDERS = (
     ProofLadder(

@@ -1,0 +1,1 @@
+"""What all lessons share: the list of them, checks and hints, progress, decks, the ledger, the readers of content."""

@@ -1,0 +1,199 @@
+"""The exercises in a page without Jupyter: the text of an answer comes in, a verdict goes out as JSON.
+
+The same engine and the same words as `check` in a notebook, where the cells are the answers of one lesson. The page's
+worker calls `reply`; nothing here knows of browsers, so tests call it too. Nothing is kept here: the page does that.
+"""
+
+import contextlib
+import io
+import json
+import linecache
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.render import OPEN, OPEN_WITH_CODE, Onward
+from sdpa_helpers.course import session
+from sdpa_helpers.course.notebook_cells import SETUP, Cell, Notebook
+from sdpa_helpers.course.registry import LESSONS, exercises_of, sheet_of
+
+MOST_PRINTED = 20_000
+"""Characters of what an answer prints."""
+LINE = "# exercise: {name}\n"
+IN_A_PAGE = {
+    OPEN: "Write your answer in the editor, then press Check again.",
+    OPEN_WITH_CODE: "Change the code in the editor, then press Check again.",
+}
+"""What a card says of cells → what it says where there are none."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a page shows of a check."""
+
+    card: str
+    """HTML with its own style; "" where the answer did not run."""
+    text: str
+    """The same as plain text, or what stopped the answer."""
+    points: float = 0.0
+    of: float = 0.0
+    passed: bool = False
+    mistake: str = ""
+    """The name of the mistake that explains all failures, or ""."""
+    printed: str = ""
+    """What the answer's cell printed, cut after MOST_PRINTED characters."""
+
+
+def reply(request: str) -> str:
+    """Answer a page: {"ask": "check" | "hint" | "solution", "lesson": …, "name": …, "answers": {…}} in, JSON out.
+
+    answers: the texts of the lesson's cells by exercise, that of this one among them. Errors that a learner can mend
+    are in the JSON's "text"; LookupError where there is no such exercise.
+    """
+    asked = json.loads(request)
+    exercise = exercise_in(asked["lesson"], asked["name"])
+    if asked["ask"] == "check":
+        return json.dumps(asdict(checked(exercise, asked["answers"])), ensure_ascii=False)
+    shown = session.hint_for(exercise) if asked["ask"] == "hint" else session.solution_of(exercise)
+    return json.dumps(asdict(Verdict(shown.html(), shown.text(), of=exercise.max_points)), ensure_ascii=False)
+
+
+def exercise_in(lesson: str, name: str) -> Exercise:
+    """An exercise of a lesson, without loading those of the others: a page wants to answer soon."""
+    found = next((one for one in exercises_of(lesson) if one.name == name), None)
+    if found is None:
+        raise LookupError(f"lesson {lesson} has no exercise {name!r} that can be checked")
+    return found
+
+
+def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
+    """Run the cells of one lesson up to the exercise's, each in its turn, and check what it defines."""
+    name = exercise.name
+    source = with_line(name, answers.get(name, ""))
+    if len(source) > MAX_ANSWER_CHARACTERS:
+        told = f"Your answer has {len(source):,} characters; {MAX_ANSWER_CHARACTERS:,} are read. Shorten it."
+        return Verdict("", told, of=exercise.max_points)
+    shell = _Shell()
+    shell.run(SETUP)
+    order = [one.name for one in sheet_of(exercise.lesson).exercises]
+    for earlier in order[: order.index(name)]:
+        if text := answers.get(earlier):
+            shell.run(with_line(earlier, text))
+    ran = shell.run(source)
+    function = shell.user_ns.get(name)
+    if ran.problem or not callable(function):
+        missing = f"Your cell defines no function called `{name}`. Give yours that name."
+        return Verdict("", ran.problem or missing, of=exercise.max_points, printed=ran.printed)
+    with _quiet() as printed:
+        report = session.report_on(exercise, function, shell.notebook)
+    onward = report.helps.onward and replace(
+        report.helps.onward, href=_page_after(exercise, report.helps.onward)
+    )
+    report = replace(report, helps=replace(report.helps, onward=onward))
+    said = ran.printed + printed.getvalue()
+    return Verdict(
+        _in_a_page(report.html()),
+        report.text(),
+        report.points,
+        report.max_points,
+        report.passed,
+        report.result.mistake,
+        said[:MOST_PRINTED],
+    )
+
+
+def _in_a_page(card: str) -> str:
+    for of_cells, here in IN_A_PAGE.items():
+        card = card.replace(of_cells, here)
+    return card
+
+
+def _page_after(exercise: Exercise, onward: Onward) -> str:
+    """The page that a card leads to: that of the next exercise, or the list after a lesson's last one."""
+    _, _, anchor = onward.href.partition("#")
+    return f"{anchor}.html" if anchor else f"index.html#{LESSONS[LESSONS.index(exercise.lesson) + 1]}"
+
+
+def with_line(name: str, source: str) -> str:
+    """A cell's text with the line by which an answer is found."""
+    return source if name in answered_in(source) else LINE.format(name=name) + source
+
+
+# ---- cells without Jupyter --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a cell."""
+
+    printed: str
+    problem: str
+    """The error that stopped it, with the learner's own lines; "" where it ran."""
+
+
+class _Files:
+    """Where `Notebook` looks up which cell a function is from."""
+
+    def __init__(self) -> None:
+        self._filename_map: dict[str, int] = {}
+
+
+class _Shell:
+    """As much of IPython's shell as `Notebook` asks for."""
+
+    def __init__(self) -> None:
+        self.user_ns: dict[str, Any] = {"__name__": "__main__"}
+        self.user_ns_hidden: tuple[str, ...] = ()
+        self.compile = _Files()
+        self.cells: list[Cell] = []
+        self.transform_cell: Callable[[str], str] = str
+
+    @property
+    def notebook(self) -> Notebook:
+        return Notebook(self, tuple(self.cells))
+
+    def run(self, source: str) -> Ran:
+        """Run a cell; nothing it raises comes out."""
+        number = len(self.cells) + 1
+        self.cells.append(Cell(number, source))
+        file = f"<your cell {number}>"
+        self.compile._filename_map[file] = number
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        with _quiet() as printed:
+            problem = _problem(source, file, self.user_ns)
+        return Ran(printed.getvalue()[:MOST_PRINTED], problem)
+
+
+def _problem(source: str, file: str, space: dict[str, Any]) -> str:
+    try:
+        exec(compile(source, file, "exec"), space)
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        return _told(error, file)
+    return ""
+
+
+def _told(error: BaseException, file: str) -> str:
+    """An error with the lines of the learner's cell that led to it, and no lines of ours."""
+    theirs = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    lines = [f"line {frame.lineno}: {frame.line}" for frame in theirs[-5:]]
+    lines += [line.rstrip() for line in traceback.format_exception_only(error)]
+    return "\n".join(lines)[:MOST_PRINTED]
+
+
+class _Bounded(io.StringIO):
+    """Keeps the first characters and counts none of the rest."""
+
+    def write(self, text: str, /) -> int:
+        if self.tell() <= MOST_PRINTED:
+            super().write(text[: MOST_PRINTED + 1])
+        return len(text)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[_Bounded]:
+    printed = _Bounded()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        yield printed

@@ -1,0 +1,133 @@
+"""The lessons, in the order of the course, and what each one has: exercises, questions in words, claims."""
+
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.checking.page import read
+from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.course.claim import Claim
+
+HERE = Path(__file__).parents[1] / "lessons"
+
+FIRST = "00_start_here"
+"""The lesson before all others, without exercises and claims."""
+
+LESSONS: tuple[str, ...] = (
+    "01_dot_product",
+    "02_variance_proof",
+    "03_softmax",
+    "04_gradients",
+    "05_masking",
+    "06_complexity",
+    "07_flash_attention",
+    "08_heads_and_variants",
+    "09_many_machines",
+    "10_does_scaling_matter",
+)
+"""The notebooks; the folder of a lesson is its notebook's name without the number. A new lesson is one line here."""
+
+
+@dataclass(frozen=True)
+class ExerciseSheet:
+    """What the exercise notebook of a lesson holds."""
+
+    lesson: str
+    """The notebook, e.g. "01_dot_product"."""
+    title: str
+    """The lesson's title, e.g. "The dot product"."""
+    question: str
+    """What the lesson answers, one sentence; the map in lesson 00 and the README's table show it."""
+    notes: str
+    """What holds for all its exercises, in Markdown."""
+    exercises: tuple[Exercise | WrittenExercise, ...]
+    """In the order of the notebook."""
+
+
+def folder_of(lesson: str) -> str:
+    """The folder of sdpa_helpers/lessons that holds a lesson, e.g. "dot_product" for "01_dot_product"."""
+    if lesson not in LESSONS:
+        raise LookupError(f"there is no exercise notebook {lesson!r}; there are: {', '.join(LESSONS)}")
+    return lesson.partition("_")[2]
+
+
+def lesson_in(folder: str) -> str:
+    """The lesson that a folder holds, e.g. "01_dot_product" for "dot_product"; LookupError: none does."""
+    for lesson in (FIRST, *LESSONS):
+        if lesson.partition("_")[2] == folder:
+            return lesson
+    raise LookupError(
+        f"sdpa_helpers/lessons/{folder} is the folder of no lesson; there are: {', '.join(LESSONS)}"
+    )
+
+
+@cache
+def sheet_of(lesson: str) -> ExerciseSheet:
+    """What the exercise notebook of a lesson holds; LookupError names the lessons there are."""
+    home = f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises"
+    page = importlib.import_module(home)
+    folder = Path(page.__path__[0])
+    more = sorted(path.stem for path in folder.glob("*.md") if path.stem not in page.NAMES)
+    exercises = tuple(_exercise(home, folder, name) for name in (*page.NAMES, *more))
+    return ExerciseSheet(lesson, page.TITLE, page.QUESTION, page.NOTES.strip(), exercises)
+
+
+def _exercise(home: str, folder: Path, name: str) -> Exercise | WrittenExercise:
+    """From its page, or from its file where it has none."""
+    page = folder / f"{name}.md"
+    return read(page) if page.is_file() else importlib.import_module(f"{home}.{name}").EXERCISE
+
+
+@cache
+def exercises_of(lesson: str) -> tuple[Exercise, ...]:
+    """The exercises of a notebook that are checked by a program, e.g. those of "01_dot_product"."""
+    return tuple(e for e in sheet_of(lesson).exercises if isinstance(e, Exercise))
+
+
+@cache
+def written_of(lesson: str) -> tuple[WrittenExercise, ...]:
+    """The exercises of a notebook that are answered in words; () where there are none."""
+    return tuple(e for e in sheet_of(lesson).exercises if isinstance(e, WrittenExercise))
+
+
+@cache
+def all_exercises() -> dict[str, Exercise]:
+    """Every exercise of the course that is checked by a program, by its name."""
+    return {exercise.name: exercise for lesson in LESSONS for exercise in exercises_of(lesson)}
+
+
+@cache
+def all_written() -> dict[str, WrittenExercise]:
+    """Every exercise of the course that is answered in words, by its name."""
+    return {exercise.name: exercise for lesson in LESSONS for exercise in written_of(lesson)}
+
+
+def find(name: str) -> Exercise:
+    """The exercise with this name; LookupError lists the names there are."""
+    known = all_exercises()
+    if name in all_written():
+        raise LookupError(f"{name} is answered in words: a person reads it, there is no check and no hint")
+    if name not in known:
+        raise LookupError(
+            f"there is no exercise called {name!r}. The name of the function says which exercise it answers; "
+            f"there are: {', '.join(known)}"
+        )
+    return known[name]
+
+
+def claim_numbered(number: int) -> Claim:
+    """One claim of the ledger; LookupError says which numbers there are."""
+    claims = all_claims()
+    for claim in claims:
+        if claim.number == number:
+            return claim
+    raise LookupError(f"the ledger has no claim {number}: it has 1 to {claims[-1].number}")
+
+
+def all_claims() -> list[Claim]:
+    """Every claim of the ledger, in the order of its number; a lesson without `claims.py` makes none."""
+    there = [folder for lesson in LESSONS if (HERE / (folder := folder_of(lesson)) / "claims.py").is_file()]
+    modules = [importlib.import_module(f"sdpa_helpers.lessons.{folder}.claims") for folder in there]
+    return sorted((claim for module in modules for claim in module.CLAIMS), key=lambda claim: claim.number)

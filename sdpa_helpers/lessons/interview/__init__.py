@@ -1,5 +1,0 @@
-"""Forty questions as interviews ask them, with short answers, where each is measured, and the trap in it."""
-
-from sdpa_helpers.lessons.interview.panel import interview
-
-__all__ = ["interview"]

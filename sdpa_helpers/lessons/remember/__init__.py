@@ -1,5 +1,0 @@
-"""A deck to remember the course by: questions that come again just before one would forget them."""
-
-from sdpa_helpers.lessons.remember.panel import remember
-
-__all__ = ["remember"]
