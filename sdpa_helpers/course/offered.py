@@ -26,7 +26,7 @@ def offer_lesson(package: str, homes: dict[str, tuple[str, ...]]) -> tuple[Calla
         if name not in made:
             return load(name)
         _, module, maker = _MADE[name]
-        found = getattr(importlib.import_module(f"sdpa_helpers.lessons.{module}"), maker)(folder.name)
+        found = getattr(importlib.import_module(f"sdpa_helpers.course.{module}"), maker)(folder.name)
         setattr(sys.modules[package], name, found)
         return found
 

@@ -119,10 +119,9 @@ def _expressions(block: Block, right: tuple[Block, ...]) -> Iterator[str]:
     statement = ast.parse(block.text).body[0]
     value = getattr(statement, "value", None)
     for node in ast.walk(value) if isinstance(value, ast.expr) else ():
-        text = (
-            ast.get_source_segment(block.text, node)
-            if isinstance(node, ast.Call | ast.BinOp | ast.Compare)
-            else ""
-        )
-        if text and len(text) in _BLANK and sum(other.text.count(text) for other in right) == 1:
+        if not isinstance(node, ast.Call | ast.BinOp | ast.Compare):
+            continue
+        text = ast.get_source_segment(block.text, node) or ""
+        whole = sum(other.text.count(text) for other in right) == 1 and not text.startswith("np.empty")
+        if len(text) in _BLANK and whole:  # what stands in an empty array is overwritten
             yield text

@@ -222,7 +222,7 @@ TAKEN = {
     "f = np.vectorize(expit)": "scipy.special.expit",
     "import sdpa_helpers as sdpa\ndef f(x): return sdpa.causal_mask(3)": "sdpa_helpers.causal_mask",
     "from sdpa_helpers import softmax as s\ndef f(x): return s(np.ones(3))": "sdpa_helpers.softmax",
-    "def f(x):\n    from sdpa_helpers.lessons import mine\n    return mine.yours(x)": "sdpa_helpers.course.mine.yours",
+    "def f(x):\n    from sdpa_helpers.course import mine\n    return mine.yours(x)": "sdpa_helpers.course.mine.yours",
     "from sdpa_helpers import scaled_dot_product_attention as f": "sdpa_helpers.scaled_dot_product_attention",
 }
 

@@ -51,9 +51,11 @@ def scratch(tmp_path_factory):
     (lessons / "scratch" / "exercises").mkdir(parents=True)
     (lessons / "scratch" / "__init__.py").write_text('"""A lesson with nothing."""\n')
     (lessons / "scratch" / "exercises" / "__init__.py").write_text(ABOUT)
-    registry = (lessons / "registry.py").read_text()
+    registry = (root / "sdpa_helpers" / "course" / "registry.py").read_text()
     last = '    "10_does_scaling_matter",\n'
-    (lessons / "registry.py").write_text(registry.replace(last, f'{last}    "{LESSON}",\n', 1))
+    (root / "sdpa_helpers" / "course" / "registry.py").write_text(
+        registry.replace(last, f'{last}    "{LESSON}",\n', 1)
+    )
     cells = [
         nbformat.v4.new_markdown_cell("# 11 Scratch\n\n**0 minutes**"),
         nbformat.v4.new_code_cell("1 + 1"),
