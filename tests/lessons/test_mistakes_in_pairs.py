@@ -1,19 +1,12 @@
-"""Lessons 05 and 06: two mistakes at once, as first drafts have them, and marks that don't depend on luck."""
-
-import random
+"""Lessons 05 and 06: two mistakes at once, as first drafts have them."""
 
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking.diagnose import passes, try_out
+from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.judge import truths
 from sdpa_helpers.checking.observe import observe
-from sdpa_helpers.course.registry import exercises_of
-
-EXERCISES = [e for lesson in ("05_masking", "06_complexity") for e in exercises_of(lesson)]
-EXERCISES = [e for e in EXERCISES if not (e.is_made or e.whole)]  # nothing new is drawn for these
-BY_NAME = {e.name: e for e in EXERCISES}
-SEEDS = [f"seed {n}" for n in range(8)]
+from sdpa_helpers.course.registry import find
 
 UNGUARDED = "minus-infinity-minus-minus-infinity"
 FINITE = "finite-fill-on-an-empty-row"
@@ -26,25 +19,6 @@ def names(exercise, function, seed="public"):
 def pair(exercise, *wanted):
     """The product with just these two mistakes."""
     return next(d.function for d in exercise.mistakes.deviants(2) if d.names == wanted)
-
-
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
-def test_every_option_alone_is_rejected(exercise):
-    alone = list(exercise.mistakes.deviants(1))
-    assert len(alone) > 5
-    assert not [d.names for d in alone if try_out(exercise, d.function).passed]
-
-
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
-def test_a_sample_of_pairs_is_named_by_at_most_two_that_explain_everything(exercise):
-    pairs = list(exercise.mistakes.deviants(2))
-    sample = random.Random(10).sample(pairs, min(24, len(pairs)))
-    results = [(d, try_out(exercise, d.function)) for d in sample]
-    results = [(d, r) for d, r in results if not r.passed]  # two may undo each other
-    named = [(d, {m.name for m in r.mistakes}) for d, r in results]
-    assert len(named) >= 0.9 * len(sample)
-    assert sum(bool(said & set(d.names)) for d, said in named) >= 0.6 * len(named)
-    assert sum(bool(said) for _, said in named) >= 0.85 * len(named)
 
 
 @pytest.mark.parametrize("wanted", [UNGUARDED, FINITE])
@@ -63,7 +37,7 @@ def test_a_sample_of_pairs_is_named_by_at_most_two_that_explain_everything(exerc
     ],
 )
 def test_a_first_draft_of_attention_is_told_both_mistakes(wanted, other):
-    exercise = BY_NAME["attention"]
+    exercise = find("attention")
     draft = pair(exercise, wanted, other)
     assert [names(exercise, draft, seed) for seed in ("public", "another")] == [{wanted, other}] * 2
 
@@ -77,7 +51,7 @@ def test_the_commonest_first_draft_of_all():
         weights = weights / weights.sum(axis=-1, keepdims=True)
         return np.matmul(weights, V), weights
 
-    assert names(BY_NAME["attention"], attention) == {"no-scaling", UNGUARDED}
+    assert names(find("attention"), attention) == {"no-scaling", UNGUARDED}
 
 
 def test_polarity_turned_round_and_a_finite_fill():
@@ -89,12 +63,12 @@ def test_polarity_turned_round_and_a_finite_fill():
         weights = weights / weights.sum(axis=-1, keepdims=True)
         return weights @ V, weights
 
-    assert names(BY_NAME["attention"], attention) == {"mask-inverted", FINITE}
+    assert names(find("attention"), attention) == {"mask-inverted", FINITE}
 
 
 @pytest.mark.parametrize("how", ["ignored", "a count", "cut afterwards"])
 def test_chunked_attention_is_about_chunks(how):
-    exercise = BY_NAME["chunked_attention"]
+    exercise = find("chunked_attention")
 
     def chunked_attention(Q, K, V, chunk):
         def attend(Q):
@@ -118,19 +92,10 @@ def test_chunked_attention_is_about_chunks(how):
 
 
 def test_honest_chunks_need_half_of_what_is_allowed():
-    exercise = BY_NAME["chunked_attention"]
+    exercise = find("chunked_attention")
 
     truth = next(t for t in truths(exercise, "public") if t.case.peak_bytes)
     held = [
         observe(f, truth.inputs, truth.watch).peak_bytes for f in (exercise.reference, *exercise.also_right)
     ]
     assert max(held) < truth.case.peak_bytes / 2
-
-
-@pytest.mark.parametrize(
-    "exercise", [e for e in EXERCISES if e.name != "chunked_attention"], ids=lambda e: e.name
-)
-def test_no_mark_depends_on_luck(exercise):
-    right = [(f, s) for f in (exercise.reference, *exercise.also_right) for s in SEEDS]
-    assert not [s for f, s in right if not passes(exercise, f, s)]
-    assert not [(w.name, s) for w in exercise.wrong for s in SEEDS[::4] if passes(exercise, w.function, s)]
