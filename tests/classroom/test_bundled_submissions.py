@@ -2,8 +2,6 @@
 
 import csv
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -16,6 +14,7 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judge import Truth, truths
 from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading.read import read_cells
+from tests.commands import sdpa
 from tests.handing_in import CASES, NAME, POINTS, TOTAL
 
 SUBMISSIONS = Path(__file__).parents[1] / "submissions"
@@ -117,13 +116,7 @@ NAMED = {
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     out = tmp_path_factory.mktemp("grades")
-    command = [sys.executable, "-m", "sdpa_helpers", "grade", str(SUBMISSIONS), "--out", str(out)]
-    ran = subprocess.run(
-        [*command, "--seed", SEED, "--jobs", "2", "--timeout", "20"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = sdpa("grade", SUBMISSIONS, "--out", out, "--seed", SEED, "--jobs", 2, "--timeout", 20)
     assert ran.returncode == 0, ran.stderr
     return out, ran
 

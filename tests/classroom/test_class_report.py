@@ -3,8 +3,6 @@
 import inspect
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -27,6 +25,7 @@ from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.course.registry import LESSONS, exercises_of, find
 from sdpa_helpers.grading.read_file import UNREAD
 from sdpa_helpers.grading.result import Flag, GradedCase, GradedExercise, GradedNotebook
+from tests.commands import sdpa
 from tests.results import MEANS, NAME, like_all, result
 
 CASES = len(find("dot_product").cases)
@@ -143,11 +142,10 @@ def test_the_sections_that_exercises_name_exist(course):
 
 def test_the_command(tmp_path):
     ResultsFolder(tmp_path).write_result(CLASS[0])
-    command = [sys.executable, "-m", "sdpa_helpers", "report"]
-    ran = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, check=False)
+    ran = sdpa("report", tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "class.html").is_file()
-    ran = subprocess.run([*command, str(tmp_path / "feedback")], capture_output=True, text=True, check=False)
+    ran = sdpa("report", tmp_path / "feedback")
     assert ran.returncode == 2
     assert "no results" in " ".join(ran.stderr.split())
 

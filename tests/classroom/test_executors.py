@@ -23,15 +23,15 @@ from sdpa_helpers.grading.grade_one import Attempt, Settings, grade
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
 from sdpa_helpers.grading.result import GradedNotebook, as_json
 from tests.classroom.faults import NAME, gone, make_class, written
+from tests.commands import sdpa
 from tests.handing_in import RIGHT, TOTAL
 from tests.results import result
 
 GRADE = [sys.executable, "-m", "sdpa_helpers", "grade", "--seed", "s", "--timeout", "20", "--memory", "1024"]
 
 
-def sdpa(source: Path, out: Path, *options: str, **more) -> subprocess.CompletedProcess:
-    command = [*GRADE, str(source), "--out", str(out), *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **more)
+def graded_by_command(source: Path, out: Path, *options: str) -> subprocess.CompletedProcess:
+    return sdpa(*GRADE[3:], source, "--out", out, *options)
 
 
 class Dask:
@@ -99,7 +99,7 @@ def test_a_cluster_gives_the_same_bytes_also_when_a_worker_is_killed(hand_in, tm
     source = make_class(hand_in, tmp_path)
     first, second = dask.worker(), dask.worker()
     for jobs in "12":
-        ran = sdpa(source, tmp_path / f"jobs {jobs}", "--jobs", jobs)
+        ran = graded_by_command(source, tmp_path / f"jobs {jobs}", "--jobs", jobs)
         assert ran.returncode == 0, ran.stderr
     options = ["--executor", f"dask={dask.address}", "--sandbox", "require"]
     grader = subprocess.Popen(
@@ -119,7 +119,7 @@ def test_a_cluster_gives_the_same_bytes_also_when_a_worker_is_killed(hand_in, tm
     assert written(tmp_path / "jobs 2") == expected
     assert written(tmp_path / "dask") == expected
     # All there: the cluster is not even asked.
-    again = sdpa(source, tmp_path / "dask", "--executor", f"dask={dask.address}")
+    again = graded_by_command(source, tmp_path / "dask", "--executor", f"dask={dask.address}")
     assert "7 from an earlier run" in " ".join(again.stdout.split())
 
 
@@ -141,7 +141,7 @@ def test_who_kills_worker_after_worker_is_the_only_one_to_lose_by_it(hand_in, tm
     try:
         workers = [dask.worker() for _ in range(4)]
         options = ("--executor", f"dask={dask.address}", "--sandbox", "off")
-        ran = sdpa(tmp_path / "in", tmp_path / "out", *options)
+        ran = graded_by_command(tmp_path / "in", tmp_path / "out", *options)
         assert ran.returncode == 3, ran.stderr
         grades = (tmp_path / "out" / "grades.csv").read_text().split("\n")
         assert [row.split(",")[:2] for row in grades[1:4]] == [
@@ -176,7 +176,7 @@ def test_a_worker_that_must_not_grade_refuses(hand_in, tmp_path, dask, how):
     hand_in("ada", **RIGHT)
     dask.worker(before)
     options = ("--executor", f"dask={dask.address}", "--sandbox", "require")
-    ran = sdpa(tmp_path / "in", tmp_path / "out", *options)
+    ran = graded_by_command(tmp_path / "in", tmp_path / "out", *options)
     assert ran.returncode == 2, ran.stdout
     assert says in " ".join(ran.stderr.split())
     assert "Traceback" not in ran.stderr

@@ -20,6 +20,7 @@ from sdpa_helpers.grading import fails_alone
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.report import report
+from tests.commands import sdpa
 from tests.handing_in import NAME, POINTS, RIGHT, TOTAL
 
 FAILS = "best_key"
@@ -43,13 +44,8 @@ main()
 STUMBLES = {**RIGHT, FAILS: f"{RIGHT[FAILS]}\n\nstumble = 1"}
 
 
-def sdpa(*arguments, program=("-m", "sdpa_helpers")) -> subprocess.CompletedProcess:
-    command = [sys.executable, *program, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def grade_into(out: Path, **how) -> subprocess.CompletedProcess:
-    return sdpa("grade", out.parent / "in", "--out", out, "--seed", "s", "--sandbox", "off", **how)
+def grade_into(out: Path) -> list[str]:
+    return ["grade", str(out.parent / "in"), "--out", str(out), "--seed", "s", "--sandbox", "off"]
 
 
 def table(path: Path) -> dict[str, dict[str, str]]:
@@ -63,7 +59,8 @@ def graded(hand_in, tmp_path) -> tuple[Path, subprocess.CompletedProcess]:
     hand_in("ada", **RIGHT)
     hand_in("ben", **STUMBLES)
     hand_in("eve").write_text("{")
-    return tmp_path / "out", grade_into(tmp_path / "out", program=("-c", FAULTY))
+    command = [sys.executable, "-c", FAULTY, *grade_into(tmp_path / "out")]
+    return tmp_path / "out", subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_the_others_keep_their_points_and_everything_says_it(graded):
@@ -116,7 +113,7 @@ def test_the_others_keep_their_points_and_everything_says_it(graded):
 
 def test_the_same_command_tries_again_and_ends_as_if_nothing_had_been(graded):
     out, _ = graded
-    ran = grade_into(out)
+    ran = sdpa(*grade_into(out))
     assert ran.returncode == 0, ran.stderr
     assert "2 from an earlier run, 1 graded again" in " ".join(ran.stdout.split())
     assert table(out / "grades.csv")["ben"]["total"] == f"{TOTAL:g}"

@@ -17,6 +17,7 @@ from sdpa_helpers.classroom import lock
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.run import RUNS
 from tests.classroom.faults import NAME, alive, gone, make_class, written
+from tests.commands import sdpa
 from tests.handing_in import RIGHT, TOTAL
 
 KILLS = {"grader": 2, "worker": 2, "server": 4}
@@ -45,11 +46,6 @@ def short():
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def sdpa(*arguments, **options) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "sdpa_helpers", "grade", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 # ---- kill -9 ----------------------------------------------------------------------------------------------
@@ -120,7 +116,7 @@ def test_kills_at_random_moments_change_nothing(hand_in, tmp_path, short, needs_
     needs_program("bwrap")
     source = make_class(hand_in, tmp_path)
     undisturbed = sdpa(
-        source, "--out", tmp_path / "undisturbed", "--seed", "s", "--timeout", 20, "--memory", 1024
+        "grade", source, "--out", tmp_path / "undisturbed", "--seed", "s", "--timeout", 20, "--memory", 1024
     )
     assert undisturbed.returncode == 0, undisturbed.stderr
     expected = written(tmp_path / "undisturbed")
@@ -259,7 +255,7 @@ def test_a_full_disk_is_said_and_with_room_the_same_command_ends_the_same(
 ):
     source, undisturbed = make_class(hand_in, tmp_path, ("ada", "bob")), short / "roomy" / "out"
     disk = small_disk("1m")
-    assert sdpa(source, "--out", undisturbed, *GRADE_OPENLY[4:]).returncode == 0
+    assert sdpa("grade", source, "--out", undisturbed, *GRADE_OPENLY[4:]).returncode == 0
     graded = []
     for room in (12, 100, 600):  # KB: for hardly any result, for all but the gradebook, for everything
         disk.leave(room)
@@ -316,7 +312,7 @@ def test_what_a_machine_without_power_leaves_does_no_harm(hand_in, tmp_path, sho
     hand_in("bob")
     source, out = tmp_path / "in", tmp_path / "out"
     options = ("--seed", "s", "--sandbox", "off", "--jobs", 2)
-    assert sdpa(source, "--out", out, *options).returncode == 0
+    assert sdpa("grade", source, "--out", out, *options).returncode == 0
     expected = written(out)
     (out / "run.json").write_text('{"seed": "')
     (out / "results" / "ada" / f"{NAME}.json").write_text('{"student": "ada", "fing')
@@ -325,7 +321,7 @@ def test_what_a_machine_without_power_leaves_does_no_harm(hand_in, tmp_path, sho
     (out / ".grades.csv.4711.tmp").write_text("student")
     stale = short / "sdpa-run-999999.12345-abcdefgh"
     (stale / "box").mkdir(parents=True)
-    ran = sdpa(source, "--out", out, *options, env={**os.environ, "TMPDIR": str(short)})
+    ran = sdpa("grade", source, "--out", out, *options, TMPDIR=str(short))
     assert ran.returncode == 0, ran.stderr
     assert written(out) == expected
     assert json.loads((out / "run.json").read_text())["seed"] == "s"
@@ -352,7 +348,7 @@ def test_two_graders_do_not_share_a_folder(hand_in, tmp_path):
             assert first.poll() is None
             time.sleep(0.02)
         before = (out / "run.json").read_text()
-        second = sdpa(tmp_path / "in", "--out", out, "--sandbox", "off", "--fresh")
+        second = sdpa("grade", tmp_path / "in", "--out", out, "--sandbox", "off", "--fresh")
         assert second.returncode == 2
         assert "another `sdpa grade` is at work in" in " ".join(second.stderr.split())
         assert (out / "run.json").read_text() == before

@@ -17,6 +17,7 @@ from sdpa_helpers.classroom.gradescope.packing_list import (
     requirements,
     write_autograder,
 )
+from tests.commands import sdpa
 from tests.handing_in import NAME, RIGHT, TOTAL
 
 SEED = "only for this test"
@@ -50,10 +51,9 @@ def by_sdpa_grade(notebook: Path, folder: Path) -> bytes:
     """results.json as `sdpa grade` and `sdpa export` make it."""
     (folder / "in" / "learner").mkdir(parents=True)
     shutil.copy(notebook, folder / "in" / "learner" / f"{NAME}.ipynb")
-    sdpa, out = [sys.executable, "-m", "sdpa_helpers"], str(folder / "out")
-    asked = [*sdpa, "grade", str(folder / "in"), "--out", out, "--sandbox", "off"]
-    subprocess.run(asked, env={**os.environ, "SDPA_SEED": SEED}, check=True, capture_output=True)
-    subprocess.run([*sdpa, "export", out, "--to", "gradescope"], check=True, capture_output=True)
+    out = folder / "out"
+    sdpa("grade", folder / "in", "--out", out, "--sandbox", "off", SDPA_SEED=SEED).check_returncode()
+    sdpa("export", out, "--to", "gradescope").check_returncode()
     return (folder / "out/export/gradescope/learner/results.json").read_bytes()
 
 

@@ -4,7 +4,6 @@ import os
 import pwd
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -18,6 +17,7 @@ from sdpa_helpers.classroom.gradebook_rows import CannotWrite
 from sdpa_helpers.grading.result import storable
 from tests.classroom.faults import NAME, make_class, rows
 from tests.classroom.test_results_folder import made_up
+from tests.commands import sdpa
 from tests.handing_in import POINTS
 
 
@@ -67,22 +67,21 @@ def book(server):
     return server
 
 
-def sdpa(source: Path, out: Path, url: str) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "sdpa_helpers", "grade", str(source), "--out", str(out)]
-    command += ["--seed", "s", "--sandbox", "off", "--jobs", "2", "--gradebook", url]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def graded(source: Path, out: Path, url: str) -> subprocess.CompletedProcess:
+    options = ["--seed", "s", "--sandbox", "off", "--jobs", 2, "--gradebook", url]
+    return sdpa("grade", source, "--out", out, *options)
 
 
 def test_it_holds_what_sqlite_holds_and_a_regrade_replaces(hand_in, tmp_path, book):
     source, out = make_class(hand_in, tmp_path), tmp_path / "out"
-    assert sdpa(source, out, book).returncode == 0
+    assert graded(source, out, book).returncode == 0
     sqlite = f"sqlite:///{tmp_path / 'same.db'}"
-    assert sdpa(source, out, sqlite).returncode == 0
+    assert graded(source, out, sqlite).returncode == 0
     first = rows(book)
     assert first == rows(sqlite)
     assert len(first["gradebook: results"]) == 7
     hand_in("bob", dot_product="def dot_product(q, k):\n    return q @ k")
-    assert sdpa(source, out, book).returncode == 0
+    assert graded(source, out, book).returncode == 0
     second = rows(book)
     changed = set(second["gradebook: results"]) - set(first["gradebook: results"])
     assert [("'bob'" in row, f"'points': {POINTS['dot_product']}" in row) for row in changed] == [
@@ -114,7 +113,7 @@ def test_a_failure_halfway_leaves_what_was_there(book):
 def test_a_server_that_cannot_be_reached_costs_nothing_but_the_gradebook(hand_in, tmp_path, book):
     hand_in("ada")
     away = "postgresql+psycopg://grader:secret@127.0.0.1:1/grades"
-    ran = sdpa(tmp_path / "in", tmp_path / "out", away)
+    ran = graded(tmp_path / "in", tmp_path / "out", away)
     assert ran.returncode == 2
     said = " ".join(ran.stderr.split())
     assert "could not be written" in said
@@ -129,14 +128,14 @@ def test_a_server_that_cannot_be_reached_costs_nothing_but_the_gradebook(hand_in
         f"feedback/ada/{NAME}.html",
     ):
         assert (tmp_path / "out" / name).is_file()
-    assert sdpa(tmp_path / "in", tmp_path / "out", book).returncode == 0
+    assert graded(tmp_path / "in", tmp_path / "out", book).returncode == 0
     assert len(rows(book)["gradebook: results"]) == 1
 
 
 @pytest.mark.parametrize("url", ["postgres", "nosuch://x/y", "postgresql+nosuch://a:secret@b/c"])
 def test_a_url_that_leads_nowhere_is_refused_before_anything_is_graded(hand_in, tmp_path, url):
     hand_in("ada")
-    ran = sdpa(tmp_path / "in", tmp_path / "out", url)
+    ran = graded(tmp_path / "in", tmp_path / "out", url)
     assert ran.returncode == 2
     assert "expected a SQLAlchemy URL" in " ".join(ran.stderr.split())
     assert "secret" not in ran.stderr

@@ -1,9 +1,8 @@
 """`sdpa new exercise` and `sdpa try`: from nothing to an exercise that says what it lacks."""
 
-import subprocess
-import sys
-
 import pytest
+
+from tests import commands
 
 
 @pytest.fixture
@@ -11,8 +10,7 @@ def sdpa(tmp_path):
     """sdpa(arguments) runs the command in an empty folder: (exit status, what it said)."""
 
     def go(*arguments):
-        command = [sys.executable, "-m", "sdpa_helpers", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        done = commands.sdpa(*arguments, cwd=tmp_path)
         return done.returncode, " ".join((done.stdout + done.stderr).split())
 
     return go

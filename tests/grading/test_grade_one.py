@@ -1,8 +1,6 @@
 """Whole runs: records, resuming, options, and one broken submission among good ones."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -15,6 +13,7 @@ from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.result import as_json
 from sdpa_helpers.sandbox.limits import Limits
+from tests.commands import sdpa
 from tests.handing_in import NAME, POINTS, RIGHT, TOTAL
 
 LIMITS = Limits(seconds=15, cell_seconds=2)
@@ -179,11 +178,6 @@ def test_unusable_input_is_refused_with_a_sentence(tmp_path, what):
         source.mkdir()
     with pytest.raises(Unusable, match=r"expected|neither"):
         grade_here(source, tmp_path / "out")
-
-
-def sdpa(*arguments):
-    command = [sys.executable, "-m", "sdpa_helpers", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_the_learners_own_check_has_three_exit_codes(hand_in, tmp_path):

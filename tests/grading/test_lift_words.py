@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, digest, lift_words
 from sdpa_helpers.grading.read import Submission, read_cells
 from sdpa_helpers.grading.result import GradedWords, as_json
+from tests.commands import sdpa
 from tests.results import in_words
 
 NAME, PROOF, LIMIT = "02_variance_proof", "proof_in_words", "not_the_limit_theorem"
@@ -308,9 +308,8 @@ def test_marks_survive_grading_again_from_nothing(course, tmp_path):
         (tmp_path / "in" / student).mkdir(parents=True)
         nbformat.write(notebook, tmp_path / "in" / student / f"{NAME}.ipynb")
 
-    def sdpa(*arguments):
-        command = [sys.executable, "-m", "sdpa_helpers", *map(str, arguments)]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+    def said(*arguments):
+        ran = sdpa(*arguments)
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
@@ -320,14 +319,14 @@ def test_marks_survive_grading_again_from_nothing(course, tmp_path):
 
     out = tmp_path / "out"
     grading = ("grade", tmp_path / "in", "--out", out, "--sandbox", "off", "--seed", "s")
-    assert "2 answers in words to be read" in sdpa(*grading)
+    assert "2 answers in words to be read" in said(*grading)
     for graded in ResultsFolder(out).read_results():
         if graded.student == "ada":
             save_mark(out / "marks.db", key_of(graded), MET)
-    assert "Answers marked: 1, waiting: 1; submissions changed: 1." in sdpa("review", out, "--apply")
+    assert "Answers marked: 1, waiting: 1; submissions changed: 1." in said("review", out, "--apply")
     applied = files()
     assert b"ada,,3.5" in applied["grades.csv"]
-    sdpa(*grading)
+    said(*grading)
     assert files() == applied
-    sdpa(*grading, "--fresh")
+    said(*grading, "--fresh")
     assert files() == applied

@@ -6,7 +6,7 @@ import pytest
 
 from sdpa_helpers.checking.diagnose import passes, try_out
 from sdpa_helpers.checking.edits import Pairs
-from sdpa_helpers.lessons.registry import all_exercises
+from sdpa_helpers.course.registry import all_exercises
 
 LAST = "07"
 # Nothing new is drawn for what is made, and code to mend has the cases of the exercise that it comes from.
