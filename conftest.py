@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import tempfile
+from collections import Counter
 
 import pytest
 
@@ -14,39 +15,6 @@ atexit.register(shutil.rmtree, os.environ["SDPA_HOME"], ignore_errors=True)
 # Kernels that nbval starts inherit these: one thread each, so that tests of a small machine do not fight.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-
-_FIRST = (
-    "tests/browser, widgets",
-    "tests/browser, the rest",
-    "tests/sandbox/test_attacks.py",
-    "tests/classroom/test_faults.py",
-    "tests/lessons/test_no_mutant_survives.py",
-    "tests/sandbox/test_levels.py",
-    "tests/classroom/test_executors.py",
-    "tests/grading/test_grade_one.py",
-    "tests/lessons/test_every_exercise.py",
-    "tests/grading/test_three_commands.py",
-    "tests/attention/test_triton.py",
-    "notebooks/09_many_machines.ipynb",
-    "notebooks/10_does_scaling_matter.ipynb",
-    "notebooks/07_flash_attention.ipynb",
-    "notebooks/06_complexity.ipynb",
-    "tests/attention/test_jax_and_keras.py",
-    "tests/classroom/test_release.py",
-    "tests/classroom/test_postgres.py",
-    "tests/classroom/test_exports.py",
-    "tests/corpus/test_corpus_is_judged_and_named.py",
-    "tests/grading/test_ways_around.py",
-    "notebooks/04_gradients.ipynb",
-    "notebooks/08_heads_and_variants.ipynb",
-    "tests/lessons/test_mistakes_of_03_and_04.py",
-    "tests/lessons/test_many_machines.py",
-    "tests/lessons/test_ledger.py",
-    "tests/lessons/test_mistakes_in_pairs.py",
-    "notebooks/02_variance_proof.ipynb",
-)
-"""What takes longest, so that no worker begins with it when the others are done. Of one file, the order is its own."""
-
 
 _WIDGETS = ("cards", "every_widget", "ladder", "lesson_widgets", "predict")
 
@@ -82,10 +50,43 @@ def pytest_collection():
         gc.enable()
 
 
-def pytest_collection_modifyitems(items):
-    """Long parts first: `make test` hands them to its workers in this order."""
-    ranks = {name: rank for rank, name in enumerate(_FIRST)}
-    items.sort(key=lambda item: ranks.get(_part(item.nodeid), len(ranks)))
+_SECONDS = "sdpa/seconds"
+"""Where pytest's cache has how long each part took the last time."""
+_took: dict[str, float] = Counter()
+
+
+def _known(config):
+    """Part → seconds, as far as they were kept; without a cache nothing is."""
+    if hasattr(config, "workerinput"):
+        return config.workerinput["seconds"]
+    cache = getattr(config, "cache", None)
+    return cache.get(_SECONDS, {}) if cache else {}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Every worker has to have the same order, also when another run ends meanwhile."""
+    node.workerinput["seconds"] = _known(node.config)
+
+
+def pytest_collection_modifyitems(config, items):
+    """What took longest comes first, so that no worker begins with it when the others are done; of one file, the order
+    is its own. What nobody has timed comes before all that.
+    """
+    known = _known(config)
+    items.sort(key=lambda item: -known.get(_part(item.nodeid), float("inf")))
+
+
+def pytest_runtest_logreport(report):
+    """Add up what a part takes."""
+    _took[_part(report.nodeid)] += report.duration
+
+
+def pytest_sessionfinish(session):
+    """Keep it for the next time; workers leave that to who has started them."""
+    config = session.config
+    if getattr(config, "cache", None) and not hasattr(config, "workerinput"):
+        config.cache.set(_SECONDS, _known(config) | {part: round(took, 1) for part, took in _took.items()})
 
 
 def pytest_collection_finish():
