@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sdpa_helpers.checking.another_order import IN_ANOTHER_ORDER, in_another_order
-from sdpa_helpers.checking.clues import Clue
+from sdpa_helpers.checking.clues import Clue, backed
 from sdpa_helpers.checking.conduct import Mistake, Tried
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS, Form, in_right_kind, more_axes
@@ -64,6 +64,11 @@ def singles(exercise: Exercise) -> Iterator[tuple[tuple[str, ...], object]]:
         yield (wrong.name,), wrong.function
     if exercise.mistakes is not None:
         yield from ((deviant.names, deviant.function) for deviant in exercise.mistakes.deviants(1))
+
+
+def is_backed(exercise: Exercise, names: tuple[str, ...], found: tuple[Clue, ...]) -> bool:
+    """Whether what these mistakes say of the code itself is there."""
+    return all(backed(mistake_called(exercise, name, [], ()).says, found) for name in names)
 
 
 def size(truth: Truth) -> int:

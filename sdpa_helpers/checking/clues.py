@@ -1,6 +1,7 @@
 """What the source of an answer shows by itself: lines that support the name of a mistake, and never prove one."""
 
 import ast
+import builtins
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 Kind = Literal[
+    "read",  # the text was there, whatever it shows
     "transpose-all",  # `K.T`, or transpose() without axes
     "transpose-of-two-axes",  # `K.transpose(-2, -1)`, as in PyTorch
     "literal-axis",  # axis=0, axis=1
@@ -20,7 +22,31 @@ Kind = Literal[
     "float32",
     "float16",
     "no-return",
+    "loop",
+    "reshape",
+    "log",
+    "log2",
+    "log10",
+    "calls-own",  # another function, whose text isn't here
+    "thrown-away",  # `np.where(mask, s, -np.inf)` as a statement
 ]
+
+CLAIMS: tuple[tuple[str, tuple[Kind, ...], int], ...] = (
+    ("in a loop and give", ("loop",), 1),
+    ("different logarithms", ("log", "log2", "log10"), 2),
+    ("You reshaped", ("reshape",), 1),
+    ("by `reshape` alone", ("reshape",), 1),
+)
+"""What a sentence says of the code itself, what has to stand there then, and how many of these."""
+
+
+def backed(says: str, found: tuple["Clue", ...]) -> bool:
+    """Whether what a sentence claims of the code is there; yes, where the code isn't known, or a part of it isn't."""
+    there = {clue.kind for clue in found}
+    if "read" not in there or "calls-own" in there:
+        return True
+    return all(len(there & {*kinds}) >= needed for claim, kinds, needed in CLAIMS if claim in says)
+
 
 LONGEST = 20_000
 """More characters than any answer has; a longer source is not read."""
@@ -38,7 +64,7 @@ class Clue:
 @lru_cache(maxsize=64)
 def clues(source: str, name: str) -> tuple[Clue, ...]:
     """The clues in the function `name` (or, when there is none of that name, in all of the source)."""
-    if len(source) > LONGEST:
+    if len(source) > LONGEST or not source.strip():
         return ()
     text = textwrap.dedent(source)
     try:
@@ -47,12 +73,13 @@ def clues(source: str, name: str) -> tuple[Clue, ...]:
         return ()
     functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
     lines = text.split("\n")
-    found: dict[tuple[str, int], Clue] = {}
+    found: dict[tuple[str, int], Clue] = {("read", 0): Clue("read", "")}
     for function in functions or [tree]:
         for kind, node in _all(function):
             number = getattr(node, "lineno", 1)
             shown = lines[number - 1].strip()[:120] if number <= len(lines) else ""
-            found.setdefault((kind, number), Clue(kind, f"line {number}: `{shown}`"))
+            lost = " makes something new, and throws it away" if kind == "thrown-away" else ""
+            found.setdefault((kind, number), Clue(kind, f"line {number}: `{shown}`{lost}"))
     return tuple(found.values())
 
 
@@ -66,7 +93,7 @@ def _all(tree: ast.AST) -> Iterator[tuple[Kind, ast.AST]]:
         if isinstance(t, ast.Name)
     }
     for node in ast.walk(tree):
-        for kind in _of_node(node, arguments, arguments - rebound):
+        for kind in (*_of_node(node, arguments, arguments - rebound), *_of_way(node)):
             yield kind, node
     if isinstance(tree, ast.FunctionDef) and not any(isinstance(n, ast.Return) for n in ast.walk(tree)):
         yield "no-return", tree
@@ -117,6 +144,27 @@ def _of_node(node: ast.AST, arguments: set[str], untouched: set[str]) -> Iterato
             yield "float16"
         case ast.Call() if any(_dtype(a) in ("float16", "f2") for a in _given(node)):
             yield "float16"
+
+
+def _of_way(node: ast.AST) -> Iterator[Kind]:
+    """In which way something is done, for what a sentence claims of it."""
+    match node:
+        case ast.For() | ast.While() | ast.comprehension():
+            yield "loop"
+        case ast.Call(func=ast.Attribute(attr="reshape" | "view" | "resize" | "ravel" | "flatten")):
+            yield "reshape"
+        case ast.Assign(targets=[ast.Attribute(attr="shape")]):
+            yield "reshape"
+        case ast.Call(func=ast.Attribute(attr="log" | "log2" | "log10" as which)):
+            yield which  # pyright: ignore[reportReturnType]
+        case ast.Call(func=ast.Name(id=name)) if not hasattr(builtins, name):
+            yield "calls-own"
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))) if name in _MAKES:
+            yield "thrown-away"
+
+
+_MAKES = {"where", "masked_fill", "swapaxes", "transpose", "reshape", "astype"}
+"""What returns a new array, and changes none."""
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

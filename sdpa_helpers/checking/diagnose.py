@@ -8,6 +8,7 @@ import numpy as np
 
 from sdpa_helpers.checking.as_it_came import FAULT, all_or_nothing, is_as_it_came, not_attempted
 from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
+from sdpa_helpers.checking.candidates import line_showing
 from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.conduct import Mistake, Tried
 from sdpa_helpers.checking.exercise import Exercise
@@ -141,6 +142,7 @@ def explain(
         mistakes = name_mistakes(exercise, tried, found)
         if not mistakes and not exercise.sealed and not exercise.is_made:
             pattern = pattern_over_cases(exercise, tried, exact=exact) or what_fails(exercise, tried)
+            pattern = pattern or _sentence(line_showing("thrown-away", found))
         if not mistakes and any(t.verdict.fault == BY_LUCK for t in tried):
             pattern = ALWAYS
         unknown = "" if mistakes else _digest([t.answer for t in tried])
@@ -209,7 +211,7 @@ def _about_dtype(expected: np.ndarray | None) -> str:
 
 def _sentence(text: str) -> str:
     text = text[:1].upper() + text[1:]
-    return text if text.endswith((".", "?", "!")) else text + "."
+    return text if not text or text.endswith((".", "?", "!")) else text + "."
 
 
 _MEANING = {

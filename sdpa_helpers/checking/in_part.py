@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sdpa_helpers.checking.candidates import Candidate, agrees, is_error, mistake_called, right, singles
+from sdpa_helpers.checking.candidates import (
+    Candidate,
+    agrees,
+    is_backed,
+    is_error,
+    mistake_called,
+    right,
+    singles,
+)
 from sdpa_helpers.checking.clues import Clue
 from sdpa_helpers.checking.conduct import Mistake, Tried
 from sdpa_helpers.checking.evidence import tells
@@ -23,7 +31,7 @@ def named_by_failures(exercise: Exercise, asked: list[Tried], found: tuple[Clue,
     failed = [t for t in asked if not right(t)]
     if sum(map(_tells, failed)) < TWO:
         return ()
-    explains = [one for one in _singles(exercise) if all(agrees(one, t) for t in failed)]
+    explains = [one for one in _singles(exercise, found) if all(agrees(one, t) for t in failed)]
     denials = {one: sum(not agrees(one, t) for t in asked) for one in explains}
     best = {one.names for one in explains if denials[one] == min(denials.values())}
     if len(best) != 1 or 2 * min(denials.values()) >= sum(map(_tells, failed)):
@@ -45,7 +53,7 @@ def named_in_part(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...
     failed = [t for t in asked if not right(t)]
     returned = [t for t in failed if not is_error(t)]
     gives: dict[str, list[Tried]] = {}
-    for one in _singles(exercise):
+    for one in _singles(exercise, found):
         if one.names[0] in OF_FORM:
             continue
         same = [t for t in returned if agrees(one, t)]
@@ -78,8 +86,10 @@ def _rest(failed: list[Tried]) -> str:
     return f" {'The other one stops' if len(lines) == 1 else f'The other {len(lines)} stop'}{where}."
 
 
-def _singles(exercise: Exercise) -> Iterator[Candidate]:
-    return (Candidate(names, function, FORMS[1]) for names, function in singles(exercise))
+def _singles(exercise: Exercise, found: tuple[Clue, ...]) -> Iterator[Candidate]:
+    for names, function in singles(exercise):
+        if is_backed(exercise, names, found):
+            yield Candidate(names, function, FORMS[1])
 
 
 def _tells(t: Tried) -> bool:

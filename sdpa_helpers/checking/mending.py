@@ -147,6 +147,5 @@ def instead_of(statement: ast.stmt) -> Iterator[Change]:
         loop = ast.For(statement.target, statement.iter, statement.body[:-1], statement.orelse, lineno=1)
         yield "return", f"{ast.unparse(loop)}\n{ast.unparse(statement.body[-1])}"
     if isinstance(statement, ast.Expr) and isinstance(call := statement.value, ast.Call) and call.args:
-        yield "thrown away", f"{ast.unparse(call.args[0])} = {ast.unparse(call)}"
-        if isinstance(call.func, ast.Attribute) and isinstance(owner := call.func.value, ast.Name):
-            yield "thrown away", f"{owner.id} = {ast.unparse(call)}"
+        names = [node.id for node in ast.walk(call) if isinstance(node, ast.Name) and node.id != "np"]
+        yield from (("thrown away", f"{name} = {ast.unparse(call)}") for name in dict.fromkeys(names))

@@ -6,6 +6,7 @@ agree where it differs from the truth. Errors agree too easily to be evidence. W
 too, comes first; then what gives all that failed: corners are often handled well, and hide a true name.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import combinations
 
@@ -18,6 +19,7 @@ from sdpa_helpers.checking.candidates import (
     agrees,
     candidates,
     holds,
+    is_backed,
     is_error,
     line_showing,
     mistake_called,
@@ -45,7 +47,9 @@ def name_mistakes(
     if not failed:
         return ()
     with quiet():
-        return _named(exercise, judged, failed, found)
+        named = _named(exercise, judged, failed, found)
+    thrown_away = line_showing("thrown-away", found)
+    return tuple(replace(one, line=one.line or thrown_away) for one in named)
 
 
 def _named(
@@ -131,9 +135,16 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
         return ()
     wrong = set(map(id, failed))
     order = sorted(asked, key=lambda t: (id(t) not in wrong, size(t.truth)))
-    for candidate in candidates(exercise, failed):
-        if holds(candidate, order) and _believed(candidate, failed, exercise, found):
-            return _told(exercise, candidate, failed, found)
+    holding = (
+        candidate
+        for candidate in candidates(exercise, failed)
+        if holds(candidate, order)
+        and _believed(candidate, failed, exercise, found)
+        and is_backed(exercise, candidate.names, found)
+    )
+    first = next(holding, None)
+    if first is not None and not _another_two(first, holding):
+        return _told(exercise, first, failed, found)
     return (
         _side_by_side(exercise, order, failed, found)
         or _constant(exercise, order, failed, found)
@@ -141,6 +152,13 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
         or named_by_failures(exercise, asked, found)
         or named_as_if(exercise, asked)
         or named_in_part(exercise, asked, found)
+    )
+
+
+def _another_two(first: Candidate, others: Iterable[Candidate]) -> bool:
+    """Whether two other mistakes give the same: then nothing tells which two were made."""
+    return len(first.names) == 2 and any(
+        len(other.names) == 2 and set(other.names).isdisjoint(first.names) for other in others
     )
 
 
@@ -230,7 +248,9 @@ def _side_by_side(
     explains = {}
     for names, function in singles(exercise):
         candidate = Candidate(names, function, FORMS[0])
-        if all(agrees(candidate, t) or right_by(candidate, t) for t in asked):
+        if is_backed(exercise, names, found) and all(
+            agrees(candidate, t) or right_by(candidate, t) for t in asked
+        ):
             here = [t for t in failed if agrees(candidate, t)]
             if here and sum(evidence_in(t.truth.expected, t.answer) for t in here if t.answer) >= ENOUGH:
                 explains[names] = here

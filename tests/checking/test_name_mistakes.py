@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking.clues import clues
+from sdpa_helpers.checking.clues import Clue, clues
 from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.edits import Answer, Edit, Pairs
 from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
@@ -79,11 +79,15 @@ def test_a_known_mistake_is_named_for_every_case_that_it_explains():
     assert result.mistakes[0].cases == ("matrices", "square", "one query", "a batch")
 
 
-def test_one_case_that_a_mistake_would_have_answered_otherwise_refutes_it():
-    def some(Q, K):
+def test_a_case_that_failed_otherwise_refutes_a_mistake_and_one_that_passed_does_not():
+    def right_for_one_query(Q, K):
         return scores(Q, K) if Q.shape[-2] == 1 else Q @ np.swapaxes(K, -1, -2)
 
-    assert names(try_out(exercise(), some)) == ()
+    def otherwise_for_one_query(Q, K):
+        return np.cos(Q @ np.swapaxes(K, -1, -2)) if Q.shape[-2] == 1 else Q @ np.swapaxes(K, -1, -2)
+
+    assert names(try_out(exercise(), right_for_one_query)) == ("no-scaling",)
+    assert names(try_out(exercise(), otherwise_for_one_query)) == ()
 
 
 def test_equal_errors_are_no_evidence_and_what_is_said_instead_is_true():
@@ -235,8 +239,8 @@ def test_the_sentence_is_that_of_the_form_that_was_found():
 
 
 def test_a_name_of_a_dtype_that_is_compared_is_no_clue():
-    assert clues("def f(dtype):\n    return 1 if dtype == 'float16' else 2\n", "f") == ()
-    assert {c.kind for c in clues("def f(x):\n    return x.astype('float16')\n", "f")} == {"float16"}
+    assert clues("def f(dtype):\n    return 1 if dtype == 'float16' else 2\n", "f") == (Clue("read", ""),)
+    assert {c.kind for c in clues("def f(x):\n    return x.astype('float16')\n", "f")} == {"read", "float16"}
 
 
 def test_a_number_added_everywhere_is_no_rounding():
@@ -394,7 +398,10 @@ def test_a_clue_is_found_with_its_line(line, kind):
     ],
 )
 def test_what_is_fine_gives_no_clue(line):
-    assert clues(f"def scores(Q, K):\n    {line}\n", "scores") == ()
+    assert {clue.kind for clue in clues(f"def scores(Q, K):\n    {line}\n", "scores")} <= {
+        "read",
+        "log",
+    }
 
 
 def test_source_that_cannot_be_read_gives_no_clue():
