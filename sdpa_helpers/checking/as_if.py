@@ -7,6 +7,7 @@ about numbers, and is said as one: of the learner's own lines it claims nothing.
 import inspect
 import re
 import warnings
+from collections.abc import Iterator
 from functools import lru_cache
 
 from sdpa_helpers.checking.candidates import right
@@ -15,7 +16,9 @@ from sdpa_helpers.checking.evidence import tells
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.forms import FORMS, in_right_kind
 from sdpa_helpers.checking.judge import Truth
+from sdpa_helpers.checking.mending import sizes_of
 from sdpa_helpers.checking.mutants import Mutant, mutants_of
+from sdpa_helpers.checking.mutations import Change, Spot, changes_of
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.time_limit import observe_within
 
@@ -24,6 +27,7 @@ SECONDS = 1.0
 
 LEADS = {
     "name": ("one-name-for-another", "one thing is taken for another"),
+    "size": ("another-size", "one size is taken for another"),
     "number": ("another-number", "one number is another"),
     "flag": ("another-number", "one setting is another"),
     "infinity": ("another-number", "one number is another"),
@@ -95,11 +99,16 @@ def _changes(exercise: Exercise) -> dict[Mutant, bool]:
         warnings.simplefilter("ignore", SyntaxWarning)  # a change may be Python and nonsense
         for answer in filter(None, (exercise.starter, exercise.reference)):
             try:
-                mutants = mutants_of(exercise, answer)
+                mutants = mutants_of(exercise, answer, _changes_of)
                 found |= {m: answer is exercise.starter for m in mutants if m.kind in LEADS}
             except ValueError:  # its source isn't there
                 continue
     return found
+
+
+def _changes_of(spot: Spot) -> Iterator[Change]:
+    yield from changes_of(spot)
+    yield from sizes_of(spot)
 
 
 def _same(mutant: Mutant, t: Tried) -> bool:

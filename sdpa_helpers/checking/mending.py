@@ -4,6 +4,7 @@ None of them makes a wrong answer right by force: nothing is normalised, cast, r
 """
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from sdpa_helpers.checking.mutations import Change, Spot, text
@@ -28,8 +29,20 @@ _AXES = ("-1", "-2", "-3", "0", "1")
 
 def mends_of(spot: Spot) -> Iterator[Change]:
     """What could stand where an expression stands."""
-    for rule in (_numbers, _axes, _brackets, _transposes, _slices, _steps):
+    for rule in (sizes_of, _numbers, _axes, _brackets, _transposes, _slices, _steps):
         yield from rule(spot)
+
+
+def sizes_of(spot: Spot) -> Iterator[Change]:
+    """Another axis of another argument where the length of an axis is read."""
+    node = spot.node
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == "shape"
+    ):
+        for name, axis in itertools.product(spot.arguments, _AXES):
+            yield "size", f"{name}.shape[{axis}]"
 
 
 def _numbers(spot: Spot) -> Iterator[Change]:

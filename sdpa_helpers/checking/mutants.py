@@ -46,11 +46,13 @@ class Mutant:
         return f"{self.before} → {self.after}".strip()
 
 
-def mutants_of(exercise: Exercise, answer: Callable | None = None) -> Iterator[Mutant]:
+def mutants_of(
+    exercise: Exercise, answer: Callable | None = None, of_expression: "OfExpression" = changes_of
+) -> Iterator[Mutant]:
     """Every mutant of an exercise, in the order of the source; ValueError when there is no source to change.
 
     answer: one in another style, in place of the reference; what spoils arguments before the work begins is left to
-    the reference, as it says nothing of a style. Functions that are called are changed too, if they stand in the same
+    the reference, as it says nothing of a style. of_expression: what may stand in an expression's place. Functions that are called are changed too, if they stand in the same
     file or in another of its folder.
     """
     original = exercise.reference if answer is None else answer
@@ -59,7 +61,9 @@ def mutants_of(exercise: Exercise, answer: Callable | None = None) -> Iterator[M
         tree, file = _tree(changed), changed.__code__.co_filename
         start = _at_the_start(exercise, tree, file) if changed is exercise.reference else ()
         seen = set()
-        for kind, line, before, after, code, *piece in itertools.chain(start, changes_inside(tree, file)):
+        for kind, line, before, after, code, *piece in itertools.chain(
+            start, changes_inside(tree, file, of_expression)
+        ):
             if (line, after) not in seen:
                 seen.add((line, after))
                 function = _rebuilt(original, functions, changed, code)

@@ -41,7 +41,16 @@ _TIERS = (
         "in place",
     ),
     ("operator", "sides swapped", "arguments swapped", "number", "flag", "function", "statement dropped"),
-    ("axis", "transpose", "index dropped", "argument dropped", "condition", "condition negated", "range"),
+    (
+        "size",
+        "axis",
+        "transpose",
+        "index dropped",
+        "argument dropped",
+        "condition",
+        "condition negated",
+        "range",
+    ),
     ("step", "slice", "name"),
 )
 """Kinds of change, in the order in which they are tried: what takes away or exchanges comes before what adds."""
