@@ -7,7 +7,7 @@ import pytest
 
 from sdpa_helpers.checking.clues import backed, clues
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.lessons.registry import find
+from sdpa_helpers.course.registry import find
 
 LOOPS = "You go through the heads in a loop and give each the whole mask."
 TWO_LOGARITHMS = "You used two different logarithms, log10 for the times."
