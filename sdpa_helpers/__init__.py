@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sdpa_helpers.course.session import check, hint, progress, solution
     from sdpa_helpers.show.visualiser import walk_through
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __getattr__, __all__ = offer(
     __name__,
