@@ -107,8 +107,7 @@ def _changes(exercise: Exercise) -> dict[Mutant, bool]:
 
 
 def _changes_of(spot: Spot) -> Iterator[Change]:
-    yield from changes_of(spot)
-    yield from sizes_of(spot)
+    yield from (one for one in (*changes_of(spot), *sizes_of(spot)) if one[0] in LEADS)
 
 
 def _same(mutant: Mutant, t: Tried) -> bool:

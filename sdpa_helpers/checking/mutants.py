@@ -52,8 +52,8 @@ def mutants_of(
     """Every mutant of an exercise, in the order of the source; ValueError when there is no source to change.
 
     answer: one in another style, in place of the reference; what spoils arguments before the work begins is left to
-    the reference, as it says nothing of a style. of_expression: what may stand in an expression's place. Functions
-    that are called are changed too, if they stand in the same file or in another of its folder.
+    the reference, as it says nothing of a style. of_expression: what may stand where one stands. Functions that are
+    called are changed too, if they stand in the same file or in another of its folder.
     """
     original = exercise.reference if answer is None else answer
     functions = _with_helpers(original)
