@@ -28,6 +28,7 @@ SECONDS = 1.0
 LEADS = {
     "name": ("one-name-for-another", "one thing is taken for another"),
     "size": ("another-size", "one size is taken for another"),
+    "off by one": ("off-by-one", "one comparison is off by one"),
     "number": ("another-number", "one number is another"),
     "flag": ("another-number", "one setting is another"),
     "infinity": ("another-number", "one number is another"),

@@ -33,8 +33,11 @@ def mends_of(spot: Spot) -> Iterator[Change]:
         yield from rule(spot)
 
 
+_ORDERS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
 def sizes_of(spot: Spot) -> Iterator[Change]:
-    """Another axis of another argument where the length of an axis is read."""
+    """Another axis of another argument where the length of an axis is read; one more or less where it is compared."""
     node = spot.node
     if (
         isinstance(node, ast.Subscript)
@@ -43,6 +46,9 @@ def sizes_of(spot: Spot) -> Iterator[Change]:
     ):
         for name, axis in itertools.product(spot.arguments, _AXES):
             yield "size", f"{name}.shape[{axis}]"
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and (sign := _ORDERS.get(type(node.ops[0]))):
+        left, right = text(node.left), text(node.comparators[0])
+        yield from (("off by one", f"{left} {sign} {right} {one}") for one in ("+ 1", "- 1"))
 
 
 def _numbers(spot: Spot) -> Iterator[Change]:

@@ -6,9 +6,9 @@ import numpy as np
 
 from sdpa_helpers.course.session import check
 
-CODE = """def merge_heads(x):
-    h, n, d = x.shape[-3:]
-    return np.swapaxes(x, -1, -3).reshape(*x.shape[:-3], n, h * d)
+CODE = """def value_gradient(weights, grad_output):
+    mixed = np.einsum("...ij,...jd->...id", weights, grad_output)
+    return mixed
 """
 
 
@@ -21,16 +21,13 @@ def _learners(code: str, name: str):
 
 
 def test_the_line_comes_first_and_the_change_last():
-    report = check(_learners(CODE, "merge_heads"), keep=False)
+    report = check(_learners(CODE, "value_gradient"), keep=False)
     told = report.text()
-    assert (
-        "Where to look: one small change in line 3 lets every case pass. Look at `np.swapaxes(x, -1, -3)`."
-        in told
-    )
-    assert "np.swapaxes(x, -2, -3)" not in told
+    assert "Where to look: one small change in line 2 lets every case pass. Look at `weights`." in told
+    assert "np.swapaxes(weights, -1, -2)" not in told
     hints = [h.text for h in report.helps.hints]
-    assert "np.swapaxes(x, -2, -3)" in hints[-1]
-    assert not any("np.swapaxes(x, -2, -3)` for" in text for text in hints[:-1])
+    assert "np.swapaxes(weights, -1, -2)" in hints[-1]
+    assert not any("np.swapaxes(weights, -1, -2)` for" in text for text in hints[:-1])
 
 
 def test_an_answer_with_a_name_is_not_searched():
