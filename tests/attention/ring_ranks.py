@@ -1,9 +1,9 @@
 """What one process of the tests in test_ring.py does. No test itself; started as a program, several at once.
 
-    python ring_ranks.py groups FOLDER      four processes: every case, in groups of 1, 2 and 4; then some get lost
-    python ring_ranks.py world FOLDER       every case, all processes together: for torchrun
+    python ring_ranks.py groups FOLDER      forks into four: every case, in groups of 1, 2 and 4; then some get lost
+    python ring_ranks.py world FOLDER       every case, all processes together: for torchrun, which starts each
 
-RANK, WORLD_SIZE and, unless torchrun sets its own, INIT_METHOD come from the environment. Each rank saves what it
+torchrun says RANK and WORLD_SIZE in the environment. Each rank saves what it
 found as FOLDER/RANK.pt; rank 0 also what it saw of those that got lost, as FOLDER/lost.pt.
 """
 
@@ -218,6 +218,9 @@ def get_lost() -> dict:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     what, folder = sys.argv[1:]
+    if what == "groups":  # importing torch takes longer than what they compute
+        rank = next((rank for rank in (1, 2, 3) if os.fork() == 0), 0)
+        os.environ |= {"RANK": str(rank), "WORLD_SIZE": "4", "INIT_METHOD": f"file://{folder}/meeting"}
     dist.init_process_group(
         "gloo",
         init_method=os.environ.get("INIT_METHOD", "env://"),
