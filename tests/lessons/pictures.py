@@ -14,6 +14,7 @@ from sdpa_helpers.lessons.many_machines.widget import explore_devices
 from sdpa_helpers.lessons.masking.widget import paint_mask
 from sdpa_helpers.lessons.softmax.widget import explore_temperature
 from sdpa_helpers.lessons.variance_proof.widget import explore_scores
+from sdpa_helpers.show.figures import Picture
 from sdpa_helpers.show.panels import Panel
 
 KEYS = ["the", "cat", "fears", "big", "dogs"]
@@ -61,3 +62,19 @@ def read(text: str) -> float:
 def numbers(panel: Panel, **state: Any) -> dict[str, float]:
     """The numbers that a picture shows, by name."""
     return {name: read(text) for name, text in shown(panel, **state).items()}
+
+
+def unreadable(pictures: dict[str, Picture], most: int = 60_000, shared_y: bool = False) -> list[str]:
+    """Figures that lack a title, labels or a description, or have more bytes than `most`.
+
+    shared_y: panels beside the first share its axis, which is named once.
+    """
+
+    def fine(picture: Picture) -> bool:
+        axes = picture.figure.axes
+        titled = all(ax.get_title(loc="left") and ax.get_xlabel() for ax in axes)
+        labelled = all(ax.get_ylabel() for ax in (axes[:1] if shared_y else axes))
+        return titled and labelled and len(picture.alt) > 40 and len(picture.png()) < most
+
+    assert pictures
+    return [name for name, picture in pictures.items() if not fine(picture)]

@@ -13,6 +13,7 @@ from sdpa_helpers.lessons import dot_product as lesson
 from sdpa_helpers.lessons.dot_product import experiments
 from sdpa_helpers.lessons.dot_product.figures import plot_overtaking_in_short
 from sdpa_helpers.show.figures import Picture
+from tests.lessons.pictures import unreadable
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
 QUESTIONS = ["alive", "small and alive", "action", "big"]
@@ -150,18 +151,8 @@ def pictures() -> dict[str, Picture]:
     }
 
 
-NAMES = ("products", "view", "angle", "dot and cosine", "matrix", "rules", "hull", "turn")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_figures_are_titled_labelled_described_and_small(name):
-    picture = pictures()[name]
-    for ax in picture.figure.axes:
-        assert ax.get_title(loc="left")
-        assert ax.get_xlabel()
-        assert ax.get_ylabel()
-    assert len(picture.alt) > 40
-    assert len(picture.png()) < 60_000
+def test_figures_are_titled_labelled_described_and_small():
+    assert unreadable(pictures()) == []
 
 
 @pytest.mark.parametrize("draw", [lesson.plot_roles, plot_overtaking_in_short], ids=["roles", "cheat card"])
@@ -173,7 +164,6 @@ def test_sketches_say_in_words_what_they_show(draw):
 
 def test_alt_texts_carry_the_numbers():
     drawn = pictures()
-    assert set(drawn) == set(NAMES)
     assert "score, is 1.50" in drawn["products"].alt
     assert "at 60 degrees scores 2.50" in drawn["angle"].alt
     assert "at 100 degrees scores −0.17" in drawn["angle"].alt

@@ -11,6 +11,7 @@ from sdpa_helpers.lessons import masking as lesson
 from sdpa_helpers.lessons.masking import experiments
 from sdpa_helpers.show.figures import Picture
 from tests.lessons import pages
+from tests.lessons.pictures import unreadable
 
 LESSON = "05_masking"
 
@@ -278,23 +279,12 @@ def pictures() -> dict[str, Picture]:
     }
 
 
-NAMES = ("weights", "masks", "alignment", "conventions", "future", "decoding", "influence")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_figures_are_titled_labelled_described_and_small(name):
-    picture = pictures()[name]
-    for ax in picture.figure.axes:
-        assert ax.get_title(loc="left")
-        assert ax.get_xlabel()
-        assert ax.get_ylabel()
-    assert len(picture.alt) > 40
-    assert len(picture.png()) < 60_000
+def test_figures_are_titled_labelled_described_and_small():
+    assert unreadable(pictures()) == []
 
 
 def test_alt_texts_carry_the_numbers():
     drawn = pictures()
-    assert set(drawn) == set(NAMES)
     assert "fears: 0.16, 0.68, 0.16, 0.00, 0.00" in drawn["weights"].alt
     assert "causal x----/xx---/xxx--/xxxx-/xxxxx" in drawn["masks"].alt
     assert "Bottom right: xxxx-/xxxxx" in drawn["alignment"].alt

@@ -18,6 +18,7 @@ from sdpa_helpers.lessons.variance_proof import experiments, figures, tables
 from sdpa_helpers.lessons.variance_proof.proof import expectation
 from sdpa_helpers.lessons.variance_proof.typed import as_expression, written
 from sdpa_helpers.show.figures import Picture
+from tests.lessons.pictures import unreadable
 
 
 @pytest.fixture(scope="module")
@@ -463,24 +464,13 @@ def pictures() -> dict[str, Picture]:
     }
 
 
-NAMES = ("walks", "growth", "shapes", "broken", "side by side", "learned", "maximum", "probe", "card")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_figures_are_titled_labelled_described_and_small(name):
-    picture = pictures()[name]
-    for ax in picture.figure.axes:
-        assert ax.get_title(loc="left")
-        assert ax.get_xlabel()
-        assert ax.get_ylabel()
-    assert len(picture.alt) > 40
-    assert "nan" not in picture.alt.lower().replace("nothing but nan", "")
-    assert len(picture.png()) < 120_000
+def test_figures_are_titled_labelled_described_and_small():
+    assert unreadable(pictures(), most=120_000) == []
+    assert not [n for n, p in pictures().items() if "nan" in p.alt.lower().replace("nothing but nan", "")]
 
 
 def test_alt_texts_carry_the_numbers():
     drawn = pictures()
-    assert set(drawn) == set(NAMES)
     assert "−1, −2, −4: softmax 0.71, 0.26, 0.04, after division 0.04, 0.11, 0.84" in drawn["maximum"].alt
     assert (
         "scores 0, −1, −3: softmax 0.71, 0.26, 0.04, after division nothing but NaN" in drawn["maximum"].alt
