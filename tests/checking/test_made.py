@@ -48,10 +48,6 @@ def endless():
     return inside
 
 
-class Sly(str):
-    """A text that is more than one."""
-
-
 UNFIT = {
     "dict": ({"a": 1}, "kind"),
     "set": ({1}, "kind"),

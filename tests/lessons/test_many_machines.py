@@ -20,8 +20,6 @@ from sdpa_helpers.lessons.many_machines.experiments import METHODS, Layer, Rates
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
 from tests.lessons.pages import run
 
-RANKS = 4
-
 
 @pytest.fixture(scope="module")
 def page():

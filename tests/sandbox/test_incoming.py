@@ -242,7 +242,6 @@ def test_nothing_is_stored_beyond_the_budget():
     theirs.close()
 
 
-WIDE = "x" * (15 << 20) + "😀"
 COSTLY = {
     "deep": framed(b"[" * 490_000),
     "broad": framed(

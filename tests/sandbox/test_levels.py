@@ -97,12 +97,6 @@ def test_a_level_that_shows_one_library_too_many_is_not_taken(level, usable, mon
     assert "import pytest, which is not for it" in choose_level.fault(level)
 
 
-def grade_command(hand_ins, out, *options, env=None):
-    command = [sys.executable, "-m", "sdpa_helpers", "grade", str(hand_ins), "--out", str(out), "--seed", "s"]
-    command += ["--timeout", "10", *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
-
-
 BROKEN_LEVELS = """
 import sys
 from sdpa_helpers.sandbox import levels
