@@ -112,8 +112,7 @@ def test_what_no_check_writes_is_refused_in_a_sentence(text):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"made": 1}, {"made": None}, {"kind": "number"}, {"kind": "other"}, {"kind": []}, {"more": 1}],
+    "change", [{"made": 1}, {"made": None}, {"kind": "number"}, {"kind": "other"}, {"kind": []}, {"more": 1}]
 )
 def test_a_forged_answer_is_none(change):
     with pytest.raises(ValueError, match=r".+"):

@@ -80,12 +80,7 @@ USED = [
         "1 | torch",
         "a | torch",
     ),
-    *(
-        "a[torch.x]",
-        "max(torch, 1)",
-        "pickle.loads(b'ctorch\\nexp\\n(tR.')",
-        "np.vectorize(F)(1)",
-    ),
+    *("a[torch.x]", "max(torch, 1)", "pickle.loads(b'ctorch\\nexp\\n(tR.')", "np.vectorize(F)(1)"),
 ]
 STATEMENTS = [
     "class A(torch.nn.Module): pass",

@@ -12,13 +12,7 @@ import pytest
 from sdpa_helpers.checking.render import code_spans
 from sdpa_helpers.classroom.collect import RENAMED
 from sdpa_helpers.classroom.pages import write_class_pages
-from sdpa_helpers.classroom.pages.class_report import (
-    ExerciseSummary,
-    bars,
-    class_page,
-    histogram,
-    summarise,
-)
+from sdpa_helpers.classroom.pages.class_report import ExerciseSummary, bars, class_page, histogram, summarise
 from sdpa_helpers.classroom.pages.equal_to_solution import LONG_ENOUGH, handed_out
 from sdpa_helpers.classroom.pages.flag_kinds import FLAG_KINDS
 from sdpa_helpers.classroom.results_folder import ResultsFolder

@@ -57,14 +57,7 @@ class Dask:
 
     def worker(self, before: str = "") -> subprocess.Popen:
         """One without a nanny, which stays dead when it is killed."""
-        options = (
-            "--no-nanny",
-            "--nthreads",
-            "1",
-            "--no-dashboard",
-            "--local-directory",
-            self.scratch,
-        )
+        options = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", self.scratch)
         return self.start("worker", self.address, *options, before=before)
 
     def stop(self) -> None:
@@ -416,14 +409,7 @@ def test_when_a_worker_dies_only_who_had_it_is_graded_alone_and_given_up_when_it
     results = {r.student: r for r in graded(executor)}
     assert (results["bob"].status, results["bob"].fingerprint) == ("grader-failed", "")
     assert results["ada"].status == results["kim"].status == "graded"
-    assert executor.log == [
-        ("ada", 0),
-        ("bob", 1),
-        ("bob", 0),
-        ("bob", 0),
-        ("kim", 0),
-        ("closed", True),
-    ]
+    assert executor.log == [("ada", 0), ("bob", 1), ("bob", 0), ("bob", 0), ("kim", 0), ("closed", True)]
 
 
 TROUBLE = Attempt(None, trouble="no room")

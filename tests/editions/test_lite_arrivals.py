@@ -82,10 +82,7 @@ def saved(page, path):
 
 
 def nothing_ran(page, path):
-    page.wait_for_function(
-        OPENED,
-        arg=path,
-    )
+    page.wait_for_function(OPENED, arg=path)
     page.wait_for_timeout(1500)  # whatever runs on opening has run
     assert set(page.evaluate("localStorage.owned ?? ''").split()) == set()
     assert page.title() != "OWNED"

@@ -76,10 +76,7 @@ def test_an_answer_that_cannot_be_analysed_is_flagged_and_taken(saved, monkeypat
     found = read_file(saved(code(hard), *easy), NAME, BoxLimits(cpu_seconds=1)).lifted
     assert found.answers["dot_product"] == hard
     assert [(f.kind, f.message) for f in found.flags if f.kind == UNREAD] == [
-        (
-            UNREAD,
-            "dot_product: this could not be read within 1 seconds of computing time: please look",
-        )
+        (UNREAD, "dot_product: this could not be read within 1 seconds of computing time: please look")
     ]
     assert set(found.shapes) == {"attention_scores", "weighted_sum"}
     assert all(found.shapes.values())

@@ -66,10 +66,7 @@ def test_rope_on_the_page_turns_each_pair_by_its_own_angle(page):
         for pair in range(4):
             angle = place * base ** (-2 * pair / 8)
             a, b = x[token, 2 * pair : 2 * pair + 2]
-            expected = [
-                a * math.cos(angle) - b * math.sin(angle),
-                a * math.sin(angle) + b * math.cos(angle),
-            ]
+            expected = [a * math.cos(angle) - b * math.sin(angle), a * math.sin(angle) + b * math.cos(angle)]
             np.testing.assert_allclose(turned[token, 2 * pair : 2 * pair + 2], expected, atol=1e-9)
 
 
