@@ -27,8 +27,10 @@ def sdpa(
     asked = {"arguments": [*map(str, arguments)], "cwd": str(cwd or Path.cwd())}
     asked["environment"] = {**os.environ, **environment}
     connection, _ = _server()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        socket.send_fds(connection, [json.dumps(asked).encode()], [out.fileno(), err.fileno()])
+    with tempfile.TemporaryFile() as ask, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        ask.write(json.dumps(asked).encode())
+        ask.seek(0)
+        socket.send_fds(connection, [b"?"], [file.fileno() for file in (ask, out, err)])
         status = int(connection.recv(100))
         said = [_text(file) for file in (out, err)]
     return subprocess.CompletedProcess(asked["arguments"], status, *said)
@@ -42,7 +44,7 @@ def _text(file) -> str:
 @cache
 def _server() -> tuple[socket.socket, subprocess.Popen]:
     """The connection to the process that forks, which ends when this one has."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours, theirs = socket.socketpair()
     with theirs:
         number = theirs.fileno()
         return ours, subprocess.Popen([sys.executable, __file__, str(number)], pass_fds=[number])
@@ -51,22 +53,24 @@ def _server() -> tuple[socket.socket, subprocess.Popen]:
 def _serve(connection: socket.socket) -> None:
     """Fork for each that is asked for; returns in the process that is to run it."""
     while True:
-        message, files, _, _ = socket.recv_fds(connection, 1 << 20, 2)
+        message, files, _, _ = socket.recv_fds(connection, 1, 3)
         if not message:
             os._exit(0)
         if (child := os.fork()) == 0:
             connection.close()
-            _become(json.loads(message), files)
+            _become(*files)
             return
         for file in files:
             os.close(file)
         connection.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
 
 
-def _become(asked: dict, files: list[int]) -> None:
+def _become(ask: int, *files: int) -> None:
     for number, file in enumerate(files, start=1):
         os.dup2(file, number)
         os.close(file)
+    with open(ask, encoding="utf-8") as file:
+        asked = json.load(file)
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
