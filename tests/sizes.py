@@ -8,24 +8,25 @@ ENDINGS = (".py", ".js", ".mjs", ".css", ".md")
 ROOMS = ("sdpa_helpers/*", "editions", "benchmarks", "tests")
 CEILINGS = {
     "benchmarks": 2_400,
-    "editions": 7_900,
-    "exercises, Python": 17_800,
-    "exercises, pages": 4_800,
+    "editions": 8_000,
+    "exercises, Python": 2_100,
+    "exercises, pages": 12_600,
     "sdpa_helpers/attention": 8_700,
     "sdpa_helpers/bench": 1_400,
-    "sdpa_helpers/checking": 9_800,
-    "sdpa_helpers/classroom": 8_300,
+    "sdpa_helpers/checking": 10_700,
+    "sdpa_helpers/classroom": 8_400,
     "sdpa_helpers/cli": 1_400,
+    "sdpa_helpers/course": 6_500,
     "sdpa_helpers/desk": 2_100,
     "sdpa_helpers/grading": 3_300,
     "sdpa_helpers/head": 700,
-    "sdpa_helpers/lessons": 24_600,
+    "sdpa_helpers/lessons": 17_900,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 42_500,
+    "tests": 43_200,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
-LARGEST_PAGE = 200
+LARGEST_PAGE = 360
 """Lines of an exercise's page."""
 
 
