@@ -46,8 +46,9 @@ all: $(READY)  ## everything that is generated and tracked; a second run changes
 portable: $(READY)  ## the lessons and their tests as three kinds of processor would run them (PYTEST="-x tests/lessons")
 	@env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m sdpa_helpers.classroom.processors $(PYTEST)
 
-minutes: $(READY)  ## write minutes and neighbors into each lesson's head, the map in lesson 00 and the README's table
+minutes: $(READY)  ## write minutes and neighbors into each lesson's head, the map in lesson 00, the README's and docs' numbers
 	@$(BIN)/python -m sdpa_helpers.classroom.course_map
+	@$(BIN)/python -m sdpa_helpers.classroom.numbers_told
 
 ledger: $(READY)  ## compute every claim of the ledger again and write docs/ledger.md
 	@$(BIN)/python -m sdpa_helpers.course.ledger_page

@@ -17,6 +17,7 @@ from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
 from sdpa_helpers.classroom.authoring import as_text, make, solved
 from sdpa_helpers.classroom.course_map import with_head_line, with_map, with_neighbors, with_table
+from sdpa_helpers.classroom.numbers_told import with_numbers
 from sdpa_helpers.classroom.rubrics import model_answers
 from sdpa_helpers.course.exercise_notebook import METADATA, STUB, answer_cell, exercise_notebook
 from sdpa_helpers.course.questions import predictions_of
@@ -171,8 +172,13 @@ def test_the_map_and_the_readme_have_every_lesson_of_the_registry():
     assert readme == with_table(readme, COURSE), "run `make minutes`"
     for text, folder in ((mapped, ""), (readme, "notebooks/")):
         assert all(f"]({folder}{lesson}.ipynb) | " in text for lesson in LESSONS)
-    with pytest.raises(ValueError, match="one table of lessons was expected, there are 0"):
+    with pytest.raises(ValueError, match="one such table was expected, there are 0"):
         with_map("no table")
+
+
+def test_what_docs_say_was_counted_and_measured_is_what_the_course_and_its_results_say():
+    page = (COURSE / "docs" / "README.md").read_text(encoding="utf-8")
+    assert page == with_numbers(page, COURSE), "run `make minutes`"
 
 
 @FROM_00_ON

@@ -16,7 +16,6 @@ from packaging.utils import canonicalize_name
 
 import sdpa_helpers
 from sdpa_helpers.course.interview.deck import all_asked
-from sdpa_helpers.course.registry import all_exercises
 from tests.environments import constraints
 
 
@@ -212,33 +211,31 @@ def test_paths_in_the_documents_lead_to_something(course, pattern):
             assert name in python_files | OF_OTHERS, f"{page.name}: {name}"
 
 
-def test_the_first_screen_of_the_readme_says_what_was_counted_and_measured(course):
-    text = (course / "README.md").read_text().partition("## Start\n")[0]
-    results = course / "benchmarks" / "results"
-    tables = json.loads((results / "grader.json").read_text())["tables"]
-    scale = json.loads((results / "grader_scale.json").read_text())["graded"]
-    exercises = all_exercises().values()
-    named = sum(len({wrong.name for wrong in one.wrong}) for one in exercises if not one.whole)  # else a copy
-    assert f"| {named:,}, in {len(exercises)} exercises |" in text
-    (claims,) = re.findall(r"^# The ledger: (\d+) claims", (course / "docs" / "ledger.md").read_text())
-    assert f"| claims of five articles, computed | {claims} |" in text
+def test_the_readme_is_short_and_is_for_those_who_learn(course):
+    text = (course / "README.md").read_text()
+    assert len(text.splitlines()) <= 90
+    (block,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    assert len(block.splitlines()) == 2
+    doors = re.findall(r"^- \*\*(\w+).*?\]\(([^)]+)\)", text, re.MULTILINE)
+    assert doors == [
+        ("Teach", "docs/instructors/README.md"),
+        ("Grade", "docs/grading.md"),
+        ("Build", "docs/package.md"),
+        ("Contribute", "CONTRIBUTING.md"),
+    ]
 
-    def cost(system, table):
-        return f"{tables[table]['medians'][system]['cpu_per_submission']:.2f} s"
 
-    ours, theirs = (
-        [cost(name, f"{way} torch") for way in ("without", "with")]
-        for name in ("sdpa grade", "nbgrader autograde")
-    )
-    assert f"| {ours[0]}; with torch {ours[1]} (`nbgrader autograde`: {theirs[0]} and {theirs[1]}) |" in text
-    assert f"| {scale['1000 submissions, 2 jobs']['seconds']:.0f} s on 2 cores |" in text
-    page, lite = (
-        json.loads((results / "browser_edition.json").read_text())["medians"][name]
-        for name in ("light page", "JupyterLite")
-    )
-    assert page["requests_elsewhere"] == lite["requests_elsewhere"] == 0
-    told = f"{page['cold_s']:.1f} s, again {page['warm_s']:.1f} s, {page['bytes'] / 1e6:.1f} MB"
-    assert f"| {told}; in JupyterLite {lite['cold_s']:.0f} s, again {lite['warm_s']:.0f} s |" in text
+def test_every_page_of_the_docs_is_listed_on_their_first_one(course):
+    listed = (course / "docs" / "README.md").read_text()
+    for page in (course / "docs").glob("*.*"):
+        if page.suffix in (".md", ".html") and page.name != "README.md":
+            assert f"]({page.name})" in listed, page.name
+
+
+def test_no_page_that_runs_in_a_browser_asked_another_host(course):
+    """Measured; docs/ways-in.md says so."""
+    medians = json.loads((course / "benchmarks" / "results" / "browser_edition.json").read_text())["medians"]
+    assert {median["requests_elsewhere"] for median in medians.values()} == {0}
 
 
 SPELLED = [
@@ -284,7 +281,7 @@ def test_the_readme_says_how_to_get_the_course_before_it_says_what_to_type(cours
     assert re.search(r"(?i)download or clone this repository", text.partition("make lab")[0])
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/instructors/day-before.md"])
+@pytest.mark.parametrize("page", ["docs/ways-in.md", "docs/instructors/day-before.md"])
 def test_what_the_installation_takes_is_said_with_its_condition(course, page):
     """Measured: 1.3 GB with the CPU's build of torch, 5.1 GB with the one for GPUs."""
     text = (course / page).read_text()
@@ -294,13 +291,23 @@ def test_what_the_installation_takes_is_said_with_its_condition(course, page):
 
 
 def test_on_windows_nothing_needs_a_script_that_may_be_forbidden(course):
-    assert "Activate.ps1" not in (course / "README.md").read_text()
+    assert "Activate.ps1" not in (course / "docs" / "ways-in.md").read_text()
 
 
-def test_links_within_the_readme_lead_to_its_headings_and_pictures_are_small(course):
-    text = (course / "README.md").read_text()
-    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
-    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
+def anchors_of(page):
+    """The names by which a page's headings are reached on GitHub."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("pattern", [*DOCUMENTS, "docs/instructors/*.md"])
+def test_links_to_a_heading_lead_to_one(course, pattern):
+    for page in course.glob(pattern):
+        for path, anchor in re.findall(r"\]\(([^)#:]*(?<=\.md)|)#([^)]+)\)", page.read_text()):
+            goal = page.parent / path if path else page
+            assert anchor in anchors_of(goal), f"{page.name}: {path}#{anchor}"
+
+
+def test_pictures_are_small(course):
     for path in (course / "docs" / "images").iterdir():
         assert path.stat().st_size <= (1_500_000 if path.suffix == ".gif" else 150_000), path.name

@@ -47,6 +47,8 @@ def relinked(text: str, place: str, exists: Callable[[str], bool]) -> str:
         goal = place_in_site(posixpath.normpath(posixpath.join(posixpath.dirname(place), path)))
         if goal is None or not exists(goal):
             return shown
+        if goal.endswith(".html"):  # whole as it is, and no page of Sphinx's; its place is found below
+            return f'<a href="{target}">{shown}</a>'
         if goal == "index.md":  # the front page is not the README, and has no heading of it
             sharp = anchor = ""
         # JupyterLab keeps capital letters in the anchor of a heading, Sphinx does not.

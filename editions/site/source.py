@@ -24,6 +24,8 @@ DOCS = ("*.md", "instructors/*.md")
 PICTURES = (".png", ".gif", ".svg")
 BOARDS = "sdpa_helpers/lessons/*/board.svg"
 """The drawings of the kit's pages."""
+PLOTS = "benchmarks/results/*.png"
+"""What docs/package.md shows."""
 CHEAT_SHEET = "docs/cheat-sheet.html"
 """A page that is whole as it is."""
 PAGES = Path(__file__).parent / "pages"
@@ -41,7 +43,7 @@ def lay_source(into: Path) -> None:
     texts["in-the-browser.md"] = abilities.as_source(root)
     texts["ledger.md"] = ledger.as_source(ledger.entries_of(root))
     pictures = [path for path in sorted((root / "docs").rglob("*")) if path.suffix in PICTURES]
-    pictures += sorted(root.glob(BOARDS))
+    pictures += [*sorted(root.glob(BOARDS)), *sorted(root.glob(PLOTS))]
     there = {*texts, *notebooks, CHEAT_SHEET}
     for name, text in texts.items():
         place = next((old for old, new in MOVED.items() if new == name), name)

@@ -1,7 +1,7 @@
 """For authors: what the course says about its own lessons, written from their registry and their cells.
 
 The minutes and the neighbors in a lesson's head and at its end, which cells need PyTorch, the map in lesson 00, and
-the README's table. A new lesson is entered in the registry alone: `make minutes` does the rest.
+the README's table and hours. A new lesson is entered in the registry alone: `make minutes` does the rest.
 """
 
 import re
@@ -14,14 +14,15 @@ from nbformat import NotebookNode
 from sdpa_helpers.course.generated import keep, put, tell
 from sdpa_helpers.course.needs import WORDS, cells_that_need
 from sdpa_helpers.course.places import course_root
-from sdpa_helpers.course.registry import FIRST, LESSONS, sheet_of
-from sdpa_helpers.course.tracks import minutes_in_words, sizes_of, whole_minutes
+from sdpa_helpers.course.registry import FIRST, LESSONS, all_exercises, sheet_of
+from sdpa_helpers.course.tracks import FOLDED, Track, minutes_in_words, sizes_of, whole_minutes
 
 FIRST_TITLE, FIRST_QUESTION = "Start here", "How does this course work?"
 
 _MINUTES = re.compile(r"^.*\*\*\d+ minutes\*\*.*$", re.MULTILINE)
 _ROWS = re.compile(r"(?<=\|---\|---\|\n)(?:\|.*\n)+")
 _README_ROWS = re.compile(r"(?<=\| lesson \| what it answers \| core \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
+_HOURS = re.compile(r"^\*\*How long\.\*\*.*$", re.MULTILINE)
 
 
 def title_of(lesson: str) -> str:
@@ -91,27 +92,60 @@ def with_map(text: str) -> str:
     """The text of lesson 00 that maps the course, with a row for each lesson."""
     rows = [f"| {title_of(FIRST)} | {FIRST_QUESTION} |"]
     rows += [f"| [{title_of(lesson)}]({lesson}.ipynb) | {sheet_of(lesson).question} |" for lesson in LESSONS]
-    return _put(_ROWS, rows, text)
+    return put_rows(_ROWS, rows, text)
 
 
 def with_table(readme: str, root: Path) -> str:
-    """The README, with a row for each lesson: what it answers, and how long its core takes."""
+    """The README, with a row for each lesson, what it answers and how long its core takes, and the hours of all."""
     questions = {FIRST: FIRST_QUESTION} | {lesson: sheet_of(lesson).question for lesson in LESSONS}
     rows = [
-        f"| [{title_of(lesson)}](notebooks/{lesson}.ipynb) | {question} | {_core_minutes(root, lesson)} min |"
+        f"| [{title_of(lesson)}](notebooks/{lesson}.ipynb) | {question} | {minutes_of(root, lesson)['core']} min |"
         for lesson, question in questions.items()
     ]
-    return _put(_README_ROWS, rows, readme)
+    told, places = _HOURS.subn(lambda _: hours_in_words(root), readme)
+    if places != 1:
+        raise ValueError(f"one line that begins with **How long.** was expected, there are {places}")
+    return put_rows(_README_ROWS, rows, told)
 
 
-def _core_minutes(root: Path, lesson: str) -> int:
-    return whole_minutes(sizes_of(_read(root, lesson).cells)["core"])
+def hours_in_words(root: Path) -> str:
+    """How long the whole course takes: the cores, what is folded, the exercises, and all of it together."""
+    lessons = [minutes_of(root, lesson) for lesson in (FIRST, *LESSONS)]
+    exercises = all_exercises().values()
+    parts = (
+        _halves(sum(minutes["core"] for minutes in lessons)),
+        _halves(sum(minutes.get(name, 0) for minutes in lessons for name in FOLDED)),
+        _halves(sum(exercise.minutes for exercise in exercises)),
+    )
+    core, folded, written = map(_hours, parts)
+    return (
+        f"**How long.** About {core} for the cores of all lessons, each of which is complete in itself. Folded "
+        f"sections go deeper ({folded} more), and the {len(exercises)} exercises take about {written}: "
+        f"{_hours(sum(parts))} for all of it. These are estimates from the length of texts, code and questions. We "
+        "haven't timed readers yet, so allow more."
+    )
 
 
-def _put(place: re.Pattern[str], rows: list[str], text: str) -> str:
+def _halves(minutes: int) -> int:
+    """In half hours, the nearest."""
+    return round(minutes / 30)
+
+
+def _hours(halves: int) -> str:
+    """E.g. "3½ hours"."""
+    return f"{halves // 2 or ''}{'½' * (halves % 2)} hour{'s' * (halves > 2)}"
+
+
+def minutes_of(root: Path, lesson: str) -> dict[Track, int]:
+    """The minutes of each track of a lesson, as its head says them."""
+    return {name: whole_minutes(size) for name, size in sizes_of(_read(root, lesson).cells).items()}
+
+
+def put_rows(place: re.Pattern[str], rows: list[str], text: str) -> str:
+    """A text with these rows in the place of a table's; ValueError where it has no such table, or two."""
     told, places = place.subn(lambda _: "\n".join(rows) + "\n", text + "\n")
     if places != 1:
-        raise ValueError(f"one table of lessons was expected, there are {places}")
+        raise ValueError(f"one such table was expected, there are {places}")
     return told[:-1]
 
 
