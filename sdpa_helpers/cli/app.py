@@ -1,32 +1,51 @@
 """The command line `sdpa`: parse, call, print. What the commands do lives in the parts they call."""
 
 import typer
+from typer.core import TyperGroup
 
 from sdpa_helpers.cli import gradescope, learners, teachers
 from sdpa_helpers.cli.bench import bench
 
-HELP = "The course on scaled dot-product attention: check your notebooks; for those who teach: grade, report, export."
+HELP = "A course on scaled dot-product attention. Begin with `sdpa lab`."
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help=HELP, rich_markup_mode=None)
+LEARN, TEACH, GRADE, WRITE = "To learn", "To teach", "To grade", "To write exercises and backends"
 
-app.command(context_settings=learners.PASSES_FLAGS_ON)(learners.lab)
-app.command()(learners.doctor)
-app.command()(learners.check)
-app.command()(learners.reset)
-app.command()(learners.ledger)
-app.command()(learners.remember)
-app.command()(learners.interview)
-app.command()(learners.cheat_sheet)
-app.command()(teachers.grade)
-app.command()(teachers.report)
-app.command(context_settings=learners.PASSES_FLAGS_ON)(teachers.review)
-app.command()(teachers.export)
-app.command()(teachers.release)
-app.command()(gradescope.gradescope)
-app.command()(teachers.mutants)
-app.command("try")(teachers.try_exercise)
-app.command()(teachers.new)
-app.command()(bench)
+
+class ByNeed(TyperGroup):
+    """Help that lists the commands by who needs them, in the order in which they were added."""
+
+    def format_commands(self, ctx, formatter) -> None:
+        """A list for each group: names in one column, and the first sentence of each command."""
+        width = max(map(len, self.commands))
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            group = rows.setdefault(getattr(command, "rich_help_panel", ""), [])
+            group.append((name.ljust(width), command.get_short_help_str(limit=200)))
+        for panel, listed in rows.items():
+            with formatter.section(panel):
+                formatter.write_dl(listed)
+
+
+app = typer.Typer(cls=ByNeed, no_args_is_help=True, add_completion=False, help=HELP, rich_markup_mode=None)
+
+app.command(rich_help_panel=LEARN, context_settings=learners.PASSES_FLAGS_ON)(learners.lab)
+app.command(rich_help_panel=LEARN)(learners.check)
+app.command(rich_help_panel=LEARN)(learners.reset)
+app.command(rich_help_panel=LEARN)(learners.remember)
+app.command(rich_help_panel=LEARN)(learners.interview)
+app.command(rich_help_panel=LEARN)(learners.cheat_sheet)
+app.command(rich_help_panel=LEARN)(learners.doctor)
+app.command(rich_help_panel=TEACH)(teachers.release)
+app.command(rich_help_panel=TEACH)(learners.ledger)
+app.command(rich_help_panel=GRADE)(teachers.grade)
+app.command(rich_help_panel=GRADE, context_settings=learners.PASSES_FLAGS_ON)(teachers.review)
+app.command(rich_help_panel=GRADE)(teachers.report)
+app.command(rich_help_panel=GRADE)(teachers.export)
+app.command(rich_help_panel=GRADE)(gradescope.gradescope)
+app.command(rich_help_panel=WRITE)(teachers.new)
+app.command("try", rich_help_panel=WRITE)(teachers.try_exercise)
+app.command(rich_help_panel=WRITE)(teachers.mutants)
+app.command(rich_help_panel=WRITE)(bench)
 
 
 def main() -> None:

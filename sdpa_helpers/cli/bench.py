@@ -56,7 +56,9 @@ def bench(
         str, typer.Option(help='"cpu"; "cuda": Triton against torch\'s FLASH and cuDNN kernels on this GPU.')
     ] = "cpu",
 ) -> None:
-    """Time every attention backend against torch's fused call: medians of the ratios of interleaved rounds.
+    """Time every attention backend against torch's fused call.
+
+    It prints medians of the ratios of interleaved rounds.
 
     Without --shape, --mask, --dtype and --direction: lengths from 16 to 8192, other shapes, masks, dtypes, backward
     passes, at one thread and at all. With one of them: all combinations of what is named.

@@ -28,7 +28,7 @@ def gradescope(
     sandbox: Annotated[str, typer.Option(help='As of `sdpa grade`: "auto", "require" or "off".')] = "auto",
     torch: Annotated[bool, typer.Option("--torch", hidden=True, help="Without effect.")] = False,
 ) -> None:
-    """Write an autograder for Gradescope: marks are those of `sdpa grade` with the same seed."""
+    """Write an autograder for Gradescope. Its marks are those of `sdpa grade` with the same seed."""
     try:
         from sdpa_helpers.classroom.gradescope.packing_list import Assignment, write_autograder
     except ModuleNotFoundError:

@@ -19,9 +19,9 @@ PASSES_FLAGS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 @refuses
 def lab(flags: typer.Context) -> None:
-    """Lay your own copies of the notebooks into work/, and open them in JupyterLab. Flags go on to it.
+    """Open your own copies of the lessons in JupyterLab. Flags go on to it.
 
-    What you have changed there is never overwritten.
+    The copies lie in work/. What you have changed there is never overwritten.
     """
     from sdpa_helpers.course.places import course_root
     from sdpa_helpers.desk import launch
@@ -83,7 +83,7 @@ def ledger(
         int, typer.Argument(help="The claim's number in docs/ledger.md, e.g. 152", metavar="N")
     ],
 ) -> None:
-    """Compute one claim of the ledger in front of you: who says it, what comes out, the verdict."""
+    """Compute one claim of the ledger in front of you. Who says it, what comes out, the verdict."""
     from sdpa_helpers.course.ledger_page import as_text
     from sdpa_helpers.course.registry import claim_numbered
 
@@ -102,7 +102,7 @@ def remember(
         Path | None, typer.Option(help="Write the deck into this file for Anki, and ask nothing.")
     ] = None,
 ) -> None:
-    """Ask what you would soon forget: questions come again after days, then weeks. q ends."""
+    """Ask what you would soon forget, again after days, then weeks. q ends."""
     from sdpa_helpers.course.remember import asking
     from sdpa_helpers.course.remember.anki import write_anki
     from sdpa_helpers.course.remember.panel import of_lesson
@@ -126,7 +126,7 @@ def interview(
     count: Annotated[int, typer.Option(help="How many questions, by chance.", min=1)] = 10,
     lesson: Annotated[str, typer.Option(help="Of one lesson only, e.g. 03.")] = "",
 ) -> None:
-    """Ask what interviews ask, from easy to hard: you answer aloud, then see ours and the trap. q ends."""
+    """Ask what interviews ask, from easy to hard. You answer aloud, then see ours and the trap. q ends."""
     from sdpa_helpers.course.interview import asking
     from sdpa_helpers.course.interview.deck import chosen
 
@@ -141,7 +141,7 @@ def interview(
 def cheat_sheet(
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("cheat-sheet.html"),
 ) -> None:
-    """Write every lesson's cheat card on one page: open it in a browser and print it, on A4 or Letter."""
+    """Write every lesson's cheat card on one page, to be printed. Open it in a browser; it fits A4 and Letter."""
     from sdpa_helpers.course.cheat_sheet import write_sheet
 
     try:
@@ -175,7 +175,10 @@ def check(
     timeout: Seconds = 60.0,
     memory: Memory = 4096,
 ) -> None:
-    """Check your own notebook: exit 0 when all passes, 1 when not, 2 when a file cannot be used."""
+    """Check your own notebook: verdicts and points.
+
+    Exit 0 when all passes, 1 when not, 2 when a file cannot be used.
+    """
     with quick_imports():
         import_nbval()
         from sdpa_helpers.checking.judge import PUBLIC_SEED

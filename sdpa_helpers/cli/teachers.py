@@ -168,7 +168,7 @@ def grade(
 def report(
     folder: Annotated[Path, typer.Argument(help="The --out folder of `sdpa grade`.")],
 ) -> None:
-    """Write class.html and similar.html again from the results in a folder."""
+    """Write the class report again. From the results in a folder: class.html and similar.html."""
     from sdpa_helpers.classroom.pages import write_class_pages
 
     graded = _graded(folder)
@@ -193,7 +193,7 @@ def review(
         bool, typer.Option("--apply", help="No notebook: only bring the marks into grades and pages.")
     ] = False,
 ) -> None:
-    """Read the answers in words and mark them, in JupyterLab; its flags, e.g. --no-browser, are passed on."""
+    """Read the answers in words and mark them, in JupyterLab. Its flags, as --no-browser, are passed on."""
     from sdpa_helpers.classroom.review.command import open_lab, write_notebook
     from sdpa_helpers.classroom.review.table import sync_table
 
@@ -323,7 +323,7 @@ def mutants(
         bool, typer.Option(help="Change every right answer that is known, not the reference alone.")
     ] = False,
 ) -> None:
-    """For authors: small changes of an exercise's reference that pass all cases. Exit 1 when there is one."""
+    """Find small changes of a right answer that pass every case. Exit 1 when there is one."""
     from sdpa_helpers.checking.survivors import hunt
     from sdpa_helpers.course.registry import all_exercises, find
 
@@ -349,8 +349,11 @@ def mutants(
 def try_exercise(
     wanted: Annotated[str, typer.Argument(metavar="EXERCISE", help="Its name, or the path of a page.")],
 ) -> None:
-    """For authors: an exercise's prompt, what each mistake is told, who can't be told apart, what survives. Exit 1 when
-    there is something to mend."""
+    """Say what the page of an exercise still lacks.
+
+    Its prompt, what each mistake is told, what can't be told apart, what survives. Exit 1 when there is something to
+    mend.
+    """
     from sdpa_helpers.checking.page import read
     from sdpa_helpers.checking.page_text import PageError
     from sdpa_helpers.classroom.try_exercise import trial
@@ -382,7 +385,7 @@ def new(
     lesson: Annotated[str, typer.Option(help="The lesson whose folder it goes into, e.g. 03_softmax.")] = "",
     folder: Annotated[Path | None, typer.Option(help="Another folder, for exercises of your own.")] = None,
 ) -> None:
-    """For authors: write a page to begin with, which `sdpa try` can try at once."""
+    """Write the page of an exercise to begin with. `sdpa try` can try it at once."""
     from sdpa_helpers.classroom.try_exercise import new_page
 
     refuse_unknown("the kind", kind, ("exercise",))

@@ -30,6 +30,16 @@ def sdpa(*arguments):
     return ran.exit_code, " ".join(ran.output.split())
 
 
+def test_help_lists_the_commands_by_who_needs_them_a_line_each():
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output.partition("\n\nTo ")[2]
+    groups = [lines.splitlines() for lines in shown.split("\n\nTo ")]
+    assert [group[0] for group in groups] == ["learn:", "teach:", "grade:", "write exercises and backends:"]
+    first = [group[1].split()[0] for group in groups]
+    assert first == ["lab", "release", "grade", "new"]
+    assert all(re.fullmatch(r"  [a-z-]+ +[A-Z].*\.", line) for group in groups for line in group[1:])
+    assert sum(len(group) - 1 for group in groups) == len(app.registered_commands)
+
+
 def test_one_claim_of_the_ledger_is_computed_in_front_of_a_class():
     code, said = sdpa("ledger", 18)
     assert code == 0
