@@ -54,6 +54,21 @@ def test_the_first_start_needs_one_key_and_changes_nothing(desk, axe):
         return top > 0 && (bottom < innerHeight || top < innerHeight / 3) }""")  # though the next cell is active
 
 
+BARS = """() => ({
+  right: jupyterapp.shell.isSideTabBarVisible('right'),
+  status: [...document.querySelectorAll('#jp-main-statusbar')].some(one => one.getClientRects().length > 0),
+  tools: [...jupyterapp.shell.currentWidget.toolbar.names()],
+})"""
+
+
+def test_it_opens_with_what_a_learner_uses_and_no_more(desk):
+    bars = desk.page.evaluate(BARS)
+    assert (bars["right"], bars["status"]) == (False, False)
+    assert {"save", "insert", "run", "interrupt", "restart", "restart-and-run", "kernelName"} <= set(bars["tools"])
+    assert not {"cut", "copy", "paste", "cellType"} & set(bars["tools"])
+    assert desk.page.evaluate("localStorage.getItem('sdpa-course:right')")  # never again against the learner's will
+
+
 def test_the_side_bar_lists_the_lessons_and_opens_one_beside_its_exercises(desk):
     lessons = desk.page.locator(".sdpa-course .lesson")
     stored = sorted(path.stem for path in (desk.server.root / "notebooks").glob("*.ipynb"))

@@ -23,7 +23,7 @@ def notebook(browser, lab_server):
 def test_a_lesson_opens_unchanged_with_the_course_beside_it(notebook):
     page = notebook.page
     assert not page.evaluate("jupyterapp.shell.currentWidget.context.model.dirty")
-    assert page.locator(".sdpa-course .lesson").first.is_visible()
+    page.locator(".sdpa-course .lesson").first.wait_for()
     page.wait_for_function("jupyterapp.shell.currentWidget.content.node.contains(document.activeElement)")
     assert page.title() == page.locator("#jp-title h1").inner_text() == "00 Start here"
     page.get_by_role("button", name="Course").click()

@@ -20,6 +20,7 @@ export function sideBar(host, course, openPair) {
   if (labShell) restorer?.add(widget, ID); // JupyterLab remembers whether it was shown
   else addToolbarButton(host, widget);
   app.restored.then(() => {
+    hideRightOnce(labShell);
     follow();
     tracker.currentChanged.connect(follow);
   });
@@ -46,6 +47,14 @@ function waysToOpen(host, course, openPair) {
     more: course.more ? [course.more(host)] : [],
     openExercise: labShell && ((lesson, name) => openPair(lesson).then(() => showExercise(host, lesson, name))),
   };
+}
+
+/** The bar on the right, for which a lesson has no use, is out of the way at first. Who shows it, in the menu View, keeps it. */
+function hideRightOnce(labShell) {
+  const key = `${ID}:right`;
+  if (!labShell || localStorage.getItem(key)) return;
+  localStorage.setItem(key, "hidden");
+  if (labShell.isSideTabBarVisible("right")) labShell.toggleSideTabBarVisibility("right");
 }
 
 const nextFrame = () => new Promise(requestAnimationFrame);
