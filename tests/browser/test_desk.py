@@ -64,9 +64,13 @@ BARS = """() => ({
 def test_it_opens_with_what_a_learner_uses_and_no_more(desk):
     bars = desk.page.evaluate(BARS)
     assert (bars["right"], bars["status"]) == (False, False)
-    assert {"save", "insert", "run", "interrupt", "restart", "restart-and-run", "kernelName"} <= set(bars["tools"])
+    assert {"save", "insert", "run", "interrupt", "restart", "restart-and-run", "kernelName"} <= set(
+        bars["tools"]
+    )
     assert not {"cut", "copy", "paste", "cellType"} & set(bars["tools"])
-    assert desk.page.evaluate("localStorage.getItem('sdpa-course:right')")  # never again against the learner's will
+    assert desk.page.evaluate(
+        "localStorage.getItem('sdpa-course:right')"
+    )  # never again against the learner's will
 
 
 def test_the_side_bar_lists_the_lessons_and_opens_one_beside_its_exercises(desk):
@@ -75,6 +79,7 @@ def test_the_side_bar_lists_the_lessons_and_opens_one_beside_its_exercises(desk)
     assert lessons.count() == len(stored)
     texts = lessons.all_inner_texts()
     assert all(name[:2] in text and " min" in text for name, text in zip(stored, texts, strict=True))
+    assert set(desk.page.locator(".sdpa-course summary").all_inner_texts()) == {"Exercises"}  # no bill
     assert desk.page.locator(".sdpa-course .lesson .next").count() == 1
     tabs = "[...jupyterapp.shell.widgets('main')].filter(w => w.isVisible).map(w => w.context.path)"
     pair = ["work/notebooks/01_dot_product.ipynb", "work/exercises/01_dot_product.ipynb"]

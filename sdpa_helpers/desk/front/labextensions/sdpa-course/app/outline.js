@@ -15,7 +15,7 @@ function make(tag, properties = {}, ...children) {
 /** The elements of the side bar. `before`: what is shown now; what was folded by hand stays so, and focus where it is. */
 export function outline(state, path, ways, before) {
   return keeping(before, [
-    make("header", {}, make("h2", {}, "Course"), make("p", {}, summary(state.lessons))),
+    make("header", {}, make("h2", {}, "Course")),
     make("nav", { "aria-label": "Lessons" }, make("ol", {}, ...state.lessons.map(
       lesson => lessonItem(lesson, state.next, path, ways)))),
     ...ways.more,
@@ -35,15 +35,6 @@ function keeping(before, elements) {
   return elements;
 }
 
-const sum = (lessons, pick) => lessons.reduce((total, one) => total + pick(one), 0);
-
-function summary(lessons) {
-  const points = `${sum(lessons, one => one.points)} of ${sum(lessons, one => one.max_points)} points`;
-  const answered = sum(lessons, one => one.predictions.answered);
-  const right = sum(lessons, one => one.predictions.right);
-  return answered ? `${points} · ${right} of ${answered} predictions right` : points;
-}
-
 function lessonItem(lesson, next, path, ways) {
   const { name, title, points, max_points: most, exercises } = lesson;
   const isNext = next?.lesson === name, here = path === lesson.lesson || path === lesson.exercise;
@@ -55,29 +46,22 @@ function lessonItem(lesson, next, path, ways) {
   ring(name, most ? points / most : 0),
   make("span", { className: "words" },
     make("span", { className: "title" }, title, isNext ? make("span", { className: next.exercise ? "next if-folded" : "next" }, "next") : null),
-    make("span", { className: "facts" }, facts(lesson))));
+    make("span", { className: "facts" }, facts(lesson), make("span", { className: "sdpa-unseen" }, solved(exercises)))));
   onPlainClick(link, ways.openLesson && (() => ways.openLesson(lesson)));
   const more = exercises.length ? exerciseList(lesson, isNext ? next.exercise : null, here || isNext, ways) : null;
   return make("li", { className: isNext ? "is-next" : "" }, link, more);
 }
 
-function facts({ minutes, predictions, changed_beside: beside }) {
-  const parts = [`${minutes} min`];
-  if (predictions.asked) parts.push(predicted(predictions));
-  if (beside) parts.push("new version");
-  return parts.join(" · ");
-}
+const facts = ({ minutes, changed_beside: beside }) => `${minutes} min${beside ? " · new version" : ""}`;
 
-function predicted({ asked, answered, right }) {
-  if (!answered) return `${asked} prediction${asked === 1 ? "" : "s"}`;
-  return `${answered} of ${asked} predicted, ${right} right`;
+/** What the ring shows, for those who don't see it. */
+function solved(exercises) {
+  const done = exercises.filter(one => one.done).length;
+  return exercises.length ? `, ${done} of ${exercises.length} exercises solved` : "";
 }
 
 function exerciseList(lesson, next, open, ways) {
-  const done = lesson.exercises.filter(one => one.done).length;
-  const head = make("summary", { "data-key": `${lesson.name} exercises` },
-    make("span", {}, `Exercises ${done}/${lesson.exercises.length}`),
-    make("span", { className: "points" }, `${lesson.points}/${lesson.max_points} points`));
+  const head = make("summary", { "data-key": `${lesson.name} exercises` }, "Exercises");
   const items = lesson.exercises.map(one => exerciseItem(lesson, one, one.name === next, ways));
   const fold = make("details", { "data-lesson": lesson.name, open }, head, make("ul", {}, ...items));
   head.addEventListener("click", () => { fold.dataset.byHand = ""; });
