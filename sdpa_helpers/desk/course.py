@@ -1,4 +1,4 @@
-"""The course as one learner sees it: lessons, points, predictions, what comes next. What passes to the front end."""
+"""The course as one learner sees it: lessons, points, what comes next. What passes to the front end."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,16 +22,6 @@ class ExerciseState:
 
 
 @dataclass(frozen=True)
-class PredictionsState:
-    """The predictions of a lesson."""
-
-    asked: int = 0
-    """How many it asks."""
-    answered: int = 0
-    right: int = 0
-
-
-@dataclass(frozen=True)
 class LessonState:
     """One lesson with its exercises."""
 
@@ -44,7 +34,8 @@ class LessonState:
     """The learner's copy of its exercises; None where a lesson has none."""
     points: float
     max_points: float
-    predictions: PredictionsState
+    answered: int
+    """How many of its predictions were answered."""
     exercises: tuple[ExerciseState, ...]
     changed_beside: bool
     """Whether a new version lies beside the learner's own lesson or exercises."""
@@ -72,15 +63,13 @@ def course_state(root: Path) -> CourseState:
     """How far the learner is, in the course that lies in `root`."""
     points, predicted = saved.load(), _predictions_by_lesson()
     lessons = tuple(
-        _lesson(root, outline_of(path), points, predicted.get(path.stem, {}))
+        _lesson(root, outline_of(path), points, predicted.get(path.stem, set()))
         for path in notebooks_in(root, "notebooks")
     )
     return CourseState(lessons, _next(root, lessons))
 
 
-def _lesson(
-    root: Path, outline: Outline, points: dict[str, float], predicted: dict[str, bool]
-) -> LessonState:
+def _lesson(root: Path, outline: Outline, points: dict[str, float], predicted: set[str]) -> LessonState:
     exercises = tuple(
         ExerciseState(e.name, best := points.get(e.name, 0.0), e.max_points, best >= e.max_points)
         for e in (exercises_of(outline.name) if outline.name in LESSONS else ())
@@ -88,7 +77,6 @@ def _lesson(
     has_exercises = (root / "exercises" / f"{outline.name}.ipynb").is_file()
     copies = [f"{folder}/{outline.name}.ipynb" for folder in ("notebooks", "exercises")]
     work = work_of(root)
-    answers = [right for name, right in predicted.items() if name in outline.predictions]
     return LessonState(
         name=outline.name,
         title=outline.title,
@@ -97,7 +85,7 @@ def _lesson(
         exercise=f"{work.name}/{copies[1]}" if has_exercises else None,
         points=sum(e.points for e in exercises),
         max_points=sum(e.max_points for e in exercises),
-        predictions=PredictionsState(len(outline.predictions), len(answers), sum(answers)),
+        answered=len(outline.predictions & predicted),
         exercises=exercises,
         changed_beside=any((work / beside(copy)).is_file() for copy in copies),
     )
@@ -121,13 +109,13 @@ def _next(root: Path, lessons: tuple[LessonState, ...]) -> NextStep | None:
 
 
 def _begun(lesson: LessonState) -> bool:
-    return bool(lesson.points or lesson.predictions.answered)
+    return bool(lesson.points or lesson.answered)
 
 
-def _predictions_by_lesson() -> dict[str, dict[str, bool]]:
-    """Lesson → prediction → whether the first answer was right. Who only asked to be shown has not answered."""
-    found: dict[str, dict[str, bool]] = {}
+def _predictions_by_lesson() -> dict[str, set[str]]:
+    """Lesson → its predictions that were answered. Who only asked to be shown has not answered."""
+    found: dict[str, set[str]] = {}
     for (lesson, name), first in saved.load_predictions().items():
         if first.option >= 0:
-            found.setdefault(lesson, {})[name] = first.right
+            found.setdefault(lesson, set()).add(name)
     return found

@@ -47,7 +47,7 @@ def test_the_first_lesson_is_next_until_its_last_cell_has_run(root):
     assert next_of(root) == IN_THE_FIRST
     run(root, "00_start_here", 1)
     answer("00_start_here")  # the only question that it asks
-    assert course_state(root).lessons[0].predictions.answered == 1
+    assert course_state(root).lessons[0].answered == 1
     assert next_of(root) == IN_THE_FIRST
     run(root, "00_start_here", 2)
     assert next_of(root) == IN_SOFTMAX

@@ -106,8 +106,7 @@ function lessonWith(lesson, points, answers) {
     const best = isPoints(points[one.name]) ? points[one.name] : 0;
     return { ...one, points: best, done: best >= one.max_points };
   });
-  const told = { ...lesson.predictions, answered: answers.length, right: answers.filter(([, right]) => right).length };
-  return { ...lesson, exercises, predictions: told, points: exercises.reduce((sum, one) => sum + one.points, 0) };
+  return { ...lesson, exercises, answered: answers.length, points: exercises.reduce((sum, one) => sum + one.points, 0) };
 }
 
 const isPoints = value => typeof value === "number" && value >= 0;
@@ -118,7 +117,7 @@ function answersIn(predicted, lesson, names) {
   return answers.filter(one => Array.isArray(one) && one[0] >= 0 && one[0] < MOST_OPTIONS && typeof one[1] === "boolean");
 }
 
-const isBegun = lesson => lesson.points > 0 || lesson.predictions.answered > 0;
+const isBegun = lesson => lesson.points > 0 || lesson.answered > 0;
 
 async function nextOf(lessons, endReached) {
   for (const [at, lesson] of lessons.entries()) {
