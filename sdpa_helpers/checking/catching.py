@@ -241,8 +241,8 @@ def prompt_of_hunt(name: str, most: int, arguments: str, example: str) -> str:
 
 
 _PROMPT = (
-    "`test_cases_for_{name}()`: anybody can write a test that right answers pass. Write tests that wrong answers fail."
-    "\n\nWe keep a list of the wrong versions of `{name}` that people write. Return a list of {most}a pair "
+    "`test_cases_for_{name}()`: it's easy to write tests that correct code passes. Write tests that catch incorrect "
+    "code.\n\nWe keep a list of the wrong versions of `{name}` that people write. Return a list of {most}a pair "
     "`(inputs, expected)`:\n\n"
     "- `inputs`: the arguments as a tuple. {arguments}\n"
     "- `expected`: what a right `{name}` returns for them, worked out by hand. Six digits are compared, so write `1/3` "

@@ -153,8 +153,8 @@ def seen_in_cases(result: Result) -> list[Seen]:
 def _seen(result: Result, cases: list[Explained], means: str, about: str) -> Seen:
     exercise = result.exercise
     names, texts = [c.verdict.case for c in cases], [_observed(c) for c in cases]
-    others = "in the others" if len(texts) > 2 else "in the other"
-    text = texts[0] if len({*texts}) == 1 else f"{texts[0]}. Likewise {others}"
+    others = "The others fail" if len(texts) > 2 else "The other fails"
+    text = texts[0] if len({*texts}) == 1 else f"{texts[0]}. {others} the same way"
     was_run = cases[0].verdict.status != "not-run"
     notes = tuple(map(shortened, cases[0].verdict.notes))
     if len(cases) == len(result.cases):

@@ -206,8 +206,8 @@ def _node(**entries: object) -> NotebookNode:
 
 _HOW = (
     "Write each function in its cell, run the cell, then run the check below it. You can check as often as you like.\n"
-    "The answer cells are graded. From cells that you add, functions, imports and plain values such as `EPS = 1e-9` "
-    "are used too; anything else belongs in the answer cell.\n"
+    "The answer cells are graded. Helper functions, imports and constants in cells you add are picked up too; put "
+    "everything else in the answer cell.\n"
     "When you are stuck, add a cell with `hint({first})`; each call tells a little more."
 )
 SHOWN = "`solution({first})` shows one right answer."

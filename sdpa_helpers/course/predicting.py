@@ -61,8 +61,9 @@ def recaller(lesson: str, questions: tuple[Recalled, ...]) -> Callable[[], Serie
         for number, question in enumerate(questions, 1):
             title = f"Remember · {number} of {len(questions)}"
             waits_for = asked[-1].given()["key"] if asked else ""
+            found = question.measure()
             asked.append(
-                Question(lesson, question.prediction, question.measure(), title=title, waits_for=waits_for)
+                Question(lesson, question.prediction, found, title=title, waits_for=waits_for, found="Answer")
             )
         return Series(tuple(asked))
 

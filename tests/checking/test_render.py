@@ -133,7 +133,7 @@ def test_equal_texts_are_said_once():
     assert "✗ cases 1–3, 5 (name 1; name 2; name 3; name 5): returned a list (expected 8)" in told
     assert told.count("Look at the prompt.") == 1
     sizes = [wrong(n, f"returned a list of {n}", fault="wrong-kind") for n in (1, 2)]
-    assert "✗ all 2 cases: returned a list of 1 (expected 8). Likewise in the other" in report_text(
+    assert "✗ all 2 cases: returned a list of 1 (expected 8). The other fails the same way" in report_text(
         result(sizes)
     )
 
@@ -147,7 +147,7 @@ def test_faults_that_differ_only_in_their_numbers_are_told_once():
     ]
     told = report_text(result(nans))
     assert "✗ cases 1, 2 (name 1; name 2): 3 of 9 numbers are NaN" in told
-    assert "at [0, 1] (expected 8). Likewise in the other\n" in told
+    assert "at [0, 1] (expected 8). The other fails the same way\n" in told
     assert "✗ case 3 (name 3): 2 of 4 numbers differ" in told
 
 

@@ -3,7 +3,7 @@
 TITLE = "Does scaling matter?"
 QUESTION = "Does a model that learns need 1/√dₖ? An experiment that could come out otherwise."
 
-NOTES = """Arrays are NumPy, float64 unless it says otherwise. In shapes, `...` stands for any number of leading axes, also none. Don't change the arrays you are given.
+NOTES = """Arrays are NumPy, float64 unless it says otherwise. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
 """
 
 NAMES = (
