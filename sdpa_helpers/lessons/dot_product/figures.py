@@ -71,7 +71,7 @@ def plot_roles() -> Picture:
     return show(
         fig,
         "Two sketches. In both, the query “small pet” is compared with three keys: caring for a cat, training a dog, "
-        "filing your taxes. The search engine hands over the text of the best match. Attention hands over a blend of "
+        "filing your taxes. The search engine returns the text of the best match. Attention returns a blend of "
         "all three texts, most of the first and a little of the last.",
     )
 

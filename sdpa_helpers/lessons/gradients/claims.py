@@ -382,7 +382,7 @@ CLAIMS = (
         101,
         "C",
         "The slopes of softmax are s_i(δ_ij − s_j).",
-        _LESSON + "Four checks that know nothing of each other",
+        _LESSON + "Four independent checks",
         "SymPy's derivative of three symbols differs in {symbolic_nonzero:.0f} of 9 entries; complex steps differ by "
         "{error:g} beyond rounding.",
         _whole_jacobian,

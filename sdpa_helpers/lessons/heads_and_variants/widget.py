@@ -61,6 +61,6 @@ def still_rope() -> Picture:
 
 
 def explore_rope() -> PagePanel:
-    """Slide a query, a key, or both: what becomes of their score?"""
+    """Slide a query, a key, or both: what happens to their score?"""
     given = {"body": "rope", "title": "Two tokens slide through a text", "planes": PLANES, "places": PLACES}
     return PagePanel(given, START, sentence(**START), still_rope, TOUCH, SCRIPT)

@@ -446,8 +446,8 @@ CLAIMS = (
         "Overflow of the exponential is a reason to divide by √d_k.",
         "Subtract the row's maximum",
         "The scale does not prevent it: a query and a key of 128 coordinates of 256 score {raw:.0f}, scaled "
-        "{scaled:.0f}, and float16 ends at {largest_float16:.0f}. In float16 the row (100, 200, 300)/8 fails too; "
-        "with its maximum subtracted it does not.",
+        "{scaled:.0f}, and float16 overflows above {largest_float16:.0f}. In float16 the row (100, 200, 300)/8 fails "
+        "too; with its maximum subtracted it does not.",
         _scale_against_overflow,
         _scale_protects,
     ),
@@ -564,7 +564,7 @@ CLAIMS = (
         "D",
         "Dividing by √d_k is a measure against overflow.",
         "Subtract the row's maximum",
-        "Scaled scores overflow too: {scaled:.0f} where float16 ends at {largest_float16:.0f}. Subtracting the "
+        "Scaled scores overflow too: {scaled:.0f} where float16 overflows above {largest_float16:.0f}. Subtracting the "
         "row's maximum prevents it.",
         _scale_against_overflow,
         _scale_protects,
@@ -584,7 +584,7 @@ CLAIMS = (
         131,
         "D",
         "Dividing by a temperature is a measure for numerical stability.",
-        "Deeper: as sharp as you like, and what temperature is no cure for",
+        "Deeper: as sharp as you like, and what temperature can't fix",
         "It is another function: T = 4 moves a weight by {moved_by_temperature:.2f}, subtracting the maximum by "
         "{moved_by_maximum:.2f}. And scores near 1000 still fail in float32 at T = 4.",
         _temperature_as_protection,

@@ -412,7 +412,7 @@ CLAIMS = (
         _start_and_after, _only_at_the_start,
     ),
     _claim(
-        42, "B", 6, "√d_k is no setting that one could choose: it follows from the mathematics.",
+        42, "B", 6, "√d_k is not a free choice: it follows from the mathematics.",
         "0.5/√d_k holds the spread just as steady ({half:.2f} at 64, {half_4096:.2f} at 4096), and the factor can move "
         "into Q without a trace (difference {moved:g}).",
         _not_a_choice,
