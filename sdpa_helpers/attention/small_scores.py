@@ -53,7 +53,7 @@ def are_moderate(value: np.ndarray) -> bool:
 
 
 def largest_norm(vectors: np.ndarray) -> float:
-    """At least the largest ‖v‖ of (…, n, d) vectors; NaN where there is one: what is compared with it is never true."""
+    """At least the largest ‖v‖ of (…, n, d) vectors; NaN where there is one: `<` and `>` with it are never true."""
     largest_square = np.einsum("...nd,...nd->...n", vectors, vectors).max()
     if largest_square < np.finfo(vectors.dtype).tiny:  # squares of small numbers may have become 0
         return math.sqrt(vectors.shape[-1]) * float(np.abs(vectors).max())
