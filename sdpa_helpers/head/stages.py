@@ -119,7 +119,7 @@ def _number(value: Any) -> float:
 
 
 def _scores(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
-    return Q @ np.swapaxes(K, -1, -2)
+    return np.einsum("...id,...jd->...ij", Q, K)
 
 
 def _weights(scores: np.ndarray, mask: np.ndarray | None) -> np.ndarray:
