@@ -261,15 +261,16 @@ def _example(result: Result, small: Small) -> str:
 def _cases(result: Result, *, is_told: bool) -> str:
     """What was seen, case by case. is_told: a name or an example says it already, so all of it is folded."""
     rows = [_row(seen) for seen in wording.seen_in_cases(result)]
-    open_rows = 0 if is_told or len(rows) == 0 else 1
+    open_rows = 0 if is_told or not rows else 1
     parts = [f"<ul class='plain'>{''.join(rows[:open_rows])}</ul>"] if open_rows else []
-    if rows[open_rows:]:
-        parts.append(_fold(_failed(result), f"<ul class='plain'>{''.join(rows[open_rows:])}</ul>"))
     passed = wording.passed_cases(result)
-    listed = "".join(f"<li>{html.escape(name)}</li>" for name in passed)
+    folded = f"<ul class='plain'>{''.join(rows[open_rows:])}</ul>" if rows[open_rows:] else ""
     if passed:
-        summary = wording.how_many_passed(result)
-        parts.append(_fold(summary, f"<ul class='plain'>{listed}</ul>"))
+        mark = "<span class='mark'>✓</span>" if rows else ""
+        listed = "".join(f"<li>{mark}{html.escape(name)}</li>" for name in passed)
+        folded += f"<ul class='plain'>{listed}</ul>"
+    if folded:
+        parts.append(_fold(_failed(result) if rows else wording.how_many_passed(result), folded))
     return "".join(parts)
 
 

@@ -1,6 +1,7 @@
 """Ladders made from pages: the lines of an answer, and among them lines of its known mistakes."""
 
 import ast
+import builtins
 import importlib
 import importlib.util
 import re
@@ -67,6 +68,8 @@ def _wrong_lines(pairs: Pairs, right: tuple[Block, ...]) -> tuple[WrongLine, ...
     every = [
         of_line[number][turn] for turn in rounds for number in sorted(of_line) if turn < len(of_line[number])
     ]
+    known = set().union(*(_names(line) for line in texts))
+    every = [line for line in every if _names(line.text) <= known]  # a new name would give the line away
     offered = {line.text: line for line in reversed(every)}  # the first of those that read alike
     return tuple(line for line in every if offered[line.text] is line)[:MOST_WRONG]
 
@@ -100,6 +103,14 @@ def _tidy(text: str, right: str) -> str:
     return (
         plain[0] if (plain[1] == right or body) and not re.search(r"\de-?\d", text) else text
     )  # 1e-9 stays 1e-9
+
+
+def _names(line: str) -> set[str]:
+    """The names in a line, but for those of Python itself and those that live in a comprehension."""
+    tree = _statement(line)
+    inner = {n.id for part in ast.walk(tree) if isinstance(part, ast.comprehension) for n in ast.walk(part.target)
+             if isinstance(n, ast.Name)}  # fmt: skip
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - inner - set(dir(builtins))
 
 
 def _statement(line: str) -> ast.stmt:

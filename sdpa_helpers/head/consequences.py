@@ -13,7 +13,7 @@ import numpy as np
 from sdpa_helpers.checking.observe import Answer
 from sdpa_helpers.checking.time_limit import observe_within
 from sdpa_helpers.head.learning import NEW, share_after_training
-from sdpa_helpers.head.stages import Stages
+from sdpa_helpers.head.stages import Stages, each_pair
 from sdpa_helpers.head.worlds import LISTS, WORLDS, World, share
 
 SECONDS = 2.0
@@ -31,7 +31,7 @@ class Place:
 
 
 PLACES = {
-    "dot_product": Place(lambda f: Stages(scores=f), ("find",)),
+    "dot_product": Place(lambda f: Stages(scores=each_pair(f)), ("find",)),
     "attention_scores": Place(lambda f: Stages(scores=f), ("find", "many", "estimate")),
     "scaled_scores": Place(
         lambda f: Stages(scores=lambda Q, K: f(Q, K) * np.sqrt(Q.shape[-1])), ("find", "many", "estimate")
@@ -94,7 +94,7 @@ def told(seen: tuple[Seen, ...], passed: bool) -> str:
     if np.isnan(find.share):
         return ""
     if not find.survives:
-        return f"In the trained head it answers {percent(find.share)} of {LISTS:,} lists right."
+        return f"With your function the trained head gets {percent(find.share)} of {LISTS:,} lists right."
     lost = [one for one in others if not one.survives]
     everybody = f"finds everybody, on all {LISTS:,} lists"
     if passed:
@@ -103,11 +103,7 @@ def told(seen: tuple[Seen, ...], passed: bool) -> str:
         return f"The trained head runs on your function: it {everybody}.{holds}"
     if lost:
         return f"The trained head still {everybody}. {' '.join(map(_sentence, lost[:2]))}"
-    only = "" if others else " in the one world it was tried in"
-    return (
-        f"The trained head still {everybody}, and nothing shows{only or ' in the other worlds either'}: "
-        "whoever used this would see a model that works."
-    )
+    return f"The trained head still {everybody}: whoever used this would see a model that works."
 
 
 def percent(part: float) -> str:
@@ -124,7 +120,7 @@ def _sentence(one: Seen) -> str:
 
 
 def _learned(after: float, passed: bool) -> str:
-    result = f"answers {percent(after)} of {NEW:,} new lists right"
+    result = f"gets {percent(after)} of {NEW:,} new lists right"
     if passed:
         return f"A head that was trained with your gradients {result}."
     if after == 1:

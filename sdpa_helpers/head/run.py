@@ -1,6 +1,8 @@
 """A learner's function at work in the trained head: what it answers, how often it is right, its weights beside ours."""
 
+import contextlib
 import html
+import io
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +13,7 @@ from sdpa_helpers.checking.render import Shown, framed, heading
 from sdpa_helpers.checking.time_limit import observe_within
 from sdpa_helpers.head.consequences import SECONDS, percent, seen_in
 from sdpa_helpers.head.model import Lists, looks_up
-from sdpa_helpers.head.stages import NotWritten, Stages, reference
+from sdpa_helpers.head.stages import NotFitting, NotWritten, Stages, reference
 from sdpa_helpers.head.worlds import LISTS, answered
 
 RUNS = "looks up"
@@ -52,7 +54,7 @@ class HeadRun(Shown):
 
     def html(self) -> str:
         """The same as a card."""
-        sign, state = ("✓", "passed") if self.answer == self.right else ("✗", "failed")
+        sign, state = ("✓", "passed") if self.passed and self.answer == self.right else ("✗", "failed")
         if self.trouble:
             sign, state = "○", "not-attempted"
         heads = f"<tr><th></th><th>our weights</th>{'<th>yours</th>' if self.yours else ''}</tr>"
@@ -68,16 +70,17 @@ class HeadRun(Shown):
     def _says(self) -> str:
         if self.trouble:
             return f"{self.words[-1]} → no answer yet: {self.trouble}"
-        verdict = "right" if self.answer == self.right else f"wrong, it is {self.right}"
-        return f"{self.words[-1]} → {self.answer or 'no drink'}: {verdict}"
+        if self.answer != self.right:
+            return f"{self.words[-1]} → {self.answer or 'no drink'}: wrong, it is {self.right}"
+        return f"{self.words[-1]} → {self.answer}: right{'' if self.passed else ' this time'}"
 
     @property
     def _often(self) -> str:
         if self.trouble or np.isnan(self.share):
             return "The head runs as soon as your function returns numbers."
         if self.share == 1:
-            return f"With your function the head answers all {LISTS:,} new lists right."
-        return f"With your function the head answers {percent(self.share)} of {LISTS:,} new lists right."
+            return f"With your function the head gets all of {LISTS:,} new lists right."
+        return f"With your function the head gets {percent(self.share)} of {LISTS:,} new lists right."
 
 
 def run(stages: Stages) -> HeadRun:
@@ -93,24 +96,30 @@ def run(stages: Stages) -> HeadRun:
         kept.extend([] if weights is None else [weights])
         return out
 
-    answer = observe_within(once, (), SECONDS)
-    if answer.array is None or answer.array.dtype.kind not in "fiub":
-        return HeadRun(words, ours, (), "", right, float("nan"), _trouble(answer))
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        answer = observe_within(once, (), SECONDS)
+    trouble = _trouble(answer, (len(words), v.shape[-1]))
+    if trouble or answer.array is None:
+        return HeadRun(words, ours, (), "", right, float("nan"), trouble)
     drink = int(answered(answer.array, q, v))
     (find,) = seen_in(stages, ("find",))
     row = tuple(kept[-1][-1].astype(float)) if kept and kept[-1].shape == (len(words), len(words)) else ()
     return HeadRun(words, ours, row, head.drinks[drink] if drink >= 0 else "", right, find.share)
 
 
-def _trouble(answer: Answer) -> str:
-    """Why there is no answer, as part of a sentence."""
+def _trouble(answer: Answer, shape: tuple[int, int]) -> str:
+    """Why there is no answer, as part of a sentence; "" where there is one."""
+    if answer.kind == "error" and answer.error == NotFitting.__name__:
+        return answer.message
     if answer.kind == "error" and answer.error != NotWritten.__name__:
-        return f"your function ended with {answer.error}: {answer.message}"
+        return f"your function ended with {answer.error}{f': {answer.message}' if answer.message else ''}"
     if answer.kind == "stopped":
         return f"your function was stopped after {SECONDS:g} s"
-    if answer.kind == "other":
-        return f"your function returned a {answer.type_name}, and numbers are needed"
-    return "your function isn't written yet, or returns nothing"
+    if answer.array is None:
+        return "your function isn't written yet, or returns nothing"
+    if answer.array.shape != shape:
+        return f"an output of shape {shape} is needed, but your function returned shape {answer.array.shape}"
+    return ""
 
 
 def _bar(weight: float) -> str:

@@ -13,6 +13,14 @@ Attention = Callable[..., tuple[np.ndarray, np.ndarray | None]]
 """(Q, K, V, mask) → (output, weights or None where the function gives none)."""
 
 
+class NotWritten(Exception):
+    """A function returned nothing yet."""
+
+
+class NotFitting(ValueError):
+    """What a function returned can't go into the head; the text says what came and what is needed."""
+
+
 @dataclass(frozen=True)
 class Stages:
     """What of attention is the learner's; None is ours."""
@@ -20,7 +28,7 @@ class Stages:
     attention: Callable | None = None
     """(Q, K, V) or (Q, K, V, mask) → output, or (output, weights)."""
     scores: Callable | None = None
-    """(Q, K) → (..., n_q, n_k), or two vectors (q, k) → one number. Before the scale."""
+    """(Q, K) → (..., n_q, n_k), before the scale. See `each_pair` and `pair_or_matrix` for functions of two vectors."""
     weights: Callable | None = None
     """(scores) or (scores, mask) → weights of the same shape."""
     mix: Callable | None = None
@@ -49,14 +57,18 @@ class Stages:
         return self.attention is None or _takes(self.attention, 4)
 
     def __call__(self, Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None) -> Any:
-        """(output, weights), with the learner's functions where there are some."""
+        """(output, weights), with the learner's functions where there are some; they get copies."""
         if mask is None and self.mask is not None:
-            mask = np.asarray(self.mask(Q.shape[-2], K.shape[-2]))
+            mask = _as_mask(self.mask(Q.shape[-2], K.shape[-2]), (Q.shape[-2], K.shape[-2]))
         if self.attention is not None:
-            result = self.attention(Q, K, V, mask) if mask is not None else self.attention(Q, K, V)
+            given = (Q.copy(), K.copy(), V.copy())
+            result = self.attention(*given) if mask is None else self.attention(*given, mask)
             pair = isinstance(result, tuple) and len(result) == 2
             return (_array(result[0]), _array(result[1])) if pair else (_array(result), None)
-        scores = (_scores if self.scores is None else _in_pairs(self.scores))(Q, K) / np.sqrt(Q.shape[-1])
+        shape = (*Q.shape[:-1], K.shape[-2])
+        scores = _of_shape("scores", (self.scores or _scores)(Q.copy(), K.copy()), shape) / np.sqrt(
+            Q.shape[-1]
+        )
         if self.weights is None:
             weights = _weights(scores, mask)
         elif mask is None:
@@ -65,13 +77,41 @@ class Stages:
             weights = self.weights(scores, mask)
         else:  # a softmax: what is hidden has a score of −∞
             weights = self.weights(np.where(mask, scores, -np.inf))
-        weights = _array(weights)
+        weights = _of_shape("weights", weights, shape)
         return _array(weights @ V if self.mix is None else self.mix(weights, V)), weights
 
 
 def reference(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None) -> Any:
     """Attention as the course has it: (output, weights); a row in which everything is hidden gives zeros."""
     return Stages()(Q, K, V, mask)
+
+
+def each_pair(function: Callable) -> Callable:
+    """A function of all queries and keys from one of two vectors."""
+
+    def matrix(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
+        Q, K = np.broadcast_arrays(Q[..., :, None, :], K[..., None, :, :])
+        pairs = zip(Q.reshape(-1, Q.shape[-1]), K.reshape(-1, K.shape[-1]), strict=True)
+        return np.array([_number(function(q.copy(), k.copy())) for q, k in pairs]).reshape(Q.shape[:-1])
+
+    return matrix
+
+
+def pair_or_matrix(function: Callable) -> Callable:
+    """A function of all queries and keys, from one of two vectors or from one that takes them all at once."""
+
+    def matrix(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
+        q, k = (part.reshape(-1, part.shape[-1])[0].copy() for part in (Q, K))
+        try:
+            _number(function(q, k))
+        except Exception as of_two_vectors:
+            try:
+                return _of_shape("scores", function(Q, K), (*Q.shape[:-1], K.shape[-2]))
+            except Exception:
+                raise of_two_vectors from None
+        return each_pair(function)(Q, K)
+
+    return matrix
 
 
 def _takes(function: Callable, count: int) -> bool:
@@ -83,39 +123,41 @@ def _takes(function: Callable, count: int) -> bool:
     return True
 
 
-def _in_pairs(function: Callable) -> Callable:
-    """A function of all queries and keys: as it is, or called with one pair of vectors after the other."""
-
-    def matrix(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
-        try:
-            scores = _array(function(Q, K))
-            if scores.shape == (*Q.shape[:-1], K.shape[-2]):
-                return scores
-        except ValueError:  # shapes that do not fit: it is a function of two vectors
-            pass
-        Q, K = np.broadcast_arrays(Q[..., :, None, :], K[..., None, :, :])
-        pairs = zip(Q.reshape(-1, Q.shape[-1]), K.reshape(-1, K.shape[-1]), strict=True)
-        return np.array([_number(function(q, k)) for q, k in pairs]).reshape(Q.shape[:-1])
-
-    return matrix
-
-
-class NotWritten(Exception):
-    """A function returned nothing yet."""
-
-
 def _array(value: Any) -> np.ndarray:
     if value is None or value is NotImplemented or value is Ellipsis:
         raise NotWritten
-    return np.asarray(value)
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise NotFitting(
+            f"your function returned something of type {type(value).__name__}, and numbers are needed"
+        )
+    return array
+
+
+def _of_shape(what: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    array = _array(value)
+    if array.shape != shape:
+        raise NotFitting(
+            f"{what} of shape {shape} are needed, but your function returned shape {array.shape}"
+        )
+    return array
+
+
+def _as_mask(value: Any, shape: tuple[int, int]) -> np.ndarray:
+    array = _array(value)
+    if array.dtype != bool or array.shape != shape:
+        raise NotFitting(
+            f"a mask of shape {shape} is needed, True where a query may attend; yours has shape {array.shape} and "
+            f"dtype {array.dtype}"
+        )
+    return array
 
 
 def _number(value: Any) -> float:
-    if np.size(value) != 1:
-        raise ValueError(
-            f"two vectors need one number as their score; an array of shape {np.shape(value)} came"
-        )
-    return float(_array(value).reshape(()))
+    array = _array(value)
+    if array.size != 1:
+        raise NotFitting(f"a score is one number, but your function returned an array of shape {array.shape}")
+    return float(array.reshape(()))
 
 
 def _scores(Q: np.ndarray, K: np.ndarray) -> np.ndarray:

@@ -37,11 +37,12 @@ class World:
 
 
 def answered(out: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Which drink the word that asks is given; −1 where that is no number or not of the right shape."""
+    """Which drink the word that asks is given; −1 where none has the most votes, or the shape is another."""
     if np.shape(out) != (*q.shape[:-1], v.shape[-1]) or np.iscomplexobj(out):
         return np.full(q.shape[:-2], -1)
     last = np.asarray(out, dtype=float)[..., -1, :]
-    return np.where(np.isfinite(last).all(-1), last.argmax(-1), -1)
+    clear = np.isfinite(last).all(-1) & ((last == last.max(-1, keepdims=True)).sum(-1) == 1)
+    return np.where(clear, last.argmax(-1), -1)
 
 
 def _find(head: Head, attention: Attention) -> np.ndarray:
@@ -122,7 +123,7 @@ WORLDS = (
     World(
         "estimate",
         "Not who, but how sure: every output to one part in a hundred.",
-        "Asked how sure it is, it is right to one part in a hundred for {share} of the lists.",
+        "Its numbers are within 1% of the right ones for {share} of the lists.",
         "when it is asked how sure it is",
         False,
         _estimate,
@@ -138,7 +139,7 @@ WORLDS = (
     World(
         "empty",
         "Nobody is on the list, so nothing may be said.",
-        "With nobody on the list it should say nothing, and it does so for {share} of the lists.",
+        "With nobody on the list its output should be zeros, and it isn't.",
         "when nobody is on the list",
         True,
         _empty,

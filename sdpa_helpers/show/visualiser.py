@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.head.run import RUNS, HeadRun, run
-from sdpa_helpers.head.stages import Stages
+from sdpa_helpers.head.stages import Stages, pair_or_matrix
 from sdpa_helpers.show.panels import TOUCH, inlined, module, still_html
 from sdpa_helpers.show.trained_heads import TrainedHead, head_called, trained_heads
 
@@ -94,7 +94,12 @@ def walk_through(
             a number out of range.
         TypeError: what should be a function is none.
     """
-    stages = Stages(attention, scores, weights, mask=mask if callable(mask) else None)
+    stages = Stages(
+        attention,
+        pair_or_matrix(scores) if callable(scores) else scores,
+        weights,
+        mask=mask if callable(mask) else None,
+    )
     if stages != Stages():
         if head not in ("", RUNS):
             raise ValueError(f"the head {RUNS!r} runs a function of yours; {head!r} shows one list only")

@@ -78,7 +78,7 @@ def test_what_is_wrong_comes_first_then_the_example_then_the_cases():
             "yours",
             "expected",
             "✗ case 2 (name 2): returned 2 (expected 8)",
-            "1 of 2 cases passed",
+            "1 name 1",
         )
         assert text.count("You forgot the factor.") == 1
         assert ", in case" not in text

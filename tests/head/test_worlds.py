@@ -64,7 +64,7 @@ def test_a_mistake_has_a_consequence_or_none_that_one_would_see():
     )
     assert "whoever used this would see a model that works" in told("attention", "weights-rounded")
     assert "It ends with an error in a batch with padding." in told("attention", "mask-not-broadcast")
-    assert "of 1,000 lists right" in told("softmax", "sigmoid")
+    assert told("softmax", "sigmoid").startswith("With your function the trained head gets ")
     assert told("dot_product", "not-summed") == ""
     assert "a model that learns" in told("attention_backward", "diagonal-only")
     assert "a model that learns" not in told("attention_backward", "column-sum")
@@ -88,11 +88,15 @@ def test_a_function_of_two_vectors_runs_the_head():
     right = walk_through(scores=lambda q, k: (q * k).sum())
     assert right.passed
     assert right.text().startswith(
-        "Lea? → tea: right\nWith your function the head answers all 1,000 new lists right."
+        "Lea? → tea: right\nWith your function the head gets all of 1,000 new lists right."
     )
     wrong = walk_through(head="looks up", scores=lambda q, k: np.abs(q - k).sum())
     assert not wrong.passed
     assert wrong.answer != wrong.right
+    here_only = walk_through(scores=lambda q, k: abs((q * k).sum()))
+    assert here_only.answer == here_only.right
+    assert "right this time" in here_only.text()
+    assert "sdpa-failed" in here_only.html()
     assert "yours" in wrong.html()
 
 
@@ -102,10 +106,16 @@ def test_a_function_of_two_vectors_runs_the_head():
         ({"scores": lambda q, k: NotImplemented}, "your function isn't written yet"),
         (
             {"scores": lambda q, k: q * k},
-            "two vectors need one number as their score; an array of shape (8,) came",
+            "a score is one number, but your function returned an array of shape (8,)",
         ),
         ({"attention": lambda Q, K, V: Q @ K}, "your function ended with ValueError"),
         ({"attention": lambda Q, K, V: "tea"}, "numbers are needed"),
+        ({"weights": lambda s: 1}, "weights of shape (6, 6) are needed, but your function returned shape ()"),
+        ({"attention": lambda Q, K, V: Q @ K.T}, "an output of shape (6, 4) is needed"),
+        ({"scores": lambda q, k: "3"}, "something of type str"),
+        ({"mask": lambda n_q, n_k: None}, "isn't written yet"),
+        ({"mask": lambda n_q, n_k: np.zeros((n_q, n_k))}, "dtype float64"),
+        ({"mask": lambda n_q, n_k: np.zeros((n_q, n_k), bool)}, "no drink: wrong"),
         ({"weights": lambda s: None}, "isn't written yet"),
     ],
 )
@@ -114,6 +124,34 @@ def test_what_is_no_function_yet_is_said(stages, said):
     assert not run.passed
     assert said in run.text()
     assert "tea" not in run.answer
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        lambda q, k: sum(q[i] * k[i] for i in range(8)),
+        lambda q, k: float(sum(q * k)),
+        lambda q, k: k @ q.T,
+        lambda Q, K: Q @ np.swapaxes(K, -1, -2) if Q.ndim > 1 else 1 / 0,
+    ],
+)
+def test_a_score_in_any_form_is_right(score):
+    assert walk_through(scores=score).passed
+
+
+def test_a_score_that_writes_into_its_inputs_and_prints_is_right_all_the_same(capsys):
+    def score(q, k):
+        q *= k
+        print(q)
+        return q.sum()
+
+    assert walk_through(scores=score).passed
+    assert capsys.readouterr().out == ""
+
+
+def test_a_function_of_matrices_is_not_tried_with_vectors_in_a_check():
+    assert consequence("attention_scores", lambda Q, K: Q @ K, False) == ""
+    assert "finds everybody" in consequence("dot_product", lambda q, k: k @ q.T, True)
 
 
 def test_other_stages_and_what_does_not_go_together():
