@@ -102,7 +102,7 @@ def test_a_file_that_takes_too_much_memory_is_unreadable(tmp_path):
     path = tmp_path / "x.ipynb"
     path.write_text('{"cells":[' + "[]," * 3_000_000 + "[]]}")
     with pytest.raises(Unreadable, match="within 8 MB of memory"):
-        read_file(path, NAME, BoxLimits(memory_mb=8))
+        read_file(path, NAME, BoxLimits(memory_mb=8, cpu_seconds=20))
 
 
 @boxes_only
