@@ -76,8 +76,10 @@ class HeadRun(Shown):
 
     @property
     def _often(self) -> str:
-        if self.trouble or np.isnan(self.share):
+        if self.trouble:
             return "The head runs as soon as your function returns numbers."
+        if np.isnan(self.share):
+            return f"With your function the head doesn't get through {LISTS:,} new lists in {SECONDS:g} s."
         if self.share == 1:
             return f"With your function the head gets all of {LISTS:,} new lists right."
         return f"With your function the head gets {percent(self.share)} of {LISTS:,} new lists right."

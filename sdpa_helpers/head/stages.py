@@ -90,9 +90,11 @@ def each_pair(function: Callable) -> Callable:
     """A function of all queries and keys from one of two vectors."""
 
     def matrix(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
-        Q, K = np.broadcast_arrays(Q[..., :, None, :], K[..., None, :, :])
+        Q, K = map(
+            np.array, np.broadcast_arrays(Q[..., :, None, :], K[..., None, :, :])
+        )  # a copy for each pair
         pairs = zip(Q.reshape(-1, Q.shape[-1]), K.reshape(-1, K.shape[-1]), strict=True)
-        return np.array([_number(function(q.copy(), k.copy())) for q, k in pairs]).reshape(Q.shape[:-1])
+        return np.array([_number(function(q, k)) for q, k in pairs]).reshape(Q.shape[:-1])
 
     return matrix
 

@@ -1,5 +1,6 @@
 """The head's little worlds: right attention is right in all of them, and most wrong ones are found out in one."""
 
+import time
 import warnings
 
 import numpy as np
@@ -142,11 +143,18 @@ def test_a_score_in_any_form_is_right(score):
 def test_a_score_that_writes_into_its_inputs_and_prints_is_right_all_the_same(capsys):
     def score(q, k):
         q *= k
-        print(q)
+        print("tried")
         return q.sum()
 
     assert walk_through(scores=score).passed
     assert capsys.readouterr().out == ""
+
+
+def test_a_score_that_takes_its_time_is_told_so(monkeypatch):
+    monkeypatch.setattr("sdpa_helpers.head.consequences.SECONDS", 0.1)
+    slow = walk_through(scores=lambda q, k: time.sleep(1e-3) or (q * k).sum())
+    assert slow.answer == slow.right
+    assert "doesn't get through 1,000 new lists" in slow.text()
 
 
 def test_a_function_of_matrices_is_not_tried_with_vectors_in_a_check():
