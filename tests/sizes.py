@@ -19,7 +19,7 @@ CEILINGS = {
     "sdpa_helpers/course": 6_500,
     "sdpa_helpers/desk": 2_100,
     "sdpa_helpers/grading": 3_300,
-    "sdpa_helpers/head": 700,
+    "sdpa_helpers/head": 760,
     "sdpa_helpers/lessons": 17_900,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,

@@ -205,6 +205,8 @@ class Exercise:
     """Mutants that pass every case and need not fail, by their name, "before → after", each with the reason."""
     starter: Callable | None = field(default=None, compare=False)
     """What stands in the answer cell where that is more than a stub: code with a bug in it, or places to fill in."""
+    ladder: bool = field(default=False, compare=False)
+    """In an edition without its answer: whether a ladder leads to it where the answer is."""
     whole: bool = field(default=False, compare=False)
     """Whether it earns its points only where every case passes, as code does that is to be mended."""
 

@@ -38,6 +38,8 @@ class WrittenExercise:
     criteria: tuple[Criterion, ...]
     section: str = ""
     """The heading in the lesson that treats it."""
+    ladder: bool = False
+    """Whether a ladder leads to it."""
 
     @property
     def max_points(self) -> float:

@@ -20,6 +20,7 @@ from sdpa_helpers.checking.sealed import Seal, SealedCase, seal
 from sdpa_helpers.classroom.code_slices import Source, imports_from, slice_of
 from sdpa_helpers.classroom.telling_hints import telling
 from sdpa_helpers.course.exercise_notebook import answer_cell
+from sdpa_helpers.course.page_ladder import all_ladders
 from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of, folder_of
 
 WITHHELD_HINT = "This hint is as good as the answer: your instructor has kept it."
@@ -28,7 +29,7 @@ _ANSWERS = ("wrong", "also_right", "mistakes", "spared")
 """Fields of an exercise that are not in the edition."""
 _WRITTEN = (
     *("name", "lesson", "title", "prompt", "difficulty", "minutes", "reference", "cases", "hints"),
-    *("invariants", "allows", "ready", "section", "examples", "starter", "whole"),
+    *("invariants", "allows", "ready", "section", "examples", "starter", "whole", "ladder"),
 )
 """Those that are written, as they are or changed."""
 
@@ -214,6 +215,7 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> str:
         minutes=exercise.minutes,
         starter=exercise.name if exercise.starter else None,
         whole=exercise.whole,
+        ladder=exercise.name in all_ladders(),
         cases="".join(f"        {_case(exercise, truth)},\n" for truth in truths(exercise, PUBLIC_SEED)),
         hints=hints,
         invariants="".join(f"        {text},\n" for text in invariants),
@@ -248,6 +250,7 @@ EXERCISE = Exercise(
     reference={name},
     starter={starter},
     whole={whole},
+    ladder={ladder},
     cases=(
 {cases}    ),
     wrong=(),

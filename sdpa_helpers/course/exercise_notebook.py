@@ -79,10 +79,10 @@ def _cells(
         if model_answers is not None:
             answer = f"<!-- BEGIN SOLUTION -->\n{model_answers[exercise.name]}\n<!-- END SOLUTION -->"
         source = f"{LINE.format(name=exercise.name)}\n{answer}"
-        yield from _ladder(exercise.name)
+        yield from _ladder(exercise.name, exercise.ladder)
         yield _markdown(f"{slug}-answer", source, nbgrader=_graded_words(exercise))
         return
-    yield from _ladder(exercise.name)
+    yield from _ladder(exercise.name, exercise.ladder or exercise.name in all_ladders())
     body = answer_cell(exercise, solved=model_answers is not None)
     begins = {STARTER: digest_of(answer_cell(exercise))} if exercise.starter else {}
     yield _code(f"{slug}-answer", body, nbgrader=_nbgrader(exercise.name, solution=True), **begins)
@@ -90,9 +90,9 @@ def _cells(
     yield _code(f"{slug}-check", f"check({exercise.name})", nbgrader=check)
 
 
-def _ladder(name: str) -> Iterator[NotebookNode]:
+def _ladder(name: str, there_is_one: bool) -> Iterator[NotebookNode]:
     """The cell that shows the ladder to an exercise, where there is one. No grader runs it."""
-    if name in all_ladders():
+    if there_is_one:
         yield _code(
             f"{name.replace('_', '-')}-ladder", f'ladder("{name}")  # optional: the way up in three steps'
         )

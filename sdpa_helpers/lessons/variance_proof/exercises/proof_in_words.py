@@ -20,4 +20,5 @@ EXERCISE = WrittenExercise(
         Criterion("moments", 1.0, "where mean 0 and variance 1 come in"),
     ),
     section="2. The proof, in seven steps",
+    ladder=True,
 )
