@@ -81,6 +81,7 @@ def holds(candidate: Candidate, asked: Iterable[Tried]) -> bool:
 
 
 def agrees(candidate: Candidate, t: Tried) -> bool:
+    """Whether an answer that makes this mistake would have returned, or raised, the same in this case."""
     assert t.answer is not None
     known = candidate.known(t.truth)
     if known.kind == "error":
@@ -121,6 +122,7 @@ def right_by(candidate: Candidate, t: Tried) -> bool:
 def mistake_called(
     exercise: Exercise, name: str, failed: list[Tried], found: tuple[Clue, ...], of_form: Form | None = None
 ) -> Mistake:
+    """The mistake of this name in the exercise's own words, or in those that hold for any exercise."""
     cases = tuple(t.truth.case.name for t in failed)
     form = of_form if of_form and of_form.name == name else next((f for f in FORMS if f.name == name), None)
     for wrong in exercise.wrong:
