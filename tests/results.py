@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from sdpa_helpers.checking.shape import shape_of
+from sdpa_helpers.checking.code.shape import shape_of
 from sdpa_helpers.course.registry import exercises_of, written_of
 from sdpa_helpers.grading.lift_words import unread
 from sdpa_helpers.grading.result import (

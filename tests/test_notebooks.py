@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
+from sdpa_helpers.checking.kinds.written_exercise import STUB as TEXT_STUB
 from sdpa_helpers.classroom.authoring import as_text, make, solved
 from sdpa_helpers.classroom.course_map import with_head_line, with_map, with_neighbors, with_table
 from sdpa_helpers.classroom.numbers_told import with_numbers

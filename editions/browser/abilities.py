@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from sdpa_helpers.checking.time_limit import SECONDS
+from sdpa_helpers.checking.answers.time_limit import SECONDS
 from sdpa_helpers.classroom.course_map import FIRST, title_of
 from sdpa_helpers.course.registry import LESSONS, all_exercises
 

@@ -13,9 +13,9 @@ from editions.npm import npm_folder
 from editions.try_it.markup import html_of
 from editions.try_it.sums import behind_the_wall, files_js, kept
 from editions.try_it.words import in_a_page
-from sdpa_helpers.checking import card_style
-from sdpa_helpers.checking.answer_cells import answered_in
-from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.checking.card import card_style
+from sdpa_helpers.checking.code.answer_cells import answered_in
+from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.registry import LESSONS, sheet_of
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sdpa_helpers.checking.as_it_came import FAULT, all_or_nothing, is_as_it_came, not_attempted
-from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
-from sdpa_helpers.checking.candidates import line_showing
-from sdpa_helpers.checking.clues import Clue, clues
-from sdpa_helpers.checking.conduct import Mistake, Tried
+from sdpa_helpers.checking.answers.not_there import NotThere, name_in
+from sdpa_helpers.checking.answers.observe import Answer, observe
+from sdpa_helpers.checking.code.clues import Clue, clues
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judge import PUBLIC_SEED, Verdict, for_all, judge, truths, with_own_calls
-from sdpa_helpers.checking.name_mistakes import name_mistakes
-from sdpa_helpers.checking.not_there import NotThere, name_in
-from sdpa_helpers.checking.observe import Answer, observe
-from sdpa_helpers.checking.patterns import pattern_over_cases
-from sdpa_helpers.checking.traits import what_fails
+from sdpa_helpers.checking.judging.as_it_came import FAULT, all_or_nothing, is_as_it_came, not_attempted
+from sdpa_helpers.checking.judging.by_luck import ALWAYS, BY_LUCK, without_luck
+from sdpa_helpers.checking.judging.conduct import Mistake, Tried
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Verdict, for_all, judge, truths, with_own_calls
+from sdpa_helpers.checking.naming.candidates import line_showing
+from sdpa_helpers.checking.naming.name_mistakes import name_mistakes
+from sdpa_helpers.checking.naming.patterns import pattern_over_cases
+from sdpa_helpers.checking.naming.traits import what_fails
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sdpa_helpers.checking.edits import Pairs
-from sdpa_helpers.checking.observe import unpack_inputs
-from sdpa_helpers.checking.sealed import SealedCase
+from sdpa_helpers.checking.answers.observe import unpack_inputs
+from sdpa_helpers.checking.answers.sealed import SealedCase
+from sdpa_helpers.checking.code.edits import Pairs
 
 Inputs = tuple
 """The positional arguments of one call."""

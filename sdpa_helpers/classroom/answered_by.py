@@ -11,9 +11,9 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+from sdpa_helpers.checking.answers.time_limit import observe_within
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
-from sdpa_helpers.checking.time_limit import observe_within
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.course.registry import all_exercises
 
 _ROOMS = ("attention", "checking", "course", "head", "lessons", "show")

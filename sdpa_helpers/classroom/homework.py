@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.answers.sealed import Seal, SealedCase, seal
 from sdpa_helpers.checking.exercise import Case, Exercise
-from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, tolerances, truths
-from sdpa_helpers.checking.observe import Answer
-from sdpa_helpers.checking.page import as_module
-from sdpa_helpers.checking.prompt import with_examples
-from sdpa_helpers.checking.sealed import Seal, SealedCase, seal
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth, tolerances, truths
+from sdpa_helpers.checking.pages.page import as_module
+from sdpa_helpers.checking.pages.prompt import with_examples
 from sdpa_helpers.classroom.code_slices import Source, imports_from, slice_of
 from sdpa_helpers.classroom.telling_hints import telling
 from sdpa_helpers.course.exercise_notebook import answer_cell
@@ -233,7 +233,7 @@ _FILE = '''"""Lesson {number}, exercise `{name}`: homework. The answer is not in
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, sealed_case
-from sdpa_helpers.checking.sealed import Seal, SealedCase
+from sdpa_helpers.checking.answers.sealed import Seal, SealedCase
 
 
 {helpers}{stub}

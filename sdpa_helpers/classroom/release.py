@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 import nbformat
 
-from sdpa_helpers.checking.render import BUTTON
+from sdpa_helpers.checking.card.render import BUTTON
 from sdpa_helpers.classroom.core_track import beyond_the_core, core_lessons
 from sdpa_helpers.classroom.homework import Homework
 from sdpa_helpers.course.exercise_notebook import KEPT, SHOWN

@@ -5,12 +5,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from sdpa_helpers.checking.authors.survivors import hunt
 from sdpa_helpers.checking.diagnose import passes, try_out
 from sdpa_helpers.checking.exercise import Exercise, stream
-from sdpa_helpers.checking.judge import PUBLIC_SEED
-from sdpa_helpers.checking.page_text import PageText
-from sdpa_helpers.checking.prompt import with_examples
-from sdpa_helpers.checking.survivors import hunt
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
+from sdpa_helpers.checking.pages.page_text import PageText
+from sdpa_helpers.checking.pages.prompt import with_examples
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import LESSONS, folder_of
 from sdpa_helpers.grading.refusal import Refusal

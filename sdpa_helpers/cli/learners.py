@@ -181,7 +181,7 @@ def check(
     """
     with quick_imports():
         import_nbval()
-        from sdpa_helpers.checking.judge import PUBLIC_SEED
+        from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
         from sdpa_helpers.course.registry import LESSONS
         from sdpa_helpers.grading.grade_one import Settings, grade
         from sdpa_helpers.grading.read import Submission, notebook_of

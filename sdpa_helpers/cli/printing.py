@@ -12,7 +12,7 @@ from sdpa_helpers.grading.plain_text import plain
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from sdpa_helpers.checking.survivors import Hunt
+    from sdpa_helpers.checking.authors.survivors import Hunt
 
 console = Console(markup=False, emoji=False)
 complain = Console(stderr=True, markup=False, emoji=False)

@@ -26,8 +26,8 @@ except ModuleNotFoundError:  # the student edition
     EXPORTS = {}
 
 if TYPE_CHECKING:
+    from sdpa_helpers.checking.authors.survivors import Hunt
     from sdpa_helpers.checking.exercise import Exercise
-    from sdpa_helpers.checking.survivors import Hunt
     from sdpa_helpers.classroom.collect import LatePolicy
     from sdpa_helpers.classroom.executors import Executor
     from sdpa_helpers.classroom.homework import Homework
@@ -324,7 +324,7 @@ def mutants(
     ] = False,
 ) -> None:
     """Find small changes of a right answer that pass every case. Exit 1 when there is one."""
-    from sdpa_helpers.checking.survivors import hunt
+    from sdpa_helpers.checking.authors.survivors import hunt
     from sdpa_helpers.course.registry import all_exercises, find
 
     try:
@@ -354,8 +354,8 @@ def try_exercise(
     Its prompt, what each mistake is told, what can't be told apart, what survives. Exit 1 when there is something to
     mend.
     """
-    from sdpa_helpers.checking.page import read
-    from sdpa_helpers.checking.page_text import PageError
+    from sdpa_helpers.checking.pages.page import read
+    from sdpa_helpers.checking.pages.page_text import PageError
     from sdpa_helpers.classroom.try_exercise import trial
     from sdpa_helpers.course.registry import find
 
@@ -394,7 +394,7 @@ def new(
 
 
 def _hunt_in_styles(exercise: Exercise) -> Hunt:
-    from sdpa_helpers.checking.survivors import hunt_in_styles
+    from sdpa_helpers.checking.authors.survivors import hunt_in_styles
     from sdpa_helpers.classroom.answers_as_written import in_other_styles, spared_mutants
 
     return hunt_in_styles(exercise, in_other_styles(exercise), spared_mutants(exercise))

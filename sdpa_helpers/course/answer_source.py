@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sdpa_helpers.checking.answer_cells import ANSWER_LINE
+from sdpa_helpers.checking.code.answer_cells import ANSWER_LINE
 from sdpa_helpers.course.notebook_cells import Cell, Notebook, names_in
 
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from sdpa_helpers.checking.card_style import styled
+from sdpa_helpers.checking.card.card_style import styled
+from sdpa_helpers.checking.card.render import NO_HELPS, Helps, Shown, card, code_spans, framed, report_text
 from sdpa_helpers.checking.diagnose import Explained, Result
-from sdpa_helpers.checking.render import NO_HELPS, Helps, Shown, card, code_spans, framed, report_text
-from sdpa_helpers.checking.rules import not_allowed
-from sdpa_helpers.checking.shrink import Small
+from sdpa_helpers.checking.helping.shrink import Small
+from sdpa_helpers.checking.pages.rules import not_allowed
 
 
 @dataclass(frozen=True)

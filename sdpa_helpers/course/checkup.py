@@ -10,8 +10,8 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sdpa_helpers.checking.card_style import styled
-from sdpa_helpers.checking.render import Shown, framed, heading
+from sdpa_helpers.checking.card.card_style import styled
+from sdpa_helpers.checking.card.render import Shown, framed, heading
 
 NEEDED = ("numpy", "matplotlib", "ipywidgets", "jupyterlab", "ipykernel", "nbval", "torch")
 """What the course is made for. Without torch the cells that need it say so, and the others run."""

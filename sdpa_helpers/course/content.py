@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sdpa_helpers.checking.page_text import PageError
+from sdpa_helpers.checking.pages.page_text import PageError
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 
 from nbformat import NotebookNode, from_dict
 
-from sdpa_helpers.checking.answer_cells import STARTER, digest_of
+from sdpa_helpers.checking.code.answer_cells import STARTER, digest_of
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.prompt import prompt_of, source_called
-from sdpa_helpers.checking.written_exercise import LINE, WrittenExercise
-from sdpa_helpers.checking.written_exercise import STUB as TEXT_STUB
+from sdpa_helpers.checking.kinds.written_exercise import LINE, WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import STUB as TEXT_STUB
+from sdpa_helpers.checking.pages.prompt import prompt_of, source_called
 from sdpa_helpers.course.notebook_cells import SETUP
 from sdpa_helpers.course.page_ladder import all_ladders
 from sdpa_helpers.course.registry import LESSONS, ExerciseSheet, sheet_of

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS, answered_in
+from sdpa_helpers.checking.card.render import OPEN, OPEN_WITH_CODE, Onward
+from sdpa_helpers.checking.code.answer_cells import MAX_ANSWER_CHARACTERS, answered_in
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.render import OPEN, OPEN_WITH_CODE, Onward
 from sdpa_helpers.course import session
 from sdpa_helpers.course.notebook_cells import SETUP, Cell, Notebook
 from sdpa_helpers.course.registry import LESSONS, exercises_of, sheet_of

@@ -2,7 +2,7 @@
 
 import functools
 
-from sdpa_helpers.checking.render import Shown
+from sdpa_helpers.checking.card.render import Shown
 from sdpa_helpers.course import saved
 from sdpa_helpers.course.page_ladder import all_ladders
 from sdpa_helpers.course.registry import all_exercises, all_written, exercises_of

@@ -5,13 +5,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sdpa_helpers.checking.card_style import styled
+from sdpa_helpers.checking.answers.observe import Answer, observe
+from sdpa_helpers.checking.answers.time_limit import observe_within
+from sdpa_helpers.checking.card.card_style import styled
+from sdpa_helpers.checking.card.markup import code_spans
+from sdpa_helpers.checking.card.render import Shown, framed
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judge import tolerances
-from sdpa_helpers.checking.markup import code_spans
-from sdpa_helpers.checking.observe import Answer, observe
-from sdpa_helpers.checking.render import Shown, framed
-from sdpa_helpers.checking.time_limit import observe_within
+from sdpa_helpers.checking.judging.judge import tolerances
 from sdpa_helpers.course.my_attention import FILE, NotPut, code_of, own_file, read, run_within
 from sdpa_helpers.course.registry import all_exercises
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sdpa_helpers.checking.answers.time_limit import observe_within
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.time_limit import observe_within
 from sdpa_helpers.course import saved
 from sdpa_helpers.course.answer_source import Missing, Statement, gathered, renamed, statements
 from sdpa_helpers.course.notebook_cells import Cell, Notebook, this_notebook

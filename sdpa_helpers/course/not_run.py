@@ -3,8 +3,8 @@
 import html
 import sys
 
-from sdpa_helpers.checking.card_style import styled
-from sdpa_helpers.checking.render import Shown, framed
+from sdpa_helpers.checking.card.card_style import styled
+from sdpa_helpers.checking.card.render import Shown, framed
 from sdpa_helpers.course.needs import WORDS
 
 

@@ -16,13 +16,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.checking.answer_cells import (
+from sdpa_helpers.checking.code.answer_cells import (
     MAX_ANSWER_CHARACTERS,
     answered_in,
     answers_in,
     is_untouched,
 )
-from sdpa_helpers.checking.own_definitions import GIVEN, Counted, own_definitions
+from sdpa_helpers.checking.code.own_definitions import GIVEN, Counted, own_definitions
 
 SETUP = "import numpy as np\n\nfrom sdpa_helpers import check, hint, ladder, progress, solution"
 """The first cell of an exercise notebook, as it is handed out."""

@@ -8,8 +8,8 @@ with a path Notebook 7 opens the same notebook once more.
 import os
 from pathlib import PurePath
 
+from sdpa_helpers.checking.card.render import Onward
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.render import Onward
 from sdpa_helpers.course.registry import LESSONS, sheet_of
 
 

@@ -4,10 +4,10 @@ import html
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from sdpa_helpers.checking.card_style import styled
+from sdpa_helpers.checking.card.card_style import styled
+from sdpa_helpers.checking.card.render import Shown, bar, framed
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.render import Shown, bar, framed
-from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.course.foresight import Foresight, in_words
 from sdpa_helpers.course.my_attention import FILE
 from sdpa_helpers.course.onward import lesson_at, place_of

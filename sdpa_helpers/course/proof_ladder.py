@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from sdpa_helpers.checking.card_style import styled
-from sdpa_helpers.checking.render import framed, heading
+from sdpa_helpers.checking.card.card_style import styled
+from sdpa_helpers.checking.card.render import framed, heading
 from sdpa_helpers.course.code_ladder import PRACTICE, passed_card, told
 from sdpa_helpers.show.ladder import BLANK, LONGEST, Line, Rungs, Verdict
 from sdpa_helpers.show.predict import plain, rich

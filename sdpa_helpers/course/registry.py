@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.page import read
-from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
+from sdpa_helpers.checking.pages.page import read
 from sdpa_helpers.course.claim import Claim
 
 HERE = Path(__file__).parents[1] / "lessons"

@@ -11,17 +11,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sdpa_helpers.checking.card_style import styled
+from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.answers.taken_away import innermost, space_of, taken_away
+from sdpa_helpers.checking.answers.time_limit import observe_all, observe_within
+from sdpa_helpers.checking.card.card_style import styled
+from sdpa_helpers.checking.card.highlight import code_html
+from sdpa_helpers.checking.card.render import NO_HELPS, Helps, Hint, Shown, code_spans, framed, hint_buttons
 from sdpa_helpers.checking.diagnose import Result, assess, source_of
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.highlight import code_html
-from sdpa_helpers.checking.judge import PUBLIC_SEED, for_all, truths, with_own_calls
-from sdpa_helpers.checking.observe import Answer
-from sdpa_helpers.checking.render import NO_HELPS, Helps, Hint, Shown, code_spans, framed, hint_buttons
-from sdpa_helpers.checking.repair import repair_of
-from sdpa_helpers.checking.shrink import Small, example_of
-from sdpa_helpers.checking.taken_away import innermost, space_of, taken_away
-from sdpa_helpers.checking.time_limit import observe_all, observe_within
+from sdpa_helpers.checking.helping.repair import repair_of
+from sdpa_helpers.checking.helping.shrink import Small, example_of
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, for_all, truths, with_own_calls
 from sdpa_helpers.course import notebook_cells, saved
 from sdpa_helpers.course.check_report import CheckReport
 from sdpa_helpers.course.foresight import foresight_of

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.checking.answer_cells import STARTER, answered_in, digest_of, is_untouched
+from sdpa_helpers.checking.code.answer_cells import STARTER, answered_in, digest_of, is_untouched
 from sdpa_helpers.desk.outline import text_of
 
 _LINK = re.compile(

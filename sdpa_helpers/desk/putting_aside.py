@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.checking.answer_cells import answered_in
-from sdpa_helpers.checking.written_exercise import LINE
+from sdpa_helpers.checking.code.answer_cells import answered_in
+from sdpa_helpers.checking.kinds.written_exercise import LINE
 from sdpa_helpers.desk.copy_text import as_saved
 from sdpa_helpers.desk.outline import text_of
 from sdpa_helpers.desk.where import DeskProblem, notebooks_in, refuse_links, work_of

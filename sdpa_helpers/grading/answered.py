@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from sdpa_helpers.checking.answer_cells import is_untouched
+from sdpa_helpers.checking.code.answer_cells import is_untouched
 from sdpa_helpers.course.registry import exercises_of, written_of
 from sdpa_helpers.grading.assemble import answer_cells, pristine_notebook
 from sdpa_helpers.grading.lift_words import lift_words

@@ -15,10 +15,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from sdpa_helpers.attention import numpy_formula
-from sdpa_helpers.checking.answer_cells import ANSWER_LINE
+from sdpa_helpers.checking.answers.observe import question
+from sdpa_helpers.checking.code.answer_cells import ANSWER_LINE
 from sdpa_helpers.checking.exercise import COURSE_SOFTMAX, Exercise
-from sdpa_helpers.checking.judge import Truth, with_own_calls
-from sdpa_helpers.checking.observe import question
+from sdpa_helpers.checking.judging.judge import Truth, with_own_calls
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.registry import LESSONS, exercises_of
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judge import Truth, truths
-from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.checking.judging.judge import Truth, truths
+from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.grading.judge import Evidence, Marking, cell_flags, judge_exercise, use_flags
 from sdpa_helpers.grading.lift_words import unmarked
 from sdpa_helpers.grading.result import Flag, GradedCase, GradedExercise, GradedWords

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth
 from sdpa_helpers.course.registry import exercises_of, written_of
 from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
 from sdpa_helpers.grading.fails_alone import draw_all, judge_alone, not_judged, not_lifted

@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sdpa_helpers.checking.conduct import Tried
-from sdpa_helpers.checking.judge import close, difference, pattern
-from sdpa_helpers.checking.not_there import NotThere
-from sdpa_helpers.checking.observe import Answer
+from sdpa_helpers.checking.answers.not_there import NotThere
+from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.judging.conduct import Tried
+from sdpa_helpers.checking.judging.judge import close, difference, pattern
 from sdpa_helpers.sandbox.inside.no_programs import SAYS
 
 _KINDS = {

@@ -1,6 +1,6 @@
 """From what the runs of a submission brought to the verdicts on its exercises.
 
-What the numbers are worth is decided in `sdpa_helpers.checking.judge`, for learners' own checks too. Here stands what
+What the numbers are worth is decided in `checking.judging.judge`, for learners' own checks too. Here stands what
 only a grader meets: no answer cell, a forged result, a run that ended before its time.
 """
 
@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import cast
 
-from sdpa_helpers.checking.as_it_came import FAULT
-from sdpa_helpers.checking.clues import Clue
-from sdpa_helpers.checking.conduct import Tried
+from sdpa_helpers.checking.answers.not_there import NotThere
+from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.code.clues import Clue
 from sdpa_helpers.checking.diagnose import Explained, explain
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judge import Truth, Verdict, judge, truths
-from sdpa_helpers.checking.not_there import NotThere
-from sdpa_helpers.checking.observe import Answer
-from sdpa_helpers.checking.rules import not_allowed
+from sdpa_helpers.checking.judging.as_it_came import FAULT
+from sdpa_helpers.checking.judging.conduct import Tried
+from sdpa_helpers.checking.judging.judge import Truth, Verdict, judge, truths
+from sdpa_helpers.checking.pages.rules import not_allowed
 from sdpa_helpers.grading.hidden_words import ShownSource, error_in_words, names_not_there, without_values
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedExercise, NamedMistake, Status

@@ -10,13 +10,13 @@ from types import ModuleType
 
 import numpy as np
 
-from sdpa_helpers.checking import made_value, not_there, observe, packed_array, where
+from sdpa_helpers.checking.answers import made_value, not_there, observe, packed_array, where
 from sdpa_helpers.sandbox.installed import top_level_names
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
 _PACKAGE = '''"""The course's package in a graded notebook, where hidden checks follow each answer."""
 
-from sdpa_helpers.checking import not_there
+from sdpa_helpers.checking.answers import not_there
 
 
 class _Report:
@@ -50,7 +50,7 @@ not_there.keep(frozenset(OFFERED))
 '''
 
 _ROOM = '"""Only what a graded notebook needs."""\n'
-_CHECKS = "from sdpa_helpers.checking.observe import answer\n"
+_CHECKS = "from sdpa_helpers.checking.answers.observe import answer\n"
 
 
 @cache
@@ -61,7 +61,8 @@ def kernel_package() -> KernelPackage:
         files=(
             ("sdpa_helpers/__init__.py", _PACKAGE.replace("OFFERED", repr(offered))),
             ("sdpa_helpers/checking/__init__.py", _ROOM),
-            *((f"sdpa_helpers/checking/{_name(module)}.py", _text(module)) for module in _NEXT_TO_LEARNERS),
+            ("sdpa_helpers/checking/answers/__init__.py", _ROOM),
+            *((_file(module), _text(module)) for module in _NEXT_TO_LEARNERS),
             ("sdpa_helpers/sandbox/checks.py", _CHECKS),
         ),
         warm_up=_warm_up(),
@@ -77,8 +78,8 @@ def _warm_up() -> str:
     return f"import numpy as np\n\n\ndef same(x, y):\n    return x + y\n\n\nquestion = {asked!r}\n"
 
 
-def _name(module: ModuleType) -> str:
-    return module.__name__.rpartition(".")[2]
+def _file(module: ModuleType) -> str:
+    return f"{module.__name__.replace('.', '/')}.py"
 
 
 def _text(module: ModuleType) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sdpa_helpers.checking.written_exercise import STUB, WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import STUB, WrittenExercise
 from sdpa_helpers.grading.result import CaseStatus, Flag, GradedCase, GradedWords
 
 READ = "read by a person"

@@ -12,19 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.checking.answer_cells import (
+from sdpa_helpers.checking.code.answer_cells import (
     MAX_ANSWER_CHARACTERS,
     answered_in,
     answers_in,
     defines,
     is_untouched,
 )
-from sdpa_helpers.checking.clues import Clue, clues
+from sdpa_helpers.checking.code.clues import Clue, clues
+from sdpa_helpers.checking.code.magics import parse
+from sdpa_helpers.checking.code.own_definitions import own_definitions
+from sdpa_helpers.checking.code.shape import shape_of
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.magics import parse
-from sdpa_helpers.checking.own_definitions import own_definitions
-from sdpa_helpers.checking.rules import not_there_in, ready_in
-from sdpa_helpers.checking.shape import shape_of
+from sdpa_helpers.checking.pages.rules import not_there_in, ready_in
 from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
 
 MAX_NOTEBOOK_BYTES = 32 << 20
@@ -81,7 +81,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Own:
-    """What counts of the learner's own cells: see `checking.own_definitions`."""
+    """What counts of the learner's own cells: see `checking.code.own_definitions`."""
 
     texts: tuple[str, ...] = ()
     """Python code, in the order of the cells."""
@@ -117,7 +117,7 @@ class Lifted:
     clues: dict[str, tuple[Clue, ...]] = field(default_factory=dict)
     """By exercise: what the lines of its answer show."""
     shapes: dict[str, str] = field(default_factory=dict)
-    """By exercise: its answer's `checking.shape`."""
+    """By exercise: its answer's `checking.code.shape`."""
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By exercise: the names in its answer that feedback may say."""
 

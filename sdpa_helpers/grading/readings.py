@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from typing import Any, get_args
 
-from sdpa_helpers.checking.answer_cells import MAX_ANSWER_CHARACTERS
-from sdpa_helpers.checking.clues import Clue, Kind
-from sdpa_helpers.checking.shape import LONGEST_TOKEN, MAX_TOKENS
+from sdpa_helpers.checking.code.answer_cells import MAX_ANSWER_CHARACTERS
+from sdpa_helpers.checking.code.clues import Clue, Kind
+from sdpa_helpers.checking.code.shape import LONGEST_TOKEN, MAX_TOKENS
 from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, Words
 from sdpa_helpers.grading.read import (
     LONGEST_SHOWN_NAME,

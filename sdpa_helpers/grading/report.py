@@ -1,7 +1,7 @@
 """The result of one submission as plain text: what `sdpa check` prints."""
 
+from sdpa_helpers.checking.card.wording import NOT_SAID, numbered, shortened, unit_of
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.wording import NOT_SAID, numbered, shortened, unit_of
 from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.result import GradedCase, GradedExercise, GradedNotebook, NamedMistake
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdpa_helpers.checking.observe import Answer
-from sdpa_helpers.checking.time_limit import observe_within
+from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.answers.time_limit import observe_within
 from sdpa_helpers.head.learning import NEW, share_after_training
 from sdpa_helpers.head.stages import Stages, each_pair
 from sdpa_helpers.head.worlds import LISTS, WORLDS, World, share

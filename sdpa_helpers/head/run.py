@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdpa_helpers.checking.card_style import styled
-from sdpa_helpers.checking.observe import Answer
-from sdpa_helpers.checking.render import Shown, framed, heading
-from sdpa_helpers.checking.time_limit import observe_within
+from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.answers.time_limit import observe_within
+from sdpa_helpers.checking.card.card_style import styled
+from sdpa_helpers.checking.card.render import Shown, framed, heading
 from sdpa_helpers.head.consequences import SECONDS, percent, seen_in
 from sdpa_helpers.head.model import Lists, looks_up
 from sdpa_helpers.head.stages import NotFitting, NotWritten, Stages, reference

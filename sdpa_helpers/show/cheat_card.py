@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from sdpa_helpers.checking.card_style import style_sheet
+from sdpa_helpers.checking.card.card_style import style_sheet
 from sdpa_helpers.show.figures import Picture
 from sdpa_helpers.show.predict import plain, rich
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from sdpa_helpers.checking.card_style import style_sheet
+from sdpa_helpers.checking.card.card_style import style_sheet
 from sdpa_helpers.show.cheat_card import CheatCard
 from sdpa_helpers.show.predict import rich
 

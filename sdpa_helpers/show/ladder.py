@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sdpa_helpers.checking.card_style import code_colours
+from sdpa_helpers.checking.card.card_style import code_colours
 from sdpa_helpers.show.panels import module, place_for
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ import inspect
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking.alike import same, where_apart
-from sdpa_helpers.checking.catching import BlindSpot, Hunt, usual_mistakes
+from sdpa_helpers.checking.answers.observe import describe, describe_made
+from sdpa_helpers.checking.code.edits import Answer, Edit, Pairs
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.checking.edits import Answer, Edit, Pairs
 from sdpa_helpers.checking.exercise import Case, Exercise, Misses, WrongAnswer
-from sdpa_helpers.checking.judge import judge, truths
-from sdpa_helpers.checking.observe import describe, describe_made
-from sdpa_helpers.checking.small_inputs import finite, floats, number, so_many, truth_values, whole
+from sdpa_helpers.checking.judging.judge import judge, truths
+from sdpa_helpers.checking.kinds.alike import same, where_apart
+from sdpa_helpers.checking.kinds.catching import BlindSpot, Hunt, usual_mistakes
+from sdpa_helpers.checking.kinds.small_inputs import finite, floats, number, so_many, truth_values, whole
 from sdpa_helpers.course.registry import all_exercises, find
 
 HUNTS = [e for e in all_exercises().values() if e.name.startswith("test_cases_for_")]

@@ -5,7 +5,7 @@ import linecache
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking.clues import backed, clues
+from sdpa_helpers.checking.code.clues import backed, clues
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.course.registry import find
 

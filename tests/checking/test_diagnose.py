@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking.conduct import Tried
+from sdpa_helpers.checking.answers.observe import observe
 from sdpa_helpers.checking.diagnose import assess, explain, passes, try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
-from sdpa_helpers.checking.judge import Verdict, truths
-from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.checking.judging.conduct import Tried
+from sdpa_helpers.checking.judging.judge import Verdict, truths
 
 CASES = ("one", "two", "three")
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from sdpa_helpers.checking.formula import LONGEST, Names, Unreadable, read, same, written
+from sdpa_helpers.checking.kinds.formula import LONGEST, Names, Unreadable, read, same, written
 
 NAMES = Names({"a1": ("a1",), "m_q": ("mq", "μq"), "D": ("d",), "dS1": ("ds1",)})
 POINT = {"a1": Fraction(2), "m_q": Fraction(-3), "D": Fraction(5), "dS1": Fraction(1, 7)}

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sdpa_helpers.checking.answers.observe import Answer, describe, observe
 from sdpa_helpers.checking.exercise import EXAMPLE, Case, Example, Exercise, Invariant
-from sdpa_helpers.checking.judge import (
+from sdpa_helpers.checking.judging.judge import (
     Truth,
     Verdict,
     close,
@@ -17,7 +18,6 @@ from sdpa_helpers.checking.judge import (
     truths,
     values_of,
 )
-from sdpa_helpers.checking.observe import Answer, describe, observe
 
 
 def fault(expected, came) -> str:

@@ -6,12 +6,19 @@ import re
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking import made_value
+from sdpa_helpers.checking.answers import made_value
+from sdpa_helpers.checking.answers.observe import (
+    Answer,
+    Watch,
+    describe_made,
+    observe,
+    pack_answer,
+    unpack_answer,
+)
+from sdpa_helpers.checking.card.render import card, report_text
 from sdpa_helpers.checking.diagnose import assess, try_out
 from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criterion
-from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
-from sdpa_helpers.checking.observe import Answer, Watch, describe_made, observe, pack_answer, unpack_answer
-from sdpa_helpers.checking.render import card, report_text
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.course.registry import all_exercises, find
 
 MADE = [exercise for exercise in all_exercises().values() if exercise.is_made]

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking import survivors
+from sdpa_helpers.checking.authors import survivors
+from sdpa_helpers.checking.authors.survivors import hunt, hunt_in_styles
 from sdpa_helpers.checking.exercise import Case, Exercise
-from sdpa_helpers.checking.judge import PUBLIC_SEED
-from sdpa_helpers.checking.mutants import mutants_of
-from sdpa_helpers.checking.survivors import hunt, hunt_in_styles
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
+from sdpa_helpers.checking.naming.mutants import mutants_of
 
 
 def _compared(x, threshold):

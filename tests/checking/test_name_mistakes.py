@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking.clues import Clue, clues
+from sdpa_helpers.checking.code.clues import Clue, clues
+from sdpa_helpers.checking.code.edits import Answer, Edit, Pairs
 from sdpa_helpers.checking.diagnose import Result, try_out
-from sdpa_helpers.checking.edits import Answer, Edit, Pairs
 from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
-from sdpa_helpers.checking.standard_cases import in_float32, mirrored, one_of_each
+from sdpa_helpers.checking.pages.standard_cases import in_float32, mirrored, one_of_each
 from sdpa_helpers.course.registry import find
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sdpa_helpers.checking.answers.not_there import NotThere, in_words, is_placeholder, name_in, placeholder
+from sdpa_helpers.checking.answers.taken_away import space_of, taken_away
 from sdpa_helpers.checking.exercise import COURSE_SOFTMAX
-from sdpa_helpers.checking.not_there import NotThere, in_words, is_placeholder, name_in, placeholder
-from sdpa_helpers.checking.taken_away import space_of, taken_away
 from sdpa_helpers.course import session
 from sdpa_helpers.course.registry import find
 
@@ -129,9 +129,9 @@ IN_A_KERNEL = """
 import importlib, json, sys
 sys.path.insert(0, {course!r})
 import numpy as np, pickle
-from sdpa_helpers.checking import not_there
+from sdpa_helpers.checking.answers import not_there
 not_there.keep(frozenset({{"numpy"}}))
-del sys.modules["sdpa_helpers.checking"]
+del sys.modules["sdpa_helpers.checking.answers"]
 told = {{}}
 def tried(code):
     try:
@@ -159,7 +159,8 @@ def test_a_kernel_has_placeholders_for_what_is_not_there_and_all_else_as_it_is(c
         "import torch\ndef f(x: torch.Tensor | None) -> list[torch.Tensor]: return x",
         "import importlib\nassert not importlib.import_module('jax.numpy')",
         "import math, json, numpy.linalg, xml.dom.minidom\nassert math.sqrt(4) == 2",
-        "import sdpa_helpers.checking.where\nimport sdpa_helpers.no_such_file\nassert not sdpa_helpers.no_such_file",
+        "import sdpa_helpers.checking.answers.where\n"
+        "import sdpa_helpers.no_such_file\nassert not sdpa_helpers.no_such_file",
         "import matplotlib.pyplot as plt\nplt.style",
     ]
     assert in_a_kernel(course, fine) == [""] * len(fine)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdpa_helpers.checking.own_definitions import own_definitions
+from sdpa_helpers.checking.code.own_definitions import own_definitions
 
 
 def names(*cells, answered=()):

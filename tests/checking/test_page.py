@@ -8,11 +8,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from sdpa_helpers.checking.code.edits import Answer, Edit, NoEdit, Pairs, edits_in
 from sdpa_helpers.checking.diagnose import passes, try_out
-from sdpa_helpers.checking.edits import Answer, Edit, NoEdit, Pairs, edits_in
-from sdpa_helpers.checking.page import as_module, read
-from sdpa_helpers.checking.page_text import PageError
-from sdpa_helpers.checking.prompt import with_examples
+from sdpa_helpers.checking.pages.page import as_module, read
+from sdpa_helpers.checking.pages.page_text import PageError
+from sdpa_helpers.checking.pages.prompt import with_examples
 
 PAGE = """\
 ---

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking.exercise import Example, Exercise
-from sdpa_helpers.checking.prompt import (
+from sdpa_helpers.checking.pages.prompt import (
     in_words,
     inputs_in_words,
     prompt_of,
@@ -18,7 +18,7 @@ from sdpa_helpers.checking.prompt import (
     result_of,
     written,
 )
-from sdpa_helpers.checking.rules import in_words as rules_in_words
+from sdpa_helpers.checking.pages.rules import in_words as rules_in_words
 from sdpa_helpers.course.registry import all_exercises
 
 EXERCISES = list(all_exercises().values())

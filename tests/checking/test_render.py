@@ -7,13 +7,13 @@ from html import unescape
 
 import numpy as np
 
+from sdpa_helpers.checking.answers.observe import describe
+from sdpa_helpers.checking.card.render import Helps, Hint, Onward, card, report_text
 from sdpa_helpers.checking.diagnose import Explained, Result
 from sdpa_helpers.checking.exercise import Case, Exercise
-from sdpa_helpers.checking.judge import CaseStatus, Verdict
-from sdpa_helpers.checking.name_mistakes import Mistake
-from sdpa_helpers.checking.observe import describe
-from sdpa_helpers.checking.render import Helps, Hint, Onward, card, report_text
-from sdpa_helpers.checking.shrink import Small
+from sdpa_helpers.checking.helping.shrink import Small
+from sdpa_helpers.checking.judging.judge import CaseStatus, Verdict
+from sdpa_helpers.checking.naming.name_mistakes import Mistake
 
 SMALL = Small((np.array([1.0]),), describe(2.0), describe(1.0))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.checking.repair import SECONDS, repair_of
+from sdpa_helpers.checking.helping.repair import SECONDS, repair_of
 from sdpa_helpers.course.registry import find
 
 BRACKETS = """

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sdpa_helpers.checking.clues import clues
+from sdpa_helpers.checking.code.clues import clues
+from sdpa_helpers.checking.code.own_definitions import own_definitions
 from sdpa_helpers.checking.exercise import COURSE_SOFTMAX
-from sdpa_helpers.checking.own_definitions import own_definitions
-from sdpa_helpers.checking.page import as_module
-from sdpa_helpers.checking.rules import in_words, not_allowed, not_there_in, ready_in
+from sdpa_helpers.checking.pages.page import as_module
+from sdpa_helpers.checking.pages.rules import in_words, not_allowed, not_there_in, ready_in
 from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of, find
 
 MASK = find("causal_mask")

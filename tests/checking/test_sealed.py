@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking import sealed as sealed_module
+from sdpa_helpers.checking.answers import sealed as sealed_module
+from sdpa_helpers.checking.answers.observe import describe
+from sdpa_helpers.checking.answers.sealed import SealedCase, seal
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, sealed_case
-from sdpa_helpers.checking.judge import PUBLIC_SEED, tolerances, truths
-from sdpa_helpers.checking.observe import describe
-from sdpa_helpers.checking.sealed import SealedCase, seal
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, tolerances, truths
 from sdpa_helpers.course.registry import find
 
 

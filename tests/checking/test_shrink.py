@@ -6,13 +6,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking import shrink, time_limit
+from sdpa_helpers.checking.answers import time_limit
+from sdpa_helpers.checking.answers.observe import Answer, observe
 from sdpa_helpers.checking.diagnose import assess, try_out
 from sdpa_helpers.checking.exercise import Case, Example, Exercise, WrongAnswer
-from sdpa_helpers.checking.judge import judge, truths
-from sdpa_helpers.checking.observe import Answer, observe
-from sdpa_helpers.checking.shrink import MAX_CALLS, MAX_NUMBERS, PATIENCE, Small, example_of, smallest_failure
-from sdpa_helpers.checking.simpler import numbers_in
+from sdpa_helpers.checking.helping import shrink
+from sdpa_helpers.checking.helping.shrink import (
+    MAX_CALLS,
+    MAX_NUMBERS,
+    PATIENCE,
+    Small,
+    example_of,
+    smallest_failure,
+)
+from sdpa_helpers.checking.helping.simpler import numbers_in
+from sdpa_helpers.checking.judging.judge import judge, truths
 from sdpa_helpers.course import session
 from sdpa_helpers.course.registry import find
 

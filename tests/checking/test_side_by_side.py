@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sdpa_helpers.checking.answers.observe import Answer, describe
+from sdpa_helpers.checking.card.pairs import MAX_COLUMNS, MAX_ROWS, pairs_of
+from sdpa_helpers.checking.card.side_by_side import as_html, as_text, call_of
 from sdpa_helpers.checking.exercise import Case, Exercise
-from sdpa_helpers.checking.observe import Answer, describe
-from sdpa_helpers.checking.pairs import MAX_COLUMNS, MAX_ROWS, pairs_of
-from sdpa_helpers.checking.shrink import Small
-from sdpa_helpers.checking.side_by_side import as_html, as_text, call_of
+from sdpa_helpers.checking.helping.shrink import Small
 
 
 def pair(yours, expected):

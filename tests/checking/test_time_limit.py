@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking import observe as observe_module
-from sdpa_helpers.checking import time_limit
-from sdpa_helpers.checking.judge import judge, truths
-from sdpa_helpers.checking.observe import NOTHING_ELSE, Answer
-from sdpa_helpers.checking.time_limit import NOT_RUN, observe_all, observe_within
+from sdpa_helpers.checking.answers import observe as observe_module
+from sdpa_helpers.checking.answers import time_limit
+from sdpa_helpers.checking.answers.observe import NOTHING_ELSE, Answer
+from sdpa_helpers.checking.answers.time_limit import NOT_RUN, observe_all, observe_within
+from sdpa_helpers.checking.judging.judge import judge, truths
 from sdpa_helpers.course.registry import find
 
 SHORT = 0.2

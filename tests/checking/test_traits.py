@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from sdpa_helpers.checking.card.render import report_text
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.checking.render import report_text
 from sdpa_helpers.course.registry import find
 
 

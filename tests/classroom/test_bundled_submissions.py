@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judge import Truth, truths
+from sdpa_helpers.checking.judging.judge import Truth, truths
 from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading.read import read_cells
 from tests.commands import sdpa

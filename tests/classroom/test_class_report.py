@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import nbformat
 import pytest
 
-from sdpa_helpers.checking.render import code_spans
+from sdpa_helpers.checking.card.render import code_spans
 from sdpa_helpers.classroom.collect import RENAMED
 from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.pages.class_report import ExerciseSummary, bars, class_page, histogram, summarise

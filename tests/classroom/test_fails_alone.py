@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
-from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.checking.judging.judge import truths
 from sdpa_helpers.classroom.gradescope import run_there
 from sdpa_helpers.grading import fails_alone
 from sdpa_helpers.grading.grade_one import Settings, grade

@@ -11,7 +11,7 @@ from editions.kit.plans import MOST_HOMEWORK, DoesNotFit, minutes_in_class, plan
 from editions.kit.questions import asked
 from editions.kit.words import ToAsk, has_board, words_of
 from editions.kit.wrong_answers import collection_size, likely_mistakes
-from sdpa_helpers.checking.page_text import PageError
+from sdpa_helpers.checking.pages.page_text import PageError
 from sdpa_helpers.classroom.course_map import FIRST
 from sdpa_helpers.course.registry import LESSONS, all_exercises, find
 from tests.corpus import entries

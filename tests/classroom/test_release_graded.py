@@ -14,11 +14,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from typer.testing import CliRunner
 
-from sdpa_helpers.checking import sealed
+from sdpa_helpers.checking.answers import sealed
+from sdpa_helpers.checking.answers.observe import Watch, observe
+from sdpa_helpers.checking.card.render import report_text
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
-from sdpa_helpers.checking.observe import Watch, observe
-from sdpa_helpers.checking.render import report_text
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.classroom.answered_by import answered_by
 from sdpa_helpers.classroom.copies import copies_in
 from sdpa_helpers.classroom.homework import chosen, homework

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sdpa_helpers.checking.conduct import SIGNS
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.forms import FORMS
-from sdpa_helpers.checking.name_mistakes import UNWRITTEN
+from sdpa_helpers.checking.judging.conduct import SIGNS
+from sdpa_helpers.checking.naming.forms import FORMS
+from sdpa_helpers.checking.naming.name_mistakes import UNWRITTEN
 from sdpa_helpers.classroom.answers_as_written import spared_mutants
 from sdpa_helpers.course.registry import all_exercises, exercises_of, find
 from tests.corpus import GENERAL, HERE, Entry, entries, function_of, read

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from sdpa_helpers.checking.answers.observe import Answer, observe
 from sdpa_helpers.checking.diagnose import Result, assess, source_of
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judge import PUBLIC_SEED, for_all, truths, with_own_calls
-from sdpa_helpers.checking.observe import Answer, observe
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, for_all, truths, with_own_calls
 from sdpa_helpers.course.registry import all_exercises
 from sdpa_helpers.grading.judge import Evidence, Marking, judge_exercise
 from sdpa_helpers.grading.read import Lifted, shown_names

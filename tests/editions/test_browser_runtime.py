@@ -239,7 +239,7 @@ def test_our_wheel_is_the_same_bytes_each_time_and_named_after_them(runtime):
 
 
 IS_STOPPED = """
-from sdpa_helpers.checking.time_limit import observe_within
+from sdpa_helpers.checking.answers.time_limit import observe_within
 
 def catches_everything(x):
     while True:

@@ -15,10 +15,17 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking import diagnose
+from sdpa_helpers.checking.answers.observe import (
+    Answer,
+    call,
+    describe,
+    describe_made,
+    pack_answer,
+    unpack_answer,
+)
 from sdpa_helpers.checking.diagnose import Result, assess
 from sdpa_helpers.checking.exercise import Case, Exercise
-from sdpa_helpers.checking.judge import PUBLIC_SEED, Truth, truths
-from sdpa_helpers.checking.observe import Answer, call, describe, describe_made, pack_answer, unpack_answer
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth, truths
 from sdpa_helpers.classroom.exports.roster import totals_of
 from sdpa_helpers.classroom.pages.class_report import class_page, summarise
 from sdpa_helpers.classroom.pages.feedback import feedback_page

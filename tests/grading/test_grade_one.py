@@ -129,7 +129,7 @@ def test_what_is_not_there_earns_nothing_unless_it_is_only_flagged(hand_in):
 
 
 def test_feedback_holds_no_expected_value(hand_in):
-    from sdpa_helpers.checking.judge import truths
+    from sdpa_helpers.checking.judging.judge import truths
     from sdpa_helpers.course.registry import find
 
     path = hand_in("ada", dot_product="def dot_product(q, k):\n    return 2.0 * (q @ k)")

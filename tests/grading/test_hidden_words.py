@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
-from sdpa_helpers.checking.not_there import in_words
-from sdpa_helpers.checking.observe import Answer, observe
+from sdpa_helpers.checking.answers.not_there import in_words
+from sdpa_helpers.checking.answers.observe import Answer, observe
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.grade_one import Settings, grade

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.checking import not_there
+from sdpa_helpers.checking.answers import not_there
 from sdpa_helpers.checking.exercise import COURSE_SOFTMAX
-from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.checking.judging.judge import truths
 from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading.assemble import assemble, pristine_notebook, the_softmax
 from sdpa_helpers.grading.kernel_package import kernel_package

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from sqlalchemy import create_engine, text
 
-from sdpa_helpers.checking.written_exercise import LINE, STUB
+from sdpa_helpers.checking.kinds.written_exercise import LINE, STUB
 from sdpa_helpers.classroom.pages.class_report import summarise
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.classroom.pages.similar import find_similar

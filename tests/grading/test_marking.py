@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
-from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.checking.answers.observe import observe
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.course.registry import all_exercises, find
 from sdpa_helpers.grading.grade_one import Settings, fingerprint, marking_of

@@ -14,7 +14,7 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from sdpa_helpers.checking.rules import not_allowed
+from sdpa_helpers.checking.pages.rules import not_allowed
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.registry import find

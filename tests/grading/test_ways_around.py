@@ -8,7 +8,7 @@ from dataclasses import replace
 import nbformat
 import pytest
 
-from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.checking.judging.judge import truths
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.registry import exercises_of, find
 from sdpa_helpers.grading.assemble import ROLE, answer_cells, assemble, exercise_of, pristine_notebook

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdpa_helpers.checking.rules import ready_in
+from sdpa_helpers.checking.pages.rules import ready_in
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.grade_one import Settings, grade

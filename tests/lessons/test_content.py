@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdpa_helpers.checking.page_text import PageError
+from sdpa_helpers.checking.pages.page_text import PageError
 from sdpa_helpers.course import cards, content, questions
 from sdpa_helpers.course.interview import reader
 from sdpa_helpers.course.interview.question import Claimed, Mistaken, Tempted

@@ -4,10 +4,10 @@ import importlib
 
 import pytest
 
+from sdpa_helpers.checking.answers.observe import observe
 from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.exercise import WrongAnswer
-from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths, values_of
-from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, judge, truths, values_of
 from sdpa_helpers.course.registry import LESSONS, all_exercises, folder_of, sheet_of
 
 EXERCISES = list(all_exercises().values())

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from sdpa_helpers.checking.code.edits import Pairs
 from sdpa_helpers.checking.diagnose import passes, try_out
-from sdpa_helpers.checking.edits import Pairs
-from sdpa_helpers.checking.judge import PUBLIC_SEED
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
 from sdpa_helpers.course.registry import all_exercises
 
 LAST = "07"

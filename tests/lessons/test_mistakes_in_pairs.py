@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from sdpa_helpers.checking.answers.observe import observe
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.checking.judge import truths
-from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.checking.judging.judge import truths
 from sdpa_helpers.course.registry import find
 
 UNGUARDED = "minus-infinity-minus-minus-infinity"

@@ -8,7 +8,7 @@ many inputs they are compared is a matter of the night, and so is which spared o
 
 import pytest
 
-from sdpa_helpers.checking import survivors
+from sdpa_helpers.checking.authors import survivors
 from sdpa_helpers.course.registry import all_exercises
 
 COMPARED = [exercise for exercise in all_exercises().values() if not (exercise.is_made or exercise.whole)]

@@ -5,11 +5,11 @@ from statistics import median
 import numpy as np
 import pytest
 
-from sdpa_helpers.checking.by_luck import ALWAYS, BY_LUCK, without_luck
-from sdpa_helpers.checking.conduct import Tried
+from sdpa_helpers.checking.answers.observe import observe
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.checking.judge import PUBLIC_SEED, judge, truths
-from sdpa_helpers.checking.observe import observe
+from sdpa_helpers.checking.judging.by_luck import ALWAYS, BY_LUCK, without_luck
+from sdpa_helpers.checking.judging.conduct import Tried
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.course.registry import all_exercises, find
 
 MOST = 0.2

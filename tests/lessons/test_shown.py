@@ -6,8 +6,8 @@ from html import unescape
 
 import pytest
 
-from sdpa_helpers.checking.highlight import code_html
-from sdpa_helpers.checking.render import Onward, bar
+from sdpa_helpers.checking.card.highlight import code_html
+from sdpa_helpers.checking.card.render import Onward, bar
 from sdpa_helpers.course import checkup, session
 from sdpa_helpers.course.onward import onward_from
 from sdpa_helpers.course.progress import ProgressTable

@@ -15,7 +15,7 @@ import numpy
 import psutil
 import pytest
 
-from sdpa_helpers.checking.judge import truths
+from sdpa_helpers.checking.judging.judge import truths
 from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading.assemble import assemble
 from sdpa_helpers.grading.grade_one import Settings, grade

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.observe import Answer, pack_answer
+from sdpa_helpers.checking.answers.observe import Answer, pack_answer
 from sdpa_helpers.sandbox.bounded_kernel import RESULT
 
 WRONG = """

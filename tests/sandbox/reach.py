@@ -48,7 +48,7 @@ REACH = {
     "solution notebook": 'return read("{checkout}/solutions/01_dot_product.ipynb")',
     "list the checkout": 'return set(os.listdir("{checkout}")) - {{".venv"}}',
     "import the exercises": "return importlib.import_module('sdpa_helpers.course.registry').find('dot_product')",
-    "import the judge": "return importlib.import_module('sdpa_helpers.checking.judge')",
+    "import the judge": "return importlib.import_module('sdpa_helpers.checking.judging.judge')",
     "import the attention functions": "return importlib.import_module('sdpa_helpers.attention')",
     "use the course's attention call": """
         call = getattr(importlib.import_module("sdpa_helpers"), "scaled_dot_product_attention", None)

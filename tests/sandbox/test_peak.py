@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from sdpa_helpers.checking.answers.observe import beyond_doubt
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.checking.judge import judge, truths
-from sdpa_helpers.checking.observe import beyond_doubt
+from sdpa_helpers.checking.judging.judge import judge, truths
 from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.assemble import assemble, pristine_notebook
 from sdpa_helpers.grading.run import run

@@ -17,8 +17,8 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from sdpa_helpers.checking.card.render import code_spans
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.render import code_spans
 from sdpa_helpers.classroom.pages.equal_to_solution import FEWEST, LONG_ENOUGH, SHARE, Answered, count_equal
 from sdpa_helpers.classroom.pages.flag_kinds import meaning_of
 from sdpa_helpers.classroom.results_folder import ResultsFolder

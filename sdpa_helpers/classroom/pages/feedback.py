@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from sdpa_helpers.checking.render import code_spans
+from sdpa_helpers.checking.card.render import code_spans
 from sdpa_helpers.grading.result import (
     Graded,
     GradedCase,

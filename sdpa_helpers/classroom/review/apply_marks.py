@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.classroom.gradebook import gradebook_place, write_gradebook
 from sdpa_helpers.classroom.lock import held
 from sdpa_helpers.classroom.pages import write_class_page, write_feedback

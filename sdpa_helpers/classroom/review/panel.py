@@ -7,7 +7,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.classroom.gradebook_rows import CannotWrite
 from sdpa_helpers.classroom.lock import Taken
 from sdpa_helpers.classroom.results_folder import ResultsFolder

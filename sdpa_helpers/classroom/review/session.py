@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from sdpa_helpers.checking.written_exercise import WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.marks_store import NOTHING, AnswerKey, Mark, load_marks, save_mark, stamp
 from sdpa_helpers.course.registry import LESSONS, all_written

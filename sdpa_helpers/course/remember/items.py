@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from sdpa_helpers.checking.answers.observe import Answer, observe
 from sdpa_helpers.checking.exercise import Example, Exercise
-from sdpa_helpers.checking.observe import Answer, observe
 from sdpa_helpers.course.articles import article_of
 from sdpa_helpers.course.cards import card_of
 from sdpa_helpers.course.claim import Entry

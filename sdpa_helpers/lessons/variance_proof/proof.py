@@ -9,7 +9,7 @@ import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from sdpa_helpers.checking.formula import Unreadable
+from sdpa_helpers.checking.kinds.formula import Unreadable
 from sdpa_helpers.lessons.variance_proof.typed import as_expression, written
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """What a learner typed for a step of the proof, as a SymPy expression: an expression, a number, or a string.
 
-A string is never evaluated, by Python or by SymPy (whose `sympify` runs code): `checking.formula` reads it sign by
-sign. Whatever is not understood becomes one sentence that says what to write instead.
+A string is never evaluated, by Python or by SymPy (whose `sympify` runs code): `checking.kinds.formula` reads it sign
+by sign. Whatever is not understood becomes one sentence that says what to write instead.
 """
 
 import numbers
@@ -9,7 +9,7 @@ import operator
 import re
 from typing import TYPE_CHECKING, Any
 
-from sdpa_helpers.checking.formula import HIGHEST, LARGEST, Formula, Names, Unreadable, read
+from sdpa_helpers.checking.kinds.formula import HIGHEST, LARGEST, Formula, Names, Unreadable, read
 
 if TYPE_CHECKING:
     import sympy

@@ -1,6 +1,6 @@
 """Lesson 10, in words, `explain_to_a_colleague`: does attention need √d_k?"""
 
-from sdpa_helpers.checking.written_exercise import Criterion, WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import Criterion, WrittenExercise
 
 PROMPT = r"""A colleague says: *"We have to divide by $\sqrt{d_k}$, otherwise the gradient vanishes and nothing is learned."* Explain, in five to eight sentences and with numbers from lesson 10, what is right about that, what is not, and what you would try before you believed either of you for your own model.
 """

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criterion
-from sdpa_helpers.checking.small_inputs import number
+from sdpa_helpers.checking.kinds.small_inputs import number
 
 PROMPT = """`what_you_measured()`: the table of lesson 10 has no $d_k = 48$. Measure how its first steps go, **in a cell of your own**:
 

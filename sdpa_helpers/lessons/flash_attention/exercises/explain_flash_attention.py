@@ -1,6 +1,6 @@
 """Lesson 07, in words, `explain_flash_attention`: explain it to a colleague in four sentences."""
 
-from sdpa_helpers.checking.written_exercise import Criterion, WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import Criterion, WrittenExercise
 
 PROMPT = r"""A colleague knows the formula $\mathrm{softmax}(QK^{\mathsf T}/\sqrt{d_k})\,V$ and asks: *"What does FlashAttention do differently?"* Explain it in four sentences, without code. Your colleague should be able to tell afterwards what changes, what does not, and why anybody bothers.
 """

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from sdpa_helpers.checking.derivation import Derivation, Slip, Step, any_number, numbers
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.formula import Names, Point
+from sdpa_helpers.checking.kinds.derivation import Derivation, Slip, Step, any_number, numbers
+from sdpa_helpers.checking.kinds.formula import Names, Point
 
 PROMPT = r"""`merge_proof()`: derive how two partial results become one, and what a third one changes.
 

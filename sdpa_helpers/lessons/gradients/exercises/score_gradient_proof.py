@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from sdpa_helpers.checking.derivation import Derivation, Slip, Step, any_number, numbers
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.formula import Names, Point
+from sdpa_helpers.checking.kinds.derivation import Derivation, Slip, Step, any_number, numbers
+from sdpa_helpers.checking.kinds.formula import Names, Point
 
 PROMPT = r"""`score_gradient_proof()`: derive the gradient of the scores, and from it those of the query and a key, one line at a time.
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Case
-from sdpa_helpers.checking.standard_cases import one_of_each
+from sdpa_helpers.checking.pages.standard_cases import one_of_each
 
 
 def half(x):

@@ -1,6 +1,6 @@
 """Lesson 04, in words, `when_gradients_vanish`: when do gradients vanish?"""
 
-from sdpa_helpers.checking.written_exercise import Criterion, WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import Criterion, WrittenExercise
 
 PROMPT = r"""*"Without the division by $\sqrt{d_k}$, large $d_k$ makes the gradients extremely small."* You will read this in many places. Write the footnote that it needs, in four to eight sentences.
 """

@@ -1,6 +1,6 @@
 """Lesson 02, in words, `not_the_limit_theorem`: not the central limit theorem."""
 
-from sdpa_helpers.checking.written_exercise import Criterion, WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import Criterion, WrittenExercise
 
 PROMPT = """An article says: *"A score is a sum of many terms. Therefore, by the central limit theorem, its variance is about $d_k$."* Tell its author, in three to six sentences, why the theorem is not the reason. Support it with two examples of your own, with numbers.
 """

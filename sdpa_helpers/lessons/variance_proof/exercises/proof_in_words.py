@@ -1,6 +1,6 @@
 """Lesson 02, in words, `proof_in_words`: the proof in words."""
 
-from sdpa_helpers.checking.written_exercise import Criterion, WrittenExercise
+from sdpa_helpers.checking.kinds.written_exercise import Criterion, WrittenExercise
 
 PROMPT = r"""Prove in words that $\mathrm{Var}(q\cdot k) = d_k$, for someone who knows what a mean, a variance and *independent* are. Four to eight sentences will do; formulas between dollar signs are welcome.
 

@@ -1,0 +1,449 @@
+"""Call a learner's function and describe what it gave: the one thing that runs next to untrusted code.
+
+`observe` turns whatever comes back into an `Answer`: plain data, no behaviour. `pack`/`unpack` carry inputs
+and answers between processes as JSON with the arrays' bytes in base64; nothing is ever pickled. This module
+needs NumPy alone, because the grader copies it, and what it imports, into the kernel in which a submission runs.
+Nothing here knows what the right answer is.
+"""
+
+import contextlib
+import json
+import math
+import tracemalloc
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sdpa_helpers.checking.answers import made_value
+from sdpa_helpers.checking.answers.packed_array import DTYPES, pack_array, unpack_array
+from sdpa_helpers.checking.answers.where import place_of
+
+MAX_ANSWER_BYTES = 1 << 20
+"""Of the numbers in an answer, all its parts together; the largest that is right has 80 KB."""
+MAX_LISTED = 100_000
+MAX_TEXT = 400
+MAX_NESTED = 1
+"""Tuples and lists of arrays within each other, whose parts are looked at; no right answer has more than 0."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a function returned, or how it failed."""
+
+    kind: str
+    """ "array", "number" (0-d), "tuple", "none", "not-attempted", "error", "made", or "other" (`type_name` says
+    what).
+
+    In `check` also "stopped" (`message` says after how long, `line` where) and "not-run"."""
+    type_name: str = ""
+    array: np.ndarray | None = None
+    """The values, of an "array" and a "number"; of "other" the numbers it holds, where it is a list or a tensor."""
+    items: tuple["Answer", ...] = ()
+    """The parts of a "tuple"."""
+    error: str = ""
+    """The exception's type, for "error"."""
+    message: str = ""
+    """Its text."""
+    line: str = ""
+    """The learner's line in which it was raised."""
+    where: str = ""
+    """The shapes of what that line worked on."""
+    changed: tuple[int, ...] = ()
+    """The positions of the arguments that were not the same after the call."""
+    peak_bytes: int = 0
+    """The memory it held at once, where that was measured."""
+    differs: bool = False
+    """A second call with the same inputs gave another result."""
+    made: str = ""
+    """What was made, as `made_value.write` writes it, where that was asked for."""
+
+    @property
+    def plain(self) -> "Answer":
+        """What came back, and nothing of how."""
+        if not (self.changed or self.peak_bytes or self.differs):
+            return self
+        return replace(self, changed=(), peak_bytes=0, differs=False)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What to look at beside the result; each costs time."""
+
+    memory: bool = False
+    """Measure `Answer.peak_bytes`."""
+    twice: bool = False
+    """Call again, for `Answer.differs`."""
+    made: bool = False
+    """Carry the whole value, for `Answer.made`."""
+    outside: bool = False
+    """Whether somebody else watches the memory of the whole process meanwhile."""
+
+
+NOTHING_ELSE = Watch()
+NOT_ATTEMPTED = Answer("not-attempted")
+
+
+def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_ELSE) -> Answer:
+    """Call `function(*arguments)` and describe the result; never raises for what the function does."""
+    before = [_snapshot(value) for value in arguments]
+    describes = describe_made if watch.made else describe
+    answer, peak = (
+        _measured(function, arguments, watch.outside)
+        if watch.memory
+        else (_called(function, arguments, describes), 0)
+    )
+    changed = tuple(
+        n for n, (old, new) in enumerate(zip(before, arguments, strict=True)) if not _untouched(old, new)
+    )
+    differs = False
+    if watch.twice and answer.kind in ("array", "number", "tuple", "made") and not changed:
+        differs = not _alike(answer, _called(function, arguments, describes))
+    return replace(answer, changed=changed, peak_bytes=peak, differs=differs)
+
+
+def _called(function: Callable | None, arguments: tuple, describes: "Describe | None" = None) -> Answer:
+    _spoil_free_memory(arguments)
+    with quiet():
+        return call(function, arguments, describes)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings: what a function does wrong shows in what it returns."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+Describe = Callable[[Any], Answer]
+"""How a result becomes an `Answer`."""
+
+
+def call(function: Callable | None, arguments: tuple, describes: Describe | None = None) -> Answer:
+    """The result of one call, and nothing else about it."""
+    try:
+        return (describes or describe)(function(*arguments))  # type: ignore[misc]
+    except (Exception, SystemExit) as error:
+        if type(error) is NotImplementedError and not str(error):
+            return NOT_ATTEMPTED  # as some stubs raise it
+        place = place_of(error, function)
+        text = _text(" ".join(str(error).split()))
+        return Answer(
+            "error",
+            error=type(error).__name__,
+            message=text,
+            line=_text(place.line),
+            where=_text(place.operands),
+        )
+
+
+def _text(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()[:MAX_TEXT]
+
+
+ROUGH_BYTES = 8 << 20
+"""What the system's count of a process's memory may hold beside a call's own arrays, and earn nobody a denial.
+
+Inputs and results on their way take 3 MB; the rest is for what a system counts in lots (huge pages of 2 MB, pages that
+each processor counts for itself), which differs from machine to machine.
+"""
+
+
+def beyond_doubt(held: int) -> int:
+    """How much of what the system counted must have been the call's, in bytes."""
+    return max(0, held - ROUGH_BYTES)
+
+
+def _measured(function: Callable | None, arguments: tuple, outside: bool) -> tuple[Answer, int]:
+    """The answer, and how many bytes the call held at once at most.
+
+    Python's own count is exact, and misses what another library or a map of memory holds; the system's is rough.
+    """
+    ours = not tracemalloc.is_tracing()
+    if ours:
+        tracemalloc.start(1)
+    before = 0 if outside else _peak_from_now_on()
+    try:
+        tracemalloc.reset_peak()
+        held = tracemalloc.get_traced_memory()[0]
+        answer = _called(function, arguments)
+        counted = max(0, tracemalloc.get_traced_memory()[1] - held)
+    finally:
+        if ours:
+            tracemalloc.stop()
+    return answer, max(counted, beyond_doubt(_peak() - before)) if before else counted
+
+
+def _peak_from_now_on() -> int:
+    """Let the system forget the most memory that this process has held: what it holds, in bytes, or 0 if it can't."""
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        return _peak()
+    except OSError:
+        return 0
+
+
+def _peak() -> int:
+    """The most memory that this process has held since then, in bytes."""
+    with open("/proc/self/status") as file:
+        return next((int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:")), 0)
+
+
+def _snapshot(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _untouched(old: Any, new: Any) -> bool:
+    if not isinstance(old, np.ndarray):
+        return True
+    return old.shape == new.shape and old.dtype == new.dtype and old.tobytes() == new.tobytes()
+
+
+def _spoil_free_memory(arguments: tuple) -> None:
+    """Leave NaN where the next arrays will lie: what was never written shows."""
+    for value in arguments:
+        if isinstance(value, np.ndarray) and 0 < value.nbytes <= 1 << 16:
+            spoiled = [np.full(max(1, value.nbytes // 8), np.nan) for _ in range(4)]
+            del spoiled
+
+
+def _alike(first: Answer, second: Answer) -> bool:
+    """Whether two calls gave the same: up to rounding, which the order of a sum may change."""
+    if first.kind != second.kind or len(first.items) != len(second.items) or first.made != second.made:
+        return False
+    if first.array is not None and second.array is not None:
+        a, b = first.array, second.array
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        return bool(np.allclose(a, b, rtol=1e-6, atol=1e-12, equal_nan=True))
+    return all(map(_alike, first.items, second.items))
+
+
+def describe(value: Any, depth: int = 0) -> Answer:
+    """Turn a value into an `Answer`. depth: in how many tuples and lists it lies."""
+    name = type(value).__name__
+    if value is NotImplemented or value is Ellipsis:
+        return NOT_ATTEMPTED
+    if value is None:
+        return Answer("none", name)
+    if depth > MAX_NESTED and isinstance(value, (tuple, list)):
+        return Answer("other", name)
+    if isinstance(value, tuple):
+        return Answer("tuple", name, items=tuple(describe(item, depth + 1) for item in value[:16]))
+    if isinstance(value, np.floating) and value.dtype == np.longdouble:
+        value = np.float64(value)  # one number, as a Fraction is
+    if not isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
+        return _something_else(value, depth)
+    if isinstance(value, np.ndarray) and value.size * value.itemsize > MAX_ANSWER_BYTES:
+        return _too_large("NumPy array", value.shape)  # also a small array that is broadcast to a giant
+    return _as_array(value, name)
+
+
+def describe_made(value: Any) -> Answer:
+    """Turn a value that a learner made into an `Answer` that holds all of it."""
+    if value is None or value is NotImplemented or value is Ellipsis:
+        return describe(value)
+    try:
+        return Answer("made", type(value).__name__, made=made_value.write(value))
+    except made_value.Unfit as error:
+        return Answer("other", str(error))
+
+
+def _too_large(name: str, shape: tuple[int, ...]) -> Answer:
+    return Answer("other", f"{name} of shape {shape}, too large to look at"[:80])
+
+
+def _as_array(value: Any, name: str) -> Answer:
+    try:
+        array = np.array(value)  # a plain copy: subclasses lose their behaviour here
+    except (OverflowError, ValueError):
+        return Answer("other", name)
+    if array.dtype.name not in DTYPES:
+        return Answer("other", f"{name} of dtype {array.dtype.name[:40]}")
+    return Answer("number" if array.ndim == 0 else "array", name, array=array)
+
+
+def _something_else(value: Any, depth: int) -> Answer:
+    """A list or a tensor with its numbers, a fraction as the number it is, whatever else by its name."""
+    module = type(value).__module__.partition(".")[0]
+    name = type(value).__name__ if module == "builtins" else f"{module}.{type(value).__name__}"
+    if isinstance(value, Fraction):
+        return _as_array(_float_of(value), name)
+    if isinstance(value, list) and len(value) <= 16 and any(isinstance(item, np.ndarray) for item in value):
+        parts = tuple(describe(item, depth + 1) for item in value)
+        shapes = {part.array.shape if part.array is not None else None for part in parts}
+        array = np.array([part.array for part in parts]) if len(shapes) == 1 and None not in shapes else None
+        return Answer("other", name, array=array, items=parts)
+    if isinstance(value, list):
+        if (count := _count(value)) > MAX_LISTED:
+            return Answer("other", f"list of more than {MAX_LISTED} numbers" if count else name)
+        inside = _as_array(_plain(value), name)
+    elif module == "torch" and hasattr(value, "detach"):
+        if value.numel() * value.element_size() > MAX_ANSWER_BYTES:
+            return _too_large(name, tuple(value.shape))
+        inside = _as_array(value.detach().cpu().numpy(), name)
+    else:
+        return Answer("other", name)
+    return Answer("other", name, array=inside.array)
+
+
+def _float_of(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _count(value: Any, depth: int = 0) -> int:
+    """How many things a nested list holds; more than allowed when it is too deep or too long to be counted."""
+    if not isinstance(value, list):
+        return 1
+    if depth > 8 or len(value) > MAX_LISTED:
+        return MAX_LISTED + 1
+    total = 0
+    for item in value:
+        total += _count(item, depth + 1)
+        if total > MAX_LISTED:
+            break
+    return total
+
+
+def _plain(value: Any) -> Any:
+    """A nested list in which an array or a number of NumPy is a list or a number, too."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return (
+        value.tolist() if isinstance(value, (np.ndarray, np.generic)) and value.size <= MAX_LISTED else value
+    )
+
+
+# ---- between processes ----------------------------------------------------------------------------------
+
+
+def pack_inputs(arguments: tuple) -> str:
+    """Inputs of a case as JSON text; keeps read-only flags and non-contiguous layouts."""
+    return json.dumps([_pack_input(value) for value in arguments])
+
+
+def unpack_inputs(text: str) -> tuple:
+    """The inverse of `pack_inputs`: every call returns fresh arrays."""
+    return tuple(_unpack_input(value) for value in json.loads(text))
+
+
+def _pack_input(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return {"plain": value}
+    strided = not value.flags.c_contiguous
+    return {"array": pack_array(value), "strided": strided, "writeable": bool(value.flags.writeable)}
+
+
+def _unpack_input(item: dict) -> Any:
+    if "array" not in item:
+        return item["plain"]
+    array = unpack_array(item["array"])
+    if item["strided"]:
+        wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), dtype=array.dtype)
+        wide[..., ::2] = array
+        array = wide[..., ::2]
+    array.flags.writeable = item["writeable"]
+    return array
+
+
+def pack_answer(answer: Answer) -> dict:
+    """An answer as JSON data. Values over `MAX_ANSWER_BYTES` are replaced by their description."""
+    if (size := bytes_of(answer)) > MAX_ANSWER_BYTES:
+        answer = Answer("other", f"{answer.type_name} of {size} bytes")
+    packed = {
+        "kind": answer.kind,
+        "type": answer.type_name[:80],
+        "array": None if answer.array is None else pack_array(answer.array),
+        "items": [pack_answer(item) for item in answer.items],
+        "error": [
+            answer.error[:80],
+            *(text[:MAX_TEXT] for text in (answer.message, answer.line, answer.where)),
+        ],
+        "seen": {
+            "changed": list(answer.changed),
+            "peak_bytes": min(answer.peak_bytes, _MOST_BYTES),
+            "differs": answer.differs,
+        },
+    }
+    return packed | {"made": answer.made} if answer.kind == "made" else packed
+
+
+def bytes_of(answer: Answer) -> int:
+    """Bytes of all its numbers, and of what was made."""
+    return (
+        len(answer.made)
+        + (0 if answer.array is None else answer.array.nbytes)
+        + sum(map(bytes_of, answer.items))
+    )
+
+
+def unpack_answer(data: Any, depth: int = 0) -> Answer:
+    """Read an answer from untrusted JSON data; raises ValueError for anything malformed."""
+    fields = {"kind", "type", "array", "items", "error", "seen"}
+    if not isinstance(data, dict) or set(data) - {"made"} != fields or depth > MAX_NESTED + 1:
+        raise ValueError("an answer must have kind, type, array, items, error and seen")
+    made = data.get("made", "")
+    if not isinstance(made, str) or ("made" in data) != (data["kind"] == "made") or (made and depth):
+        raise ValueError("what was made belongs to an answer of that kind")
+    kind, type_name, array, items, error = (data[k] for k in ("kind", "type", "array", "items", "error"))
+    if kind not in ("array", "number", "tuple", "none", "not-attempted", "error", "made", "other"):
+        raise ValueError("unknown kind of answer")
+    if not isinstance(items, list) or len(items) > 16 or not isinstance(error, list) or len(error) != 4:
+        raise ValueError("malformed parts")
+    if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in (type_name, *error)):
+        raise ValueError("malformed text")
+    values = unpack_array(array) if array is not None else None
+    if kind in ("array", "number") and (values is None or (kind == "number" and values.ndim != 0)):
+        raise ValueError("kind and values do not belong together")
+    if values is not None and kind not in ("array", "number", "other"):
+        raise ValueError("kind and values do not belong together")
+    parts = tuple(unpack_answer(item, depth + 1) for item in items)
+    name, message, line, where = error
+    answer = Answer(
+        kind, type_name, values, parts, name, message, line, where, *_unpack_seen(data["seen"]), made
+    )
+    if bytes_of(answer) > MAX_ANSWER_BYTES:
+        raise ValueError("it is larger than an answer can be")
+    return answer
+
+
+_MOST_BYTES = 1 << 50
+
+
+def _unpack_seen(data: Any) -> tuple[tuple[int, ...], int, bool]:
+    if not isinstance(data, dict) or set(data) != {"changed", "peak_bytes", "differs"}:
+        raise ValueError("seen must have changed, peak_bytes and differs")
+    changed, peak, differs = data["changed"], data["peak_bytes"], data["differs"]
+    if not isinstance(changed, list) or len(changed) > 16:
+        raise ValueError("changed is a short list")
+    if not all(type(n) is int and 0 <= n < 16 for n in changed):
+        raise ValueError("changed holds positions")
+    if type(peak) is not int or not 0 <= peak <= _MOST_BYTES or type(differs) is not bool:
+        raise ValueError("malformed measurements")
+    return tuple(changed), peak, differs
+
+
+# ---- a hidden check ---------------------------------------------------------------------------------------
+
+
+def question(function: str, packed: str, watched: str = "") -> str:
+    """What a hidden check asks a kernel. watched: what to look at beside the result, see `Truth.watched`."""
+    return json.dumps({"function": function, "inputs": packed, "watched": watched})
+
+
+def answer(question: str, names: dict[str, Any]) -> bytes:
+    """In the kernel: call what a notebook calls so, and pack what it gave."""
+    asked = json.loads(question)
+    function, watched = names.get(asked["function"]), asked["watched"]
+    watch = Watch("memory" in watched, "twice" in watched, "made" in watched, outside=True)
+    given = unpack_inputs(asked["inputs"])
+    found = observe(function, given, watch) if function is not None else Answer("other", "nothing")
+    return json.dumps(pack_answer(found)).encode()

@@ -1,0 +1,1 @@
+"""For who writes an exercise: which wrong answers its cases let pass."""

@@ -1,0 +1,1 @@
+"""An exercise as it is written: from a page, with its examples and rules in words."""
