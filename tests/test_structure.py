@@ -31,6 +31,21 @@ FLOOR = {
 }
 """Imports go down the floors: never up, and never sideways between two rooms of one floor."""
 
+PARTS_OF_CHECKING = {
+    "answers": 0,
+    "code": 0,
+    "exercise": 1,
+    "judging": 2,
+    "pages": 2,
+    "naming": 3,
+    "kinds": 3,
+    "diagnose": 4,
+    "helping": 5,
+    "authors": 5,
+    "card": 6,
+}
+"""The same inside the largest room: its folders, and the two files that hold them together."""
+
 
 def module_of(path: Path) -> str:
     """The dotted name of a file of the package."""
@@ -66,6 +81,22 @@ def test_imports_go_down_the_floors(room):
             for other in map(room_of, imports_of(module)):
                 down = other in FLOOR and FLOOR[other] < FLOOR[room]
                 assert down or other in (room, "", "lazy"), f"{module} imports {other}"
+
+
+def part_of(module: str) -> str:
+    """The part of its room that a module lies in, e.g. "naming"."""
+    return (module.split(".")[2:3] or [""])[0]
+
+
+def test_imports_go_down_the_parts_of_checking():
+    parts = [module for module in FILES if room_of(module) == "checking" and part_of(module)]
+    assert {part_of(module) for module in parts} == set(PARTS_OF_CHECKING)
+    for module in parts:
+        here = part_of(module)
+        for other in imports_of(module):
+            there = part_of(other)
+            down = there == here or PARTS_OF_CHECKING[there] < PARTS_OF_CHECKING[here]
+            assert down, f"{module} imports {other}"
 
 
 def test_every_folder_is_a_room():
