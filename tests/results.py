@@ -56,14 +56,14 @@ MEANS = "This is what it means, & `<b>`."
 """What a mistake made by hand says of itself."""
 
 
-def like_all(points: float = 0.0, mistake: str = "", unknown: str = "", **more) -> list[GradedExercise]:
-    """Every exercise of the first notebook; each of their cases has these points, and whatever else is said."""
+def like_all(share: float = 0.0, mistake: str = "", unknown: str = "", **more) -> list[GradedExercise]:
+    """Every exercise of the first notebook; each of their cases has this share of its points, and whatever else."""
     return [
         GradedExercise(
             e.name,
             e.title,
             e.max_points,
-            tuple(case(points, c.points, c.name, **more) for c in e.cases),
+            tuple(case(share * c.points, c.points, c.name, **more) for c in e.cases),
             (NamedMistake(mistake, MEANS),) if mistake else (),
             unknown=unknown,
         )

@@ -34,6 +34,7 @@ FLOOR = {
 PARTS_OF_CHECKING = {
     "answers": 0,
     "code": 0,
+    "worth": 0,
     "exercise": 1,
     "judging": 2,
     "pages": 2,
@@ -44,7 +45,7 @@ PARTS_OF_CHECKING = {
     "authors": 5,
     "card": 6,
 }
-"""The same inside the largest room: its folders, and the two files that hold them together."""
+"""The same inside the largest room: its folders, and the files that hold them together."""
 
 
 def module_of(path: Path) -> str:

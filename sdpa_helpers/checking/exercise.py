@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from sdpa_helpers.checking.answers.observe import unpack_inputs
 from sdpa_helpers.checking.answers.sealed import SealedCase
 from sdpa_helpers.checking.code.edits import Pairs
+from sdpa_helpers.checking.worth import shares, worth
 
 Inputs = tuple
 """The positional arguments of one call."""
@@ -30,8 +31,8 @@ class Case:
     """What the learner reads, e.g. "a batch of three"."""
     make: Callable[[np.random.Generator], Inputs]
     """Draws the inputs from a seeded generator; of a criterion, what it looks with at what the learner made."""
-    points: float = 1.0
-    """What passing it earns."""
+    weight: int = 1
+    """How much of the exercise's points it gets: as much as others with 1, twice as much with 2, nothing with 0."""
     says: str = ""
     """What this case is about, shown when it fails and no mistake is named for it."""
     peak_bytes: int = 0
@@ -43,6 +44,8 @@ class Case:
     meet this criterion. See `criterion`."""
     kept: bool = False
     """In an edition without answers: a criterion of which only the instructor's grader knows whether it is met."""
+    points: float = 0.0
+    """What passing it earns: its share, which the exercise gives it. See `worth`."""
 
 
 def sealed_case(sealed: SealedCase, name: str, **about: Any) -> Case:
@@ -66,7 +69,7 @@ class Misses(Exception):
 def criterion(
     name: str,
     accepts: Callable[..., object],
-    points: float = 1.0,
+    weight: int = 1,
     says: str = "",
     draw: Callable[[np.random.Generator], Inputs] = lambda _rng: (),
 ) -> Case:
@@ -103,7 +106,7 @@ def criterion(
     The fault that `accepts` raises names the mistake: each wrong answer is a making that fails with its own name, and
     with no other, in every criterion that it fails.
     """
-    return Case(name, draw, points, says, accepts=accepts)
+    return Case(name, draw, weight, says, accepts=accepts)
 
 
 @dataclass(frozen=True)
@@ -151,8 +154,8 @@ class Example:
     """With the form "named": the arguments to write, where the text before has the others. All, when empty."""
     shows: str = ""
     """What stands for the result where more is to be said than its numbers, e.g. "ln 2 = 0.6931…"."""
-    points: float = 1.0
-    """What it earns as a case. It is the same for every seed, so many of them should not all count."""
+    weight: int = 1
+    """Its weight as a case. It is the same for every seed, so many of them should not all count."""
 
     @property
     def arguments(self) -> tuple[Any, ...]:
@@ -213,7 +216,10 @@ class Exercise:
     def __post_init__(self) -> None:
         there = {case.name for case in self.cases}
         examples = [case for case in _example_cases(self) if case.name not in there]
-        object.__setattr__(self, "cases", (*self.cases, *examples))
+        cases = (*self.cases, *examples)
+        earned = shares(worth(self.difficulty, self.minutes), [case.weight for case in cases])
+        shared = (replace(case, points=points) for case, points in zip(cases, earned, strict=True))
+        object.__setattr__(self, "cases", tuple(shared))
 
     @property
     def sealed(self) -> bool:
@@ -227,7 +233,7 @@ class Exercise:
 
     @property
     def max_points(self) -> float:
-        """Points of all cases together."""
+        """Points of all cases together, its worth."""
         return sum(case.points for case in self.cases)
 
 
@@ -241,7 +247,7 @@ def _example_cases(exercise: Exercise) -> list[Case]:
             Case(
                 name,
                 lambda _rng, example=example: example.inputs_for(exercise.reference),
-                example.points,
+                example.weight,
             )
         )
     return cases

@@ -297,7 +297,7 @@ def _is_named(node: ast.Assign, name: str) -> bool:
 
 def _case(exercise: Exercise, truth: Truth) -> str:
     """A case as it is written: what is said of it, its inputs, the sealed result. A criterion without its judge."""
-    left_out = ("make", "sealed", "accepts", "kept")
+    left_out = ("make", "sealed", "accepts", "kept", "points")
     about = {f.name: getattr(truth.case, f.name) for f in fields(Case) if f.name not in left_out}
     written = ", ".join(f"{name}={value!r}" for name, value in about.items())
     if exercise.is_made:  # what one could compare with is not one value: an instructor's grader has to look

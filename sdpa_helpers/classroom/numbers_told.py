@@ -24,9 +24,9 @@ def with_numbers(page: str, root: Path) -> str:
 
 
 def _counted() -> list[str]:
-    exercises = all_exercises().values()
     # An answer that is mended is taken whole; its mistakes are copies of those of the exercise that it mends.
-    named = sum(len({wrong.name for wrong in one.wrong}) for one in exercises if not one.whole)
+    exercises = [one for one in all_exercises().values() if not one.whole]
+    named = sum(len({wrong.name for wrong in one.wrong}) for one in exercises)
     return [
         f"| known mistakes, each with a name of its own | {named:,}, in {len(exercises)} exercises "
         "| [the exercises](../sdpa_helpers/lessons), each counted once |",

@@ -170,7 +170,7 @@ def NAME(x):
 
 - **a long row** `rng.normal(size=40)`
 - **a table** `rng.normal(size=(3, 4))`
-- **a table in a batch** (2 points) `rng.normal(size=(2, 3, 4))`
+- **a table in a batch** (weight 2) `rng.normal(size=(2, 3, 4))`
   What is shown when this case fails and no mistake is named.
 - **one number in three axes** `rng.normal(size=(1, 1, 1))`
 

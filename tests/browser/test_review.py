@@ -181,18 +181,18 @@ def test_marking_with_keys_alone_is_kept_over_a_reload_and_lands_in_the_grades(l
     assert not any(name in panel.inner_text() for name in set(order) - {"eve"})  # names are hidden
 
     press(lab, "2", "3", "+")
-    says(lab, "3.5 of 5 points. Saved.")
+    says(lab, "9.5 of 15 points. Saved.")
     press(lab, "c")
     lab.page.keyboard.type("Say why they add up. 12n")  # in the field, letters are letters
     press(lab, "Escape", "n", "1")
-    says(lab, "2 of 5 points. Saved.")
+    says(lab, "6 of 15 points. Saved.")
     press(lab, "n", "f", "x", "u")
     says(lab, "Undone.")
     first = (order[0], PROOF)
     assert marks(out) == {
-        first: Mark(("sum", "moments"), 0.5, 3.5, "Say why they add up. 12n"),
-        (order[1], PROOF): Mark(("one-product",), 0.0, 2.0),
-        (order[2], PROOF): Mark(("one-product", "sum", "moments"), 0.0, 5.0),
+        first: Mark(("sum", "moments"), 0.5, 9.5, "Say why they add up. 12n"),
+        (order[1], PROOF): Mark(("one-product",), 0.0, 6.0),
+        (order[2], PROOF): Mark(("one-product", "sum", "moments"), 0.0, 15.0),
     }
     before = marks(out)
 
@@ -218,7 +218,7 @@ def test_marking_with_keys_alone_is_kept_over_a_reload_and_lands_in_the_grades(l
 
     assert server.stop() == 0
     assert "Answers marked: 3, waiting: 5; submissions changed: 3." in server.log.read_text()
-    assert f"{order[0]},3.5,3.5,8" in re.sub(r",+", ",", (out / "grades.csv").read_text())
+    assert f"{order[0]},9.5,9.5,30" in re.sub(r",+", ",", (out / "grades.csv").read_text())
     page = (out / "feedback" / order[0] / f"{NAME}.html").read_text()
     assert "Say why they add up. 12n" in page
 

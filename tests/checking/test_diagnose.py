@@ -26,8 +26,8 @@ def exercise() -> Exercise:
         minutes=1,
         reference=lambda x: 2 * x,
         cases=tuple(
-            Case(name, lambda rng: (rng.uniform(1, 2, 3),), points, f"{name} is here for a reason")
-            for points, name in enumerate(CASES, 1)
+            Case(name, lambda rng: (rng.uniform(1, 2, 3),), weight, f"{name} is here for a reason")
+            for weight, name in enumerate(CASES, 1)
         ),
         wrong=tuple(
             WrongAnswer(f"{n}-times", lambda x, n=n: n * x, f"You take it {n} times.") for n in (3, 5, 4)
@@ -97,7 +97,7 @@ def test_a_passed_case_has_no_message():
 
 def test_points_and_whether_it_was_attempted():
     result = try_out(exercise(), lambda x: 2 * x)
-    assert (result.points, result.passed, result.attempted, result.mistake) == (6.0, True, True, "")
+    assert (result.points, result.passed, result.attempted, result.mistake) == (5.0, True, True, "")
     half = try_out(exercise(), lambda x: 3 * x)
     assert (half.points, half.passed, half.attempted, half.mistake) == (0.0, False, True, "3-times")
     nothing = [Verdict("one", "missing", 0.0, 1.0), Verdict("two", "not-attempted", 0.0, 1.0)]

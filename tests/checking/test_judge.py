@@ -36,7 +36,7 @@ def doubled(x):
 
 def exercise(reference=doubled, **changes) -> Exercise:
     """A small exercise with one case, or with what `changes` says."""
-    case = Case("three numbers", lambda rng: (rng.uniform(1, 2, size=3),), points=2.0)
+    case = Case("three numbers", lambda rng: (rng.uniform(1, 2, size=3),))
     fields = {"name": "doubled", "lesson": "01_dot_product", "title": "", "prompt": "", "difficulty": 1}
     fields |= {"minutes": 1, "cases": (case,), "wrong": (), "also_right": (), "hints": ("", "", "")}
     return Exercise(**(fields | changes), reference=reference)
@@ -285,9 +285,9 @@ def verdict_on(made: Exercise, function) -> Verdict:
 
 
 def test_a_verdict_earns_all_points_or_none():
-    assert verdict_on(exercise(), doubled) == Verdict("three numbers", "passed", 2.0, 2.0)
+    assert verdict_on(exercise(), doubled) == Verdict("three numbers", "passed", 5.0, 5.0)
     wrong = verdict_on(exercise(), lambda x: 3 * x)
-    assert (wrong.status, wrong.points, wrong.max_points, wrong.passed) == ("failed", 0.0, 2.0, False)
+    assert (wrong.status, wrong.points, wrong.max_points, wrong.passed) == ("failed", 0.0, 5.0, False)
     assert (wrong.fault, wrong.case) == ("wrong-values", "three numbers")
     assert "1.5 times" in wrong.compare
     assert verdict_on(exercise(), lambda x: x.absent).status == "error"
@@ -296,7 +296,7 @@ def test_a_verdict_earns_all_points_or_none():
         "not-attempted",
         "not-attempted",
         0.0,
-        2.0,
+        5.0,
     )
     assert "NotImplemented" in stub.seen
 
@@ -363,7 +363,7 @@ def test_the_examples_of_the_prompt_are_cases():
     examples = (Example(([1.0, 2.0],)), Example(([3.0],), keywords=(("by", 3.0),)))
     made = exercise(lambda x, by=2.0: by * x, examples=examples)
     assert [case.name for case in made.cases] == ["three numbers", f"{EXAMPLE} 1", f"{EXAMPLE} 2"]
-    assert made.max_points == 4
+    assert [case.points for case in made.cases] == [1.75, 1.75, 1.5]
     _, first, second = truths(made, "a seed")
     assert first.inputs[0].tolist() == [1.0, 2.0]
     assert second.inputs[1] == 3.0

@@ -187,7 +187,7 @@ PAIR = Exercise(
 def test_criteria_are_judged_one_by_one_and_name_what_they_miss():
     result = try_out(PAIR, lambda: (5, 5))
     assert [c.verdict.passed for c in result.cases] == [True, False, True]
-    assert result.points == 3
+    assert result.points == 3.75
     assert [m.name for m in result.mistakes] == ["twice-the-same"]
     assert "It is one number twice." in report_text(result)
     both = try_out(PAIR, lambda: (6, 6))

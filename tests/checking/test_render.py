@@ -35,7 +35,7 @@ def exercise(cases: int) -> Exercise:
 
 
 def right(n: int) -> Explained:
-    return Explained(Verdict(f"name {n}", "passed", 1.0, 1.0))
+    return Explained(Verdict(f"name {n}", "passed", 2.5, 2.5))
 
 
 def wrong(
@@ -69,7 +69,7 @@ def test_what_is_wrong_comes_first_then_the_example_then_the_cases():
     ):
         assert in_order(
             text,
-            "doubled: 1 of 2 points",
+            "doubled: 2.5 of 5 points",
             "Diagnosis (not-doubled)",
             "You forgot the factor.",
             "line 3:",
@@ -214,11 +214,11 @@ def test_what_was_stopped_and_what_was_not_run():
 def test_open_and_passed():
     stub = wrong(1, "", fault="not-attempted", status="not-attempted")
     assert report_text(result([stub])).startswith(
-        "doubled: not attempted yet (worth 1 points)\n  Write your answer"
+        "doubled: not attempted yet (worth 5 points)\n  Write your answer"
     )
     opened = words_of(card(result([stub]), (), HELPS))
     assert opened.startswith(
-        "○ doubled: not attempted yet (worth 1 points) Difficulty 1 of 5, about 5 minutes"
+        "○ doubled: not attempted yet (worth 5 points) Difficulty 1 of 5, about 5 minutes"
     )
     assert in_order(opened, "Hint 1 of 2", "Solution", "read it after you have tried", "return 2 * x")
 
@@ -233,7 +233,7 @@ HELPS = Helps(
 def test_after_a_success_there_is_the_way_on_and_no_hint():
     passed = card(result([right(1), right(2)]), (), HELPS)
     told = words_of(passed)
-    assert told.startswith("✓ doubled: all cases passed, 2 of 2 points 2 of 2 cases passed 1 name 1 2 name 2")
+    assert told.startswith("✓ doubled: all cases passed, 5 of 5 points 2 of 2 cases passed 1 name 1 2 name 2")
     assert in_order(told, "next: halved →", "Compare with one right answer", "return 2 * x")
     assert "href='../exercises/01_dot_product.ipynb#halved'" in passed
     assert not re.search("Difficulty|Twice|costs", told)

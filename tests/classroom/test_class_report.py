@@ -22,7 +22,7 @@ from sdpa_helpers.grading.result import Flag, GradedCase, GradedExercise, Graded
 from tests.commands import sdpa
 from tests.results import MEANS, NAME, like_all, result
 
-CASES = len(find("dot_product").cases)
+WORTH = find("dot_product").max_points
 NASTY = '<img src=x onerror="alert(1)"> & `<b>`'
 
 
@@ -46,7 +46,7 @@ def test_counts():
     assert notebook.nothing == ["emil"]
     assert [t[0] for t in notebook.troubled] == [NASTY]
     exercise = notebook.exercises["dot_product"]
-    assert exercise.points == [float(CASES), 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert exercise.points == [WORTH, 0.0, 0.0, 0.0, 0.0, 0.0]
     assert exercise.not_attempted == ["dora"]
     assert exercise.hardest[0][1] == 5
     found = {(m.exercise, m.name): m.learners for m in whole.misconceptions}
@@ -73,7 +73,7 @@ def test_the_page(tmp_path, course):
     assert "1 learner has not attempted it" in page
     assert page.count("<svg") == len(exercises_of(NAME))
     assert page.count('role="img"') == len(exercises_of(NAME))
-    assert f'aria-label="dot_product: 5 learners at 0, 1 learner at {CASES}, of {CASES} points"' in page
+    assert f'aria-label="dot_product: 5 learners at 0, 1 learner at {WORTH:g}, of {WORTH:g} points"' in page
     assert "<script" not in page
     assert not re.search(r'(src|href)="https?:', page)  # works offline, tells nobody
     before = page

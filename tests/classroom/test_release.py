@@ -166,7 +166,7 @@ def test_its_own_package_checks_a_right_and_an_untouched_notebook(edition, hand_
     assert f"{TOTAL:g} of {TOTAL:g} points" in right.stdout
     untouched = run(edition, "-m", "sdpa_helpers", "check", "exercises/02_variance_proof.ipynb")
     assert untouched.returncode == 1, untouched.stdout + untouched.stderr
-    assert "proof_in_words: 5 points, read by a person." in untouched.stdout
+    assert "proof_in_words: 15 points, read by a person." in untouched.stdout
     assert "NotImplemented" in untouched.stdout
 
 

@@ -91,13 +91,13 @@ def test_every_act_is_on_the_disk_when_the_view_tells_of_it(out):
     session = start(out)
     key = session.answers[0].key
     for act, more, mark in (
-        ("toggle", {"key": "sum"}, Mark(("sum",), 0.0, 2.0)),
-        ("toggle", {"key": "one-product"}, Mark(("one-product", "sum"), 0.0, 4.0)),
-        ("adjust", {"by": -0.5}, Mark(("one-product", "sum"), -0.5, 3.5)),
-        ("toggle", {"key": "sum"}, Mark(("one-product",), -0.5, 1.5)),
-        ("comment", {"text": " Why? \0"}, Mark(("one-product",), -0.5, 1.5, "Why?")),
-        ("set", {"all": True}, Mark(("one-product", "sum", "moments"), 0.0, 5.0, "Why?")),
-        ("adjust", {"by": 0.5}, Mark(("one-product", "sum", "moments"), 0.5, 5.0, "Why?")),
+        ("toggle", {"key": "sum"}, Mark(("sum",), 0.0, 6.0)),
+        ("toggle", {"key": "one-product"}, Mark(("one-product", "sum"), 0.0, 12.0)),
+        ("adjust", {"by": -0.5}, Mark(("one-product", "sum"), -0.5, 11.5)),
+        ("toggle", {"key": "sum"}, Mark(("one-product",), -0.5, 5.5)),
+        ("comment", {"text": " Why? \0"}, Mark(("one-product",), -0.5, 5.5, "Why?")),
+        ("set", {"all": True}, Mark(("one-product", "sum", "moments"), 0.0, 15.0, "Why?")),
+        ("adjust", {"by": 0.5}, Mark(("one-product", "sum", "moments"), 0.5, 15.0, "Why?")),
         ("set", {"all": False}, Mark((), 0.0, 0.0, "Why?")),
     ):
         view = do(session, act, **more)
@@ -151,11 +151,11 @@ def test_an_answer_that_changed_shows_its_old_mark_and_has_none(out):
     view = do(start(out), "go", to=at)  # it stands where it stood
     assert view["text"] == "Now it says why."
     assert view["mark"]["points"] is None
-    assert view["before"] == {"given": ["sum"], "adjusted": 0.0, "points": 2.0, "comment": "Say why."}
+    assert view["before"] == {"given": ["sum"], "adjusted": 0.0, "points": 6.0, "comment": "Say why."}
     ResultsFolder(out).write_result(
         in_words("ben", proof_in_words=session.answers[at].text, not_the_limit_theorem="x")
     )
-    assert do(start(out), "go", to=at)["mark"]["points"] == 2.0
+    assert do(start(out), "go", to=at)["mark"]["points"] == 6.0
 
 
 def test_two_readers_at_once_see_each_others_marks(out):
@@ -185,7 +185,7 @@ def test_acts_that_make_no_sense_change_nothing(out, said):
 
 def test_points_stay_between_nothing_and_all():
     exercise = written_of(NAME)[0]
-    assert points_for(exercise, ("sum",), -3.0) == 0.0
+    assert points_for(exercise, ("sum",), -9.0) == 0.0
     assert points_for(exercise, ("sum", "moments"), 9.0) == exercise.max_points
 
 
@@ -256,7 +256,7 @@ def test_a_table_goes_out_and_comes_back_with_marks(out, tmp_path, delimiter):
     keys = [a.key for a in start(out).answers]
     assert load_marks(out / "marks.db") == {
         keys[0]: Mark((), 2.5, 2.5, "=1+1"),
-        keys[1]: Mark(("sum", "moments"), 0.0, 3.0),
+        keys[1]: Mark(("sum", "moments"), 0.0, 9.0),
     }
     assert "a note" in path.read_text()
     save_mark(out / "marks.db", keys[0], Mark((), 0.0, 4.0))  # somebody else goes on in the panel
@@ -267,9 +267,9 @@ def test_a_table_goes_out_and_comes_back_with_marks(out, tmp_path, delimiter):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"points": "9"}, "expected a number from 0 to 5"),
-        ({"points": "nan"}, "expected a number from 0 to 5"),
-        ({"points": "two"}, "expected a number from 0 to 5"),
+        ({"points": "16"}, "expected a number from 0 to 15"),
+        ({"points": "nan"}, "expected a number from 0 to 15"),
+        ({"points": "two"}, "expected a number from 0 to 15"),
         ({"met": "sum everything"}, "everything: expected criteria of proof_in_words"),
     ],
 )

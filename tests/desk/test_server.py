@@ -97,7 +97,7 @@ def server(course, root, tmp_path_factory):
 
 def test_the_course_is_told_in_json(server):
     server.home.mkdir(exist_ok=True)
-    (server.home / "progress.json").write_text(json.dumps({"dot_product": 7.0, "attention_scores": 1.5}))
+    (server.home / "progress.json").write_text(json.dumps({"dot_product": 5.0, "attention_scores": 1.5}))
     answers = {"pairs_that_may_attend": [0, True], "moving_a_key": [1, False], "gone_since": [1, True]}
     shown = {"one_query_is_causal": [-1, False]}
     predicted = {f"05_masking/{name}": first for name, first in (answers | shown).items()}
@@ -111,9 +111,9 @@ def test_the_course_is_told_in_json(server):
     assert first["minutes"] > 0
     assert first["lesson"] == "work/notebooks/01_dot_product.ipynb"
     assert first["exercise"] == "work/exercises/01_dot_product.ipynb"
-    assert first["points"] == 8.5
+    assert first["points"] == 6.5
     assert first["max_points"] > 20
-    assert first["exercises"][0] == {"name": "dot_product", "points": 7.0, "max_points": 7.0, "done": True}
+    assert first["exercises"][0] == {"name": "dot_product", "points": 5.0, "max_points": 5.0, "done": True}
     assert not first["exercises"][1]["done"]
     masking = next(lesson for lesson in told["lessons"] if lesson["name"] == "05_masking")
     assert masking["answered"] == 2

@@ -17,7 +17,7 @@ WRONG = (
 )
 RIGHT = WRONG.replace("x.max()", "x.max(axis=axis, keepdims=True)")
 ENDLESS = "while True:\n    pass\n"
-ALL_POINTS = 13
+ALL_POINTS = 15
 START_MS = 120_000
 MOST_BYTES = 20e6
 

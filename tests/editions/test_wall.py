@@ -64,7 +64,7 @@ def softmax(x, axis=-1):
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 """
-ALL_POINTS = 13
+ALL_POINTS = 15
 CARD = """
 <style>body {{ display: none }} #check {{ position: fixed }}</style>
 <meta http-equiv="refresh" content="0;url={away}/refresh"/><base href="{away}/"/><link rel="preconnect" href="{away}"/>

@@ -21,7 +21,7 @@ from editions.ways.__main__ import links
 from editions.ways.colab import NOTEBOOK, colab_notebook
 from sdpa_helpers.course.registry import LESSONS
 from tests.environments import build_wheel, constraints, environment
-from tests.handing_in import RIGHT
+from tests.handing_in import POINTS, RIGHT
 
 ADDRESS = "https://github.com/ada/attention"
 
@@ -92,7 +92,7 @@ def test_its_wheel_brings_no_torch_and_two_cells_give_a_verdict(course, version,
     code = f"{imports}\n{solved.replace('check(dot_product)', 'print(check(dot_product).text())')}"
     (tmp_path / "cells.py").write_text(code, encoding="utf-8")
     done = made.run("cells.py", cwd=tmp_path, SDPA_HOME=str(tmp_path / "home"))
-    assert "7 of 7 points" in done.stdout, done.stderr
+    assert f"{POINTS['dot_product']:g} of {POINTS['dot_product']:g} points" in done.stdout, done.stderr
 
 
 # ---- files for other places ---------------------------------------------------------------------------------

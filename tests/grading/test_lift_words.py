@@ -60,7 +60,7 @@ def key_of(graded, exercise=PROOF):
     return AnswerKey(graded.student, graded.notebook, exercise, graded.exercise(exercise).digest)
 
 
-MET = Mark(("sum", "moments"), 0.5, 3.5, f"Why? {NASTY}")
+MET = Mark(("sum", "moments"), 0.5, 9.5, f"Why? {NASTY}")
 
 
 # ---- definitions ------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_marks_are_merged_and_the_same_marks_give_the_same_record(tmp_path):
     marked = with_marks(plain, load_marks(tmp_path / "marks.db"))
     graded = marked.exercise(PROOF)
     assert isinstance(graded, GradedWords)
-    assert (marked.points, graded.points, graded.case.status) == (3.5, 3.5, "marked")
+    assert (marked.points, graded.points, graded.case.status) == (9.5, 9.5, "marked")
     assert [c.given for c in graded.mark.criteria] == [False, True, True]
     assert with_marks(marked, load_marks(tmp_path / "marks.db")) == marked
     assert with_marks(marked, {}) == plain
@@ -195,7 +195,7 @@ def test_a_mark_belongs_to_one_text(tmp_path):
 
 def test_a_mark_is_never_worth_more_than_the_exercise(tmp_path):
     plain = in_words("ada", proof_in_words="Because.")
-    for points, counts in ((99.0, 5.0), (-1.0, 0.0)):
+    for points, counts in ((99.0, 15.0), (-1.0, 0.0)):
         marked = with_marks(plain, {key_of(plain): Mark((), 0.0, points)})
         assert marked.points == counts
 
@@ -248,20 +248,23 @@ def test_applying_brings_marks_into_every_file(tmp_path):
     write_tables(ResultsFolder(tmp_path), graded, list(LESSONS))
     (tmp_path / "gradebook.db").touch()
     save_mark(tmp_path / "marks.db", key_of(graded[0]), MET)
-    save_mark(tmp_path / "marks.db", key_of(graded[1]), Mark(("one-product", "sum", "moments"), 0.0, 5.0))
+    save_mark(tmp_path / "marks.db", key_of(graded[1]), Mark(("one-product", "sum", "moments"), 0.0, 15.0))
     done = apply_marks(ResultsFolder(tmp_path))
     assert (done.changed, done.marked, done.waiting) == (2, 2, 1)
     rows = list(csv.DictReader((tmp_path / "grades.csv").open()))
-    assert {r["student"]: (r["total"], r["max"]) for r in rows} == {"ada": ("3.5", "8"), "'=ben": ("5", "8")}
+    assert {r["student"]: (r["total"], r["max"]) for r in rows} == {
+        "ada": ("9.5", "30"),
+        "'=ben": ("15", "30"),
+    }
     details = [r for r in csv.DictReader((tmp_path / "details.csv").open()) if r["exercise"] == PROOF]
     assert [(r["student"], r["points"], r["status"], r["diagnosis"]) for r in details] == [
-        ("'=ben", "5", "marked", ""),
-        ("ada", "3.5", "marked", "marked"),
+        ("'=ben", "15", "marked", ""),
+        ("ada", "9.5", "marked", "marked"),
     ]
     with create_engine(f"sqlite:///{tmp_path / 'gradebook.db'}").connect() as connection:
         assert dict(connection.execute(text("select student, points from results")).all()) == {
-            "ada": 3.5,
-            "=ben": 5.0,
+            "ada": 9.5,
+            "=ben": 15.0,
         }
     page = (tmp_path / "feedback" / "ada" / f"{NAME}.html").read_text()
     assert "where mean 0 and variance 1 come in" in page
@@ -277,7 +280,7 @@ def test_applying_brings_marks_into_every_file(tmp_path):
 
 def test_a_feedback_page_before_anybody_has_read_the_answer():
     page = feedback_page(in_words("ada", proof_in_words="Because."))
-    assert "Up to 5 points are still open" in page
+    assert "Up to 15 points are still open" in page
     assert "A person reads this answer" in page
     assert "Nothing is written here yet" in page
 
@@ -286,7 +289,7 @@ def test_the_class_report_counts_only_what_was_read():
     plain = [in_words(name, proof_in_words=name) for name in ("ada", "ben", "cleo")]
     marked = with_marks(plain[0], {key_of(plain[0]): MET})
     exercise = summarise([marked, *plain[1:]]).notebooks[NAME].exercises[PROOF]
-    assert (exercise.points, exercise.waiting) == ([3.5], ["ben", "cleo"])
+    assert (exercise.points, exercise.waiting) == ([9.5], ["ben", "cleo"])
     assert [case for case, _ in exercise.hardest] == [written_of(NAME)[0].criteria[0].asks]
 
 
@@ -325,7 +328,7 @@ def test_marks_survive_grading_again_from_nothing(course, tmp_path):
             save_mark(out / "marks.db", key_of(graded), MET)
     assert "Answers marked: 1, waiting: 1; submissions changed: 1." in said("review", out, "--apply")
     applied = files()
-    assert b"ada,,3.5" in applied["grades.csv"]
+    assert b"ada,,9.5" in applied["grades.csv"]
     said(*grading)
     assert files() == applied
     said(*grading, "--fresh")

@@ -37,17 +37,17 @@ def wrong(name, mistake):
 def test_a_named_mistake_earns_at_most_its_share():
     exercise, function = find("best_key"), wrong("best_key", "last-of-a-tie")
     free, half, none = (graded(exercise, function, Marking("s", mistake_cap=cap)) for cap in (None, 0.5, 0.0))
-    assert (free.points, free.before_cap) == (9.0, None)
-    assert (half.points, half.before_cap, half.mistake) == (5.0, 9.0, "last-of-a-tie")
-    assert (none.points, none.before_cap) == (0.0, 9.0)
+    assert (free.points, free.before_cap) == (4.5, None)
+    assert (half.points, half.before_cap, half.mistake) == (2.5, 4.5, "last-of-a-tie")
+    assert (none.points, none.before_cap) == (0.0, 4.5)
     assert sum(case.points for case in half.cases) == half.points
     assert [case.status for case in half.cases] == [case.status for case in free.cases]
 
 
 def test_a_share_that_is_no_whole_number_of_points():
     third = graded(find("best_key"), wrong("best_key", "last-of-a-tie"), Marking("s", mistake_cap=1 / 3))
-    assert third.points == pytest.approx(3.33)
-    assert [case.points for case in third.cases if case.points][-1] == pytest.approx(0.33)
+    assert third.points == pytest.approx(1.67)
+    assert [case.points for case in third.cases if case.points][-1] == pytest.approx(0.17)
 
 
 def test_less_than_the_share_stays_as_it_is():
@@ -66,13 +66,13 @@ def test_an_answer_without_a_named_mistake_is_not_capped():
     odd = graded(
         exercise, lambda q, K: 0 if len(K) == 30 else exercise.reference(q, K), Marking("s", mistake_cap=0.0)
     )
-    assert (odd.points, odd.mistakes) == (9.0, ())
+    assert (odd.points, odd.mistakes) == (4.5, ())
 
 
 def test_the_page_and_the_record_say_what_was_earned_before():
     half = graded(find("best_key"), wrong("best_key", "last-of-a-tie"), Marking("s", mistake_cap=0.5))
     result = GradedNotebook("ada", "01_dot_product", "graded", (half,), fingerprint="f")
-    assert "at most 5 of these 10 points. Its cases alone came to 9." in feedback_page(result)
+    assert "at most 2.5 of these 5 points. Its cases alone came to 4.5." in feedback_page(result)
     assert from_json(as_json(result)) == result
     free = replace(half, before_cap=None)
     assert "at most" not in feedback_page(replace(result, exercises=(free,)))

@@ -60,9 +60,8 @@ def test_it_is_tried_with_the_cases_of_the_exercise_it_comes_from(mend):
     theirs = original(mend)
     assert [(c.name, c.make) for c in mend.cases] == [(c.name, c.make) for c in theirs.cases]
     assert (mend.wrong, mend.also_right, mend.mistakes) == (theirs.wrong, theirs.also_right, theirs.mistakes)
-    assert mend.max_points == 2
-    failing = {c.verdict.case for c in try_out(theirs, mend.starter).cases if not c.verdict.passed}
-    assert {case.name for case in mend.cases if case.points} <= failing
+    assert mend.whole
+    assert not try_out(theirs, mend.starter).passed
 
 
 @EVERY_MEND
@@ -107,7 +106,7 @@ def test_a_mend_that_breaks_something_earns_nothing():
     assert "The points come when every case passes" in report_text(result)
     assert "The points come when every case passes" in card(result)
     assert "every case passes" not in report_text(try_out(mend, mend.reference))
-    assert try_out(mend, original(mend).reference).points == 2
+    assert try_out(mend, original(mend).reference).points == mend.max_points
 
 
 def test_another_bug_in_its_place_is_named_and_earns_nothing():
@@ -145,7 +144,7 @@ def test_a_copy_with_code_in_it_is_answered_only_once_that_is_changed():
 )
 def test_what_is_found_by_hand_is_accepted(name, line, inputs):
     hunt, mend = find(f"hunt_{name}"), find(f"mend_{name}")
-    assert try_out(hunt, lambda: (line, inputs)).points == hunt.max_points == 2
+    assert try_out(hunt, lambda: (line, inputs)).points == hunt.max_points
     assert mend.starter is not mend.reference
     given = [[np.array(x) if isinstance(x, np.ndarray) else x for x in inputs] for _ in range(2)]
     with np.errstate(all="ignore"):
@@ -155,12 +154,13 @@ def test_what_is_found_by_hand_is_accepted(name, line, inputs):
 
 
 @pytest.mark.parametrize("name", BUGS)
-def test_the_line_and_the_input_are_worth_a_point_each(name):
+def test_the_line_and_the_input_are_worth_half_each(name):
     hunt = find(f"hunt_{name}")
     line, inputs = hunt.reference()
-    assert [case.points for case in hunt.cases] == [1, 0, 1]
-    assert try_out(hunt, lambda: (2, inputs)).points == 1
-    assert try_out(hunt, lambda: (line, ())).points == 1
+    half = hunt.max_points / 2
+    assert [case.points for case in hunt.cases] == [half, 0, half]
+    assert try_out(hunt, lambda: (2, inputs)).points == half
+    assert try_out(hunt, lambda: (line, ())).points == half
     assert try_out(hunt, lambda: (99, ())).points == 0
     lines = inspect.getsource(find(f"mend_{name}").starter).rstrip().split("\n")
     mended = inspect.getsource(find(f"mend_{name}").reference).rstrip().split("\n")
@@ -198,13 +198,15 @@ def test_any_other_input_is_refused_in_words(name):
     hunt = find(f"hunt_{name}")
     for inputs in HOSTILE:
         result = try_out(hunt, lambda inputs=inputs: (hunt.reference()[0], inputs))
-        assert result.points == 1, inputs
+        assert result.points == hunt.cases[0].points, inputs
         assert {m.name for m in result.mistakes} <= {"not-an-input", "does-not-show", "too-large"}, (
             inputs,
             report_text(result),
         )
     for value in (3, (3,), (3, 4), ("3", (1,)), (True, (1,)), [[3], [1]], (3, {"a": 1}), ((3, ()), ())):
-        assert try_out(hunt, lambda value=value: value).points <= (value == (3, ())), value
+        assert try_out(hunt, lambda value=value: value).points <= hunt.cases[0].points * (value == (3, ())), (
+            value
+        )
 
 
 def test_a_hunt_takes_only_what_the_prompt_promises():
@@ -406,5 +408,5 @@ def test_lines_that_are_still_empty_are_not_attempted(name):
     assert SEEN[1:] not in report_text(result)
     first = (exercise.reference()[0], *[""] * (len(exercise.cases) - 1))
     result = try_out(exercise, lambda: first)
-    assert (result.attempted, result.points) == (True, 1)
+    assert (result.attempted, result.points) == (True, exercise.cases[0].points)
     assert "this line is still empty" in report_text(result)

@@ -176,7 +176,7 @@ SHARES = (
     (0.9, "nine tenths of the wrong versions are caught"),
     (1.0, "as many are caught as by our own cases"),
 )
-"""Of what can be reached, each worth a point."""
+"""Of what can be reached; each earns the same."""
 
 
 _SOUND = "A test that a right answer fails is worse than none, so nothing else counts until all of them pass."

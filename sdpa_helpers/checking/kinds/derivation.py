@@ -88,7 +88,7 @@ class Derivation:
 
     @property
     def cases(self) -> tuple[Case, ...]:
-        """A criterion for each step, worth a point."""
+        """A criterion for each step."""
         return tuple(
             criterion(step.claim, self._judge_of(number), says=step.says, draw=self._points)
             for number, step in enumerate(self.steps, 1)

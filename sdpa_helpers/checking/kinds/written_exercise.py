@@ -4,7 +4,9 @@ Here stands what a learner may know. What a reader looks for in detail is in `sd
 model answer in solutions/; the student edition has neither.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from sdpa_helpers.checking.worth import shares, worth
 
 LINE = "<!-- exercise: {name} -->"
 """The first line of an answer cell: it is not seen in the rendered cell, and survives most editors."""
@@ -18,9 +20,12 @@ class Criterion:
 
     key: str
     """Its name in marks."""
-    points: float
     asks: str
     """What the learner reads about it."""
+    weight: int = 1
+    """How much of the exercise's points it gets: as much as others with 1, twice as much with 2."""
+    points: float = 0.0
+    """What meeting it earns: its share, which the exercise gives it. See `worth`."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,12 @@ class WrittenExercise:
     ladder: bool = False
     """Whether a ladder leads to it."""
 
+    def __post_init__(self) -> None:
+        earned = shares(worth(self.difficulty, self.minutes), [c.weight for c in self.criteria])
+        shared = (replace(c, points=points) for c, points in zip(self.criteria, earned, strict=True))
+        object.__setattr__(self, "criteria", tuple(shared))
+
     @property
     def max_points(self) -> float:
-        """Points of all criteria together."""
+        """Points of all criteria together, its worth."""
         return sum(criterion.points for criterion in self.criteria)

@@ -6,8 +6,8 @@ title and the prompt, then `## Answer`, `## Hints`, `## Cases`, `## Always true`
 inputs, the functions of `## Helpers`, and what `uses` names: everything in a file beside the page, the answer of
 another page (`softmax`, or `softmax/softmax` from another lesson's folder).
 
-Where the learner makes something, `## Criteria` stands for `## Cases`. A page that `mends` another has its cases,
-with other points, and below `## Planted` the edit that the learner finds in the answer.
+Where the learner makes something, `## Criteria` stands for `## Cases`. A page that `mends` another has its cases, all
+of which have to pass, and below `## Planted` the edit that the learner finds in the answer.
 """
 
 import ast
@@ -28,7 +28,7 @@ from sdpa_helpers.checking import exercise as parts
 from sdpa_helpers.checking.code.edits import Answer, Edits, NoEdit, Pairs, edits_in
 from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, criterion
 from sdpa_helpers.checking.pages import standard_cases
-from sdpa_helpers.checking.pages.page_examples import POINTS, prompt_and_examples
+from sdpa_helpers.checking.pages.page_examples import WEIGHT, prompt_and_examples
 from sdpa_helpers.checking.pages.page_text import Item, PageText
 
 OFFERED = {
@@ -138,7 +138,6 @@ class _Page:
                 reference=self.reference,
                 starter=self._planted(),
                 whole=True,
-                cases=self._cases_with_other_points(of),
                 hints=self._hints(),
                 spared=(),
             )
@@ -205,36 +204,24 @@ class _Page:
                 yield from self._eval(line, code[1])
                 continue
             about = rest[: code.start()]
-            points, peak = POINTS.search(about), _PEAK.search(about)
-            if left := _PEAK.sub("", POINTS.sub("", about)).strip():
-                raise self.text.wrong(line, f"`{left}` is none of `(2 points)` and `(1000 bytes)`")
+            weight, peak = WEIGHT.search(about), _PEAK.search(about)
+            if left := _PEAK.sub("", WEIGHT.sub("", about)).strip():
+                raise self.text.wrong(line, f"`{left}` is none of `(weight 2)` and `(1000 bytes)`")
             make = self._eval(line, code[1], "lambda rng: _as_inputs({})")
-            worth, bytes_at_once = float(points[1]) if points else 1.0, int(peak[1]) if peak else 0
-            yield Case(item.name, make, worth, item.says, bytes_at_once)
+            counts, bytes_at_once = int(weight[1]) if weight else 1, int(peak[1]) if peak else 0
+            yield Case(item.name, make, counts, item.says, bytes_at_once)
 
     def _criteria(self) -> Iterator[Case]:
         for item in self.text.items("Criteria"):
             line, rest = item.codes[0]
-            code, points = _CODE.search(rest), POINTS.search(rest)
+            code, weight = _CODE.search(rest), WEIGHT.search(rest)
             if not code:
                 raise self.text.wrong(line, "a criterion needs the function that judges, between backticks")
             judge = self._eval(line, code[1])
             if item.name:
-                yield criterion(item.name, judge, float(points[1]) if points else 1.0, item.says)
+                yield criterion(item.name, judge, int(weight[1]) if weight else 1, item.says)
             else:  # "and": criteria that come ready-made
                 yield from judge
-
-    def _cases_with_other_points(self, of: Exercise) -> tuple[Case, ...]:
-        """The cases of the exercise that is mended, without points but for those that are named."""
-        points = {}
-        for item in self.text.items("Cases"):
-            found = POINTS.fullmatch(item.codes[0][1])
-            if not found or item.name not in {case.name for case in of.cases}:
-                raise self.text.wrong(
-                    item.line, f"the **name** of a case of {of.name} and its (2 points) are expected"
-                )
-            points[item.name] = float(found[1])
-        return tuple(replace(case, points=points.get(case.name, 0.0)) for case in of.cases)
 
     def _planted(self) -> Callable:
         """The answer with the edit that the learner has to find, as code that can be shown."""

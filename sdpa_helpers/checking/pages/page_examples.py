@@ -8,7 +8,8 @@ from typing import Any
 from sdpa_helpers.checking.exercise import Example
 from sdpa_helpers.checking.pages.page_text import PageText, names_in
 
-POINTS = re.compile(r"\((\d+(?:\.\d+)?) points?\)")
+WEIGHT = re.compile(r"\(weight (\d+)\)")
+"""How much of the exercise's points a case gets: as much as others without it."""
 _EXAMPLE = re.compile(r"\{(named|call|values|result): ([^{}]*)\}|\{(result)\}")
 _TEXT = re.compile(r"\{text: ([^{}]*)\}")
 _LEFT = re.compile(r"\{(?:call|values|named|result|text)\b(?! ?:\d)|\{\w+: ")
@@ -62,7 +63,7 @@ def _call(page: PageText, line: int, arguments: str) -> ast.Call:
 
 
 def _about_example(page: PageText, line: int, texts: list[str]) -> dict[str, Any]:
-    """Behind its arguments: ` · 0 points`, ` · writes x` (not the others), ` · shows 5²` (as the result)."""
+    """Behind its arguments: ` · weight 0`, ` · writes x` (not the others), ` · shows 5²` (as the result)."""
     about = dict[str, Any]()
     for text in texts:
         word, _, rest = text.partition(" ")
@@ -70,10 +71,10 @@ def _about_example(page: PageText, line: int, texts: list[str]) -> dict[str, Any
             about["writes"] = names_in(rest)
         elif word == "shows":
             about["shows"] = rest
-        elif points := POINTS.fullmatch(f"({text})"):
-            about["points"] = float(points[1])
+        elif weight := WEIGHT.fullmatch(f"({text})"):
+            about["weight"] = int(weight[1])
         else:
             raise page.wrong(
-                line, f"`{text}` behind an example is none of `0 points`, `writes x`, `shows 5²`"
+                line, f"`{text}` behind an example is none of `weight 0`, `writes x`, `shows 5²`"
             )
     return about

@@ -91,7 +91,7 @@ class PageText:
                 raise self.wrong(begin + 1, f"the heading `{heading}` {why}")
             found[heading] = (begin + 2, self.lines[begin + 1 : end])
         asked = "Criteria" if "Criteria" in found else "Cases"
-        own = ("Planted", "Cases") if self.head.get("mends") else (asked, "Mistakes")
+        own = ("Planted",) if self.head.get("mends") else (asked, "Mistakes")
         for heading in ("Answer", "Hints", *own):
             if heading not in found:
                 raise self.wrong(len(self.lines), f"the heading `## {heading}` is missing")

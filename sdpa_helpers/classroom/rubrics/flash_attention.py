@@ -13,7 +13,7 @@ GUIDES = {
             "Per query a running maximum, a running sum of exponentials and a running weighted sum of values, all of a "
             "size that does not depend on the number of keys.",
             "“It keeps the scores of all blocks”, or “it processes blocks” without saying what is carried from one to "
-            "the next. Maximum and sum without the output earn no point: then the values would need a second pass.",
+            "the next. Maximum and sum without the output earn nothing: then the values would need a second pass.",
         ),
         "rescaling": Guide(
             "Sum and output so far are multiplied by e to the (old maximum − new maximum). That is exact because it "

@@ -9,8 +9,8 @@ GUIDES = {
             "“The gradient”, as if there were one. dV does not pass softmax at all.",
         ),
         "condition": Guide(
-            "True of the typical (median) query, at the scores, when d_k is large and keys are few (1 point): the "
-            "best two scores lie far apart, and the slope falls like e to the minus gap (1 point).",
+            "True of the typical (median) query, at the scores, when d_k is large and keys are few (half of the points): the "
+            "best two scores lie far apart, and the slope falls like e to the minus gap (the other half).",
             "“Large d_k” as the whole condition. With d_k = 64 and 1024 keys the unscaled median is the larger one.",
         ),
         "false": Guide(

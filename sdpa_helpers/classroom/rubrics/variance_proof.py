@@ -6,14 +6,14 @@ GUIDES = {
     "proof_in_words": {
         "one-product": Guide(
             "Var(qᵢkᵢ) = E[qᵢ²kᵢ²] − E[qᵢkᵢ]², where both means split into factors because qᵢ is independent of kᵢ. "
-            "1 point for the step, 1 for naming the assumption.",
+            "Half of its points for the step, half for naming the assumption.",
             "“Uncorrelated” in place of “independent”: that splits E[qᵢkᵢ], but not E[qᵢ²kᵢ²].",
         ),
         "sum": Guide(
             "The variance of the sum is the sum of the variances, because different products have covariance 0, because "
             "the pairs (qᵢ, kᵢ) they are made of are independent. An induction that adds one product at a time is as good; so is the weaker "
-            "assumption that q is independent of k and one of them has uncorrelated coordinates. 1 point for the step, 1 "
-            "for naming the assumption.",
+            "assumption that q is independent of k and one of them has uncorrelated coordinates. Half of its points for the "
+            "step, half for naming the assumption.",
             "“Variances add up”, as if they always did; or the independence of q from k is named here.",
         ),
         "moments": Guide(

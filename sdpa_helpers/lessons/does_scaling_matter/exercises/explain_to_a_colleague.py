@@ -13,11 +13,11 @@ EXERCISE = WrittenExercise(
     difficulty=3,
     minutes=12,
     criteria=(
-        Criterion("right", 1.0, "what is right about it, with a number"),
-        Criterion("not_only", 1.0, "that other ways to scale learned as well or sooner, with a number"),
-        Criterion("gradient", 1.0, "which gradient is small without a scale, and which is not"),
-        Criterion("limits", 1.0, "why this experiment does not settle it for another model"),
-        Criterion("test", 1.0, "a fair comparison for your own model: tuning, seeds, interval"),
+        Criterion("right", "what is right about it, with a number"),
+        Criterion("not_only", "that other ways to scale learned as well or sooner, with a number"),
+        Criterion("gradient", "which gradient is small without a scale, and which is not"),
+        Criterion("limits", "why this experiment does not settle it for another model"),
+        Criterion("test", "a fair comparison for your own model: tuning, seeds, interval"),
     ),
     section="6. Each sentence against the numbers",
 )

@@ -17,7 +17,7 @@ early_loss(lesson.Arm(48, "1", "Adam"), rate=0.01, seeds=range(25, 30), steps=40
 
 This trains five models, with seeds that the lesson has not used, for 40 steps, and returns the loss of each on lists that it has not seen. Do it three times: as it stands, then with the scale `"1/√dₖ"`, and then with that scale at five times the learning rate, `rate=0.05`.
 
-Return `(no_scale, scaled, faster)`, the three **means over the five seeds**, to three decimals or more. Return the numbers themselves and do not train in the function: it is only asked what you found. Each number earns a point if it is right to 0.001. A whole training magnifies rounding until processors disagree; 40 steps do not, so yours finds the same digits as ours.
+Return `(no_scale, scaled, faster)`, the three **means over the five seeds**, to three decimals or more. Return the numbers themselves and do not train in the function: it is only asked what you found. Each number earns a third of the points if it is right to 0.001. A whole training magnifies rounding until processors disagree; 40 steps do not, so yours finds the same digits as ours.
 """
 
 RIGHT = (2.83343, 2.37195, 2.05246)

@@ -13,12 +13,10 @@ EXERCISE = WrittenExercise(
     difficulty=3,
     minutes=10,
     criteria=(
-        Criterion("same-result", 1.0, "what it computes, compared with the formula"),
-        Criterion("running-state", 1.0, "what each query keeps while its keys come by, block after block"),
-        Criterion(
-            "rescaling", 1.0, "what happens when a later block has a larger score, and why that is exact"
-        ),
-        Criterion("saving", 1.0, "what is saved, and what costs as much as before"),
+        Criterion("same-result", "what it computes, compared with the formula"),
+        Criterion("running-state", "what each query keeps while its keys come by, block after block"),
+        Criterion("rescaling", "what happens when a later block has a larger score, and why that is exact"),
+        Criterion("saving", "what is saved, and what costs as much as before"),
     ),
     section="1. A sum that can be carried along",
 )

@@ -21,7 +21,7 @@ One query meets its keys in two parts, A and B, and one coordinate of the output
 6. $o =$ … once more, with `a`, `b`, `o_A`, `o_B`
 7. $o =$ … after a third part C was merged with that, with `a`, `b`, `c`, `o_A`, `o_B`, `o_C`
 
-If line 7 does not tell which two parts came first, the order is free. Write formulas as you like: `"2 l_A (f_A + b)"` and `"2*l_A*f_A + 2*l_A*b"` are the same. A line may use those before it or start afresh, and each is worth a point.
+If line 7 does not tell which two parts came first, the order is free. Write formulas as you like: `"2 l_A (f_A + b)"` and `"2*l_A*f_A + 2*l_A*b"` are the same. A line may use those before it or start afresh; each earns its share of the points.
 """
 
 

@@ -21,7 +21,7 @@ One query and three keys. Its scores are $s_1, s_2, s_3$, its weights $a = \math
 6. $\partial L/\partial q =$ … for one coordinate, `q` of the query and `k1`, `k2`, `k3` of the keys, with `dS1`, `dS2`, `dS3` for the $\partial L/\partial s_i$ and `c` for $1/\sqrt{d_k}$
 7. $\partial L/\partial k_1 =$ … for the same coordinate of the first key
 
-Write formulas as you like: `"2 g1 (a2 + g1)"`, `"2*a2*g1 + 2*g1**2"` and `"2a₂g₁ + 2g₁²"` are the same. A product needs no sign between two names. A line may use those before it or start afresh, and each is worth a point.
+Write formulas as you like: `"2 g1 (a2 + g1)"`, `"2*a2*g1 + 2*g1**2"` and `"2a₂g₁ + 2g₁²"` are the same. A product needs no sign between two names. A line may use those before it or start afresh; each earns its share of the points.
 """
 
 

@@ -13,10 +13,12 @@ EXERCISE = WrittenExercise(
     difficulty=4,
     minutes=15,
     criteria=(
-        Criterion("which", 1.0, "which gradient, at which place"),
-        Criterion("condition", 2.0, "under which condition the sentence is true, for which queries, and why"),
-        Criterion("false", 1.0, "a case in which it is false"),
-        Criterion("instead", 1.0, "what goes wrong instead"),
+        Criterion("which", "which gradient, at which place"),
+        Criterion(
+            "condition", "under which condition the sentence is true, for which queries, and why", weight=2
+        ),
+        Criterion("false", "a case in which it is false"),
+        Criterion("instead", "what goes wrong instead"),
     ),
     section="10. The honest measurement",
 )

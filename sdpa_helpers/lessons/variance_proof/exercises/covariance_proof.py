@@ -21,7 +21,7 @@ The query is independent of the key. Every coordinate of the query has mean $m_q
 6. the same where the key's coordinates are uncorrelated, $c_k = 0$, and the means are any numbers
 7. $\mathrm{Var}(q\cdot k) =$ … for $d$ coordinates where both means are 0
 
-The names are `m_q`, `v_q`, `c_q`, `m_k`, `v_k`, `c_k` and, in line 7, `d`. Write formulas as you like: `"2 m_q² + c_k"`, `"c_k + 2*m_q^2"` and `"2m_q**2 + c_k"` are the same. A line may use those before it or start afresh, and each is worth a point.
+The names are `m_q`, `v_q`, `c_q`, `m_k`, `v_k`, `c_k` and, in line 7, `d`. Write formulas as you like: `"2 m_q² + c_k"`, `"c_k + 2*m_q^2"` and `"2m_q**2 + c_k"` are the same. A line may use those before it or start afresh; each earns its share of the points.
 """
 
 

@@ -13,9 +13,9 @@ EXERCISE = WrittenExercise(
     difficulty=3,
     minutes=10,
     criteria=(
-        Criterion("about", 1.0, "what the theorem says about a score, and what it does not"),
-        Criterion("few-terms", 1.0, "a score to which the theorem says nothing, and whose variance is `d_k`"),
-        Criterion("other-variance", 1.0, "a score that looks like a bell, and whose variance is not `d_k`"),
+        Criterion("about", "what the theorem says about a score, and what it does not"),
+        Criterion("few-terms", "a score to which the theorem says nothing, and whose variance is `d_k`"),
+        Criterion("other-variance", "a score that looks like a bell, and whose variance is not `d_k`"),
     ),
     section="4. Other shapes",
 )

@@ -15,9 +15,13 @@ EXERCISE = WrittenExercise(
     difficulty=3,
     minutes=10,
     criteria=(
-        Criterion("one-product", 2.0, "the variance of one product, and which assumption that step uses"),
-        Criterion("sum", 2.0, "why the variances of the products add up, and which assumption that uses"),
-        Criterion("moments", 1.0, "where mean 0 and variance 1 come in"),
+        Criterion(
+            "one-product", "the variance of one product, and which assumption that step uses", weight=2
+        ),
+        Criterion(
+            "sum", "why the variances of the products add up, and which assumption that uses", weight=2
+        ),
+        Criterion("moments", "where mean 0 and variance 1 come in"),
     ),
     section="2. The proof, in seven steps",
     ladder=True,
