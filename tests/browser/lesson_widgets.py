@@ -1,4 +1,4 @@
-"""The panels of all lessons in one notebook, for the tests and for `benchmarks.screens_widgets`."""
+"""The panels of all lessons in one notebook."""
 
 from typing import Any
 

@@ -171,7 +171,7 @@ def test_a_key_held_down_leaves_no_gap_and_ends_where_it_should(widgets):
     ids=["dot_product", "masking"],
 )
 def test_a_key_press_is_soon_on_screen(widgets, lesson, role, name, keys):
-    """Only a generous bound: real measurements are in benchmarks/screens_widgets.py."""
+    """Only a generous bound: the machine is busy with other tests."""
     output = widgets.fresh(lesson)
     control = output.get_by_role(role, name=name, exact=True)
     took = np.median(time_presses(widgets.page, control, output.locator(".picture, .plane"), keys)["in_page"])

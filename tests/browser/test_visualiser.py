@@ -433,7 +433,7 @@ def test_in_lab_axe_finds_nothing_serious(notebook, axe, dark):
 
 
 def test_in_lab_a_key_press_is_soon_on_screen(notebook):
-    """Only a generous bound: real measurements are in benchmarks/screens.py."""
+    """Only a generous bound: the machine is busy with other tests."""
     notebook.run_cell(0)
     step = notebook.output(0).get_by_label("step", exact=True)
     keys = ["ArrowRight", "ArrowLeft"] * 5
