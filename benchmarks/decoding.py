@@ -1,4 +1,4 @@
-"""One token with a cache of keys, a cache in parts, and packed sequences: what each costs beside the alternative.
+"""One token with a cache of keys: what it costs beside the attention of all tokens.
 
     python benchmarks/decoding.py            measures, a minute; writes benchmarks/results/decoding.json and the
                                              table in docs/decoding.md
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from sdpa_helpers.attention import KVCache, decode_split, scaled_dot_product_attention, varlen_attn
+from sdpa_helpers.attention import KVCache, scaled_dot_product_attention
 from sdpa_helpers.bench import facts
 from sdpa_helpers.bench.rounds import Call, Pace, cpu_clock, interleaved, ratio
 
@@ -30,8 +30,6 @@ RESULT = HERE / "results" / "decoding.json"
 
 LENGTHS = (1024, 8192)
 HEADS, FEATURES = 8, 64
-PARTS = (2, 8)
-PACKED = (100, 900, 200, 50, 1024, 300, 150, 420)  # tokens of eight sequences
 KINDS = {"numpy": "NumPy", "torch": "torch"}
 
 
@@ -62,41 +60,12 @@ def one_token(kind: str, n: int, kv_heads: int) -> tuple[str, Call, Call]:
     )
 
 
-def in_parts(kind: str, n: int, parts: int) -> tuple[str, Call, Call]:
-    """A new token's attention in parts one after the other, and in one."""
-    query, key, value = arrays(kind, *((1, HEADS, length, FEATURES) for length in (1, n, n)))
-    return (
-        f"the same cache of {n:,} in {parts} parts ÷ in one",
-        lambda: decode_split(query, key, value, parts),
-        lambda: scaled_dot_product_attention(query, key, value),
-    )
-
-
-def packed(kind: str) -> tuple[str, Call, Call]:
-    """Eight sequences, packed, and padded to the longest with the padding masked."""
-    offsets = np.cumsum([0, *PACKED]).astype(np.int32)
-    longest, total = max(PACKED), int(offsets[-1])
-    rows = arrays(kind, *[(total, HEADS, FEATURES)] * 3)
-    padded = arrays(kind, *[(len(PACKED), HEADS, longest, FEATURES)] * 3)
-    real = np.arange(longest) < np.array(PACKED)[:, None, None, None]
-    if kind == "torch":
-        import torch
-
-        offsets, real = torch.from_numpy(offsets), torch.from_numpy(real)
-    return (
-        f"{len(PACKED)} sequences of {min(PACKED)} to {longest:,} tokens, packed ÷ padded",
-        lambda: varlen_attn(*rows, offsets, offsets),
-        lambda: scaled_dot_product_attention(*padded, real),
-    )
-
-
 def measure() -> list[dict[str, Any]]:
     """A line for each pair and kind."""
     lines = []
     for kind in KINDS:
         pairs = [one_token(kind, n, HEADS) for n in LENGTHS]
         pairs += [one_token(kind, LENGTHS[-1], HEADS // 4)]
-        pairs += [*(in_parts(kind, LENGTHS[-1], parts) for parts in PARTS), packed(kind)]
         for what, ours, other in pairs:
             times = interleaved({"ours": ours, "other": other}, Pace(9, seconds=20, clock=cpu_clock()))
             found = ratio(times["ours"], times["other"])

@@ -8,8 +8,7 @@ it is first asked for.
 from typing import TYPE_CHECKING, Any
 
 from sdpa_helpers.attention.call import explain_backend, scaled_dot_product_attention
-from sdpa_helpers.attention.decoding.cache import KVCache, decode_split
-from sdpa_helpers.attention.decoding.varlen import varlen_attn
+from sdpa_helpers.attention.decoding.cache import KVCache
 from sdpa_helpers.attention.known_backends import backends
 from sdpa_helpers.attention.masks import causal_mask, padding_mask
 from sdpa_helpers.attention.softmax import softmax
@@ -27,7 +26,6 @@ from sdpa_helpers.attention.variants.mods import (
     sliding_window,
     softcap,
 )
-from sdpa_helpers.attention.variants.sinks import with_sinks
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.multi_head import MultiHeadAttention
@@ -42,7 +40,6 @@ __all__ = [
     "causal",
     "causal_mask",
     "create_block_mask",
-    "decode_split",
     "documents",
     "explain_backend",
     "lower_right",
@@ -55,8 +52,6 @@ __all__ = [
     "sliding_window",
     "softcap",
     "softmax",
-    "varlen_attn",
-    "with_sinks",
 ]
 
 

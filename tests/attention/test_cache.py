@@ -1,11 +1,11 @@
-"""A cache of keys: token by token and in chunks, the attention of the whole sequence; and one shared out."""
+"""A cache of keys: token by token and in chunks, the attention of the whole sequence."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sdpa_helpers.attention import KVCache, decode_split, scaled_dot_product_attention
+from sdpa_helpers.attention import KVCache, scaled_dot_product_attention
 
 from .cases import make, reference, to_float64, to_kind
 
@@ -152,40 +152,6 @@ def test_what_does_not_fit_each_other(torch):
 def test_wrong_caches(options, error, says):
     with pytest.raises(error, match=says):
         KVCache(**options)
-
-
-@pytest.mark.parametrize("parts", [1, 2, 3, 7, 100])
-@pytest.mark.parametrize("dtype", ["float64", "float16"])
-def test_shared_out_as_in_one_call(kind, parts, dtype):
-    case = replace(make(2, 4, n_q=1, n_k=7, d_k=3), enable_gqa=True)
-    case = replace(case, key=case.key[:, :2], value=case.value[:, :2])
-    query, key, value = (to_kind(x, kind, dtype) for x in case.arrays)
-    output = decode_split(query, key, value, parts, enable_gqa=True, scale=0.4)
-    whole = scaled_dot_product_attention(query, key, value, enable_gqa=True, scale=0.4)
-    assert output.dtype == whole.dtype
-    tolerance = 1e-12 if dtype == "float64" else 2e-3
-    np.testing.assert_allclose(to_float64(output), to_float64(whole), rtol=tolerance, atol=tolerance)
-
-
-def test_shared_out_without_keys_and_with_gradients(torch):
-    query, key, value = (torch.randn(2, n, 3, dtype=torch.float64, requires_grad=True) for n in (1, 8, 8))
-    assert (decode_split(query, key[:, :0], value[:, :0], 3) == 0).all()
-    wanted = [query, key, value]
-    ours = torch.autograd.grad(decode_split(*wanted, parts=3).sin().sum(), wanted)
-    whole = scaled_dot_product_attention(*wanted)
-    torch.testing.assert_close(ours, torch.autograd.grad(whole.sin().sum(), wanted))
-    with pytest.raises(ValueError, match="parts is 0"):
-        decode_split(query, key, value, 0)
-
-
-@pytest.mark.parametrize(("n_k", "n_v"), [(9, 16), (16, 9)])
-def test_shared_out_only_what_fits(kind, n_k, n_v):
-    """Cut into parts, keys and values of different number would seem to fit; the message has the shapes passed."""
-    query, key, value = (to_kind(np.ones((2, n, 3)), kind, "float64") for n in (1, n_k, n_v))
-    with pytest.raises(ValueError, match=rf"key has shape \(2, {n_k}, 3\) and value \(2, {n_v}, 3\)"):
-        decode_split(query, key, value, 2)
-    with pytest.raises(TypeError, match="key is of type list"):
-        decode_split(query, [[1.0]], value, 2)
 
 
 def test_no_new_tokens_change_nothing():

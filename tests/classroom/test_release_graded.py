@@ -376,7 +376,6 @@ def test_functions_of_the_edition_that_answer_homework_are_found(kept_back, edit
     answered = {
         "weighted_sum": ("sdpa_helpers.course.corners._product",),
         "mend_softmax": ("sdpa_helpers.attention.softmax.softmax",),
-        "mend_chunked_attention": ("sdpa_helpers.attention.decoding.cache.decode_split",),
         "merge": ("sdpa_helpers.attention.merge.merge",),
     }
     tried = [all_exercises()[name] for name in ("test_cases_for_softmax", "value_gradient", *answered)]

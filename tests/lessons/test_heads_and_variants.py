@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.attention import KVCache, with_sinks
+from sdpa_helpers.attention import KVCache
 from sdpa_helpers.lessons import heads_and_variants as lesson
 from sdpa_helpers.lessons.heads_and_variants import additive, experiments, widget
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
@@ -70,14 +70,16 @@ def test_rope_on_the_page_turns_each_pair_by_its_own_angle(page):
             np.testing.assert_allclose(turned[token, 2 * pair : 2 * pair + 2], expected, atol=1e-9)
 
 
-def test_a_sink_as_the_page_writes_it_is_with_sinks():
+def test_a_sink_as_the_page_writes_it_is_one_more_key_of_value_0():
     weights, lse = (
         sdpa.scaled_dot_product_attention(Q, K, K, return_weights=True)[1],
         sdpa.scaled_dot_product_attention(Q, K, K, return_lse=True)[1],
     )
     page = weights / (1 + np.exp(1.0 - lse))[:, None] @ V
-    expected, _ = with_sinks((weights @ V)[None], lse[None], np.array([1.0]))
-    np.testing.assert_allclose(page, expected[0], rtol=1e-12)
+    scores = Q @ K.T / math.sqrt(Q.shape[-1])
+    scores = np.column_stack([scores, np.ones(len(Q))])
+    expected = sdpa.softmax(scores)[:, :-1] @ V
+    np.testing.assert_allclose(page, expected, rtol=1e-12)
 
 
 def test_memories_of_the_page_answer_as_loops_do(page):

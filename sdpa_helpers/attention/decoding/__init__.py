@@ -1,1 +1,1 @@
-"""One token at a time, and sequences of different lengths: a cache of keys, and packed sequences."""
+"""One token at a time: a cache of keys."""

@@ -10,22 +10,16 @@ A causal model never changes the key and value of an earlier token. So they are 
 
 The first tokens, the prompt, may come in chunks of any length: then is_causal="lower_right", so that the last query
 sees all keys and each one before it one fewer.
-
-One query against a long cache has no rows to share among cores. `decode_split` shares out the keys instead.
 """
 
 from __future__ import annotations
 
 import sys
-from functools import reduce
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sdpa_helpers.attention import arguments
-from sdpa_helpers.attention.call import scaled_dot_product_attention
-from sdpa_helpers.attention.merge import merge
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.layout import Shape
@@ -157,65 +151,6 @@ class KVCache:
                     f"{name} has shape {tuple(array.shape)}, but {other} had {_pattern(room.shape)}: all dimensions "
                     "but that of the tokens must stay the same"
                 )
-
-
-def decode_split(
-    query: Any,
-    key: Any,
-    value: Any,
-    parts: int,
-    *,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-    backend: str = "auto",
-) -> Any:
-    """Attention to all keys, computed in parts of the keys that need not wait for each other: split-KV.
-
-    Dao et al. 2023, "Flash-Decoding for long-context inference". Each part answers as if its keys were all, with its
-    LSE, the logarithm of its sum of exponentials; the LSE say how the answers average. It is the ring
-    (`sdpa_helpers.attention.ring`) on one machine. Here the parts are computed one after the other: what this shows
-    is that they may be computed anywhere. Gradients flow through it as through the backend.
-
-    Args:
-        query: (..., n_q, d_k), mostly with n_q = 1. Nothing is hidden: every query sees every key.
-        key: (..., n_k, d_k), e.g. `cache.key`.
-        value: (..., n_k, d_v), e.g. `cache.value`.
-        parts: how many, 1 … ; the keys are shared out as evenly as they can be.
-        scale, enable_gqa, backend: as in scaled_dot_product_attention.
-
-    Returns:
-        (..., n_q, d_v): the answer of one call, up to rounding.
-
-    Raises:
-        TypeError, ValueError: as scaled_dot_product_attention; parts that is no positive integer.
-    """
-    parts = _positive(parts, "parts")
-    # of the whole, before it is cut: a part of 9 keys and 16 values would be 9 of both
-    arguments.common_kind(query, key, value, None)
-    arguments.check_flag(enable_gqa, "enable_gqa")
-    arguments.check_shapes(tuple(query.shape), tuple(key.shape), tuple(value.shape), enable_gqa)
-    answers = (
-        scaled_dot_product_attention(
-            query,
-            key[..., first:last, :],
-            value[..., first:last, :],
-            scale=scale,
-            enable_gqa=enable_gqa,
-            backend=backend,
-            return_lse=True,
-        )
-        for first, last in _shares(key.shape[-2], parts)
-    )
-    output, _ = reduce(lambda whole, part: merge(*whole, *part), answers)  # half precision: merged in float32
-    return (
-        output.astype(query.dtype, copy=False) if isinstance(output, np.ndarray) else output.to(query.dtype)
-    )
-
-
-def _shares(n_k: int, parts: int) -> list[tuple[int, int]]:
-    """The first and the last + 1 of each part's keys; no part is without one, unless there are none."""
-    parts = max(1, min(parts, n_k))
-    return list(pairwise(n_k * part // parts for part in range(parts + 1)))
 
 
 def _room_like(array: Any, tokens: int) -> Any:
