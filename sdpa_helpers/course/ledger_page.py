@@ -161,9 +161,9 @@ def as_text(claim: Claim) -> str:
 
 
 def came_out(entry: Entry) -> str:
-    """What came out, with the source of an opinion or a piece of history, and what stood in for the claim's subject."""
+    """What came out, with the source of a piece of history, and what stood in for the claim's subject."""
     claim = entry.claim
-    kind = "" if claim.kind == "measured" else f" ({claim.kind}; source: {claim.source})"
+    kind = f" (history; source: {claim.source})" if claim.source else ""
     stand_in = f" Measured in its place: {claim.stand_in}." if claim.stand_in else ""
     finding = entry.finding
     if finding[1:2].isalpha() or finding[1:2] == " ":  # a name such as d_k stays small

@@ -77,9 +77,9 @@ def test_a_constant_verdict_would_be_found():
 def verdict_without_a_reason(number: int) -> str:
     """Why nothing decides a claim's verdict: neither its numbers nor a source; "" where something does."""
     claim, entry = CLAIMS[number], computed(number)
-    if claim.kind != "measured":
+    if claim.source:
         year_or_address = re.search(r"\b(19|20)\d\d\b|https?://|arXiv", claim.source)
-        return "" if claim.kind in ("opinion", "history") and year_or_address else "no year, no address"
+        return "" if year_or_address else "no year, no address"
     if claim.compute is None or not entry.values:
         return "measured, without numbers"
     verdicts = {claim.decide(values) for values in changed(dict(entry.values))}
@@ -123,7 +123,7 @@ def test_a_finding_is_a_sentence_with_the_numbers_in_it():
             assert "nan" not in text.lower().split(), (number, text)
         assert len(claim.says) >= 15, number
         shown = {name for _, name, _, _ in string.Formatter().parse(claim.finding) if name}
-        assert shown or claim.kind != "measured", f"{number}: a measured claim shows a number"
+        assert shown or claim.source, f"{number}: a measured claim shows a number"
 
 
 @cache

@@ -8,14 +8,10 @@ import numpy as np
 
 from sdpa_helpers.attention import scaled_dot_product_attention, softmax
 from sdpa_helpers.course import counted
-from sdpa_helpers.course.claim import Claim, Verdict
+from sdpa_helpers.course.claim import Check, Verdict, claims_of
 from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments
 
 Values = Mapping[str, float]
-
-
-def _where(section: int) -> str:
-    return f"06_complexity, section {section}"
 
 
 def _if(
@@ -188,43 +184,11 @@ def _one_layer() -> Values:
     return {"kept": kept / 1e9, "layer": layer / 1e9, "ratio": kept / layer}
 
 
-CLAIMS = (
-    Claim(
-        22,
-        "A",
-        "The cost of attention is quadratic in the number of tokens.",
-        _where(1),
-        "counted multiplications for 5 and 10 tokens: {short:.0f} and {long:.0f}, a factor of {factor:.0f}",
-        _doubling,
-        _if(lambda v: v["factor"] == 4, "right", "wrong"),
-    ),
-    Claim(
-        95,
-        "C",
-        "Scores cost n_q·n_k·d_k, softmax n_q·n_k, the weighted sum n_q·n_k·d_v.",
-        _where(1),
-        "counted, divided by these products: {scores:.0f}, {softmax:.0f} and {output:.0f}",
-        _three_terms,
-        _if(lambda v: set(v.values()) == {1.0}, "right", "wrong"),
-    ),
-    Claim(
-        96,
-        "C",
-        "A context of 4096 tokens takes 16 million attention computations per layer.",
-        _where(2),
-        "{head:,.0f} scores for one head, {layer:,.0f} for a layer of 96 heads, {flops:.0f} FLOPs "
-        "each with heads of 128",
-        _sixteen_million,
-        _if(lambda v: v["layer"] > v["head"], "needs a condition", "right"),
-    ),
-    Claim(
-        97,
-        "C",
-        "Quadratic attention is the reason why long sequences are hard for transformers.",
-        _where(2),
-        "attention's share of a layer's FLOPs at 4096 tokens: {small:.0%} for d_model 768, "
-        "{large:.0%} for 12288; at 131072 tokens "
-        "{very_long:.0%}. It is half at n = 6·d_model ({crossover:,.0f}); memory hurts before",
+_CHECKS = {
+    22: Check(_doubling, _if(lambda v: v["factor"] == 4, "right", "wrong")),
+    95: Check(_three_terms, _if(lambda v: set(v.values()) == {1.0}, "right", "wrong")),
+    96: Check(_sixteen_million, _if(lambda v: v["layer"] > v["head"], "needs a condition", "right")),
+    97: Check(
         _shares,
         _if(
             lambda v: v["large"] < 0.5 < v["very_long"] and v["crossover"] > 4096,
@@ -232,151 +196,31 @@ CLAIMS = (
             "right",
         ),
     ),
-    Claim(
-        108,
-        "C",
-        "Multi-head attention, with Q, K and V all b×h×n×d_k, gives an output of b×h×n×d_k.",
-        _where(8),
-        "with V as wide as K, which it takes for granted, the last axis has {same_width:.0f} = d_k; with d_v = "
-        "{d_v:.0f}, which the same page has elsewhere, it has {last_axis:.0f}",
+    108: Check(
         _output_shape,
         _if(lambda v: v["same_width"] == v["d_k"] != v["last_axis"], "needs a condition", "wrong"),
     ),
-    Claim(
-        110,
-        "C",
-        "Quadratic cost limits how long a sequence can be.",
-        _where(2),
-        "twice the tokens cost {short:.2f} times as much at 100 tokens and {long:.2f} times at a "
-        "million (d_model 768)",
-        _growth,
-        _if(lambda v: v["long"] > 3.9, "right", "needs a condition"),
-    ),
-    Claim(
-        123,
-        "D",
-        "With a batch: Q and K (b, n, d_k), V (b, n, d_v), scores and weights (b, n, n), output (b, n, d_v).",
-        _where(8),
-        "all shapes as stated: {fit:.0f} (1 = yes)",
-        _batched_shapes,
-        _if(lambda v: v["fit"] == 1, "right", "wrong"),
-    ),
-    Claim(
-        125,
-        "D",
-        "Projections, scores, softmax and sum together cost O(n²·d).",
-        _where(2),
-        "at n = 512, d_model = 768 the projections, O(n·d²), are {share:.0%} of the FLOPs; attention "
-        "is ahead only past n = "
-        "2·d_model = {crossover:.0f}",
-        _projections,
-        _if(lambda v: v["share"] > 0.5, "needs a condition", "right"),
-    ),
-    Claim(
-        132,
-        "D",
-        "It is memory efficient, because it can be computed in chunks.",
-        _where(3),
-        "error in chunks of queries {queries:.0f}; in blocks of keys {keys_rescaled:.0f} with "
-        "rescaled sums, {keys_averaged:.2f} "
-        "if the blocks are averaged",
-        _chunks,
-        _if(lambda v: max(v["queries"], v["keys_rescaled"]) < 1e-9, "right", "wrong"),
-    ),
-    Claim(
-        134,
-        "D",
-        "All positions are computed at the same time.",
-        _where(8),
-        "one causal call gives what {steps:.0f} steps in turn give (difference {difference:.0f}): "
-        "right where all tokens are known; "
-        "writing new tokens takes the steps",
-        _parallel,
-        _if(lambda v: v["difference"] < 1e-9, "right", "wrong"),
-    ),
-    Claim(
-        153,
-        "E",
-        "PyTorch's F.scaled_dot_product_attention is FlashAttention.",
-        _where(5),
-        "it is a dispatcher: by the profiler, on a CPU, a flash kernel ran for the plain call "
-        "({flash_plain:.0f}) and none with dropout "
-        "({flash_with_dropout:.0f}; 1 = yes). On CUDA, say its developers (not run here), the flash "
-        "kernel takes no explicit mask. It "
-        "returns {returned:.0f} value, no weights",
+    110: Check(_growth, _if(lambda v: v["long"] > 3.9, "right", "needs a condition")),
+    123: Check(_batched_shapes, _if(lambda v: v["fit"] == 1, "right", "wrong")),
+    125: Check(_projections, _if(lambda v: v["share"] > 0.5, "needs a condition", "right")),
+    132: Check(_chunks, _if(lambda v: max(v["queries"], v["keys_rescaled"]) < 1e-9, "right", "wrong")),
+    134: Check(_parallel, _if(lambda v: v["difference"] < 1e-9, "right", "wrong")),
+    153: Check(
         _dispatcher,
         _if(lambda v: v["flash_plain"] > v["flash_with_dropout"], "needs a condition", "right"),
     ),
-    Claim(
-        154,
-        "E",
-        "The n² in the time comes from the product QKᵀ.",
-        _where(1),
-        "A·V needs {ratio:.0f} times the multiplications of QKᵀ when d_v = d_k: half of the n² is there",
-        _second_product,
-        _if(lambda v: v["ratio"] >= 1, "needs a condition", "right"),
-    ),
-    Claim(
-        155,
-        "E",
-        "Attention needs O(n²) space, for the matrix of weights.",
-        _where(3),
-        "peak memory of the formula as written ∝ n^{textbook_exponent:.2f}, {textbook_matrices:.1f} "
-        "matrices at once at n = 1024",
-        _peaks,
-        _if(lambda v: abs(v["textbook_exponent"] - 2) < 0.1, "right", "wrong"),
-        relative=0.03,
-    ),
-    Claim(
-        156,
-        "E",
-        "GPT-4 has a context of 4096 tokens.",
-        _where(3),
-        "it came with {first:,.0f} and {second:,.0f}; {stated:,.0f} was gpt-3.5-turbo's",
+    154: Check(_second_product, _if(lambda v: v["ratio"] >= 1, "needs a condition", "right")),
+    155: Check(_peaks, _if(lambda v: abs(v["textbook_exponent"] - 2) < 0.1, "right", "wrong"), 0.03),
+    156: Check(
         lambda: {"stated": 4096, "first": 8192, "second": 32768},
         _if(lambda v: v["stated"] in (v["first"], v["second"]), "right", "wrong"),
-        kind="history",
-        source="OpenAI's announcement of GPT-4, 14 March 2023",
     ),
-    Claim(
-        157,
-        "E",
-        "A 4096 × 4096 matrix in float32 takes about 64 MB.",
-        _where(3),
-        "{bytes:,.0f} bytes = {mib:.0f} MiB = {mb:.1f} MB: 64 is the number of MiB",
-        _matrix,
-        _if(lambda v: abs(v["mb"] - 64) < 0.5, "right", "needs a condition"),
-    ),
-    Claim(
-        158,
-        "E",
-        "With 96 heads and 96 layers that makes about 590 GB.",
-        _where(3),
-        "{gb:.1f} GB = {gib:.0f} GiB; {mixed:.1f} comes out when MiB are taken for MB. In 16 bits it "
-        "is {half:.1f} GB",
-        _all_layers,
-        _if(lambda v: abs(v["gb"] - 590) < 5, "right", "wrong"),
-    ),
-    Claim(
-        159,
-        "E",
-        "96 heads in 96 layers is the shape of GPT-4.",
-        _where(3),
-        "it is GPT-3's, with a context of {context:,.0f}, which makes {gb:.1f} GB; GPT-4's shape was not published",
+    157: Check(_matrix, _if(lambda v: abs(v["mb"] - 64) < 0.5, "right", "needs a condition")),
+    158: Check(_all_layers, _if(lambda v: abs(v["gb"] - 590) < 5, "right", "wrong")),
+    159: Check(
         lambda: {"context": 2048, "gb": counting.readings()["… with n = 2048"] / 1e9},
         _if(lambda v: v["context"] == 4096, "right", "wrong"),
-        kind="history",
-        source="Brown et al. 2020, arXiv:2005.14165, table 2.1; GPT-4 Technical Report, arXiv:2303.08774, section 2",
     ),
-    Claim(
-        160,
-        "E",
-        "All these weights have to be held in memory.",
-        _where(3),
-        "only in training, if every layer's matrix is kept for the backward pass: {kept:.1f} GB; one "
-        "layer at a time needs {layer:.1f} "
-        "GB, {ratio:.0f} times less",
-        _one_layer,
-        _if(lambda v: v["ratio"] > 1, "needs a condition", "right"),
-    ),
-)
+    160: Check(_one_layer, _if(lambda v: v["ratio"] > 1, "needs a condition", "right")),
+}
+CLAIMS = claims_of("06_complexity", _CHECKS)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sdpa_helpers.attention import numpy_flash
 from sdpa_helpers.course import counted
-from sdpa_helpers.course.claim import Claim, needs_if, right_if
+from sdpa_helpers.course.claim import Check, claims_of, needs_if, right_if
 from sdpa_helpers.lessons.flash_attention.rungs import formula
 
 Values = Mapping[str, float]
@@ -67,42 +67,12 @@ def _what_flash_saves() -> Values:
     }
 
 
-CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        23,
-        "A",
-        "Flash attention brings the memory down to linear.",
-        "07_flash_attention, section 4",
-        "peak memory of FlashAttention's algorithm, in NumPy with tiles of 64, ∝ n^{tiled_exponent:.2f} from n = 2048 "
-        "to 4096; of the formula with its whole matrix n^{textbook_exponent:.2f}, from 512 to 1024",
-        _peaks,
-        right_if(lambda v: v["tiled_exponent"] < 1.1 < 1.9 < v["textbook_exponent"]),
-        relative=0.03,
-        stand_in="FlashAttention's algorithm in NumPy; its CUDA kernel was not run",
-    ),
-    Claim(
-        161,
-        "E",
-        "FlashAttention never makes the whole matrix, which takes the memory from O(n²) to O(n).",
-        "07_flash_attention, section 4",
-        "the peak of its algorithm, in NumPy with tiles of 64, is ∝ n^{tiled_exponent:.2f} and {tiled_matrices:.3f} "
-        "matrices at n = 4096; with the whole matrix it is ∝ n^{textbook_exponent:.2f} and "
-        "{textbook_matrices:.1f}, at 1024",
-        _peaks,
-        right_if(lambda v: v["tiled_exponent"] < 1.1 < 1.9 < v["textbook_exponent"]),
-        relative=0.03,
-        stand_in="FlashAttention's algorithm in NumPy; its CUDA kernel was not run",
-    ),
-    Claim(
-        162,
-        "E",
-        "The O(n²·d) time is why FlashAttention exists.",
-        "07_flash_attention, section 6",
-        "its algorithm still meets every pair of a query and a key ({pairs:.0%} of them), so the time stays "
-        "O(n²·d). What it saves is memory traffic: at n = 4096, d = 64, "
-        "{tile_128:.1f} times less with tiles of 128 queries, {tile_256:.1f} with 256",
+_CHECKS = {
+    23: Check(_peaks, right_if(lambda v: v["tiled_exponent"] < 1.1 < 1.9 < v["textbook_exponent"]), 0.03),
+    161: Check(_peaks, right_if(lambda v: v["tiled_exponent"] < 1.1 < 1.9 < v["textbook_exponent"]), 0.03),
+    162: Check(
         _what_flash_saves,
         needs_if(lambda v: v["tile_256"] > v["tile_128"] > 1, exception=lambda v: v["pairs"] >= 1),
-        stand_in="bytes that its algorithm in NumPy takes; its CUDA kernel was not run",
     ),
-)
+}
+CLAIMS = claims_of("07_flash_attention", _CHECKS)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, softmax
-from sdpa_helpers.course.claim import Claim, Numbers, needs_if, right_if
+from sdpa_helpers.course.claim import Check, Numbers, claims_of, needs_if, right_if
 from sdpa_helpers.lessons.gradients import experiments as lesson
 from sdpa_helpers.lessons.gradients.run import trained
 from sdpa_helpers.lessons.gradients.training import RULES, final_accuracy
@@ -279,222 +279,67 @@ def _continuous() -> Numbers:
     }
 
 
-CLAIMS = (
-    Claim(
-        14,
-        "A",
-        "Where softmax is flat, its gradient is close to zero.",
-        _LESSON + "Where a slope dies",
-        "The slope s(1 − s) of two keys is {tie:.2f} at a tie, {gap_10:.1e} at a gap of 10 and {gap_20:.1e} at a "
-        "gap of 20; in float32 the winner's is {float32_gap_17:g} at a gap of 17.",
-        _flat,
-        right_if(lambda v: v["tie"] == 0.25 and v["gap_20"] < 1e-8 and v["float32_gap_17"] == 0),
+_CHECKS = {
+    14: Check(
+        _flat, right_if(lambda v: v["tie"] == 0.25 and v["gap_20"] < 1e-8 and v["float32_gap_17"] == 0)
     ),
-    Claim(
-        15,
-        "A",
-        "With saturated softmax next to no signal comes back, and training comes to a stop.",
-        _LESSON + "The honest measurement",
-        "Unscaled against scaled at d_k = 512, n_k = 16: the median gradient at the scores is "
-        "{median_scores:.4f} times as large, and {dead:.0%} of the rows are dead; but the mean gradient at the "
-        "queries is {mean_queries:.1f} times, that at the values {values:.1f} times as large. What training "
-        "makes of it: claim 109.",
-        _stalls,
-        needs_if(lambda v: v["median_scores"] < 0.1, lambda v: v["mean_queries"] > 1),
-    ),
-    Claim(
-        37,
-        "B",
-        "The gradient of softmax with respect to its input is s(1 − s).",
-        _LESSON + "Find the error in this article",
-        "That is the diagonal of the Jacobian. Used alone it is off by {relative_error:.0%} of the gradient's "
-        "length on four scores; {off_diagonal_of_2:.0%} (2 equal weights) or {off_diagonal_of_4:.0%} (4) of the "
-        "squares lie off it.",
-        _diagonal_only,
-        right_if(lambda v: v["relative_error"] < 0.01),
-    ),
-    Claim(
-        38,
-        "B",
-        "The slope is about 0 when a weight is near 1, and also when it is near 0.",
-        _LESSON + "Where a slope dies",
-        "With the largest of three weights at 1 − 2e−11, no entry of the whole Jacobian exceeds "
-        "{largest_slope:.0e}; at one half the slope is {slope_at_half:.2f}.",
-        _near_0_and_1,
-        right_if(lambda v: v["largest_slope"] < 1e-9 < v["slope_at_half"]),
-    ),
-    Claim(
-        39,
-        "B",
-        "With saturated weights no gradient flows at all, nothing learns, and the weights are stuck.",
-        _LESSON + "Where a slope dies",
-        "In float32 the slope is exactly 0 from a gap of {winner_zero_from:.0f} (winner) or "
-        "{loser_zero_from:.0f} (loser) on, not before. Adam's first step is {adam_1:.4f} for a gradient of 1 and "
-        "{adam_1e6th:.4f} for 1e-6; the values still get a gradient ({values_gradient:.0f} for one-hot weights).",
+    15: Check(_stalls, needs_if(lambda v: v["median_scores"] < 0.1, lambda v: v["mean_queries"] > 1)),
+    37: Check(_diagonal_only, right_if(lambda v: v["relative_error"] < 0.01)),
+    38: Check(_near_0_and_1, right_if(lambda v: v["largest_slope"] < 1e-9 < v["slope_at_half"])),
+    39: Check(
         _nothing_learns,
         needs_if(
             lambda v: v["loser_zero_from"] < 200,
             lambda v: v["adam_1e6th"] > 0.9 * v["adam_1"] and v["values_gradient"] > 0,
         ),
     ),
-    Claim(
-        79,
-        "C",
-        "When softmax saturates, the gradient goes to zero.",
-        _LESSON + "The honest measurement",
-        "True of softmax's Jacobian: its norm falls from {norm:.2f} to {norm_of_100_times:.0e} when the scores grow a "
-        "hundredfold. Not of the average gradient: unscaled at d_k = 1024, n_k = 16 the mean at the queries is "
-        "{mean_queries:.1f} times the scaled one.",
+    79: Check(
         _saturation,
         needs_if(lambda v: v["norm_of_100_times"] < 1e-6, lambda v: v["mean_queries"] > 1),
-        relative=1e-5,
+        1e-5,
     ),
-    Claim(
-        98,
-        "C",
-        "As long as attention is not saturated, softmax's slopes are not zero.",
-        _LESSON + "More claims, checked",
-        "In {rows:.0f} random rows whose largest weight is at most 0.9, the Jacobian's norm is never below "
-        "{smallest_norm:.2f}.",
-        _unsaturated,
-        right_if(lambda v: v["rows"] > 1000 and v["smallest_norm"] > 0.05),
-    ),
-    Claim(
-        99,
-        "C",
-        "Every output is connected directly to every input.",
-        _LESSON + "More claims, checked",
-        "Of {pairs:.0f} pairs {cut_without_mask:.0f} are cut without a mask, and {cut_causal:.0f} under a causal mask.",
-        _direct_paths,
-        needs_if(lambda v: v["cut_without_mask"] == 0, lambda v: v["cut_causal"] > 0),
-    ),
-    Claim(
-        100,
-        "C",
-        "Unlike in a recurrent network, there is no product of factors along the sequence.",
-        _LESSON + "More claims, checked",
-        "Gradient over 50 positions divided by that over one: {attention:.2f} in attention, {recurrent:.4f} in a "
-        "recurrent network whose matrix shrinks by a tenth.",
-        _distance,
-        right_if(lambda v: abs(v["attention"] - 1) < 1e-9 and v["recurrent"] < 0.1),
-    ),
-    Claim(
-        101,
-        "C",
-        "The slopes of softmax are s_i(δ_ij − s_j).",
-        _LESSON + "Four independent checks",
-        "SymPy's derivative of three symbols differs in {symbolic_nonzero:.0f} of 9 entries; complex steps differ by "
-        "{error:g} beyond rounding.",
-        _whole_jacobian,
-        right_if(lambda v: v["symbolic_nonzero"] == 0 and v["error"] == 0),
-    ),
-    Claim(
-        102,
-        "C",
-        "Gradients exist as long as no weight is close to 0 or 1.",
-        _LESSON + "Without the matrix",
-        "With a largest weight of {largest_weight:.2f} and a gradient that is the same for all keys, the scores get "
-        "{same_wish:g}; with one that differs they get up to {different_wish:.2f}.",
+    98: Check(_unsaturated, right_if(lambda v: v["rows"] > 1000 and v["smallest_norm"] > 0.05)),
+    99: Check(_direct_paths, needs_if(lambda v: v["cut_without_mask"] == 0, lambda v: v["cut_causal"] > 0)),
+    100: Check(_distance, right_if(lambda v: abs(v["attention"] - 1) < 1e-9 and v["recurrent"] < 0.1)),
+    101: Check(_whole_jacobian, right_if(lambda v: v["symbolic_nonzero"] == 0 and v["error"] == 0)),
+    102: Check(
         _no_wish,
         needs_if(
-            lambda v: v["different_wish"] > 0.1 and v["largest_weight"] < 0.9, lambda v: v["same_wish"] == 0
+            lambda v: v["different_wish"] > 0.1 and v["largest_weight"] < 0.9,
+            lambda v: v["same_wish"] == 0,
         ),
     ),
-    Claim(
-        103,
-        "C",
-        "dV = AᵀdO, and dA = dO Vᵀ.",
-        _LESSON + "Check the whole backward pass",
-        "Against complex steps, which know no formula: dV off by {dV_error:g}, dA by {dA_error:g} beyond rounding.",
-        _values_and_weights,
-        right_if(lambda v: v["dV_error"] == v["dA_error"] == 0),
-    ),
-    Claim(
-        104,
-        "C",
-        "dQ is the gradient at the scores times K, divided by √d_k.",
-        _LESSON + "Find the error in this article",
-        "If the scaled scores are meant: off by {error_if_scaled:g}. If the raw ones: dQ comes out {ratio_if_raw:.2f} "
-        "times as long as it is (d_k = 4).",
+    103: Check(_values_and_weights, right_if(lambda v: v["dV_error"] == v["dA_error"] == 0)),
+    104: Check(
         lambda: _two_readings("dQ"),
         needs_if(lambda v: v["error_if_scaled"] == 0, lambda v: abs(v["ratio_if_raw"] - 1) > 0.1),
     ),
-    Claim(
-        105,
-        "C",
-        "dK is the transposed gradient at the scores times Q, divided by √d_k.",
-        _LESSON + "Find the error in this article",
-        "If the scaled scores are meant: off by {error_if_scaled:g}. If the raw ones: dK comes out {ratio_if_raw:.2f} "
-        "times as long as it is (d_k = 4).",
+    105: Check(
         lambda: _two_readings("dK"),
         needs_if(lambda v: v["error_if_scaled"] == 0, lambda v: abs(v["ratio_if_raw"] - 1) > 0.1),
     ),
-    Claim(
-        106,
-        "C",
-        "The backward pass of attention is dV, dA, dQ and dK.",
-        _LESSON + "Find the error in this article",
-        "The step through softmax is not in the list. Without it dQ is off by {error_without_softmax:.1f} times its "
-        "length, with it by {error_with_softmax:g}. rowsum(A∘dA) and rowsum(O∘dO) differ by {identity_error:g}.",
+    106: Check(
         _incomplete,
         needs_if(
             lambda v: v["error_with_softmax"] == v["identity_error"] == 0,
             lambda v: v["error_without_softmax"] > 0.1,
         ),
     ),
-    Claim(
-        107,
-        "C",
-        "All operations of attention are differentiable, and their gradients behave well.",
-        _LESSON + "More claims, checked",
-        "A fully masked row, written as in the textbook, leaves {nan_in_masked_row:.0f} of 3 gradients "
-        "undefined; exp(12) overflows in float16; at d_k = 1024, n_k = 16 without the scale "
-        "{dead_rows_1024_16:.0%} of the rows are dead.",
-        _well_behaved,
-        right_if(lambda v: v["nan_in_masked_row"] == 0 and v["float16_overflows"] == 0),
+    107: Check(
+        _well_behaved, right_if(lambda v: v["nan_in_masked_row"] == 0 and v["float16_overflows"] == 0)
     ),
-    Claim(
-        109,
-        "C",
-        "Without √d_k training fails for large d_k.",
-        _LESSON + "Does it hurt?",
-        "Dividing the first W_q by √d_k instead gives the same function (difference {folded_difference:g}). A small "
-        "lookup task, squared loss, Adam, 150 steps, d_k = 64: {none:.0%} right without scale, {scaled:.0%} with it, "
-        "{folded:.0%} without it but with that smaller start; guessing gives {guessing:.0%}. At d_k = 256: "
-        "{none_256:.0%} without scale, {folded_256:.0%} with the smaller start. Worse, yes; failure, no.",
-        _training_fails,
-        right_if(lambda v: max(v["none"], v["none_256"]) < 2 * v["guessing"]),
-    ),
-    Claim(
-        115,
-        "D",
-        "The scores are divided by √d_k so that gradients do not vanish in high dimensions.",
-        _LESSON + "The honest measurement",
-        "Gradient at the queries, unscaled divided by scaled. Median: {median_few_keys:.4f} at d_k = 1024, n_k = 16; "
-        "{median_many_keys:.0f} at d_k = 64, n_k = 1024. Mean: {mean_few_keys:.1f} and {mean_many_keys:.0f}.",
+    109: Check(_training_fails, right_if(lambda v: max(v["none"], v["none_256"]) < 2 * v["guessing"])),
+    115: Check(
         _prevents,
         needs_if(
-            lambda v: v["median_few_keys"] < 0.1, lambda v: min(v["mean_few_keys"], v["median_many_keys"]) > 1
+            lambda v: v["median_few_keys"] < 0.1,
+            lambda v: min(v["mean_few_keys"], v["median_many_keys"]) > 1,
         ),
     ),
-    Claim(
-        120,
-        "D",
-        "Large d_k leads to extremely small gradients.",
-        _LESSON + "Why the mean survives",
-        "Gradient at the scores, unscaled divided by scaled. Median: {few_keys:.5f} at d_k = 1024, n_k = 16, but "
-        "{many_keys:.1f} at d_k = 64, n_k = 1024. Mean at d_k = 1024, n_k = 16: {mean_few:.2f}, falling like 1/√d_k.",
-        _extremely_small,
-        needs_if(lambda v: v["few_keys"] < 0.01, lambda v: v["many_keys"] > 1),
-    ),
-    Claim(
-        133,
-        "D",
-        "Attention is differentiable because all its operations are continuous.",
-        _LESSON + "More claims, checked",
-        "Continuity is not enough: the slope of |x| jumps by {kink_jump_of_slope:.0f} at 0. Softmax's slope jumps by "
-        "{softmax_jump_of_slope:g}: it is smooth for finite scores.",
+    120: Check(_extremely_small, needs_if(lambda v: v["few_keys"] < 0.01, lambda v: v["many_keys"] > 1)),
+    133: Check(
         _continuous,
         needs_if(lambda v: v["softmax_jump_of_slope"] < 1e-3, lambda v: v["kink_jump_of_slope"] > 1),
     ),
-)
+}
+CLAIMS = claims_of("04_gradients", _CHECKS)

@@ -8,15 +8,11 @@ import numpy as np
 
 from sdpa_helpers.attention import KVCache, scaled_dot_product_attention, softmax
 from sdpa_helpers.course import counted
-from sdpa_helpers.course.claim import Claim, right_if
+from sdpa_helpers.course.claim import Check, claims_of, right_if
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.lessons.heads_and_variants import additive
 
 Values = Mapping[str, float]
-
-
-def _where(section: int) -> str:
-    return f"08_heads_and_variants, section {section}"
 
 
 def _normal(*shapes: tuple[int, ...], seed: int = 6) -> list[np.ndarray]:
@@ -117,71 +113,12 @@ def _benchmark() -> dict:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-CLAIMS = (
-    Claim(
-        24,
-        "A",
-        "Linear attention makes the computation linear.",
-        _where(10),
-        "for twice as many tokens {linear:.0f} times the multiplications instead of {quadratic:.0f}; "
-        "normalized, with the features elu + 1, its result differs from softmax attention by up to {difference:.2f}: "
-        "it is another function",
-        _linear_attention,
-        right_if(lambda v: v["linear"] == 2),
-    ),
-    Claim(
-        25,
-        "A",
-        "Multi-query attention is a variant that changes how scores are made.",
-        _where(10),
-        "with one shared head of keys and values each head computes the same scaled softmax "
-        "(difference {difference:.0f}); what "
-        "changes is the KV cache, here {cache_ratio:.0f} times smaller",
-        _multi_query,
-        right_if(lambda v: v["difference"] >= 1e-9),
-    ),
-    Claim(
-        135,
-        "D",
-        "Additive attention scores with a feed-forward network and tanh.",
-        _where(9),
-        "its score minus that of a network with one hidden layer on [q, k]: {difference:.0f}",
-        _network,
-        right_if(lambda v: v["difference"] < 1e-9),
-    ),
-    Claim(
-        136,
-        "D",
-        "Additive attention has more parameters: W, U, v against W_q, W_k, W_v.",
-        _where(9),
-        "at width 512: {additive:,.0f} against {dot:,.0f}, so fewer; with a W_v of its own "
-        "{with_values:,.0f}; the bare dot product "
-        "has {bare:.0f}",
-        _parameters,
-        right_if(lambda v: v["additive"] > v["dot"]),
-    ),
-    Claim(
-        137,
-        "D",
-        "The dot product is faster than additive attention.",
-        _where(9),
-        "benchmarks/results/additive.json: additive attention takes {lowest:.0f} to {highest:.0f} "
-        "times as long as written, "
-        "{lowest_reusing:.0f} to {highest_reusing:.0f} times with a reused buffer, for "
-        "{operations:.1f} times the operations",
-        _slower,
-        right_if(lambda v: v["surely"] > 1),
-    ),
-    Claim(
-        138,
-        "D",
-        "Additive attention takes more memory.",
-        _where(9),
-        "all pairs at once at n = 256, h = 64: {hidden:.0f} MiB of hidden units against {scores:.1f} "
-        "MiB of scores, peak {ratio:.0f} "
-        "times the dot product's; in chunks of 2 queries {ratio_in_chunks:.1f} times",
-        _more_memory,
-        right_if(lambda v: v["ratio"] > 2),
-        relative=0.03,
-    ),
-)
+_CHECKS = {
+    24: Check(_linear_attention, right_if(lambda v: v["linear"] == 2)),
+    25: Check(_multi_query, right_if(lambda v: v["difference"] >= 1e-9)),
+    135: Check(_network, right_if(lambda v: v["difference"] < 1e-9)),
+    136: Check(_parameters, right_if(lambda v: v["additive"] > v["dot"])),
+    137: Check(_slower, right_if(lambda v: v["surely"] > 1)),
+    138: Check(_more_memory, right_if(lambda v: v["ratio"] > 2), 0.03),
+}
+CLAIMS = claims_of("08_heads_and_variants", _CHECKS)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, padding_mask, scaled_dot_product_attention, softmax
-from sdpa_helpers.course.claim import Claim, Numbers, needs_if, right_if
+from sdpa_helpers.course.claim import Check, Numbers, claims_of, needs_if, right_if
 from sdpa_helpers.lessons.masking import experiments as lesson
 
 # The input of the lesson: five words that attend to each other.
@@ -204,148 +204,46 @@ def _same_result() -> Numbers:
     }
 
 
-CLAIMS = (
-    Claim(
-        number=20,
-        article="A",
-        says="To forbid a position, its score is set to −∞ before softmax.",
-        where="05_masking, Hide the score, not the weight",
-        finding="The same output as torch's fused call; {exactly_zero:.0f} of {hidden:.0f} hidden weights are exactly "
-        "0. (A row with every score at −∞ is another matter: claim 145.)",
-        compute=_minus_infinity,
-        decide=right_if(lambda v: v["as_fused"] == 1 and v["exactly_zero"] == v["hidden"]),
-    ),
-    Claim(
-        number=93,
-        article="C",
-        says="Pseudocode for attention: score, scale, fill with −∞ where the mask equals 0, softmax, mix.",
-        where="05_masking, More claims, checked",
-        finding="Right where everybody agrees that 0 is hidden. It does not say so: a mask in which True means "
-        "blocked puts {future_if_true_means_blocked:.2f} of the first token's weight on the future. And "
-        "{nan_rows:.0f} rows that see nothing become NaN.",
-        compute=_pseudocode,
-        decide=needs_if(
+_CHECKS = {
+    20: Check(_minus_infinity, right_if(lambda v: v["as_fused"] == 1 and v["exactly_zero"] == v["hidden"])),
+    93: Check(
+        _pseudocode,
+        needs_if(
             lambda v: v["as_fused"] == 1,
             lambda v: v["future_if_true_means_blocked"] > 0 or v["nan_rows"] > 0,
         ),
     ),
-    Claim(
-        number=94,
-        article="C",
-        says="The third step, as an equation: the mask is added to the scores.",
-        where="05_masking, More claims, checked",
-        finding="For a mask of 0 and −∞ that is the same as hiding. For the 0/1 mask of the same article's code, "
-        "scores 2, 1, 3 with the last hidden give it {added:.2f} of the weight in place of {hidden:.0f}.",
-        compute=_added_mask,
-        decide=needs_if(lambda v: v["additive_form_agrees"] == 1, lambda v: v["added"] > 0),
-    ),
-    Claim(
-        number=124,
-        article="D",
-        says="The order of the steps: project, score and scale, mask, softmax over the keys, weighted sum.",
-        where="05_masking, More claims, checked",
-        finding="The same as the package. Masking with −∞ and scaling may be exchanged; masking after softmax moves "
-        "an output by {mask_after_softmax:.2f}, scaling after it by {scale_after_softmax:.2f}.",
-        compute=_order,
-        decide=right_if(
+    94: Check(_added_mask, needs_if(lambda v: v["additive_form_agrees"] == 1, lambda v: v["added"] > 0)),
+    124: Check(
+        _order,
+        right_if(
             lambda v: v["in_order"] == 1 and min(v["mask_after_softmax"], v["scale_after_softmax"]) > 0.1
         ),
     ),
-    Claim(
-        number=126,
-        article="D",
-        says="Causal: the score of query i with key j is −∞ when j > i, so i attends to itself and the past.",
-        where="05_masking, A leak detector",
-        finding="The lower triangle with its diagonal: {sees_itself:.0f} of 7 see themselves. Moving each key and "
-        "value in turn moved {earlier_outputs_that_moved:.0f} earlier outputs.",
-        compute=_future_rule,
-        decide=right_if(
+    126: Check(
+        _future_rule,
+        right_if(
             lambda v: v["as_tril"] == 1 and v["sees_itself"] == 7 and v["earlier_outputs_that_moved"] == 0
         ),
     ),
-    Claim(
-        number=127,
-        article="D",
-        says="Padding: the scores of all queries with a padded position are −∞.",
-        where="05_masking, Padding",
-        finding="With the padded keys hidden, a sentence gives the same outputs as alone. Hidden query rows instead "
-        "would be {rows_hidden_nan:.0f} rows of NaN; causal with left padding still leaves "
-        "{left_padding_nan:.0f} empty rows.",
-        compute=_padding_columns,
-        decide=right_if(lambda v: v["masked_as_alone"] == 1),
+    127: Check(_padding_columns, right_if(lambda v: v["masked_as_alone"] == 1)),
+    144: Check(
+        _upper_triangle, right_if(lambda v: v["strict_agrees"] == 1 and v["with_diagonal_agrees"] == 0)
     ),
-    Claim(
-        number=144,
-        article="E",
-        says="The causal mask as a matrix: an upper triangle of −∞, added to the scores.",
-        where="05_masking, More claims, checked",
-        finding="With −∞ strictly above the diagonal, {hidden:.0f} of 25 scores, it is the causal mask. With the "
-        "diagonal in it, no token would see itself.",
-        compute=_upper_triangle,
-        decide=right_if(lambda v: v["strict_agrees"] == 1 and v["with_diagonal_agrees"] == 0),
+    145: Check(_after_softmax, needs_if(lambda v: v["not_zero"] == 0, lambda v: v["empty_row_is_nan"] == 1)),
+    146: Check(_encoder, right_if(lambda v: v["on_padding"] == 0 and v["moved"] == 0)),
+    147: Check(
+        _cross_attention,
+        right_if(lambda v: v["earlier_outputs_that_moved"] == 0 and v["hidden_by_causal"] > 0),
     ),
-    Claim(
-        number=145,
-        article="E",
-        says="Softmax turns −∞ into 0: hidden positions contribute nothing.",
-        where="05_masking, A row that sees nothing",
-        finding="{not_zero:.0f} hidden weights differ from 0, as long as a row has a visible key. A row that is −∞ "
-        "throughout gives NaN; torch's fused call gives {fused_empty_row:.0f} there.",
-        compute=_after_softmax,
-        decide=needs_if(lambda v: v["not_zero"] == 0, lambda v: v["empty_row_is_nan"] == 1),
+    150: Check(
+        _complete_code,
+        needs_if(lambda v: v["agree"] == v["masks"] > 0, lambda v: v["empty_rows_nan"] > 0),
     ),
-    Claim(
-        number=146,
-        article="E",
-        says="Self-attention in an encoder needs no mask, because every position may see every other.",
-        where="05_masking, Padding",
-        finding="In a batch of sentences of different lengths, three zero vectors of padding take {on_padding:.2f} of "
-        "the weight and move the output by {moved:.2f}. A padding mask is needed.",
-        compute=_encoder,
-        decide=right_if(lambda v: v["on_padding"] == 0 and v["moved"] == 0),
+    151: Check(
+        _mask_shape,
+        right_if(lambda v: v["ndim"] == 4 and v["heads_of_mask"] == 1 and v["agree"] == v["heads"]),
     ),
-    Claim(
-        number=147,
-        article="E",
-        says="Cross-attention takes no causal mask: a query may attend to every position of the encoder.",
-        where="05_masking, Deeper: five masks, and who knows of whom",
-        finding="Without one, changing a later query moves {earlier_outputs_that_moved:.0f} earlier outputs: nothing "
-        "leaks. A causal mask would hide {hidden_by_causal:.0%} of the other text. Padding there still needs its "
-        "mask ({on_padding:.2f} of the weight).",
-        compute=_cross_attention,
-        decide=right_if(lambda v: v["earlier_outputs_that_moved"] == 0 and v["hidden_by_causal"] > 0),
-    ),
-    Claim(
-        number=150,
-        article="E",
-        says="Complete code: matmul over √d_k, masked_fill(mask == 0, −inf), softmax, matmul.",
-        where="05_masking, More claims, checked",
-        finding="{agree:.0f} of {masks:.0f} boolean masks give what torch's fused call gives. That 0 means hidden "
-        "is not said (claim 93), and of rows that see nothing {empty_rows_nan:.0f} are NaN.",
-        compute=_complete_code,
-        decide=needs_if(lambda v: v["agree"] == v["masks"] > 0, lambda v: v["empty_rows_nan"] > 0),
-    ),
-    Claim(
-        number=151,
-        article="E",
-        says="A mask has the shape (batch, 1, length, length).",
-        where="05_masking, Padding",
-        finding="The one axis of size {heads_of_mask:.0f} broadcasts: {agree:.0f} of {heads:.0f} heads are as if "
-        "masked one by one.",
-        compute=_mask_shape,
-        decide=right_if(lambda v: v["ndim"] == 4 and v["heads_of_mask"] == 1 and v["agree"] == v["heads"]),
-    ),
-    Claim(
-        number=152,
-        article="E",
-        says="F.scaled_dot_product_attention(Q, K, V, attn_mask=mask) gives the same result as the code by hand.",
-        where="05_masking, Two traps that raise no error",
-        finding="Only for a boolean mask. A float32 mask of 0 and 1 is added: outputs differ by up to "
-        "{float_difference:.2f}, and the first of eight tokens puts {future:.2f} of its weight on the future. "
-        "{raised:.0f} other dtypes raise. Of two rows that see nothing, {by_hand_nan_rows:.0f} are NaN, by hand, "
-        "and {fused_nan_rows:.0f} in the fused call.",
-        compute=_same_result,
-        decide=right_if(lambda v: v["float_difference"] < 1e-5 and v["raised"] == 0),
-        relative=1e-4,  # float32
-    ),
-)
+    152: Check(_same_result, right_if(lambda v: v["float_difference"] < 1e-5 and v["raised"] == 0), 1e-4),
+}
+CLAIMS = claims_of("05_masking", _CHECKS)
