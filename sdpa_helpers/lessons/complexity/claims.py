@@ -1,22 +1,20 @@
 """Claims that lesson 06 runs: what attention costs. Counted and stored quantities only; no timing happens here."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
 from sdpa_helpers.attention import scaled_dot_product_attention, softmax
 from sdpa_helpers.course import counted
-from sdpa_helpers.course.claim import Check, Verdict, claims_of
+from sdpa_helpers.course.claim import Check, Numbers, Verdict, claims_of
 from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments
-
-Values = Mapping[str, float]
 
 
 def _if(
-    condition: Callable[[Values], bool], then: Verdict, otherwise: Verdict
-) -> Callable[[Values], Verdict]:
+    condition: Callable[[Numbers], bool], then: Verdict, otherwise: Verdict
+) -> Callable[[Numbers], Verdict]:
     return lambda values: then if condition(values) else otherwise
 
 
@@ -60,12 +58,12 @@ def _peaks() -> dict[str, float]:
 # One function per claim -----------------------------------------------------------------------------------------
 
 
-def _doubling() -> Values:
+def _doubling() -> Numbers:
     short, long = (_count(attention_ways.textbook, *_normal(*[(n, 3)] * 3))["multiply"] for n in (5, 10))
     return {"short": short, "long": long, "factor": long / short}
 
 
-def _three_terms() -> Values:
+def _three_terms() -> Numbers:
     steps = _steps()
     return {
         "scores": steps["scores"]["multiply"] / (4 * 5 * 3),
@@ -74,11 +72,11 @@ def _three_terms() -> Values:
     }
 
 
-def _sixteen_million() -> Values:
+def _sixteen_million() -> Numbers:
     return {"head": 4096**2, "layer": 4096**2 * 96, "flops": 4 * 128}
 
 
-def _shares() -> Values:
+def _shares() -> Numbers:
     def share(n: int, d_model: int) -> float:
         return float(counting.layer_flops(n, d_model).share)
 
@@ -99,27 +97,27 @@ def _first_length(holds: Callable[[int], bool]) -> int:
     return high
 
 
-def _output_shape() -> Values:
+def _output_shape() -> Numbers:
     Q, K, V = _normal((2, 3, 4, 7), (2, 3, 4, 7), (2, 3, 4, 5))
     out, same = scaled_dot_product_attention(Q, K, V), scaled_dot_product_attention(Q, K, K)
     return {"d_k": 7, "d_v": 5, "same_width": same.shape[-1], "last_axis": out.shape[-1]}
 
 
-def _growth() -> Values:
+def _growth() -> Numbers:
     def total(n: int) -> float:
         return float(sum(counting.layer_flops(n, 768)))
 
     return {"short": total(200) / total(100), "long": total(2_000_000) / total(1_000_000)}
 
 
-def _batched_shapes() -> Values:
+def _batched_shapes() -> Numbers:
     Q, K, V = _normal((6, 4, 3), (6, 4, 3), (6, 4, 2))
     out, weights = scaled_dot_product_attention(Q, K, V, return_weights=True)
     scores = Q @ np.swapaxes(K, -1, -2)
     return {"fit": (scores.shape, weights.shape, out.shape) == ((6, 4, 4), (6, 4, 4), (6, 4, 2))}
 
 
-def _projections() -> Values:
+def _projections() -> Numbers:
     def share(n: int) -> float:
         flops = counting.layer_flops(n, 768)
         return float(flops.projections / (flops.projections + flops.attention))
@@ -127,7 +125,7 @@ def _projections() -> Values:
     return {"share": share(512), "crossover": _first_length(lambda n: share(n) <= 0.5)}
 
 
-def _chunks() -> Values:
+def _chunks() -> Numbers:
     Q, K, V = _normal((7, 3), (9, 3), (9, 2))
     truth = scaled_dot_product_attention(Q, K, V)
 
@@ -141,14 +139,14 @@ def _chunks() -> Values:
     }
 
 
-def _parallel() -> Values:
+def _parallel() -> Numbers:
     (x,) = _normal((6, 3))
     at_once = scaled_dot_product_attention(x, x, x, is_causal=True)
     in_turn = [scaled_dot_product_attention(x[[i]], x[: i + 1], x[: i + 1])[0] for i in range(6)]
     return {"difference": float(np.abs(at_once - np.array(in_turn)).max().round(12)), "steps": len(in_turn)}
 
 
-def _dispatcher() -> Values:
+def _dispatcher() -> Numbers:
     def flash(**options: float) -> bool:
         return any("flash" in name for name in experiments.which_kernel(**options))
 
@@ -163,22 +161,22 @@ def _dispatcher() -> Values:
     }
 
 
-def _second_product() -> Values:
+def _second_product() -> Numbers:
     steps = _steps()
     return {"ratio": steps["output, d_v = d_k"]["multiply"] / steps["scores"]["multiply"]}
 
 
-def _matrix() -> Values:
+def _matrix() -> Numbers:
     matrix = 4096**2 * 4
     return {"bytes": matrix, "mib": matrix / 2**20, "mb": matrix / 1e6}
 
 
-def _all_layers() -> Values:
+def _all_layers() -> Numbers:
     total = 4096**2 * 4 * 96 * 96
     return {"gb": total / 1e9, "gib": total / 2**30, "mixed": 64e6 * 96 * 96 / 1e9, "half": total / 2e9}
 
 
-def _one_layer() -> Values:
+def _one_layer() -> Numbers:
     held = counting.readings()
     kept, layer = held["n = 4096, all layers kept"], held["one layer at a time"]
     return {"kept": kept / 1e9, "layer": layer / 1e9, "ratio": kept / layer}

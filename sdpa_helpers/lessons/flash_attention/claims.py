@@ -1,6 +1,5 @@
 """Claims that lesson 07 runs: what flash attention saves. Counted and stored quantities only, and no timing."""
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -8,10 +7,8 @@ import numpy as np
 
 from sdpa_helpers.attention import numpy_flash
 from sdpa_helpers.course import counted
-from sdpa_helpers.course.claim import Check, claims_of, needs_if, right_if
+from sdpa_helpers.course.claim import Check, Numbers, claims_of, needs_if, right_if
 from sdpa_helpers.lessons.flash_attention.rungs import formula
-
-Values = Mapping[str, float]
 
 
 def _normal(*shapes: tuple[int, ...], seed: int = 6) -> list[np.ndarray]:
@@ -53,7 +50,7 @@ def _bytes_with_tiles(n: int, d: int, tile: int) -> float:
     return _Read.taken
 
 
-def _what_flash_saves() -> Values:
+def _what_flash_saves() -> Numbers:
     """float64 throughout: eight bytes a number."""
     n, d = 4096, 64
     kept = 4 * n * n * 8  # S and A, each written once and read once

@@ -2,17 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 
 from sdpa_helpers.attention import KVCache, scaled_dot_product_attention, softmax
 from sdpa_helpers.course import counted
-from sdpa_helpers.course.claim import Check, claims_of, right_if
+from sdpa_helpers.course.claim import Check, Numbers, claims_of, right_if
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.lessons.heads_and_variants import additive
-
-Values = Mapping[str, float]
 
 
 def _normal(*shapes: tuple[int, ...], seed: int = 6) -> list[np.ndarray]:
@@ -24,7 +22,7 @@ def _count(function: Callable, *arrays: np.ndarray) -> Counter:
     return counted.count_operations(function, *arrays)[1]
 
 
-def _linear_attention() -> Values:
+def _linear_attention() -> Numbers:
     """Katharopoulos et al. 2020, equation 5, with their feature map elu + 1."""
 
     def features(x: np.ndarray) -> np.ndarray:
@@ -52,7 +50,7 @@ def _linear_attention() -> Values:
     }
 
 
-def _multi_query() -> Values:
+def _multi_query() -> Numbers:
     heads, k, v = _normal((4, 6, 3), (1, 6, 3), (1, 6, 2))
     shared = scaled_dot_product_attention(heads, k, v)
     alone = np.stack([softmax(head @ k[0].T / 3**0.5) @ v[0] for head in heads])
@@ -65,13 +63,13 @@ def _multi_query() -> Values:
     }
 
 
-def _network() -> Values:
+def _network() -> Numbers:
     q, k, W, U, v = _normal((3,), (3,), (3, 7), (3, 7), (7,))
     network = np.tanh(np.concatenate([q, k]) @ np.concatenate([W, U])) @ v
     return {"difference": float(np.abs(network - np.tanh(q @ W + k @ U) @ v).round(12))}
 
 
-def _parameters() -> Values:
+def _parameters() -> Numbers:
     count = additive.parameters(d_model=512, width=512)
     return {
         "bare": count["dot product, bare"],
@@ -81,7 +79,7 @@ def _parameters() -> Values:
     }
 
 
-def _slower() -> Values:
+def _slower() -> Numbers:
     results = _benchmark()["results"]
     Q, K, v = _normal((4, 8), (5, 8), (8,))
     dot = _count(lambda q, k: q @ k.T, Q, K)
@@ -96,7 +94,7 @@ def _slower() -> Values:
     }
 
 
-def _more_memory() -> Values:
+def _more_memory() -> Numbers:
     n, h = 256, 64
     Q, K, V, W, U, v = _normal(*[(n, h)] * 3, (h, h), (h, h), (h,))
     dot = counted.peak_bytes(additive.dot_product, Q, K, V)

@@ -1,15 +1,12 @@
 """The claims that lesson 02 runs: how far scores spread, and what to divide them by."""
 
-from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 
 from sdpa_helpers.attention import scaled_dot_product_attention, softmax
-from sdpa_helpers.course.claim import Check, Verdict, always, claims_of, not_shown_if
+from sdpa_helpers.course.claim import Check, Numbers, Verdict, always, claims_of, not_shown_if
 from sdpa_helpers.lessons.variance_proof import experiments as lab
-
-Values = Mapping[str, float]
 
 _DIMS = (4, 64, 512)
 _HEADS = {"small": (768, 12), "medium": (1024, 16), "large": (1280, 20), "xl": (1600, 25)}
@@ -58,19 +55,19 @@ def _side_by_side() -> dict[str, dict[str, list[float]]]:
     )
 
 
-def _stds() -> Values:
+def _stds() -> Numbers:
     return {f"std_{d}": _scores(d).std() for d in _DIMS}
 
 
-def _scaled_stds() -> Values:
+def _scaled_stds() -> Numbers:
     return {f"std_{d}": _scores(d).std() / np.sqrt(d) for d in _DIMS}
 
 
-def _normalised(v: Values) -> Verdict:
+def _normalised(v: Numbers) -> Verdict:
     return _judge(all(_near(v[f"std_{d}"], 1) for d in _DIMS))
 
 
-def _broken_variances() -> Values:
+def _broken_variances() -> Numbers:
     b = _broken()
     return {
         "independent": b["none"].var(),
@@ -80,11 +77,11 @@ def _broken_variances() -> Values:
     }
 
 
-def _only_if_independent(v: Values) -> Verdict:
+def _only_if_independent(v: Numbers) -> Verdict:
     return _judge(_near(v["independent"], 64, 0.06), not _near(v["alike"], 64, 0.06))
 
 
-def _start_and_after() -> Values:
+def _start_and_after() -> Numbers:
     """Scaled scores of independent vectors, and of vectors with correlation 0.5, at the smallest and largest d_k."""
     match = _side_by_side()["1/√d"]["match score"]
     rows = _rows()
@@ -96,39 +93,39 @@ def _start_and_after() -> Values:
     }
 
 
-def _only_at_the_start(v: Values) -> Verdict:
+def _only_at_the_start(v: Numbers) -> Verdict:
     return _judge(_near(v["std_64"], 1) and _near(v["std_4096"], 1), v["match_4096"] > 2 * v["match_64"])
 
 
-def _head_lengths() -> Values:
+def _head_lengths() -> Numbers:
     return {f"d_k_{name}": width / heads for name, (width, heads) in _HEADS.items()} | {
         "widest": max(width for width, _ in _HEADS.values()) / min(width for width, _ in _HEADS.values())
     }
 
 
-def _fixed_heads(v: Values) -> bool:
+def _fixed_heads(v: Numbers) -> bool:
     return len({v[f"d_k_{name}"] for name in _HEADS}) == 1 and v["widest"] > 1
 
 
-def _lost_bar() -> Values:
+def _lost_bar() -> Numbers:
     printed = lab.scale_probe(lab.SUSPECTS["multiplies by √d"], 16)
     return {"printed": printed, "meant": lab.scale_probe(scaled_dot_product_attention, 16)}
 
 
-def _lost_bar_verdict(v: Values) -> Verdict:
+def _lost_bar_verdict(v: Numbers) -> Verdict:
     return _judge(_near(v["printed"], v["meant"], 1e-6))
 
 
 # One compute per claim that has its own -------------------------------------------------------------------
 
 
-def _magnitude() -> Values:
+def _magnitude() -> Numbers:
     match = _side_by_side()["1/√d"]["match score"]
     sizes = {f"size_{d}": np.abs(_scores(d)).mean() / np.sqrt(2 * d / np.pi) for d in (64, 512)}
     return sizes | {"match_64": match[0], "match_512": match[1], "match_4096": match[2]}
 
 
-def _reach() -> Values:
+def _reach() -> Numbers:
     sizes, root = np.abs(_many()), 512**0.5
     return {
         "root": root,
@@ -138,12 +135,12 @@ def _reach() -> Values:
     }
 
 
-def _mean_zero() -> Values:
+def _mean_zero() -> Numbers:
     s = _scores(64)
     return {"mean": s.mean(), "error": s.std() / np.sqrt(s.size)}
 
 
-def _gradients_at_the_scores() -> Values:
+def _gradients_at_the_scores() -> Numbers:
     """The median length of a row's gradient at the scaled scores, its upstream gradient drawn from a normal."""
     found = {}
     for d in (64, 4096):
@@ -161,7 +158,7 @@ def _gradients_at_the_scores() -> Values:
     return found
 
 
-def _not_a_choice() -> Values:
+def _not_a_choice() -> Numbers:
     Q, K = np.random.default_rng(42).standard_normal((2, 16, 64))
     moved = np.abs((Q / 8) @ K.T - Q @ K.T / 8).max()
     return {
@@ -171,17 +168,17 @@ def _not_a_choice() -> Values:
     }
 
 
-def _table() -> Values:
+def _table() -> Numbers:
     stds, scaled = _stds(), _scaled_stds()
     return {f"raw_{d}": stds[f"std_{d}"] for d in _DIMS} | {f"scaled_{d}": scaled[f"std_{d}"] for d in _DIMS}
 
 
-def _width() -> Values:
+def _width() -> Numbers:
     even = _side_by_side()["1"]["entropy share"]
     return dict(_head_lengths()) | {"even_64": even[0], "even_4096": even[-1]}
 
 
-def _over_d() -> Values:
+def _over_d() -> Numbers:
     found = _side_by_side()
     return {
         "even_by_d": found["1/d"]["entropy share"][1],
@@ -192,7 +189,7 @@ def _over_d() -> Values:
     }
 
 
-def _learned() -> Values:
+def _learned() -> Numbers:
     scores = _rows()[512].with_match(2 / np.sqrt(512))
     learned = lab.learn_scale(scores)
     return {
@@ -203,46 +200,46 @@ def _learned() -> Values:
     }
 
 
-def _optimum() -> Values:
+def _optimum() -> Numbers:
     factors = {d: lab.learn_scale(row.with_match(2 / np.sqrt(d))) * np.sqrt(d) for d, row in _rows().items()}
     return {f"factor_{d}": value for d, value in factors.items()}
 
 
-def _order_one() -> Values:
+def _order_one() -> Numbers:
     S = _many() / np.sqrt(512)
     return {"std": S.std(), "best": S.max(axis=1).mean(), "theory": np.sqrt(2 * np.log(1000))}
 
 
-def _divisions() -> Values:
+def _divisions() -> Numbers:
     Q, K = np.random.default_rng(52).standard_normal((2, 128, 64))
     moved = np.abs((Q / 8) @ K.T - Q @ K.T / 8).max()
     return {"on_scores": (Q @ K.T).size, "in_query": Q.size, "moved": round(float(moved), 9)}
 
 
-def _flow() -> Values:
+def _flow() -> Numbers:
     flow = lab.SUSPECTS["no scale at all"]
     Q, K, V = np.random.default_rng(55).standard_normal((3, 5, 16))
     gap = np.abs(flow(Q, K, V) - scaled_dot_product_attention(Q, K, V, scale=1.0)).max()
     return {"probe": lab.scale_probe(flow, 16), "meant": 16**-0.5, "gap_at_scale_1": round(float(gap), 9)}
 
 
-def _limit_theorem() -> Values:
+def _limit_theorem() -> Numbers:
     exact = {f"variance_{d}": lab.all_coin_scores(d).var() for d in (1, 2, 4)}
     return exact | {"kurtosis_1": lab.excess_kurtosis(lab.all_coin_scores(1))} | {
         f"normal_{d}": lab.excess_kurtosis(lab.sample_scores(d, 20000, seed=d)) for d in (4, 64)
     }  # fmt: skip
 
 
-def _means_multiply() -> Values:
+def _means_multiply() -> Numbers:
     s = lab.sample_scores(64, 10000, seed=82, means=(0.5, -1.0))
     return {"mean_zero": _scores(64).mean(), "mean": s.mean(), "theory": 64 * 0.5 * -1.0}
 
 
-def _exact_variances() -> Values:
+def _exact_variances() -> Numbers:
     return {f"variance_{d}": lab.all_coin_scores(d).var() for d in range(1, 7)}
 
 
-def _blind() -> Values:
+def _blind() -> Numbers:
     Q, K = np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     V = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     scales = [2**-0.5, 1.0, 0.5, 10.0]
@@ -256,7 +253,7 @@ def _blind() -> Values:
     }
 
 
-def _maximum() -> Values:
+def _maximum() -> Numbers:
     negative, match = np.array([-1.0, -2.0, -4.0]), np.zeros(64)
     match[0] = 1000.0
     zero = lab.weights_by_maximum(np.array([0.0, -1.0, -3.0]))
@@ -269,7 +266,7 @@ def _maximum() -> Values:
     }
 
 
-def _with_means() -> Values:
+def _with_means() -> Numbers:
     return {
         "zero_means": lab.sample_scores(64, 10000, seed=64).var(),
         "means_1": lab.sample_scores(64, 10000, seed=5, means=(1, 1)).var(),
@@ -277,7 +274,7 @@ def _with_means() -> Values:
     }
 
 
-def _which_d() -> Values:
+def _which_d() -> Numbers:
     """A model of width 96 with 6 heads: scores of one head, divided by either root."""
     s = lab.sample_scores(96 // 6, 10000, seed=142)
     return {"by_head": s.std() / np.sqrt(96 // 6), "by_width": s.std() / np.sqrt(96)}
