@@ -9,9 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).parent
 
 
+@pytest.mark.nightly  # loading the two takes longer than all of it
 def test_in_a_process_without_forks(needs):
     for module in ("torch", "jax", "keras"):
         needs(module)

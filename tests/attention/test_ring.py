@@ -132,6 +132,7 @@ def test_equals_one_process(four, name, size):
         assert all(torch.equal(x, y) for x, y in zip(mine["results"], theirs["results"], strict=True))
 
 
+@pytest.mark.nightly  # what torchrun adds is how they meet
 @pytest.mark.parametrize("name", CASES)
 def test_equals_one_process_under_torchrun(torchrun, name):
     assert_equals_one_process(CASES[name], [rank["cases"][2, name] for rank in torchrun])

@@ -17,12 +17,13 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
+from tests.nightly import at_night
 
 HERE = Path(__file__).parent
 LARGEST_REGISTERS = 255  # of a thread; what does not fit spills to slow memory
 
 LEAST = {
-    "triton_interpreted.py": 50,
+    "triton_interpreted.py": 40,
     "test_conformance.py": 20,
     "test_gradients.py": 1,
     "test_any_size.py": 20,
@@ -46,8 +47,8 @@ def triton(needs):
     return triton
 
 
-@pytest.fixture(scope="module")
-def interpreted(needs) -> Counter[str]:
+@pytest.fixture(scope="module", params=["not nightly", at_night("nightly or not nightly")])
+def interpreted(needs, request) -> Counter[str]:
     """How many tests of each file passed in one process where Triton interprets its programs; none failed."""
     needs("torch")
     needs("triton")
@@ -58,6 +59,8 @@ def interpreted(needs) -> Counter[str]:
         "no:cacheprovider",
         "-p",
         "no:randomly",
+        "-m",
+        request.param,
         "-k",
         f"interpreted or triton and ({CHOSEN})",
     ]
@@ -227,23 +230,26 @@ TENSOR_CORES = {
     120: "mma.sync",
 }
 
-# Of each architecture something, of each program something; the rest is in benchmarks/results/triton-compiled.csv.
+# Of each program and kind of tensor core something, at night of each architecture; the rest is in
+# benchmarks/results/triton-compiled.csv, of which a test below sees that it is of this source.
 SETTINGS = [
     (80, "float16", 64, "forward", "causal mask"),
-    (86, "bfloat16", 64, "key_gradients", "causal"),
     (89, "bfloat16", 64, "query_gradient", "full"),
+    (90, "float16", 128, "key_gradients", "full"),
+    (100, "bfloat16", 64, "forward", "causal"),
+]
+MORE_SETTINGS = [
+    (86, "bfloat16", 64, "key_gradients", "causal"),
+    (89, "float32", 64, "forward", "causal"),
     (90, "bfloat16", 64, "forward", "causal"),
     (90, "float16", 128, "forward", "causal mask"),
     (90, "bfloat16", 128, "query_gradient", "causal"),
-    (90, "float16", 128, "key_gradients", "full"),
-    (89, "float32", 64, "forward", "causal"),
-    (100, "bfloat16", 64, "forward", "causal"),
     (100, "float16", 128, "key_gradients", "causal"),
     (120, "bfloat16", 64, "forward", "full"),
 ]
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: "-".join(map(str, setting)))
+@pytest.mark.parametrize("setting", [*SETTINGS, *map(at_night, MORE_SETTINGS)])
 def test_a_program_fits_its_gpu(compiled, setting):
     """With the tile that it has there: no register spills, there is enough shared memory, tensor cores are used."""
     from sdpa_helpers.attention.triton import blocks

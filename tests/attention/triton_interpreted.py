@@ -10,6 +10,7 @@ import pytest
 
 import sdpa_helpers as sdpa
 from sdpa_helpers.attention.variants import mods
+from tests.nightly import at_night
 
 from .cases import Case, make, to_float64, to_kind
 
@@ -67,7 +68,7 @@ MASKS = {
     "boolean": lambda n_q, n_k: np.random.default_rng(2).random((2, 1, n_q, n_k)) < 0.5,
 }
 ALL_MASKS = list(product(MASKS, [False, True]))
-LENGTHS = [(1, 1), (33, 31), (20, 64)]
+LENGTHS = [at_night(1, 1), (33, 31), at_night(20, 64)]
 
 
 @pytest.mark.parametrize(("mask", "is_causal"), ALL_MASKS)
@@ -92,7 +93,7 @@ def test_sizes_of_heads(d_k, d_v, dtype):
     assert_right(make(1, 2, n_q=17, n_k=18, d_k=d_k, d_v=d_v, is_causal=True), dtype)
 
 
-@pytest.mark.parametrize("heads", [(2, 2), (1, 1), (4, 2), (1, 4)])
+@pytest.mark.parametrize("heads", [at_night((2, 2)), at_night((1, 1)), (4, 2), (1, 4)])
 def test_grouped_heads(heads):
     rng = np.random.default_rng(3)
     shapes = [(1, 4, 10, 16), (1, heads[0], 35, 16), (1, heads[1], 35, 8)]
@@ -102,7 +103,7 @@ def test_grouped_heads(heads):
     assert_right(Case(*arrays, mask, enable_gqa=True), "float32")
 
 
-@pytest.mark.parametrize("enough", [0, 4, 10**6])
+@pytest.mark.parametrize("enough", [at_night(0), 4, at_night(10**6)])
 def test_parts_of_a_group(enough, monkeypatch):
     """One program for all four heads of a group, two each, one each: the same sum, and the same bits again."""
     monkeypatch.setattr(programs, "ENOUGH_PROGRAMS", enough)
@@ -186,7 +187,7 @@ MODS = {
 }
 
 
-@pytest.mark.parametrize("mod", MODS)
+@pytest.mark.parametrize("mod", ["of sequences and heads", *map(at_night, list(MODS)[1:])])
 def test_mask_mod(mod):
     """Alone, or with a mask and causality beside it."""
     mask_mod, beside = MODS[mod]
