@@ -29,10 +29,6 @@ def test_small_arrays_go_to_the_formula():
     )
 
 
-def test_large_arrays_go_to_tiles():
-    assert explained(make(n_q=400, n_k=400)).backend == "numpy-tiled"
-
-
 def test_tiles_are_worth_it_from_the_size_that_is_told():
     """All heads count."""
     least = known_backends.BACKENDS["numpy-tiled"].worth.ready
