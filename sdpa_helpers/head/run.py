@@ -100,7 +100,7 @@ def run(stages: Stages) -> HeadRun:
 
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         answer = observe_within(once, (), SECONDS)
-    trouble = _trouble(answer, (len(words), v.shape[-1]))
+    trouble = trouble_of(answer, (len(words), v.shape[-1]))
     if trouble or answer.array is None:
         return HeadRun(words, ours, (), "", right, float("nan"), trouble)
     drink = int(answered(answer.array, q, v))
@@ -109,7 +109,7 @@ def run(stages: Stages) -> HeadRun:
     return HeadRun(words, ours, row, head.drinks[drink] if drink >= 0 else "", right, find.share)
 
 
-def _trouble(answer: Answer, shape: tuple[int, int]) -> str:
+def trouble_of(answer: Answer, shape: tuple[int, int]) -> str:
     """Why there is no answer, as part of a sentence; "" where there is one."""
     if answer.kind == "error" and answer.error == NotFitting.__name__:
         return answer.message

@@ -3,6 +3,7 @@
     walk_through("the cat fears big dogs")                        # vectors made from the letters
     walk_through(head="looks up")                                 # of a head that was trained (lesson 10)
     walk_through(head="looks up", scores=score)                   # the same head with a function of yours
+    walk_through(head="next letter", mask=mask)                   # one that writes, and cheats where a mask leaks
     walk_through(tokens=words, queries=questions, Q=Q, K=K, V=V)  # your own
 
 A panel that the page draws by itself (`visualiser.js`, with its numbers in `visualiser_numbers.js`): what a cell shows
@@ -22,6 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpa_helpers.attention import scaled_dot_product_attention
+from sdpa_helpers.head.letters import NAME as NEXT_LETTER
+from sdpa_helpers.head.letters import LetterRun, run_letters
 from sdpa_helpers.head.run import RUNS, HeadRun, run
 from sdpa_helpers.head.stages import Stages, pair_or_matrix
 from sdpa_helpers.show.panels import TOUCH, inlined, module, still_html
@@ -67,12 +70,13 @@ def walk_through(
     attention: Callable | None = None,
     scores: Callable | None = None,
     weights: Callable | None = None,
-) -> "Walk | HeadRun":
+) -> "Walk | HeadRun | LetterRun":
     """The visualiser, as the result of a cell; or a trained head at work with a function that you wrote.
 
     Args:
         sentence: up to 12 words. Their vectors come from their letters by a fixed rule and mean nothing.
         head: the name of a trained head, such as "looks up"; its words, vectors and settings are taken.
+            "next letter" is one that writes; it runs with or without a function of yours.
         tokens: names of the keys, for your own vectors.
         queries: names of the queries; the tokens when there are as many queries as keys.
         Q: (n_q, d_k). With Q, K and V the sentence is not used.
@@ -100,6 +104,8 @@ def walk_through(
         weights,
         mask=mask if callable(mask) else None,
     )
+    if head == NEXT_LETTER:
+        return run_letters(stages)
     if stages != Stages():
         if head not in ("", RUNS):
             raise ValueError(f"the head {RUNS!r} runs a function of yours; {head!r} shows one list only")

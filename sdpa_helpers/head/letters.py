@@ -1,0 +1,193 @@
+"""A second trained head: it says the next letter of a text, and looks at it where the mask lets it.
+
+Its texts are people with their drinks, one behind the other: "Jon milk Lea tea". `next_letter.json` names the command
+that makes its matrices again; it was trained on texts that it could see whole and on texts of which it saw the past.
+"""
+
+import contextlib
+import html
+import io
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdpa_helpers.attention import causal_mask
+from sdpa_helpers.checking.card_style import styled
+from sdpa_helpers.checking.render import Shown, framed, heading
+from sdpa_helpers.checking.time_limit import observe_within
+from sdpa_helpers.head.consequences import SECONDS, percent
+from sdpa_helpers.head.model import looks_up
+from sdpa_helpers.head.run import trouble_of
+from sdpa_helpers.head.stages import Stages
+
+NAME = "next letter"
+"""In the walk-through."""
+FILE = Path(__file__).with_name("next_letter.json")
+LETTERS, TEXTS = 21, 50
+"""Of a text; of the thousand questions, twenty a text."""
+ALPHABET = " ABCDEFGHIJKLacdeijklmnorstuvwy"
+SHOWN, ASKED = "Ben milk Lea tea", 12
+"""The text that a card shows, and the place of the space behind "Lea": what comes next?"""
+
+
+@dataclass(frozen=True, repr=False)
+class LetterRun(Shown):
+    """What came of one text, and of a thousand letters."""
+
+    ours: tuple[float, ...]
+    """The weights of the letter that asks, with a causal mask."""
+    yours: tuple[float, ...]
+    """() where there are none to be shown."""
+    answer: str
+    """The letter; "" where there is none."""
+    there: float
+    """The share of right letters where the whole text is there; NaN where there is none."""
+    writing: float
+    """And where the next letter isn't there yet."""
+    honest: float
+    """With the right mask."""
+    trouble: str = ""
+    """What came in the place of an answer."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it neither cheats nor overlooks what it may see."""
+        return self.there == self.writing == self.honest
+
+    def text(self) -> str:
+        """Three lines and the weights."""
+        rows = {"": SHOWN, "ours": map(_percent, self.ours), "yours": map(_percent, self.yours)}
+        table = [f"  {name:<6}" + "".join(f"{cell:>4}" for cell in row) for name, row in rows.items()]
+        return "\n".join([self._says, *self._often, *table[: 3 if self.yours else 2]])
+
+    def html(self) -> str:
+        """The same as a card."""
+        sign, state = ("✓", "passed") if self.passed else ("✗", "failed")
+        if self.trouble:
+            sign, state = "○", "not-attempted"
+        letters = "".join(f"<th>{'␣' if letter == ' ' else letter}</th>" for letter in SHOWN)
+        rows = f"<tr><th></th>{letters}</tr>{_row('our mask', self.ours)}"
+        rows += _row("yours", self.yours) if self.yours else ""
+        about = "".join(f"<p class='about'>{html.escape(line)}</p>" for line in self._often)
+        table = f"<table class='letters'>{rows}</table>"
+        return styled(framed(heading(sign, self._says) + about + table, state))
+
+    @property
+    def _says(self) -> str:
+        asks = f"{SHOWN[: ASKED + 1]}…"
+        if self.trouble:
+            return f"{asks} → no answer yet: {self.trouble}"
+        right = SHOWN[ASKED + 1]
+        came = "right" if self.answer == right else f"wrong, it is {right}"
+        return f"{asks} → {self.answer or 'no letter'}: {came}"
+
+    @property
+    def _often(self) -> tuple[str, ...]:
+        if self.trouble:
+            return ("The head runs as soon as your function returns what it needs.",)
+        if np.isnan(self.there):
+            return (f"With your function the head doesn't get through 1,000 letters in {SECONDS:g} s.",)
+        counted = (
+            f"In finished texts it gets {percent(self.there)} of 1,000 letters right. "
+            f"When it writes, and the next letter isn't there yet: {percent(self.writing)}."
+        )
+        if self.there > self.writing:
+            return counted, "It cheats: a letter that asks can see the answer."
+        if self.passed:
+            return counted, "Honest: the same both ways. It can only guess, and that's what it will do."
+        return (
+            counted,
+            f"It doesn't cheat, but something of the past is hidden: with our mask it gets {percent(self.honest)}.",
+        )
+
+
+def run_letters(stages: Stages) -> LetterRun:
+    """One text shown, and a thousand letters counted; without a mask every letter sees the whole text."""
+    q, k, v = project(_numbers(SHOWN))
+    ours = tuple(Stages(mask=causal_mask)(q, k, v, None)[1][ASKED])
+    honest = _honest()
+    kept = list[np.ndarray]()
+
+    def once() -> np.ndarray:
+        out, weights = stages(q, k, v, None)
+        kept.extend([] if weights is None else [weights])
+        return out
+
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        answer = observe_within(once, (), SECONDS)
+        trouble = trouble_of(answer, v.shape)
+        counted = None if trouble else observe_within(lambda: np.array(shares(stages)), (), SECONDS).array
+    if trouble or answer.array is None:
+        return LetterRun(ours, (), "", float("nan"), float("nan"), honest, trouble)
+    there, writing = (float("nan"),) * 2 if counted is None else map(float, counted)
+    letter = int(said(answer.array)[ASKED])
+    row = tuple(map(float, kept[-1][ASKED])) if kept and kept[-1].shape == (len(SHOWN),) * 2 else ()
+    return LetterRun(ours, row, ALPHABET[letter] if letter >= 0 else "", there, writing, honest)
+
+
+def draw(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Texts as numbers of letters, (count, LETTERS)."""
+    head, texts = looks_up(), []
+    for _ in range(count):
+        people, drinks = rng.permutation(len(head.people)), rng.integers(len(head.drinks), size=5)
+        says = [f"{head.people[i]} {head.drinks[j]}" for i, j in zip(people[:5], drinks, strict=True)]
+        begin = rng.integers(9)  # somewhere in the first
+        texts.append(_numbers(" ".join(says)[begin : begin + LETTERS]))
+    return np.array(texts)
+
+
+def project(texts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q, K (..., n, d_k) and V (..., n, letters of the alphabet) of texts."""
+    of = _vectors()
+    x = of["letter"][texts] + of["place"][: texts.shape[-1]]
+    return x @ of["W_q"], x @ of["W_k"], x @ of["W_v"]
+
+
+def shares(stages: Stages) -> tuple[float, float]:
+    """The shares of right letters where the whole text is there, and where only its beginning is, as in writing."""
+    texts = draw(np.random.default_rng(2), TEXTS)
+    there = writing = 0
+    with np.errstate(all="ignore"):
+        for text, q, k, v in zip(texts, *project(texts), strict=True):
+            there += sum(said(stages(q, k, v, None)[0])[:-1] == text[1:])
+            for n in range(1, LETTERS):
+                writing += said(stages(q[:n], k[:n], v[:n], None)[0])[-1] == text[n]
+    asked = TEXTS * (LETTERS - 1)
+    return float(there / asked), float(writing / asked)
+
+
+def said(out: np.ndarray) -> np.ndarray:
+    """The letter with the most votes, in each row; −1 where there is none."""
+    clear = np.isfinite(out).all(-1) & ((out == out.max(-1, keepdims=True)).sum(-1) == 1)
+    return np.where(clear, out.argmax(-1), -1)
+
+
+def _percent(weight: float) -> str:
+    return f"{100 * weight:.0f}" if np.isfinite(weight) else "NaN"
+
+
+def _row(name: str, weights: tuple[float, ...]) -> str:
+    cells = "".join(
+        f"<td style='background:rgb(204 121 167 / {min(max(w, 0), 1) if np.isfinite(w) else 0:.2f})'>{_percent(w)}</td>"
+        for w in weights
+    )
+    return f"<tr><th>{name}</th>{cells}</tr>"
+
+
+def _numbers(text: str) -> np.ndarray:
+    return np.array([ALPHABET.index(letter) for letter in text])
+
+
+@cache
+def _honest() -> float:
+    return shares(Stages(mask=causal_mask))[0]
+
+
+@cache
+def _vectors() -> dict[str, np.ndarray]:
+    data: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    return {name: np.array(rows, dtype=float) for name, rows in data["vectors"].items()}
