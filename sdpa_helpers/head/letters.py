@@ -33,15 +33,15 @@ ALPHABET = " ABCDEFGHIJKLacdeijklmnorstuvwy"
 SHOWN, ASKED = "Ben milk Lea tea", 12
 """The text that a card shows, and the place of the space behind "Lea": what comes next?"""
 
+CELL = "padding:2px 4px;text-align:center;min-width:1.4em"
+
 
 @dataclass(frozen=True, repr=False)
 class LetterRun(Shown):
     """What came of one text, and of a thousand letters."""
 
-    ours: tuple[float, ...]
-    """The weights of the letter that asks, with a causal mask."""
-    yours: tuple[float, ...]
-    """() where there are none to be shown."""
+    rows: dict[str, tuple[float, ...]]
+    """The weights of the letter that asks, by whose they are; none where a function gives none."""
     answer: str
     """The letter; "" where there is none."""
     there: float
@@ -60,20 +60,19 @@ class LetterRun(Shown):
 
     def text(self) -> str:
         """Three lines and the weights."""
-        rows = {"": SHOWN, "ours": map(_percent, self.ours), "yours": map(_percent, self.yours)}
-        table = [f"  {name:<6}" + "".join(f"{cell:>4}" for cell in row) for name, row in rows.items()]
-        return "\n".join([self._says, *self._often, *table[: 3 if self.yours else 2]])
+        rows = {"": SHOWN} | {name: map(_percent, row) for name, row in self.rows.items()}
+        table = [f"  {name:<8}" + "".join(f"{cell:>4}" for cell in row) for name, row in rows.items()]
+        return "\n".join([self._says, *self._often, *table])
 
     def html(self) -> str:
         """The same as a card."""
         sign, state = ("✓", "passed") if self.passed else ("✗", "failed")
         if self.trouble:
             sign, state = "○", "not-attempted"
-        letters = "".join(f"<th>{'␣' if letter == ' ' else letter}</th>" for letter in SHOWN)
-        rows = f"<tr><th></th>{letters}</tr>{_row('our mask', self.ours)}"
-        rows += _row("yours", self.yours) if self.yours else ""
+        letters = "".join(f"<th style='{CELL}'>{'␣' if letter == ' ' else letter}</th>" for letter in SHOWN)
+        rows = f"<tr><th></th>{letters}</tr>{''.join(_row(*row) for row in self.rows.items())}"
         about = "".join(f"<p class='about'>{html.escape(line)}</p>" for line in self._often)
-        table = f"<table class='letters'>{rows}</table>"
+        table = f"<table>{rows}</table>"
         return styled(framed(heading(sign, self._says) + about + table, state))
 
     @property
@@ -82,7 +81,9 @@ class LetterRun(Shown):
         if self.trouble:
             return f"{asks} → no answer yet: {self.trouble}"
         right = SHOWN[ASKED + 1]
-        came = "right" if self.answer == right else f"wrong, it is {right}"
+        if self.passed:
+            return f"{asks} → {self.answer}: an honest guess; it was {right}"
+        came = "right" if self.answer == right else f"wrong, it was {right}"
         return f"{asks} → {self.answer or 'no letter'}: {came}"
 
     @property
@@ -108,8 +109,9 @@ class LetterRun(Shown):
 def run_letters(stages: Stages) -> LetterRun:
     """One text shown, and a thousand letters counted; without a mask every letter sees the whole text."""
     q, k, v = project(_numbers(SHOWN))
-    ours = tuple(Stages(mask=causal_mask)(q, k, v, None)[1][ASKED])
-    honest = _honest()
+    rows: dict[str, tuple[float, ...]] = {}
+    if stages != Stages():
+        rows["our mask"] = tuple(map(float, Stages(mask=causal_mask)(q, k, v, None)[1][ASKED]))
     kept = list[np.ndarray]()
 
     def once() -> np.ndarray:
@@ -122,11 +124,12 @@ def run_letters(stages: Stages) -> LetterRun:
         trouble = trouble_of(answer, v.shape)
         counted = None if trouble else observe_within(lambda: np.array(shares(stages)), (), SECONDS).array
     if trouble or answer.array is None:
-        return LetterRun(ours, (), "", float("nan"), float("nan"), honest, trouble)
+        return LetterRun(rows, "", float("nan"), float("nan"), _honest(), trouble)
     there, writing = (float("nan"),) * 2 if counted is None else map(float, counted)
     letter = int(said(answer.array)[ASKED])
-    row = tuple(map(float, kept[-1][ASKED])) if kept and kept[-1].shape == (len(SHOWN),) * 2 else ()
-    return LetterRun(ours, row, ALPHABET[letter] if letter >= 0 else "", there, writing, honest)
+    if kept and kept[-1].shape == (len(SHOWN),) * 2:
+        rows["yours" if rows else "weights"] = tuple(map(float, kept[-1][ASKED]))
+    return LetterRun(rows, ALPHABET[letter] if letter >= 0 else "", there, writing, _honest())
 
 
 def draw(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -171,10 +174,9 @@ def _percent(weight: float) -> str:
 
 
 def _row(name: str, weights: tuple[float, ...]) -> str:
-    cells = "".join(
-        f"<td style='background:rgb(204 121 167 / {min(max(w, 0), 1) if np.isfinite(w) else 0:.2f})'>{_percent(w)}</td>"
-        for w in weights
-    )
+    seen = [(w, min(max(w, 0), 1) if np.isfinite(w) else 0) for w in weights]
+    shade = "background:rgb(204 121 167 / {:.2f})"
+    cells = "".join(f"<td style='{CELL};{shade.format(part)}'>{_percent(w)}</td>" for w, part in seen)
     return f"<tr><th>{name}</th>{cells}</tr>"
 
 

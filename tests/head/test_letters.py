@@ -25,7 +25,7 @@ def test_without_a_mask_it_is_nearly_always_right_until_it_has_to_write():
 def test_with_the_right_mask_it_is_as_good_as_when_it_writes():
     run = ran(mask=causal_mask)
     assert run.passed
-    assert run.yours == run.ours
+    assert run.rows["yours"] == run.rows["our mask"]
     assert 0.7 < run.there == run.writing < 0.75
     assert "Honest" in run.html()
 
