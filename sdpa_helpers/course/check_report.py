@@ -45,6 +45,8 @@ class CheckReport(Shown):
 
     remarks: tuple[str, ...] = ()
     """What is said besides."""
+    printed: str = ""
+    """What the function printed while it was tried."""
 
     @property
     def exercise(self) -> str:
@@ -98,13 +100,16 @@ class CheckReport(Shown):
             else []
         )
         seen = [f"  {self.helps.consequence}"] if self._has_verdict and self.helps.consequence else []
-        return "\n".join([*self._told, *verdict, *seen])
+        printed = (
+            ["  It printed:", *(f"    {line}" for line in self.printed.splitlines())] if self.printed else []
+        )
+        return "\n".join([*self._told, *verdict, *seen, *printed])
 
     def html(self) -> str:
         """The report as a card."""
         told = [framed(f"<strong>{code_spans(f'⚠ {told}')}</strong>", "forbidden") for told in self._told]
         verdict = (
-            [card(self._shown(), self.forbidden, self.helps, self.small, self.remarks)]
+            [card(self._shown(), self.forbidden, self.helps, self.small, self.remarks, self.printed)]
             if self._has_verdict
             else []
         )

@@ -4,15 +4,14 @@ The same engine and the same words as `check` in a notebook, where the cells are
 worker calls `reply`; nothing here knows of browsers, so tests call it too. Nothing is kept here: the page does that.
 """
 
-import contextlib
-import io
 import json
 import linecache
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.card.render import OPEN, OPEN_WITH_CODE, Onward
 from sdpa_helpers.checking.code.answer_cells import MAX_ANSWER_CHARACTERS, answered_in
 from sdpa_helpers.checking.exercise import Exercise
@@ -87,13 +86,11 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
     if ran.problem or not callable(function):
         missing = f"Your cell defines no function called `{name}`. Give yours that name."
         return Verdict("", ran.problem or missing, of=exercise.max_points, printed=ran.printed)
-    with _quiet() as printed:
-        report = session.report_on(exercise, function, shell.notebook)
+    report = session.report_on(exercise, function, shell.notebook)
     onward = report.helps.onward and replace(
         report.helps.onward, href=_page_after(exercise, report.helps.onward)
     )
     report = replace(report, helps=replace(report.helps, onward=onward))
-    said = ran.printed + printed.getvalue()
     return Verdict(
         _in_a_page(report.html()),
         report.text(),
@@ -101,7 +98,7 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
         report.max_points,
         report.passed,
         report.result.mistake,
-        said[:MOST_PRINTED],
+        ran.printed,
     )
 
 
@@ -162,9 +159,9 @@ class _Shell:
         file = f"<your cell {number}>"
         self.compile._filename_map[file] = number
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-        with _quiet() as printed:
+        with kept(MOST_PRINTED) as printed:
             problem = _problem(source, file, self.user_ns)
-        return Ran(printed.getvalue()[:MOST_PRINTED], problem)
+        return Ran(printed.text, problem)
 
 
 def _problem(source: str, file: str, space: dict[str, Any]) -> str:
@@ -181,19 +178,3 @@ def _told(error: BaseException, file: str) -> str:
     lines = [f"line {frame.lineno}: {frame.line}" for frame in theirs[-5:]]
     lines += [line.rstrip() for line in traceback.format_exception_only(error)]
     return "\n".join(lines)[:MOST_PRINTED]
-
-
-class _Bounded(io.StringIO):
-    """Keeps the first characters and counts none of the rest."""
-
-    def write(self, text: str, /) -> int:
-        if self.tell() <= MOST_PRINTED:
-            super().write(text[: MOST_PRINTED + 1])
-        return len(text)
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[_Bounded]:
-    printed = _Bounded()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        yield printed

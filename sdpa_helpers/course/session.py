@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.answers.taken_away import innermost, space_of, taken_away
 from sdpa_helpers.checking.answers.time_limit import observe_all, observe_within
 from sdpa_helpers.checking.card.card_style import styled
@@ -201,7 +202,17 @@ def _function_of(function: Callable | str, namespace: Mapping[str, Any]) -> Call
 def report_on(exercise: Exercise, function: Callable, notebook: Notebook | None) -> CheckReport:
     """The verdict on a function as it stands in a notebook, or in a script. Nothing is kept of it."""
     space = notebook.namespace if notebook else space_of(function)
-    result = _with_the_line(_try_out(exercise, function, space), function, space)
+    with kept() as printed:
+        tried = _try_out(exercise, function, space)
+    with kept(0):
+        return replace(_report_on(exercise, function, notebook, tried), printed=printed.text)
+
+
+def _report_on(
+    exercise: Exercise, function: Callable, notebook: Notebook | None, tried: Result
+) -> CheckReport:
+    space = notebook.namespace if notebook else space_of(function)
+    result = _with_the_line(tried, function, space)
     forbidden = result.not_there
     is_the_answer = notebook is not None and notebook.namespace.get(exercise.name) is function
     name = exercise.name if is_the_answer else getattr(function, "__name__", "")
@@ -273,7 +284,8 @@ def _fails_alone(exercise: Exercise, code: str) -> str:
         return ran
     if exercise.name not in space:
         return f"There it makes no `{exercise.name}`"
-    result = _try_out(exercise, space[exercise.name], space)
+    with kept(0):
+        result = _try_out(exercise, space[exercise.name], space)
     failed = [case.verdict.seen for case in result.cases if not case.verdict.passed]
     return f"There it {failed[0]}" if failed else ""
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask
-from sdpa_helpers.checking.card_style import styled
-from sdpa_helpers.checking.render import Shown, framed, heading
-from sdpa_helpers.checking.time_limit import observe_within
+from sdpa_helpers.checking.answers.time_limit import observe_within
+from sdpa_helpers.checking.card.card_style import styled
+from sdpa_helpers.checking.card.render import Shown, framed, heading
 from sdpa_helpers.head.consequences import SECONDS, percent
 from sdpa_helpers.head.model import looks_up
 from sdpa_helpers.head.run import trouble_of

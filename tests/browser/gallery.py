@@ -133,7 +133,7 @@ class Gallery:
         """`letters`: how large they are, of what they should be."""
         self.page = page
         page.set_content(
-            f"<!doctype html><meta charset='utf-8'><style>{_fonts(letters)} body {{ margin: 8px }}"
+            f"<!doctype html><meta charset='utf-8'><style>{fonts(letters)} body {{ margin: 8px }}"
             " section { width: 960px; padding: 4px 0; font: 14px/1.45 Course } section * { font-family: Course !important }</style>"
         )
         page.evaluate(MOUNT, shown)
@@ -150,7 +150,8 @@ class Gallery:
         return {name: whole.crop(box) for name, box in self.page.evaluate(BOXES).items()}
 
 
-def _fonts(letters: float) -> str:
+def fonts(letters: float = 1) -> str:
+    """The letters that Matplotlib brings along, as a style sheet."""
     folder = Path(matplotlib.get_data_path(), "fonts", "ttf")
     faces = ""
     for weight, file in ((400, "DejaVuSans.ttf"), (700, "DejaVuSans-Bold.ttf")):

@@ -9,6 +9,7 @@ import numpy as np
 
 from sdpa_helpers.checking.answers.observe import describe
 from sdpa_helpers.checking.card.render import Helps, Hint, Onward, card, report_text
+from sdpa_helpers.checking.card.wording import first_sentences
 from sdpa_helpers.checking.diagnose import Explained, Result
 from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.helping.shrink import Small
@@ -99,7 +100,6 @@ def test_two_things_each_with_its_cases():
     ):
         assert in_order(
             text,
-            "Two things",
             "Diagnosis (no-scale)",
             "in cases 1–4",
             "The scale is missing.",
@@ -172,10 +172,26 @@ def test_what_a_case_is_about_is_said_as_that_and_not_of_everything_that_failed(
 def test_many_failed_cases_fold_and_none_is_lost():
     shown = card(result([wrong(n) for n in range(1, 9)]))
     assert re.search(
-        r"case 1</strong>.*<summary>All 8 cases failed</summary>.*case 2</strong>.*case 8<", shown
+        r"case 1</strong>.*<summary>All 8 cases fail</summary>.*case 1</strong>.*case 2</strong>.*case 8<",
+        shown,
     )
     few = card(result([right(1), wrong(2), wrong(3, "boom", fault="raised-error", status="error")]))
-    assert "<summary>2 of 3 cases failed, 1 with an error</summary>" in few
+    assert "<summary>2 of 3 cases fail, 1 with an error</summary>" in few
+
+
+def test_a_long_text_begins_on_the_card_and_ends_behind_the_fold():
+    says = f"First, e.g. this one. {'It goes on. ' * 15}Last."
+    one = Mistake("long", says, cases=("name 1",))
+    shown = words_of(card(result([wrong(1, means=says, diagnosis="long")], one)))
+    assert in_order(shown, "First, e.g. this one. It goes on.", "1 of 1 cases fails", "Last.")
+    assert first_sentences("One. Two.") == ("One. Two.", "")
+    assert first_sentences("x" * 200 + ". Two.") == ("x" * 200 + ".", "Two.")
+
+
+def test_what_was_printed_is_folded_and_bounded():
+    shown = card(result([wrong(1), right(2)]), printed="<b>" * 3)
+    assert "<summary>1 of 2 cases fails, and what it printed</summary>" in shown
+    assert "&lt;b&gt;" in shown
 
 
 def test_what_a_name_says_is_not_said_again_case_by_case():
@@ -184,7 +200,7 @@ def test_what_a_name_says_is_not_said_again_case_by_case():
     shown = card(named)
     assert (
         shown.index("Half of it.")
-        < shown.index("<summary>All 2 cases failed</summary>")
+        < shown.index("<summary>All 2 cases fail</summary>")
         < shown.index("case 1<")
     )
 
@@ -220,7 +236,7 @@ def test_open_and_passed():
     assert opened.startswith(
         "○ doubled: not attempted yet (worth 5 points) Difficulty 1 of 5, about 5 minutes"
     )
-    assert in_order(opened, "Hint 1 of 2", "Solution", "read it after you have tried", "return 2 * x")
+    assert in_order(opened, "Hint 1 of 2", "Solution", "return 2 * x")
 
 
 HELPS = Helps(
@@ -244,7 +260,9 @@ def test_after_a_success_there_is_the_way_on_and_no_hint():
 def test_a_hint_s_button_is_inside_of_the_hint_before():
     shown = card(result([wrong(1)]), (), HELPS)
     shown = shown[shown.index("class='ways'") :]
-    buttons = re.findall(r"<details class='way'>|</details>|Hint \d|Twice|Solution", shown)
+    buttons = re.findall(r"<details class='way'>|</details>|Hint \d|Twice|Solution", shown)[
+        1:
+    ]  # cases come first
     opened = "<details class='way'>"
     assert buttons == [
         *(opened, "Hint 1", opened, "Hint 2", "Twice", "</details>", "</details>"),
@@ -256,7 +274,7 @@ def test_a_hint_s_button_is_inside_of_the_hint_before():
 
 def test_a_card_without_helps_offers_nothing():
     for cases in ([right(1)], [wrong(1)]):
-        assert "ways" not in card(result(cases))
+        assert "class='way'" not in card(result(cases))
 
 
 def test_what_a_learner_wrote_is_escaped_and_bounded():

@@ -11,6 +11,7 @@ from sdpa_helpers.checking.card.pairs import MAX_COLUMNS, MAX_ROWS, pairs_of
 from sdpa_helpers.checking.card.side_by_side import as_html, as_text, call_of
 from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.helping.shrink import Small
+from sdpa_helpers.checking.judging.part_names import by_name
 
 
 def pair(yours, expected):
@@ -166,13 +167,31 @@ def test_a_heat_map_is_a_table_with_its_numbers_a_name_and_wrong_ones_in_bold():
     assert re.search(r"rgba\(128,128,128,0.28\)'>1<", shown), "half of the largest size"
     assert re.search(r"rgba\(128,128,128,0.50\);outline:[^']+'><strong>-2<", shown)
     assert re.search(r"rgba\(128,128,128,0.25\);outline:[^']+'><strong>nan<", shown)
-    assert "2 of 4 numbers are wrong, in a frame" in shown
+
+
+def test_the_parts_of_a_tuple_have_the_names_of_the_prompt():
+    asked = replace(exercise(), prompt="Returns a tuple `(output, weights)` of shapes.")
+    given = small((np.ones(2),), (np.ones((2, 2)), np.ones(2)), (np.zeros((2, 2)), np.zeros(2)))
+    assert as_text(asked, given)[1].strip().startswith("output: 4 of 4 numbers are wrong")
+    assert ">output</code>" in as_html(asked, given)
+    assert "<summary>" not in as_html(asked, given)
+    tall = small((np.ones(2),), (np.ones((4, 2)), np.ones(2)), (np.zeros((4, 2)), np.zeros(2)))
+    assert "<details><summary>weights</summary>" in as_html(asked, tall)
+    assert by_name(asked, "part 1 of the tuple: 1 of 2 numbers differ") == "`weights`: 1 of 2 numbers differ"
+    assert by_name(exercise(), "part 1 of the tuple: x") == "part 1 of the tuple: x"
+
+
+def test_an_index_stays_one_beside_a_fraction():
+    assert [side.number.text for side in (pair(1 / 3, 0).yours, pair(1 / 3, 0).expected) if side.number] == [
+        "0.333",
+        "0",
+    ]
 
 
 def test_vectors_and_numbers_are_text():
     shown = as_html(exercise(), small((np.ones(2),), np.array([1.0, 3.0]), np.ones(2)))
     assert "<table" not in shown
-    assert re.sub("<[^>]+>", "", shown).endswith("yours[1, 3]expected[1, 1]")
+    assert re.sub("<[^>]+>", "", shown).endswith("yours [1, 3]expected [1, 1]")
     assert "<table" not in as_html(exercise(), small((np.ones(2),), 1.0, 2.0))
 
 

@@ -50,7 +50,7 @@ for function in (stub, wrong, right):
 def test_a_failed_check_names_the_mistake_the_cases_and_a_hint_behind_a_fold():
     card = session.check(wrong).html()
     told = words_of(card)
-    assert f"✗ dot_product: 0 of {WORTH} points Difficulty 1 of 5, about 5 minutes" in told
+    assert f"✗ dot_product: 0 of {WORTH} points Diagnosis (not-summed)" in told
     assert "Diagnosis (not-summed) : You multiplied" in told
     assert (
         "For example q = [1, 0, -1] k = [1, 0, -0.5] yours, shape (3,) [1.0, 0.0, 0.5] expected, one number 1.5"

@@ -7,6 +7,7 @@ it catches nothing. What runs inside one long operation of C is ended when that 
 In a browser there are neither signals nor threads: there every call and every turn of a loop looks at the clock.
 """
 
+import builtins
 import contextlib
 import ctypes
 import functools
@@ -61,7 +62,7 @@ def observe_within(
     result = _Result()
     started = time.monotonic()
     try:
-        with _nothing_said_of_stops():
+        with _nothing_said_of_stops(), _nobody_to_ask():
             limited(functools.partial(observe, watch=watch), function, arguments, seconds, result)
     except Stopped as error:
         result.end = error
@@ -109,6 +110,23 @@ def _nothing_said_of_stops() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = before
+
+
+@contextlib.contextmanager
+def _nobody_to_ask() -> Iterator[None]:
+    """Meanwhile `input()` is an error: in a notebook it would leave a box, and wait."""
+    before = builtins.input
+
+    def refused(*_: object) -> str:
+        raise EOFError(
+            "nobody answers `input()` while your function is tried: all it needs are its arguments"
+        )
+
+    builtins.input = refused
+    try:
+        yield
+    finally:
+        builtins.input = before
 
 
 class _Result:

@@ -64,15 +64,17 @@ class Pair:
     """E.g. "2 of 4 numbers are wrong"; "" where they cannot be compared one by one."""
 
 
-def pairs_of(yours: Answer, expected: Answer) -> list[Pair]:
+def pairs_of(yours: Answer, expected: Answer, names: tuple[str, ...] = ()) -> list[Pair]:
     """What differs; [] where the difference is nothing that can be shown, like the type of the numbers.
 
-    The numbers in a thing of the wrong kind (a list, a tensor) are compared all the same.
+    names: what the parts of a tuple are called. The numbers in a thing of the wrong kind (a list, a tensor) are
+    compared all the same.
     """
     given, yours = yours, in_right_kind(expected, yours)
     if yours.kind == "tuple" and expected.kind == "tuple" and len(yours.items) == len(expected.items):
         parts = zip(yours.items, expected.items, strict=True)
-        found = [_pair(f"part {i} of the tuple", a, b) for i, (a, b) in enumerate(parts)]
+        called = dict(enumerate(names))
+        found = [_pair(called.get(i, f"part {i} of the tuple"), a, b) for i, (a, b) in enumerate(parts)]
     else:
         found = [_pair("", yours, expected)]
     kind = f"yours, a {short(given.type_name)}" if given.kind == "other" and yours is not given else ""
@@ -200,6 +202,8 @@ class Style:
         """A number as text. What is right and only rounding away from 0 is 0."""
         if value.dtype.kind == "b":
             return str(bool(value))
+        if value.dtype.kind in "iu" and not self.has_powers:
+            return str(int(value))  # an index stays one beside 1.333
         if value.dtype.kind == "c":
             return f"{complex(value):.{max(self.digits, 1)}g}"
         x = float(value)

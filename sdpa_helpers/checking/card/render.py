@@ -108,8 +108,13 @@ def card(
     helps: Helps = NO_HELPS,
     small: Small | None = None,
     remarks: Sequence[str] = (),
+    printed: str = "",
 ) -> str:
-    """The verdict on one exercise as an HTML card, without `card_style.styled`: it reads well so, too."""
+    """The verdict on one exercise as an HTML card, without `card_style.styled`: it reads well so, too.
+
+    It is low, so that code and card are seen together: a name, a sentence, an example, one line; all else is folded.
+    printed: what the answer printed while it was tried.
+    """
     state = wording.state_of(result, forbidden)
     parts = [_head(result, forbidden)]
     parts += [
@@ -119,12 +124,12 @@ def card(
         parts += [_paragraph(code_spans(seen)) for seen in wording.as_it_came(result)]
         parts.append(_paragraph(_what_to_do(result)))
     else:
-        parts += [_findings(wording.findings(result))]
+        found = wording.findings(result)
+        parts += [_findings(found)]
         parts += [_example(result, small)] if small is not None else []
         parts += [_paragraph(code_spans(helps.consequence))] if helps.consequence else []
-        parts += [_paragraph(text) for text in wording.all_or_nothing(result)]
-        parts += [_cases(result, is_told=bool(result.mistakes or small))]
-    parts.append(_ways(helps, is_done=state == "passed"))
+        parts += [_first_case(result, is_told=bool(result.mistakes or small))]
+    parts.append(_ways(helps, _cases(result, printed) if result.attempted else "", is_done=state == "passed"))
     return framed("".join(parts), state)
 
 
@@ -135,7 +140,8 @@ def practice_card(result: Result, small: Small | None, note: str) -> str:
     parts = [heading(_MARK[state], what), f"<p class='about'>{_pips(result, state)}{html.escape(note)}</p>"]
     parts.append(_findings(wording.findings(result)))
     parts += [_example(result, small)] if small is not None else []
-    return framed("".join([*parts, _cases(result, is_told=bool(result.mistakes or small))]), state)
+    parts += [_first_case(result, is_told=bool(result.mistakes or small)), _cases(result)]
+    return framed("".join(parts), state)
 
 
 def framed(inside: str, state: wording.State = "not-attempted") -> str:
@@ -143,10 +149,10 @@ def framed(inside: str, state: wording.State = "not-attempted") -> str:
     return f"<div class='sdpa-card sdpa-{state}'>{inside}</div>"
 
 
-def heading(sign: str, text: str) -> str:
-    """A card's first line: a sign, and what it is about."""
+def heading(sign: str, text: str, more: str = "") -> str:
+    """A card's first line: a sign, what it is about, and HTML at its end."""
     shown = f"<span class='sign'><span class='tick'>{sign}</span></span> <span>{code_spans(text)}</span>"
-    return f"<p class='head'><strong>{shown}</strong></p>"
+    return f"<p class='head'><strong>{shown}</strong>{more}</p>"
 
 
 def hint_buttons(hints: Sequence[Hint]) -> str:
@@ -198,11 +204,12 @@ def _mark(seen: Seen) -> str:
 
 
 def _head(result: Result, forbidden: Sequence[str]) -> str:
-    """What came of it; how hard it is and how long it takes only while there is something to do."""
+    """What came of it; how hard it is and how long it takes only while nothing is tried."""
     exercise, state = result.exercise, wording.state_of(result, forbidden)
+    pips = "" if forbidden else _pips(result, state)
+    told = heading(_MARK[state], wording.headline(result, forbidden), pips)
     about = f"Difficulty {exercise.difficulty} of 5, about {exercise.minutes} minutes"
-    more = ("" if forbidden else _pips(result, state)) + ("" if state == "passed" else about)
-    return f"{heading(_MARK[state], wording.headline(result, forbidden))}<p class='about'>{more}</p>"
+    return told + (f"<p class='about'>{about}</p>" if state == "not-attempted" else "")
 
 
 def _pips(result: Result, state: wording.State) -> str:
@@ -213,75 +220,84 @@ def _pips(result: Result, state: wording.State) -> str:
     return f"<span class='pips' aria-hidden='true'>{dots}</span>"
 
 
-def _ways(helps: Helps, *, is_done: bool) -> str:
-    """What to do next: a hint or a right answer, or after a success the way on."""
-    ways = [] if is_done else [hint_buttons(helps.hints)]
+def _ways(helps: Helps, cases: str, *, is_done: bool) -> str:
+    """What was seen, folded, and what to do next: a hint or a right answer, or after a success the way on."""
+    ways = [cases] if is_done else [cases, hint_buttons(helps.hints)]
     if is_done and helps.onward:
         onward = helps.onward
         ways.append(
             f"<a class='next' href='{html.escape(onward.href)}'>{html.escape(onward.text)}&nbsp;→</a>"
         )
     if helps.solution:
-        label = "Compare with one right answer" if is_done else _COSTS
+        label = "Compare with one right answer" if is_done else "Solution"
         ways.append(button(label, code_html(helps.solution)))
     return f"<div class='ways'>{''.join(ways)}</div>" if any(ways) else ""
-
-
-_COSTS = "Solution <span class='quiet'>one right answer; read it after you have tried</span>"
 
 
 def _paragraph(inside: str) -> str:
     return f"<p>{inside}</p>"
 
 
-def _fold(summary: str, inside: str) -> str:
-    return f"<details><summary>{html.escape(summary)}</summary>{inside}</details>"
-
-
 def _findings(found: list[Finding]) -> str:
     items = [_finding_html(finding) for finding in found]
     if len(items) < 2:
         return "".join(map(_paragraph, items))
-    listed = "".join(f"<li>{item}</li>" for item in items)
-    return f"{_paragraph('<strong>Two things:</strong>')}<ol>{listed}</ol>"
+    return f"<ol>{''.join(f'<li>{item}</li>' for item in items)}</ol>"
 
 
 def _finding_html(finding: Finding) -> str:
     where = f", {finding.where}" if finding.where else ""
-    says = f": {code_spans(finding.says)}" if finding.says else "."
-    line = f"<br>{code_spans(finding.line)}" if finding.line else ""
+    first, _ = finding.in_short
+    says = f": {code_spans(first)}" if first else "."
+    line = f" <span class='line'>{code_spans(finding.line)}</span>" if finding.line else ""
     return f"<strong>{html.escape(finding.label)}</strong>{where}{says}{line}"
 
 
 def _example(result: Result, small: Small) -> str:
     shown = side_by_side.as_html(result.exercise, small)
-    return f"<div class='example'><strong>For example</strong>{shown}</div>" if shown else ""
+    return f"<div class='example'>{shown}</div>" if shown else ""
 
 
-def _cases(result: Result, *, is_told: bool) -> str:
-    """What was seen, case by case. is_told: a name or an example says it already, so all of it is folded."""
+def _first_case(result: Result, *, is_told: bool) -> str:
+    """One case of those that failed, where neither a name nor an example says what is wrong."""
+    seen = next(iter(wording.seen_in_cases(result)), None)
+    if is_told or seen is None:
+        return ""
+    label = f"<strong>{seen.cases}</strong>{seen.names and f' ({html.escape(seen.names)})'}"
+    return f"<ul class='plain'><li><span class='mark'>{_mark(seen)}</span>{label}: {code_spans(seen.text)}</li></ul>"
+
+
+def _cases(result: Result, printed: str = "") -> str:
+    """Behind one line: the rest of what the names say, what was seen case by case, what was printed."""
+    rest = [(finding.label, finding.in_short[1]) for finding in wording.findings(result)]
+    folded = "".join(
+        _paragraph(f"<strong>{html.escape(label)}</strong>: {code_spans(more)}")
+        for label, more in rest
+        if more
+    )
+    folded += "".join(map(_paragraph, wording.all_or_nothing(result)))
     rows = [_row(seen) for seen in wording.seen_in_cases(result)]
-    open_rows = 0 if is_told or not rows else 1
-    parts = [f"<ul class='plain'>{''.join(rows[:open_rows])}</ul>"] if open_rows else []
-    passed = wording.passed_cases(result)
-    folded = f"<ul class='plain'>{''.join(rows[open_rows:])}</ul>" if rows[open_rows:] else ""
-    if passed:
+    folded += f"<ul class='plain'>{''.join(rows)}</ul>" if rows else ""
+    if passed := wording.passed_cases(result):
         mark = "<span class='mark'>✓</span>" if rows else ""
         listed = "".join(f"<li>{mark}{html.escape(name)}</li>" for name in passed)
         folded += f"<ul class='plain'>{listed}</ul>"
-    if folded:
-        parts.append(_fold(_failed(result) if rows else wording.how_many_passed(result), folded))
-    return "".join(parts)
+    folded += (
+        f"<p>Your function printed:</p><pre class='code'>{html.escape(printed)}</pre>" if printed else ""
+    )
+    told = _failed(result) if rows else wording.how_many_passed(result)
+    told += ", and what it printed" if printed else ""
+    return f"<details class='cases'><summary>{html.escape(told)}</summary><div>{folded}</div></details>"
 
 
 def _failed(result: Result) -> str:
-    """ "All 11 cases failed, 6 with an error"."""
+    """ "All 11 cases fail, 6 with an error"."""
     failed = [case.verdict for case in result.cases if not case.verdict.passed]
     errors = sum(verdict.fault == "raised-error" for verdict in failed)
     unit = wording.unit_of(result.exercise)
-    every = len(failed) == len(result.cases)
+    every = 1 < len(failed) == len(result.cases)
     many = f"All {len(failed)} {unit}" if every else f"{len(failed)} of {len(result.cases)} {unit}"
-    how = "not met" if result.exercise.is_made else "failed"
+    how = "aren't met" if result.exercise.is_made else "fail" if len(failed) > 1 else "fails"
     return f"{many} {how}{f', {errors} with an error' if errors > 0 else ''}"
 
 

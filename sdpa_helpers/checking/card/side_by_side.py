@@ -7,6 +7,7 @@ learner's own check: it shows what is expected.
 
 import html
 import inspect
+import itertools
 import math
 
 import numpy as np
@@ -15,6 +16,7 @@ from sdpa_helpers.checking.card.markup import code_spans
 from sdpa_helpers.checking.card.pairs import Cell, Grid, Pair, Side, pairs_of, short
 from sdpa_helpers.checking.exercise import Exercise, Inputs
 from sdpa_helpers.checking.helping.shrink import Small
+from sdpa_helpers.checking.judging.part_names import part_names
 from sdpa_helpers.checking.pages.prompt import written
 
 WIDTH = 90
@@ -48,7 +50,7 @@ def _value(value: object, inputs: Inputs) -> str:
 
 def as_text(exercise: Exercise, small: Small) -> list[str]:
     """Lines: the call, then for each pair the two sides in columns. [] where nothing differs visibly."""
-    pairs = pairs_of(small.answer, small.expected)
+    pairs = pairs_of(small.answer, small.expected, part_names(exercise))
     if not pairs:
         return []
     lines = [f"For example {', '.join(call_of(exercise, small))}:"]
@@ -95,34 +97,52 @@ def _columns(left: list[str], right: list[str]) -> list[str]:
 
 _FLEX = "display:flex;flex-wrap:wrap;align-items:flex-start"
 _SMALL = "font-size:.9em;margin:2px 0"
+_SIDE = "margin:0 28px 2px 0"
 _BREAKS = "overflow-wrap:anywhere;white-space:pre-wrap"
 _TABLE = (
-    "border-collapse:separate;border-spacing:3px;margin:0 0 0 -3px;width:auto;border:none;font-size:.95em;"
+    "border-collapse:separate;border-spacing:2px;margin:0 0 0 -2px;width:auto;border:none;font-size:.95em;"
     "font-variant-numeric:tabular-nums"
 )
 
 
 def as_html(exercise: Exercise, small: Small) -> str:
-    """The same, with heat maps; "" where nothing differs visibly. Without styles a wrong number is still bold."""
-    pairs = pairs_of(small.answer, small.expected)
+    """The same, with heat maps; "" where nothing differs visibly. Without styles a wrong number is still bold.
+
+    What is wrong in a later part of a tuple is folded where it would need room.
+    """
+    pairs = pairs_of(small.answer, small.expected, part_names(exercise))
     if not pairs:
         return ""
     inputs = "".join(
-        f"<li style='margin:0 16px 3px 0'>{_code(text)}</li>" for text in call_of(exercise, small)
+        f"<span style='margin-right:14px'>{_code(text)}</span>" for text in call_of(exercise, small)
     )
-    call = f"<ul style='{_FLEX};list-style:none;margin:3px 0;padding:0'>{inputs}</ul>"
-    return call + "".join(map(_pair_html, pairs))
+    call = f"<div style='{_FLEX};margin:0 0 3px'><strong style='margin-right:12px'>For example</strong>{inputs}</div>"
+    heights = list(itertools.accumulate(map(_rows_of, pairs)))
+    is_open = max(1, sum(height <= MOST_ROWS for height in heights))
+    shown, later = pairs[:is_open], pairs[is_open:]
+    names = " and ".join(pair.label for pair in later)
+    folded = (
+        f"<details><summary>{names}</summary>{''.join(map(_pair_html, later))}</details>" if later else ""
+    )
+    return call + "".join(map(_pair_html, shown)) + folded
+
+
+MOST_ROWS = 4
+"""Of the first matrices of a tuple's parts together, for all of them to be open."""
+
+
+def _rows_of(pair: Pair) -> int:
+    return max((len(grid.rows) for side in (pair.yours, pair.expected) for grid in side.grids), default=1)
 
 
 def _pair_html(pair: Pair) -> str:
-    heading = ": ".join(filter(None, (pair.label, f"{pair.count}, in a frame" if pair.count else "")))
-    told = f"<div style='{_SMALL}'>{heading}</div>" if heading else ""
+    told = f"<span style='{_SIDE}'>{_code(pair.label)}</span>" if pair.label else ""
     sides = "".join(
-        f"<div style='margin:0 36px 4px 0'><div style='{_SMALL}'><strong>{html.escape(side.title)}</strong></div>"
-        f"{_side_html(side)}</div>"
+        f"<div style='{_SIDE};display:flex;gap:8px'><strong style='{_SMALL};flex:none'>{html.escape(side.title)}"
+        f"</strong> <div>{_side_html(side)}</div></div>"
         for side in (pair.yours, pair.expected)
     )
-    return f"{told}<div style='{_FLEX}'>{sides}</div>"
+    return f"<div style='{_FLEX}'>{told}{sides}</div>"
 
 
 def _side_html(side: Side) -> str:
@@ -130,8 +150,11 @@ def _side_html(side: Side) -> str:
     if side.number:
         parts.append(f"<code>{_number(side.number)}</code>")
     for grid in side.grids:
-        parts += [f"<div style='{_SMALL}'>{grid.label}</div>"] if grid.label else []
-        parts.append(_vector(grid) if grid.is_vector else _table(grid, side.title))
+        label = f"<div style='{_SMALL}'>{grid.label}</div>" if grid.label else ""
+        matrix = _vector(grid) if grid.is_vector else _table(grid, side.title)
+        parts.append(
+            f"<div style='display:inline-block;margin-right:10px'>{label}{matrix}</div>" if label else matrix
+        )
     parts += [f"<div style='{_SMALL}'>{side.left_out}</div>"] if side.left_out else []
     return "".join(parts)
 
@@ -161,7 +184,7 @@ def _table(grid: Grid, title: str) -> str:
 def _cell(cell: Cell) -> str:
     depth = 0.25 if math.isnan(cell.tint) else 0.06 + 0.44 * abs(cell.tint)
     align = "center" if cell.text.isalpha() else "right"
-    style = f"text-align:{align};padding:2px 8px;border:none;border-radius:3px;background:rgba({TINT},{depth:.2f})"
+    style = f"text-align:{align};padding:1px 8px;border:none;border-radius:3px;background:rgba({TINT},{depth:.2f})"
     if cell.is_wrong:
         frame = f"outline:2px solid {FRAME};outline-offset:-1px"
         return f"<td style='{style};{frame}'><strong>{cell.text}</strong></td>"

@@ -20,6 +20,9 @@ LONGEST = 320
 """Characters of one sentence that holds what somebody else wrote."""
 MOST = 6
 """Remarks, and names of what is not there."""
+SHORT = 150
+"""Of a sentence or two that stand on a card at once; what a mistake's text says beyond them is folded."""
+_SENTENCE = re.compile(r"(?<!e\.g)(?<!i\.e)[.?!][”)]?\s+(?=[^a-z])")
 FEW = 3
 """Where more fail than so many, what a single case is about says little."""
 
@@ -38,6 +41,11 @@ class Finding:
     """In which cases, where that is not all that failed: "in cases 1–4"."""
     line: str = ""
     """The line of the source that shows it."""
+
+    @property
+    def in_short(self) -> tuple[str, str]:
+        """What it says in its first sentences, and the rest: all of it where that is short."""
+        return first_sentences(self.says)
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,13 @@ def findings(result: Result) -> list[Finding]:
     return found
 
 
+def first_sentences(text: str, most: int = SHORT) -> tuple[str, str]:
+    """As many sentences as `most` characters hold, one at least; and the rest."""
+    ends = [end.end() for end in _SENTENCE.finditer(text)] + [len(text)]
+    cut = max((end for end in ends if end <= most), default=ends[0])
+    return text[:cut].strip(), text[cut:].strip()
+
+
 def _tally(result: Result) -> str:
     """How many cases fail, and in which way: the most frequent first."""
     faults = Counter(c.verdict.fault for c in result.cases if not c.verdict.passed)
@@ -174,7 +189,7 @@ def _alike(case: Explained) -> str:
     return text
 
 
-_HOW_MANY = re.compile(r"(part \d+ of the tuple: )?\d+ of \d+ (numbers|entries) [^;:,]+")
+_HOW_MANY = re.compile(r"((?:part \d+ of the tuple|`\w+`): )?\d+ of \d+ (numbers|entries) [^;:,]+")
 """The beginning of what is said of numbers: how many are wrong and in which way; which ones comes after it."""
 
 

@@ -26,6 +26,7 @@ from sdpa_helpers.checking.answers.observe import (
 )
 from sdpa_helpers.checking.answers.sealed import Seal, SealedCase
 from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, Misses, stream
+from sdpa_helpers.checking.judging.part_names import by_name
 
 PUBLIC_SEED = "public"
 """The seed of `check` and `sdpa check`; a grader takes another."""
@@ -226,6 +227,7 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
     if not found.fault:
         return Verdict(case.name, "passed", case.points, case.points)
     broken = _broken_invariant(exercise, truth, answer) if found.fault == "wrong-values" else ""
+    found = found._replace(seen=by_name(exercise, found.seen))
     status = "error" if found.fault == "raised-error" else "failed"
     return Verdict(case.name, status, 0.0, case.points, *found, broken, notes)
 
@@ -346,7 +348,12 @@ def difference(expected: Answer, answer: Answer) -> Difference:
     if expected.array.shape != answer.array.shape:
         return Difference("wrong-shape", _shapes(expected.array, answer.array))
     if not _dtype_fits(expected.array.dtype, answer.array.dtype):
-        text = f"returned numbers of dtype {answer.array.dtype}; expected {expected.array.dtype}"
+        wanted = expected.array.dtype
+        whole = "whole numbers, " if expected.array.ndim else "a whole number, "
+        came = "numbers" if answer.array.ndim else "a number"
+        text = (
+            f"returned {came} of dtype {answer.array.dtype}; expected {whole * (wanted.kind == 'i')}{wanted}"
+        )
         return Difference("wrong-dtype", text)
     return _difference_of_values(expected.array, answer.array)
 
