@@ -97,6 +97,7 @@ def _columns(left: list[str], right: list[str]) -> list[str]:
 
 _FLEX = "display:flex;flex-wrap:wrap;align-items:flex-start"
 _SMALL = "font-size:.9em;margin:2px 0"
+_TITLE = "font-size:.9em;margin:2px 8px 2px 0;white-space:nowrap"
 _SIDE = "margin:0 28px 2px 0"
 _BREAKS = "overflow-wrap:anywhere;white-space:pre-wrap"
 _TABLE = (
@@ -114,9 +115,9 @@ def as_html(exercise: Exercise, small: Small) -> str:
     if not pairs:
         return ""
     inputs = "".join(
-        f"<span style='margin-right:14px'>{_code(text)}</span>" for text in call_of(exercise, small)
+        f"<span style='margin:0 14px 0 0'>{_code(text)}</span>" for text in call_of(exercise, small)
     )
-    call = f"<div style='{_FLEX};margin:0 0 3px'><strong style='margin-right:12px'>For example</strong>{inputs}</div>"
+    call = f"<div style='{_FLEX};margin:0 0 3px'><strong style='margin:0 12px 0 0'>For example</strong>{inputs}</div>"
     heights = list(itertools.accumulate(map(_rows_of, pairs)))
     is_open = max(1, sum(height <= MOST_ROWS for height in heights))
     shown, later = pairs[:is_open], pairs[is_open:]
@@ -138,7 +139,7 @@ def _rows_of(pair: Pair) -> int:
 def _pair_html(pair: Pair) -> str:
     told = f"<span style='{_SIDE}'>{_code(pair.label)}</span>" if pair.label else ""
     sides = "".join(
-        f"<div style='{_SIDE};display:flex;gap:8px'><strong style='{_SMALL};flex:none'>{html.escape(side.title)}"
+        f"<div style='{_SIDE};display:flex'><strong style='{_TITLE}'>{html.escape(side.title)}"
         f"</strong> <div>{_side_html(side)}</div></div>"
         for side in (pair.yours, pair.expected)
     )
@@ -153,7 +154,7 @@ def _side_html(side: Side) -> str:
         label = f"<div style='{_SMALL}'>{grid.label}</div>" if grid.label else ""
         matrix = _vector(grid) if grid.is_vector else _table(grid, side.title)
         parts.append(
-            f"<div style='display:inline-block;margin-right:10px'>{label}{matrix}</div>" if label else matrix
+            f"<div style='display:inline-block;margin:0 10px 0 0'>{label}{matrix}</div>" if label else matrix
         )
     parts += [f"<div style='{_SMALL}'>{side.left_out}</div>"] if side.left_out else []
     return "".join(parts)
