@@ -3,7 +3,16 @@
 from dataclasses import dataclass, replace
 
 from sdpa_helpers.checking.card.card_style import styled
-from sdpa_helpers.checking.card.render import NO_HELPS, Helps, Shown, card, code_spans, framed, report_text
+from sdpa_helpers.checking.card.render import (
+    NO_HELPS,
+    Helps,
+    Shown,
+    card,
+    code_spans,
+    framed,
+    report_text,
+    worlds_text,
+)
 from sdpa_helpers.checking.diagnose import Explained, Result
 from sdpa_helpers.checking.helping.shrink import Small
 from sdpa_helpers.checking.pages.rules import not_allowed
@@ -100,6 +109,8 @@ class CheckReport(Shown):
             else []
         )
         seen = [f"  {self.helps.consequence}"] if self._has_verdict and self.helps.consequence else []
+        if seen and self.passed and self.helps.worlds:
+            seen.append(f"  {worlds_text(self.helps.worlds)}")
         printed = (
             ["  It printed:", *(f"    {line}" for line in self.printed.splitlines())] if self.printed else []
         )

@@ -90,7 +90,7 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
     onward = report.helps.onward and replace(
         report.helps.onward, href=_page_after(exercise, report.helps.onward)
     )
-    report = replace(report, helps=replace(report.helps, onward=onward))
+    report = replace(report, helps=replace(report.helps, onward=onward, worlds=()))  # nothing is kept here
     return Verdict(
         _in_a_page(report.html()),
         report.text(),

@@ -5,18 +5,21 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from sdpa_helpers.checking.card.card_style import styled
-from sdpa_helpers.checking.card.render import Shown, bar, framed
+from sdpa_helpers.checking.card.render import Shown, World, bar, framed, worlds_html
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.course.foresight import Foresight, in_words
 from sdpa_helpers.course.my_attention import FILE
 from sdpa_helpers.course.onward import lesson_at, place_of
 from sdpa_helpers.course.registry import sheet_of
+from sdpa_helpers.course.worlds_won import won_of
+from sdpa_helpers.head.won import can_now
 
 Row = tuple[str, Exercise, float | None]
 """(lesson, exercise, best points, or None when it was not tried)."""
 
 READ = "read by a person"
+NOTHING_WON = "Each is won by an exercise: the first by every query against every key, in lesson 01."
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,10 +33,12 @@ class ProgressTable(Shown):
     """Lesson → what came of the learner's predictions there."""
     own: tuple[str, ...] = ()
     """The functions in the learner's my_attention.py."""
+    worlds: tuple[World, ...] = ()
+    """Those that the learner's attention survives, and those ahead."""
 
     def text(self) -> str:
         """The table as plain text."""
-        lines = []
+        lines = [*filter(None, (self._worlds(), can_now(won_of(self.worlds)))), ""]
         for lesson, rows in self._lessons():
             earned, total = _sum(rows)
             foreseen = f", {self.foresight[lesson]}" if lesson in self.foresight else ""
@@ -51,11 +56,13 @@ class ProgressTable(Shown):
             self._lesson(lesson, rows, is_open=lesson == is_next) for lesson, rows in self._lessons()
         )
         earned, total = _sum(self.rows)
+        can = can_now(won_of(self.worlds)) or NOTHING_WON
+        won = f"<div><strong>{self._worlds()}</strong>{worlds_html(self.worlds)}<div>{can}</div></div>"
+        top = f"<div class='top'>{_ring(earned, total)}{won}{self._way_on()}</div>"
         told = " ".join(filter(None, (self._total(), in_words(self.foresight), self._own())))
-        top = f"<div class='top'>{_ring(earned, total)}<div>{told}</div>{self._way_on()}</div>"
-        return styled(
-            framed(f"{top}<ul class='plain lessons'>{rows}</ul>", "not-attempted" if coming else "passed")
-        )
+        below = f"<p class='about'>{told}</p>"
+        listed = f"{top}<ul class='plain lessons'>{rows}</ul>{below}"
+        return styled(framed(listed, "not-attempted" if coming else "passed"))
 
     def _lesson(self, lesson: str, rows: list[Row], *, is_open: bool) -> str:
         """One lesson: its name, how much of it is done as a bar and in words, its exercises."""
@@ -93,9 +100,11 @@ class ProgressTable(Shown):
 
     def _total(self) -> str:
         earned, total = _sum(self.rows)
-        minutes = sum(e.minutes for _, e, points in self.rows if not _is_done(e, points))
-        left = f" About {minutes} minutes of exercises are left." if minutes else ""
-        return f"{earned:g} of {total:g} points.{left}"
+        return f"{earned:g} of {total:g} points."
+
+    def _worlds(self) -> str:
+        won = sum(world.is_won for world in self.worlds)
+        return f"Your attention survives {won} of {len(self.worlds)} worlds." if self.worlds else ""
 
     def _own(self) -> str:
         if not self.own:

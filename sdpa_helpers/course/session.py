@@ -31,7 +31,8 @@ from sdpa_helpers.course.notebook_cells import Cell, Elsewhere, Notebook, this_n
 from sdpa_helpers.course.onward import onward_from
 from sdpa_helpers.course.progress import ProgressTable
 from sdpa_helpers.course.registry import LESSONS, all_exercises, all_written, exercises_of, find, written_of
-from sdpa_helpers.head.consequences import consequence
+from sdpa_helpers.course.worlds_won import prize_of, worlds
+from sdpa_helpers.head.consequences import Consequence, consequence, shown
 
 _mistakes: dict[str, str] = {}  # exercise -> the mistake that its last check found
 _last_hints: dict[str, tuple[str, ...]] = {}  # exercise -> the change that mends what was checked last
@@ -88,7 +89,8 @@ def progress() -> Shown:
     points = saved.load()
     rows = [(lesson, e, points.get(e.name)) for lesson in LESSONS for e in exercises_of(lesson)]
     written = {lesson: written_of(lesson) for lesson in LESSONS}
-    return ProgressTable(rows, written, foresight_of(saved.load_predictions()), own_functions())
+    foreseen = foresight_of(saved.load_predictions())
+    return ProgressTable(rows, written, foreseen, own_functions(), worlds(points))
 
 
 def hint_for(exercise: Exercise) -> Shown:
@@ -129,14 +131,25 @@ def _helps(result: Result, exercise: Exercise, function: Callable) -> Helps:
     if os.environ.get("NBGRADER_EXECUTION"):
         return NO_HELPS  # what is kept there is handed back with marks
     hints, right, onward = tuple(_hints_to_come(exercise)), _right_answer(exercise), onward_from(exercise)
-    return Helps(hints, right, onward, _in_the_head(result, exercise, function))
+    seen = _in_the_head(result, exercise, function)
+    if not result.passed:
+        return Helps(hints, right, onward, seen.says, shown(seen))
+    won = worlds(saved.load() | {exercise.name: result.points})
+    return Helps(hints, right, onward, _praise(exercise, seen.says), worlds=won)
 
 
-def _in_the_head(result: Result, exercise: Exercise, function: Callable) -> str:
-    """ "" where the cases say all there is to say: nothing is written yet, or the answer had to be stopped."""
+def _praise(exercise: Exercise, in_the_head: str) -> str:
+    """What was just built, and what it is good for."""
+    prize = prize_of(exercise.name)
+    wins = f"That wins a world, “{prize.name}”: {prize.about}." if prize else ""
+    return " ".join(filter(None, (f"Done: {exercise.title.rstrip('.')}.", wins, in_the_head)))
+
+
+def _in_the_head(result: Result, exercise: Exercise, function: Callable) -> Consequence:
+    """Nothing where the cases say all there is to say: nothing is written yet, or the answer had to be stopped."""
     stopped = any(case.verdict.fault in ("stopped", "not-run") for case in result.cases)
     if not result.attempted or result.not_there or exercise.sealed or stopped:
-        return ""
+        return Consequence()
     return consequence(exercise.name, function, result.passed)
 
 

@@ -3,18 +3,19 @@
 Of the known wrong attentions most answer every list as if nothing were wrong. That is why such bugs live for years.
 """
 
-import contextlib
-import io
+import html
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.answers.time_limit import observe_within
+from sdpa_helpers.checking.card.side_by_side import matrices_html
 from sdpa_helpers.head.learning import NEW, share_after_training
 from sdpa_helpers.head.stages import Stages, each_pair
-from sdpa_helpers.head.worlds import LISTS, WORLDS, World, share
+from sdpa_helpers.head.worlds import LISTS, WORLDS, Compared, World, first_wrong, share
 
 SECONDS = 2.0
 """For one world."""
@@ -77,22 +78,58 @@ def seen_in(stages: Stages, worlds: tuple[str, ...] = _SHOW_ALL) -> tuple[Seen, 
     return tuple(found)
 
 
-def consequence(exercise: str, function: Callable, passed: bool) -> str:
-    """What the function of an exercise does in the head, in a sentence or two; "" where it has no place there."""
+@dataclass(frozen=True)
+class Consequence:
+    """What comes of a function in the head."""
+
+    says: str = ""
+    """In a sentence or two; "" where it has no place there, or does not run."""
+    more: str = ""
+    """What else goes wrong."""
+    compared: Compared | None = None
+    """A wrong answer beside the right one, from the first world that is lost."""
+
+
+def consequence(exercise: str, function: Callable, passed: bool) -> Consequence:
+    """What the function of an exercise does in the head."""
     if exercise == BACKWARD:
         after = _number(_within(share_after_training, function))
-        return "" if np.isnan(after) else _learned(after, passed)
+        return Consequence() if np.isnan(after) else Consequence(_learned(after, passed))
     if exercise not in PLACES:
-        return ""
-    place = PLACES[exercise]
-    return told(seen_in(place.stages(function), place.worlds), passed)
+        return Consequence()
+    stages = PLACES[exercise].stages(function)
+    seen = seen_in(stages, PLACES[exercise].worlds)
+    if np.isnan(seen[0].share):
+        return Consequence()
+    lost = [one for one in seen if not one.survives]
+    more = " ".join(map(_sentence, lost[1:])) if seen[0].survives else ""
+    return Consequence(_told(seen, passed), more, _compared(lost, stages) if lost and not passed else None)
 
 
-def told(seen: tuple[Seen, ...], passed: bool) -> str:
-    """The sentences; "" where the function does not run in the head at all."""
+def _compared(lost: list[Seen], stages: Stages) -> Compared | None:
+    found: list[Compared | None] = []
+    if not np.isnan(lost[0].share):
+        _within(lambda: found.append(first_wrong(lost[0].world, stages)))
+    return found[0] if found else None
+
+
+def shown(one: Consequence) -> str:
+    """What else goes wrong, and the matrices of the first wrong answer, as HTML."""
+    parts = [f"<p>{html.escape(one.more)}</p>"] if one.more else []
+    if (pair := one.compared) is not None:
+        asks = f"One list: {', '.join(pair.words)}."
+        what = (
+            "Rows ask, columns are looked at; "
+            if pair.is_weights
+            else "A row for each word, a vote for each drink; "
+        )
+        matrices = matrices_html(pair.yours, pair.ours)
+        parts += [f"<p>{html.escape(asks)} {what}what differs is framed.</p>{matrices}"] if matrices else []
+    return "".join(parts)
+
+
+def _told(seen: tuple[Seen, ...], passed: bool) -> str:
     find, *others = seen
-    if np.isnan(find.share):
-        return ""
     if not find.survives:
         return f"With your function the trained head gets {percent(find.share)} of {LISTS:,} lists right."
     lost = [one for one in others if not one.survives]
@@ -102,7 +139,7 @@ def told(seen: tuple[Seen, ...], passed: bool) -> str:
         holds = f" It also holds {_and(where)}." if where else ""
         return f"The trained head runs on your function: it {everybody}.{holds}"
     if lost:
-        return f"The trained head still {everybody}. {' '.join(map(_sentence, lost[:2]))}"
+        return f"The trained head still finds everybody. {_sentence(lost[0])}"
     return f"The trained head still {everybody}: whoever used this would see a model that works."
 
 
@@ -137,7 +174,7 @@ def _and(names: list[str]) -> str:
 
 def _within(function: Callable, *arguments: object) -> Answer:
     """What it returns, or how the learner's function in it fails; what that prints goes nowhere."""
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    with kept(0):
         return observe_within(lambda: function(*arguments), (), SECONDS)
 
 

@@ -1,14 +1,16 @@
 """A learner's function at work in the trained head: what it answers, how often it is right, its weights beside ours."""
 
-import contextlib
 import html
-import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.answers.printed import kept
+from sdpa_helpers.checking.answers.taken_away import innermost
 from sdpa_helpers.checking.answers.time_limit import observe_within
+from sdpa_helpers.checking.answers.where import place_of
 from sdpa_helpers.checking.card.card_style import styled
 from sdpa_helpers.checking.card.render import Shown, framed, heading
 from sdpa_helpers.head.consequences import SECONDS, percent, seen_in
@@ -91,30 +93,46 @@ def run(stages: Stages) -> HeadRun:
     q, k, v = (part[0] for part in head.project(SHOWN))
     ours = tuple(reference(q, k, v, None)[1][-1])
     words, right = tuple(SHOWN.words(head, 0)), head.drinks[int(SHOWN.right[0])]
-    kept = list[np.ndarray]()
+    given = list[np.ndarray]()
+
+    places = list[str]()
 
     def once() -> np.ndarray:
-        out, weights = stages(q, k, v, None)
-        kept.extend([] if weights is None else [weights])
+        try:
+            out, weights = stages(q, k, v, None)
+        except Exception as error:
+            places.extend(_places(error, stages))
+            raise
+        given.extend([] if weights is None else [weights])
         return out
 
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    with kept(0):
         answer = observe_within(once, (), SECONDS)
-    trouble = trouble_of(answer, (len(words), v.shape[-1]))
+    trouble = _trouble(answer, (len(words), v.shape[-1]), places[0] if places else "")
     if trouble or answer.array is None:
         return HeadRun(words, ours, (), "", right, float("nan"), trouble)
     drink = int(answered(answer.array, q, v))
     (find,) = seen_in(stages, ("find",))
-    row = tuple(kept[-1][-1].astype(float)) if kept and kept[-1].shape == (len(words), len(words)) else ()
+    row = tuple(given[-1][-1].astype(float)) if given and given[-1].shape == (len(words), len(words)) else ()
     return HeadRun(words, ours, row, head.drinks[drink] if drink >= 0 else "", right, find.share)
 
 
-def trouble_of(answer: Answer, shape: tuple[int, int]) -> str:
-    """Why there is no answer, as part of a sentence; "" where there is one."""
+def _places(error: Exception, stages: Stages) -> Iterator[str]:
+    """The learner's line in which an error was raised, and on what: "line 3: `return q @ k.T`"."""
+    for function in stages.own:
+        place = place_of(error, innermost(function))
+        if place.line:
+            number, _, source = place.line.partition(": ")
+            yield f"{number}: `{source}`{f'; {place.operands}' if place.operands else ''}"
+
+
+def _trouble(answer: Answer, shape: tuple[int, int], place: str) -> str:
+    """Why there is no answer, as part of a sentence; "" where there is one. place: where an error was raised."""
     if answer.kind == "error" and answer.error == NotFitting.__name__:
         return answer.message
     if answer.kind == "error" and answer.error != NotWritten.__name__:
-        return f"your function ended with {answer.error}{f': {answer.message}' if answer.message else ''}"
+        why = f": {answer.message}" if answer.message else ""
+        return f"your function ended with {answer.error}{f' in {place}' if place else why}"
     if answer.kind == "stopped":
         return f"your function was stopped after {SECONDS:g} s"
     if answer.array is None:

@@ -52,6 +52,12 @@ class Stages:
             raise ValueError(f"give attention, or stages of it, not both: here are {', '.join(given)}")
 
     @property
+    def own(self) -> list[Callable]:
+        """The learner's functions."""
+        parts = (self.attention, self.scores, self.weights, self.mix, self.mask)
+        return [getattr(part, "__wrapped__", part) for part in parts if part is not None]
+
+    @property
     def masks(self) -> bool:
         """Whether hidden keys can be hidden from what the learner wrote."""
         return self.attention is None or _takes(self.attention, 4)
@@ -89,6 +95,7 @@ def reference(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | No
 def each_pair(function: Callable) -> Callable:
     """A function of all queries and keys from one of two vectors."""
 
+    @_of(function)
     def matrix(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
         Q, K = map(
             np.array, np.broadcast_arrays(Q[..., :, None, :], K[..., None, :, :])
@@ -102,6 +109,7 @@ def each_pair(function: Callable) -> Callable:
 def pair_or_matrix(function: Callable) -> Callable:
     """A function of all queries and keys, from one of two vectors or from one that takes them all at once."""
 
+    @_of(function)
     def matrix(Q: np.ndarray, K: np.ndarray) -> np.ndarray:
         q, k = (part.reshape(-1, part.shape[-1])[0].copy() for part in (Q, K))
         try:
@@ -114,6 +122,16 @@ def pair_or_matrix(function: Callable) -> Callable:
         return each_pair(function)(Q, K)
 
     return matrix
+
+
+def _of(function: Callable) -> Callable[[Callable], Callable]:
+    """Lets what is made of a learner's function say which one it is."""
+
+    def keep(made: Callable) -> Callable:
+        made.__wrapped__ = function  # type: ignore[attr-defined]
+        return made
+
+    return keep
 
 
 def _takes(function: Callable, count: int) -> bool:

@@ -5,6 +5,7 @@ Each is seeded, so a function gets the same share in every run; the right attent
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,20 @@ LOUD = 200
 """How many times as long the queries are in the world of that name."""
 SOFT = 0.15
 """How long they are where a soft average is asked for."""
+
+
+class Asked(NamedTuple):
+    """What the head is asked in a world."""
+
+    lists: Lists
+    q: np.ndarray
+    k: np.ndarray
+    v: np.ndarray
+    mask: np.ndarray | None = None
+
+
+Ask = Callable[[Asked, Attention], np.ndarray]
+"""For each question whether the answer is right."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +47,8 @@ class World:
     """The same behind "it ends with an error"."""
     masks: bool
     """Whether something is hidden in it."""
-    ask: Callable[[Head, Attention], np.ndarray]
-    """For each question whether the answer is right."""
+    make: Callable[[Head], Asked]
+    ask: Ask
 
 
 def answered(out: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -45,22 +60,43 @@ def answered(out: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.where(clear, last.argmax(-1), -1)
 
 
-def _find(head: Head, attention: Attention) -> np.ndarray:
+def _votes(asked: Asked, attention: Attention) -> np.ndarray:
+    q, k, v = asked.q, asked.k, asked.v
+    return answered(attention(q, k, v, asked.mask)[0], q, v) == asked.lists.right
+
+
+def _one_after_the_other(asked: Asked, attention: Attention) -> np.ndarray:
+    each = zip(asked.q, asked.k, asked.v, strict=True)
+    given = [answered(attention(q, k, v, None)[0], q, v) for q, k, v in each]
+    return np.array(given) == asked.lists.right
+
+
+def _within_a_hundredth(asked: Asked, attention: Attention) -> np.ndarray:
+    right = reference(*asked[1:])[0]
+    out = np.asarray(attention(*asked[1:])[0])
+    if out.shape != right.shape:
+        return np.zeros(len(right), bool)
+    return np.abs(out - right).max((-1, -2)) < 0.01 * np.abs(right).max((-1, -2))
+
+
+def _zeros(asked: Asked, attention: Attention) -> np.ndarray:
+    out = np.asarray(attention(*asked[1:])[0])
+    shape = (*asked.q.shape[:-1], asked.v.shape[-1])
+    return (out == 0).all((-1, -2)) if out.shape == shape else np.zeros(len(asked.q), bool)
+
+
+def _find(head: Head) -> Asked:
     lists = head.draw(np.random.default_rng(1), LISTS)
-    q, k, v = head.project(lists)
-    given = [answered(attention(*one, None)[0], one[0], one[2]) for one in zip(q, k, v, strict=True)]
-    return np.array(given) == lists.right
+    return Asked(lists, *head.project(lists))
 
 
-def _many(head: Head, attention: Attention) -> np.ndarray:
-    lists = Lists(
-        *(part.reshape(3, 5, 2, *part.shape[1:]) for part in head.draw(np.random.default_rng(2), 30))
-    )
-    q, k, v = head.project(lists)
-    return answered(attention(q, k, v, None)[0], q, v) == lists.right
+def _many(head: Head) -> Asked:
+    drawn = head.draw(np.random.default_rng(2), 30)
+    lists = Lists(*(part.reshape(3, 5, 2, *part.shape[1:]) for part in drawn))
+    return Asked(lists, *head.project(lists))
 
 
-def _hidden(head: Head, attention: Attention) -> np.ndarray:
+def _hidden(head: Head) -> Asked:
     rng, count = np.random.default_rng(3), 120
     people, drinks, _ = head.draw(rng, count)
     length = rng.integers(2, SAYING, size=count)  # at least one namesake stands behind the end
@@ -69,30 +105,19 @@ def _hidden(head: Head, attention: Attention) -> np.ndarray:
     right, asker = drinks[rows, asked], people[rows, asked]
     people = np.where(after, asker[:, None], people)
     drinks = np.where(after, (right[:, None] + 1 + np.arange(SAYING) % 3) % len(head.drinks), drinks)
-    q, k, v = head.project(Lists(people, drinks, asked))
+    lists = Lists(people, drinks, asked)
     mask = np.concatenate([~after, np.ones((count, 1), bool)], axis=1)[:, None, :]
-    return answered(attention(q, k, v, mask)[0], q, v) == right
+    return Asked(lists, *head.project(lists), mask)
 
 
-def _loud(head: Head, attention: Attention) -> np.ndarray:
-    lists = head.draw(np.random.default_rng(4), 200)
+def _with_queries(head: Head, seed: int, count: int, factor: float) -> Asked:
+    lists = head.draw(np.random.default_rng(seed), count)
     q, k, v = head.project(lists)
-    return answered(attention(LOUD * q, k, v, None)[0], q, v) == lists.right
+    return Asked(lists, factor * q, k, v)
 
 
-def _estimate(head: Head, attention: Attention) -> np.ndarray:
-    q, k, v = head.project(head.draw(np.random.default_rng(5), 100))
-    right = reference(SOFT * q, k, v, None)[0]
-    out = np.asarray(attention(SOFT * q, k, v, None)[0])
-    if out.shape != right.shape:
-        return np.zeros(len(q), bool)
-    return np.abs(out - right).max((-1, -2)) < 0.01 * np.abs(right).max((-1, -2))
-
-
-def _empty(head: Head, attention: Attention) -> np.ndarray:
-    q, k, v = head.project(head.draw(np.random.default_rng(6), 20))
-    out = np.asarray(attention(q, k, v, np.zeros((20, 1, SAYING + 1), bool))[0])
-    return (out == 0).all((-1, -2)) if out.shape == (*q.shape[:-1], v.shape[-1]) else np.zeros(len(q), bool)
+def _empty(head: Head) -> Asked:
+    return _with_queries(head, 6, 20, 1.0)._replace(mask=np.zeros((20, 1, SAYING + 1), bool))
 
 
 WORLDS = (
@@ -103,6 +128,7 @@ WORLDS = (
         "on a single list",
         False,
         _find,
+        _one_after_the_other,
     ),
     World(
         "many",
@@ -111,6 +137,7 @@ WORLDS = (
         "when it is given several lists at once",
         False,
         _many,
+        _votes,
     ),
     World(
         "loud",
@@ -118,7 +145,8 @@ WORLDS = (
         f"With queries {LOUD} times as long {{share}} of its answers are right.",
         "when the queries are long",
         False,
-        _loud,
+        lambda head: _with_queries(head, 4, 200, LOUD),
+        _votes,
     ),
     World(
         "estimate",
@@ -126,7 +154,8 @@ WORLDS = (
         "Its numbers are within 1% of the right ones for {share} of the lists.",
         "when it is asked how sure it is",
         False,
-        _estimate,
+        lambda head: _with_queries(head, 5, 100, SOFT),
+        _within_a_hundredth,
     ),
     World(
         "hidden",
@@ -135,6 +164,7 @@ WORLDS = (
         "in a batch with padding",
         True,
         _hidden,
+        _votes,
     ),
     World(
         "empty",
@@ -143,11 +173,46 @@ WORLDS = (
         "when nobody is on the list",
         True,
         _empty,
+        _zeros,
     ),
 )
 
 
+def right_in(world: World, attention: Attention) -> np.ndarray:
+    """For each question whether the answer is right; raises what the function raises."""
+    with np.errstate(all="ignore"):
+        return world.ask(world.make(looks_up()), attention)
+
+
 def share(world: World, attention: Attention) -> float:
     """The share of right answers, from 0 to 1; raises what the function raises."""
+    return float(right_in(world, attention).mean())
+
+
+class Compared(NamedTuple):
+    """One question that was answered wrongly: what the words look at, or what they get, beside ours."""
+
+    words: list[str]
+    yours: np.ndarray
+    ours: np.ndarray
+    is_weights: bool
+    """Weights (6, 6), a row a word that asks; else outputs (6, drinks), where the function gives no weights."""
+
+
+def first_wrong(world: World, attention: Attention) -> Compared | None:
+    """The first question of a world that is answered wrongly; None where all are right, or the shapes are others."""
+    right, head = right_in(world, attention), looks_up()
+    if right.all():
+        return None
+    at = tuple(int(i) for i in np.unravel_index(np.flatnonzero(~right.ravel())[0], right.shape))
+    lists, q, k, v, mask = world.make(head)
+    one = Lists(*(part[at][None] for part in lists))
+    if world.ask is _one_after_the_other:
+        q, k, v, at = q[at], k[at], v[at], ()
     with np.errstate(all="ignore"):
-        return float(world.ask(looks_up(), attention).mean())
+        yours, ours = attention(q, k, v, mask), reference(q, k, v, mask)
+    is_weights = yours[1] is not None and np.shape(yours[1]) == np.shape(ours[1])
+    came, wanted = (np.asarray(part[is_weights]) for part in (yours, ours))
+    if came.shape != wanted.shape:
+        return None
+    return Compared(one.words(head, 0), came[at], wanted[at], is_weights)

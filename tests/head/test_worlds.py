@@ -8,17 +8,18 @@ import pytest
 
 from sdpa_helpers import walk_through
 from sdpa_helpers.course.session import check
-from sdpa_helpers.head.consequences import BACKWARD, PLACES, consequence, percent
+from sdpa_helpers.head.consequences import BACKWARD, PLACES, Consequence, consequence, percent, shown
 from sdpa_helpers.head.model import looks_up
 from sdpa_helpers.head.run import SHOWN
 from sdpa_helpers.head.stages import Stages
+from sdpa_helpers.head.won import PRIZES, can_now
 from sdpa_helpers.head.worlds import WORLDS, share
 from sdpa_helpers.lessons import all_exercises
 
 
 def told(exercise, name):
     (wrong,) = [w for w in all_exercises()[exercise].wrong if w.name == name]
-    return consequence(exercise, wrong.function, False)
+    return consequence(exercise, wrong.function, False).says
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=[world.name for world in WORLDS])
@@ -53,15 +54,14 @@ def _share(world, function):
 def test_every_right_answer_runs_the_head(name):
     exercise = all_exercises()[name]
     for function in (exercise.reference, *(exercise.also_right if name != BACKWARD else ())):  # some are slow
-        said = consequence(name, function, True)
+        said = consequence(name, function, True).says
         assert "finds everybody, on all 1,000 lists" in said or "100% of 1,000 new lists right" in said
         assert ("It also holds" in said) == (len(getattr(PLACES.get(name), "worlds", ())) > 1)
 
 
 def test_a_mistake_has_a_consequence_or_none_that_one_would_see():
     assert told("attention", "mask-ignored").startswith(
-        "The trained head still finds everybody, on all 1,000 lists. In a batch with padding it answers for people who "
-        "aren't there: "
+        "The trained head still finds everybody. In a batch with padding it answers for people who aren't there: "
     )
     assert "whoever used this would see a model that works" in told("attention", "weights-rounded")
     assert "It ends with an error in a batch with padding." in told("attention", "mask-not-broadcast")
@@ -69,8 +69,8 @@ def test_a_mistake_has_a_consequence_or_none_that_one_would_see():
     assert told("dot_product", "not-summed") == ""
     assert "a model that learns" in told("attention_backward", "diagonal-only")
     assert "a model that learns" not in told("attention_backward", "column-sum")
-    assert consequence("entropy", lambda w: w, False) == ""
-    assert consequence("softmax", lambda x: exec("while True: pass"), False) == ""
+    assert consequence("entropy", lambda w: w, False) == Consequence()
+    assert consequence("softmax", lambda x: exec("while True: pass"), False) == Consequence()
 
 
 def test_shares_are_never_rounded_to_all_or_none():
@@ -158,8 +158,8 @@ def test_a_score_that_takes_its_time_is_told_so(monkeypatch):
 
 
 def test_a_function_of_matrices_is_not_tried_with_vectors_in_a_check():
-    assert consequence("attention_scores", lambda Q, K: Q @ K, False) == ""
-    assert "finds everybody" in consequence("dot_product", lambda q, k: k @ q.T, True)
+    assert consequence("attention_scores", lambda Q, K: Q @ K, False) == Consequence()
+    assert "finds everybody" in consequence("dot_product", lambda q, k: k @ q.T, True).says
 
 
 def test_other_stages_and_what_does_not_go_together():
@@ -186,3 +186,53 @@ def test_the_card_says_it():
     report = check(masked_softmax, keep=False)
     assert "it answers for people who aren't there" in report.text()
     assert "it answers for people who aren&#x27;t there" in report.html()
+
+
+def test_behind_the_sentence_stand_the_matrices_of_a_list_that_is_answered_wrongly():
+    (wrong,) = [w for w in all_exercises()["attention"].wrong if w.name == "mask-ignored"]
+    seen = consequence("attention", wrong.function, False)
+    assert seen.compared is not None
+    assert seen.compared.yours.shape == seen.compared.ours.shape == (6, 6)
+    assert (seen.compared.ours == 0).any(), "what is hidden gets no weight"
+    assert not (seen.compared.yours == 0).any()
+    assert seen.compared.words[-1].endswith("?")
+    assert seen.more == "With nobody on the list its output should be zeros, and it isn't."
+    told = shown(seen)
+    assert told.count("<table") == 2
+    assert "ours</strong>" in told
+    no_weights = consequence("attention", lambda Q, K, V, mask=None: wrong.function(Q, K, V, mask)[0], False)
+    assert no_weights.compared is not None
+    assert no_weights.compared.ours.shape == (6, 4)
+    assert "a vote for each drink" in shown(no_weights)
+    right = all_exercises()["attention"]
+    assert shown(consequence("attention", right.reference, True)) == ""
+
+
+def test_an_error_is_said_with_the_line_of_the_learners_code():
+    def score(q, k):
+        return q @ k[:2]
+
+    told = walk_through(scores=score).text()
+    assert ": `return q @ k[:2]`; `q` has shape (8,), `k` has shape (8,)" in told
+    assert "your function ended with ValueError in line " in told
+    assert " in line " in walk_through(attention=lambda Q, K, V: Q @ K).text()
+
+
+def test_nobody_is_asked_while_a_function_is_tried():
+    asks = walk_through(scores=lambda q, k: float(input("a number? ")))
+    assert "EOFError" in asks.text()
+
+    def dot_product(q, k):
+        return float(input())
+
+    assert "nobody answers `input()`" in check(dot_product, keep=False).text()
+
+
+def test_every_world_is_won_by_an_exercise_of_its_own():
+    known = list(all_exercises())
+    won_by = [prize.exercise for prize in PRIZES]
+    assert [name for name in known if name in won_by] == won_by, "in the order of the lessons"
+    assert {world.name for world in WORLDS} | {"training"} == {prize.name for prize in PRIZES}
+    assert can_now(()) == ""
+    assert can_now(PRIZES[:1]) == "Your attention can find who is asked for."
+    assert can_now(PRIZES[:2]) == "Your attention can find who is asked for and say how sure it is."

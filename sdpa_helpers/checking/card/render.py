@@ -58,6 +58,15 @@ class Onward:
 
 
 @dataclass(frozen=True)
+class World:
+    """A situation in which what the learner has made holds, or doesn't yet."""
+
+    name: str
+    about: str
+    is_won: bool
+
+
+@dataclass(frozen=True)
 class Helps:
     """What a card offers beside its verdict. Where marks are given there is none of it."""
 
@@ -67,7 +76,11 @@ class Helps:
     """One right answer; "" where this edition has none."""
     onward: Onward | None = None
     consequence: str = ""
-    """What the function does in a trained head, in a sentence or two."""
+    """What the function does where it is used, in a sentence or two."""
+    shows: str = ""
+    """HTML that shows it, behind that sentence."""
+    worlds: tuple[World, ...] = ()
+    """On a card of a success: those that are won, and those still ahead."""
 
 
 NO_HELPS = Helps()
@@ -127,7 +140,8 @@ def card(
         found = wording.findings(result)
         parts += [_findings(found)]
         parts += [_example(result, small)] if small is not None else []
-        parts += [_paragraph(code_spans(helps.consequence))] if helps.consequence else []
+        parts += [_consequence(helps)] if helps.consequence else []
+        parts += [worlds_html(helps.worlds)] if state == "passed" and helps.worlds else []
         parts += [_first_case(result, is_told=bool(result.mistakes or small))]
     parts.append(_ways(helps, _cases(result, printed) if result.attempted else "", is_done=state == "passed"))
     return framed("".join(parts), state)
@@ -142,6 +156,23 @@ def practice_card(result: Result, small: Small | None, note: str) -> str:
     parts += [_example(result, small)] if small is not None else []
     parts += [_first_case(result, is_told=bool(result.mistakes or small)), _cases(result)]
     return framed("".join(parts), state)
+
+
+def worlds_html(worlds: Sequence[World]) -> str:
+    """A row of worlds: a sign and a word each, what it asks for on hover."""
+    told = "".join(
+        f"<li class='{'won' if one.is_won else 'ahead'}' title='{html.escape(one.about)}'>"
+        f"<span aria-hidden='true'>{'✓' if one.is_won else '○'}</span> {html.escape(one.name)}"
+        f"<span class='unseen'>{', won' if one.is_won else ', still ahead'}</span></li>"
+        for one in worlds
+    )
+    return f"<ul class='plain worlds'>{told}</ul>"
+
+
+def worlds_text(worlds: Sequence[World]) -> str:
+    """ "Worlds: ✓ find ○ many"."""
+    signs = [f"{'✓' if one.is_won else '○'} {one.name}" for one in worlds]
+    return f"Worlds: {' '.join(signs)}"
 
 
 def framed(inside: str, state: wording.State = "not-attempted") -> str:
@@ -182,6 +213,13 @@ def bar(part: float, whole: float, width: int = 10) -> str:
 
 
 # ---- parts ---------------------------------------------------------------------------------------------------
+
+
+def _consequence(helps: Helps) -> str:
+    said = code_spans(helps.consequence)
+    if not helps.shows:
+        return _paragraph(said)
+    return f"<details class='seen'><summary>{said}</summary><div>{helps.shows}</div></details>"
 
 
 def _what_to_do(result: Result) -> str:

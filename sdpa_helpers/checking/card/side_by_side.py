@@ -9,9 +9,11 @@ import html
 import inspect
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 
+from sdpa_helpers.checking.answers.observe import describe
 from sdpa_helpers.checking.card.markup import code_spans
 from sdpa_helpers.checking.card.pairs import Cell, Grid, Pair, Side, pairs_of, short
 from sdpa_helpers.checking.exercise import Exercise, Inputs
@@ -126,6 +128,12 @@ def as_html(exercise: Exercise, small: Small) -> str:
         f"<details><summary>{names}</summary>{''.join(map(_pair_html, later))}</details>" if later else ""
     )
     return call + "".join(map(_pair_html, shown)) + folded
+
+
+def matrices_html(yours: np.ndarray, ours: np.ndarray) -> str:
+    """Two arrays beside each other, what differs in a frame; "" where nothing differs visibly."""
+    pairs = pairs_of(describe(yours), describe(ours))
+    return "".join(_pair_html(replace(pair, expected=replace(pair.expected, title="ours"))) for pair in pairs)
 
 
 MOST_ROWS = 4
