@@ -4,9 +4,7 @@ Its texts are people with their drinks, one behind the other: "Jon milk Lea tea"
 that makes its matrices again; it was trained on texts that it could see whole and on texts of which it saw the past.
 """
 
-import contextlib
 import html
-import io
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -16,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask
+from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.answers.time_limit import observe_within
 from sdpa_helpers.checking.card.card_style import styled
 from sdpa_helpers.checking.card.render import Shown, framed, heading
 from sdpa_helpers.head.consequences import SECONDS, percent
 from sdpa_helpers.head.model import looks_up
-from sdpa_helpers.head.run import trouble_of
+from sdpa_helpers.head.run import tried, trouble_of
 from sdpa_helpers.head.stages import Stages
 
 NAME = "next letter"
@@ -112,23 +111,16 @@ def run_letters(stages: Stages) -> LetterRun:
     rows: dict[str, tuple[float, ...]] = {}
     if stages != Stages():
         rows["our mask"] = tuple(map(float, Stages(mask=causal_mask)(q, k, v, None)[1][ASKED]))
-    kept = list[np.ndarray]()
-
-    def once() -> np.ndarray:
-        out, weights = stages(q, k, v, None)
-        kept.extend([] if weights is None else [weights])
-        return out
-
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        answer = observe_within(once, (), SECONDS)
-        trouble = trouble_of(answer, v.shape)
+    answer, weights, place = tried(stages, q, k, v)
+    trouble = trouble_of(answer, v.shape, place)
+    with kept(0):
         counted = None if trouble else observe_within(lambda: np.array(shares(stages)), (), SECONDS).array
     if trouble or answer.array is None:
         return LetterRun(rows, "", float("nan"), float("nan"), _honest(), trouble)
     there, writing = (float("nan"),) * 2 if counted is None else map(float, counted)
     letter = int(said(answer.array)[ASKED])
-    if kept and kept[-1].shape == (len(SHOWN),) * 2:
-        rows["yours" if rows else "weights"] = tuple(map(float, kept[-1][ASKED]))
+    if weights.shape == (len(SHOWN),) * 2:
+        rows["yours" if rows else "weights"] = tuple(map(float, weights[ASKED]))
     return LetterRun(rows, ALPHABET[letter] if letter >= 0 else "", there, writing, _honest())
 
 

@@ -3,6 +3,7 @@
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -93,9 +94,29 @@ def run(stages: Stages) -> HeadRun:
     q, k, v = (part[0] for part in head.project(SHOWN))
     ours = tuple(reference(q, k, v, None)[1][-1])
     words, right = tuple(SHOWN.words(head, 0)), head.drinks[int(SHOWN.right[0])]
-    given = list[np.ndarray]()
+    answer, weights, place = tried(stages, q, k, v)
+    trouble = trouble_of(answer, (len(words), v.shape[-1]), place)
+    if trouble or answer.array is None:
+        return HeadRun(words, ours, (), "", right, float("nan"), trouble)
+    drink = int(answered(answer.array, q, v))
+    (find,) = seen_in(stages, ("find",))
+    row = tuple(weights[-1].astype(float)) if weights.shape == (len(words), len(words)) else ()
+    return HeadRun(words, ours, row, head.drinks[drink] if drink >= 0 else "", right, find.share)
 
-    places = list[str]()
+
+class Tried(NamedTuple):
+    """What came of one run of the learner's function."""
+
+    answer: Answer
+    weights: np.ndarray
+    """Those that it mixed with; of shape (0,) where there are none."""
+    place: str
+    """Where an error was raised, "" without one."""
+
+
+def tried(stages: Stages, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> Tried:
+    """The output for one list, within a time limit; what the function prints is not shown."""
+    given, places = [np.empty(0)], [""]
 
     def once() -> np.ndarray:
         try:
@@ -108,13 +129,7 @@ def run(stages: Stages) -> HeadRun:
 
     with kept(0):
         answer = observe_within(once, (), SECONDS)
-    trouble = _trouble(answer, (len(words), v.shape[-1]), places[0] if places else "")
-    if trouble or answer.array is None:
-        return HeadRun(words, ours, (), "", right, float("nan"), trouble)
-    drink = int(answered(answer.array, q, v))
-    (find,) = seen_in(stages, ("find",))
-    row = tuple(given[-1][-1].astype(float)) if given and given[-1].shape == (len(words), len(words)) else ()
-    return HeadRun(words, ours, row, head.drinks[drink] if drink >= 0 else "", right, find.share)
+    return Tried(answer, given[-1], places[-1])
 
 
 def _places(error: Exception, stages: Stages) -> Iterator[str]:
@@ -126,7 +141,7 @@ def _places(error: Exception, stages: Stages) -> Iterator[str]:
             yield f"{number}: `{source}`{f'; {place.operands}' if place.operands else ''}"
 
 
-def _trouble(answer: Answer, shape: tuple[int, int], place: str) -> str:
+def trouble_of(answer: Answer, shape: tuple[int, ...], place: str) -> str:
     """Why there is no answer, as part of a sentence; "" where there is one. place: where an error was raised."""
     if answer.kind == "error" and answer.error == NotFitting.__name__:
         return answer.message

@@ -20,7 +20,7 @@ from sdpa_helpers.classroom.tables import write_tables
 from tests.grading.test_lift_words import LIMIT, NAME, PROOF
 from tests.results import in_words
 
-from .harness import COURSE, PYTHONPATH, Lab
+from .harness import PYTHONPATH, Lab
 
 HOSTILE = r"""<script>window.hacked = 1; alert('x')</script><img src=x onerror="window.hacked=2">
 <img src="http://evil.example/a.png"> <iframe srcdoc="<script>parent.hacked=3</script>"></iframe>
@@ -147,26 +147,12 @@ def marks(out):
     return {(key.student, key.exercise): mark for key, mark in load_marks(out / "marks.db").items()}
 
 
-def test_a_hostile_answer_is_text_and_formulas_are_readable(lab, out):
+def test_a_hostile_answer_is_shown_as_it_was_typed(lab, out):
     press(lab, *["ArrowRight"] * place_of(out, "eve"))
     answer = lab.page.locator(".answer")
     answer.get_by_text("<script>window.hacked = 1").wait_for()
-    assert "(link, not followed: javascript:window.hacked=5)" in answer.inner_text()
-    assert "[an image, not shown: pic]" in answer.inner_text()
-    tags = answer.evaluate("one => [...one.querySelectorAll('*')].map(e => e.localName)")
-    assert set(tags) <= {"p", "span", "code", "em", "strong", "math", "mrow", "mtext", "mi", "mo", "mn"}
-    attributes = answer.evaluate(
-        "one => [...one.querySelectorAll('*')].flatMap(e => e.getAttributeNames()).filter(n => n !== 'class')"
-    )
-    assert set(attributes) <= {"mathvariant"}
-    press(lab, "a")
-    assert "$\\href{javascript" in answer.inner_text()
-    press(lab, *["ArrowLeft"] * place_of(out, "eve"), *["ArrowRight"] * place_of(out, "ada"))
-    answer.locator("strong", has_text="independence").wait_for()
-    formulas = answer.locator("math")
-    assert formulas.count() == 2
-    assert formulas.nth(1).get_attribute("display") == "block"
-    assert formulas.nth(1).text_content() == "Var(q·k)=∑i=1dk11=dk"
+    assert answer.inner_text() == HOSTILE
+    assert answer.locator("*").count() == 0
     assert lab.dialogs == []
     assert lab.page.evaluate("() => window.hacked") is None
     assert lab.page.log.refused == []
@@ -221,48 +207,3 @@ def test_marking_with_keys_alone_is_kept_over_a_reload_and_lands_in_the_grades(l
     assert f"{order[0]},9.5,9.5,30" in re.sub(r",+", ",", (out / "grades.csv").read_text())
     page = (out / "feedback" / order[0] / f"{NAME}.html").read_text()
     assert "Say why they add up. 12n" in page
-
-
-REPEATED = (
-    "*",
-    "**a",
-    "$",
-    "$a",
-    "$\\frac",
-    "$\\sqrt",
-    "[",
-    "[a](",
-    "\\[",
-    "`",
-    "```\n",
-    "  - x\n",
-    "{",
-    "$" + "{" * 300 + "$",
-)
-
-
-@pytest.fixture
-def reader(page):
-    """An empty page that can show answers as the panel does: `reader.evaluate("show(text)")`."""
-    opened = page()
-    source = (COURSE / "sdpa_helpers" / "classroom" / "review" / "review_text.js").read_text()
-    opened.add_script_tag(
-        content=f"{source}\nwindow.show = text => document.body.replaceChildren(...written(text));"
-    )
-    return opened
-
-
-def test_any_text_is_shown_whole(reader):
-    for unit in REPEATED:
-        text = (unit * 10_000)[:10_000]
-        reader.evaluate("text => show(text)", text)
-        assert reader.locator("body *").count() >= 1
-    reader.evaluate(
-        "text => show(text)",
-        r"$\frac{a<b}{\sqrt{d_k}}$ and $\unknown{x}$ and 5 $ alone, snake_case, 2 * 3 * 4",
-    )
-    assert reader.locator("mfrac msqrt msub").text_content() == "dk"
-    assert (
-        reader.locator("code.raw").text_content() == r"$\unknown{x}$"
-    )  # what is not known stays as it was typed
-    assert "5 $ alone, snake_case, 2 * 3 * 4" in reader.locator("body").inner_text()

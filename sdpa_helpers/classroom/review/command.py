@@ -9,13 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import GRADEBOOK
 from sdpa_helpers.classroom.review.session import answers_of
+from sdpa_helpers.classroom.rubrics import model_answers
 from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import all_written
 from sdpa_helpers.grading.refusal import Refusal
 
 _CELL = """\
@@ -38,17 +41,31 @@ class NothingToReview(Refusal):
 
 def write_notebook(folder: ResultsFolder) -> Path:
     """Write the notebook with the panel into an --out folder; raises NothingToReview."""
-    if not answers_of(folder.read_results()):
+    answers = answers_of(folder.read_results())
+    if not answers:
         raise NothingToReview(
             f"{folder} holds no written answers: nobody handed in a notebook with an exercise in words, or nothing was "
             "written in its cells"
         )
     notebook = new_notebook(
-        cells=[new_code_cell(_CELL, id="panel"), new_markdown_cell(_ABOUT, id="about")],
+        cells=[
+            new_code_cell(_CELL, id="panel"),
+            new_markdown_cell(_ABOUT, id="about"),
+            *(_question(name) for name in dict.fromkeys(answer.key.exercise for answer in answers)),
+        ],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}},
     )
     write_text(folder.review_notebook, nbformat.writes(notebook) + "\n")
     return folder.review_notebook
+
+
+def _question(name: str) -> NotebookNode:
+    """A question and its model answer, whose formulas Jupyter sets."""
+    exercise = all_written()[name]
+    model = model_answers(exercise.lesson).get(name, "")
+    return new_markdown_cell(
+        f"## {exercise.title}\n\n{exercise.prompt}\n\n### A model answer\n\n{model}", id=name
+    )
 
 
 def open_lab(folder: ResultsFolder, flags: list[str], gradebook: str | None) -> int:

@@ -18,16 +18,10 @@ from sdpa_helpers.classroom.rubrics import guides, model_answers
 from sdpa_helpers.course.registry import all_written
 
 
-def module() -> str:
-    """The panel's ES module: how an answer is shown, then the panel itself."""
-    folder = Path(__file__).parent
-    return (folder / "review_text.js").read_text("utf-8") + (folder / "review.js").read_text("utf-8")
-
-
 class ReviewPanel(anywidget.AnyWidget):
     """Shows one answer at a time beside its rubric. Keys and buttons become acts of the session."""
 
-    _esm = module()
+    _esm = Path(__file__).with_name("review.js").read_text("utf-8")
     given = traitlets.Dict().tag(sync=True)  # exercise → prompt, model answer, rubric; never changes
     view = traitlets.Dict().tag(sync=True)  # what `ReviewSession.view` says
 

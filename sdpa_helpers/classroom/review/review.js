@@ -1,9 +1,7 @@
-// The panel of `sdpa review`: one answer, its rubric beside it, a key for everything. Follows "review_text.js".
+// The panel of `sdpa review`: one answer, its rubric beside it, a key for everything.
 //
 // The panel keeps nothing: every act goes to Python, which saves it and sends back what to show. What is on the screen
-// as marked is therefore on the disk.
-
-/* global node, written */
+// as marked is therefore on the disk. What people wrote only ever becomes text: nothing in an answer can run.
 
 const STYLE = `
 :host { display: block; container-type: inline-size; margin: 6px 0; }
@@ -26,10 +24,7 @@ progress::-webkit-progress-bar { background: var(--wash); } progress::-webkit-pr
 .columns { display: grid; grid-template-columns: minmax(0, 1.25fr) minmax(300px, 1fr); gap: 18px; align-items: start; }
 .about { color: var(--soft); margin: 0 0 6px; }
 .answer { border: 1px solid var(--line); border-radius: 8px; padding: 4px 16px; font-size: 15.5px; line-height: 1.6; max-height: 65vh; overflow: auto; overflow-wrap: anywhere; unicode-bidi: isolate; }
-.answer p, .fold p { margin: .55em 0; white-space: pre-line; } .answer pre, .typed { white-space: pre-wrap; font: 13px/1.5 ui-monospace, monospace; }
-.answer pre { background: var(--wash); padding: 8px; border-radius: 6px; } code { font-family: ui-monospace, monospace; font-size: .92em; background: var(--wash); padding: 0 3px; border-radius: 3px; }
-.answer ul, .answer ol, .fold ul { margin: .4em 0; padding-left: 1.4em; } .aside { color: var(--soft); font-style: italic; }
-math { font-size: 1.05em; } math[display=block] { margin: .4em 0; }
+.answer, .fold { white-space: pre-wrap; }
 details { margin: 0 0 8px; } summary { cursor: pointer; font-weight: 600; } .fold { padding: 0 12px; border-left: 4px solid var(--line); overflow-wrap: anywhere; }
 h3 { font-size: 14px; margin: 0 0 4px; font-weight: 600; }
 .criteria { list-style: none; margin: 0; padding: 0; }
@@ -51,6 +46,11 @@ select option { color: var(--ink); background: var(--paper); } button { cursor: 
 [hidden] { display: none !important; }
 @container (max-width: 760px) { .columns { grid-template-columns: 1fr; } }`;
 
+const node = (tag, children = [], properties = {}) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
 const GONE = "The kernel is gone. What was marked is kept: run the cell again.";
 const SLOW = "Python has not answered: the last mark may not be saved. If this stays, run the cell again.";
 const PATIENCE = 3000, TYPING = 400; // milliseconds
@@ -74,7 +74,6 @@ const keysOf = panel => [
   [["u"], ["u"], "undo", () => panel.send({ do: "undo" })],
   [["q"], ["q"], "the question", () => panel.fold("question")],
   [["m"], ["m"], "the model answer", () => panel.fold("model")],
-  [["a"], ["a"], "the answer as it was typed", () => panel.asTyped()],
   [["b"], ["b"], "show names, hide names", () => panel.send({ do: "names" })],
   [["w"], ["w"], "write grades, pages and gradebook", () => panel.write()],
   [["?"], ["?"], "these keys", () => panel.keys()],
@@ -83,7 +82,7 @@ const keysOf = panel => [
 function mount(host, model) {
   const root = host.shadowRoot || host.attachShadow({ mode: "open" });
   const given = model.get("given");
-  let shown = {}, typed = false, closed = false, timer = null, typing = null, sent = model.get("view").number;
+  let shown = {}, closed = false, timer = null, typing = null, sent = model.get("view").number;
   const waiting = []; // what the reader asked for while Python was still at something else
   const part = (tag, className, children = [], properties = {}) => node(tag, children, { className, ...properties });
   const button = (label, key, act) => {
@@ -118,7 +117,7 @@ function mount(host, model) {
   panel.setAttribute("role", "group");
   panel.setAttribute("aria-label", "Review of written answers");
   const acts = { send, step, toggle, comment, keys: () => { help.hidden = !help.hidden; },
-    fold: name => { fold[name].open = !fold[name].open; }, asTyped: () => { typed = !typed; showAnswer(); }, write: () => { say.textContent = "Writing…"; send({ do: "write" }, 600_000); } };
+    fold: name => { fold[name].open = !fold[name].open; }, write: () => { say.textContent = "Writing…"; send({ do: "write" }, 600_000); } };
   const keys = keysOf(acts);
   help.append(...keys.map(([caps, , words]) => node("div", [node("dt", caps.map(cap => (cap === "–" ? "–" : node("kbd", [cap])))), node("dd", [words])])));
   const undo = button("Undo", "u", () => send({ do: "undo" }));
@@ -127,7 +126,7 @@ function mount(host, model) {
   const header = part("div", "head", [node("h2", ["Review"]), jump, bar, done, part("span", "grow"), who,
     button("Names", "b", () => send({ do: "names" })), button("Write", "w", acts.write), button("Keys", "?", acts.keys)]);
   const left = node("div", [old, fold.question, answer,
-    part("div", "buttons", [button("Before", "←", () => step(-1)), button("Next", "→", () => step(1)), button("Next unmarked", "n", () => send({ do: "unmarked" })), button("As typed", "a", acts.asTyped)])]);
+    part("div", "buttons", [button("Before", "←", () => step(-1)), button("Next", "→", () => step(1)), button("Next unmarked", "n", () => send({ do: "unmarked" }))])]);
   const right = node("div", [node("h3", ["What earns points"]), criteria,
     part("div", "points", [total, adjusted, less, more]), label, comment,
     part("div", "buttons", [button("Nothing", "0", () => send({ do: "set", all: false })), button("Full", "f", () => send({ do: "set", all: true })), button("Not marked", "x", () => send({ do: "unmark" })), undo]),
@@ -137,14 +136,11 @@ function mount(host, model) {
 
   // ---- showing what Python says
 
-  function showAnswer() {
-    answer.replaceChildren(...(typed ? [part("div", "typed", [shown.text])] : written(shown.text)));
-  }
   function showExercise() {
     const exercise = given[shown.exercise];
     jump.value = shown.exercise;
-    folds.question.replaceChildren(...written(exercise.prompt));
-    folds.model.replaceChildren(...written(exercise.model || "There is no model answer: solutions/ is not beside the package."));
+    folds.question.textContent = exercise.prompt;
+    folds.model.textContent = exercise.model || "There is no model answer.";
     criteria.replaceChildren(...exercise.criteria.map((criterion, i) => {
       const box = node("input", [], { type: "checkbox" });
       box.addEventListener("change", () => inTurn(() => toggle(i)));
@@ -164,7 +160,7 @@ function mount(host, model) {
     const { mark, of_exercise: place } = view, exercise = given[view.exercise];
     const moved = before.at !== view.at || before.text !== view.text;
     if (before.exercise !== view.exercise) showExercise();
-    if (moved) { typed = false; showAnswer(); answer.scrollTop = 0; }
+    if (moved) { answer.textContent = shown.text; answer.scrollTop = 0; }
     bar.max = view.total; bar.value = view.marked;
     done.textContent = `${view.marked} of ${view.total} marked`;
     about.textContent = `Answer ${place.place} of ${place.total} to “${exercise.title}”, ${place.marked} of them marked` +

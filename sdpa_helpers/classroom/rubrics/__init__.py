@@ -1,11 +1,22 @@
-"""What a reader of answers in words looks for, and model answers: for those who mark, not in the student edition."""
+"""What a reader of answers in words looks for, and model answers: for those who mark, not in the student edition.
 
-import importlib
+A page for each lesson that asks for words, beside this file; its sections are the exercises:
+
+    ## proof_in_words
+
+    - sum
+      The variance of the sum is the sum of the variances, because ...
+      Look for: “Variances add up”, as if they always did.
+
+    The model answer, in paragraphs.
+"""
+
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
+from pathlib import Path
 
-from sdpa_helpers.course.registry import folder_of, written_of
+from sdpa_helpers.course.content import ContentPage, Entry, Paragraph, read_content
+from sdpa_helpers.course.registry import folder_of
 
 
 @dataclass(frozen=True)
@@ -16,17 +27,23 @@ class Guide:
     beware: str
 
 
-@cache
 def guides(lesson: str) -> dict[str, dict[str, Guide]]:
     """Exercise → criterion's key → guide, for a notebook; {} where nothing is answered in words."""
-    return _rubric(lesson).GUIDES if written_of(lesson) else {}
+    sections = _rubric(lesson).sections
+    return {section.title: {e.text: _guide(e) for e in section.of(Entry)} for section in sections}
+
+
+def model_answers(lesson: str) -> dict[str, str]:
+    """Exercise → a model answer, for a notebook; {} where nothing is answered in words."""
+    sections = _rubric(lesson).sections
+    return {section.title: "\n\n".join(p.text for p in section.of(Paragraph)) for section in sections}
+
+
+def _guide(entry: Entry) -> Guide:
+    says, _, beware = entry.says.partition(" Look for: ")
+    return Guide(says, beware)
 
 
 @cache
-def model_answers(lesson: str) -> dict[str, str]:
-    """Exercise → a model answer, for a notebook; {} where nothing is answered in words."""
-    return _rubric(lesson).MODEL_ANSWERS if written_of(lesson) else {}
-
-
-def _rubric(lesson: str) -> ModuleType:
-    return importlib.import_module(f"sdpa_helpers.classroom.rubrics.{folder_of(lesson)}")
+def _rubric(lesson: str) -> ContentPage:
+    return read_content(Path(__file__).with_name(f"{folder_of(lesson)}.md"))
