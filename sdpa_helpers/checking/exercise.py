@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sdpa_helpers.checking.answers.observe import unpack_inputs
+from sdpa_helpers.checking.answers.carried import unpack_inputs
 from sdpa_helpers.checking.answers.sealed import SealedCase
 from sdpa_helpers.checking.code.edits import Pairs
 from sdpa_helpers.checking.worth import shares, worth

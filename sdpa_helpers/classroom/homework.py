@@ -14,7 +14,8 @@ from pathlib import Path
 from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.answers.sealed import Seal, SealedCase, seal
 from sdpa_helpers.checking.exercise import Case, Exercise
-from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth, tolerances, truths
+from sdpa_helpers.checking.judging.difference import tolerances
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth, truths
 from sdpa_helpers.checking.pages.page import as_module
 from sdpa_helpers.checking.pages.prompt import with_examples
 from sdpa_helpers.classroom.code_slices import Source, imports_from, slice_of

@@ -11,7 +11,7 @@ from sdpa_helpers.checking.card.card_style import styled
 from sdpa_helpers.checking.card.markup import code_spans
 from sdpa_helpers.checking.card.render import Shown, framed
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judging.judge import tolerances
+from sdpa_helpers.checking.judging.difference import tolerances
 from sdpa_helpers.course.my_attention import FILE, NotPut, code_of, own_file, read, run_within
 from sdpa_helpers.course.registry import all_exercises
 

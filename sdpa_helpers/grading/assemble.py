@@ -15,7 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from sdpa_helpers.attention import numpy_formula
-from sdpa_helpers.checking.answers.observe import question
+from sdpa_helpers.checking.answers.carried import question
 from sdpa_helpers.checking.code.answer_cells import ANSWER_LINE
 from sdpa_helpers.checking.exercise import COURSE_SOFTMAX, Exercise
 from sdpa_helpers.checking.judging.judge import Truth, with_own_calls

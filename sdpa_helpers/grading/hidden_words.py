@@ -24,7 +24,7 @@ import numpy as np
 from sdpa_helpers.checking.answers.not_there import NotThere
 from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.judging.conduct import Tried
-from sdpa_helpers.checking.judging.judge import close, difference, pattern
+from sdpa_helpers.checking.judging.difference import close, difference, pattern
 from sdpa_helpers.sandbox.inside.no_programs import SAYS
 
 _KINDS = {

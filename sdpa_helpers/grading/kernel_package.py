@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
-from sdpa_helpers.checking.answers import made_value, not_there, observe, packed_array, where
+from sdpa_helpers.checking.answers import carried, made_value, not_there, observe, packed_array, where
 from sdpa_helpers.sandbox.installed import top_level_names
 from sdpa_helpers.sandbox.visible_files import KernelPackage
 
@@ -50,7 +50,7 @@ not_there.keep(frozenset(OFFERED))
 '''
 
 _ROOM = '"""Only what a graded notebook needs."""\n'
-_CHECKS = "from sdpa_helpers.checking.answers.observe import answer\n"
+_CHECKS = "from sdpa_helpers.checking.answers.carried import answer\n"
 
 
 @cache
@@ -69,12 +69,12 @@ def kernel_package() -> KernelPackage:
     )
 
 
-_NEXT_TO_LEARNERS = (made_value, not_there, observe, packed_array, where)
+_NEXT_TO_LEARNERS = (carried, made_value, not_there, observe, packed_array, where)
 
 
 def _warm_up() -> str:
     """A cell and a hidden check, so that no kernel does first, and slowly, what all have to do."""
-    asked = observe.question("same", observe.pack_inputs((np.zeros(2), 1.0)), "twice")
+    asked = carried.question("same", carried.pack_inputs((np.zeros(2), 1.0)), "twice")
     return f"import numpy as np\n\n\ndef same(x, y):\n    return x + y\n\n\nquestion = {asked!r}\n"
 
 

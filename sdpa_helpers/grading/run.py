@@ -21,7 +21,8 @@ import pytest
 from _pytest.config import default_plugins, essential_plugins
 from nbformat import NotebookNode
 
-from sdpa_helpers.checking.answers.observe import Answer, beyond_doubt, bytes_of, unpack_answer
+from sdpa_helpers.checking.answers.carried import bytes_of, unpack_answer
+from sdpa_helpers.checking.answers.observe import Answer, beyond_doubt
 from sdpa_helpers.grading.assemble import ROLE
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.sandbox.bounded_kernel import RESULT, GradedKernel, KernelDied, TimedOut

@@ -7,17 +7,8 @@ import pytest
 
 from sdpa_helpers.checking.answers.observe import Answer, describe, observe
 from sdpa_helpers.checking.exercise import EXAMPLE, Case, Example, Exercise, Invariant
-from sdpa_helpers.checking.judging.judge import (
-    Truth,
-    Verdict,
-    close,
-    difference,
-    judge,
-    pattern,
-    tolerances,
-    truths,
-    values_of,
-)
+from sdpa_helpers.checking.judging.difference import close, difference, pattern, tolerances
+from sdpa_helpers.checking.judging.judge import Truth, Verdict, judge, truths, values_of
 
 
 def fault(expected, came) -> str:

@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking.answers import made_value
-from sdpa_helpers.checking.answers.observe import (
-    Answer,
-    Watch,
-    describe_made,
-    observe,
-    pack_answer,
-    unpack_answer,
-)
+from sdpa_helpers.checking.answers.carried import pack_answer, unpack_answer
+from sdpa_helpers.checking.answers.observe import Answer, Watch, describe_made, observe
 from sdpa_helpers.checking.card.render import card, report_text
 from sdpa_helpers.checking.diagnose import assess, try_out
 from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criterion

@@ -10,7 +10,8 @@ from sdpa_helpers.checking.answers.observe import describe
 from sdpa_helpers.checking.answers.sealed import SealedCase, seal
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, sealed_case
-from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, tolerances, truths
+from sdpa_helpers.checking.judging.difference import tolerances
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.course.registry import find
 
 

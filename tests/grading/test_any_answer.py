@@ -15,14 +15,8 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking import diagnose
-from sdpa_helpers.checking.answers.observe import (
-    Answer,
-    call,
-    describe,
-    describe_made,
-    pack_answer,
-    unpack_answer,
-)
+from sdpa_helpers.checking.answers.carried import pack_answer, unpack_answer
+from sdpa_helpers.checking.answers.observe import Answer, call, describe, describe_made
 from sdpa_helpers.checking.diagnose import Result, assess
 from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth, truths

@@ -5,7 +5,8 @@ import textwrap
 
 import pytest
 
-from sdpa_helpers.checking.answers.observe import Answer, bytes_of, pack_answer
+from sdpa_helpers.checking.answers.carried import bytes_of, pack_answer
+from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.judging.judge import truths
 from sdpa_helpers.course.registry import exercises_of
 from sdpa_helpers.grading import run as run_module

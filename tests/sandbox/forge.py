@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sdpa_helpers.checking.answers.observe import Answer, pack_answer
+from sdpa_helpers.checking.answers.carried import pack_answer
+from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.sandbox.bounded_kernel import RESULT
 
 WRONG = """

@@ -56,7 +56,7 @@ class SealedCase:
     """What an edition without answers knows of one case."""
 
     packed: str
-    """The inputs, as `observe.pack_inputs` writes them."""
+    """The inputs, as `carried.pack_inputs` writes them."""
     seals: tuple[Seal, ...]
     """Of what is expected; of a tuple one for each part."""
     is_tuple: bool = False

@@ -18,7 +18,8 @@ from sdpa_helpers.checking.answers.observe import Answer, describe
 from sdpa_helpers.checking.authors.wide_inputs import MAX_NUMBERS, many_inputs, size
 from sdpa_helpers.checking.diagnose import passes
 from sdpa_helpers.checking.exercise import Exercise, Inputs, Invariant
-from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth, difference, truths, values_of
+from sdpa_helpers.checking.judging.difference import difference
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth, truths, values_of
 from sdpa_helpers.checking.naming.mutants import Mutant, mutants_of
 
 SECONDS = 1.0

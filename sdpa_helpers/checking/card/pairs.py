@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sdpa_helpers.checking.answers.observe import Answer
-from sdpa_helpers.checking.judging.judge import close
+from sdpa_helpers.checking.judging.difference import close
 from sdpa_helpers.checking.naming.forms import in_right_kind
 
 MAX_ROWS, MAX_COLUMNS, MAX_SLICES = 8, 8, 3

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sdpa_helpers.checking.answers.observe import Answer, observe, pack_inputs, unpack_inputs
+from sdpa_helpers.checking.answers.carried import pack_inputs, unpack_inputs
+from sdpa_helpers.checking.answers.observe import Answer, observe
 from sdpa_helpers.checking.diagnose import Result
 from sdpa_helpers.checking.exercise import Exercise, Inputs
 from sdpa_helpers.checking.helping.simpler import (

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.code.clues import Clue
-from sdpa_helpers.checking.judging.judge import READ_ONLY, Truth, Verdict
+from sdpa_helpers.checking.judging.difference import READ_ONLY
+from sdpa_helpers.checking.judging.judge import Truth, Verdict
 
 
 @dataclass(frozen=True)

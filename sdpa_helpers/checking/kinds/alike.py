@@ -6,7 +6,7 @@ Less strict than `judge`, which marks answers: a learner's own test case compare
 import numpy as np
 
 from sdpa_helpers.checking.answers.observe import Answer
-from sdpa_helpers.checking.judging.judge import apart
+from sdpa_helpers.checking.judging.difference import apart
 
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 """How closely an expected number has to agree with a right one of float64, and how far a wrong one differs."""

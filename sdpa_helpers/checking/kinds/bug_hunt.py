@@ -9,7 +9,7 @@ import numpy as np
 from sdpa_helpers.checking.answers.made_value import MOST_AXES
 from sdpa_helpers.checking.answers.observe import Answer, call
 from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, Misses, WrongAnswer, criterion
-from sdpa_helpers.checking.judging.judge import difference
+from sdpa_helpers.checking.judging.difference import difference
 from sdpa_helpers.checking.pages.prompt import source_called, written
 
 MOST_NUMBERS = 100

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sdpa_helpers.checking.answers.observe import Answer, call, describe, pack_inputs, quiet, unpack_inputs
+from sdpa_helpers.checking.answers.carried import pack_inputs, unpack_inputs
+from sdpa_helpers.checking.answers.observe import Answer, call, describe, quiet
 from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, Misses, WrongAnswer, criterion
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.kinds.alike import essence, same, where_apart

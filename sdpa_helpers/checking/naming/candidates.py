@@ -8,7 +8,8 @@ from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.code.clues import Clue, backed
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judging.conduct import Mistake, Tried
-from sdpa_helpers.checking.judging.judge import Truth, difference, outcome
+from sdpa_helpers.checking.judging.difference import difference
+from sdpa_helpers.checking.judging.judge import Truth, outcome
 from sdpa_helpers.checking.naming.another_order import IN_ANOTHER_ORDER, in_another_order
 from sdpa_helpers.checking.naming.forms import FORMS, Form, in_right_kind, more_axes
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sdpa_helpers.checking.answers.observe import Answer
-from sdpa_helpers.checking.judging.judge import close
+from sdpa_helpers.checking.judging.difference import close
 
 ENOUGH = 2.0
 """Evidence for a name. A number that no one would meet by chance counts 2; 0, 1, an int, True up to 1."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sdpa_helpers.checking.answers.observe import Answer
-from sdpa_helpers.checking.judging.judge import Truth, close
+from sdpa_helpers.checking.judging.difference import close
+from sdpa_helpers.checking.judging.judge import Truth
 
 
 def _as_it_is(array: np.ndarray) -> np.ndarray:
