@@ -250,8 +250,3 @@ def numbered(numbers: list[int], exercise: Exercise) -> str:
             runs.append([n])
     parts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
     return f"{unit_of(exercise, len(numbers))} {', '.join(parts)}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = list(names[:MOST]) + (["others"] if len(names) > MOST else [])
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

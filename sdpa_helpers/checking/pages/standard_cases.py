@@ -1,12 +1,6 @@
-"""Cases that every exercise on arrays wants, made from the exercise's own way to draw its inputs.
-
-An answer can be wrong only where an axis has length 1, where two arguments trade places, in float32, or for a long
-vector. These cases are easily forgotten, so an author asks for them in one line each.
-"""
+"""Cases that every exercise on arrays wants and that are easily forgotten: one line asks for them all."""
 
 from collections.abc import Callable
-
-import numpy as np
 
 from sdpa_helpers.checking.exercise import Case, Inputs
 
@@ -36,25 +30,3 @@ def one_of_each(draw: Callable[..., Inputs], only: tuple[str, ...] = (), **sizes
         )
         for size in only or sizes
     )
-
-
-def mirrored(draw: Callable[[np.random.Generator], Inputs], name: str, says: str = "") -> Case:
-    """The case with its first two inputs in each other's place."""
-
-    def swapped(rng: np.random.Generator) -> Inputs:
-        first, second, *others = draw(rng)
-        return (second, first, *others)
-
-    return Case(name, swapped, says=says)
-
-
-def in_float32(draw: Callable[[np.random.Generator], Inputs], name: str = "float32", says: str = "") -> Case:
-    """The case with every array of float64 in float32."""
-
-    def narrow(rng: np.random.Generator) -> Inputs:
-        return tuple(
-            x.astype(np.float32) if isinstance(x, np.ndarray) and x.dtype == np.float64 else x
-            for x in draw(rng)
-        )
-
-    return Case(name, narrow, says=says)
