@@ -7,23 +7,10 @@ import ast
 import itertools
 from collections.abc import Iterator
 
-from sdpa_helpers.checking.code.mutations import Change, Spot, text
+from sdpa_helpers.checking.code.changes import ORDERS, Change, Spot, sign_of, text
 
-_ALONG_AXES = {
-    "sum",
-    "max",
-    "min",
-    "mean",
-    "any",
-    "all",
-    "argmax",
-    "argmin",
-    "concatenate",
-    "stack",
-    "repeat",
-    "softmax",
-}
 _KEEP = {"sum", "max", "min", "mean", "any", "all"}
+_ALONG_AXES = _KEEP | {"argmax", "argmin", "concatenate", "stack", "repeat", "softmax"}
 _AXES = ("-1", "-2", "-3", "0", "1")
 
 
@@ -33,21 +20,14 @@ def mends_of(spot: Spot) -> Iterator[Change]:
         yield from rule(spot)
 
 
-_ORDERS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-
-
 def sizes_of(spot: Spot) -> Iterator[Change]:
     """Another axis of another argument where the length of an axis is read; one more or less where it is compared."""
     node = spot.node
-    if (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Attribute)
-        and node.value.attr == "shape"
-    ):
+    if isinstance(node, ast.Subscript) and getattr(node.value, "attr", "") == "shape":
         for name, axis in itertools.product(spot.arguments, _AXES):
             yield "size", f"{name}.shape[{axis}]"
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and (sign := _ORDERS.get(type(node.ops[0]))):
-        left, right = text(node.left), text(node.comparators[0])
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ORDERS):
+        left, right, sign = text(node.left), text(node.comparators[0]), sign_of(node.ops[0])
         yield from (("off by one", f"{left} {sign} {right} {one}") for one in ("+ 1", "- 1"))
 
 
@@ -71,14 +51,8 @@ def _axes(spot: Spot) -> Iterator[Change]:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name not in _ALONG_AXES:
         return
-    of_numpy = (
-        isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == "np"
-    )
-    values = [
-        ast.unparse(value) for value in (node.args if of_numpy or isinstance(node.func, ast.Name) else [])
-    ]
+    is_method = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) != "np"
+    values = [] if is_method else [ast.unparse(value) for value in node.args]
     named = [ast.unparse(word) for word in node.keywords if word.arg not in ("axis", "keepdims")]
     for axis in [*_AXES, *(["axis"] if "axis" in spot.arguments else [])]:
         for keep in ("", "keepdims=True") if name in _KEEP else ("",):
@@ -91,18 +65,7 @@ def _brackets(spot: Spot) -> Iterator[Change]:
     node = spot.node
     if isinstance(node, ast.BinOp) and isinstance(node.left, ast.BinOp):
         inner = ast.BinOp(node.left.right, node.op, node.right)
-        yield "brackets", f"{text(node.left.left)} {_SIGNS.get(type(node.left.op), '+')} {text(inner)}"
-
-
-_SIGNS = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.MatMult: "@",
-    ast.FloorDiv: "//",
-    ast.Pow: "**",
-}
+        yield "brackets", f"{text(node.left.left)} {sign_of(node.left.op)} {text(inner)}"
 
 
 def _transposes(spot: Spot) -> Iterator[Change]:
@@ -122,6 +85,10 @@ def _slices(spot: Spot) -> Iterator[Change]:
             yield from (("slice", f"{text(node.value)}[{begin}:({end}) {one}]") for one in ("+ 1", "- 1"))
 
 
+_STEPS = ("-{}", "1 - {}", "1 / {}", "np.sqrt({})", "np.log({})", "np.exp({})", "{} ** 2", "{} + 1", "{} - 1")
+_STEPS += ("{}[..., None]",)
+
+
 def _steps(spot: Spot) -> Iterator[Change]:
     """A step around a name, a call or a calculation."""
     node = spot.node
@@ -134,18 +101,7 @@ def _steps(spot: Spot) -> Iterator[Change]:
         yield "condition", f"~{it}"
     if isinstance(node, ast.Compare):
         return
-    for step in (
-        "-{}",
-        "1 - {}",
-        "1 / {}",
-        "np.sqrt({})",
-        "np.log({})",
-        "np.exp({})",
-        "{} ** 2",
-        "{} + 1",
-        "{} - 1",
-        "{}[..., None]",
-    ):
+    for step in _STEPS:
         yield "step", step.format(it)
     for name in spot.arguments:
         yield "step", f"{it} / np.sqrt({name}.shape[-1])"
@@ -155,7 +111,7 @@ def _steps(spot: Spot) -> Iterator[Change]:
 def instead_of(statement: ast.stmt) -> Iterator[Change]:
     """What could stand where a statement stands."""
     if isinstance(statement, ast.AugAssign):
-        target, sign = ast.unparse(statement.target), _SIGNS.get(type(statement.op))
+        target, sign = ast.unparse(statement.target), sign_of(statement.op)
         if sign:
             yield "in place", f"{target} = {target} {sign} {text(statement.value)}"
     if (

@@ -1,94 +1,45 @@
-"""Small changes of a function's source text: what a mistyped or half-understood answer may look like.
-
-Each rule looks at one expression or statement and returns what could stand there instead, as text. `mutants` puts it
-into the function. Rules may return nonsense: what raises or is refuted by a case costs nothing.
-"""
+"""Changes that break a function: what a mistyped or half-understood answer may look like."""
 
 import ast
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sdpa_helpers.checking.code.changes import ORDERS, Change, Spot, sign_of, text
 
-@dataclass(frozen=True)
-class Spot:
-    """An expression, and what a rule may have to know of its surroundings."""
-
-    node: ast.expr
-    field: str
-    """The field of the node above that holds it, e.g. "iter"."""
-    returned: bool
-    """Whether it is what the function returns, or a part of the tuple that it returns."""
-    names: tuple[str, ...]
-    """Arguments and variables of the function."""
-    arguments: tuple[str, ...]
-
-
-Change = tuple[str, str]
-"""The kind of a change, and the text that stands there instead."""
-
-_OTHER_OPERATORS: dict[type, tuple[str, ...]] = {
-    ast.Add: ("-", "*"),
-    ast.Sub: ("+",),
-    ast.Mult: ("/", "+", "@"),
-    ast.Div: ("*", "//", "-"),
-    ast.FloorDiv: ("/", "*"),
-    ast.Mod: ("//",),
-    ast.Pow: ("*",),
-    ast.MatMult: ("*",),
-    ast.BitAnd: ("|", "^"),
-    ast.BitOr: ("&", "^"),
+_OTHERS = {
+    **{"+": "- *", "-": "+", "*": "/ + @", "/": "* // -", "//": "/ *", "%": "//", "**": "*", "@": "*"},
+    **{"&": "| ^", "|": "& ^", "<": "<= > >= !=", "<=": "< > >= ==", ">": ">= < <= !=", ">=": "> < <= =="},
+    **{"==": "!= <= >=", "!=": "== < >"},
 }
-_OTHER_COMPARISONS: dict[type, tuple[str, ...]] = {
-    ast.Lt: ("<=", ">", ">=", "!="),
-    ast.LtE: ("<", ">", ">=", "=="),
-    ast.Gt: (">=", "<", "<=", "!="),
-    ast.GtE: (">", "<", "<=", "=="),
-    ast.Eq: ("!=", "<=", ">="),
-    ast.NotEq: ("==", "<", ">"),
-    ast.Is: ("is not",),
-    ast.IsNot: ("is",),
-    ast.In: ("not in",),
-    ast.NotIn: ("in",),
+"""For an operator those that people take for it."""
+_OPPOSITE = {
+    "<": ">=",
+    "<=": ">",
+    ">": "<=",
+    ">=": "<",
+    "is": "is not",
+    "is not": "is",
+    "in": "not in",
+    "not in": "in",
 }
-_OPPOSITE = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
-_SYMBOLS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_IN_PLACE: dict[type, str] = {
-    ast.Add: "np.add",
-    ast.Sub: "np.subtract",
-    ast.Mult: "np.multiply",
-    ast.Div: "np.divide",
-}
-_OTHER_FUNCTIONS = {
-    "max": ("min", "sum", "mean"),
-    "min": ("max",),
-    "argmax": ("argmin",),
-    "argmin": ("argmax",),
-    "any": ("all",),
-    "all": ("any",),
-    "sum": ("mean", "max", "prod"),
-    "mean": ("sum", "max"),
-    "maximum": ("minimum", "add"),
-    "minimum": ("maximum",),
-    "log": ("log2", "log10", "log1p"),
-    "exp": ("exp2", "expm1"),
-    "sqrt": ("cbrt",),
-    "isfinite": ("isnan", "isinf"),
-    "isinf": ("isnan", "isposinf", "isneginf"),
-    "isnan": ("isinf",),
-    "zeros": ("ones",),
-    "ones": ("zeros",),
-    "diag": ("diagflat",),
-    "triu": ("tril",),
-    "tril": ("triu",),
-}
+_IN_PLACE = {"+": "np.add", "-": "np.subtract", "*": "np.multiply", "/": "np.divide"}
 _NEGLIGIBLE = ("1e-3", "1e-10")
 """What people take for zero."""
-
-
-def text(node: ast.AST) -> str:
-    """Source of an expression, in parentheses: it may be put anywhere."""
-    return f"({ast.unparse(node)})"
+_OTHER_FUNCTIONS = {
+    name: others
+    for name, *others in map(
+        str.split,
+        (
+            *("max min sum mean", "min max", "argmax argmin", "argmin argmax", "any all", "all any"),
+            *("sum mean max prod", "mean sum max", "maximum minimum add", "minimum maximum"),
+            *("log log2 log10 log1p", "exp exp2 expm1", "sqrt cbrt", "isfinite isnan isinf"),
+            *("isinf isnan isposinf isneginf", "isnan isinf", "zeros ones", "ones zeros", "diag diagflat"),
+            *("triu tril", "tril triu"),
+        ),
+    )
+}
+"""What is taken for what: the name, then the others."""
 
 
 def changes_of(spot: Spot) -> Iterator[Change]:
@@ -103,10 +54,9 @@ def changes_of(spot: Spot) -> Iterator[Change]:
         _attributes,
         _indices,
         _loops,
+        _results,
     ):
         yield from rule(spot)
-    if spot.returned:
-        yield from _results(spot)
 
 
 def _numbers(spot: Spot) -> Iterator[Change]:
@@ -128,52 +78,47 @@ def _numbers(spot: Spot) -> Iterator[Change]:
 
 def _names(spot: Spot) -> Iterator[Change]:
     if isinstance(spot.node, ast.Name) and spot.node.id in spot.names:
-        for name in spot.names:
-            yield "name", name
+        yield from (("name", name) for name in spot.names)
 
 
 def _operators(spot: Spot) -> Iterator[Change]:
     node = spot.node
     if isinstance(node, ast.UnaryOp):
         yield "sign dropped", text(node.operand)
-        if isinstance(inner := node.operand, ast.Compare) and type(inner.ops[0]) in _OPPOSITE:
-            opposite = _OPPOSITE[type(inner.ops[0])]  # the same, but for NaN
+        if isinstance(inner := node.operand, ast.Compare) and isinstance(inner.ops[0], ORDERS):
+            opposite = _OPPOSITE[sign_of(inner.ops[0])]  # the same, but for NaN
             yield "comparison", f"{text(inner.left)} {opposite} {text(inner.comparators[0])}"
     if not isinstance(node, ast.BinOp):
         return
-    left, right = text(node.left), text(node.right)
-    for operator in _OTHER_OPERATORS.get(type(node.op), ()):
-        yield "operator", f"{left} {operator} {right}"
+    left, right, sign = text(node.left), text(node.right), sign_of(node.op)
+    yield from (("operator", f"{left} {other} {right}") for other in _OTHERS.get(sign, "").split())
     yield "one side", left
     yield "one side", right
-    if not isinstance(node.op, ast.Add | ast.Mult):
+    if sign not in ("+", "*"):
         yield "sides swapped", text(ast.BinOp(node.right, node.op, node.left))
     yield "negated", f"-{text(node)}"
-    if isinstance(node.op, ast.Div):
+    if sign == "/":
         yield "epsilon", f"{left} / ({right} + 1e-6)"
         yield "epsilon", f"{left} / np.maximum({right}, 1e-12)"
-    if function := _IN_PLACE.get(type(node.op)):
-        for side in (node.left, node.right):
-            if isinstance(side, ast.Name) and side.id in spot.arguments:
-                yield "in place", f"{function}({left}, {right}, out={side.id})"
+    for side in (node.left, node.right) if sign in _IN_PLACE else ():
+        if isinstance(side, ast.Name) and side.id in spot.arguments:
+            yield "in place", f"{_IN_PLACE[sign]}({left}, {right}, out={side.id})"
 
 
 def _comparisons(spot: Spot) -> Iterator[Change]:
     node = spot.node
     if not isinstance(node, ast.Compare) or len(node.ops) != 1:
         return
-    left, right, operator = text(node.left), text(node.comparators[0]), type(node.ops[0])
-    for other in _OTHER_COMPARISONS[operator]:
+    left, right, sign = text(node.left), text(node.comparators[0]), sign_of(node.ops[0])
+    for other in _OTHERS[sign].split() if sign in _OTHERS else [_OPPOSITE[sign]]:
         yield "comparison", f"{left} {other} {right}"
-    if operator in (ast.Eq, ast.NotEq):
-        sign = "<" if operator is ast.Eq else ">="
-        for small in _NEGLIGIBLE:
-            yield "nearly", f"np.abs({left} - {right}) {sign} {small}"
-        yield "nearly", f"np.isclose({left}, {right})" if sign == "<" else f"~np.isclose({left}, {right})"
-    if operator in (ast.Lt, ast.LtE, ast.Gt, ast.GtE):
-        for small in _NEGLIGIBLE:
-            yield "nearly", f"{left} - {right} {_SYMBOLS[operator]} {small}"
-            yield "nearly", f"{left} - {right} {_SYMBOLS[operator]} -{small}"
+    if sign in ("==", "!="):
+        near, no = ("<", "") if sign == "==" else (">=", "~")
+        yield from (("nearly", f"np.abs({left} - {right}) {near} {small}") for small in _NEGLIGIBLE)
+        yield "nearly", f"{no}np.isclose({left}, {right})"
+    if isinstance(node.ops[0], ORDERS):
+        for small, minus in itertools.product(_NEGLIGIBLE, ("", "-")):
+            yield "nearly", f"{left} - {right} {sign} {minus}{small}"
     if any(isinstance(side, ast.Constant) and side.value == 0 for side in (node.left, node.comparators[0])):
         for name in spot.arguments:  # a zero somewhere taken for zeros everywhere
             yield "zero somewhere", f"not np.all({name})"
@@ -182,40 +127,56 @@ def _comparisons(spot: Spot) -> Iterator[Change]:
 
 
 def _conditions(spot: Spot) -> Iterator[Change]:
-    node = spot.node
-    if isinstance(node, ast.BoolOp):
+    if isinstance(node := spot.node, ast.BoolOp):
         word = " or " if isinstance(node.op, ast.And) else " and "
         yield "and, or", word.join(map(text, node.values))
-        for value in node.values:
-            yield "one condition", text(value)
+        yield from (("one condition", text(value)) for value in node.values)
     if isinstance(node, ast.IfExp):
-        yield "one branch", text(node.body)
-        yield "one branch", text(node.orelse)
+        yield from (("one branch", text(branch)) for branch in (node.body, node.orelse))
     if spot.field == "test":
         yield "always", "True"
         yield "never", "False"
 
 
+_TIED = (
+    ("last of a tie", "len({first}) - 1 - np.{name}(({first})[::-1])"),
+    *(("fixed place", n) for n in ["0", "1", "-1"]),
+)
+_OF_ONE = {
+    "swapaxes": (
+        ("transpose", "({first}).T"),
+        ("transpose", "np.reshape({first}, np.swapaxes({first}, -1, -2).shape)"),
+    ),
+    "max": (("less than the largest", "({owner}).max({given}) / 2"),),
+    "argmax": _TIED,
+    "argmin": _TIED,
+    "norm": (("norm", "np.linalg.norm({given}, ord=1)"), ("norm", "np.linalg.norm({given}, ord=np.inf)")),
+    "where": (("condition negated", "np.where(~({first}), {rest})"),),
+    "isfinite": (("function", "~np.isnan({first})"), ("function", "~np.isinf({first})")),
+    "log": (("epsilon", "np.log({first} + 1e-6)"),),
+}
+"""What people write for one function of NumPy."""
+
+
 def _calls(spot: Spot) -> Iterator[Change]:
-    node = spot.node
-    if not isinstance(node, ast.Call):
+    if not isinstance(node := spot.node, ast.Call):
         return
     function, values = ast.unparse(node.func), [ast.unparse(value) for value in node.args]
     named = [ast.unparse(keyword) for keyword in node.keywords]
-    for value in values:
-        yield "call dropped", f"({value})"
+    yield from (("call dropped", f"({value})") for value in values)
     if isinstance(node.func, ast.Attribute):
-        owner, name = ast.unparse(node.func.value), node.func.attr
+        owner, name, given = ast.unparse(node.func.value), node.func.attr, ", ".join([*values, *named])
         if owner != "np":
             yield "call dropped", f"({owner})"
-        for other in _OTHER_FUNCTIONS.get(name, ()):
-            yield "function", f"({owner}).{other}({', '.join([*values, *named])})"
-        yield from _one_function(owner, name, values, named)
-    for i in range(len(values)):
-        yield "argument dropped", f"{function}({', '.join([*values[:i], *values[i + 1 :], *named])})"
-    for i in range(len(named)):
-        yield "argument dropped", f"{function}({', '.join([*values, *named[:i], *named[i + 1 :]])})"
-    yield "argument dropped", f"{function}({', '.join(values)})"
+        yield from (("function", f"({owner}).{other}({given})") for other in _OTHER_FUNCTIONS.get(name, ()))
+        first = values[0] if owner == "np" and values else owner
+        for kind, after in _OF_ONE.get(name, ()):
+            yield (
+                kind,
+                after.format(first=first, owner=owner, given=given, rest=", ".join(values[1:]), name=name),
+            )
+    for given in _less_of(values, named):
+        yield "argument dropped", f"{function}({', '.join(given)})"
     for i in range(len(values) - 1):
         swapped = [*values[:i], values[i + 1], values[i], *values[i + 2 :]]
         yield "arguments swapped", f"{function}({', '.join([*swapped, *named])})"
@@ -223,27 +184,11 @@ def _calls(spot: Spot) -> Iterator[Change]:
         yield from (("range", f"range({inside})") for inside in _other_ranges(values))
 
 
-def _one_function(owner: str, name: str, values: list[str], named: list[str]) -> Iterator[Change]:
-    first = values[0] if owner == "np" and values else owner
-    if name == "swapaxes":
-        yield "transpose", f"({first}).T"
-        yield "transpose", f"np.reshape({first}, np.swapaxes({first}, -1, -2).shape)"
-    if name == "max":
-        yield "less than the largest", f"({owner}).max({', '.join([*values, *named])}) / 2"
-    if name in ("argmax", "argmin"):
-        yield "last of a tie", f"len({first}) - 1 - np.{name}(({first})[::-1])"
-        for place in ("0", "1", "-1"):
-            yield "fixed place", place
-    if name == "norm":
-        yield "norm", f"np.linalg.norm({', '.join([*values, *named, 'ord=1'])})"
-        yield "norm", f"np.linalg.norm({', '.join([*values, *named, 'ord=np.inf'])})"
-    if name == "where":
-        yield "condition negated", f"np.where(~({values[0]}), {', '.join(values[1:])})"
-    if name == "isfinite":
-        yield "function", f"~np.isnan({first})"
-        yield "function", f"~np.isinf({first})"
-    if name == "log":
-        yield "epsilon", f"np.log({first} + 1e-6)"
+def _less_of(values: list[str], named: list[str]) -> Iterator[list[str]]:
+    """The arguments of a call without one of them, or without all that have names."""
+    every = [*values, *named]
+    yield from ([*every[:i], *every[i + 1 :]] for i in range(len(every)))
+    yield values
 
 
 def _other_ranges(values: list[str]) -> Iterator[str]:
@@ -255,30 +200,27 @@ def _other_ranges(values: list[str]) -> Iterator[str]:
 
 
 def _attributes(spot: Spot) -> Iterator[Change]:
-    node = spot.node
-    if isinstance(node, ast.Attribute) and node.attr == "T":
-        yield "transpose", text(node.value)
-    if isinstance(node, ast.Attribute) and node.attr == "inf":
+    if isinstance(spot.node, ast.Attribute) and spot.node.attr == "T":
+        yield "transpose", text(spot.node.value)
+    if isinstance(spot.node, ast.Attribute) and spot.node.attr == "inf":
         for value in ("-np.inf", "1e4", "1e9", "np.finfo(np.float32).max", "0.0", "np.nan"):
             yield "infinity", value
 
 
 def _indices(spot: Spot) -> Iterator[Change]:
-    node = spot.node
-    if not isinstance(node, ast.Subscript):
+    if not isinstance(node := spot.node, ast.Subscript):
         return
     value = text(node.value)
     yield "index dropped", value
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    texts = [ast.unparse(part) for part in parts]
     for i, part in enumerate(parts):
-        others = [ast.unparse(p) for p in parts]
-        less = [*others[:i], *others[i + 1 :]]
-        if less:
+        if less := [*texts[:i], *texts[i + 1 :]]:
             yield "index dropped", f"{value}[{', '.join(less)}]"
         if isinstance(part, ast.Slice):
             for lower, upper in ((None, part.upper), (part.lower, None)):
                 other = ast.unparse(ast.Slice(lower, upper, part.step))
-                yield "slice", f"{value}[{', '.join([*others[:i], other, *others[i + 1 :]])}]"
+                yield "slice", f"{value}[{', '.join([*texts[:i], other, *texts[i + 1 :]])}]"
 
 
 def _loops(spot: Spot) -> Iterator[Change]:
@@ -287,26 +229,19 @@ def _loops(spot: Spot) -> Iterator[Change]:
             yield "loop", f"list({ast.unparse(spot.node)}){part}"
 
 
+_RESULTS = (
+    *("np.squeeze({})", "np.atleast_1d({})", "np.atleast_2d({})", "np.ravel({})", "np.transpose({})"),
+    *("np.nan_to_num({})", "np.asarray({})[None]", "-({})", "np.abs({})", "np.round({}, 4)"),
+    *("np.asarray({}).astype(np.float32)", "np.asarray({}).astype(np.float32).astype(np.float64)"),
+)
+
+
 def _results(spot: Spot) -> Iterator[Change]:
+    if not spot.returned:
+        return
     value = ast.unparse(spot.node)
-    for function in (
-        "np.squeeze",
-        "np.atleast_1d",
-        "np.atleast_2d",
-        "np.ravel",
-        "np.transpose",
-        "np.nan_to_num",
-    ):
-        yield "result", f"{function}({value})"
-    yield "result", f"np.asarray({value})[None]"
-    yield "result", f"-({value})"
-    yield "result", f"np.abs({value})"
-    yield "result", f"np.round({value}, 4)"
-    yield "result", f"np.asarray({value}).astype(np.float32)"
-    yield "result", f"np.asarray({value}).astype(np.float32).astype(np.float64)"
-    if isinstance(spot.node, ast.Tuple):
-        yield "result", f"({value})[::-1]"
-        yield "result", f"list({value})"
+    of_tuples = ("({})[::-1]", "list({})") if isinstance(spot.node, ast.Tuple) else ()
+    yield from (("result", form.format(value)) for form in (*_RESULTS, *of_tuples))
     for name in spot.arguments:
         yield "input changed", f"({value}, {name}.fill(7))[0]"
 
@@ -320,8 +255,8 @@ def instead_of(statement: ast.stmt) -> Iterator[Change]:
     if isinstance(statement, ast.AugAssign):
         target, value = ast.unparse(statement.target), ast.unparse(statement.value)
         yield "operator", f"{target} = {value}"
-        for operator in _OTHER_OPERATORS.get(type(statement.op), ()):
-            yield "operator", f"{target} {operator}= {value}"
+        for other in _OTHERS.get(sign_of(statement.op), "").split():
+            yield "operator", f"{target} {other}= {value}"
     if isinstance(statement, ast.For):
         yield "loop", f"{ast.unparse(statement)}\n    break"
 

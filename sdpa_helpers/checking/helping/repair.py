@@ -16,12 +16,12 @@ from types import CodeType
 from typing import Any
 
 from sdpa_helpers.checking.answers.time_limit import observe_within
+from sdpa_helpers.checking.code.changes import Change, Spot, changes_inside
 from sdpa_helpers.checking.code.mending import instead_of, mends_of
-from sdpa_helpers.checking.code.mutations import Change, Spot, changes_of
+from sdpa_helpers.checking.code.mutations import changes_of
 from sdpa_helpers.checking.code.mutations import instead_of as broken
 from sdpa_helpers.checking.diagnose import Result
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth, judge, truths, with_own_calls
-from sdpa_helpers.checking.naming.mutants import changes_inside
 
 SECONDS = 1.0
 """For all of it."""

@@ -12,8 +12,9 @@ from functools import lru_cache
 
 from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.answers.time_limit import observe_within
+from sdpa_helpers.checking.code.changes import Change, Spot
 from sdpa_helpers.checking.code.mending import sizes_of
-from sdpa_helpers.checking.code.mutations import Change, Spot, changes_of
+from sdpa_helpers.checking.code.mutations import changes_of
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judging.conduct import Mistake, Tried
 from sdpa_helpers.checking.judging.judge import Truth

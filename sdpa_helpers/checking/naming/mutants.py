@@ -6,7 +6,7 @@ The cases of an exercise have to tell every mutant from the reference. `survivor
 import ast
 import itertools
 import linecache
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -14,7 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from sdpa_helpers.checking.code.mutations import Argument, Change, Spot, at_the_start, changes_of, instead_of
+from sdpa_helpers.checking.code.changes import (
+    Changed,
+    OfExpression,
+    arguments_of,
+    changes_inside,
+    compiled,
+    first_of,
+)
+from sdpa_helpers.checking.code.mutations import Argument, at_the_start, changes_of, instead_of
 from sdpa_helpers.checking.exercise import Exercise, stream
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
 
@@ -47,7 +55,7 @@ class Mutant:
 
 
 def mutants_of(
-    exercise: Exercise, answer: Callable | None = None, of_expression: "OfExpression" = changes_of
+    exercise: Exercise, answer: Callable | None = None, of_expression: OfExpression = changes_of
 ) -> Iterator[Mutant]:
     """Every mutant of an exercise, in the order of the source; ValueError when there is no source to change.
 
@@ -62,7 +70,7 @@ def mutants_of(
         start = _at_the_start(exercise, tree, file) if changed is exercise.reference else ()
         seen = set()
         for kind, line, before, after, code, *piece in itertools.chain(
-            start, changes_inside(tree, file, of_expression)
+            start, changes_inside(tree, file, of_expression, instead_of)
         ):
             if (line, after) not in seen:
                 seen.add((line, after))
@@ -111,18 +119,11 @@ def _tree(function: FunctionType) -> ast.FunctionDef:
 
 # ---- the changes ------------------------------------------------------------------------------------------
 
-_Changed = tuple[str, int, str, str, CodeType] | tuple[str, int, str, str, CodeType, str, str]
-"""Kind, line, the statement before, the statement after, the whole function compiled; the expression that was changed,
-before and after."""
-OfExpression = Callable[[Spot], Iterable[Change]]
-OfStatement = Callable[[ast.stmt], Iterable[Change]]
-"""What could stand where one stands."""
 
-
-def _at_the_start(exercise: Exercise, tree: ast.FunctionDef, file: str) -> Iterator[_Changed]:
+def _at_the_start(exercise: Exercise, tree: ast.FunctionDef, file: str) -> Iterator[Changed]:
     """The reference with a statement added before its first."""
     drawn = [case.make(stream(PUBLIC_SEED, exercise.name, case.name)) for case in exercise.cases]
-    names = _arguments(tree)
+    names = arguments_of(tree)
     defaults = dict(zip(reversed(names), map(ast.unparse, reversed(tree.args.defaults)), strict=False))
     arrays = {i for inputs in drawn for i, value in enumerate(inputs) if isinstance(value, np.ndarray)}
     nan = any(
@@ -132,137 +133,10 @@ def _at_the_start(exercise: Exercise, tree: ast.FunctionDef, file: str) -> Itera
         if isinstance(value, np.ndarray) and value.dtype.kind == "f"
     )
     arguments = tuple(Argument(name, defaults.get(name, ""), i in arrays) for i, name in enumerate(names))
-    start = _first(tree)
+    start = first_of(tree)
     for kind, after in at_the_start(arguments, nan):
-        if code := _compiled(tree, tree.body, slice(start, start), after, file):
+        if code := compiled(tree, tree.body, slice(start, start), after, file):
             yield kind, tree.lineno, "", after, code
-
-
-def changes_inside(
-    tree: ast.FunctionDef,
-    file: str,
-    of_expression: OfExpression = changes_of,
-    of_statement: OfStatement = instead_of,
-) -> Iterator[_Changed]:
-    """Every change of a function's statements. The tree is changed for each, and put right again."""
-    stored = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    known = tuple(dict.fromkeys([*_arguments(tree), *stored])), _arguments(tree)
-
-    def rule(node: ast.expr, field: str, returned: bool) -> Iterable[Change]:
-        return of_expression(Spot(node, field, returned, *known))
-
-    yield from _in_expressions(tree, tree, rule, file)  # defaults of arguments
-    for block in _blocks(tree):
-        for i in range(_first(tree) if block is tree.body else 0, len(block)):
-            statement = block[i]
-            for kind, after in of_statement(statement):
-                if code := _compiled(tree, block, slice(i, i + 1), after, file):
-                    yield kind, statement.lineno, _first_line(statement), " ".join(after.split()), code
-            yield from _in_expressions(tree, statement, rule, file)
-
-
-def _arguments(tree: ast.FunctionDef) -> tuple[str, ...]:
-    return tuple(a.arg for a in [*tree.args.posonlyargs, *tree.args.args])
-
-
-def _first(tree: ast.FunctionDef) -> int:
-    """The place of the first statement, behind the docstring."""
-    return 1 if ast.get_docstring(tree) else 0
-
-
-def _blocks(tree: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """Every list of statements inside a function, outermost first."""
-    for name in ("body", "orelse", "finalbody"):
-        if block := getattr(tree, name, None):
-            yield block
-            for statement in block:
-                yield from _blocks(statement)
-
-
-def _compiled(
-    tree: ast.FunctionDef, block: list[ast.stmt], where: slice, text: str, file: str
-) -> CodeType | None:
-    """The function with statements of a block replaced; None when that is no Python."""
-    kept = list(block)
-    try:
-        block[where] = ast.parse(text).body
-        return _compile(tree, file)
-    except SyntaxError:
-        return None
-    finally:
-        block[:] = kept
-
-
-def _compile(tree: ast.FunctionDef, file: str) -> CodeType:
-    return compile(ast.Module([tree], []), file, "exec")
-
-
-def _in_expressions(
-    tree: ast.FunctionDef,
-    statement: ast.stmt,
-    rule: Callable[[ast.expr, str, bool], Iterable[Change]],
-    file: str,
-) -> Iterator[_Changed]:
-    before = _first_line(statement)
-    for parent, name, i in _places(statement):
-        held = getattr(parent, name)
-        node = held if i is None else held[i]
-        returned = name == "value" and parent is statement and isinstance(statement, ast.Return)
-        returned = returned or (
-            isinstance(statement, ast.Return)
-            and parent is statement.value is not node
-            and isinstance(parent, ast.Tuple)
-        )
-        around = _around(parent, node)
-        was = ast.unparse(around)
-        for kind, text in rule(node, name, returned):
-            try:
-                other = ast.parse(text, mode="eval").body
-                _put(parent, name, i, other)
-                after = _first_line(statement)
-                if after != before:
-                    now = ast.unparse(other if around is node else around)
-                    yield kind, statement.lineno, before, after, _compile(tree, file), was, now
-            except SyntaxError:
-                continue
-            finally:
-                _put(parent, name, i, node)
-
-
-def _around(parent: ast.AST, node: ast.expr) -> ast.AST:
-    """What shows best where an expression stands: it, or what a name or a number is a part of."""
-    small = isinstance(node, ast.Name | ast.Constant | ast.UnaryOp)
-    if not small or not isinstance(parent, ast.expr | ast.keyword):
-        return node
-    return parent if len(ast.unparse(parent)) <= MOST_AROUND else node
-
-
-MOST_AROUND = 40
-"""Characters."""
-
-
-def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
-    """Where expressions that are read stand in a statement: the node above, its field, the place in a list."""
-    for name, held in ast.iter_fields(node):
-        items = list(enumerate(held)) if isinstance(held, list) else [(None, held)]
-        for i, child in items:
-            if isinstance(child, ast.stmt) or not isinstance(child, ast.AST):
-                continue
-            reads = not isinstance(getattr(child, "ctx", ast.Load()), ast.Store | ast.Del)
-            if isinstance(child, ast.expr) and not isinstance(child, ast.Slice | ast.Starred) and reads:
-                yield node, name, i
-            yield from _places(child)
-
-
-def _put(parent: ast.AST, name: str, i: int | None, node: ast.AST) -> None:
-    if i is None:
-        setattr(parent, name, node)
-    else:
-        getattr(parent, name)[i] = node
-
-
-def _first_line(statement: ast.stmt) -> str:
-    return ast.unparse(statement).partition("\n")[0]
 
 
 # ---- the function -----------------------------------------------------------------------------------------
