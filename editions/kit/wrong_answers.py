@@ -1,8 +1,8 @@
 """How often each mistake occurs among the wrong answers that the course's tests are made of.
 
-No class was watched. tests/corpus holds answers that were written for the tests in the ways that learners, chatbots
-and public code write them, each with the mistakes that are true of it. Its counts stand in for a class, and the pages
-say so.
+No class was watched. Beside the exercises' pages lie answers that were written for the tests in the ways that
+learners, chatbots and public code write them, each with the mistakes that are true of it. Their counts stand in for a
+class, and the pages say so.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Answers as learners, chatbots and public code write them, each with a verdict and the names that are true of it.
 
-One text file an exercise, LESSON/EXERCISE.txt. An entry is a header line and the source of an answer cell below it
-(without its `# exercise:` line; `np` is NumPy there):
+They stand beside an exercise's page, in NAME.answers.txt, and no wheel and no edition holds them. An entry is a header
+line and the source of an answer cell below it (without its `# exercise:` line; `np` is NumPy there):
 
     === right | title in a few words | own
     === wrong: slug, slug | title | where it is from
@@ -21,7 +21,9 @@ import numpy as np
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import HERE, LESSONS, folder_of
 
+ENDING = ".answers.txt"
 _HEADER = "=== "
 _SLUG = re.compile(r"\??[a-z0-9_.]+(-[a-z0-9_.]+)*")
 
@@ -63,27 +65,37 @@ def spared_mutants(exercise: Exercise) -> tuple[tuple[str, str], ...]:
 
 
 def in_other_styles(exercise: Exercise) -> list[Callable]:
-    """Right answers to an exercise, beside its reference: those in its file, and those of this checkout's corpus.
+    """Right answers to an exercise, beside its reference: those on its page, and those that people wrote.
 
     What an answer prints on the way is of no use here, and costs time in thousands of mutants: it is left out.
     """
-    file = course_root() / "tests" / "corpus" / exercise.lesson / f"{exercise.name}.txt"
-    written = read(file.read_text(encoding="utf-8"), file) if file.is_file() else ()
-    return [*exercise.also_right, *(function_of(e) for e in written if e.right and "print(" not in e.code)]
+    written = (e for e in answers_to(exercise) if e.right and "print(" not in e.code)
+    return [*exercise.also_right, *map(function_of, written)]
 
 
-def all_in(folder: Path) -> tuple[Entry, ...]:
-    """All answers of all lessons, in the order of their files; ValueError names a malformed file and its header."""
-    found = (read(path.read_text(encoding="utf-8"), path) for path in sorted(folder.glob("*/*.txt")))
+def answers_to(exercise: Exercise) -> tuple[Entry, ...]:
+    """The answers beside an exercise's page; () where there are none, as in an edition. ValueError as in `read`."""
+    path = Path(exercise.reference.__code__.co_filename).with_name(f"{exercise.name}{ENDING}")
+    return read(path.read_text(encoding="utf-8"), path, exercise.lesson) if path.is_file() else ()
+
+
+def all_answers() -> tuple[Entry, ...]:
+    """All answers of all lessons, in the order of their files; ValueError as in `read`."""
+    places = [
+        (lesson, path)
+        for lesson in LESSONS
+        for path in sorted((HERE / folder_of(lesson) / "exercises").glob(f"*{ENDING}"))
+    ]
+    found = (read(path.read_text(encoding="utf-8"), path, lesson) for lesson, path in places)
     return tuple(entry for file in found for entry in file)
 
 
-def read(text: str, path: Path) -> tuple[Entry, ...]:
+def read(text: str, path: Path, lesson: str) -> tuple[Entry, ...]:
     """The entries of one file; ValueError names it, and the header at fault."""
     before, *blocks = re.split(rf"(?m)^(?={_HEADER})", text)
     if before.strip():
         raise ValueError(f"{path}: text before the first header: {before.strip()[:60]!r}")
-    found = tuple(_entry(block, path) for block in blocks)
+    found = tuple(_entry(block, path, lesson) for block in blocks)
     titles = [entry.title for entry in found]
     for title in titles:
         if titles.count(title) > 1:
@@ -91,7 +103,7 @@ def read(text: str, path: Path) -> tuple[Entry, ...]:
     return found
 
 
-def _entry(block: str, path: Path) -> Entry:
+def _entry(block: str, path: Path, lesson: str) -> Entry:
     header, _, code = block.partition("\n")
 
     def malformed(why: str) -> ValueError:
@@ -109,7 +121,8 @@ def _entry(block: str, path: Path) -> Entry:
         raise malformed(f"no name: {', '.join(map(repr, bad))}")
     if not code.strip():
         raise malformed("no code")
-    return Entry(path.parent.name, path.stem, kind == "right", names, title, source_of, code.strip() + "\n")
+    name = path.name.removesuffix(ENDING)
+    return Entry(lesson, name, kind == "right", names, title, source_of, code.strip() + "\n")
 
 
 def function_of(entry: Entry) -> Callable:

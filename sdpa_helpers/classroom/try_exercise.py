@@ -11,6 +11,7 @@ from sdpa_helpers.checking.exercise import Exercise, stream
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
 from sdpa_helpers.checking.pages.page_text import PageText
 from sdpa_helpers.checking.pages.prompt import with_examples
+from sdpa_helpers.classroom.answers_as_written import answers_to, function_of
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import LESSONS, folder_of
 from sdpa_helpers.grading.refusal import Refusal
@@ -31,6 +32,7 @@ def trial(exercise: Exercise) -> Iterator[str]:
     yield from _right_ones(exercise, page)
     yield from _not_always_true(exercise, page)
     yield from _named(exercise, page)
+    yield from _as_written(exercise)
     if exercise.is_made:
         return
     if exercise.mistakes is not None:
@@ -63,6 +65,27 @@ def _named(exercise: Exercise, page: PageText | None) -> Iterator[str]:
     for names, those in named.items():
         if len(set(those)) > 1 and names:
             yield f"✗ {', '.join(those)} can't be told apart: all are named {' and '.join(names)}"
+
+
+def _as_written(exercise: Exercise) -> Iterator[str]:
+    """What is made of the answers that people wrote, where some lie beside the page."""
+    try:
+        told = [(answer, try_out(exercise, function_of(answer))) for answer in answers_to(exercise)]
+    except ValueError as error:
+        yield f"✗ {error}"
+        return
+    truly = 0
+    for answer, result in told:
+        names, true = {m.name for m in result.mistakes}, {name.removeprefix("?") for name in answer.names}
+        truly += bool(names) and names <= true
+        if answer.right != result.passed:
+            said = "is right, and fails a case" if answer.right else "is wrong, and passes every case"
+            yield f"✗ {answer.title!r} {said}"
+        elif names - true:
+            yield f"{answer.title!r} is named {' and '.join(sorted(names))}; true is {' and '.join(sorted(true))}"
+    if told:
+        wrong = sum(not answer.right for answer, _ in told)
+        yield f"{len(told)} answers that people wrote: {wrong} of them are wrong, and {truly} of these named truly."
 
 
 def _page_of(exercise: Exercise) -> Path | None:

@@ -75,6 +75,23 @@ def test_what_it_lacks_is_said(sdpa, page, before, after, said):
     assert (status, said in shown) == (1 if "✗" in said or "passes" in said else 2, True), shown
 
 
+def test_answers_that_lie_beside_it_are_tried_too(sdpa, page):
+    beside = page.with_name("halved.answers.txt")
+    right = "=== right | by a product | own\ndef halved(x):\n    return x * 0.5\n"
+    beside.write_text(f"{right}=== wrong: doubled | twice | own\ndef halved(x):\n    return 2 * x\n")
+    status, said = sdpa("try", page.name)
+    assert (
+        status,
+        "2 answers that people wrote: 1 of them are wrong, and 1 of these named truly." in said,
+    ) == (0, True)
+    beside.write_text(right.replace("0.5", "0.6"))
+    status, said = sdpa("try", page.name)
+    assert (status, "✗ 'by a product' is right, and fails a case" in said) == (1, True)
+    beside.write_text(right.replace("=== right", "=== good"))
+    status, said = sdpa("try", page.name)
+    assert (status, "the verdict is `right`" in said) == (1, True)
+
+
 def test_an_exercise_of_the_course_is_tried_by_its_name(sdpa):
     status, said = sdpa("try", "split_heads")
     assert status == 0, said

@@ -1,10 +1,10 @@
-"""Several hundred answers, read by `sdpa_helpers.classroom.answers_as_written`, which says how they are written."""
+"""Several hundred answers that lie beside the pages of exercises: see `classroom.answers_as_written`."""
 
 from functools import cache
 from pathlib import Path
 
 from sdpa_helpers.checking.naming.as_if import AS_IF
-from sdpa_helpers.classroom.answers_as_written import Entry, all_in, function_of, read
+from sdpa_helpers.classroom.answers_as_written import Entry, all_answers, all_in, function_of, read
 
 __all__ = ["GENERAL", "HERE", "Entry", "entries", "function_of", "read"]
 
@@ -48,4 +48,4 @@ GENERAL = AS_IF | frozenset(
 @cache
 def entries() -> tuple[Entry, ...]:
     """All answers of all lessons, in the order of their files; ValueError names a malformed file and its header."""
-    return all_in(HERE)
+    return all_answers()

@@ -15,7 +15,7 @@ from sdpa_helpers.classroom.answers_as_written import spared_mutants
 from sdpa_helpers.course.registry import all_exercises, exercises_of, find
 from tests.corpus import GENERAL, HERE, Entry, entries, function_of, read
 
-SOMEWHERE = Path("corpus/01_dot_product/dot_product.txt")
+SOMEWHERE = Path("exercises/dot_product.answers.txt")
 
 
 def test_every_answer_defines_its_function():
@@ -88,13 +88,13 @@ def test_no_answer_stands_in_a_file_twice():
 )
 def test_a_malformed_file_is_named(text, why):
     with pytest.raises(ValueError, match=why) as caught:
-        read(text, SOMEWHERE)
+        read(text, SOMEWHERE, "01_dot_product")
     assert str(SOMEWHERE) in str(caught.value)
 
 
 def test_an_entry_is_read_as_it_is_written():
     text = "=== wrong: not-summed, ?new-name | two | public code\n\nx = 1\n\n\n=== right | one | own\nx = 2\n"
-    wrong, right = read(text, SOMEWHERE)
+    wrong, right = read(text, SOMEWHERE, "01_dot_product")
     assert wrong == Entry(
         "01_dot_product", "dot_product", False, ("not-summed", "?new-name"), "two", "public code", "x = 1\n"
     )
