@@ -1,6 +1,7 @@
 """The lessons, in the order of the course, and what each one has: exercises, questions in words, claims."""
 
 import importlib
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,19 +16,27 @@ HERE = Path(__file__).parents[1] / "lessons"
 FIRST = "00_start_here"
 """The lesson before all others, without exercises and claims."""
 
-LESSONS: tuple[str, ...] = (
-    "01_dot_product",
-    "02_variance_proof",
-    "03_softmax",
-    "04_gradients",
-    "05_masking",
-    "06_complexity",
-    "07_flash_attention",
-    "08_heads_and_variants",
-    "09_many_machines",
-    "10_does_scaling_matter",
-)
-"""The notebooks; the folder of a lesson is its notebook's name without the number. A new lesson is one line here."""
+_NUMBER = re.compile(r"(?m)^NUMBER = (\d+)$")
+
+
+def by_number(lessons: Path) -> tuple[str, ...]:
+    """The lessons by their folders, in the order of their numbers, e.g. "03_softmax" for softmax/ with NUMBER = 3.
+
+    Only the text is read: what a lesson imports may ask for this list. ValueError names a folder without a number, and
+    folders with the same.
+    """
+    found = dict[int, str]()
+    for page in sorted(lessons.glob("*/exercises/__init__.py")):
+        name, number = page.parents[1].name, _NUMBER.search(page.read_text(encoding="utf-8"))
+        if number is None:
+            raise ValueError(f"{page}: a line `NUMBER = 3` is expected, the number of the lesson")
+        if (other := found.setdefault(int(number[1]), name)) != name:
+            raise ValueError(f"{page}: {other} has the number {number[1]} too")
+    return tuple(f"{number:02}_{name}" for number, name in sorted(found.items()))
+
+
+LESSONS = by_number(HERE)
+"""The notebooks; the folder of a lesson is its notebook's name without the number."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from sdpa_helpers.checking.naming.as_if import AS_IF
-from sdpa_helpers.classroom.answers_as_written import Entry, all_answers, all_in, function_of, read
+from sdpa_helpers.classroom.answers_as_written import Entry, all_answers, function_of, read
 
 __all__ = ["GENERAL", "HERE", "Entry", "entries", "function_of", "read"]
 

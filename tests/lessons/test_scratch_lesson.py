@@ -1,4 +1,4 @@
-"""A lesson that is a title, a line in the registry and a notebook: whatever is made of lessons is made."""
+"""A lesson that is a folder with a title, and a notebook: whatever is made of lessons is made."""
 
 import shutil
 import subprocess
@@ -8,10 +8,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from sdpa_helpers.course.registry import by_number
+
 COURSE = Path(__file__).parents[2]
 LESSON = "11_scratch"
 ABOUT = '''"""A lesson with nothing."""
 
+NUMBER = 11
 TITLE = "Scratch"
 QUESTION = "What does a lesson need?"
 NOTES = ""
@@ -51,17 +54,26 @@ def scratch(tmp_path_factory):
     (lessons / "scratch" / "exercises").mkdir(parents=True)
     (lessons / "scratch" / "__init__.py").write_text('"""A lesson with nothing."""\n')
     (lessons / "scratch" / "exercises" / "__init__.py").write_text(ABOUT)
-    registry = (root / "sdpa_helpers" / "course" / "registry.py").read_text()
-    last = '    "10_does_scaling_matter",\n'
-    (root / "sdpa_helpers" / "course" / "registry.py").write_text(
-        registry.replace(last, f'{last}    "{LESSON}",\n', 1)
-    )
     cells = [
         nbformat.v4.new_markdown_cell("# 11 Scratch\n\n**0 minutes**"),
         nbformat.v4.new_code_cell("1 + 1"),
     ]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), root / "notebooks" / f"{LESSON}.ipynb")
     return root
+
+
+def test_a_folder_says_its_number(tmp_path):
+    for name, text in {"one": "NUMBER = 2\n", "two": "# \nNUMBER = 1\n", "ten": "NUMBER = 10\n"}.items():
+        (tmp_path / name / "exercises").mkdir(parents=True)
+        (tmp_path / name / "exercises" / "__init__.py").write_text(text)
+    (tmp_path / "no_exercises").mkdir()
+    assert by_number(tmp_path) == ("01_two", "02_one", "10_ten")
+    (tmp_path / "one" / "exercises" / "__init__.py").write_text("NUMBER = 1\n")
+    with pytest.raises(ValueError, match=r"two.*: one has the number 1 too"):
+        by_number(tmp_path)
+    (tmp_path / "one" / "exercises" / "__init__.py").write_text("TITLE = 'One'\n")
+    with pytest.raises(ValueError, match=r"one.*a line `NUMBER = 3` is expected"):
+        by_number(tmp_path)
 
 
 def test_what_a_lesson_lacks_is_not_shown(scratch):

@@ -1,5 +1,6 @@
 """The exercises of lesson 06, in the order of their notebook, and what stands above them there."""
 
+NUMBER = 6
 TITLE = "What attention costs"
 QUESTION = "What does attention cost, in time and in memory?"
 

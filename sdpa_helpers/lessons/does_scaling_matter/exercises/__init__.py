@@ -1,5 +1,6 @@
 """The exercises of lesson 10, in the order of their notebook, and what stands above them there."""
 
+NUMBER = 10
 TITLE = "Does scaling matter?"
 QUESTION = "Does a model that learns need 1/√dₖ? An experiment that could come out otherwise."
 

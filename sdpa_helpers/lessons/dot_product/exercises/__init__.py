@@ -1,5 +1,6 @@
 """The exercises of lesson 01, in the order of their notebook, and what stands above them there."""
 
+NUMBER = 1
 TITLE = "The dot product"
 QUESTION = "What does a score measure, and how does it become a weighted average?"
 

@@ -1,5 +1,6 @@
 """The exercises of lesson 07, in the order of their notebook, and what stands above them there."""
 
+NUMBER = 7
 TITLE = "Flash attention"
 QUESTION = "How can attention run without ever holding the n × n matrix?"
 

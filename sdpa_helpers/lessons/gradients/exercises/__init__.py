@@ -1,5 +1,6 @@
 """The exercises of lesson 04, in the order of their notebook, and what stands above them there."""
 
+NUMBER = 4
 TITLE = "Gradients"
 QUESTION = "How does learning flow back through attention?"
 

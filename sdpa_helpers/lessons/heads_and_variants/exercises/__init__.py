@@ -1,5 +1,6 @@
 """The exercises of lesson 08, in the order of their notebook, and what stands above them there."""
 
+NUMBER = 8
 TITLE = "Heads and variants"
 QUESTION = "What may change in softmax(QKᵀ/√dₖ)V, what does it cost, and what is lost?"
 

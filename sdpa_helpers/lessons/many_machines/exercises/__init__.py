@@ -1,5 +1,6 @@
 """The exercises of lesson 09, in the order of their notebook, and what stands above them there."""
 
+NUMBER = 9
 TITLE = "One sequence on many machines"
 QUESTION = "How do several machines share one sequence, and when does it pay?"
 

@@ -1,5 +1,6 @@
 """The exercises of lesson 05, in the order of their notebook, and what stands above them there."""
 
+NUMBER = 5
 TITLE = "Masking"
 QUESTION = "How do you keep a query from seeing a key?"
 

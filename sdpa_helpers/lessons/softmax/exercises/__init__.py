@@ -1,5 +1,6 @@
 """The exercises of lesson 03, in the order of their notebook, and what stands above them there."""
 
+NUMBER = 3
 TITLE = "Softmax"
 QUESTION = "How do scores become weights without overflow?"
 

@@ -1,5 +1,6 @@
 """The exercises of lesson 02, in the order of their notebook, and what stands above them there."""
 
+NUMBER = 2
 TITLE = "Why the scores are scaled"
 QUESTION = "Why divide by √dₖ, and when does that reason fail?"
 
