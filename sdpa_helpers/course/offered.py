@@ -1,6 +1,7 @@
-"""What a lesson offers its notebook: names of its modules, and what is made of the pages in its folder."""
+"""What a lesson offers its notebook: what its modules define, and what is made of the pages in its folder."""
 
 import importlib
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +15,18 @@ _MADE = {
     "cheat_card": ("card", "cards", "cheat_card_in"),
 }
 """Name → (the page that has to be there, the module of this folder, what makes it for a lesson)."""
+_PUBLIC = re.compile(r"^(?:def |class )([a-zA-Z]\w*)|^([A-Z][A-Z0-9_]*)(?::[^=\n]+)? = ", re.MULTILINE)
 
 
-def offer_lesson(package: str, homes: dict[str, tuple[str, ...]]) -> tuple[Callable[[str], Any], list[str]]:
-    """What a lesson's `__init__` needs, as `offer` makes it; of the pages only those names whose page is there."""
-    load, names = offer(package, homes)
+def offer_lesson(
+    package: str, more: dict[str, tuple[str, ...]] | None = None
+) -> tuple[Callable[[str], Any], list[str]]:
+    """What a lesson's `__init__` needs, as `offer` makes it: `__getattr__` and `__all__`.
+
+    more: names of modules elsewhere, as `offer` takes them. Of the pages only those names whose page is there.
+    """
     folder = Path(str(sys.modules[package].__file__)).parent
+    load, names = offer(package, _public_in(folder) | (more or {}))
     made = [name for name, (page, _, _) in _MADE.items() if (folder / f"{page}.md").is_file()]
 
     def load_or_make(name: str) -> Any:
@@ -31,3 +38,16 @@ def offer_lesson(package: str, homes: dict[str, tuple[str, ...]]) -> tuple[Calla
         return found
 
     return load_or_make, [*names, *made]
+
+
+def _public_in(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Module → the functions, classes and constants that it defines; of two of one name the first file's.
+
+    They are read, not imported, because that would take long.
+    """
+    home_of: dict[str, str] = {}
+    for path in sorted(folder.glob("*.py")):
+        if path.stem not in ("__init__", "claims"):
+            for names in _PUBLIC.findall(path.read_text(encoding="utf-8")):
+                home_of.setdefault("".join(names), f"lessons.{folder.name}.{path.stem}")
+    return {home: tuple(name for name in home_of if home_of[name] == home) for home in home_of.values()}

@@ -2,16 +2,4 @@
 
 from sdpa_helpers.course.offered import offer_lesson
 
-__getattr__, __all__ = offer_lesson(
-    __name__,
-    {
-        "lessons.heads_and_variants.experiments": ("measure_recall",),
-        "lessons.heads_and_variants.figures": (
-            "plot_heads",
-            "plot_recall",
-            "plot_weights",
-        ),
-        "lessons.heads_and_variants.run": ("measured",),
-        "lessons.heads_and_variants.widget": ("explore_rope",),
-    },
-)
+__getattr__, __all__ = offer_lesson(__name__)

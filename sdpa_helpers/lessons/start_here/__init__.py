@@ -2,4 +2,4 @@
 
 from sdpa_helpers.course.offered import offer_lesson
 
-__getattr__, __all__ = offer_lesson(__name__, {})
+__getattr__, __all__ = offer_lesson(__name__)
