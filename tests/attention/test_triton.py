@@ -151,64 +151,6 @@ def test_lists_are_as_small_as_the_mask(torch):
     assert sizes == {"window": (4, 64 * 96), "padding": (8, 2 * 16 * 96), "of heads": (12, 3 * 64 * 96)}
 
 
-# The fastest tile ------------------------------------------------------------------------------------------
-
-
-def test_autotune_takes_the_fastest_tile_that_runs_and_prints_its_table(triton, monkeypatch, capsys):
-    """With times that are given; a tile that raises is not taken. The second call of a kind tries nothing."""
-    from sdpa_helpers.attention.triton import autotune
-    from sdpa_helpers.attention.triton.blocks import Block
-
-    monkeypatch.setattr(autotune, "KEPT", {})
-    table_s, best, too_large = Block(128, 64, 8, 2), Block(128, 32, 8, 2), Block(128, 128, 8, 2)
-    tried = []
-
-    def time(block):
-        tried.append(block)
-        if block == too_large:
-            raise RuntimeError("out of resource\nand more")
-        return 1.0 if block == best else 2.0
-
-    kind = autotune.Kind("forward", 90, "bfloat16", 128, True, False, 4096, 4096)
-    assert autotune.choose(kind, table_s, time) == best
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "forward, bfloat16, heads of 128, causal, 4096 queries, 4096 keys"
-    assert len(printed) == 2 + len(tried)
-    assert tried[0] == table_s
-    assert printed[2].split() == ["128", "64", "8", "2", "False", "2.000", "the", "table's"]
-    assert [line for line in printed if "fastest" in line] == [printed[2 + tried.index(best)]]
-    assert "RuntimeError: out of resource" in printed[2 + tried.index(too_large)]
-    assert autotune.choose(kind, table_s, time) == best
-    assert len(printed) == 2 + len(tried)
-    assert capsys.readouterr().out == ""
-
-
-def test_neighbours_differ_in_one_thing_and_are_tiles(triton):
-    from sdpa_helpers.attention.triton import autotune
-    from sdpa_helpers.attention.triton.blocks import Block
-
-    block = Block(64, 128, 8, 1)
-    found = autotune.neighbours(block, "key_gradients")
-    assert found[0] == block
-    assert all(sum(a != b for a, b in zip(block, other, strict=True)) == 1 for other in found[1:])
-    # Not: 256 columns, no stages, more stages than the limit.
-    assert {(x.rows, x.columns) for x in found} == {(64, 128), (32, 128), (128, 128), (64, 64)}
-    assert {x.stages for x in found} == {1, 2}
-    assert Block(64, 32, 8, 1) not in autotune.neighbours(Block(64, 64, 8, 1), "key_gradients")
-    assert Block(64, 32, 8, 1) in autotune.neighbours(Block(64, 64, 8, 1), "forward")
-
-
-def test_if_no_tile_runs_the_table_s_is_kept(triton):
-    from sdpa_helpers.attention.triton import autotune
-    from sdpa_helpers.attention.triton.blocks import Block
-
-    def time(block):
-        raise RuntimeError
-
-    trials = autotune.try_all([Block(64, 64, 4, 2), Block(64, 32, 4, 2)], time)
-    assert autotune.fastest(trials) == Block(64, 64, 4, 2)
-
-
 # Compiled for GPUs that are not here ------------------------------------------------------------------------
 
 

@@ -10,8 +10,8 @@ Half precision is computed as FlashAttention does it: the weights are rounded to
 
 Triton compiles a program when it is first started with arguments of a new kind, which takes seconds. On a machine
 without a GPU the environment variable TRITON_INTERPRET=1, set before this file is loaded, runs the same programs in
-Triton's interpreter: for tests, and to put a print() into them; it is slow. SDPA_TRITON_AUTOTUNE=1 looks for faster
-tiles on the GPU at hand: autotune.py. None of this has run on a GPU yet.
+Triton's interpreter: for tests, and to put a print() into them; it is slow. None of this
+has run on a GPU yet.
 """
 
 from __future__ import annotations

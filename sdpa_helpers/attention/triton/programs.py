@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import math
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
-import triton.testing
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from sdpa_helpers.attention.layout import Head, Rule
-from sdpa_helpers.attention.triton import autotune, blocks, kernels
+from sdpa_helpers.attention.triton import blocks, kernels
 from sdpa_helpers.attention.triton.blocks import Block
 from sdpa_helpers.attention.triton.lists import Grid, Lists, lists_for
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LOG2_E = math.log2(math.e)
 INTERPRETED_AS = 90  # the architecture whose tiles the interpreter takes
@@ -42,20 +38,18 @@ def start_forward(arrays: Head, rule: Rule, seen: torch.Tensor | None) -> Forwar
         query.new_empty(query.shape[:3], dtype=torch.float32),
     )
 
-    def with_tile(block: Block) -> Forward:
-        start(
-            kernels.forward,
-            block,
-            {"query": query, "output": done.output},
-            {"key": key, "value": value},
-            copies=query.shape[0] * query.shape[1] * math.ceil(query.shape[2] / block.rows),
-            lse=done.lse,
-            **common(arrays, rule, seen, block),
-            RAGGED=is_ragged(key, block, rule),
-        )
-        return done
-
-    return with_tile(tile_for("forward", arrays, rule, with_tile))
+    block = block_for("forward", arrays)
+    start(
+        kernels.forward,
+        block,
+        {"query": query, "output": done.output},
+        {"key": key, "value": value},
+        copies=query.shape[0] * query.shape[1] * math.ceil(query.shape[2] / block.rows),
+        lse=done.lse,
+        **common(arrays, rule, seen, block),
+        RAGGED=is_ragged(key, block, rule),
+    )
+    return done
 
 
 def start_query_gradient(
@@ -69,25 +63,22 @@ def start_query_gradient(
     query, key, value = arrays
     grad_output, grad_lse = grads
     grad_query, deltas = query.new_empty(query.shape), torch.empty_like(done.lse)
-
-    def with_tile(block: Block) -> tuple[torch.Tensor, torch.Tensor]:
-        start(
-            kernels.query_gradient,
-            block,
-            {"query": query, "output": done.output, "grad_output": grad_output, "grad_query": grad_query},
-            {"key": key, "value": value},
-            copies=query.shape[0] * query.shape[1] * math.ceil(query.shape[2] / block.rows),
-            lse=done.lse,
-            grad_lse=done.lse if grad_lse is None else grad_lse.contiguous(),
-            deltas=deltas,
-            scale=rule.scale,
-            **common(arrays, rule, seen, block),
-            RAGGED=is_ragged(key, block, rule),
-            LSE_GRADIENT=grad_lse is not None,
-        )
-        return grad_query, deltas
-
-    return with_tile(tile_for("query_gradient", arrays, rule, with_tile))
+    block = block_for("query_gradient", arrays)
+    start(
+        kernels.query_gradient,
+        block,
+        {"query": query, "output": done.output, "grad_output": grad_output, "grad_query": grad_query},
+        {"key": key, "value": value},
+        copies=query.shape[0] * query.shape[1] * math.ceil(query.shape[2] / block.rows),
+        lse=done.lse,
+        grad_lse=done.lse if grad_lse is None else grad_lse.contiguous(),
+        deltas=deltas,
+        scale=rule.scale,
+        **common(arrays, rule, seen, block),
+        RAGGED=is_ragged(key, block, rule),
+        LSE_GRADIENT=grad_lse is not None,
+    )
+    return grad_query, deltas
 
 
 def start_key_gradients(
@@ -99,27 +90,23 @@ def start_key_gradients(
 ) -> list[torch.Tensor]:
     """[dK, dV]"""
     query, key, value = arrays
-    group = query.shape[1] // key.shape[1]
-
-    def with_tile(block: Block) -> list[torch.Tensor]:
-        programs = key.shape[0] * key.shape[1] * math.ceil(key.shape[2] / block.columns)
-        parts = parts_of_group(group, programs)
-        gradients = [in_parts(matrix, parts) for matrix in (key, value)]
-        start(
-            kernels.key_gradients,
-            block,
-            {"query": query, "grad_output": grad_output},
-            {"key": key, "value": value, "grad_key": gradients[0], "grad_value": gradients[1]},
-            copies=programs * parts,
-            members=group // parts,
-            lse=of_rows[0],
-            deltas=of_rows[1],
-            scale=rule.scale,
-            **common(arrays, rule, seen, block, of_keys=True),
-        )
-        return [summed(gradient, parts, key.dtype) for gradient in gradients]
-
-    return with_tile(tile_for("key_gradients", arrays, rule, with_tile))
+    group, block = query.shape[1] // key.shape[1], block_for("key_gradients", arrays)
+    programs = key.shape[0] * key.shape[1] * math.ceil(key.shape[2] / block.columns)
+    parts = parts_of_group(group, programs)
+    gradients = [in_parts(matrix, parts) for matrix in (key, value)]
+    start(
+        kernels.key_gradients,
+        block,
+        {"query": query, "grad_output": grad_output},
+        {"key": key, "value": value, "grad_key": gradients[0], "grad_value": gradients[1]},
+        copies=programs * parts,
+        members=group // parts,
+        lse=of_rows[0],
+        deltas=of_rows[1],
+        scale=rule.scale,
+        **common(arrays, rule, seen, block, of_keys=True),
+    )
+    return [summed(gradient, parts, key.dtype) for gradient in gradients]
 
 
 def parts_of_group(group: int, programs: int) -> int:
@@ -210,30 +197,6 @@ def launch(program: Any, copies: int, **arguments: Any) -> None:
 
 
 # Layout ----------------------------------------------------------------------------------------------------
-
-
-def tile_for(program: str, arrays: Head, rule: Rule, run: Callable[[Block], object]) -> Block:
-    """The table's tile; with SDPA_TRITON_AUTOTUNE=1 the fastest of it and its neighbours, found by running them."""
-    block = block_for(program, arrays)
-    if not autotune.wanted() or arrays.query.device.type != "cuda":
-        return block
-    n_q, n_k = (power_of_two(x.shape[2]) for x in arrays[:2])
-    kind = autotune.Kind(
-        program,
-        architecture(arrays.query.device),
-        dtype_name(arrays.query),
-        largest_size(arrays),
-        rule.is_causal,
-        rule.mask is not None,
-        n_q,
-        n_k,
-    )
-    return autotune.choose(kind, block, lambda tried: milliseconds(lambda: run(tried)))
-
-
-def milliseconds(call: Callable[[], object]) -> float:
-    """Of one call, by the GPU's clock."""
-    return triton.testing.do_bench(call, return_mode="median")  # pyright: ignore[reportReturnType]
 
 
 def block_for(program: str, arrays: Head) -> Block:
