@@ -157,7 +157,7 @@ def test_lists_are_as_small_as_the_mask(torch):
 @pytest.fixture
 def compiled(triton, torch, monkeypatch, tmp_path):
     """The file that compiles programs for GPUs that are not here; nothing is taken from an earlier run."""
-    from sdpa_helpers.attention.triton import compiled
+    from . import triton_compiled as compiled
 
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     return compiled

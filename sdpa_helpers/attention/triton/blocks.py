@@ -2,8 +2,9 @@
 
 Large tiles need fewer corrections and fewer loads for each score. What limits them are the 255 registers of a thread,
 beyond which numbers spill to slow memory, and the shared memory that holds the tiles being multiplied and those that
-are fetched ahead. Both are known without a GPU: `compiled.py` compiles every entry for its GPU and says what it uses
-(benchmarks/results/triton-compiled.csv). None of it was timed: of the tiles that fit, these are large ones.
+are fetched ahead. Both are known without a GPU: `tests/attention/triton_compiled.py` compiles every entry for its GPU
+and says what it uses (benchmarks/results/triton-compiled.csv). None of it was timed: of the tiles that fit, these are
+large ones.
 """
 
 from __future__ import annotations

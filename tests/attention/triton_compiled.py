@@ -5,7 +5,7 @@ memory than the GPU has does not start. Both are known before any GPU runs it: f
 compiles every setting that blocks.py promises, prints registers, spilled bytes and shared memory of each, and writes
 them beside the other results. Nothing is run and nothing is timed; how fast the programs are, it does not say.
 
-    python -m sdpa_helpers.attention.triton.compiled --out benchmarks/results [--architecture 90] [--jobs 2]
+    python -m tests.attention.triton_compiled --out benchmarks/results [--architecture 90] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def write(rows: list[dict[str, Any]], folder: Path) -> None:
         writer.writeheader()
         writer.writerows(rows)
     about = {
-        "command": "python -m sdpa_helpers.attention.triton.compiled --out benchmarks/results",
+        "command": "python -m tests.attention.triton_compiled --out benchmarks/results",
         "triton": importlib.metadata.version("triton"),
         "source": source_hash(),
         "meaning": "compiled for GPUs that were not there: nothing was run, nothing was timed",
@@ -206,9 +206,7 @@ def write(rows: list[dict[str, Any]], folder: Path) -> None:
 
 def main(words: list[str] | None = None) -> int:
     """Compile, print, write; 1 if anything does not fit its GPU."""
-    parser = argparse.ArgumentParser(
-        prog="python -m sdpa_helpers.attention.triton.compiled", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m tests.attention.triton_compiled", description=__doc__)
     parser.add_argument("--out", type=Path, help="folder for triton-compiled.csv; none: print only")
     parser.add_argument(
         "--architecture", type=int, action="append", help="only this one, e.g. 90; may be repeated"
