@@ -113,7 +113,7 @@ def homework(wanted: Iterable[str]) -> Homework:
     helpers = {m for m in sources if m.rpartition(".")[0] in folders} - {*map(_module_of, all_exercises())}
     helpers -= _answered_in_words(helpers)
     texts |= _what_is_needed_of(helpers, sources, texts)
-    left_out = {*map(_file_of, helpers - texts.keys()), *filter(None, map(_page_of, every))}
+    left_out = {*map(_file_of, helpers - texts.keys()), *map(_page_of, every)}
     return Homework(
         names=tuple(every),
         besides=tuple(name for name in every if name not in names),
@@ -136,10 +136,11 @@ def _file_of(module: str) -> str:
 
 
 def _page_of(name: str) -> str:
-    """The page of an exercise; "" for one that is a file of Python."""
+    """The page of an exercise, or of the lines of one that is a file of Python; it need not be there."""
     exercise = all_exercises()[name]
-    file = f"sdpa_helpers/lessons/{folder_of(exercise.lesson)}/exercises/{name}.md"
-    return file if exercise.reference.__code__.co_filename.endswith(f"{name}.md") else ""
+    folder = f"sdpa_helpers/lessons/{folder_of(exercise.lesson)}"
+    is_page = exercise.reference.__code__.co_filename.endswith(f"{name}.md")
+    return f"{folder}/exercises/{name}.md" if is_page else f"{folder}/{name}.md"
 
 
 def _sources() -> dict[str, Source]:

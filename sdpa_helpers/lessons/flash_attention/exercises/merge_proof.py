@@ -6,8 +6,9 @@ from fractions import Fraction
 import numpy as np
 
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.kinds.derivation import Derivation, Slip, Step, any_number, numbers
+from sdpa_helpers.checking.kinds.derivation import Derivation, any_number, numbers
 from sdpa_helpers.checking.kinds.formula import Names, Point
+from sdpa_helpers.course.derivation_page import steps_of
 
 PROMPT = r"""`merge_proof()`: derive how two partial results become one, and what a third one changes.
 
@@ -51,10 +52,7 @@ def places_to_fill_in():
     )
 
 
-_SUMS = ("f_A", "l_A", "f_B", "l_B")
-_ALL = (*_SUMS, "o_A", "o_B")
-_PARTS = ("a", "b", "o_A", "o_B")
-_NAMES = (*_ALL, "o_C", "a", "b", "c")
+_NAMES = ("f_A", "l_A", "f_B", "l_B", "o_A", "o_B", "o_C", "a", "b", "c")
 
 
 def _point(values: Iterable[Fraction]) -> Point:
@@ -76,221 +74,7 @@ DERIVATION = Derivation(
     Names({name: (name.replace("_", "").lower(),) for name in _NAMES}),
     SHOWN,
     _draw,
-    (
-        Step(
-            "Σ e^(s − m) over A",
-            "f_A l_A",
-            _SUMS,
-            (
-                Slip(
-                    "sum-left-as-it-was",
-                    "l_A",
-                    "Line 1 is the sum with A's own maximum. With m it is smaller, by a factor.",
-                ),
-                Slip(
-                    "factor-turned-round",
-                    "l_A / f_A",
-                    "In line 1 the factor is inverted: e^(s − m) = e^(s − m_A) · e^(m_A − m).",
-                ),
-                Slip(
-                    "factor-added",
-                    "f_A + l_A",
-                    "In line 1 the factor belongs to every term of the sum: it multiplies.",
-                ),
-            ),
-            "e^(s − m) is e^(s − m_A) times e^(m_A − m), for every key of A.",
-        ),
-        Step(
-            "Σ e^(s − m) over all",
-            "f_A l_A + f_B l_B",
-            _SUMS,
-            (
-                Slip(
-                    "sums-added-as-they-were",
-                    "l_A + l_B",
-                    "In line 2 two sums with different maxima are added. Each needs its factor first.",
-                ),
-                Slip(
-                    "only-a-rescaled",
-                    "f_A l_A + l_B",
-                    "In line 2 part B has no factor. It is 1 only where B has the larger maximum.",
-                ),
-                Slip(
-                    "only-b-rescaled",
-                    "l_A + f_B l_B",
-                    "In line 2 part A has no factor. It is 1 only where A has the larger maximum.",
-                ),
-                Slip(
-                    "one-factor-for-both",
-                    "f_A (l_A + l_B)",
-                    "In line 2 both parts have the factor of A. Each has its own maximum, and so its own factor.",
-                ),
-                Slip(
-                    "factors-exchanged",
-                    "f_B l_A + f_A l_B",
-                    "In line 2 the factors are exchanged: f_A belongs to A.",
-                ),
-                Slip(
-                    "sums-multiplied",
-                    "f_A l_A f_B l_B",
-                    "In line 2 the sums of two sets of keys are added, not multiplied.",
-                ),
-            ),
-            "A key is in A or in B: line 1 for each, added.",
-        ),
-        Step(
-            "Σ e^(s − m) v over A",
-            "f_A l_A o_A",
-            _ALL,
-            (
-                Slip(
-                    "output-not-multiplied-back",
-                    "f_A o_A",
-                    "In line 3 the output was divided by l_A. Multiply by it again to get the sum.",
-                ),
-                Slip(
-                    "factor-left-out",
-                    "l_A o_A",
-                    "Line 3 is the sum with A's own maximum. The factor from m_A to m is missing.",
-                ),
-                Slip(
-                    "output-itself",
-                    "o_A",
-                    "Line 3 is A's output: the sum over the values, divided by l_A, and with m_A for m.",
-                ),
-            ),
-            "o_A times l_A is the sum with A's own maximum.",
-        ),
-        Step(
-            "o",
-            "(f_A l_A o_A + f_B l_B o_B) / (f_A l_A + f_B l_B)",
-            _ALL,
-            (
-                Slip(
-                    "not-divided",
-                    "f_A l_A o_A + f_B l_B o_B",
-                    "Line 4 has to be divided by the sum of all exponentials, line 2.",
-                ),
-                Slip(
-                    "outputs-averaged",
-                    "(o_A + o_B) / 2",
-                    "Line 4 is the plain average. A part counts for as much as its sum.",
-                ),
-                Slip(
-                    "outputs-added",
-                    "o_A + o_B",
-                    "Line 4 adds two averages, and their weights together come to 2.",
-                ),
-                Slip(
-                    "weighted-without-factors",
-                    "(l_A o_A + l_B o_B) / (l_A + l_B)",
-                    "In line 4 the factors are missing. Without them the parts are weighted with sums of different maxima.",
-                ),
-                Slip(
-                    "weighted-with-factors-alone",
-                    "(f_A o_A + f_B o_B) / (f_A + f_B)",
-                    "In line 4 the sums l_A and l_B are missing: many keys count for more than few.",
-                ),
-                Slip(
-                    "output-rescaled-and-not-multiplied-back",
-                    "(f_A o_A + f_B o_B) / (f_A l_A + f_B l_B)",
-                    "In line 4 the outputs were divided by l_A and l_B. Multiply by these again before you divide by the new "
-                    "sum.",
-                ),
-                Slip(
-                    "divided-by-the-old-sums",
-                    "(f_A l_A o_A + f_B l_B o_B) / (l_A + l_B)",
-                    "In line 4 the sum below the line has no factors. It has to be made with the same m as the one above.",
-                ),
-            ),
-            "Line 3 for both parts, added, over line 2.",
-        ),
-        Step(
-            "e^LSE",
-            "a + b",
-            _PARTS,
-            (
-                Slip(
-                    "lse-added",
-                    "a b",
-                    "In line 5 the sums are multiplied, as if the LSEs were added. The sums add up.",
-                ),
-                Slip(
-                    "lse-averaged",
-                    "(a + b) / 2",
-                    "Line 5 is an average. Both sums count in full.",
-                ),
-                Slip(
-                    "larger-alone",
-                    "a",
-                    "Line 5 is the sum of part A alone. Part B's keys are there, too.",
-                ),
-            ),
-            "e^LSE is the sum of all e^s, with no maximum subtracted: e^LSE_A is that of A.",
-        ),
-        Step(
-            "o, by LSE",
-            "(a o_A + b o_B) / (a + b)",
-            _PARTS,
-            (
-                Slip(
-                    "shares-exchanged",
-                    "(b o_A + a o_B) / (a + b)",
-                    "In line 6 the shares are exchanged: a goes with o_A.",
-                ),
-                Slip(
-                    "undivided-by-lse",
-                    "a o_A + b o_B",
-                    "Line 6 has to be divided by the new sum, line 5.",
-                ),
-                Slip(
-                    "averaged-in-line-six",
-                    "(o_A + o_B) / 2",
-                    "Line 6 is the plain average, right only where a = b.",
-                ),
-                Slip(
-                    "difference-of-shares",
-                    "(a o_A - b o_B) / (a + b)",
-                    "In line 6 a sign is flipped: both parts are added.",
-                ),
-            ),
-            "a is e^m f_A l_A, and b is e^m f_B l_B: put them into line 4. The e^m cancels.",
-        ),
-        Step(
-            "o, with part C",
-            "(a o_A + b o_B + c o_C) / (a + b + c)",
-            ("a", "b", "c", "o_A", "o_B", "o_C"),
-            (
-                Slip(
-                    "sum-of-the-first-merge-forgotten",
-                    "((a o_A + b o_B) / (a + b) + c o_C) / (1 + c)",
-                    "In line 7 the first merge counts as if its sum were 1. It is a + b, line 5: that is what the LSE is "
-                    "kept for.",
-                ),
-                Slip(
-                    "three-averaged",
-                    "(o_A + o_B + o_C) / 3",
-                    "Line 7 is the plain average of three. Each counts for as much as its sum.",
-                ),
-                Slip(
-                    "merge-averaged-with-c",
-                    "((a o_A + b o_B) / (a + b) + o_C) / 2",
-                    "Line 7 averages the first merge and C. They count for a + b and for c.",
-                ),
-                Slip(
-                    "c-not-in-the-denominator",
-                    "(a o_A + b o_B + c o_C) / (a + b)",
-                    "In line 7 the sum of part C is missing below the line.",
-                ),
-                Slip(
-                    "divided-twice",
-                    "((a o_A + b o_B) / (a + b) + c o_C) / (a + b + c)",
-                    "In line 7 the first merge was divided by a + b already. Multiply it by that again before you add C.",
-                ),
-            ),
-            "Line 6 once more: its first part has the sum a + b and the output of line 6.",
-        ),
-    ),
+    steps_of("07_flash_attention", "merge_proof"),
 )
 
 EXERCISE = Exercise(
