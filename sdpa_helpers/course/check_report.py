@@ -11,6 +11,7 @@ from sdpa_helpers.checking.card.render import (
     code_spans,
     framed,
     report_text,
+    squares_text,
     worlds_text,
 )
 from sdpa_helpers.checking.diagnose import Explained, Result
@@ -109,6 +110,8 @@ class CheckReport(Shown):
             else []
         )
         seen = [f"  {self.helps.consequence}"] if self._has_verdict and self.helps.consequence else []
+        if self._has_verdict and self.helps.squares:
+            seen.append(f"  {squares_text(self.helps.squares)}.")
         if seen and self.passed and self.helps.worlds:
             seen.append(f"  {worlds_text(self.helps.worlds)}")
         printed = (

@@ -57,7 +57,7 @@ class ProgressTable(Shown):
         )
         earned, total = _sum(self.rows)
         can = can_now(won_of(self.worlds)) or NOTHING_WON
-        won = f"<div><strong>{self._worlds()}</strong>{worlds_html(self.worlds)}<div>{can}</div></div>"
+        won = f"<div class='wide'><strong>{self._worlds()}</strong>{worlds_html(self.worlds)}<div>{can}</div></div>"
         top = f"<div class='top'>{_ring(earned, total)}{won}{self._way_on()}</div>"
         told = " ".join(filter(None, (self._total(), in_words(self.foresight), self._own())))
         below = f"<p class='about'>{told}</p>"

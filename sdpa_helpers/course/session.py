@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.answers.observe import Answer, Watch
 from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.answers.taken_away import innermost, space_of, taken_away
 from sdpa_helpers.checking.answers.time_limit import observe_all, observe_within
@@ -23,6 +23,7 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.helping.repair import repair_of
 from sdpa_helpers.checking.helping.shrink import Small, example_of
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, for_all, truths, with_own_calls
+from sdpa_helpers.checking.kinds.catching import hunt_of
 from sdpa_helpers.course import notebook_cells, saved
 from sdpa_helpers.course.check_report import CheckReport
 from sdpa_helpers.course.foresight import foresight_of
@@ -131,18 +132,28 @@ def _helps(result: Result, exercise: Exercise, function: Callable) -> Helps:
     if os.environ.get("NBGRADER_EXECUTION"):
         return NO_HELPS  # what is kept there is handed back with marks
     hints, right, onward = tuple(_hints_to_come(exercise)), _right_answer(exercise), onward_from(exercise)
-    seen = _in_the_head(result, exercise, function)
+    seen, squares = _in_the_head(result, exercise, function), _squares(result, exercise, function)
     if not result.passed:
-        return Helps(hints, right, onward, seen.says, shown(seen))
+        return Helps(hints, right, onward, seen.says, shown(seen), squares)
     won = worlds(saved.load() | {exercise.name: result.points})
-    return Helps(hints, right, onward, _praise(exercise, seen.says), worlds=won)
+    return Helps(hints, right, onward, _praise(exercise, seen.says), squares=squares, worlds=won)
 
 
 def _praise(exercise: Exercise, in_the_head: str) -> str:
     """What was just built, and what it is good for."""
-    prize = prize_of(exercise.name)
-    wins = f"That wins a world, “{prize.name}”: {prize.about}." if prize else ""
-    return " ".join(filter(None, (f"Done: {exercise.title.rstrip('.')}.", wins, in_the_head)))
+    prize, end = prize_of(exercise.name), "" if exercise.title.endswith(("?", "!", ".")) else "."
+    wins = f"That wins the world “{prize.name}”: {prize.about}." if prize else ""
+    return " ".join(filter(None, (f"Done: {exercise.title}{end}", wins, in_the_head)))
+
+
+def _squares(result: Result, exercise: Exercise, function: Callable) -> tuple[tuple[str, bool], ...]:
+    """Which wrong versions are caught, where that is asked for."""
+    hunt = hunt_of(exercise)
+    if hunt is None or not result.attempted or result.not_there:
+        return ()
+    with taken_away(function, space_of(function), exercise.allows) as given:
+        answer = observe_within(given, (), EXAMPLE_SECONDS, Watch(made=True))
+    return hunt.fallen(answer.made) if answer.made else ()
 
 
 def _in_the_head(result: Result, exercise: Exercise, function: Callable) -> Consequence:

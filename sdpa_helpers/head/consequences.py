@@ -123,7 +123,9 @@ def shown(one: Consequence) -> str:
             if pair.is_weights
             else "A row for each word, a vote for each drink; "
         )
-        matrices = matrices_html(pair.yours, pair.ours)
+        matrices = matrices_html(pair.yours.round(2), pair.ours.round(2)) or matrices_html(
+            pair.yours, pair.ours
+        )
         parts += [f"<p>{html.escape(asks)} {what}what differs is framed.</p>{matrices}"] if matrices else []
     return "".join(parts)
 
@@ -135,9 +137,9 @@ def _told(seen: tuple[Seen, ...], passed: bool) -> str:
     lost = [one for one in others if not one.survives]
     everybody = f"finds everybody, on all {LISTS:,} lists"
     if passed:
-        where = [one.world.where for one in others if one.survives]
-        holds = f" It also holds {_and(where)}." if where else ""
-        return f"The trained head runs on your function: it {everybody}.{holds}"
+        holds = sum(one.survives for one in others)
+        also = f", and holds in {holds} other world{'s' if holds > 1 else ''}" if holds else ""
+        return f"The trained head runs on it: it {everybody}{also}."
     if lost:
         return f"The trained head still finds everybody. {_sentence(lost[0])}"
     return f"The trained head still {everybody}: whoever used this would see a model that works."
@@ -166,10 +168,6 @@ def _learned(after: float, passed: bool) -> str:
             "that learns."
         )
     return f"A head that is trained with these gradients {result}."
-
-
-def _and(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _within(function: Callable, *arguments: object) -> Answer:

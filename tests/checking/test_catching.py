@@ -1,19 +1,23 @@
 """Catch them all: sound cases only, what they catch, and who is left."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
 
+from sdpa_helpers.checking.answers import made_value
 from sdpa_helpers.checking.answers.observe import describe, describe_made
+from sdpa_helpers.checking.card.render import squares_html
 from sdpa_helpers.checking.code.edits import Answer, Edit, Pairs
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, Misses, WrongAnswer
 from sdpa_helpers.checking.judging.judge import judge, truths
 from sdpa_helpers.checking.kinds.alike import same, where_apart
-from sdpa_helpers.checking.kinds.catching import BlindSpot, Hunt, usual_mistakes
+from sdpa_helpers.checking.kinds.catching import BlindSpot, Hunt, hunt_of, usual_mistakes
 from sdpa_helpers.checking.kinds.small_inputs import finite, floats, number, so_many, truth_values, whole
 from sdpa_helpers.course.registry import all_exercises, find
+from sdpa_helpers.course.session import check
 
 HUNTS = [e for e in all_exercises().values() if e.name.startswith("test_cases_for_")]
 
@@ -219,3 +223,29 @@ def test_the_comma_that_is_missing_most_often_is_told():
 
 def test_there_is_one_in_every_lesson():
     assert [e.lesson[:2] for e in HUNTS] == ["01", "02", "03", "04", "05", "06", "07"]
+
+
+def test_a_card_has_a_square_for_each_wrong_version_and_those_that_are_caught_fall():
+    exercise = find("test_cases_for_softmax")
+    hunt = hunt_of(exercise)
+    assert hunt is not None
+    squares = hunt.fallen(made_value.write(exercise.reference()[:2]))
+    assert len(squares) == len(hunt.known)
+    caught = sum(is_caught for _, is_caught in squares)
+    assert 0 < caught < len(squares)
+    shown = squares_html(squares)
+    assert f"<summary>{caught} of {len(squares)} wrong versions are caught" in shown
+    assert shown.count("<i ") == len(squares)
+    assert shown.count("class='caught'") == caught
+    alive = next(name for name, is_caught in squares if not is_caught)
+    assert alive not in shown, "who lives is not told"
+    assert hunt.fallen(made_value.write([([1.0], [0.5])])) == (), (
+        "a test case that right answers fail catches nothing"
+    )
+    assert hunt_of(find("softmax")) is None
+    report = check(_one_case, exercise=exercise.name, keep=False)
+    assert re.search(rf"\d+ of {len(squares)} wrong versions are caught\.", report.text())
+
+
+def _one_case():
+    return [(([0, 0],), [0.5, 0.5])]

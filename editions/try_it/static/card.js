@@ -3,8 +3,8 @@
 // runs, and where a text has no more elements than it has tags: HTML's rules for tags left open make millions of a few.
 
 const TAGS = new Set("br code dd details div dl dt em i li ol p pre span strong summary table tbody td th thead tr ul".split(" "));
-const CLASSES = new Set(("about b bar c cases code d example head k lesson lessons line mark seen n next notes open pips plain quiet right ring row s " +
-  "sdpa-card sdpa-failed sdpa-forbidden sdpa-not-attempted sdpa-passed sign tick top way ways word wrong").split(" "));
+const CLASSES = new Set(("about ahead b bar c cases caught code d example fall head k lesson lessons line mark n next notes open pips plain quiet right ring row s seen " +
+  "sdpa-card sdpa-failed sdpa-forbidden sdpa-not-attempted sdpa-passed sign squares tick top unseen way ways wide won word worlds wrong").split(" "));
 const STYLES = new Set(("align-items background border border-collapse border-radius border-spacing display flex-wrap " +
   "font-size font-variant-numeric list-style margin outline outline-offset overflow-wrap padding text-align " +
   "white-space width").split(" "));

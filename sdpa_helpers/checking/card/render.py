@@ -79,6 +79,8 @@ class Helps:
     """What the function does where it is used, in a sentence or two."""
     shows: str = ""
     """HTML that shows it, behind that sentence."""
+    squares: tuple[tuple[str, bool], ...] = ()
+    """Where wrong versions are to be caught: each one's name, and whether it is."""
     worlds: tuple[World, ...] = ()
     """On a card of a success: those that are won, and those still ahead."""
 
@@ -140,6 +142,7 @@ def card(
         found = wording.findings(result)
         parts += [_findings(found)]
         parts += [_example(result, small)] if small is not None else []
+        parts += [squares_html(helps.squares)] if helps.squares else []
         parts += [_consequence(helps)] if helps.consequence else []
         parts += [worlds_html(helps.worlds)] if state == "passed" and helps.worlds else []
         parts += [_first_case(result, is_told=bool(result.mistakes or small))]
@@ -167,6 +170,26 @@ def worlds_html(worlds: Sequence[World]) -> str:
         for one in worlds
     )
     return f"<ul class='plain worlds'>{told}</ul>"
+
+
+def squares_html(squares: Sequence[tuple[str, bool]]) -> str:
+    """A square for each wrong version: those that are caught fall. Opened, it has their names."""
+    caught = [name for name, is_caught in squares if is_caught]
+    drawn = "".join(
+        f"<i class='caught' title='{html.escape(name)}' style='--i:{number}'></i>"
+        if is_caught
+        else "<i title='alive'></i>"
+        for number, (name, is_caught) in enumerate(squares)
+    )
+    names = ", ".join(map(html.escape, caught))
+    told = f"<p>Caught: {names}.</p>" if caught else "<p>None is caught yet.</p>"
+    row = f"<span class='squares' aria-hidden='true'>{drawn}</span>"
+    return f"<details class='fall'><summary>{squares_text(squares)} {row}</summary>{told}</details>"
+
+
+def squares_text(squares: Sequence[tuple[str, bool]]) -> str:
+    """ "41 of 55 wrong versions are caught"."""
+    return f"{sum(is_caught for _, is_caught in squares)} of {len(squares)} wrong versions are caught"
 
 
 def worlds_text(worlds: Sequence[World]) -> str:

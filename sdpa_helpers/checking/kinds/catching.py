@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sdpa_helpers.checking.answers import made_value
 from sdpa_helpers.checking.answers.carried import pack_inputs, unpack_inputs
 from sdpa_helpers.checking.answers.observe import Answer, call, describe, quiet
 from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, Misses, WrongAnswer, criterion
@@ -139,6 +140,17 @@ class Hunt:
         """How many the model's cases catch: all, or nearly all. More is never needed."""
         return int(self.caught(self.cases(self.model())).any(axis=0).sum())
 
+    def fallen(self, made: str) -> tuple[tuple[str, bool], ...]:
+        """Each wrong answer's name, and whether the test cases of an answer as it was made catch it; () where they
+        can't be used."""
+        try:
+            caught = np.any(self.caught(self.cases(made_value.read(made))), axis=0)
+        except (Misses, ValueError):
+            return ()
+        return tuple(
+            (one.name, bool(is_caught)) for one, is_caught in zip(self.known, caught.tolist(), strict=True)
+        )
+
     # ---- the criteria ---------------------------------------------------------------------------------------
 
     def criteria(self) -> tuple[Case, ...]:
@@ -169,6 +181,12 @@ class Hunt:
         yield "Alive, with the first thing that `check` tells their authors:"
         for one in list(named.values())[:MOST_LIVE]:
             yield f"`{one.name}`: “{_first_sentence(one.says)}”"
+
+
+def hunt_of(exercise: Exercise) -> Hunt | None:
+    """The hunt that judges an exercise; None where it is none."""
+    judges = (getattr(case.accepts, "__self__", None) for case in exercise.cases)
+    return next((judge for judge in judges if isinstance(judge, Hunt)), None)
 
 
 SHARES = (
