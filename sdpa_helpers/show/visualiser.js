@@ -2,7 +2,7 @@
 // without a kernel; a model, where there is one, shares its settings with Python.
 
 /* global bodies, slider, choice, make, tell, narrator, attention, misfit, mayAttend, parseMatrix, vectorsOf, asNumber, matched, tidied, moved, largest, extent */
-/* global write, plainly, sentenceFor, nameOfScale, marksPicture, flowOf, queryChips, matrixTable, divisorOf, MASKS, MOST_TOKENS, SCALES, STEPS, SYMBOLS, WALK_PAGE, WALK_STYLE */
+/* global write, safe, plainly, sentenceFor, answerOf, nameOfScale, marksPicture, flowOf, queryChips, matrixTable, divisorOf, MASKS, MOST_TOKENS, SCALES, STEPS, SYMBOLS, WALK_PAGE, WALK_STYLE */
 
 /** The controls, by the setting that each one moves; `heads` are those that can be shown. */
 function walkControls(set, heads) {
@@ -151,6 +151,8 @@ function fillWalk(panel, given, model) {
     drawFormula();
     drawControls();
     tell($(".about"), s.says);
+    const [asked, answer] = answerOf(s, r);
+    $(".answer").innerHTML = asked ? `${safe(asked)} → <b>${safe(answer)}</b>` : "";
     relight();
   }
   function drawFlow(r, from) {

@@ -18,6 +18,7 @@ const WALK_STYLE = `${TOUCH_STYLE}${MARKS_STYLE}
 .formula button { font: inherit; background: none; border: 0; border-radius: 5px; border-bottom: 3px solid transparent; padding: 0 5px; min-width: 26px; min-height: 28px; }
 .formula button:hover, .formula button.lit { background: color-mix(in srgb, var(--role, var(--edge)) 34%, var(--paper)) !important; } .formula button[aria-current] { background: color-mix(in srgb, var(--role, var(--edge)) 18%, var(--paper)); border-bottom-color: var(--role, var(--edge)); } .formula button.later { color: var(--soft); }
 .formula .root { border-top: 1.5px solid; } .formula sub, .formula sup { font-size: .68em; line-height: 0; }
+.answer { margin: 0 0 4px; font-size: 20px; } .answer:empty { display: none; } .answer b { padding: 1px 9px; border-radius: 6px; background: color-mix(in srgb, var(--out) 24%, var(--paper)); }
 .nav, .settings, .own, .queries { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; }
 .nav .one { display: flex; align-items: center; gap: 7px; } .nav output { min-width: 116px; } .nav [data-do=play] { min-width: 68px; } .one { white-space: nowrap; }
 button[aria-disabled=true] { opacity: .5; cursor: default; }
@@ -53,7 +54,7 @@ const term = (which, shown) => {
   return `<button type="button" data-part="${which}" style="${role ? `--role:var(--${role})` : ""}" aria-label="${spoken}: step ${step}">${shown}</button>`;
 };
 
-const WALK_PAGE = `<div class="top"><div class="formula" role="group" aria-label="The formula: softmax of Q K transposed, scaled and masked, times V">
+const WALK_PAGE = `<p class="answer"></p><div class="top"><div class="formula" role="group" aria-label="The formula: softmax of Q K transposed, scaled and masked, times V">
 ${term("out", `<span class="word">output</span>`)}<span class="plain">=</span>${term("softmax", `<span class="word">softmax</span>`)}<span class="big">(</span>
 <span class="frac"><span class="over">${term("Q", "Q")}${term("K", "K<sup>T</sup>")}</span>${term("scale", "")}</span>
 <span class="plain">+</span>${term("mask", "M")}<span class="big">)</span>${term("V", "V")}</div>

@@ -1,7 +1,7 @@
 // What the walk-through says: numbers as the course writes them, names cut to fit, and a sentence for each step.
 
 /* global range, mayAttend */
-/* exported write, safe, fitted, sentenceFor, plainly, nameOfScale */
+/* exported write, safe, fitted, sentenceFor, answerOf, plainly, nameOfScale */
 
 function write(x, digits = 2) {
   if (Number.isNaN(x)) return "NaN";
@@ -66,6 +66,14 @@ function ofSoftmax({ s, r, i, name }) {
   if (weights.some(Number.isNaN)) return ["Some scores are no finite numbers. ∞ − ∞ has no answer, so the weights are NaN."];
   if (!s.tokens.some((_, j) => mayAttend(s.mask, s.size, i, j))) return [`Every key is hidden from ${name}. Its weights are all 0: there is nothing to attend to.`];
   return ["e to the power of each score; all of them squeezed into one bar of length 1. Its pieces are the weights. The largest, ", [write(most), "weight"], `, goes to “${s.tokens[weights.indexOf(most)]}”.`];
+}
+
+/** What a trained head answers, with the settings as they are: [the word that asks, the answer]; [] where nothing asks. */
+function answerOf({ tokens, columns }, { output }) {
+  const i = tokens.findLastIndex(token => token.endsWith("?"));
+  if (!columns?.length || i < 0 || i >= output.length) return [];
+  const most = Math.max(...output[i]);
+  return [tokens[i], output[i].filter(x => x === most).length === 1 ? columns[output[i].indexOf(most)] : "no answer"];
 }
 
 function ofValues(row) {

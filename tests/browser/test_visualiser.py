@@ -464,6 +464,7 @@ def test_a_trained_head_is_chosen_walked_through_and_left_again(alive, width):
     walk = walk_through(head="looks up", step=4)
     np.testing.assert_allclose(matrix(page), walk.weights, atol=0.005 + 1e-9)
     assert about.text_content() == walk.head.says
+    assert page.locator(".answer").text_content() == "Lea? → tea"
     assert page.locator(".queries input:checked").get_attribute("value") == "5"
     page.locator(".formula [data-part=V]").click()
     assert "stands for “tea”" in said.text_content()
@@ -472,6 +473,7 @@ def test_a_trained_head_is_chosen_walked_through_and_left_again(alive, width):
         matrix(page), walk_through(head="looks up", scale="none").weights, atol=0.005 + 1e-9
     )
     source.select_option("")
+    assert page.locator(".answer").text_content() == ""
     assert page.locator(".queries").inner_text().split()[1:] == ["the", "cat", "fears", "big", "dogs"]
     np.testing.assert_allclose(matrix(page), walk_through(step=5).weights, atol=0.005 + 1e-9)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
