@@ -9,6 +9,7 @@ from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.exercise import WrongAnswer
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, judge, truths, values_of
 from sdpa_helpers.course.registry import LESSONS, all_exercises, folder_of, sheet_of
+from tests.nightly import BRIEFLY_AND_AT_NIGHT
 
 EXERCISES = list(all_exercises().values())
 SEEDS = [PUBLIC_SEED, "another"]
@@ -16,7 +17,8 @@ SEEDS = [PUBLIC_SEED, "another"]
 
 EVERY_EXERCISE = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
 """One item an exercise: it tries all seeds and answers, and its message lists every one that fails."""
-EVERY_OWN = pytest.mark.parametrize("exercise", [e for e in EXERCISES if not e.whole], ids=lambda e: e.name)
+OWN = [e for e in EXERCISES if not e.whole]
+EVERY_OWN = pytest.mark.parametrize("exercise", OWN, ids=lambda e: e.name)
 """Without code to mend, whose cases and wrong answers are those of the exercise that it comes from."""
 
 NONSENSE = [None, "text", [1.0], 0, float("nan"), {"a": 1}, (1, 2, 3)]
@@ -49,10 +51,13 @@ def test_the_reference_scores_full_marks(exercise):
     assert exercise.max_points > 0
 
 
+@BRIEFLY_AND_AT_NIGHT
 @EVERY_OWN
-def test_every_wrong_answer_is_rejected_and_named(exercise):
-    tried = [(w, seed, try_out(exercise, w.function, seed)) for w in exercise.wrong for seed in SEEDS]
-    assert len(tried) == len(exercise.wrong) * len(SEEDS)
+def test_every_wrong_answer_is_rejected_and_named(exercise, at_night):
+    """Under another seed every fifth: that each fails under any seed is seen in test_mistakes.py."""
+    asked = [(w, PUBLIC_SEED) for w in exercise.wrong]
+    asked += [(w, "another") for w in exercise.wrong[:: 1 if at_night else 5]]
+    tried = [(w, seed, try_out(exercise, w.function, seed)) for w, seed in asked]
     assert not [(w.name, seed, told(r)) for w, seed, r in tried if not rejected_and_named(r, w)]
 
 
@@ -74,17 +79,18 @@ def test_the_untouched_stub_is_not_attempted(exercise):
     assert {c.verdict.status for c in result.cases} == {"not-attempted"}
 
 
-@EVERY_OWN
-def test_nonsense_earns_nothing_or_only_what_it_gets_right(exercise):
-    tried = {repr(nonsense): try_out(exercise, lambda *inputs, n=nonsense: n) for nonsense in NONSENSE}
-    assert not [nonsense for nonsense, result in tried.items() if result.passed]
-    failed = [
-        (nonsense, c) for nonsense, result in tried.items() for c in result.cases if not c.verdict.passed
-    ]
-    assert not [(nonsense, c.verdict.case) for nonsense, c in failed if not c.message]
+@BRIEFLY_AND_AT_NIGHT
+def test_nonsense_earns_nothing_or_only_what_it_gets_right(at_night):
+    """What is said of it comes from its kind: a few exercises for each, and at night all of both."""
+    for number, exercise in enumerate(OWN if at_night else OWN[::3]):
+        for nonsense in NONSENSE if at_night else [NONSENSE[number % len(NONSENSE)]]:
+            result = try_out(exercise, lambda *inputs, n=nonsense: n)
+            assert not result.passed, (exercise.name, nonsense)
+            failed = [c for c in result.cases if not c.verdict.passed]
+            assert all(c.message for c in failed), (exercise.name, nonsense, told(result))
 
 
-@EVERY_OWN
+@pytest.mark.parametrize("exercise", OWN[::4], ids=lambda e: e.name)
 def test_an_error_in_the_answer_is_a_verdict(exercise):
     def broken(*inputs):
         raise RuntimeError("the learner's own words")

@@ -15,7 +15,7 @@ from tests.lessons.pictures import numbers
 @pytest.mark.parametrize("rho", [-1.0, -0.5, 0.0, 0.3, 1.0])
 @pytest.mark.parametrize("mean", [-2.0, 0.0, 0.5])
 def test_measured_moments_meet_the_formula(kind, d, rho, mean):
-    n = 40_000
+    n = 10_000
     sample = widget.correlated_scores(d, kind, rho, mean, draw=5, count=n)
     exact = widget.promised(d, kind, rho, mean)
     error = np.sqrt(exact.variance / n)
