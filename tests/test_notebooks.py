@@ -14,13 +14,20 @@ import pytest
 
 from sdpa_helpers.checking.kinds.written_exercise import STUB as TEXT_STUB
 from sdpa_helpers.classroom.authoring import as_text, make, solved
-from sdpa_helpers.classroom.course_map import with_head_line, with_map, with_neighbors, with_table
+from sdpa_helpers.classroom.course_map import (
+    with_head_line,
+    with_map,
+    with_neighbors,
+    with_table,
+    write_long_way,
+)
 from sdpa_helpers.classroom.numbers_told import with_numbers
 from sdpa_helpers.classroom.rubrics import model_answers
 from sdpa_helpers.course.exercise_notebook import METADATA, STUB, answer_cell, exercise_notebook
 from sdpa_helpers.course.questions import predictions_of
+from sdpa_helpers.course.reading_time import checked_in
 from sdpa_helpers.course.registry import LESSONS, exercises_of
-from sdpa_helpers.course.tracks import COLLAPSED, FOLDED, sizes_of, track_of_cells
+from sdpa_helpers.course.tracks import COLLAPSED, FOLDED, STORY, begins_long_way, sizes_of, track_of_cells
 
 COURSE = Path(__file__).parents[1]
 EXECUTED = sorted([*(COURSE / "notebooks").glob("*.ipynb"), *(COURSE / "solutions").glob("*.ipynb")])
@@ -64,12 +71,13 @@ def test_it_is_valid_and_for_the_usual_kernel(path):
 @EVERY
 def test_headings_come_in_order(path):
     levels = []
-    for cell in read(path).cells:
+    cells = read(path).cells
+    for cell in cells:
         if cell.cell_type == "markdown":
             outside_code = re.sub(r"```.*?```", "", cell.source, flags=re.DOTALL)
             levels += [len(marks) for marks in re.findall(r"^(#+) ", outside_code, re.MULTILINE)]
     assert levels[0] == 1
-    assert levels.count(1) == 1
+    assert levels.count(1) == 1 + sum(map(begins_long_way, cells))
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
@@ -160,18 +168,21 @@ def test_a_lesson_says_how_long_its_tracks_take_and_what_its_neighbors_are(lesso
     cells = read(COURSE / "notebooks" / f"{lesson}.ipynb").cells
     assert cells[0].source == with_head_line(lesson, cells), "run `make minutes`"
     assert cells[-1].source == with_neighbors(lesson, cells[-1].source), "run `make minutes`"
+    told = [cell.source for cell in cells]
+    write_long_way(cells)
+    assert told == [cell.source for cell in cells], "run `make minutes`"
 
 
 def test_the_map_and_the_readme_have_every_lesson_of_the_registry():
     cells = read(COURSE / "notebooks" / "00_start_here.ipynb").cells
     (mapped,) = [cell.source for cell in cells if cell.id == "map"]
-    assert mapped == with_map(mapped), "run `make minutes`"
+    assert mapped == with_map(mapped, COURSE), "run `make minutes`"
     readme = (COURSE / "README.md").read_text(encoding="utf-8")
     assert readme == with_table(readme, COURSE), "run `make minutes`"
     for text, folder in ((mapped, ""), (readme, "notebooks/")):
         assert all(f"]({folder}{lesson}.ipynb) | " in text for lesson in LESSONS)
     with pytest.raises(ValueError, match="one such table was expected, there are 0"):
-        with_map("no table")
+        with_map("no table", COURSE)
 
 
 def test_what_docs_say_was_counted_and_measured_is_what_the_course_and_its_results_say():
@@ -182,27 +193,68 @@ def test_what_docs_say_was_counted_and_measured_is_what_the_course_and_its_resul
 @FROM_00_ON
 def test_what_is_folded_is_what_is_tagged(lesson):
     for cell in read(COURSE / "notebooks" / f"{lesson}.ipynb").cells:
-        folded = bool(set(FOLDED) & set(cell.metadata.get("tags", ())))
+        folded = bool({"core", *FOLDED} & set(cell.metadata.get("tags", ())))
         assert cell.metadata.get(COLLAPSED, False) is folded, cell.id
-        assert not folded or cell.source.startswith(("## ", "### ")), cell.id
+        assert not folded or cell.source.startswith(("# The long way\n", "## ", "### ")), cell.id
 
 
-MOST_MINUTES, MOST_WORDS, MOST_CELLS = 30, 1200, 40
+MOST_MINUTES, MOST_WORDS, MOST_LINES = 30, 1000, 90
+"""Of the long way."""
+SHORT_MINUTES, ALL_SHORTS_MINUTES = 10, 130
 
 
-@FROM_00_ON
-def test_the_core_of_a_lesson_takes_half_an_hour(lesson):
-    core = sizes_of(read(COURSE / "notebooks" / f"{lesson}.ipynb").cells)["core"]
+def sizes(lesson):
+    return sizes_of(read(COURSE / "notebooks" / f"{lesson}.ipynb").cells)
+
+
+LESSONS_TO_COME = {lesson for lesson in LESSONS if "short" not in sizes(lesson)}
+"""Those that have no short yet."""
+WITH_A_SHORT = pytest.mark.parametrize(
+    "lesson", [lesson for lesson in ("00_start_here", *LESSONS) if lesson not in LESSONS_TO_COME]
+)
+
+
+@WITH_A_SHORT
+def test_the_long_way_of_a_lesson_takes_half_an_hour(lesson):
+    core = sizes(lesson)["core"]
     assert core.minutes <= MOST_MINUTES
     assert core.words <= MOST_WORDS
-    assert core.cells <= MOST_CELLS
+    assert core.lines <= MOST_LINES
+
+
+@WITH_A_SHORT
+def test_a_lesson_opens_with_its_short_in_which_one_answer_is_written(lesson):
+    cells = read(COURSE / "notebooks" / f"{lesson}.ipynb").cells
+    short = [cell for cell, track in zip(cells, track_of_cells(cells), strict=True) if track == "short"]
+    tagged = [cell.id for cell in cells if "short" in cell.metadata.get("tags", ())]
+    assert tagged == [cell.id for cell in short[1:]], "all but the title are tagged"
+    assert sizes(lesson)["short"].minutes <= SHORT_MINUTES
+    assert sum(len(checked_in(cell)) for cell in short) == 1
+    assert short[-1].source.splitlines()[-1].startswith("next: ") or lesson == LESSONS[-1]
+    text = "\n".join(cell.source for cell in short)
+    assert not re.search(r"\brecall\(|\bclaims?\b|\barticles?\b", text)
+
+
+def test_the_shorts_together_take_two_hours():
+    lessons = ("00_start_here", *LESSONS)
+    assert (
+        sum(sizes(lesson)["short"].minutes for lesson in {*lessons} - LESSONS_TO_COME) <= ALL_SHORTS_MINUTES
+    )
+
+
+def test_the_long_way_speaks_of_no_article():
+    for lesson in {"00_start_here", *LESSONS} - LESSONS_TO_COME:
+        cells = read(COURSE / "notebooks" / f"{lesson}.ipynb").cells
+        for cell, track in zip(cells, track_of_cells(cells), strict=True):
+            if track in STORY and cell.cell_type == "markdown":
+                assert not re.search(r"\b[Aa]rticles? [A-E]\b|\bclaims? \d", cell.source), cell.id
 
 
 @FROM_00_ON
 def test_the_core_of_a_lesson_stands_alone(lesson):
-    """It needs no name that a folded section defines, and its headings come in order without them."""
+    """With the short it needs no name that a folded section defines, and its headings come in order without them."""
     cells = read(COURSE / "notebooks" / f"{lesson}.ipynb").cells
-    core = [cell for cell, track in zip(cells, track_of_cells(cells), strict=True) if track == "core"]
+    core = [cell for cell, track in zip(cells, track_of_cells(cells), strict=True) if track in STORY]
     known = set(dir(builtins))
     for cell in core:
         if cell.cell_type == "code":

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from editions.kit.plans import Day, Plan, core_minutes, minutes_in_class, plans
+from editions.kit.plans import Day, Plan, minutes_in_class, plans, short_minutes
 from editions.kit.questions import Asked, asked
 from editions.kit.words import Words, has_board, words_of
 from editions.kit.wrong_answers import Mistake, collection_size, likely_mistakes
@@ -53,13 +53,11 @@ def lesson_page(lesson: str, words: Words) -> str:
 
 def _minutes(lesson: str) -> str:
     if lesson == FIRST:
-        return (
-            f"**{core_minutes(lesson)} minutes**, no exercises · [the lesson](../../notebooks/{lesson}.ipynb)"
-        )
+        return f"**{minutes_in_class(lesson)} minutes**, no exercises · [the lesson](../../notebooks/{lesson}.ipynb)"
     exercises = exercises_of(lesson)
     return (
-        f"**{minutes_in_class(lesson)} minutes in class**: {core_minutes(lesson)} of core, "
-        f"and the three questions below · "
+        f"**{minutes_in_class(lesson)} minutes in class**: {short_minutes(lesson)} of them its short, "
+        f"6 the three questions below · "
         f"{len(exercises)} exercises, {sum(e.minutes for e in exercises)} minutes in all · "
         f"[the lesson](../../notebooks/{lesson}.ipynb) · [solutions](../../solutions/{lesson}.ipynb)"
     )
@@ -109,9 +107,10 @@ def _plain(text: str) -> str:
 def _plans_page(every: tuple[Plan, ...]) -> str:
     head = (
         f"{_WRITTEN_BY}\n\n# Three plans\n\n"
-        "A lesson takes the minutes of its core, as the lesson itself states them, and two more for each question you "
-        "discuss. An exercise takes the minutes that its heading says. Each row is rounded up to five minutes. What is "
-        "left over is your reserve: in a first run you will need it."
+        "A lesson takes the minutes of its short and of its long way, as the lesson itself states them, and two more "
+        "for each question you discuss; a short alone takes its own. An exercise takes the minutes that its heading "
+        "says. Each row is rounded up to five minutes. What is left over is your reserve: in a first run you will "
+        "need it."
     )
     return "\n\n".join([head, *map(_plan, every)]) + "\n"
 
@@ -124,7 +123,7 @@ def _plan(plan: Plan) -> str:
 
 def _day(day: Day, named: bool) -> str:
     rows = "\n".join(f"| {row.starts} | {row.minutes} | {row.what} |" for row in day.rows)
-    lessons, work = day.minutes_of("lesson"), day.minutes_of("do")
+    lessons, work = day.minutes_of("lesson", "short"), day.minutes_of("do")
     summary = (
         f"{day.starts} to {day.ends}: {lessons} minutes of lessons, {work} of exercises, "
         f"{day.minutes_of('pause', 'talk')} of breaks and talk, {day.reserve} in reserve."

@@ -1,6 +1,7 @@
-"""The plans to teach by, with computed minutes: a lesson's are those of its core, an exercise's are its own.
+"""The plans to teach by, with computed minutes: a lesson's are those of its cells, an exercise's are its own.
 
-In class a lesson takes the minutes of its core, as its head says them, and two more for each of the kit's questions;
+In class a lesson takes the minutes of its short and of the long way, as its head says them, and two more for each of
+the kit's questions; a short takes its own.
 every row is rounded up to five minutes. What a day has left over is its reserve.
 """
 
@@ -18,7 +19,7 @@ from editions.kit.words import words_of
 from sdpa_helpers.classroom.course_map import title_of
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import LESSONS, exercises_of, find
-from sdpa_helpers.course.tracks import sizes_of, whole_minutes
+from sdpa_helpers.course.tracks import sizes_of, story_minutes, whole_minutes
 
 HERE = Path(__file__).parent
 MINUTES_A_QUESTION_IS_DISCUSSED = 2
@@ -26,6 +27,7 @@ ROUNDED_TO = 5
 MOST_HOMEWORK = 60
 """Minutes of homework for one lesson."""
 HARDEST_HOMEWORK = 3
+MOST_MINUTES_OF_A_SHORT = 10
 
 
 class DoesNotFit(ValueError):
@@ -41,7 +43,7 @@ class Row:
     what: str
     """In Markdown."""
     kind: str
-    """lesson, do, pause or talk."""
+    """lesson, short, do, pause or talk."""
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,21 @@ def plans() -> tuple[Plan, ...]:
     )
 
 
-def core_minutes(lesson: str) -> int:
-    """The minutes of a lesson's core, as its head says them."""
-    cells = nbformat.read(course_root() / "notebooks" / f"{lesson}.ipynb", as_version=4).cells
-    return whole_minutes(sizes_of(cells)["core"])
+def short_minutes(lesson: str) -> int:
+    """The minutes of a lesson's short, as its head says them; as long as one may be where it is still to come."""
+    sizes = sizes_of(_cells(lesson))
+    return whole_minutes(sizes["short"]) if "short" in sizes else MOST_MINUTES_OF_A_SHORT
 
 
 def minutes_in_class(lesson: str) -> int:
-    """Its core, and the discussion of the kit's questions."""
+    """Its story, and the discussion of the kit's questions."""
     words = words_of(lesson)
-    return core_minutes(lesson) + MINUTES_A_QUESTION_IS_DISCUSSED * len(words.questions if words else ())
+    asked = len(words.questions if words else ())
+    return story_minutes(_cells(lesson)) + MINUTES_A_QUESTION_IS_DISCUSSED * asked
+
+
+def _cells(lesson: str) -> list[Any]:
+    return nbformat.read(course_root() / "notebooks" / f"{lesson}.ipynb", as_version=4).cells
 
 
 def homework_of(lesson: str, done: Sequence[str]) -> Homework:
@@ -142,6 +149,8 @@ def _read_row(row: Mapping[str, Any]) -> tuple[int, str]:
     """(minutes before rounding, what happens)."""
     if lesson := row.get("lesson"):
         return minutes_in_class(lesson), f"[{title_of(lesson)}]({lesson}.md)"
+    if lesson := row.get("short"):
+        return short_minutes(lesson), f"The short of [{title_of(lesson)}]({lesson}.md)"
     if names := row.get("do"):
         minutes = sum(find(name).minutes for name in names)
         return minutes, f"Exercise{'s'[: len(names) - 1]}: " + ", ".join(f"`{name}`" for name in names)

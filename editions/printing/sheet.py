@@ -15,7 +15,7 @@ from pygments.formatters import HtmlFormatter
 from editions.slides.formulas import Drawn
 from editions.slides.outputs import Asked, Part, parts_of
 from editions.slides.text import chunks_of, code_html, html_of, without_files
-from sdpa_helpers.course.tracks import Track, minutes_in_words, track_of_cells
+from sdpa_helpers.course.tracks import FOLDED, Track, minutes_in_words, track_of_cells
 
 Cell = Mapping[str, Any]
 
@@ -54,14 +54,14 @@ def sheet_of(title: str, cells: Sequence[Cell], drawn: Drawn) -> str:
     answers = Answers()
     cells = [cell for cell in cells if not re.match(r"## Next\b", cell["source"])]
     parts: list[str] = []
-    before: Track = "core"
+    before: Track = "short"
     for cell, track in zip(cells, track_of_cells(cells), strict=True):
         if track != before:
-            parts.append("</section>" if before != "core" else "")
-            parts.append(f'<section class="folded {track}">' if track != "core" else "")
+            parts.append("</section>" if before in FOLDED else "")
+            parts.append(f'<section class="folded {track}">' if track in FOLDED else "")
             before = track
         parts.append(_text(cell, drawn, answers) if cell["cell_type"] == "markdown" else _code(cell, answers))
-    parts.append("</section>" if before != "core" else "")
+    parts.append("</section>" if before in FOLDED else "")
     minutes = re.sub(r"\*\*", "", minutes_in_words(cells))
     told = f'<p class="led">{minutes}. A line in the margin marks what is folded on a screen: ' + (
         "the story is complete without it. Answers stand at the end.</p>"

@@ -1,15 +1,31 @@
-"""What goes deeper is folded: heading and first paragraph stand there, the rest opens."""
+"""The long way, and in it what goes deeper, are folded: heading and first paragraph stand there, the rest opens."""
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-CLASSES = {"deeper": "Go deeper", "claims": "The claims, one by one"}
+CLASSES = {"core": "Open the long way", "deeper": "Go deeper", "claims": "The claims, one by one"}
 """The class of a heading → what stands on the button that opens its section."""
 
 
 class Folded(nodes.General, nodes.Element):
     """Content behind a button, without scripts: browsers open it for a link into it, and for a search."""
+
+
+class OneTitle(SphinxTransform):
+    """A page has one title: a lesson's long way, a heading of the same level, is a section below it."""
+
+    default_priority = 340  # once headings are sections, before anybody looks for titles
+
+    def apply(self, **kwargs: object) -> None:
+        first, *others = [node for node in self.document.children if isinstance(node, nodes.section)] or [
+            None
+        ]
+        if first is not None:
+            for section in others:
+                self.document.remove(section)
+                first += section
 
 
 class FoldSections(SphinxPostTransform):
@@ -51,4 +67,5 @@ def _close(writer: nodes.NodeVisitor, node: Folded) -> None:
 def setup(app: Sphinx) -> None:
     """What Sphinx has to know."""
     app.add_node(Folded, html=(_open, _close))
+    app.add_transform(OneTitle)
     app.add_post_transform(FoldSections)

@@ -18,7 +18,7 @@ from sdpa_helpers.classroom.course_map import FIRST, title_of
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import LESSONS, sheet_of
-from sdpa_helpers.course.tracks import sizes_of, whole_minutes
+from sdpa_helpers.course.tracks import STORY, sizes_of, whole_minutes
 
 DOCS = ("*.md", "instructors/*.md")
 PICTURES = (".png", ".gif", ".svg")
@@ -90,13 +90,14 @@ def _kit_order(page: str) -> tuple[bool, int, str]:
 
 
 def lesson_table() -> str:
-    """The lessons, what each answers, and the minutes of its core, as a Markdown table."""
-    rows = ["| lesson | what it answers | core |", "|:--|:--|--:|"]
+    """The lessons, what each answers, and the minutes of its short and of the long way, as a Markdown table."""
+    rows = ["| lesson | what it answers | short | long way |", "|:--|:--|--:|--:|"]
     for lesson in LESSONS:
         cells = nbformat.read(course_root() / "notebooks" / f"{lesson}.ipynb", as_version=4).cells
-        minutes = whole_minutes(sizes_of(cells)["core"])
+        sizes = sizes_of(cells)
+        short, core = (f"{whole_minutes(sizes[name])}\u00a0min" if name in sizes else "" for name in STORY)
         rows.append(
-            f"| [{title_of(lesson)}](lessons/{lesson}.ipynb) | {sheet_of(lesson).question} | {minutes}\u00a0min |"
+            f"| [{title_of(lesson)}](lessons/{lesson}.ipynb) | {sheet_of(lesson).question} | {short} | {core} |"
         )
     return "\n".join(rows)
 

@@ -21,7 +21,7 @@ import nbformat
 
 from sdpa_helpers.classroom.authoring import as_text
 from sdpa_helpers.course.places import course_root
-from sdpa_helpers.course.tracks import Cells, Track, track_of_cells
+from sdpa_helpers.course.tracks import STORY, Cells, Track, track_of_cells
 
 SlideType = Literal["slide", "subslide", "-", "notes", "skip"]
 TYPES: tuple[SlideType, ...] = ("slide", "subslide", "-", "notes", "skip")
@@ -35,7 +35,7 @@ EXCEPTIONS: Mapping[tuple[str, str], SlideType] = {
     ("00_start_here", "progress-run"): "skip",
     ("00_start_here", "check-more"): "notes",
     ("00_start_here", "map"): "skip",
-    ("00_start_here", "play-try"): "notes",
+    ("00_start_here", "play-try"): "skip",
     ("02_variance_proof", "proof-one-run"): "skip",
     ("02_variance_proof", "proof-all-run"): "skip",
     ("02_variance_proof", "proof-scale-run"): "skip",
@@ -51,15 +51,15 @@ def slide_types(lesson: str, cells: Cells) -> list[SlideType]:
     tracks = track_of_cells(cells)
     types: list[SlideType] = []
     for at, (cell, track) in enumerate(zip(cells, tracks, strict=True)):
-        before = cells[at - 1] if at and tracks[at - 1] == "core" else None
-        after = cells[at + 1] if at + 1 < len(cells) and tracks[at + 1] == "core" else None
+        before = cells[at - 1] if at and tracks[at - 1] in STORY else None
+        after = cells[at + 1] if at + 1 < len(cells) and tracks[at + 1] in STORY else None
         known = EXCEPTIONS.get((lesson, cell.get("id", "")))
         types.append(known or _type_of(cell, track, before, after))
     return types
 
 
 def _type_of(cell: Mapping[str, Any], track: Track, before: Any, after: Any) -> SlideType:
-    if track != "core":
+    if track not in STORY:
         return "skip"
     if cell["cell_type"] == "code":
         return _type_of_code(cell, before)

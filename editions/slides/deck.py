@@ -168,7 +168,9 @@ def _flushed(waiting: list[Block], section: str, kind: str) -> list[Slide]:
 
 def _title(cell: Cell, drawn: Drawn) -> Slide:
     parts = [part for part in cell["source"].split("\n\n")[1:] if "**" not in part or " minutes" not in part]
-    number, _, name = _plain_heading(cell["source"]).partition(" · ")
+    number, dot, name = _plain_heading(cell["source"]).partition(" · ")
+    if not dot:  # where the long way begins
+        number, name = "", number
     inside = "".join(html_of(part, drawn) for part in parts)
     head = f'<p class="number">{number}</p><h1>{html.escape(name, quote=False)}</h1><div class="lead">{inside}</div>'
     return Slide("title", "", blocks=[Block(head, 500)])

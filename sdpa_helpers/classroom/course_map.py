@@ -1,7 +1,8 @@
 """For authors: what the course says about its own lessons, written from their registry and their cells.
 
-The minutes and the neighbors in a lesson's head and at its end, which cells need PyTorch, the map in lesson 00, and
-the README's table and hours. A new lesson is entered in the registry alone: `make minutes` does the rest.
+The minutes and the neighbors in a lesson's head, at the end of its short and at its own, which cells need PyTorch, the
+map in lesson 00, and the README's table and hours. A new lesson is entered in the registry alone: `make minutes` does
+the rest.
 """
 
 import re
@@ -15,13 +16,24 @@ from sdpa_helpers.course.generated import keep, put, tell
 from sdpa_helpers.course.needs import WORDS, cells_that_need
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import FIRST, LESSONS, all_exercises, sheet_of
-from sdpa_helpers.course.tracks import FOLDED, Track, minutes_in_words, sizes_of, whole_minutes
+from sdpa_helpers.course.tracks import (
+    FOLDED,
+    STORY,
+    Track,
+    begins_long_way,
+    minutes_in_words,
+    sizes_of,
+    whole_minutes,
+)
 
 FIRST_TITLE, FIRST_QUESTION = "Start here", "How does this course work?"
 
 _MINUTES = re.compile(r"^.*\*\*\d+ minutes\*\*.*$", re.MULTILINE)
-_ROWS = re.compile(r"(?<=\|---\|---\|\n)(?:\|.*\n)+")
-_README_ROWS = re.compile(r"(?<=\| lesson \| what it answers \| core \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
+_LONG_WAY = re.compile(r" ?About \d+ minutes, an estimate\.$")
+_ROWS = re.compile(r"(?<=\| lesson \| question \| short \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
+_README_ROWS = re.compile(
+    r"(?<=\| lesson \| what it answers \| short \| the long way \|\n\|---\|---\|---\|---\|\n)(?:\|.*\n)+"
+)
 _HOURS = re.compile(r"^\*\*How long\.\*\*.*$", re.MULTILINE)
 
 
@@ -88,41 +100,67 @@ def with_neighbors(lesson: str, last: str) -> str:
     return f"{text}\n{' · '.join(filter(None, before_and_after(lesson)))}".lstrip("\n")
 
 
-def with_map(text: str) -> str:
-    """The text of lesson 00 that maps the course, with a row for each lesson."""
-    rows = [f"| {title_of(FIRST)} | {FIRST_QUESTION} |"]
-    rows += [f"| [{title_of(lesson)}]({lesson}.ipynb) | {sheet_of(lesson).question} |" for lesson in LESSONS]
-    return put_rows(_ROWS, rows, text)
+def write_long_way(cells: list[NotebookNode]) -> None:
+    """Say at the heading of the long way how long it takes, and at the end of the short what comes next."""
+    told = sizes_of(cells)
+    for at, cell in enumerate(cells):
+        if begins_long_way(cell):
+            minutes = f"About {whole_minutes(told['core'])} minutes, an estimate."
+            cell.source = f"{_LONG_WAY.sub('', cell.source.rstrip())} {minutes}"
+            last = cells[at - 1]
+            if last.cell_type == "markdown" and (lines := last.source.split("\n"))[-1].startswith("next: "):
+                last.source = "\n".join([*lines[:-1], _next_of(cells)])
+
+
+def _next_of(cells: list[NotebookNode]) -> str:
+    """The link to the lesson after this one, as its last cell has it; "" at the end of the course."""
+    _, leads_on, after = cells[-1].source.rpartition("next: ")
+    return leads_on + after if leads_on else ""
+
+
+def with_map(text: str, root: Path) -> str:
+    """The text of lesson 00 that maps the course, with a row for each lesson, and the hours of all."""
+    rows = [f"| {title_of(FIRST)} | {FIRST_QUESTION} | {_minutes(root, FIRST, 'short')} |"]
+    rows += [
+        f"| [{title_of(lesson)}]({lesson}.ipynb) | {sheet_of(lesson).question} | {_minutes(root, lesson, 'short')} |"
+        for lesson in LESSONS
+    ]
+    return _with_hours(put_rows(_ROWS, rows, text), hours_in_words(root, "../docs"))
+
+
+def _with_hours(text: str, hours: str) -> str:
+    told, places = _HOURS.subn(lambda _: hours, text)
+    if places != 1:
+        raise ValueError(f"one line that begins with **How long.** was expected, there are {places}")
+    return told
 
 
 def with_table(readme: str, root: Path) -> str:
-    """The README, with a row for each lesson, what it answers and how long its core takes, and the hours of all."""
+    """The README, with a row for each lesson, what it answers and how long its story takes, and the hours of all."""
     questions = {FIRST: FIRST_QUESTION} | {lesson: sheet_of(lesson).question for lesson in LESSONS}
     rows = [
-        f"| [{title_of(lesson)}](notebooks/{lesson}.ipynb) | {question} | {minutes_of(root, lesson)['core']} min |"
+        f"| [{title_of(lesson)}](notebooks/{lesson}.ipynb) | {question} "
+        f"| {' | '.join(_minutes(root, lesson, track) for track in STORY)} |"
         for lesson, question in questions.items()
     ]
-    told, places = _HOURS.subn(lambda _: hours_in_words(root), readme)
-    if places != 1:
-        raise ValueError(f"one line that begins with **How long.** was expected, there are {places}")
-    return put_rows(_README_ROWS, rows, told)
+    return put_rows(_README_ROWS, rows, _with_hours(readme, hours_in_words(root)))
 
 
-def hours_in_words(root: Path) -> str:
-    """How long the whole course takes: the cores, what is folded, the exercises, and all of it together."""
+def hours_in_words(root: Path, docs: str = "docs") -> str:
+    """How long the course takes: the shorts, the long way, and the library behind it. docs: where that folder lies."""
     lessons = [minutes_of(root, lesson) for lesson in (FIRST, *LESSONS)]
+
+    def hours(*tracks: Track) -> str:
+        return _hours(_halves(sum(minutes.get(name, 0) for minutes in lessons for name in tracks)))
+
     exercises = all_exercises().values()
-    parts = (
-        _halves(sum(minutes["core"] for minutes in lessons)),
-        _halves(sum(minutes.get(name, 0) for minutes in lessons for name in FOLDED)),
-        _halves(sum(exercise.minutes for exercise in exercises)),
-    )
-    core, folded, written = map(_hours, parts)
+    written = _hours(_halves(sum(exercise.minutes for exercise in exercises)))
     return (
-        f"**How long.** About {core} for the cores of all lessons, each of which is complete in itself. Folded "
-        f"sections go deeper ({folded} more), and the {len(exercises)} exercises take about {written}: "
-        f"{_hours(sum(parts))} for all of it. These are estimates from the length of texts, code and questions. We "
-        "haven't timed readers yet, so allow more."
+        f"**How long.** About {hours('short')} for the shorts: each lesson opens with one, a question, something to "
+        f"drag and a few lines of your own. Then {hours('core')} more for the long way, which has the reasons and the "
+        f"measurements. Then a library: sections that go deeper ({hours(*FOLDED)}) and {len(exercises)} exercises "
+        f"({written}). These are estimates from texts, code and questions "
+        f"([the model]({docs}/course.md#how-long-it-takes)). We haven't timed readers yet, so allow more."
     )
 
 
@@ -139,6 +177,12 @@ def _hours(halves: int) -> str:
 def minutes_of(root: Path, lesson: str) -> dict[Track, int]:
     """The minutes of each track of a lesson, as its head says them."""
     return {name: whole_minutes(size) for name, size in sizes_of(_read(root, lesson).cells).items()}
+
+
+def _minutes(root: Path, lesson: str, track: Track) -> str:
+    """E.g. "8 min"; "" where a lesson lacks the track."""
+    minutes = minutes_of(root, lesson)
+    return f"{minutes[track]} min" if track in minutes else ""
 
 
 def put_rows(place: re.Pattern[str], rows: list[str], text: str) -> str:
@@ -165,11 +209,12 @@ def write_lesson(root: Path, lesson: str) -> tuple[NotebookNode, bool]:
     notebook = _read(root, lesson)
     if lesson == FIRST:
         cell = next(cell for cell in notebook.cells if cell.id == "map")
-        cell.source = with_map(cell.source)
+        cell.source = with_map(cell.source, root)
     if notebook.cells[-1].cell_type != "markdown":
         notebook.cells.append(nbformat.v4.new_markdown_cell(id="neighbors"))
     tag_cells(notebook.cells)
     notebook.cells[-1].source = with_neighbors(lesson, notebook.cells[-1].source)
+    write_long_way(notebook.cells)
     notebook.cells[0].source = with_head_line(lesson, notebook.cells)
     return notebook, put(_path(root, lesson), nbformat.writes(notebook) + "\n")
 
@@ -180,7 +225,7 @@ def main() -> None:
     for lesson in (FIRST, *LESSONS):
         notebook, changed = write_lesson(root, lesson)
         told = (
-            f"{name} {whole_minutes(size)} min, {size.words} words, {size.cells} cells"
+            f"{name} {whole_minutes(size)} min, {size.words} words, {size.lines} lines"
             for name, size in sizes_of(notebook.cells).items()
         )
         tell(f"{lesson}: {'; '.join(told)}", changed)

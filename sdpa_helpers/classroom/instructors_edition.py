@@ -8,10 +8,9 @@ nothing of git: whoever changes the course works in its checkout.
 import re
 from pathlib import Path
 
-from sdpa_helpers.classroom.core_track import core_lessons
+from sdpa_helpers.classroom.core_track import lessons_of_track
 from sdpa_helpers.classroom.release import (
     ALL,
-    CORE,
     FILES,
     FOLDERS,
     edition_files,
@@ -39,13 +38,13 @@ CONTAINER = ("Dockerfile", ".dockerignore")
 def release_to_teach(target: Path, track: str = ALL) -> list[str]:
     """Write the instructor's edition into `target`, a new or empty folder; returns what it holds at the top.
 
-    track: as for learners: "core" leaves folded sections out of the lessons.
+    track: as for learners, of which "core" and "short" leave parts of the lessons out.
     Raises CannotRelease as `release` does.
     """
     root = course_root()
     refuse_place(target, root, FOLDERS_TO_TEACH)
     files = {*present(root, (*FILES, *CONTAINER)), *edition_files(root, FOLDERS_TO_TEACH, left_out="")}
-    texts = core_lessons(root) if track == CORE else {}
+    texts = {} if track == ALL else lessons_of_track(root, track)
     texts["teachers.mk"] = _makefile((root / "teachers.mk").read_text(encoding="utf-8"))
     built = _built(root)
     texts["README.md"] = _README.format(

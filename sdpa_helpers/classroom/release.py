@@ -18,7 +18,7 @@ from types import MappingProxyType
 import nbformat
 
 from sdpa_helpers.checking.card.render import BUTTON
-from sdpa_helpers.classroom.core_track import beyond_the_core, core_lessons
+from sdpa_helpers.classroom.core_track import beyond_the_core, lessons_of_track
 from sdpa_helpers.classroom.homework import Homework
 from sdpa_helpers.course.exercise_notebook import KEPT, SHOWN
 from sdpa_helpers.course.places import course_root
@@ -48,8 +48,8 @@ TO_TEACH = ("kit.md", "board.svg")
 """What only those who teach need of a lesson's folder."""
 
 
-ALL, CORE = TRACKS = ("all", "core")
-"""Lessons as they are, or without their folded sections."""
+ALL, CORE, SHORT = TRACKS = ("all", "core", "short")
+"""Lessons as they are, without the sections that go deeper, or their shorts alone."""
 
 
 class CannotRelease(Refusal):
@@ -60,7 +60,7 @@ def release(target: Path, graded: Homework | None = None, track: str = ALL) -> l
     """Write the student edition into `target`, a new or empty folder; returns what it holds at the top.
 
     graded: the exercises to which it has no answers; None: `check` and `solution(f)` know all answers. track: "all",
-    or "core" for lessons without their folded sections.
+    "core" for lessons without the sections that go deeper, "short" for their shorts alone.
     Raises CannotRelease when the folder holds something, or lies inside what is copied, or when the course lacks a
     file that has to go along.
     """
@@ -68,7 +68,7 @@ def release(target: Path, graded: Homework | None = None, track: str = ALL) -> l
     refuse_place(target, root, FOLDERS)
     files = [*present(root, FILES), *edition_files(root)]
     _refuse_solutions([root / name for name in files])
-    texts = core_lessons(root) if track == CORE else {}
+    texts = {} if track == ALL else lessons_of_track(root, track)
     texts |= {"README.md": student_readme(root, graded, track)}
     if graded:
         files = [name for name in files if name not in graded.left_out]
@@ -158,8 +158,9 @@ def _goes_along(folder: str, within: tuple[str, ...], left_out: str) -> bool:
 def student_readme(root: Path, graded: Homework | None = None, track: str = ALL) -> str:
     """The student edition's README: how to start, the lessons by their titles, what is homework, and the track."""
     homework = _HOMEWORK.format(what=graded.in_words) if graded else ""
-    core = _CORE_TRACK.format(beyond=_beyond(root)) if track == CORE else ""
-    return _README.format(lessons=list_of_lessons(root), homework=homework, track=core)
+    told = {ALL: "", SHORT: _SHORT_TRACK, CORE: _CORE_TRACK}[track]
+    of_track = told.format(beyond=_beyond(root)) if track == CORE else told
+    return _README.format(lessons=list_of_lessons(root), homework=homework, track=of_track)
 
 
 def list_of_lessons(root: Path) -> str:
@@ -189,9 +190,13 @@ def _refuse_solutions(paths: list[Path]) -> None:
 
 
 _CORE_TRACK = """
-This edition has the core of each lesson, half an hour at most. Sections keep the numbers that they have in the full
-course, so some numbers are missing. The exercises are all there. These go beyond the core, and their prompts say all
-that they need: {beyond}.
+This edition has the short and the long way of each lesson, ten minutes and half an hour at most. Sections keep the
+numbers that they have in the full course, so some numbers are missing. The exercises are all there. These go beyond
+the long way, and their prompts say all that they need: {beyond}.
+"""
+_SHORT_TRACK = """
+This edition has the short of each lesson: a screen with a question, something to drag and a few lines of your own, ten
+minutes at most. The exercises are all there, and their prompts say all that they need.
 """
 _HOMEWORK = """
 Homework is {what}.

@@ -277,7 +277,10 @@ def release(
         ),
     ] = "student",
     track: Annotated[
-        str, typer.Option(help='"all"; "core": the lessons without their folded sections.')
+        str,
+        typer.Option(
+            help='"all"; "core": the lessons without what goes deeper; "short": their shorts alone.'
+        ),
     ] = "all",
     graded: Annotated[
         bool, typer.Option("--graded", help="For homework: without answers, `check` says right or wrong.")

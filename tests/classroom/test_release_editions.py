@@ -11,14 +11,14 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from sdpa_helpers.classroom.core_track import beyond_the_core, core_of
+from sdpa_helpers.classroom.core_track import beyond_the_core, part_of
 from sdpa_helpers.classroom.editions import Wanted, write_editions
 from sdpa_helpers.classroom.instructors_edition import BUILT, CONTAINER, FOLDERS_TO_TEACH
 from sdpa_helpers.classroom.packing import sha256, tar_folder, zip_folder
 from sdpa_helpers.classroom.release import FILES
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.course.registry import LESSONS, all_exercises
-from sdpa_helpers.course.tracks import sizes_of, whole_minutes
+from sdpa_helpers.course.tracks import STORY, sizes_of, whole_minutes
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +71,14 @@ def test_a_core_lesson_is_the_core_and_nothing_else(both, course, lesson):
     path = f"notebooks/{lesson}.ipynb"
     whole = nbformat.read(course / path, as_version=4).cells
     core = nbformat.read(both / "sdpa-student-core" / path, as_version=4).cells
-    assert set(sizes_of(core)) == {"core"}
-    assert len(core) == sizes_of(whole)["core"].cells
+    kept = {name: size.cells for name, size in sizes_of(whole).items() if name in STORY}
+    assert {name: size.cells for name, size in sizes_of(core).items()} == kept
     code = [cell.source for cell in whole if cell.cell_type == "code"]
     assert all(cell.source in code for cell in core if cell.cell_type == "code")
     head = core[0].source
-    assert f"**{whole_minutes(sizes_of(core)['core'])} minutes** · " in head
-    assert "folded" not in head
+    first = next(iter(sizes_of(core).values()))
+    assert f"**{whole_minutes(first)} minutes**" in head
+    assert not re.search("deeper:|claims:", head)
     text = "\n".join(cell.source for cell in core if cell.cell_type == "markdown")
     assert not re.search(r"[Ff]olded (sections|section)|called \*Deeper\*", text)
     left = set(re.findall(r"^#{1,6} (\d+)\.", text, re.MULTILINE))
@@ -111,7 +112,7 @@ def test_a_section_that_is_left_out_is_called_that_of_the_full_lesson():
         nbformat.v4.new_markdown_cell("## 1. Here"),
         nbformat.v4.new_markdown_cell("## 2. Deeper: there", metadata={"tags": ["deeper"]}),
     ]
-    told = core_of("04_gradients", nbformat.v4.new_notebook(cells=cells)).cells
+    told = part_of("04_gradients", nbformat.v4.new_notebook(cells=cells)).cells
     assert [cell.source.split("\n")[-1] for cell in told] == [
         "See section 2 of the full lesson and Section 1.",
         "## 1. Here",
@@ -164,7 +165,7 @@ def test_archives_do_not_know_when_and_by_whom_they_were_made(tmp_path):
 def test_the_command_says_what_does_not_go_together(tmp_path):
     for options, why in (
         (["--edition", "learner"], "student, instructor, both"),
-        (["--track", "short"], "all, core"),
+        (["--track", "long"], "all, core, short"),
         (["--edition", "instructor", "--graded"], "--graded keeps answers from learners"),
     ):
         ran = CliRunner().invoke(app, ["release", str(tmp_path / "course"), *options])

@@ -8,7 +8,7 @@ from editions.slides.build import build_slides, cells_of, lessons
 from editions.slides.cut import TYPES, asks, slide_types
 from editions.slides.outputs import Asked, parts_of
 from editions.slides.text import chunks_of, short
-from sdpa_helpers.course.tracks import size_of, track_of_cells
+from sdpa_helpers.course.tracks import FOLDED, STORY, size_of, track_of_cells
 
 SHOWN = ("02_variance_proof", "05_masking")
 
@@ -66,7 +66,7 @@ def test_each_cell_has_the_slide_type_that_the_rule_gives(lesson):
     stored = [cell["metadata"].get("slideshow", {}).get("slide_type") for cell in cells]
     assert stored == slide_types(lesson, cells), "run `python -m editions.slides.cut --again`"
     assert set(stored) <= set(TYPES)
-    folded = [kind for kind, track in zip(stored, track_of_cells(cells), strict=True) if track != "core"]
+    folded = [kind for kind, track in zip(stored, track_of_cells(cells), strict=True) if track in FOLDED]
     assert set(folded) <= {"skip"}
 
 
@@ -120,9 +120,9 @@ def test_a_deck_is_one_file_and_says_its_minutes(built):
         assert not re.search(r"<(script|link|img|iframe)[^>]*\s(src|href)=(?!.data:)", page)
         assert not re.search(r"@import|url\((?!['\"]?(data:|#))", page)
         cells = cells_of(lesson)
-        core = [c for c, track in zip(cells, track_of_cells(cells), strict=True) if track == "core"]
+        story = [c for c, track in zip(cells, track_of_cells(cells), strict=True) if track in STORY]
         said = float(re.findall(r"of (\d+) min", text)[-1])
-        assert abs(said - size_of(core).minutes) < 2.5, (
+        assert abs(said - size_of(story).minutes) < 2.5, (
             "the deck's minutes are the lesson's, up to what is left out"
         )
 
