@@ -125,7 +125,7 @@ def with_map(text: str, root: Path) -> str:
         f"| [{title_of(lesson)}]({lesson}.ipynb) | {sheet_of(lesson).question} | {_minutes(root, lesson, 'short')} |"
         for lesson in LESSONS
     ]
-    return _with_hours(put_rows(_ROWS, rows, text), hours_in_words(root, "../docs"))
+    return _with_hours(put_rows(_ROWS, rows, text), hours_in_words(root))
 
 
 def _with_hours(text: str, hours: str) -> str:
@@ -143,11 +143,15 @@ def with_table(readme: str, root: Path) -> str:
         f"| {' | '.join(_minutes(root, lesson, track) for track in STORY)} |"
         for lesson, question in questions.items()
     ]
-    return put_rows(_README_ROWS, rows, _with_hours(readme, hours_in_words(root)))
+    return put_rows(
+        _README_ROWS,
+        rows,
+        _with_hours(readme, hours_in_words(root, " ([the model](docs/course.md#how-long-it-takes))")),
+    )
 
 
-def hours_in_words(root: Path, docs: str = "docs") -> str:
-    """How long the course takes: the shorts, the long way, and the library behind it. docs: where that folder lies."""
+def hours_in_words(root: Path, model: str = "") -> str:
+    """How long the course takes: the shorts, the long way, and the library behind it. model: a link to how we know."""
     lessons = [minutes_of(root, lesson) for lesson in (FIRST, *LESSONS)]
 
     def hours(*tracks: Track) -> str:
@@ -159,8 +163,8 @@ def hours_in_words(root: Path, docs: str = "docs") -> str:
         f"**How long.** About {hours('short')} for the shorts: each lesson opens with one, a question, something to "
         f"drag and a few lines of your own. Then {hours('core')} more for the long way, which has the reasons and the "
         f"measurements. Then a library: sections that go deeper ({hours(*FOLDED)}) and {len(exercises)} exercises "
-        f"({written}). These are estimates from texts, code and questions "
-        f"([the model]({docs}/course.md#how-long-it-takes)). We haven't timed readers yet, so allow more."
+        f"({written}). These are estimates from texts, code and questions{model}. We haven't timed readers yet, so "
+        "allow more."
     )
 
 
