@@ -34,9 +34,7 @@ class Place:
 PLACES = {
     "dot_product": Place(lambda f: Stages(scores=each_pair(f)), ("find",)),
     "attention_scores": Place(lambda f: Stages(scores=f), ("find", "many", "estimate")),
-    "scaled_scores": Place(
-        lambda f: Stages(scores=lambda Q, K: f(Q, K) * np.sqrt(Q.shape[-1])), ("find", "many", "estimate")
-    ),
+    "scaled_scores": Place(lambda f: Stages(scaled=f), ("find", "many", "estimate")),
     "weighted_sum": Place(lambda f: Stages(mix=f), ("find", "many", "estimate")),
     "softmax": Place(lambda f: Stages(weights=lambda scores: f(scores)), (*_OPEN, "hidden")),
     "masked_softmax": Place(

@@ -1,6 +1,7 @@
 """A learner's function at work in the trained head: what it answers, how often it is right, its weights beside ours."""
 
 import html
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -122,6 +123,8 @@ def tried(stages: Stages, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> Tried:
         try:
             out, weights = stages(q, k, v, None)
         except Exception as error:
+            if _met_a_stub(error):
+                raise NotWritten from None
             places.extend(_places(error, stages))
             raise
         given.extend([] if weights is None else [weights])
@@ -130,6 +133,12 @@ def tried(stages: Stages, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> Tried:
     with kept(0):
         answer = observe_within(once, (), SECONDS)
     return Tried(answer, given[-1], places[-1])
+
+
+def _met_a_stub(error: Exception) -> bool:
+    """Whether a function on the way to the error held what an unwritten one returns."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(value is ... or value is NotImplemented for f in frames for value in f.f_locals.values())
 
 
 def _places(error: Exception, stages: Stages) -> Iterator[str]:

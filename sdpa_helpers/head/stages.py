@@ -29,6 +29,8 @@ class Stages:
     """(Q, K, V) or (Q, K, V, mask) → output, or (output, weights)."""
     scores: Callable | None = None
     """(Q, K) → (..., n_q, n_k), before the scale. See `each_pair` and `pair_or_matrix` for functions of two vectors."""
+    scaled: Callable | None = None
+    """(Q, K) → scores of the same shape, with the scale: in the place of `scores` and of ours."""
     weights: Callable | None = None
     """(scores) or (scores, mask) → weights of the same shape."""
     mix: Callable | None = None
@@ -39,7 +41,7 @@ class Stages:
     def __post_init__(self) -> None:
         given = [
             name
-            for name in ("attention", "scores", "weights", "mix", "mask")
+            for name in ("attention", "scores", "scaled", "weights", "mix", "mask")
             if getattr(self, name) is not None
         ]
         for name in given:
@@ -72,9 +74,11 @@ class Stages:
             pair = isinstance(result, tuple) and len(result) == 2
             return (_array(result[0]), _array(result[1])) if pair else (_array(result), None)
         shape = (*Q.shape[:-1], K.shape[-2])
-        scores = _of_shape("scores", (self.scores or _scores)(Q.copy(), K.copy()), shape) / np.sqrt(
-            Q.shape[-1]
-        )
+        if self.scaled is not None:
+            scores = _of_shape("scores", self.scaled(Q.copy(), K.copy()), shape)
+        else:
+            raw = (self.scores or _scores)(Q.copy(), K.copy())
+            scores = _of_shape("scores", raw, shape) / np.sqrt(Q.shape[-1])
         if self.weights is None:
             weights = _weights(scores, mask)
         elif mask is None:

@@ -69,6 +69,7 @@ def walk_through(
     temperature: float = 1.0,
     attention: Callable | None = None,
     scores: Callable | None = None,
+    scaled: Callable | None = None,
     weights: Callable | None = None,
 ) -> "Walk | HeadRun | LetterRun":
     """The visualiser, as the result of a cell; or a trained head at work with a function that you wrote.
@@ -91,6 +92,7 @@ def walk_through(
         temperature: divides the scores as well; from 0.1 to 5.
         attention: your function (Q, K, V) → output, or (output, weights): the head "looks up" answers with it.
         scores: yours for the first stage alone: two vectors (q, k) → a number, or (Q, K) → (n_q, n_k).
+        scaled: yours for the first two stages: (Q, K) → (n_q, n_k), the scale included.
         weights: yours for the softmax alone: scores (n_q, n_k) → weights.
 
     Raises:
@@ -101,6 +103,7 @@ def walk_through(
     stages = Stages(
         attention,
         pair_or_matrix(scores) if callable(scores) else scores,
+        scaled,
         weights,
         mask=mask if callable(mask) else None,
     )

@@ -236,3 +236,19 @@ def test_every_world_is_won_by_an_exercise_of_its_own():
     assert can_now(()) == ""
     assert can_now(PRIZES[:1]) == "Your attention can find who is asked for."
     assert can_now(PRIZES[:2]) == "Your attention can find who is asked for and say how sure it is."
+
+
+def test_scores_with_their_scale_are_a_stage_too():
+    scaled = walk_through(scaled=lambda Q, K: Q @ K.T / np.sqrt(Q.shape[-1]))
+    assert scaled.passed
+    assert scaled.yours == pytest.approx(scaled.ours)
+    assert walk_through(scaled=lambda Q, K: Q @ K.T / Q.shape[-1]).yours[2] < 0.9
+
+
+@pytest.mark.parametrize("nothing", [..., NotImplemented])
+def test_an_attention_made_of_a_part_that_is_not_written_is_not_written(nothing):
+    def attention(Q, K, V):
+        weights = nothing
+        return weights @ V
+
+    assert "isn't written yet" in walk_through(attention=attention).text()
