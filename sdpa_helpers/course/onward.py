@@ -21,8 +21,12 @@ def place_of(lesson: str, exercise: str = "") -> str:
 
 def _is_open(lesson: str) -> bool:
     """Whether this runs in the lesson's exercises, as Jupyter tells; elsewhere nobody knows."""
-    path = PurePath(os.environ.get("JPY_SESSION_NAME", ""))
+    path = _notebook()
     return path.name == f"{lesson}.ipynb" and path.parent.name != "notebooks"
+
+
+def _notebook() -> PurePath:
+    return PurePath(os.environ.get("JPY_SESSION_NAME", ""))
 
 
 def lesson_at(lesson: str) -> str:
@@ -31,7 +35,9 @@ def lesson_at(lesson: str) -> str:
 
 
 def onward_from(exercise: Exercise) -> Onward | None:
-    """What comes after an exercise; None after the last one of the course."""
+    """What comes after an exercise; None after the last one of the course, and in a lesson, whose text goes on."""
+    if _notebook().parent.name == "notebooks":
+        return None
     lesson = exercise.lesson
     names = [e.name for e in sheet_of(lesson).exercises]
     if following := names[names.index(exercise.name) + 1 :]:
