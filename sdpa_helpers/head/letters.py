@@ -82,7 +82,8 @@ class LetterRun(Shown):
         right = SHOWN[ASKED + 1]
         if self.passed:
             return f"{asks} → {self.answer}: an honest guess; it was {right}"
-        came = "right" if self.answer == right else f"wrong, it was {right}"
+        came = "right, it peeked" if self.there > self.writing else "right"
+        came = came if self.answer == right else f"wrong, it was {right}"
         return f"{asks} → {self.answer or 'no letter'}: {came}"
 
     @property
