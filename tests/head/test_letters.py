@@ -46,6 +46,7 @@ def test_a_mask_that_hides_too_much_does_not_cheat_and_is_told():
 def test_what_is_not_written_yet_is_no_error():
     assert "isn't written yet" in ran(mask=lambda n_q, n_k: NotImplemented).text()
     assert "dtype float64" in ran(mask=lambda n_q, n_k: np.tri(n_q, n_k)).text()
+    assert "isn't written yet" in ran(weights=lambda scores: sum(NotImplemented)).text()
     assert "isn't written yet" in ran(attention=lambda *given: NotImplemented, mask=causal_mask).text()
 
 

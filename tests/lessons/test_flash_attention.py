@@ -9,13 +9,24 @@ from sdpa_helpers.lessons.flash_attention.figures import tile_kinds
 from sdpa_helpers.lessons.flash_attention.run import measured
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
 
+from . import pages
 from .pages import run
 
 
 @pytest.fixture(scope="module")
 def page():
     """What the core's cells define."""
-    return run("07_flash_attention", "update", "merge-compare", "flash", "skip-compare", "wrong-compare")
+    return run(
+        "07_flash_attention",
+        "update",
+        "invariant-compare",
+        "merge-compare",
+        "block-run",
+        "flash",
+        "skip-compare",
+        "wrong-compare",
+        "wrong-update",
+    )
 
 
 def test_the_pages_flash_is_that_of_the_package(page):
@@ -30,6 +41,19 @@ def test_the_pages_flash_is_that_of_the_package(page):
         right = numpy_flash.attention(Q, K, V, 3**-0.5, is_causal, tile=4)
         np.testing.assert_allclose(output, right[0], atol=1e-12)
         np.testing.assert_allclose(lse, right[1], atol=1e-12)
+
+
+def test_the_page_gives_one_query_its_output_in_blocks(page):
+    q, (K, V) = np.ones(3), np.random.default_rng(5).normal(size=(2, 11, 3))
+    for block in (1, 4, 20):
+        right = scaled_dot_product_attention(q[None], K, V)[0]
+        np.testing.assert_allclose(page["one_query"](q, K, V, block), right, atol=1e-12)
+
+
+def test_the_bytes_of_the_page_are_those_it_counts():
+    table = {row["way"]: row["moves"] for row in pages.rows("07_flash_attention", "ladder-text")}
+    moved = run("07_flash_attention", "count-run")["moved"]
+    assert list(table.values()) == [f"{4 * numbers / 2**20:.0f} MiB" for numbers in moved.values()]
 
 
 def test_the_pages_merge_is_attention_to_both(page):
@@ -61,14 +85,13 @@ def test_the_pages_backward_pass_is_torchs(needs):
 def test_each_planted_bug_has_an_input_that_hides_it(page):
     scores, V = np.array([3.0, 1.0, 2.0], dtype=np.float32), np.array([1.0, 2.0, 4.0], dtype=np.float32)
     right = np.exp(scores - 3) @ V / np.exp(scores - 3).sum()
-    assert page["online"](scores, V) == pytest.approx(right, abs=1e-6)
-    assert page["online"](scores, V, rescale=False) == pytest.approx(
-        right, abs=1e-6
-    )  # the largest comes first
-    assert abs(page["online"](scores[::-1], V[::-1], rescale=False) - right) > 0.05
-    assert page["online"](scores, V, start=0) == pytest.approx(right, abs=1e-6)
+    online, not_rescaled = page["online"], page["not_rescaled"]
+    assert online(scores, V) == pytest.approx(right, abs=1e-6)
+    assert not_rescaled(scores, V) == pytest.approx(right, abs=1e-6)  # the largest comes first
+    assert abs(not_rescaled(scores[::-1], V[::-1]) - right) > 0.05
+    assert online(scores, V, start=0) == pytest.approx(right, abs=1e-6)
     with np.errstate(invalid="ignore"):
-        assert np.isnan(page["online"](scores - 200, V, start=0))
+        assert np.isnan(online(scores - 200, V, start=0))
 
 
 def test_kinds_on_the_page_are_those_of_the_figure(page):
