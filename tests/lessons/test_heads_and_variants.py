@@ -47,6 +47,21 @@ def test_multi_head_on_the_page_is_a_sum_over_heads(page):
     np.testing.assert_allclose(page["multi_head"](X, W_q, W_k, W_v, W_o, 3), expected, rtol=1e-10)
 
 
+def test_two_heads_answer_with_the_right_cut_alone():
+    def right(x, heads):
+        return x.reshape(len(x), heads, -1).swapaxes(-2, -3)
+
+    def reshaped(x, heads):
+        return x.reshape(heads, len(x), -1)
+
+    def answered_with(cut):
+        return sdpa.walk_through(head="looks up", attention=lesson.two_heads(cut))
+
+    assert answered_with(right).share == 1
+    assert answered_with(reshaped).share < 0.5
+    assert "isn't written yet" in answered_with(lambda x, heads: NotImplemented).text()
+
+
 def test_the_cache_on_the_page_holds_what_kv_cache_holds(page):
     X, W_q, W_k, W_v = normal((6, 12), *[(12, 12)] * 3)
     outputs, held = zip(*page["write"](X, W_q, W_k, W_v), strict=True)
