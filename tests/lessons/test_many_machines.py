@@ -84,6 +84,19 @@ def test_the_page_s_formula_for_bytes_is_the_package_s(course):
         assert there == {method: experiments.bytes_sent(layer, ranks, method) for method in METHODS}
 
 
+def test_two_machines_find_lea_s_tea_by_their_sums():
+    found = run("09_many_machines", "short-two-run")
+    assert found["drinks"][found["a"].argmax()] == found["drinks"][found["both"].argmax()] == "tea"
+    assert found["sum_a"] > 1000 > 10 > found["sum_b"]
+
+
+def test_a_partition_that_loses_rows_is_not_drawn(page):
+    lost = lesson.who_waits(lambda n, ranks: [np.zeros(n // ranks, int)] * ranks)
+    none = lesson.who_waits(lambda n, ranks: NotImplemented)
+    assert str(lost) == str(none)
+    assert "yours: the busiest rank has 0.54, 0.50, 0.50, 0.50" in str(lesson.who_waits(page["zigzag"]))
+
+
 def test_tables_show_what_was_counted():
     text = tables.work_table(np.array([[3, 0], [3, 4]]), np.full((2, 2), 4))
     assert [line.split() for line in text.split("\n")][3:] == [

@@ -1,6 +1,7 @@
 """Lesson 09: its figures draw partitions that the notebook hands in."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -51,12 +52,30 @@ def plot_work(partitions: Mapping[str, Partition], size: Pair = (9.4, 4.4)) -> P
             f"{name}: the busiest rank has {', '.join(f'{share:.2f}' for share in busiest)} of a block in the "
             f"steps, {busiest.sum():.2f} in all"
         )
+    tables = "Two tables" if len(partitions) == 2 else "A table"
     return show(
         fig,
-        "Two tables of ranks and steps. Each place shows the block of scores that the rank meets in that step; what "
+        f"{tables} of ranks and steps. Each place shows the block of scores that the rank meets in that step; what "
         "a causal mask leaves of it is filled. Below each step stands the share of the busiest rank. "
         f"{'; '.join(facts)}.",
     )
+
+
+def who_waits(partition: Callable[[int, int], Any]) -> Picture:
+    """The work of four ranks with 48 rows: a piece each, and beside it as the learner's function deals them out."""
+    shown = {"a piece each": np.split(np.arange(48), 4)}
+    yours = partition(48, 4)
+    if _deals_out(yours, shown["a piece each"]):
+        shown["yours"] = yours
+    return plot_work(shown, size=(9.4 if "yours" in shown else 4.7, 4.4))
+
+
+def _deals_out(found: Any, whole: Partition) -> bool:
+    """Whether a function's answer has every row once, and as many for each rank."""
+    if not isinstance(found, tuple | list) or len(found) != len(whole):
+        return False
+    sizes = [np.shape(rows) for rows in found] == [rows.shape for rows in whole]
+    return sizes and np.array_equal(np.sort(np.concatenate(found)), np.concatenate(whole))
 
 
 def draw_block(ax: Axes, block: Bool[Array, "rows keys"], place: Pair) -> None:
