@@ -26,7 +26,7 @@ from sdpa_helpers.classroom.rubrics import model_answers
 from sdpa_helpers.course.exercise_notebook import METADATA, STUB, answer_cell, exercise_notebook
 from sdpa_helpers.course.questions import predictions_of
 from sdpa_helpers.course.reading_time import checked_in
-from sdpa_helpers.course.registry import LESSONS, exercises_of
+from sdpa_helpers.course.registry import DOORS, LESSONS, exercises_of
 from sdpa_helpers.course.tracks import COLLAPSED, FOLDED, STORY, begins_long_way, sizes_of, track_of_cells
 
 COURSE = Path(__file__).parents[1]
@@ -56,7 +56,7 @@ def test_the_three_folders_share_their_names():
         for folder in ("notebooks", "solutions", "exercises")
     }
     assert names["solutions"] == names["exercises"] == set(LESSONS)
-    assert names["notebooks"] == {"00_start_here", *LESSONS}
+    assert names["notebooks"] == {"00_start_here", *DOORS, *LESSONS}
 
 
 @EVERY
@@ -140,16 +140,17 @@ def test_notebooks_import_their_own_lesson_and_public_names_only(path):
 
 ASKED = re.compile(r'lesson\.predict\(\s*"(\w+)"')
 FROM_00_ON = pytest.mark.parametrize("lesson", ["00_start_here", *LESSONS])
+EVERY_NOTEBOOK = pytest.mark.parametrize("lesson", ["00_start_here", *DOORS, *LESSONS])
 
 
-@FROM_00_ON
+@EVERY_NOTEBOOK
 def test_every_prediction_of_a_lesson_is_asked_once(lesson):
     code = "\n".join(cell.source for cell in code_cells(COURSE / "notebooks" / f"{lesson}.ipynb"))
     assert sorted(ASKED.findall(code)) == sorted(prediction.name for prediction in predictions_of(lesson))
     assert "PREDICTION" not in code
 
 
-@FROM_00_ON
+@EVERY_NOTEBOOK
 def test_a_stored_question_folds_its_answer(lesson):
     """One answer is right, and it, its reasons, figures and tables are folded; the cell shows nothing else."""
     for cell in code_cells(COURSE / "notebooks" / f"{lesson}.ipynb"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sdpa_helpers.course.registry import LESSONS, folder_of
+from sdpa_helpers.course.registry import DOORS, LESSONS, folder_of
 
 COURSE = Path(__file__).parents[1]
 PACKAGE = COURSE / "sdpa_helpers"
@@ -136,9 +136,9 @@ def test_lessons_do_not_import_each_other():
             assert not bad, f"{module} imports {bad}"
 
 
-@pytest.mark.parametrize("lesson", ["00_start_here", *LESSONS])
+@pytest.mark.parametrize("lesson", ["00_start_here", *DOORS, *LESSONS])
 def test_a_lesson_offers_what_its_notebook_uses(lesson):
-    folder = lesson[3:]
+    folder = lesson.partition("_")[2]
     cells = json.loads((COURSE / "notebooks" / f"{lesson}.ipynb").read_text())["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     used = set(re.findall(r"\blesson\.(\w+)", code))

@@ -17,7 +17,7 @@ from editions.try_it.words import in_a_page
 from sdpa_helpers.classroom.course_map import FIRST, title_of
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.places import course_root
-from sdpa_helpers.course.registry import LESSONS, sheet_of
+from sdpa_helpers.course.registry import DOORS, LESSONS, sheet_of
 from sdpa_helpers.course.tracks import STORY, sizes_of, whole_minutes
 
 DOCS = ("*.md", "instructors/*.md")
@@ -37,7 +37,7 @@ def lay_source(into: Path) -> None:
     root = course_root()
     shutil.rmtree(into, ignore_errors=True)
     texts = {**_docs(root), **_exercise_pages()}
-    notebooks = {f"lessons/{name}.ipynb": name for name in (FIRST, *LESSONS)}
+    notebooks = {f"lessons/{name}.ipynb": name for name in (FIRST, *DOORS, *LESSONS)}
     texts |= {page.relative_to(PAGES).as_posix(): page.read_text("utf-8") for page in PAGES.rglob("*.md")}
     texts["index.md"] = _front_page(texts)
     texts["in-the-browser.md"] = abilities.as_source(root)
@@ -127,7 +127,7 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
 def _doors(lesson: str) -> str:
     """Where else a lesson leads, above its first section."""
     doors = [(f"../lite/lab/index.html?path=notebooks/{lesson}.ipynb", "Run it in this browser")]
-    if lesson != FIRST:
+    if lesson in LESSONS:
         doors.append((f"../exercises/{lesson}.html", "Its exercises, to try here"))
     doors.append((f"../slides/{lesson}.html", "Slides"))
     return _bar(doors + _elsewhere(f"notebooks/{lesson}.ipynb"))

@@ -16,6 +16,12 @@ HERE = Path(__file__).parents[1] / "lessons"
 FIRST = "00_start_here"
 """The lesson before all others, without exercises and claims."""
 
+DOORS = {
+    "00a_numpy_in_five_minutes": "NumPy in five minutes",
+    "00b_words_in_five_minutes": "Words in five minutes",
+}
+"""Two short notebooks for whom something is new, and their titles; nothing in the course waits for them."""
+
 _NUMBER = re.compile(r"(?m)^NUMBER = (\d+)$")
 
 
@@ -64,7 +70,7 @@ def folder_of(lesson: str) -> str:
 
 def lesson_in(folder: str) -> str:
     """The lesson that a folder holds, e.g. "01_dot_product" for "dot_product"; LookupError: none does."""
-    for lesson in (FIRST, *LESSONS):
+    for lesson in (FIRST, *DOORS, *LESSONS):
         if lesson.partition("_")[2] == folder:
             return lesson
     raise LookupError(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdpa_helpers.course import saved
-from sdpa_helpers.course.registry import LESSONS, exercises_of
+from sdpa_helpers.course.registry import DOORS, LESSONS, exercises_of
 from sdpa_helpers.desk.deciding import beside
 from sdpa_helpers.desk.outline import Outline, end_reached, outline_of
 from sdpa_helpers.desk.where import notebooks_in, work_of
@@ -98,7 +98,7 @@ def _next(root: Path, lessons: tuple[LessonState, ...]) -> NextStep | None:
     """
     for at, lesson in enumerate(lessons):
         exercise = next((e.name for e in lesson.exercises if not e.done), None)
-        if lesson.exercises and exercise is None:
+        if lesson.name in DOORS or (lesson.exercises and exercise is None):
             continue
         elsewhere = lesson.points or (not lesson.exercises and any(map(_begun, lessons[at + 1 :])))
         if not (elsewhere or end_reached(root / lesson.lesson)):

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from sdpa_helpers.classroom.course_map import FIRST
-from sdpa_helpers.course.registry import LESSONS
+from sdpa_helpers.course.registry import DOORS, LESSONS
 
 NOT_OURS = ("lite/lab/", "lite/doc/", "lite/build/", "lite/extensions/", "pyodide/", "_static/")
 """What JupyterLite and Sphinx bring along: applications without links, and parts."""
@@ -53,7 +53,7 @@ def pages(site):
 
 
 def test_every_lesson_and_every_exercise_notebook_has_a_page(pages):
-    wanted = {f"lessons/{name}.html" for name in (FIRST, *LESSONS)} | {
+    wanted = {f"lessons/{name}.html" for name in (FIRST, *DOORS, *LESSONS)} | {
         f"exercises/{name}.html" for name in LESSONS
     }
     assert wanted | {"index.html", "ledger.html", "search.html"} <= set(pages)

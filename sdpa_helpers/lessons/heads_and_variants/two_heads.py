@@ -20,7 +20,8 @@ def two_heads(split_heads: Callable[[Array, int], Array]) -> Callable[..., Any]:
         cut = [split_heads(x, 2) for x in side_by_side]
         if not all(isinstance(part, np.ndarray) for part in cut):
             return NotImplemented  # the head says that it isn't written yet
-        out, weights = scaled_dot_product_attention(*cut, return_weights=True)
+        q, k, v = cut
+        out, weights = scaled_dot_product_attention(q, k, v, return_weights=True)
         return out[0], weights[0]
 
     return attention

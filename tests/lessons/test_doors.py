@@ -1,0 +1,50 @@
+"""The two doors, NumPy and words: the learner's lines, right, wrong and not written."""
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.lessons import numpy_in_five_minutes as shapes
+from sdpa_helpers.lessons import words_in_five_minutes as words
+
+CUPS = shapes.CUPS
+RIGHT = {
+    "tea": CUPS[:, 0],
+    "each": CUPS.sum(axis=-1),
+    "shares": CUPS / CUPS.sum(axis=1)[:, None],
+    "apart": CUPS.sum(axis=0)[:, None] - CUPS.sum(axis=0)[None, :],
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_line_is_praised(name):
+    found = shapes.line(name, RIGHT[name])
+    assert found.passed
+    assert found.text().startswith("✓ Right: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "yours", "says"),
+    [
+        ("tea", ..., "Replace the dots"),
+        ("tea", None, "Numbers are wanted here; yours is of type NoneType."),
+        ("tea", CUPS[0], "Yours has shape (4,); shape (5,) is wanted."),
+        (
+            "each",
+            CUPS[:, 0],
+            "The right shape, and other numbers.\nyours:\n[1 0 4 0 1]\nwanted:\n[3 5 4 6 7]",
+        ),
+        ("shares", CUPS / 4, "The right shape, and other numbers."),
+        ("apart", RIGHT["apart"].T, "The right shape, and other numbers."),
+    ],
+)
+def test_any_other_line_says_what_it_is(name, yours, says):
+    found = shapes.line(name, yours)
+    assert not found.passed
+    assert found.text().startswith(says)
+    assert "sdpa-card" in found.html()
+
+
+def test_the_lines_of_words():
+    assert words.line("loss", -np.log(0.25)).passed
+    assert not words.line("loss", np.log(0.25)).passed
+    assert words.line("step", 2.0).passed
