@@ -125,11 +125,22 @@ def remember(
 def interview(
     count: Annotated[int, typer.Option(help="How many questions, by chance.", min=1)] = 10,
     lesson: Annotated[str, typer.Option(help="Of one lesson only, e.g. 03.")] = "",
+    route: Annotated[
+        bool,
+        typer.Option("--route", help="A plan of 90 minutes: questions, two blanks, a bug, a whiteboard."),
+    ] = False,
+    seed: Annotated[int | None, typer.Option(help="For the same route again.")] = None,
 ) -> None:
     """Ask what interviews ask, from easy to hard. You answer aloud, then see ours and the trap. q ends."""
     from sdpa_helpers.course.interview import asking
     from sdpa_helpers.course.interview.deck import chosen
 
+    if route:
+        from sdpa_helpers.course.interview.route import drawn
+
+        plan = drawn(seed)
+        say_uncut(f"{plan}\n")
+        return asking.ask(plan.asked, say_uncut, input)
     try:
         asked = chosen(lesson, count)
     except ValueError as error:

@@ -18,6 +18,7 @@ from sdpa_helpers.course.interview.deck import (
 )
 from sdpa_helpers.course.interview.page import as_page
 from sdpa_helpers.course.interview.question import Claimed, Mistaken, Tempted
+from sdpa_helpers.course.interview.route import BLANKS, BUGS, WHITEBOARDS, drawn
 from sdpa_helpers.course.ledger_page import stored_entries
 from sdpa_helpers.course.registry import all_claims, all_exercises, claim_numbered
 from sdpa_helpers.show.predict import plain
@@ -128,3 +129,43 @@ def test_a_notebook_gets_all_of_it_without_a_kernel():
     assert page.count("<details>") == 3
     assert "bodies.interview" in page
     assert repr(shown).startswith("1. ")
+
+
+ROUTES = [drawn(seed) for seed in range(60)]
+
+
+def test_a_route_takes_ninety_minutes_and_nothing_comes_twice():
+    for route in ROUTES:
+        assert sum(part.minutes for part in route.parts) == 90
+        lessons = [exercise.lesson for exercise in (*route.blanks, route.bug, route.whiteboard)]
+        assert len(set(lessons)) == 4
+        assert [asked.level for asked in route.asked] == [0, 0, 1, 1, 2, 2]
+    assert {route.whiteboard.name for route in ROUTES} == set(WHITEBOARDS)
+    assert {route.bug.name for route in ROUTES} == set(BUGS)
+    assert {blank.name for route in ROUTES for blank in route.blanks} == set(BLANKS)
+
+
+def test_a_seed_gives_the_same_route_and_one_without_names_its_own():
+    assert repr(drawn(7)) == repr(drawn(7)) == repr(interview(minutes=90, seed=7))
+    by_chance = drawn()
+    assert repr(drawn(by_chance.seed)) == repr(by_chance)
+    with pytest.raises(ValueError, match="takes 90 minutes"):
+        interview(minutes=60)
+
+
+def test_a_route_on_a_page_has_its_clocks_and_its_questions():
+    route = drawn(7)
+    page = route._repr_mimebundle_()["text/html"]
+    assert "bodies.route" in page
+    assert "bodies.interview" in page
+    assert [part["code"].startswith("def ") for part in route.given["parts"]] == [
+        False,
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]
+    for exercise in (*route.blanks, route.bug, route.whiteboard):
+        assert (COURSE / "exercises" / f"{exercise.lesson}.ipynb").is_file()
+        assert f"{exercise.name} in exercises/{exercise.lesson}.ipynb" in repr(route)

@@ -20,7 +20,8 @@ def as_page() -> str:
         "The numbers are those of the [ledger](ledger.md), or computed; `make interview` writes this page again, and "
         "a test compares.",
         "",
-        "In a terminal `sdpa interview` asks you, and in a notebook `sdpa.interview()`.",
+        "In a terminal `sdpa interview` asks you, and in a notebook `sdpa.interview()`. With an interview tomorrow, "
+        "take [ninety minutes](interview-90-minutes.md).",
     ]
     number = 0
     for level, name in enumerate(LEVELS):

@@ -1,31 +1,17 @@
-"""The interview in a notebook: `interview()` shows one question at a time, and its answer when you ask for it."""
+"""The interview in a notebook: one question at a time, and its answer when you ask for it."""
 
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sdpa_helpers.course.interview.deck import answer_to, chosen, name_of, places_of, trap_in
+from sdpa_helpers.course.interview.deck import answer_to, name_of, places_of, trap_in
 from sdpa_helpers.course.interview.question import LEVELS, Asked
 from sdpa_helpers.show.panels import inlined
 from sdpa_helpers.show.predict import plain, rich
 
 SCRIPT = Path(__file__).with_suffix(".js")
 NOTE = "Run this cell, and the questions come one at a time."
-
-
-def interview(count: int | None = None, lesson: str = "", *, seed: int | None = None) -> "Interview":
-    """Ask what interviews ask: everything from easy to hard, or `count` questions at random. Nothing is graded or kept.
-
-    Args:
-        count: how many; all of them by default.
-        lesson: of one lesson only, e.g. "03".
-        seed: for the same choice again.
-
-    Raises:
-        ValueError: no lesson begins like that, or `count` is below 1.
-    """
-    return Interview(chosen(lesson, count, seed))
 
 
 @dataclass(frozen=True)
