@@ -41,6 +41,11 @@ def load() -> dict[str, float]:
     return _points(_read("progress.json"))
 
 
+def best_of(points: dict[str, float], exercise: str, worth: float) -> float | None:
+    """Best points of one exercise, at most its worth: it may have been worth more then. None before the first check."""
+    return min(points[exercise], worth) if exercise in points else None
+
+
 def keep(exercise: str, points: float) -> None:
     """Keep the best result. A folder that cannot be written must not disturb the lesson: nothing is kept then."""
     _change("progress.json", lambda kept: {exercise: max(points, _points(kept).get(exercise, points))})

@@ -88,7 +88,11 @@ def solution(function: Callable | str) -> Shown:
 def progress() -> Shown:
     """The whole course: points per exercise, how often you predicted rightly, and where to go next."""
     points = saved.load()
-    rows = [(lesson, e, points.get(e.name)) for lesson in LESSONS for e in exercises_of(lesson)]
+    rows = [
+        (lesson, e, saved.best_of(points, e.name, e.max_points))
+        for lesson in LESSONS
+        for e in exercises_of(lesson)
+    ]
     written = {lesson: written_of(lesson) for lesson in LESSONS}
     foreseen = foresight_of(saved.load_predictions())
     return ProgressTable(rows, written, foreseen, own_functions(), worlds(points))

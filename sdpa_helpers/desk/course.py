@@ -71,7 +71,12 @@ def course_state(root: Path) -> CourseState:
 
 def _lesson(root: Path, outline: Outline, points: dict[str, float], predicted: set[str]) -> LessonState:
     exercises = tuple(
-        ExerciseState(e.name, best := points.get(e.name, 0.0), e.max_points, best >= e.max_points)
+        ExerciseState(
+            e.name,
+            best := saved.best_of(points, e.name, e.max_points) or 0.0,
+            e.max_points,
+            best >= e.max_points,
+        )
         for e in (exercises_of(outline.name) if outline.name in LESSONS else ())
     )
     has_exercises = (root / "exercises" / f"{outline.name}.ipynb").is_file()

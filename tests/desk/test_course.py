@@ -67,6 +67,10 @@ def test_who_works_at_exercises_is_led_to_the_next_of_them(root):
     assert next_of(root) == AT_ITS_EXERCISES
     saved.keep("softmax", 1e5)
     assert next_of(root) == NextStep("03_softmax", "test_cases_for_softmax")
+    solved = next(e for lesson in course_state(root).lessons for e in lesson.exercises if e.name == "softmax")
+    assert (solved.points, solved.done) == (solved.max_points, True), (
+        "more than it is worth today is all of it"
+    )
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]", json.dumps({"cells": [{"cell_type": "code"}]})])

@@ -103,7 +103,7 @@ async function progressOf({ state, predictions }, points, predicted, endReached)
 
 function lessonWith(lesson, points, answers) {
   const exercises = lesson.exercises.map(one => {
-    const best = isPoints(points[one.name]) ? points[one.name] : 0;
+    const best = isPoints(points[one.name]) ? Math.min(points[one.name], one.max_points) : 0;
     return { ...one, points: best, done: best >= one.max_points };
   });
   return { ...lesson, exercises, answered: answers.length, points: exercises.reduce((sum, one) => sum + one.points, 0) };

@@ -6,10 +6,10 @@ const rows = [...document.querySelectorAll("[data-name]")].map((row) => ({ row, 
 function draw() {
   const { points } = load();
   for (const { row, place, all } of rows) {
-    const mine = points[row.dataset.name];
-    if (!place || mine === undefined) continue;
+    if (!place || points[row.dataset.name] === undefined) continue;
+    const mine = Math.min(points[row.dataset.name], parseFloat(all)); // it may have been worth more when it was kept
     place.textContent = `${+mine.toFixed(2)} of ${all}`;
-    row.classList.toggle("done", `${+mine.toFixed(2)} points` === all);
+    row.classList.toggle("done", mine === parseFloat(all));
   }
   document.querySelector("#total").textContent = total();
 }
