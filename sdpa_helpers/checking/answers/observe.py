@@ -99,7 +99,7 @@ def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_
     )
     differs = False
     if watch.twice and answer.kind in ("array", "number", "tuple", "made") and not changed:
-        differs = not _alike(answer, _called(function, arguments, describes))
+        differs = not alike(answer, _called(function, arguments, describes))
     return replace(answer, changed=changed, peak_bytes=peak, differs=differs)
 
 
@@ -210,16 +210,18 @@ def _spoil_free_memory(arguments: tuple) -> None:
             del spoiled
 
 
-def _alike(first: Answer, second: Answer) -> bool:
+def alike(first: Answer, second: Answer) -> bool:
     """Whether two calls gave the same: up to rounding, which the order of a sum may change."""
-    if first.kind != second.kind or len(first.items) != len(second.items) or first.made != second.made:
+    if (first.kind, first.error, first.made) != (second.kind, second.error, second.made):
+        return False
+    if (first.array is None) != (second.array is None) or len(first.items) != len(second.items):
         return False
     if first.array is not None and second.array is not None:
         a, b = first.array, second.array
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
         return bool(np.allclose(a, b, rtol=1e-6, atol=1e-12, equal_nan=True))
-    return all(map(_alike, first.items, second.items))
+    return all(map(alike, first.items, second.items))
 
 
 def describe(value: Any, depth: int = 0) -> Answer:

@@ -6,12 +6,10 @@ only once every case passes: most of them pass with the bug in, and what works m
 
 from dataclasses import replace
 
-import numpy as np
-
-from sdpa_helpers.checking.answers.observe import Answer, quiet
+from sdpa_helpers.checking.answers.observe import alike, quiet
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judging.conduct import Tried
-from sdpa_helpers.checking.judging.judge import outcome
+from sdpa_helpers.checking.judging.judge import Verdict, outcome
 
 FAULT = "as-it-came"
 """The fault of a case in it."""
@@ -25,21 +23,16 @@ def is_as_it_came(exercise: Exercise, tried: list[Tried]) -> bool:
         return False
     with quiet():
         return all(
-            t.answer is not None and _same(outcome(t.truth, exercise.starter), t.answer) for t in tried
+            t.answer is not None and alike(outcome(t.truth, exercise.starter), t.answer) for t in tried
         )
 
 
 def not_attempted(tried: list[Tried]) -> list[Tried]:
     """The cases of an answer that is as it came. Its bug is not named: to find it is an exercise of its own."""
-    untouched = {
-        "status": "not-attempted",
-        "points": 0.0,
-        "fault": FAULT,
-        "seen": SEEN,
-        "compare": "",
-        "broken": "",
-    }
-    return [replace(t, verdict=replace(t.verdict, **untouched)) for t in tried]
+    untouched = [
+        Verdict(t.verdict.case, "not-attempted", 0.0, t.verdict.max_points, FAULT, SEEN) for t in tried
+    ]
+    return [replace(t, verdict=verdict) for t, verdict in zip(tried, untouched, strict=True)]
 
 
 def all_or_nothing(exercise: Exercise, tried: list[Tried]) -> list[Tried]:
@@ -47,25 +40,3 @@ def all_or_nothing(exercise: Exercise, tried: list[Tried]) -> list[Tried]:
     if not exercise.whole or all(t.verdict.passed for t in tried):
         return tried
     return [replace(t, verdict=replace(t.verdict, points=0.0)) for t in tried]
-
-
-def _same(one: Answer, other: Answer) -> bool:
-    if (one.kind, one.error, one.made, len(one.items)) != (
-        other.kind,
-        other.error,
-        other.made,
-        len(other.items),
-    ):
-        return False
-    if (one.array is None) != (other.array is None):
-        return False
-    if one.array is not None and other.array is not None:
-        return one.array.shape == other.array.shape and _close(one.array, other.array)
-    return all(map(_same, one.items, other.items))
-
-
-def _close(one: np.ndarray, other: np.ndarray) -> bool:
-    if one.dtype.kind == "b" or other.dtype.kind == "b":
-        return bool(np.array_equal(one, other))
-    with np.errstate(all="ignore"):
-        return bool(np.allclose(one, other, rtol=1e-6, atol=1e-12, equal_nan=True))

@@ -235,29 +235,26 @@ def in_right_kind(expected: Answer, answer: Answer) -> Answer:
 
 def _zeros_and_ones(expected: Answer, answer: Answer) -> bool:
     """Whether numbers stand where True and False are asked for."""
-    if expected.array is None or answer.array is None or answer.kind not in ("array", "number"):
-        return False
-    if expected.array.dtype != bool or answer.array.dtype.kind not in "iuf":
-        return False
-    return bool(np.isin(answer.array, (0, 1)).all())
+    return _stand_for(expected, answer, "b", "iuf") and bool(np.isin(answer.array, (0, 1)).all())  # type: ignore[arg-type]
 
 
 def _floats_for_integers(expected: Answer, answer: Answer) -> bool:
     """Whether floats that are whole numbers stand where integers are asked for."""
-    if expected.array is None or answer.array is None or answer.kind not in ("array", "number"):
-        return False
-    if expected.array.dtype.kind != "i" or answer.array.dtype.kind != "f":
-        return False
-    return bool((np.abs(answer.array) < 2**62).all() and (answer.array % 1 == 0).all())
+    return _stand_for(expected, answer, "i", "f") and bool(
+        ((np.abs(answer.array) < 2**62) & (answer.array % 1 == 0)).all()  # type: ignore[arg-type, operator]
+    )
 
 
 def _complex_for_real(expected: Answer, answer: Answer) -> bool:
     """Whether complex numbers without an imaginary part stand where floats are asked for."""
+    return _stand_for(expected, answer, "f", "c") and bool(np.all(np.imag(answer.array) == 0))  # type: ignore[arg-type]
+
+
+def _stand_for(expected: Answer, answer: Answer, wanted: str, came: str) -> bool:
+    """Whether an array of one kind of dtype came where another was asked for."""
     if expected.array is None or answer.array is None or answer.kind not in ("array", "number"):
         return False
-    if expected.array.dtype.kind != "f" or answer.array.dtype.kind != "c":
-        return False
-    return bool(np.all(np.imag(answer.array) == 0))
+    return expected.array.dtype.kind == wanted and answer.array.dtype.kind in came
 
 
 def _parts(expected: Answer, answer: Answer) -> tuple[Answer, ...]:
