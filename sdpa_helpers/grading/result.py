@@ -335,15 +335,7 @@ def _exercise_as_json(exercise: Graded) -> dict[str, Any]:
 
 
 def _case_as_json(case: GradedCase) -> dict[str, Any]:
-    return {
-        "case": case.case,
-        "passed": case.passed,
-        "points": case.points,
-        "max_points": case.max_points,
-        "status": case.status,
-        "diagnosis": case.diagnosis,
-        "message": case.message,
-    }
+    return asdict(case) | {"passed": case.passed}
 
 
 def from_json(data: Any) -> GradedNotebook:
