@@ -5,8 +5,6 @@ scores; `numpy_tiled.py` makes that fast. Importing this package needs NumPy onl
 it is first asked for.
 """
 
-from typing import TYPE_CHECKING, Any
-
 from sdpa_helpers.attention.call import explain_backend, scaled_dot_product_attention
 from sdpa_helpers.attention.decoding.cache import KVCache
 from sdpa_helpers.attention.known_backends import backends
@@ -27,13 +25,9 @@ from sdpa_helpers.attention.variants.mods import (
     softcap,
 )
 
-if TYPE_CHECKING:
-    from sdpa_helpers.attention.multi_head import MultiHeadAttention
-
 __all__ = [
     "BlockMask",
     "KVCache",
-    "MultiHeadAttention",
     "alibi",
     "and_masks",
     "backends",
@@ -53,12 +47,3 @@ __all__ = [
     "softcap",
     "softmax",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """The module of torch, which is imported for it only when it is asked for."""
-    if name != "MultiHeadAttention":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from sdpa_helpers.attention.multi_head import MultiHeadAttention
-
-    return MultiHeadAttention
