@@ -79,35 +79,4 @@ def _and(names: list[str]) -> str:
 
 
 _ALSO = "\nBuilt for you: {}.\n"
-_README = """\
-# Scaled dot-product attention: the instructor's edition
-
-**Do not hand this folder out:** it holds solutions, model answers and rubrics. What learners get comes from
-`sdpa release student-edition --zip`.
-
-## Before you teach
-
-1. Choose a plan: [half a day, a day, or five weeks](docs/instructors/plans.md).
-2. Read the [one page of each lesson](docs/instructors/README.md) that you will teach: goal, board sketch, three
-   questions, the usual mistakes, what to skip.
-3. The day before, go through the [checklist](docs/instructors/day-before.md).
-
-`make lab` opens the lessons, as for learners. `solutions/` has every exercise solved.
-{built}
-## To grade
-
-```sh
-make grade                                # the grader's demo, on the bundled submissions
-.venv/bin/sdpa grade SUBMISSIONS --out grades
-make exam IN=SUBMISSIONS OUT=grades       # in a container of its own, see docs/exams.md
-```
-
-[docs/grading.md](docs/grading.md) says the rest: Canvas, Moodle, Gradescope, nbgrader, answers in words, the sandbox.
-
-## The lessons
-
-{lessons}
-
-Code is under the MIT licence ([LICENSE](LICENSE)), texts and figures are under CC BY 4.0
-([LICENSE-CONTENT](LICENSE-CONTENT)). [CHANGELOG.md](CHANGELOG.md) says what is new.
-"""
+_README = Path(__file__).with_name("instructors_readme.md").read_text(encoding="utf-8")

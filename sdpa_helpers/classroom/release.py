@@ -204,45 +204,4 @@ Homework is {what}.
 This edition has no answers to it. There `check(f)` says what is right and wrong, case by case, and not why, and
 `solution(f)` shows nothing. You are graded with other inputs than those of `check`.
 """
-_README = """\
-# Scaled dot-product attention: a course that checks itself
-
-## Start
-
-You need Python 3.11 or newer, pip and make.
-
-```sh
-make lab     # makes .venv the first time (a minute or two), then opens JupyterLab at the first lesson
-```
-
-You work in copies, in the folder `work/`. When you start again with a newer edition, copies that you have not changed
-are brought up to date. What you have changed is never overwritten: the new version lies beside it.
-
-Without make, also on Windows (there: `py -3.11 -m venv .venv`, then `.venv\\Scripts\\Activate.ps1`):
-
-```sh
-python3 -m venv .venv
-. .venv/bin/activate
-pip install -c constraints.txt -e ".[lab]"
-sdpa lab
-```
-
-## The lessons
-
-{lessons}
-{track}
-Each lesson from 01 on has an exercise notebook of the same name in `exercises/`. Write a function, run its cell, run
-the check below it. `hint(f)` gives the next hint, `progress()` your points so far. `sdpa reset softmax` gives one
-exercise its empty cell back, and keeps your answer in `work/answers-put-aside.md`.
-{homework}
-Before you hand in, check the file itself, as the grader will read it:
-
-```sh
-sdpa check work/exercises/01_dot_product.ipynb
-```
-
-(`sdpa` is in `.venv/bin`; activate the environment first.) Hand in the `.ipynb` file under its own name.
-
-Code is under the MIT licence ([LICENSE](LICENSE)), texts and figures are under CC BY 4.0
-([LICENSE-CONTENT](LICENSE-CONTENT)). [CHANGELOG.md](CHANGELOG.md) says what is new.
-"""
+_README = Path(__file__).with_name("student_readme.md").read_text(encoding="utf-8")

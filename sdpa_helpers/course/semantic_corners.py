@@ -31,47 +31,11 @@ FAINT = (
 MATH = "F.sdpa (math)"
 
 
-INTRODUCTION = (
-    "# Semantic corners",
-    "",
-    "What comes out where the formula says little: NaN and ±∞, rows that may attend to nothing, empty arrays, odd "
-    "scales, half precision. Each line below is a call that was made on every CPU backend and on torch's own function, "
-    "and what came out, classified by a program that compares with float64. `make corners` makes the page again, "
-    "and a test compares.",
-    "",
-    "**What to do**",
-    "",
-    "- Put numbers, not NaN, into padding. A weight of 0 does not stop a NaN or an ∞ in a value: 0 · NaN is NaN. "
-    "Which of the other rows become NaN depends on the backend.",
-    "- Hide keys with False or with −∞, not with finfo.min or −10⁹. A query for which a finite number hides every key "
-    "gets the mean of all values, padding included, and from torch's own CPU kernel wrong gradients. `auto` and "
-    "`torch-fused` do not use that kernel there; `explain_backend` says so.",
-    "- A query that may attend to nothing gets zeros, and gradients of zero. Leave it out of the loss all the same.",
-    "- With n_q ≠ n_k say which alignment is meant. `is_causal=True` is the one at the top left; for a cache of keys "
-    'pass `is_causal="lower_right"`.',
-    "- Numbers may be of any size that their dtype holds, as long as q · k (before and after it is scaled), scale · q "
-    "and sums of |values| stay below its largest; a scale below 10⁻⁶ or above 128 goes into q and k instead, half of "
-    "it into each. Results below the dtype's smallest number with all digits (10⁻³⁸ in float32) are right to a few of "
-    "its smallest (10⁻⁴⁵), and a weight below 10⁻²⁰ may come out as 0. From scores of some 10⁵ on float32 does not "
-    "hold their differences: outputs are then still averages of the values, but of no use; nor are gradients, of which "
-    "torch's own kernel for CPUs makes NaN from scores of some 10⁹ on.",
-    "- A finite number in a mask hides a key as finite numbers do, also where the arrays' dtype does not hold it: it "
-    "counts as the lowest that does. −∞ is −∞. (torch.autocast rounds a mask as it rounds everything: its lowest "
-    "float32 becomes −∞ there, in this package as in torch.)",
-    "- Where a hidden key may hold NaN, hide it with a boolean mask or is_causal, and use this package: torch's own "
-    "function adds −∞ to the NaN.",
-    "",
-    f"**How to read it.** Unless the line says otherwise there is one head of {N} queries and {N} keys in float32, of "
-    f"{D} features each, and no mask; the odd row is number {ROW}. NaN or ±∞ in a query or key stands in its first "
-    "feature, which is positive in all others; in a value it fills the row. *The formula* is the backend `numpy`, for "
-    "gradients and for calls that NumPy does not have `torch`. *Right* is right to what the dtype holds, *zeros* are "
-    "exact, *a number* stands where NaN should, *NaN* is in at least one feature of the row. *F.sdpa* is "
-    f"torch.nn.functional.scaled_dot_product_attention, torch {torch.__version__.split('+')[0]}; *{MATH}* the same "
-    "under sdpa_kernel(SDPBackend.MATH). A backend that cannot serve a call leaves it to the formula, and then does "
-    "what that does. Not covered: `triton`, which needs a GPU, and `ring`, which needs many processes; and no "
-    "gradients of NumPy backends, which the public call does not give.",
-    "",
-)
+def _introduction() -> str:
+    """What stands above the lines; the words are in the page beside this file."""
+    text = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
+    version = torch.__version__.split("+")[0]
+    return text.format(queries=N, features=D, row=ROW, torch=version, math=MATH)
 
 
 class Way(NamedTuple):
@@ -226,7 +190,7 @@ def computed() -> dict[str, list[Line]]:
 
 def page(found: dict[str, list[Line]]) -> str:
     """The page as Markdown."""
-    text = [*INTRODUCTION, *_counts([line for lines in found.values() for line in lines])]
+    text = [_introduction(), *_counts([line for lines in found.values() for line in lines])]
     for heading, lines in found.items():
         for title, wanted in ((heading, False), (f"{heading}: gradients", True)):
             if table := [line for line in lines if line.gradients == wanted]:
