@@ -29,7 +29,6 @@ from sdpa_helpers.cli.teachers import _say_what_is_kept_back
 from sdpa_helpers.course.exercise_notebook import answer_cell
 from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of
 from sdpa_helpers.course.session import check
-from sdpa_helpers.course.torch_habits import TRANSPOSE_OF_TORCH
 from tests.corpus import entries, function_of
 
 WITH_A_BUG = {
@@ -221,7 +220,7 @@ def test_no_file_says_what_wrong_answers_do(edition, kept_back):
     texts = [p.read_text(encoding="utf-8") for end in ("py", "md") for p in lessons.rglob(f"*.{end}")]
     everything = _letters("".join(texts))
     assert len(said) > 300
-    for text in said - {"", TRANSPOSE_OF_TORCH}:  # which is general, and in a file of its own
+    for text in said - {""}:
         assert _letters(text) not in everything, text
 
 
