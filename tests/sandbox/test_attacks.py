@@ -6,6 +6,7 @@ import pytest
 
 from sdpa_helpers.sandbox.start import OFF
 from tests.handing_in import POINTS, RIGHT, TOTAL
+from tests.nightly import at_night
 from tests.sandbox import exhaust, forge
 from tests.sandbox.conftest import LIMITS
 
@@ -58,8 +59,22 @@ def test_forged_results_earn_nothing(graded, warm, name):
     assert "<script" not in str(record).replace("<script>alert(1)</script>", "")
 
 
-@pytest.mark.parametrize("name", SPEAKS_FOR_THE_KERNEL)
-@pytest.mark.parametrize("level", ["warm", "bubblewrap", "landlock", OFF])
+def in_turn(names, levels):
+    """Each with one of the levels, and at night with all."""
+    every = [(level, n, name) for n, name in enumerate(names) for level in levels]
+    return [
+        (level, name) if levels[n % len(levels)] == level else at_night(level, name)
+        for level, n, name in every
+    ]
+
+
+@pytest.mark.parametrize(
+    ("level", "name"),
+    [
+        *(("warm", name) for name in SPEAKS_FOR_THE_KERNEL),
+        *in_turn(SPEAKS_FOR_THE_KERNEL, ["bubblewrap", "landlock", OFF]),
+    ],
+)
 def test_who_speaks_for_the_kernel_is_named_and_earns_nothing(graded, usable, level, name):
     record = graded(level if level == OFF else usable(level), forge.source_of(name))
     check(record, name)
@@ -82,8 +97,7 @@ def test_a_kernel_that_may_start_nothing_has_nothing_to_end(graded, warm, name):
     assert all("PermissionError" in case.message for case in cases), [case.message for case in cases]
 
 
-@pytest.mark.parametrize("name", exhaust.ELSEWHERE)
-@pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
+@pytest.mark.parametrize(("level", "name"), in_turn(exhaust.ELSEWHERE, ["bubblewrap", "landlock"]))
 def test_nor_do_kernels_of_the_other_levels(graded, usable, level, name):
     record = graded(usable(level), exhaust.source_of(name))
     check(record, name)
