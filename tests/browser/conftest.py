@@ -38,12 +38,13 @@ def page(browser):
 @pytest.fixture(scope="session")
 def axe(needs):
     """`axe(page, ".selector")` lists the serious and critical findings of axe-core within that part of the page;
-    `every=True` lists all of them."""
+    `every=True` lists all of them, `contrast=True` looks at colours alone: all that a theme changes."""
     needs("axe_playwright_python")
     from axe_playwright_python.sync_playwright import Axe
 
-    def findings(page, part, *, every=False):
-        result = Axe().run(page, context={"include": [part]}, options={"resultTypes": ["violations"]})
+    def findings(page, part, *, every=False, contrast=False):
+        options = {"resultTypes": ["violations"]} | ({"runOnly": ["color-contrast"]} if contrast else {})
+        result = Axe().run(page, context={"include": [part]}, options=options)
         found = result.response["violations"]
         return [
             (v["id"], v["impact"], [n["html"][:120] for n in v["nodes"][:3]])

@@ -429,7 +429,7 @@ def test_in_lab_axe_finds_nothing_serious(notebook, axe, dark):
     notebook.output(0).get_by_label("step", exact=True).press("End")
     paper = notebook.output(0).locator(".walk").evaluate("e => getComputedStyle(e).backgroundColor")
     assert (max(map(int, re.findall(r"\d+", paper)[:3])) < 60) == dark
-    assert axe(notebook.page, ".jp-Cell:first-child .jp-Cell-outputArea") == []
+    assert axe(notebook.page, ".jp-Cell:first-child .jp-Cell-outputArea", contrast=dark) == []
 
 
 def test_in_lab_a_key_press_is_soon_on_screen(notebook):

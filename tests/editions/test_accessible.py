@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.nightly import at_night
+
 PAGES = {
     "front": "index.html",
     "lesson": "lessons/09_many_machines.html",
@@ -18,6 +20,8 @@ PAGES = {
     "lite": "lite/what-works.html",
 }
 
+BY_NIGHT = ("exercise", "corners", "interview", "hunt", "words")
+"""Made like the lesson, the statement and the page of an exercise."""
 DARK = ("front", "lesson", "exercise")
 """Contrast is measured in the dark theme too; the others are made of the same parts."""
 
@@ -61,7 +65,7 @@ FOCUSED = """() => { let e = document.activeElement;
         seen: (outlineStyle !== "none" && parseFloat(outlineWidth) >= 1) || boxShadow !== "none" }; }"""
 
 
-@pytest.fixture(scope="module", params=PAGES)
+@pytest.fixture(scope="module", params=[at_night(kind) if kind in BY_NIGHT else kind for kind in PAGES])
 def page(request, browser, built_site, site_address):
     """A page of the site, and no other host is asked for anything."""
     built_site("pages", "pyodide", "try", "lite", "slides")

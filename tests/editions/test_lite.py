@@ -19,14 +19,6 @@ IDLE = """() => {
     return kernel?.status === 'idle' && !panel.content.widgets.some(waits) }"""
 
 
-@pytest.fixture
-def address(needs, built_site, site_address):
-    """Of the site with the browser edition, served as any web server would."""
-    needs("jupyterlite_core")
-    built_site("pyodide", "lite")
-    return site_address
-
-
 class Desk:
     """The browser edition in one page."""
 
@@ -58,10 +50,18 @@ class Desk:
         )
 
 
-def test_from_a_link_to_a_named_mistake_to_points_to_a_file_that_is_graded_and_back(
-    browser, address, tmp_path
-):
-    desk = Desk(browser, address).open("exercises/03_softmax.ipynb")
+@pytest.fixture(scope="module")
+def desk(browser, needs, built_site, site_address):
+    """An exercise in the browser edition, served as any web server would."""
+    needs("jupyterlite_core")
+    built_site("pyodide", "lite")
+    opened = Desk(browser, site_address).open("exercises/03_softmax.ipynb")
+    yield opened
+    assert opened.page.log.refused == []
+    opened.page.context.close()
+
+
+def test_from_a_link_to_a_named_mistake_to_points_to_a_file_that_is_graded_and_back(desk, tmp_path):
     desk.run(SETUP)
     desk.type(ANSWER, WRONG)
     desk.run(ANSWER)
@@ -95,8 +95,6 @@ def test_from_a_link_to_a_named_mistake_to_points_to_a_file_that_is_graded_and_b
         "([n, text]) => jupyterapp.shell.currentWidget.content.widgets[n]?.model.sharedModel.getSource() === text",
         arg=[ANSWER, RIGHT],
     )
-    assert desk.page.log.refused == []
-    desk.page.context.close()
 
 
 def graded(file):
@@ -105,13 +103,10 @@ def graded(file):
     return {one.name: one.points for one in result.exercises}
 
 
-def test_keys_pressed_in_a_panel_stay_in_it(browser, address):
-    desk = Desk(browser, address).open("notebooks/00_start_here.ipynb")
+def test_keys_pressed_in_a_panel_stay_in_it(desk):
+    desk.type(SETUP, "import sdpa_helpers as sdpa\nsdpa.walk_through()")  # as lesson 00 begins
     cells = desk.page.evaluate("jupyterapp.shell.currentWidget.content.widgets.length")
-    first = desk.page.evaluate(
-        "jupyterapp.shell.currentWidget.content.widgets.findIndex(cell => cell.model.type === 'code')"
-    )
-    panel = desk.run(first)
+    panel = desk.run(SETUP)
     control = panel.get_by_role("slider").first
     before = control.input_value()
     control.focus()
@@ -119,6 +114,4 @@ def test_keys_pressed_in_a_panel_stay_in_it(browser, address):
         desk.page.keyboard.press(key)
     assert control.input_value() != before
     state = "(one => [one.widgets.length, one.activeCellIndex])(jupyterapp.shell.currentWidget.content)"
-    assert desk.page.evaluate(state) == [cells, first]
-    assert desk.page.log.refused == []
-    desk.page.context.close()
+    assert desk.page.evaluate(state) == [cells, SETUP]

@@ -7,6 +7,7 @@ import pytest
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from tests.browser.harness import open_page
 from tests.editions.test_accessible import violations
+from tests.nightly import at_night
 
 LESSON = "03_softmax"
 MINE = "def softmax(x, axis=-1):\n    return x  # mine, of a whole evening"
@@ -191,7 +192,9 @@ def test_made_up_exercises_are_refused_by_name_and_take_no_room(light, tmp_path)
     assert text(page) == MINE
 
 
-@pytest.mark.parametrize("theirs", ["x" * 60_000, "x" + "\n" * 10_000 + "x", "x" + "\u0301" * 10_000])
+@pytest.mark.parametrize(
+    "theirs", ["x" * 60_000, at_night("x" + "\n" * 10_000 + "x"), at_night("x" + "\u0301" * 10_000)]
+)
 def test_an_answer_that_no_editor_shows_at_once_is_left_out_by_name(light, tmp_path, theirs):
     page = light()
     keep(page, softmax=MINE)
