@@ -8,14 +8,12 @@ from sdpa_helpers.checking.code.edits import Pairs
 from sdpa_helpers.checking.diagnose import passes, try_out
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
 from sdpa_helpers.course.registry import all_exercises
+from tests.nightly import BRIEFLY_AND_AT_NIGHT, at_night
 
 LAST = "07"
 # Nothing new is drawn for what is made, and code to mend has the cases of the exercise that it comes from.
 EXERCISES = [e for e in all_exercises().values() if e.lesson[:2] <= LAST and not (e.is_made or e.whole)]
 EVERY_EXERCISE = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
-BRIEFLY_AND_AT_NIGHT = pytest.mark.parametrize(
-    "at_night", [False, pytest.param(True, marks=pytest.mark.nightly)]
-)
 SEEDS = [f"luck {n}" for n in range(6)]
 """Two more, and what is said of each wrong answer, are in test_every_exercise.py."""
 
@@ -73,8 +71,11 @@ def test_every_option_alone_is_rejected_and_named_as_itself_or_as_what_is_as_tru
     ]
 
 
+SECOND = [e if n % 2 else at_night(e) for n, e in enumerate(EXERCISES)]
+
+
 @BRIEFLY_AND_AT_NIGHT
-@EVERY_EXERCISE
+@pytest.mark.parametrize("exercise", SECOND, ids=lambda e: e.name)
 def test_a_sample_of_pairs_is_rejected_and_mostly_named_by_what_is_in_it(exercise, at_night):
     """Two deviations can come to one, or to another mistake; from lesson 05 on some undo each other."""
     pairs = list(exercise.mistakes.deviants(2))
