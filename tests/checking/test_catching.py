@@ -11,13 +11,14 @@ from sdpa_helpers.checking.answers.observe import describe, describe_made
 from sdpa_helpers.checking.card.render import squares_html
 from sdpa_helpers.checking.code.edits import Answer, Edit, Pairs
 from sdpa_helpers.checking.diagnose import try_out
-from sdpa_helpers.checking.exercise import Case, Exercise, Misses, WrongAnswer
+from sdpa_helpers.checking.exercise import Case, Misses, WrongAnswer
 from sdpa_helpers.checking.judging.judge import judge, truths
 from sdpa_helpers.checking.kinds.alike import same, where_apart
 from sdpa_helpers.checking.kinds.catching import BlindSpot, Hunt, hunt_of, usual_mistakes
 from sdpa_helpers.checking.kinds.small_inputs import finite, floats, number, so_many, truth_values, whole
 from sdpa_helpers.course.registry import all_exercises, find
 from sdpa_helpers.course.session import check
+from tests.checking.made_up import asking
 
 HUNTS = [e for e in all_exercises().values() if e.name.startswith("test_cases_for_")]
 
@@ -32,18 +33,11 @@ def _changes(x):
     return x.mean(axis=-1) + 1
 
 
-MEAN = Exercise(
+MEAN = asking(
+    mean,
+    Case("a row", lambda rng: (rng.normal(size=5),)),
+    Case("two rows", lambda rng: (rng.normal(size=(2, 3)),)),
     name="mean",
-    lesson="01_dot_product",
-    title="Mean",
-    prompt="The mean.",
-    difficulty=1,
-    minutes=1,
-    reference=mean,
-    cases=(
-        Case("a row", lambda rng: (rng.normal(size=5),)),
-        Case("two rows", lambda rng: (rng.normal(size=(2, 3)),)),
-    ),
     wrong=(
         WrongAnswer("sum", lambda x: x.sum(axis=-1), "You stopped at the sum. Divide it."),
         WrongAnswer("median", lambda x: np.median(x, axis=-1), "It is the median."),
@@ -53,7 +47,6 @@ MEAN = Exercise(
         WrongAnswer("raises", lambda x: x.mean(axis=1), "There is no second axis."),
     ),
     also_right=(lambda x: x.sum(axis=-1) / x.shape[-1] if x.min() > -50 else 0 * x,),
-    hints=("a", "b", "c"),
     mistakes=Pairs(
         Answer("mean", inspect.getsource(mean), {"np": np}),
         (("n-minus-one", (Edit("x.mean(axis=-1)", "x.sum(axis=-1) / (x.shape[-1] - 1)"),)),),

@@ -1,13 +1,11 @@
 """A sentence that speaks of the code is said only of code that shows it."""
 
-import linecache
-
-import numpy as np
 import pytest
 
 from sdpa_helpers.checking.code.clues import backed, clues
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.course.registry import find
+from tests.checking.made_up import written
 
 LOOPS = "You go through the heads in a loop and give each the whole mask."
 TWO_LOGARITHMS = "You used two different logarithms, log10 for the times."
@@ -35,14 +33,6 @@ def test_what_is_claimed_of_the_code_has_to_be_there(says, code, is_backed):
     assert backed(says, clues(code, "f")) is is_backed
 
 
-def _learners(code: str, name: str):
-    file = f"<{name} of a learner>"
-    linecache.cache[file] = (len(code), None, code.splitlines(True), file)
-    space = {"np": np}
-    exec(compile(code, file, "exec"), space)
-    return space[name]
-
-
 def test_a_result_that_is_thrown_away_is_shown_beside_the_name():
     code = """def masked_softmax(scores, mask):
     s = scores.copy()
@@ -50,7 +40,7 @@ def test_a_result_that_is_thrown_away_is_shown_beside_the_name():
     e = np.exp(s - s.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
 """
-    [mistake] = try_out(find("masked_softmax"), _learners(code, "masked_softmax")).mistakes
+    [mistake] = try_out(find("masked_softmax"), written(code, "masked_softmax")).mistakes
     assert mistake.name == "mask-ignored"
     assert mistake.line == "line 3: `np.where(mask, s, -np.inf)` makes something new, and throws it away"
 

@@ -11,29 +11,22 @@ from sdpa_helpers.checking.diagnose import assess, explain, passes, try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer
 from sdpa_helpers.checking.judging.conduct import Tried
 from sdpa_helpers.checking.judging.judge import Verdict, truths
+from tests.checking.made_up import asking
 
 CASES = ("one", "two", "three")
 
 
 def exercise() -> Exercise:
     """An exercise with three cases, three wrong answers and two invariants."""
-    return Exercise(
-        name="doubled",
-        lesson="01_dot_product",
-        title="",
-        prompt="",
-        difficulty=1,
-        minutes=1,
-        reference=lambda x: 2 * x,
-        cases=tuple(
+    return asking(
+        lambda x: 2 * x,
+        *(
             Case(name, lambda rng: (rng.uniform(1, 2, 3),), weight, f"{name} is here for a reason")
             for weight, name in enumerate(CASES, 1)
         ),
         wrong=tuple(
             WrongAnswer(f"{n}-times", lambda x, n=n: n * x, f"You take it {n} times.") for n in (3, 5, 4)
         ),
-        also_right=(),
-        hints=("", "", ""),
         invariants=(
             Invariant("odd", "It is not odd.", lambda inputs, values: not np.allclose(values, 7)),
             Invariant("even", "It is not even.", lambda inputs, values: not np.allclose(values, 8)),
@@ -134,10 +127,8 @@ def test_a_factor_that_an_input_gives_is_found():
     def made(name: str, size: int) -> Case:
         return Case(name, lambda rng: (rng.uniform(1, 2, 3), size))
 
-    scaled = Exercise(
-        "scaled", "01_dot_product", "", "", 1, 1, lambda x, layers: layers * x,
-        tuple(made(name, size) for name, size in (("a", 2), ("b", 3), ("c", 5))), (), (), ("", "", ""),
-    )  # fmt: skip
+    sizes = (("a", 2), ("b", 3), ("c", 5))
+    scaled = asking(lambda x, layers: layers * x, *(made(name, size) for name, size in sizes))
     assert try_out(scaled, lambda x, layers: x).pattern == (
         "In every case your result is the right one divided by `layers`."
     )

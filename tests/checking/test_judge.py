@@ -9,6 +9,7 @@ from sdpa_helpers.checking.answers.observe import Answer, describe, observe
 from sdpa_helpers.checking.exercise import EXAMPLE, Case, Example, Exercise, Invariant
 from sdpa_helpers.checking.judging.difference import close, difference, pattern, tolerances
 from sdpa_helpers.checking.judging.judge import Truth, Verdict, judge, truths, values_of
+from tests.checking.made_up import asking
 
 
 def fault(expected, came) -> str:
@@ -28,9 +29,7 @@ def doubled(x):
 def exercise(reference=doubled, **changes) -> Exercise:
     """A small exercise with one case, or with what `changes` says."""
     case = Case("three numbers", lambda rng: (rng.uniform(1, 2, size=3),))
-    fields = {"name": "doubled", "lesson": "01_dot_product", "title": "", "prompt": "", "difficulty": 1}
-    fields |= {"minutes": 1, "cases": (case,), "wrong": (), "also_right": (), "hints": ("", "", "")}
-    return Exercise(**(fields | changes), reference=reference)
+    return asking(reference, **({"name": "doubled", "cases": (case,)} | changes))
 
 
 # ---- dtypes -----------------------------------------------------------------------------------------------

@@ -8,12 +8,18 @@ import pytest
 
 from sdpa_helpers.checking.answers import made_value
 from sdpa_helpers.checking.answers.carried import pack_answer, unpack_answer
-from sdpa_helpers.checking.answers.observe import Answer, Watch, describe_made, observe
+from sdpa_helpers.checking.answers.observe import (
+    Answer,
+    Watch,
+    describe_made,
+    observe,
+)
 from sdpa_helpers.checking.card.render import card, report_text
 from sdpa_helpers.checking.diagnose import assess, try_out
-from sdpa_helpers.checking.exercise import Exercise, Misses, WrongAnswer, criterion
+from sdpa_helpers.checking.exercise import Misses, WrongAnswer, criterion
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, judge, truths
 from sdpa_helpers.course.registry import all_exercises, find
+from tests.checking.made_up import asking
 
 MADE = [exercise for exercise in all_exercises().values() if exercise.is_made]
 EVERY_MADE = pytest.mark.parametrize("exercise", MADE, ids=lambda e: e.name)
@@ -156,25 +162,16 @@ def pair_that_sums_to_ten():
     return 3, 7
 
 
-PAIR = Exercise(
+PAIR = asking(
+    pair_that_sums_to_ten,
+    criterion("they sum to 10", _sums_to_ten, 2),
+    criterion("they differ", _differ),
+    criterion("they are small", _small),
     name="pair_that_sums_to_ten",
-    lesson="01_dot_product",
-    title="Ten",
-    prompt="Make it.",
-    difficulty=1,
-    minutes=1,
-    reference=pair_that_sums_to_ten,
-    cases=(
-        criterion("they sum to 10", _sums_to_ten, 2),
-        criterion("they differ", _differ),
-        criterion("they are small", _small),
-    ),
     wrong=(
         WrongAnswer("twice-the-same", lambda: (5, 5), "It is one number twice."),
         WrongAnswer("another-sum", lambda: (5, 6), "The sum is another."),
     ),
-    also_right=(lambda: (4, 6),),
-    hints=("Look.", "Think.", "`3` and `7`."),
 )
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from sdpa_helpers.checking.authors import survivors
 from sdpa_helpers.checking.authors.survivors import hunt, hunt_in_styles
-from sdpa_helpers.checking.exercise import Case, Exercise
+from sdpa_helpers.checking.exercise import Case
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
 from sdpa_helpers.checking.naming.mutants import mutants_of
+from tests.checking.made_up import asking
 
 
 def _compared(x, threshold):
@@ -47,19 +48,7 @@ def patience(monkeypatch):
 
 
 def exercise(reference, *cases):
-    return Exercise(
-        name=reference.__name__,
-        lesson="none",
-        title="",
-        prompt="",
-        difficulty=1,
-        minutes=1,
-        reference=reference,
-        cases=cases,
-        wrong=(),
-        also_right=(),
-        hints=("", "", ""),
-    )
+    return asking(reference, *cases, name=reference.__name__, lesson="none")
 
 
 SOMEWHERE = Case("somewhere", lambda rng: (rng.normal(size=12), 0.3))

@@ -1,7 +1,6 @@
 """When a mistake is named and when not: refutation, evidence, forms, products, clues."""
 
 import inspect
-import linecache
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,8 @@ from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
 from sdpa_helpers.checking.pages.standard_cases import one_of_each
 from sdpa_helpers.course.registry import find
+from tests.checking import made_up
+from tests.checking.made_up import asking
 
 
 def scores(Q, K):
@@ -41,23 +42,21 @@ OF_SPACE = (
 
 
 def exercise(mistakes=None, **changes) -> Exercise:
-    fields = {
-        "name": "scores", "lesson": "01_dot_product", "title": "", "prompt": "", "difficulty": 1, "minutes": 1,
-        "cases": (
-            Case("matrices", _draw),
-            Case("square", lambda rng: _draw(rng, 4, 4, 4)),
-            *one_of_each(_draw, only=("n_q",), n_q=3, n_k=5, d_k=4),
-            Case("a batch", lambda rng: _draw(rng, batch=2)),
+    cases = (
+        Case("matrices", _draw),
+        Case("square", lambda rng: _draw(rng, 4, 4, 4)),
+        *one_of_each(_draw, only=("n_q",), n_q=3, n_k=5, d_k=4),
+        Case("a batch", lambda rng: _draw(rng, batch=2)),
+    )
+    wrong = (
+        WrongAnswer("no-scaling", lambda Q, K: Q @ np.swapaxes(K, -1, -2), "Not divided by √d_k."),
+        WrongAnswer(
+            "all-axes-transposed", lambda Q, K: Q @ K.T / 2, "`.T` turns all axes.", clue="transpose-all"
         ),
-        "wrong": (
-            WrongAnswer("no-scaling", lambda Q, K: Q @ np.swapaxes(K, -1, -2), "Not divided by √d_k."),
-            WrongAnswer("all-axes-transposed", lambda Q, K: Q @ K.T / 2, "`.T` turns all axes.", clue="transpose-all"),
-            WrongAnswer("mean", lambda Q, K: scores(Q, K) * 0 + Q.mean(), "The mean."),
-            *(OF_SPACE if mistakes else ()),
-        ),
-        "also_right": (), "hints": ("", "", ""),
-    }  # fmt: skip
-    return Exercise(**(fields | changes), reference=scores, mistakes=mistakes)
+        WrongAnswer("mean", lambda Q, K: scores(Q, K) * 0 + Q.mean(), "The mean."),
+        *(OF_SPACE if mistakes else ()),
+    )
+    return asking(scores, *cases, **({"name": "scores", "wrong": wrong, "mistakes": mistakes} | changes))
 
 
 def names(result: Result) -> tuple[str, ...]:
@@ -65,12 +64,7 @@ def names(result: Result) -> tuple[str, ...]:
 
 
 def written(source: str):
-    """A function whose source is known, as that of a cell is."""
-    file = f"<cell {abs(hash(source))}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    scope = {"np": np}
-    exec(compile(source, file, "exec"), scope)
-    return scope["scores"]
+    return made_up.written(source, "scores")
 
 
 def test_a_known_mistake_is_named_for_every_case_that_it_explains():
@@ -160,11 +154,11 @@ def test_errors_elsewhere_do_not_hide_that_a_list_comes_back():
 
 
 def test_numbers_in_place_of_booleans_are_named_with_what_else_is_wrong():
-    above = Exercise(
-        "above", "05_masking", "", "", 1, 1, lambda x: x > 0,
-        tuple(Case(name, lambda rng: (rng.normal(size=9),)) for name in ("one", "two")),
-        (WrongAnswer("inverted", lambda x: x < 0, "The other way round."),), (), ("", "", ""),
-    )  # fmt: skip
+    above = asking(
+        lambda x: x > 0,
+        *(Case(name, lambda rng: (rng.normal(size=9),)) for name in ("one", "two")),
+        wrong=(WrongAnswer("inverted", lambda x: x < 0, "The other way round."),),
+    )
     assert names(try_out(above, lambda x: (x > 0).astype(int))) == ("numbers-not-booleans",)
     assert names(try_out(above, lambda x: (x < 0).astype(float))) == ("inverted", "numbers-not-booleans")
     assert names(try_out(above, lambda x: x)) == ()
@@ -222,11 +216,10 @@ def test_an_error_of_the_learners_own_is_not_an_empty_answer():
 
 
 def test_another_order_of_arguments_or_parts_is_named():
-    three = Exercise(
-        "three", "05_masking", "", "", 1, 1, lambda Q, K, V: (Q @ K @ V, Q - 2 * K + V),
-        tuple(Case(name, lambda rng: tuple(rng.normal(size=(3, 2, 2)))) for name in ("one", "two")),
-        (), (), ("", "", ""),
-    )  # fmt: skip
+    three = asking(
+        lambda Q, K, V: (Q @ K @ V, Q - 2 * K + V),
+        *(Case(name, lambda rng: tuple(rng.normal(size=(3, 2, 2)))) for name in ("one", "two")),
+    )
     assert names(try_out(three, lambda Q, K, V: (Q @ V @ K, Q - 2 * V + K))) == (
         "arguments-in-another-order",
     )
@@ -300,18 +293,17 @@ def test_a_listed_mistake_that_returns_a_list_needs_no_second_name():
 
 
 def test_whole_numbers_and_floats_are_one_number():
-    counts = Exercise(
-        "count", "06_complexity", "", "", 1, 1, lambda n: n * n,
-        tuple(Case(f"n is about {n}", lambda rng, n=n: (int(rng.integers(n, 2 * n)),)) for n in (10, 100)),
-        (WrongAnswer("triangle", lambda n: n * (n + 1) // 2, "The lower triangle."),), (), ("", "", ""),
-    )  # fmt: skip
+    counts = asking(
+        lambda n: n * n,
+        *(Case(f"n is about {n}", lambda rng, n=n: (int(rng.integers(n, 2 * n)),)) for n in (10, 100)),
+        wrong=(WrongAnswer("triangle", lambda n: n * (n + 1) // 2, "The lower triangle."),),
+    )
     assert names(try_out(counts, lambda n: n * (n + 1) / 2)) == ("triangle",)
 
 
 def positions(counts) -> Exercise:
     """Asks for what `counts` returns: ints."""
-    cases = tuple(Case(f"{n} of them", lambda rng, n=n: (n,)) for n in (2, 3))
-    return Exercise("positions", "09_many_machines", "", "", 1, 1, counts, cases, (), (), ("", "", ""))
+    return asking(counts, *(Case(f"{n} of them", lambda rng, n=n: (n,)) for n in (2, 3)))
 
 
 @pytest.mark.parametrize(

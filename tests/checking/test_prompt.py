@@ -209,11 +209,3 @@ def test_an_example_can_be_shown_in_two_halves():
 def test_an_example_that_is_not_shown_or_shown_twice_or_not_there_is_refused(prompt):
     with pytest.raises(ValueError, match="'scaled'"):
         prompt_of(asking(prompt, Example((2,))))
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("0.7072…", 0.70711), ("0.7071", 0.70711), ("[1]", (1,)), ("1", True), ("[1, 2]", [1]), ("-0.5…", 0.51)],
-)
-def test_this_file_sees_what_is_not_the_same(text, value):
-    assert not same(read_back(text), value)

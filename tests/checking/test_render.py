@@ -15,24 +15,14 @@ from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.helping.shrink import Small
 from sdpa_helpers.checking.judging.judge import CaseStatus, Verdict
 from sdpa_helpers.checking.naming.name_mistakes import Mistake
+from tests.checking.made_up import asking
 
 SMALL = Small((np.array([1.0]),), describe(2.0), describe(1.0))
 
 
 def exercise(cases: int) -> Exercise:
-    return Exercise(
-        name="doubled",
-        lesson="01_dot_product",
-        title="",
-        prompt="",
-        difficulty=1,
-        minutes=5,
-        reference=lambda x: 2 * x,
-        cases=tuple(Case(f"name {n}", lambda rng: (rng.normal(size=3),)) for n in range(1, cases + 1)),
-        wrong=(),
-        also_right=(),
-        hints=("", "", ""),
-    )
+    every = (Case(f"name {n}", lambda rng: (rng.normal(size=3),)) for n in range(1, cases + 1))
+    return asking(lambda x: 2 * x, *every, name="doubled", minutes=5)
 
 
 def right(n: int) -> Explained:

@@ -23,24 +23,12 @@ from sdpa_helpers.checking.helping.simpler import numbers_in
 from sdpa_helpers.checking.judging.judge import judge, truths
 from sdpa_helpers.course import session
 from sdpa_helpers.course.registry import find
+from tests.checking.made_up import asking
 
 
-def exercise(reference: Callable, make: Callable, *, also_right=(), wrong=(), examples=()) -> Exercise:
+def exercise(reference: Callable, make: Callable, **more) -> Exercise:
     """One case for whatever is asked."""
-    return Exercise(
-        name="asked",
-        lesson="01_dot_product",
-        title="",
-        prompt="",
-        difficulty=1,
-        minutes=1,
-        reference=reference,
-        cases=(Case("drawn", make),),
-        wrong=wrong,
-        also_right=also_right,
-        hints=("", "", ""),
-        examples=examples,
-    )
+    return asking(reference, Case("drawn", make), **more)
 
 
 def scores(Q, K):

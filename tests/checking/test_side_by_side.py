@@ -12,6 +12,7 @@ from sdpa_helpers.checking.card.side_by_side import as_html, as_text, call_of
 from sdpa_helpers.checking.exercise import Case, Exercise
 from sdpa_helpers.checking.helping.shrink import Small
 from sdpa_helpers.checking.judging.part_names import by_name
+from tests.checking.made_up import asking
 
 
 def pair(yours, expected):
@@ -24,19 +25,7 @@ def texts(side) -> list[list[str]]:
 
 
 def exercise() -> Exercise:
-    return Exercise(
-        name="asked",
-        lesson="01_dot_product",
-        title="",
-        prompt="",
-        difficulty=1,
-        minutes=1,
-        reference=lambda Q, scale=1.0: Q * scale,
-        cases=(Case("one", lambda rng: (rng.normal(size=3),)),),
-        wrong=(),
-        also_right=(),
-        hints=("", "", ""),
-    )
+    return asking(lambda Q, scale=1.0: Q * scale, Case("one", lambda rng: (rng.normal(size=3),)))
 
 
 def small(inputs: tuple, yours, expected) -> Small:

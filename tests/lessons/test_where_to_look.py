@@ -1,10 +1,7 @@
 """`check` says the line of the learner's own code whose change mends it, and the change only as the last hint."""
 
-import linecache
-
-import numpy as np
-
 from sdpa_helpers.course.session import check
+from tests.checking.made_up import written
 
 CODE = """def value_gradient(weights, grad_output):
     mixed = np.einsum("...ij,...jd->...id", weights, grad_output)
@@ -12,16 +9,8 @@ CODE = """def value_gradient(weights, grad_output):
 """
 
 
-def _learners(code: str, name: str):
-    file = f"<a cell with {name}>"
-    linecache.cache[file] = (len(code), None, code.splitlines(True), file)
-    space = {"np": np, "__name__": "a notebook"}
-    exec(compile(code, file, "exec"), space)
-    return space[name]
-
-
 def test_the_line_comes_first_and_the_change_last():
-    report = check(_learners(CODE, "value_gradient"), keep=False)
+    report = check(written(CODE, "value_gradient"), keep=False)
     told = report.text()
     assert "Where to look: one small change in line 2 lets every case pass. Look at `weights`." in told
     assert "np.swapaxes(weights, -1, -2)" not in told
@@ -32,13 +21,13 @@ def test_the_line_comes_first_and_the_change_last():
 
 def test_an_answer_with_a_name_is_not_searched():
     code = "def best_key(q, K):\n    return int(np.argmin(np.linalg.norm(K - q, axis=1)))\n"
-    assert "Where to look" not in check(_learners(code, "best_key"), keep=False).text()
+    assert "Where to look" not in check(written(code, "best_key"), keep=False).text()
 
 
 def test_one_change_that_mends_all_denies_that_there_are_two_mistakes():
     code = """def fit_exponent(sizes, times):
     return np.polyfit(np.log10(sizes), np.log10(times), 1)[1]
 """
-    told = check(_learners(code, "fit_exponent"), keep=False).text()
+    told = check(written(code, "fit_exponent"), keep=False).text()
     assert "Where to look: one small change in line 2" in told
     assert "logarithms" not in told
