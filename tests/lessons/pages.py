@@ -1,10 +1,12 @@
 """Cells of a stored lesson: run them, or read a table in them."""
 
+import ast
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 
 COURSE = Path(__file__).parents[2]
 
@@ -21,6 +23,25 @@ def run(lesson: str, *ids: str) -> dict[str, Any]:
     for cell in ("setup", *ids):
         exec(compile(_cells(lesson)[cell], f"{lesson}, {cell}", "exec"), names)
     return names
+
+
+def functions(lesson: str, **given: Any) -> dict[str, Any]:
+    """Every function that the lesson defines at the top of a cell, by name; `given` is what else they use."""
+    names: dict[str, Any] = {"np": np, **given}
+    for source in _cells(lesson).values():
+        try:
+            body = ast.parse(source).body
+        except SyntaxError:  # a text
+            continue
+        for node in body:
+            if isinstance(node, ast.FunctionDef):
+                exec(ast.unparse(node), names)
+    return names
+
+
+def source_of(lesson: str, cell: str) -> str:
+    """What stands in a cell."""
+    return _cells(lesson)[cell]
 
 
 def rows(lesson: str, cell: str) -> list[dict[str, str]]:

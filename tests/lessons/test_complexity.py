@@ -1,13 +1,11 @@
 """Lesson 06: counts against formulas and loops, estimates of known answers, figures. No test depends on a time."""
 
-import ast
 import json
 import math
 import re
 import warnings
 from functools import cache
 
-import nbformat
 import numpy as np
 import pytest
 
@@ -15,6 +13,7 @@ from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.lessons import complexity as lesson
 from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments, peak_memory, run
 from sdpa_helpers.show.figures import Picture
+from tests.lessons import pages
 from tests.lessons.pictures import unreadable
 
 
@@ -168,25 +167,8 @@ def test_tiles_level_off_at_their_rows_and_the_whole_is_the_minimum(rows):
 
 
 @pytest.fixture(scope="module")
-def page(course):
-    """The functions that lesson 06 defines in its cells."""
-    names = (
-        "textbook",
-        "layer_flops",
-        "intensities",
-        "tiled",
-        "tiled_intensity",
-        "kv_cache",
-        "decoding_intensity",
-    )
-    cells = nbformat.read(course / "notebooks" / "06_complexity.ipynb", as_version=4).cells
-    found = {"np": np}
-    for cell in cells:
-        if cell.cell_type == "code":
-            for node in ast.parse(cell.source).body:
-                if isinstance(node, ast.FunctionDef) and node.name in names:
-                    exec(ast.unparse(node), found)
-    return found
+def page():
+    return pages.functions("06_complexity")
 
 
 def test_the_page_counts_as_the_helpers_do(page):

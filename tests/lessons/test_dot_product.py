@@ -2,9 +2,7 @@
 
 import math
 from functools import cache
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from sdpa_helpers.lessons import dot_product as lesson
 from sdpa_helpers.lessons.dot_product import experiments
 from sdpa_helpers.lessons.dot_product.figures import plot_overtaking_in_short
 from sdpa_helpers.show.figures import Picture
+from tests.lessons.pages import source_of
 from tests.lessons.pictures import unreadable
 
 WORDS = ["the", "cat", "fears", "big", "dogs"]
@@ -81,20 +80,15 @@ def test_random_outputs_stay_inside_and_are_the_same_every_time():
     assert ((outputs @ directions.T).max(axis=0) <= (V @ directions.T).max(axis=0) + 1e-12).all()
 
 
-def source_of(cell: str) -> str:
-    stored = nbformat.read(Path(__file__).parents[2] / "notebooks" / "01_dot_product.ipynb", as_version=4)
-    return next(c.source for c in stored.cells if c.id == cell)
-
-
 def test_the_claim_draws_the_queries_of_the_lesson():
     scope = {"np": np, "sdpa": sdpa, "K": K, "V": V}
-    exec(source_of("hull-compare").partition("outside =")[0], scope)
+    exec(source_of("01_dot_product", "hull-compare").partition("outside =")[0], scope)
     np.testing.assert_allclose(scope["cloud"], experiments.outputs_of_random_queries(K, V), rtol=1e-12)
 
 
 def test_the_matrices_of_the_lesson_do_what_it_says():
     scope = {"np": np, "K": K}
-    exec(source_of("sources-run"), scope)
+    exec(source_of("01_dot_product", "sources-run"), scope)
     words = dict(zip(WORDS, scope["X"], strict=True))
     finds = {word: WORDS[(K @ (x @ scope["W_q"])).argmax()] for word, x in words.items() if word != "the"}
     assert finds["big"] == "dogs"
@@ -108,7 +102,9 @@ def test_by_hand_is_as_the_table_to_fill_in_says():
         ["Ann"], np.array([[0, 1, 2]]), soft([0, 1, 2])[None], np.array([[0.756, 0.91]])
     )
     assert lines.split("\n")[1].split() == ["Ann", "0,", "1,", "2", "0.09,", "0.24,", "0.67", "0.76,", "0.91"]
-    assert "0, 1, 2 | 1, 2.72, 7.39 | 11.11 | 0.09, 0.24, 0.67 | (0.76, 0.91)" in source_of("by-hand")
+    assert "0, 1, 2 | 1, 2.72, 7.39 | 11.11 | 0.09, 0.24, 0.67 | (0.76, 0.91)" in source_of(
+        "01_dot_product", "by-hand"
+    )
 
 
 def test_every_step_left_out_moves_the_output_and_none_does_where_it_has_nothing_to_do():

@@ -1,12 +1,8 @@
 """Lesson 04: its experiments against autograd, closed forms and an independent simulation; its figures."""
 
-import ast
 import math
 from functools import cache
-from pathlib import Path
-from typing import Any
 
-import nbformat
 import numpy as np
 import pytest
 import torch
@@ -18,9 +14,9 @@ from sdpa_helpers.lessons.gradients import experiments as experiments
 from sdpa_helpers.lessons.gradients import run as training_runs
 from sdpa_helpers.lessons.gradients.training import RULES
 from sdpa_helpers.show.figures import INK, SKY, Picture, fullest
+from tests.lessons import pages
 from tests.lessons.pictures import unreadable
 
-NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "04_gradients.ipynb"
 WORDS = ["the", "cat", "fears", "big", "dogs"]
 QUESTIONS = ["alive", "small and alive", "action", "big"]
 K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
@@ -34,17 +30,7 @@ def small_grid():
     return lesson.measure_grid(dimensions=(4, 64, 1024), keys=(4, 16))
 
 
-def functions_on_the_page() -> dict[str, Any]:
-    """Every function that the notebook defines, made from its cells."""
-    cells = nbformat.read(NOTEBOOK, as_version=4).cells
-    trees = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code"]
-    made: dict[str, Any] = {"np": np, "sdpa": sdpa}
-    for node in (node for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)):
-        exec(ast.unparse(node), made)
-    return made
-
-
-PAGE = functions_on_the_page()
+PAGE = pages.functions("04_gradients", sdpa=sdpa)
 
 # Slopes -------------------------------------------------------------------------------------------------------
 

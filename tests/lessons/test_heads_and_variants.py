@@ -1,9 +1,7 @@
 """Lesson 08: what its cells define against loops and the package, its experiment, its panel, what it draws and asks."""
 
-import ast
 import math
 
-import nbformat
 import numpy as np
 import pytest
 
@@ -12,6 +10,7 @@ from sdpa_helpers.attention import KVCache
 from sdpa_helpers.lessons import heads_and_variants as lesson
 from sdpa_helpers.lessons.heads_and_variants import additive, experiments, widget
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
+from tests.lessons import pages
 
 
 def normal(*shapes):
@@ -26,15 +25,8 @@ Q, K, V = normal((7, 3), (9, 3), (9, 2))
 
 
 @pytest.fixture(scope="module")
-def page(course):
-    """All functions that lesson 08 defines in its cells."""
-    found = {"np": np, "sdpa": sdpa, "attend": sdpa.scaled_dot_product_attention}
-    for cell in nbformat.read(course / "notebooks" / "08_heads_and_variants.ipynb", as_version=4).cells:
-        if cell.cell_type == "code":
-            for node in ast.parse(cell.source).body:
-                if isinstance(node, ast.FunctionDef):
-                    exec(ast.unparse(node), found)
-    return found
+def page():
+    return pages.functions("08_heads_and_variants", sdpa=sdpa, attend=sdpa.scaled_dot_product_attention)
 
 
 def test_multi_head_on_the_page_is_a_sum_over_heads(page):

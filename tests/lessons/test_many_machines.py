@@ -1,6 +1,5 @@
 """Lesson 09: what the page does, what its processes do and leave, the model, and the panel that draws it."""
 
-import ast
 import itertools
 import os
 import signal
@@ -9,7 +8,6 @@ import sys
 import time
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ from sdpa_helpers.lessons import many_machines as lesson
 from sdpa_helpers.lessons.many_machines import experiments, tables, widget
 from sdpa_helpers.lessons.many_machines.experiments import METHODS, Layer, Rates
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
-from tests.lessons.pages import run
+from tests.lessons.pages import functions, run
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +71,8 @@ def test_what_the_text_says_of_contiguous_pieces(page):
         assert share == pytest.approx(1 - 1 / (2 * ranks), abs=0.02)
 
 
-def test_the_page_s_formula_for_bytes_is_the_package_s(course):
-    cells = nbformat.read(course / "notebooks" / "09_many_machines.ipynb", as_version=4).cells
-    source = next(cell.source for cell in cells if cell.id == "bytes-groups")
-    found: dict = {}
-    exec(ast.unparse(ast.parse(source).body[0]), found)
+def test_the_page_s_formula_for_bytes_is_the_package_s():
+    found = functions("09_many_machines")
     layer = Layer(2**17, 128, 8, 128, 96)
     for ranks in (2, 4, 8):
         there = found["bytes_sent"](layer.n, ranks, *layer[1:], size=2)
