@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
-from math import inf
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,6 @@ import torch
 import sdpa_helpers as sdpa
 from sdpa_helpers.attention import torch_formula
 from sdpa_helpers.attention.layout import Head, Rule, Wants
-from sdpa_helpers.attention.merge import merge
 from sdpa_helpers.attention.ring import blocks as ring_blocks
 from sdpa_helpers.attention.ring import volumes
 from sdpa_helpers.attention.ring.partition import (
@@ -276,26 +274,6 @@ def test_what_is_seen_is_exactly_what_may_be_seen(n, size, is_causal):
             computed[queries[:, None], keys] += block.tril() if diagonal else block
     allowed = torch.ones_like(computed)
     assert torch.equal(computed, allowed.tril() if is_causal else allowed)
-
-
-def part(query, key, value) -> ring_blocks.Part:
-    found = ring_blocks.attend(query, key, value, False, 0.5)
-    return ring_blocks.Part(found.output.clone(), found.lse.clone())
-
-
-def test_parts_merge_in_any_order_and_empty_ones_do_nothing():
-    query, key, value = (torch.randn(1, 2, 6, 4, dtype=torch.float64) for _ in range(3))
-    whole = part(query, key, value)
-    for order in ([0, 2, 5], [5, 0, 2]):
-        merged = ring_blocks.nothing(query, 4)
-        merged = merge(*merged, *ring_blocks.nothing(query, 4))
-        assert not merged[0].any()  # and so no NaN
-        assert (merged[1] == -inf).all()
-        for first in order:
-            last = {0: 2, 2: 5, 5: 6}[first]
-            merged = merge(*merged, *part(query, key[:, :, first:last], value[:, :, first:last]))
-            merged = merge(*merged, *part(query, key[:, :, :0], value[:, :, :0]))
-        torch.testing.assert_close(merged, tuple(whole))
 
 
 @pytest.mark.parametrize("is_causal", [False, True])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpa_helpers as sdpa
-from sdpa_helpers.attention.layout import Rule, Tiles
+from sdpa_helpers.attention.layout import Tiles
 
 from .cases import make
 
@@ -59,20 +59,6 @@ def test_heads_together_find_what_each_finds(torch, name, lead_key):
     options = {"attn_mask": mask, "enable_gqa": lead_key == (2, 2)}
     ours, expected = (gradients(torch, arrays, backend, **options) for backend in BOTH)
     torch.testing.assert_close(ours, expected)
-
-
-def test_heads_are_together_as_far_as_they_need_the_same_tiles():
-    from sdpa_helpers.attention.torch_blocks import batches_of, runs_of_heads
-
-    torch = pytest.importorskip("torch")
-    mask = torch.ones(2, 1, 4, 4, dtype=torch.bool)
-    assert [len(run) for run in runs_of_heads((2, 3), Rule())] == [6]
-    assert [len(run) for run in runs_of_heads((2, 3), Rule(mask))] == [3, 3]
-    assert [len(run) for run in runs_of_heads((2, 3), Rule(mask.expand(2, 3, 4, 4)))] == [3, 3]
-    assert [len(run) for run in runs_of_heads((2, 3), Rule(mask[0]))] == [6]
-    assert [len(run) for run in runs_of_heads((2, 3), Rule(mask_mod=lambda i, j: i < j))] == [1] * 6
-    assert list(runs_of_heads((0, 3), Rule())) == []
-    assert batches_of(range(2, 7), 4, 4, Tiles(8, 4, 4)) == [range(2, 4), range(4, 6), range(6, 7)]
 
 
 MODS = {
