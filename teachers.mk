@@ -13,7 +13,8 @@ test: $(READY)  ## run every test: the package, the grader, every notebook
 	@env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m pytest --nbval --nbval-current-env -n 4 --dist loadfile --no-loadscope-reorder
 
 nightly: $(READY)  ## the long searches, which `make test` has short ones of
-	@env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m pytest -m nightly tests
+	@set -e; env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m pytest -m nightly tests; \
+	  env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m pytest --nbval --nbval-current-env solutions
 
 grade: $(READY)  ## the grader's demo: grade tests/submissions into build/grades
 	@$(BIN)/python -m sdpa_helpers grade tests/submissions --out build/grades --seed demo --timeout 20 --fresh
