@@ -24,6 +24,7 @@ from sdpa_helpers.checking.helping.repair import repair_of
 from sdpa_helpers.checking.helping.shrink import Small, example_of
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, for_all, truths, with_own_calls
 from sdpa_helpers.checking.kinds.catching import hunt_of
+from sdpa_helpers.checking.naming.as_if import AS_IF
 from sdpa_helpers.course import notebook_cells, saved
 from sdpa_helpers.course.check_report import CheckReport
 from sdpa_helpers.course.foresight import foresight_of
@@ -259,8 +260,9 @@ def _with_the_line(result: Result, function: Callable, space: dict[str, Any]) ->
 
     One change that mends all denies that there are two mistakes: then these names aren't said.
     """
-    listed = {wrong.name for wrong in result.exercise.wrong}
-    doubtful = len(result.mistakes) == 2 and {mistake.name for mistake in result.mistakes} <= listed
+    names = {mistake.name for mistake in result.mistakes}
+    doubtful = len(result.mistakes) == 2 and names <= {wrong.name for wrong in result.exercise.wrong}
+    doubtful = doubtful or (len(names) > 0 and names <= AS_IF)
     if result.passed or result.not_there or (result.mistakes and not doubtful) or not result.attempted:
         return result
     if os.environ.get("NBGRADER_EXECUTION") or any(c.verdict.fault == "timeout" for c in result.cases):
@@ -270,9 +272,14 @@ def _with_the_line(result: Result, function: Callable, space: dict[str, Any]) ->
         repair = repair_of(result, source_of(inner), getattr(inner, "__name__", ""), space)
     if repair is None:
         return result
-    said = {mistake.name for mistake in result.mistakes}
+    if names and names <= AS_IF:  # what it is stays said; where it is, in the learner's own lines
+        told = tuple(
+            replace(mistake, line=f"{repair.where[:1].upper()}{repair.where[1:]}")
+            for mistake in result.mistakes
+        )
+        return replace(result, mistakes=told, last_hint=repair.hint)
     cases = (
-        replace(c, diagnosis=c.verdict.fault, means="") if c.diagnosis in said else c for c in result.cases
+        replace(c, diagnosis=c.verdict.fault, means="") if c.diagnosis in names else c for c in result.cases
     )
     looked = replace(result, where_to_look=repair.where, last_hint=repair.hint)
     return replace(looked, mistakes=(), cases=tuple(cases))

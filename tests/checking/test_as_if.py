@@ -4,21 +4,30 @@ import numpy as np
 
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.course.registry import find
+from sdpa_helpers.course.session import check
+from tests.corpus import entries, function_of
 
 
 def _said(exercise, function):
     return [(mistake.name, mistake.says) for mistake in try_out(find(exercise), function).mistakes]
 
 
-def test_a_change_of_a_right_answer_is_told_with_what_was_changed():
-    def sum_over_everything(x, axis=-1):
-        e = np.exp(x - x.max(axis=axis, keepdims=True))
-        return e / np.sum(e)
+def _written(exercise, title):
+    return function_of(next(e for e in entries() if (e.exercise, e.title) == (exercise, title)))
 
-    [(name, says)] = _said("softmax", sum_over_everything)
-    assert name == "an-argument-left-out"
-    assert "in which one argument is left out: `" in says
-    assert "axis=axis" in says
+
+def test_a_change_of_a_right_answer_is_told_without_names_that_nobody_has_seen():
+    function = _written("attention_backward", "plain sum for the average")
+    assert _said("attention_backward", function) == [
+        ("a-step-left-out", "Your numbers are exactly those of a right answer in which one step is left out.")
+    ]
+
+
+def test_where_it_is_stands_in_the_learners_own_lines():
+    function = _written("ring_attention_step", "scale by n_k")
+    told = check(function, exercise="ring_attention_step", keep=False).text()
+    assert "Diagnosis (another-size)" in told
+    assert "\n    One small change in line 5 lets every case pass. Look at `K_block.shape[-2]`.\n" in told
 
 
 def test_code_that_was_to_be_mended_is_changed_too():
@@ -28,7 +37,9 @@ def test_code_that_was_to_be_mended_is_changed_too():
 
     [(name, says)] = _said("mend_softmax_backward", mend_softmax_backward)
     assert name == "another-operation"
-    assert "the code as it came in which one operation is another: `weights + grad_weights`" in says
+    assert (
+        "the code as it came in which one operation is swapped for another: `weights + grad_weights`" in says
+    )
 
 
 def test_numbers_that_are_no_mutants_get_no_name():

@@ -102,5 +102,5 @@ def _advice(tree: ast.AST, names: dict[str, Any]) -> str:
         value = names.get(name) if (name := _transposed(node)) else None
         if type(value) is np.ndarray and value.ndim > 2:
             swapped = value.swapaxes(-1, -2).shape
-            return f". `.T` turns all axes round; `np.swapaxes({name}, -1, -2)` has shape {swapped}"
+            return f". `.T` reverses all the axes; `np.swapaxes({name}, -1, -2)` has shape {swapped}"
     return ""

@@ -28,6 +28,7 @@ Kind = Literal[
     "log2",
     "log10",
     "calls-own",  # another function, whose text isn't here
+    "adds-maximum",  # `x + x.max()`, or `x + m` after `m = x.max()`
     "thrown-away",  # `np.where(mask, s, -np.inf)` as a statement
 ]
 
@@ -36,8 +37,13 @@ CLAIMS: tuple[tuple[str, tuple[Kind, ...], int], ...] = (
     ("different logarithms", ("log", "log2", "log10"), 2),
     ("You reshaped", ("reshape",), 1),
     ("by `reshape` alone", ("reshape",), 1),
+    ("You added the maximum", ("adds-maximum",), 1),
 )
 """What a sentence says of the code itself, what has to stand there then, and how many of these."""
+
+
+DENIED: tuple[tuple[str, Kind], ...] = (("No maximum is subtracted", "adds-maximum"),)
+"""What a sentence says of the code, and what must not stand there then."""
 
 
 def backed(says: str, found: tuple["Clue", ...]) -> bool:
@@ -45,6 +51,8 @@ def backed(says: str, found: tuple["Clue", ...]) -> bool:
     there = {clue.kind for clue in found}
     if "read" not in there or "calls-own" in there:
         return True
+    if any(claim in says and kind in there for claim, kind in DENIED):
+        return False
     return all(len(there & {*kinds}) >= needed for claim, kinds, needed in CLAIMS if claim in says)
 
 
@@ -95,6 +103,8 @@ def _all(tree: ast.AST) -> Iterator[tuple[Kind, ast.AST]]:
     for node in ast.walk(tree):
         for kind in (*_of_node(node, arguments, arguments - rebound), *_of_way(node)):
             yield kind, node
+    for node in _maximum_added(tree):
+        yield "adds-maximum", node
     if isinstance(tree, ast.FunctionDef) and not any(isinstance(n, ast.Return) for n in ast.walk(tree)):
         yield "no-return", tree
 
@@ -161,6 +171,26 @@ def _of_way(node: ast.AST) -> Iterator[Kind]:
             yield "calls-own"
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))) if name in _MAKES:
             yield "thrown-away"
+
+
+def _maximum_added(tree: ast.AST) -> Iterator[ast.AST]:
+    """Sums with a maximum in them: the call itself, or a name that stands for it."""
+    called = {
+        target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _is_maximum(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            sides = (node.left, node.right)
+            if any(_is_maximum(s) or (isinstance(s, ast.Name) and s.id in called) for s in sides):
+                yield node
+
+
+def _is_maximum(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and _named(node.func, ("max", "amax"))
 
 
 _MAKES = {"where", "masked_fill", "swapaxes", "transpose", "reshape", "astype"}

@@ -30,13 +30,13 @@ LEADS = {
     "name": ("one-name-for-another", "one thing is taken for another"),
     "size": ("another-size", "one size is taken for another"),
     "off by one": ("off-by-one", "one comparison is off by one"),
-    "number": ("another-number", "one number is another"),
-    "flag": ("another-number", "one setting is another"),
-    "infinity": ("another-number", "one number is another"),
-    "operator": ("another-operation", "one operation is another"),
+    "number": ("another-number", "one number is changed"),
+    "flag": ("another-number", "one setting is changed"),
+    "infinity": ("another-number", "one number is changed"),
+    "operator": ("another-operation", "one operation is swapped for another"),
     "sides swapped": ("sides-swapped", "two sides are swapped"),
     "arguments swapped": ("sides-swapped", "two arguments are swapped"),
-    "negated": ("sign-turned", "one sign is turned round"),
+    "negated": ("sign-turned", "one sign is reversed"),
     "sign dropped": ("sign-turned", "one sign is left out"),
     "one side": ("a-step-left-out", "one step is left out"),
     "call dropped": ("a-step-left-out", "one step is left out"),
@@ -47,19 +47,19 @@ LEADS = {
     "fixed place": ("another-part", "one place is always the same"),
     "argument dropped": ("an-argument-left-out", "one argument is left out"),
     "argument ignored": ("an-argument-left-out", "one argument isn't used"),
-    "comparison": ("another-comparison", "one comparison is another"),
-    "condition negated": ("another-comparison", "one condition is turned round"),
+    "comparison": ("another-comparison", "one comparison is changed"),
+    "condition negated": ("another-comparison", "one condition is reversed"),
     "and, or": ("another-comparison", "`and` and `or` are exchanged"),
     "one condition": ("another-comparison", "one of two conditions is left out"),
     "always": ("another-comparison", "one question is always answered with yes"),
     "never": ("another-comparison", "one question is always answered with no"),
     "one branch": ("another-comparison", "one of two ways is always taken"),
-    "function": ("another-function", "one function is another"),
-    "norm": ("another-function", "one function is another"),
-    "less than the largest": ("another-function", "one function is another"),
-    "transpose": ("axes-turned-otherwise", "the axes are turned in another way"),
-    "range": ("other-turns-of-a-loop", "a loop has other turns"),
-    "loop": ("other-turns-of-a-loop", "a loop has other turns"),
+    "function": ("another-function", "one function is swapped for another"),
+    "norm": ("another-function", "one function is swapped for another"),
+    "less than the largest": ("another-function", "one function is swapped for another"),
+    "transpose": ("axes-turned-otherwise", "the axes are in another order"),
+    "range": ("other-turns-of-a-loop", "a loop runs over something else"),
+    "loop": ("other-turns-of-a-loop", "a loop runs over something else"),
     "epsilon": ("a-small-number-added", "a small number is added"),
     "absolute": ("sign-turned", "signs are left out at the start"),
 }
@@ -152,11 +152,16 @@ def _is_plain(exercise: Exercise, mutant: Mutant) -> bool:
 def _says(exercise: Exercise, mutant: Mutant) -> str:
     where = "the code as it came" if _changes(exercise)[mutant] else "a right answer"
     begins = f"Your numbers are exactly those of {where} in which {LEADS[mutant.kind][1]}"
-    was, now = (mutant.was, mutant.now) if _is_plain(exercise, mutant) else (mutant.before, mutant.after)
+    if _is_plain(exercise, mutant):
+        was, now = mutant.was, mutant.now
+    elif exercise.whole:  # code that is there, with all its names
+        was, now = mutant.before, mutant.after
+    else:  # names of ours, which the learner has never seen
+        return f"{begins}."
     if not was:
         return f"{begins}: as if it began with `{now}`."
     if now == "pass":
         return f"{begins}: `{was}`." if len(was) <= LONGEST else f"{begins}."
     if len(was) + len(now) > 2 * LONGEST:
         return f"{begins}."
-    return f"{begins}: `{now}` for `{was}`."
+    return f"{begins}: `{now}` instead of `{was}`."

@@ -1,7 +1,10 @@
 """What wrong numbers have in common over all cases: a factor, or a factor that one of the inputs gives."""
 
 import inspect
-from collections.abc import Iterator
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -45,7 +48,12 @@ def pattern_over_cases(exercise: Exercise, tried: list[Tried], *, exact: bool = 
         for words, factors in _powers(name, np.array(sizes, dtype=float)):
             if np.allclose(found, factors, rtol=1e-6):
                 return f"{where} your result is the right one {words}."
-    return ""
+    both = {
+        words
+        for words, factors in _of_two(_sizes(exercise, failed))
+        if np.allclose(found, factors, rtol=1e-6)
+    }
+    return f"{where} your result is the right one {both.pop()}." if len(both) == 1 else ""
 
 
 def _nearly(t: Tried) -> bool:
@@ -84,7 +92,7 @@ def _ratio(t: Tried) -> float | None:
 
 def _sizes(exercise: Exercise, failed: list[Tried]) -> Iterator[tuple[str, list[float]]]:
     """The numbers that a case has: its plain arguments by name, and the sizes of its arrays."""
-    names = list(inspect.signature(exercise.reference).parameters)
+    names, axes = list(inspect.signature(exercise.reference).parameters), _axes(exercise.prompt)
     inputs = [t.truth.inputs for t in failed]
     for n, name in enumerate(names):
         values = [given[n] if n < len(given) else None for given in inputs]
@@ -93,7 +101,35 @@ def _sizes(exercise: Exercise, failed: list[Tried]) -> Iterator[tuple[str, list[
         elif all(isinstance(v, np.ndarray) for v in values):
             for axis, which in ((-1, "last"), (-2, "second last")):
                 if all(v.ndim >= -axis for v in values):  # type: ignore[union-attr]
-                    yield f"the length of `{name}`'s {which} axis", [v.shape[axis] for v in values]  # type: ignore[union-attr]
+                    called = axes.get((name, axis), f"the length of `{name}`'s {which} axis")
+                    yield called, [v.shape[axis] for v in values]  # type: ignore[union-attr]
+
+
+_SHAPES = re.compile(r"((?:`\w+`(?:, | and ))*`\w+`), shape `\(([^)`]*)\)`")
+
+
+@lru_cache(maxsize=128)
+def _axes(prompt: str) -> dict[tuple[str, int], str]:
+    """What a prompt calls the last two axes of each array: {("Q", -1): "d_k", …}."""
+    found = {}
+    for arrays, shape in _SHAPES.findall(prompt):
+        sizes = [size.strip() for size in shape.split(",") if size.strip()]
+        for axis, size in zip((-1, -2), reversed(sizes), strict=False):
+            if re.fullmatch(r"[a-z]\w*", size):
+                found |= {(array, axis): size for array in re.findall(r"`(\w+)`", arrays)}
+    return found
+
+
+def _of_two(sizes: Iterable[tuple[str, list[float]]]) -> Iterator[tuple[str, np.ndarray]]:
+    """What two sizes give together: divided by n_q and times the square root of d_k."""
+    called = {name: np.array(values, dtype=float) for name, values in sizes}
+    for one, other in itertools.combinations(called, 2):
+        if np.array_equal(called[one], called[other]):
+            continue
+        for (first, a), (second, b) in itertools.product(
+            _powers(one, called[one]), _powers(other, called[other])
+        ):
+            yield f"{first} and {second}", a * b
 
 
 def _powers(name: str, sizes: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
