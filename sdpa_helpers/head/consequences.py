@@ -13,7 +13,7 @@ from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.answers.time_limit import observe_within
 from sdpa_helpers.checking.card.side_by_side import matrices_html
-from sdpa_helpers.head.learning import NEW, share_after_training
+from sdpa_helpers.head.learning import NEW, share_after_training, through_softmax
 from sdpa_helpers.head.stages import Stages, each_pair
 from sdpa_helpers.head.worlds import LISTS, WORLDS, Compared, World, first_wrong, share
 
@@ -46,8 +46,11 @@ PLACES = {
     "tiled_attention": Place(lambda f: Stages(attention=lambda Q, K, V: f(Q, K, V, 2, 2)), _OPEN),
 }
 """By the exercise."""
-BACKWARD = "attention_backward"
-"""The exercise whose function trains a head."""
+BACKWARD: dict[str, Callable[[Callable], Callable]] = {
+    "attention_backward": lambda f: f,
+    "softmax_backward": through_softmax,
+}
+"""How an exercise's function trains a head."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,8 @@ class Consequence:
 
 def consequence(exercise: str, function: Callable, passed: bool) -> Consequence:
     """What the function of an exercise does in the head."""
-    if exercise == BACKWARD:
-        after = _number(_within(share_after_training, function))
+    if exercise in BACKWARD:
+        after = _number(_within(share_after_training, BACKWARD[exercise](function)))
         return Consequence() if np.isnan(after) else Consequence(_learned(after, passed))
     if exercise not in PLACES:
         return Consequence()

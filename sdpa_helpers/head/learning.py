@@ -40,6 +40,19 @@ def share_after_training(backward: Callable) -> float:
     return float((out[:, -1].argmax(-1) == lists.right).mean())
 
 
+def through_softmax(step: Callable) -> Callable:
+    """A whole backward pass around a learner's step through softmax: (weights, gradient at them) → at the scores."""
+
+    def backward(
+        Q: np.ndarray, K: np.ndarray, V: np.ndarray, grad_output: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        c, weights = Q.shape[-1] ** -0.5, reference(Q, K, V, None)[1]
+        at_scores = np.asarray(step(weights.copy(), grad_output @ V.mT), dtype=float)
+        return c * at_scores @ K, c * at_scores.mT @ Q, weights.mT @ grad_output
+
+    return backward
+
+
 def _gradient_of_the_loss(out: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Of the mean cross-entropy: (n, 6, drinks). Only the word that asks has a say."""
     shares = np.exp(out[:, -1] - out[:, -1].max(-1, keepdims=True))
