@@ -87,7 +87,7 @@ NOT_ATTEMPTED = Answer("not-attempted")
 
 def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_ELSE) -> Answer:
     """Call `function(*arguments)` and describe the result; never raises for what the function does."""
-    before = [_snapshot(value) for value in arguments]
+    before = copies(arguments)
     describes = describe_made if watch.made else describe
     answer, peak = (
         _measured(function, arguments, watch.outside)
@@ -192,8 +192,16 @@ def _peak() -> int:
         return next((int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:")), 0)
 
 
-def _snapshot(value: Any) -> Any:
-    return value.copy() if isinstance(value, np.ndarray) else value
+def copies(arguments: tuple) -> tuple:
+    """The arguments with arrays of their own, which can be written."""
+    return tuple(np.array(value) if isinstance(value, np.ndarray) else value for value in arguments)
+
+
+def has_nan(answer: Answer) -> bool:
+    """Whether there is NaN in an answer, or in a part of it."""
+    values = answer.array
+    inside = values is not None and values.dtype.kind in "fc" and bool(np.isnan(values).any())
+    return inside or any(map(has_nan, answer.items))
 
 
 def _untouched(old: Any, new: Any) -> bool:

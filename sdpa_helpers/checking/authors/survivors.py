@@ -14,7 +14,8 @@ from operator import itemgetter
 
 import numpy as np
 
-from sdpa_helpers.checking.answers.observe import Answer, describe
+from sdpa_helpers.checking.answers.carried import pack_inputs
+from sdpa_helpers.checking.answers.observe import Answer, copies, describe, has_nan
 from sdpa_helpers.checking.authors.wide_inputs import MAX_NUMBERS, many_inputs, size
 from sdpa_helpers.checking.diagnose import passes
 from sdpa_helpers.checking.exercise import Exercise, Inputs, Invariant
@@ -190,9 +191,9 @@ def _agrees(function: Callable, truth: Truth) -> bool:
 
 def _wide(exercise: Exercise) -> list[tuple[Inputs, Answer]]:
     """Inputs from small to large, with what the reference returns."""
-    found: dict[bytes, tuple[Inputs, Answer]] = {}
+    found: dict[str, tuple[Inputs, Answer]] = {}
     for base, inputs in many_inputs(exercise):
-        key = _key(inputs)
+        key = pack_inputs(inputs)
         if key not in found and (answer := _sound(exercise, base, inputs)):
             found[key] = (inputs, answer)
         if len(found) == MOST:
@@ -210,11 +211,6 @@ def _far_out(inputs: Inputs) -> bool:
     )
 
 
-def _key(inputs: Inputs) -> bytes:
-    parts = [(v.dtype.str, v.shape, v.tobytes()) if isinstance(v, np.ndarray) else repr(v) for v in inputs]
-    return repr(parts).encode()
-
-
 def _sound(exercise: Exercise, base: Inputs, inputs: Inputs) -> Answer | None:
     """What the reference returns; None where the exercise asks nothing.
 
@@ -226,7 +222,7 @@ def _sound(exercise: Exercise, base: Inputs, inputs: Inputs) -> Answer | None:
         return None
     if inputs is base:
         return answer
-    if _has_nan(answer) and not _has_nan(_call(reference, base)):
+    if has_nan(answer) and not has_nan(_call(reference, base)):
         return None
     if _quiet(reference, base) and not _quiet(reference, inputs):
         return None
@@ -238,12 +234,6 @@ def _holds(invariant: Invariant, inputs: Inputs, answer: Answer) -> bool:
         return invariant.holds(inputs, values_of(answer))
     except Exception:  # it was not written for such inputs
         return False
-
-
-def _has_nan(answer: Answer) -> bool:
-    if answer.kind == "tuple":
-        return any(map(_has_nan, answer.items))
-    return answer.array is not None and answer.array.dtype.kind in "fc" and bool(np.isnan(answer.array).any())
 
 
 def _quiet(function: Callable, inputs: Inputs) -> bool:
@@ -269,7 +259,7 @@ def _call(function: Callable, inputs: Inputs) -> Answer:
 
 def _call_and_look(function: Callable, inputs: Inputs) -> Answer:
     """What a function returns for a copy of some inputs; changing them is an error."""
-    fresh = tuple(value.copy() if isinstance(value, np.ndarray) else value for value in inputs)
+    fresh = copies(inputs)
     answer = _call(function, fresh)
     for before, after in zip(inputs, fresh, strict=True):
         if isinstance(before, np.ndarray) and before.tobytes() != after.tobytes():

@@ -256,11 +256,8 @@ _KEPT = "a value came back; your instructor's grader says what it is worth"
 
 
 def _changed(answer: Answer) -> Difference:
-    numbers = ", ".join(_ORDINALS[n] if n < len(_ORDINALS) else f"{n + 1}th" for n in answer.changed)
+    numbers = ", ".join(f"{n + 1}" for n in answer.changed)
     return Difference("changed-input", f"changed the caller's array: argument {numbers} is not what it was")
-
-
-_ORDINALS = ("1", "2", "3", "4", "5")
 
 
 def _conduct(truth: Truth, answer: Answer) -> Difference:

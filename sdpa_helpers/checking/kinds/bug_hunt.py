@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sdpa_helpers.checking.answers.made_value import MOST_AXES
-from sdpa_helpers.checking.answers.observe import Answer, call
+from sdpa_helpers.checking.answers.observe import Answer, call, copies, has_nan
 from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, Misses, WrongAnswer, criterion
 from sdpa_helpers.checking.judging.difference import difference
 from sdpa_helpers.checking.pages.prompt import source_called, written
@@ -122,19 +122,19 @@ class Hunt:
     def _judge_difference(self, value: Any) -> None:
         inputs = self._inputs(value)
         right = self._right(inputs)
-        if not difference(right, call(self.shown, _copies(inputs))).fault:
+        if not difference(right, call(self.shown, copies(inputs))).fault:
             raise Misses("does-not-show", "the code is right on this input", _both_return(right))
 
     def _right(self, inputs: Inputs) -> Answer:
         """What right answers return, if they agree."""
-        known = call(self.original.reference, _copies(inputs))
+        known = call(self.original.reference, copies(inputs))
         if known.kind != "error" and not self.possible(*inputs):
             raise Misses("not-an-input", "the prompt promises no such arguments")
         if known.kind == "error":
             error = f"{known.error}: {known.message}"
             raise Misses("not-an-input", "a right answer ends with an error on this input", error)
-        others = (call(function, _copies(inputs)) for function in self.original.also_right)
-        if _has_nan(known) or any(difference(known, other).fault for other in others):
+        others = (call(function, copies(inputs)) for function in self.original.also_right)
+        if has_nan(known) or any(difference(known, other).fault for other in others):
             raise Misses("not-an-input", "one right answer and another differ on this input, or give NaN")
         return known
 
@@ -197,15 +197,7 @@ def _argument(kind: Kind, part: Any) -> Any:
     return array if kind == "mask" else array.astype(float)
 
 
-def _copies(inputs: Inputs) -> Inputs:
-    return tuple(np.array(part) if isinstance(part, np.ndarray) else part for part in inputs)
-
-
 def _both_return(right: Answer) -> str:
     """What comes back, where it is short enough to be compared by hand."""
     few = right.array is not None and right.array.size <= 8
     return f"both return {written(right.array)}" if few else ""
-
-
-def _has_nan(answer: Answer) -> bool:
-    return bool(answer.array is not None and np.isnan(answer.array).any()) or any(map(_has_nan, answer.items))

@@ -15,7 +15,7 @@ import numpy as np
 
 from sdpa_helpers.checking.answers import made_value
 from sdpa_helpers.checking.answers.carried import pack_inputs, unpack_inputs
-from sdpa_helpers.checking.answers.observe import Answer, call, describe, quiet
+from sdpa_helpers.checking.answers.observe import Answer, call, copies, describe, quiet
 from sdpa_helpers.checking.exercise import Case, Exercise, Inputs, Misses, WrongAnswer, criterion
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.kinds.alike import essence, same, where_apart
@@ -78,7 +78,7 @@ class Hunt:
         found: dict[tuple, Known] = {}
         with quiet():
             for one in _every(self.of):
-                gives = [call(one.function, _fresh(t.inputs)) for t in cases]
+                gives = [call(one.function, copies(t.inputs)) for t in cases]
                 if not all(same(t.expected, answer) for t, answer in zip(cases, gives, strict=True)):
                     found.setdefault(tuple(map(essence, gives)), one)
         return tuple(found.values())
@@ -216,16 +216,11 @@ def _every(exercise: Exercise) -> Iterator[Known]:
 def _tested(hunt: Hunt, packed: str) -> Tested:
     inputs = unpack_inputs(packed)
     with quiet():
-        right = call(hunt.of.reference, _fresh(inputs))
-        others = [call(function, _fresh(inputs)) for function in hunt.of.also_right]
-        wrong = [call(known.function, _fresh(inputs)) for known in hunt.known]
+        right = call(hunt.of.reference, copies(inputs))
+        others = [call(function, copies(inputs)) for function in hunt.of.also_right]
+        wrong = [call(known.function, copies(inputs)) for known in hunt.known]
         agree = right.kind != "error" and all(same(right, other) for other in others)
         return Tested(right if agree else None, np.array([not same(right, one) for one in wrong]))
-
-
-def _fresh(inputs: Inputs) -> Inputs:
-    """Copies that can be written: whoever changes them is not caught by that."""
-    return tuple(np.array(value) if isinstance(value, np.ndarray) else value for value in inputs)
 
 
 def _size(inputs: Inputs) -> int:

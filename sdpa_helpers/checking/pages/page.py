@@ -124,40 +124,28 @@ class _Page:
         """All of it."""
         head = self.text.head
         prompt, examples = prompt_and_examples(self.text, self._eval)
+        shared: dict[str, Any] = {
+            "name": head["name"],
+            "lesson": head["lesson"],
+            "title": self.text.title,
+            "prompt": prompt,
+            "examples": examples,
+            "difficulty": self._number("difficulty", 5),
+            "minutes": self._number("minutes", 120),
+            "reference": self.reference,
+            "hints": self._hints(),
+        }
         if head.get("mends"):
             of = exercise_of(self.space[head["mends"].rpartition("/")[2]])
-            return replace(
-                of,
-                name=head["name"],
-                lesson=head["lesson"],
-                title=self.text.title,
-                prompt=prompt,
-                examples=examples,
-                difficulty=self._number("difficulty", 5),
-                minutes=self._number("minutes", 120),
-                reference=self.reference,
-                starter=self._planted(),
-                whole=True,
-                hints=self._hints(),
-                spared=(),
-            )
+            return replace(of, **shared, starter=self._planted(), whole=True, spared=())
         wrong, pairs = self._mistakes()
+        right = ((i.line, e) for i in self.text.items("Right too") for e in self._edits(i))
         return Exercise(
-            name=head["name"],
-            lesson=head["lesson"],
-            title=self.text.title,
-            prompt=prompt,
-            examples=examples,
+            **shared,
             section=head.get("section", ""),
-            difficulty=self._number("difficulty", 5),
-            minutes=self._number("minutes", 120),
-            reference=self.reference,
             cases=(*self._cases(), *self._criteria()),
             wrong=wrong,
-            also_right=tuple(
-                self._edited(i.line, e) for i in self.text.items("Right too") for e in self._edits(i)
-            ),
-            hints=self._hints(),
+            also_right=tuple(self._edited(line, edits) for line, edits in right),
             invariants=tuple(self._invariants()),
             allows=self.text.names("allows"),
             ready=self.text.names("ready"),
@@ -194,12 +182,17 @@ class _Page:
         one, two, three = (" ".join(hint.split()) for hint in hints)
         return one, two, three
 
+    def _code(self, item: Item, needed: str) -> re.Match[str]:
+        """The code in an entry; an error that says what is needed where there is none."""
+        line, rest = item.codes[0]
+        if not (code := _CODE.search(rest)):
+            raise self.text.wrong(line, needed)
+        return code
+
     def _cases(self) -> Iterator[Case]:
         for item in self.text.items("Cases"):
             line, rest = item.codes[0]
-            code = _CODE.search(rest)
-            if not code:
-                raise self.text.wrong(line, "a case needs the code that draws its inputs, between backticks")
+            code = self._code(item, "a case needs the code that draws its inputs, between backticks")
             if not item.name:  # "and": cases that come ready-made
                 yield from self._eval(line, code[1])
                 continue
@@ -214,9 +207,8 @@ class _Page:
     def _criteria(self) -> Iterator[Case]:
         for item in self.text.items("Criteria"):
             line, rest = item.codes[0]
-            code, weight = _CODE.search(rest), WEIGHT.search(rest)
-            if not code:
-                raise self.text.wrong(line, "a criterion needs the function that judges, between backticks")
+            code = self._code(item, "a criterion needs the function that judges, between backticks")
+            weight = WEIGHT.search(rest)
             judge = self._eval(line, code[1])
             if item.name:
                 yield criterion(item.name, judge, int(weight[1]) if weight else 1, item.says)
@@ -240,9 +232,7 @@ class _Page:
     def _invariants(self) -> Iterator[Invariant]:
         for item in self.text.items("Always true"):
             line, rest = item.codes[0]
-            code = _CODE.search(rest)
-            if not code:
-                raise self.text.wrong(line, "what is always true needs code, between backticks")
+            code = self._code(item, "what is always true needs code, between backticks")
             if item.name:
                 holds = self._eval(line, code[1], self._invariant("{}"))
                 yield Invariant(item.name, item.says, holds, tells="· tells" in rest)
