@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-from sdpa_helpers.checking.code.shape import shape_of
 from sdpa_helpers.course.registry import exercises_of, written_of
 from sdpa_helpers.grading.lift_words import unread
 from sdpa_helpers.grading.result import (
@@ -16,6 +15,7 @@ from sdpa_helpers.grading.result import (
     NamedMistake,
     Status,
 )
+from sdpa_helpers.grading.shape import shape_of
 
 NAME = "01_dot_product"
 

@@ -19,11 +19,11 @@ from sdpa_helpers.checking.card.highlight import words_html
 from sdpa_helpers.checking.card.markup import code_spans
 from sdpa_helpers.checking.card.render import framed, heading, practice_card
 from sdpa_helpers.checking.card.wording import State
-from sdpa_helpers.checking.code.blocks import Block, as_function, parts_of, put_together
 from sdpa_helpers.checking.diagnose import Result, assess
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.helping.shrink import Small, example_of
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
+from sdpa_helpers.course.code_blocks import Block, as_function, parts_of, put_together
 from sdpa_helpers.course.registry import find
 from sdpa_helpers.show.ladder import BLANK, LONGEST, Line, Rungs, Verdict
 

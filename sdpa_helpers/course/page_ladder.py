@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from sdpa_helpers.checking.code.blocks import Block, as_function, parts_of
 from sdpa_helpers.checking.code.edits import RESULT, START, Answer, Edits, Pairs
 from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.course.code_blocks import Block, as_function, parts_of
 from sdpa_helpers.course.code_ladder import CodeLadder, WrongLine
 from sdpa_helpers.course.proof_ladder import ProofLadder
 from sdpa_helpers.course.registry import LESSONS, all_exercises, folder_of

@@ -22,10 +22,10 @@ from sdpa_helpers.checking.code.answer_cells import (
 from sdpa_helpers.checking.code.clues import Clue, clues
 from sdpa_helpers.checking.code.magics import parse
 from sdpa_helpers.checking.code.own_definitions import own_definitions
-from sdpa_helpers.checking.code.shape import shape_of
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.pages.rules import not_there_in, ready_in
 from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity
+from sdpa_helpers.grading.shape import shape_of
 
 MAX_NOTEBOOK_BYTES = 32 << 20
 MAX_CELLS = 5000
@@ -117,7 +117,7 @@ class Lifted:
     clues: dict[str, tuple[Clue, ...]] = field(default_factory=dict)
     """By exercise: what the lines of its answer show."""
     shapes: dict[str, str] = field(default_factory=dict)
-    """By exercise: its answer's `checking.code.shape`."""
+    """By exercise: its answer's `grading.shape`."""
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By exercise: the names in its answer that feedback may say."""
 

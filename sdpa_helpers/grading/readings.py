@@ -6,7 +6,6 @@ from typing import Any, get_args
 
 from sdpa_helpers.checking.code.answer_cells import MAX_ANSWER_CHARACTERS
 from sdpa_helpers.checking.code.clues import Clue, Kind
-from sdpa_helpers.checking.code.shape import LONGEST_TOKEN, MAX_TOKENS
 from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, Words
 from sdpa_helpers.grading.read import (
     LONGEST_SHOWN_NAME,
@@ -21,6 +20,7 @@ from sdpa_helpers.grading.read import (
     Unreadable,
 )
 from sdpa_helpers.grading.result import Flag
+from sdpa_helpers.grading.shape import LONGEST_TOKEN, MAX_TOKENS
 
 MAX_FLAGS = 200
 """Of one part; what is beyond is left out, and one more says so."""

@@ -215,7 +215,7 @@ class GradedNotebook:
     answers: Mapping[str, str] = field(default_factory=dict)
     """The answers' texts by exercise, cut where they are very long."""
     shapes: Mapping[str, str] = field(default_factory=dict)
-    """By exercise that is answered in code: the answer's `checking.code.shape`, "" where it does not read as Python."""
+    """By exercise that is answered in code: the answer's `grading.shape`, "" where it does not read as Python."""
     handed_in: tuple[FileHandedIn, ...] = ()
     lms: LmsIdentity | None = None
     fingerprint: str = ""

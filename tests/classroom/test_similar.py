@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from sdpa_helpers.checking.code.shape import shape_of
 from sdpa_helpers.classroom.pages.similar import find_similar, resemblance, similar_page
 from sdpa_helpers.course.registry import find
+from sdpa_helpers.grading.shape import shape_of
 from tests.results import result
 
 LONG = '''\

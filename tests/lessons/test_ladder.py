@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from sdpa_helpers.checking.code.blocks import Block, as_function, parts_of, put_together
 from sdpa_helpers.course import saved
+from sdpa_helpers.course.code_blocks import Block, as_function, parts_of, put_together
 from sdpa_helpers.course.code_ladder import CodeLadder
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.ladder import ladder

@@ -1,6 +1,6 @@
 """Who hands in what the course hands out: `solution(f)` shows a right answer, and pasted it earns full points.
 
-Compared is `checking.code.shape`: the code without comments and with the names taken out. An answer is equal when the
+Compared is `grading.shape`: the code without comments and with the names taken out. An answer is equal when the
 whole body of a handed-out one stands in it. Only solutions that are long enough to tell are asked about; short ones
 have one natural form. Of 220 right answers by other people to the others none was equal.
 """
@@ -10,10 +10,10 @@ import textwrap
 from dataclasses import dataclass, field
 from functools import cache
 
-from sdpa_helpers.checking.code.shape import shape_of
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.grading.result import GradedNotebook
+from sdpa_helpers.grading.shape import shape_of
 
 LONG_ENOUGH = 30
 """Tokens of a solution's body from which being equal to it tells something."""

@@ -16,11 +16,11 @@ from difflib import SequenceMatcher
 from functools import cache
 from itertools import accumulate, combinations
 
-from sdpa_helpers.checking.code.shape import shape_of
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.classroom.pages.class_report import environment
 from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.grading.result import GradedNotebook
+from sdpa_helpers.grading.shape import shape_of
 
 MIN_TOKENS = 40
 """Shorter answers resemble each other by chance: there are few ways to write them."""
