@@ -1,5 +1,6 @@
 """From a failing case to an example that a person can check by hand."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -15,12 +16,13 @@ from sdpa_helpers.checking.helping.shrink import (
     MAX_CALLS,
     MAX_NUMBERS,
     PATIENCE,
+    Search,
     Small,
     example_of,
-    smallest_failure,
+    first_example,
 )
 from sdpa_helpers.checking.helping.simpler import numbers_in
-from sdpa_helpers.checking.judging.judge import judge, truths
+from sdpa_helpers.checking.judging.judge import Truth, judge, truths
 from sdpa_helpers.course import session
 from sdpa_helpers.course.registry import find
 from tests.checking.made_up import asking
@@ -37,6 +39,12 @@ def scores(Q, K):
 
 def queries_and_keys(rng):
     return rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 5, 4))
+
+
+def smallest_failure(asked: Exercise, function: Callable, truth: Truth, call=observe) -> Small | None:
+    """The smallest inputs found for which a function fails as it does in this case."""
+    ends = time.monotonic() + PATIENCE
+    return first_example([Search(asked, function, truth, lambda inputs, answer: True, call, ends)])
 
 
 def smallest(asked: Exercise, function: Callable, **more) -> Small:

@@ -91,7 +91,7 @@ def example_of(result: Result, function: Callable, call: Call = observe) -> Smal
     )
     same_way = _gives_the_same(_functions(exercise, seen[0].name if seen else ""))
     ends = time.monotonic() + PATIENCE
-    return _first_example(_Search(exercise, function, truth, same_way, call, ends) for truth in tried)
+    return first_example(Search(exercise, function, truth, same_way, call, ends) for truth in tried)
 
 
 _SAID = ("changes-its-input", "differs-each-call", "too-much-memory", "returned-nothing")
@@ -116,24 +116,11 @@ def _gives_the_same(known: list[Callable]) -> SameWay:
     return same_way
 
 
-def smallest_failure(
-    exercise: Exercise,
-    function: Callable,
-    truth: Truth,
-    same_way: SameWay = lambda inputs, answer: True,
-    call: Call = observe,
-) -> Small | None:
-    """The smallest inputs found for which `function` fails as it does in the case of `truth`.
+def first_example(searches: "Iterable[Search]") -> Small | None:
+    """The smallest inputs found by the first search whose case fails; None where what was found is not readable.
 
-    None where it does not fail, or in nothing but the kind of thing it returns, or where nothing readable was found.
-    `same_way`: asked besides, e.g. whether a known mistake gives the same. The prompt's own examples come first.
+    The prompt's own examples come first.
     """
-    ends = time.monotonic() + PATIENCE
-    return _first_example([_Search(exercise, function, truth, same_way, call, ends)])
-
-
-def _first_example(searches: "Iterable[_Search]") -> Small | None:
-    """What the first search finds whose case fails."""
     with _silence():
         try:
             return next((search.smallest() for search in searches if search.begin()), None)
@@ -160,7 +147,7 @@ def _silence() -> Iterator[None]:
 
 
 @dataclass
-class _Search:
+class Search:
     """One search, which begins with the case itself; counts the calls and the numbers in them."""
 
     exercise: Exercise
