@@ -9,7 +9,6 @@ buffer. Every ratio is one of medians within one run, with a 95 % bootstrap inte
 
 import datetime
 import json
-import platform
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ import torch
 from jaxtyping import Float
 from numpy import ndarray as Array
 
+from sdpa_helpers.course.shipped import processor
 from sdpa_helpers.lessons.complexity.experiments import interleaved, ratio
 
 SETTINGS = [
@@ -64,15 +64,6 @@ def additive_race(n: int, d: int, hidden: int, chunk: int = 16) -> AdditiveRace:
     if not (n % chunk == 0 and torch.allclose(additive(), reusing(), atol=1e-5)):
         raise ValueError("the two ways of additive attention differ")
     return AdditiveRace(*interleaved([dot, additive, reusing], REPEATS))
-
-
-def processor() -> str:
-    """The processor's name, as far as the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
 
 
 def measure(setting: dict[str, int]) -> dict:

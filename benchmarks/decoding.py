@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -23,6 +22,7 @@ import numpy as np
 from sdpa_helpers.attention import KVCache, scaled_dot_product_attention
 from sdpa_helpers.bench import facts
 from sdpa_helpers.bench.rounds import Call, Pace, cpu_clock, interleaved, ratio
+from sdpa_helpers.course.generated import with_tables
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "decoding.md"
@@ -114,11 +114,7 @@ def about(result: dict[str, Any]) -> str:
 def filled(page: str) -> str:
     """The page with what was measured between its marks."""
     result = json.loads(RESULT.read_text(encoding="utf-8"))
-    for name, text in (("measured", table(result)), ("machine", about(result))):
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
-        assert len(pattern.findall(page)) == 1, f"the page has no place for {name!r}"
-        page = pattern.sub(lambda found, text=text: found[1] + text + found[2], page)
-    return page
+    return with_tables(page, {"measured": table(result), "machine": about(result)})
 
 
 def main() -> int:

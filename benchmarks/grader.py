@@ -36,11 +36,12 @@ from pathlib import Path
 from statistics import median
 
 import nbformat
-from graded_class import COUNT, NAME, cost, hand_in, processor
+from graded_class import COUNT, NAME, cost, hand_in
 
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import exercises_of
+from sdpa_helpers.course.shipped import processor
 from sdpa_helpers.grading.assemble import pristine_notebook
 
 Figures = dict[str, float]

@@ -33,6 +33,7 @@ import psutil
 from sdpa_helpers.classroom.collect import find_submissions
 from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.course.shipped import processor
 from sdpa_helpers.grading.assemble import pristine_notebook
 from sdpa_helpers.grading.grade_one import Settings, fingerprint
 from sdpa_helpers.sandbox.kernel_process import tree
@@ -166,7 +167,7 @@ def main() -> None:
     result = {
         "command": "python benchmarks/grader_scale.py",
         "date": datetime.date.today().isoformat(),
-        "processor": graded_class.processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "load_before": round(load, 2),
         "graded": graded,

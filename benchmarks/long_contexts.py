@@ -7,12 +7,12 @@ python benchmarks/long_contexts.py --check    only says whether the page has the
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 
 from sdpa_helpers.attention.ring import volumes
 from sdpa_helpers.attention.ring.volumes import Shape
+from sdpa_helpers.course.generated import with_tables
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "long-contexts.md"
@@ -170,12 +170,8 @@ def tables() -> dict[str, str]:
 
 
 def filled(page: str) -> str:
-    """The page with each table between its two marks."""
-    for name, text in tables().items():
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
-        assert len(pattern.findall(page)) == 1, f"the page has no place for the table {name!r}"
-        page = pattern.sub(lambda found, text=text: found[1] + text + found[2], page)
-    return page
+    """The page with what was measured between its marks."""
+    return with_tables(page, tables())
 
 
 def main() -> int:

@@ -15,7 +15,6 @@ import argparse
 import datetime
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -32,6 +31,7 @@ from sdpa_helpers.attention.ring.messages import Tally
 from sdpa_helpers.attention.ring.partition import join_sequence, split_sequence
 from sdpa_helpers.attention.ring.ring import ring_attention
 from sdpa_helpers.attention.ring.volumes import Shape, contiguous_work, ring_bytes
+from sdpa_helpers.course.shipped import processor
 
 SHAPES = [
     Shape(1, 4096, heads=8, kv_heads=8, d_k=64, d_v=64),
@@ -218,14 +218,6 @@ def as_a_rank(out: Path, rounds: int) -> None:
     if dist.get_rank() == 0:
         out.write_text(json.dumps(lines), encoding="utf-8")
     dist.destroy_process_group()
-
-
-def processor() -> str:
-    """The processor's name, as far as the system tells."""
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
-    named = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return named[0] if named else platform.processor() or platform.machine()
 
 
 def main() -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import re
 import statistics
 import sys
 import time
@@ -22,6 +21,7 @@ import numpy as np
 
 from sdpa_helpers import attention, scaled_dot_product_attention
 from sdpa_helpers.attention import known_backends
+from sdpa_helpers.course.generated import with_tables
 from sdpa_helpers.course.shipped import processor
 
 HERE = Path(__file__).parent
@@ -149,13 +149,10 @@ def facts(result: dict) -> str:
 
 
 def filled(page: str) -> str:
-    """The page with each table between its two marks."""
+    """The page with what was measured between its marks."""
     result = json.loads(RESULT.read_text(encoding="utf-8"))
     parts = {"served": served_table(), "measured": measured_table(result), "facts": facts(result)}
-    for name, text in parts.items():
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        page = pattern.sub(lambda found, text=text: f"{found[1]}{text}\n{found[2]}", page)
-    return page
+    return with_tables(page, parts)
 
 
 def main() -> int:

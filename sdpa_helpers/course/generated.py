@@ -1,5 +1,7 @@
 """Files that a command makes and git tracks: written where they differ, and a line for each says whether it did."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -21,3 +23,12 @@ def tell(name: str, changed: bool) -> None:
 def keep(root: Path, name: str, text: str) -> None:
     """Both, for one file of the course."""
     tell(name, put(root / name, text))
+
+
+def with_tables(page: str, tables: Mapping[str, str]) -> str:
+    """A page with each text between its two marks, `<!-- name -->` and `<!-- end -->`, which have to be there."""
+    for name, text in tables.items():
+        pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
+        assert len(pattern.findall(page)) == 1, f"the page has no place for {name!r}"
+        page = pattern.sub(lambda found, text=text: found[1] + text + found[2], page)
+    return page
