@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -10,9 +11,17 @@ import pytest
 from sdpa_helpers.checking.card.render import card, report_text
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import Misses
+<<<<<<< HEAD
 from sdpa_helpers.checking.judging.as_it_came import SEEN
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.kinds.formula import HIGHEST, read, same
+=======
+from sdpa_helpers.checking.formula import HIGHEST, read, same
+from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
+from sdpa_helpers.checking.render import card, report_text
+from sdpa_helpers.course.content import PageError
+from sdpa_helpers.course.derivation_page import steps_of
+>>>>>>> 1193ce4 (Pages of claims and of derivations say which line is wrong: tests)
 from sdpa_helpers.course.exercise_notebook import answer_cell, exercise_notebook
 from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of, find
 from sdpa_helpers.desk.copy_text import as_saved, has_answers
@@ -410,3 +419,17 @@ def test_lines_that_are_still_empty_are_not_attempted(name):
     result = try_out(exercise, lambda: first)
     assert (result.attempted, result.points) == (True, exercise.cases[0].points)
     assert "this line is still empty" in report_text(result)
+
+
+@pytest.mark.parametrize(
+    ("page", "says"),
+    [
+        ("## a + b\n\nThe sum.\n", "line 5: what is right is expected first"),
+        ("## a + b\n\n`a + b` in a b\n\n- forgotten\n", "line 7: a slip is written as"),
+    ],
+)
+def test_the_page_of_a_derivation_names_the_line_that_is_wrong(page, says, tmp_path, monkeypatch):
+    (tmp_path / "sum_proof.md").write_text(f"# Lines\n\n{page}", encoding="utf-8")
+    monkeypatch.setattr("sdpa_helpers.course.content.home_of", lambda lesson: tmp_path)
+    with pytest.raises(PageError, match=re.escape(says)):
+        steps_of("02_variance_proof", "sum_proof")

@@ -11,7 +11,8 @@ import nbformat
 import pytest
 
 from sdpa_helpers.course.articles import ARTICLES, article_of, part_of
-from sdpa_helpers.course.claim import Claim, Entry, run
+from sdpa_helpers.course.claim import Check, Claim, Entry, always, claims_of, run
+from sdpa_helpers.course.content import PageError
 from sdpa_helpers.course.ledger_page import VERDICTS, as_json, as_page, as_text, stored_entries
 from sdpa_helpers.course.registry import all_claims, claim_numbered
 from sdpa_helpers.course.verdict_rules import RULES, rule_of
@@ -199,3 +200,26 @@ def test_an_error_names_its_claim():
     with pytest.raises(ZeroDivisionError) as caught:
         run(Claim(42, "A", "", "", "", lambda: {"x": 1 / 0}, lambda values: "right"))
     assert "claim 42" in caught.value.__notes__[0]
+
+
+# The pages of words ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("page", "says"),
+    [
+        ("## 999: A place\n\nIt is said.\n\nIt came out.\n", "line 3: `999` is the number of no claim"),
+        ("## 7: A place\n\nIt is said.\n", "line 3: two paragraphs are expected"),
+    ],
+)
+def test_a_claim_s_page_names_the_line_that_is_wrong(page, says, tmp_path, monkeypatch):
+    (tmp_path / "claims.md").write_text(f"# Claims\n\n{page}", encoding="utf-8")
+    monkeypatch.setattr("sdpa_helpers.course.content.home_of", lambda lesson: tmp_path)
+    with pytest.raises(PageError, match=re.escape(says)):
+        claims_of("01_dot_product", {7: Check(None, always("right"))})
+
+
+def test_a_claim_without_words_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("sdpa_helpers.course.content.home_of", lambda lesson: tmp_path)
+    with pytest.raises(LookupError, match=r"no words for the claims \[7\]"):
+        claims_of("01_dot_product", {7: Check(None, always("right"))})
