@@ -11,17 +11,11 @@ import pytest
 from sdpa_helpers.checking.card.render import card, report_text
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import Misses
-<<<<<<< HEAD
 from sdpa_helpers.checking.judging.as_it_came import SEEN
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.kinds.formula import HIGHEST, read, same
-=======
-from sdpa_helpers.checking.formula import HIGHEST, read, same
-from sdpa_helpers.checking.judge import PUBLIC_SEED, truths
-from sdpa_helpers.checking.render import card, report_text
 from sdpa_helpers.course.content import PageError
 from sdpa_helpers.course.derivation_page import steps_of
->>>>>>> 1193ce4 (Pages of claims and of derivations say which line is wrong: tests)
 from sdpa_helpers.course.exercise_notebook import answer_cell, exercise_notebook
 from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of, find
 from sdpa_helpers.desk.copy_text import as_saved, has_answers
