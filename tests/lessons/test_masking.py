@@ -247,8 +247,8 @@ def test_the_planted_attentions_are_the_same_in_numpy_and_in_torch(needs):
 
     inputs = random_inputs()
     tensors = [torch.from_numpy(x) for x in inputs]
-    in_torch = lesson.planted(6, torch)
-    for bug, attend in lesson.planted(6).items():
+    in_torch = experiments.planted(6, torch)
+    for bug, attend in experiments.planted(6).items():
         np.testing.assert_allclose(attend(*inputs), in_torch[bug](*tensors), atol=1e-12, err_msg=bug)
 
 
@@ -258,8 +258,8 @@ def test_the_gradient_is_the_limit_of_moving(needs):
     import torch
 
     inputs = random_inputs()
-    moved = experiments.influence_by_moving(lesson.planted(6)["right"], *inputs, part="value")
-    slope = experiments.influence_by_gradient(lesson.planted(6, torch)["right"], *inputs, part="value")
+    moved = experiments.influence_by_moving(experiments.planted(6)["right"], *inputs, part="value")
+    slope = experiments.influence_by_gradient(experiments.planted(6, torch)["right"], *inputs, part="value")
     np.testing.assert_allclose(moved, slope, atol=1e-12)
     np.testing.assert_allclose(slope.sum(axis=-1), 1)  # the weights
     page = pages.run(LESSON, "leak-detector", "leak-figure-value")
