@@ -58,6 +58,21 @@ def test_pieces_do_not_change_the_output(numba_tiled, monkeypatch, blas):  # noq
     np.testing.assert_array_equal(numba_tiled.attention(arrays, rule, Wants()).output, whole)
 
 
+@pytest.mark.parametrize(
+    ("lead", "shapes", "groups"),
+    [
+        ((2, 2), [(2, 2), (2, 2), (2, 2)], [[0], [1], [2], [3]]),
+        ((4,), [(4,), (2,), (4,)], [[0, 1], [2, 3]]),  # grouped heads
+        ((12,), [(12,), (4,), (3,)], [[*range(12)]]),  # 2 shares a key with 0, and a value with 3
+        ((2, 2), [(2, 1), (2, 2), (2, 2)], [[0, 1], [2, 3]]),  # one query for two heads
+    ],
+)
+def test_heads_with_a_matrix_in_common_are_one_group(numba_tiled, lead, shapes, groups):
+    serves = [numba_tiled.matrix_numbers(np.empty((*shape, 1, 1)), lead) for shape in shapes]
+    found = numba_tiled.groups_of_heads(np.stack(serves, axis=1))
+    assert [group.tolist() for group in found] == groups
+
+
 def test_keys_that_are_padding_are_left_out(numba_tiled):
     """90 % of them: of 1024 · 1024 scores a tenth is computed, without a mask."""
     arrays = Head(*(np.zeros((2, 1024, 4), np.float32) for _ in "qkv"))
