@@ -10,7 +10,7 @@ from sdpa_helpers.attention import (
     scaled_dot_product_attention,
     threads,
 )
-from sdpa_helpers.attention.layout import Head, Rule, Tiles
+from sdpa_helpers.attention.layout import Head, Rule, Tiles, batches_of, heads_of, matrices_at, matrix_at
 
 rng = np.random.default_rng(7)
 LEADS = {
@@ -31,6 +31,24 @@ def arrays_of(leads, n_q=5, n_k=4, d_k=3, d_v=2, dtype=np.float64) -> Head:
 def lead_of(leads) -> tuple[int, ...]:
     longest = max(map(len, leads))
     return tuple(map(max, zip(*((1,) * (longest - len(lead)) + lead for lead in leads), strict=True)))
+
+
+@pytest.mark.parametrize("name", LEADS)
+@pytest.mark.parametrize("most", [1, 4, 100])
+def test_several_heads_at_a_time_are_all_heads_once(name, most):
+    arrays, lead = arrays_of(LEADS[name]), lead_of(LEADS[name])
+    indices = list(heads_of(lead))
+    seen = []
+    for some in batches_of(lead, arrays, most):
+        assert 1 <= some.heads <= most
+        start = indices.index(some.start)
+        for number, index in enumerate(indices[start : start + some.heads]):
+            seen.append(index)
+            for array in arrays:
+                matrices = matrices_at(some, lead, array)
+                ours = matrices[number if len(matrices) > 1 else 0]
+                np.testing.assert_array_equal(ours, matrix_at(index, lead, array))
+    assert seen == indices
 
 
 @pytest.mark.parametrize("name", LEADS)
