@@ -21,6 +21,7 @@ from sdpa_helpers.grading.run import Outcome, run
 from sdpa_helpers.sandbox import start
 from sdpa_helpers.sandbox.limits import Limits
 from tests.grading.ways_around import ANYWHERE, END_OTHERWISE, HONEST, LIBRARIES, MEDDLING, NOTHING, Way
+from tests.nightly import at_night
 from tests.sandbox.conftest import usable
 
 __all__ = ["usable"]
@@ -144,7 +145,9 @@ def what_came_of(result: GradedNotebook, way: Way) -> set[str]:
     return came | ({NOTHING} if not exercise.points else set())
 
 
-@pytest.mark.parametrize("way", MEDDLING, ids=lambda way: way.name)
+@pytest.mark.parametrize(
+    "way", [w if n % 2 else at_night(w) for n, w in enumerate(MEDDLING)], ids=lambda w: w.name
+)
 def test_who_meddles_earns_nothing_or_a_flag(handed_in, warm, way):
     result = handed_in(way, warm)
     assert way.comes_to in what_came_of(result, way)
