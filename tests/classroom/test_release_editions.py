@@ -11,13 +11,13 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from sdpa_helpers.classroom.core_track import beyond_the_core, part_of
+from sdpa_helpers.classroom.core_track import beyond_the_core, lessons_of_track, part_of
 from sdpa_helpers.classroom.editions import Wanted, write_editions
 from sdpa_helpers.classroom.instructors_edition import BUILT, CONTAINER, FOLDERS_TO_TEACH
 from sdpa_helpers.classroom.packing import sha256, tar_folder, zip_folder
 from sdpa_helpers.classroom.release import FILES
 from sdpa_helpers.cli.app import app
-from sdpa_helpers.course.registry import LESSONS, all_exercises
+from sdpa_helpers.course.registry import FIRST, LESSONS, all_exercises
 from sdpa_helpers.course.tracks import STORY, sizes_of, whole_minutes
 
 
@@ -117,6 +117,18 @@ def test_a_section_that_is_left_out_is_called_that_of_the_full_lesson():
         "See section 2 of the full lesson and Section 1.",
         "## 1. Here",
     ]
+
+
+def test_the_short_edition_has_the_screens_that_open_the_lessons(course):
+    whole = nbformat.read(course / "notebooks" / "03_softmax.ipynb", as_version=4)
+    wanted = sizes_of(whole.cells)["short"]
+    short = part_of("03_softmax", whole, ("short",)).cells
+    assert len(short) == wanted.cells
+    assert f"**{whole_minutes(wanted)} minutes**, an estimate · [exercises]" in short[0].source
+    assert "long way" not in "".join(cell.source for cell in short)
+    assert set(lessons_of_track(course, "short")) == {
+        f"notebooks/{lesson}.ipynb" for lesson in (FIRST, *LESSONS)
+    }
 
 
 AGAIN = """
