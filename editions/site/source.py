@@ -17,6 +17,7 @@ from editions.try_it.words import in_a_page
 from sdpa_helpers.classroom.course_map import FIRST, title_of
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.reading_time import checked_in
 from sdpa_helpers.course.registry import DOORS, LESSONS, sheet_of
 from sdpa_helpers.course.tracks import STORY, sizes_of, whole_minutes
 
@@ -119,9 +120,15 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
                 if shown := output.get("data", {}).get("text/html"):
                     output.data["text/html"] = relinked_html(shown, place)
         cells.append(cell)
+        cells += [_place_to_write(name) for name in checked_in(cell)]
     cells.insert(1, nbformat.v4.new_markdown_cell(_raw(_doors(notebook.stem)), id="doors"))
     opened.cells = cells
     return nbformat.writes(opened)
+
+
+def _place_to_write(exercise: str) -> Any:
+    """The exercise's small page, below the cell of a short in which it is to be written."""
+    return nbformat.v4.new_markdown_cell(_raw(_try_in_place(exercise)), id=f"try-{exercise[:50]}")
 
 
 def _doors(lesson: str) -> str:
