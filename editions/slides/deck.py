@@ -202,7 +202,10 @@ def _code(cell: Cell) -> tuple[list[Block], list[Asked], list[str]]:
     source = cell["source"].rstrip()
     parts = parts_of(cell.get("outputs", ()))
     asked = [part for part in parts if isinstance(part, Asked)]
-    shown = [part for part in parts if isinstance(part, Part)]
+    # What says that nothing is written yet says nothing to a room.
+    shown = [
+        part for part in parts if isinstance(part, Part) and "sdpa-card sdpa-not-attempted" not in part.html
+    ]
     lines = source.count("\n") + 1
     folded = [part.html for part in shown if part.kind == "hidden"]
     shown = [part for part in shown if part.kind != "hidden"]

@@ -8,7 +8,7 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sdpa_helpers.course.registry import find
@@ -70,7 +70,7 @@ def _seconds(cell: Cell) -> float:
         return _reading(_words(cell["source"])) + FORMULA * len(_FORMULA.findall(cell["source"]))
     if cell["cell_type"] != "code":
         return 0.0
-    own = sum(map(_writing, checked_in(cell)))
+    own = sum(_writing(name, cell["source"]) for name in checked_in(cell))
     shown = sum(map(_looking, cell.get("outputs", ())))
     return own + LINE_OF_CODE * len(_lines(cell["source"])) + RUN + shown
 
@@ -87,18 +87,20 @@ def _lines(source: str) -> list[str]:
     return [line for line in source.splitlines() if line.strip() and not _IMPORT.match(line)]
 
 
-def _writing(exercise: str) -> float:
-    """Never more than the exercise itself takes, where its prompt has to be read first."""
+def _writing(exercise: str, cell: str) -> float:
+    """Lines that stand there already are given. Never more than the exercise itself takes, prompt and all."""
     asked = find(exercise)
-    return min(60 * asked.minutes, OWN_CODE + OWN_LINE * _statements(asked.reference))
+    given = dict(_bodies(cell)).get(exercise, 1) - 1  # all but `return NotImplemented`
+    ((_, whole),) = _bodies(textwrap.dedent(inspect.getsource(asked.reference)))
+    return min(60 * asked.minutes, OWN_CODE + OWN_LINE * max(whole - given, 1))
 
 
-def _statements(function: Callable) -> int:
-    """The lines of a function's body, however it is laid out."""
-    (written,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
-    assert isinstance(written, ast.FunctionDef)
-    body = written.body[1:] if ast.get_docstring(written) else written.body
-    return sum(len(ast.unparse(statement).splitlines()) for statement in body)
+def _bodies(source: str) -> Iterator[tuple[str, int]]:
+    """The functions of some code, each with the lines of its body, however it is laid out."""
+    for written in ast.parse(source).body:
+        if isinstance(written, ast.FunctionDef):
+            body = written.body[1:] if ast.get_docstring(written) else written.body
+            yield written.name, sum(len(ast.unparse(statement).splitlines()) for statement in body)
 
 
 def _looking(output: Mapping[str, Any]) -> float:

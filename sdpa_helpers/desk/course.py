@@ -6,7 +6,7 @@ from pathlib import Path
 from sdpa_helpers.course import saved
 from sdpa_helpers.course.registry import DOORS, LESSONS, exercises_of
 from sdpa_helpers.desk.deciding import beside
-from sdpa_helpers.desk.outline import Outline, end_reached, outline_of
+from sdpa_helpers.desk.outline import Outline, end_reached, outline_of, short_done
 from sdpa_helpers.desk.where import notebooks_in, work_of
 
 
@@ -97,20 +97,25 @@ def _lesson(root: Path, outline: Outline, points: dict[str, float], predicted: s
 
 
 def _next(root: Path, lessons: tuple[LessonState, ...]) -> NextStep | None:
-    """A lesson is left when its end was reached, not before: nothing moves while one is in it.
+    """From short to short; then to the first exercise that is left.
 
-    Or when one works elsewhere: at its exercises or, where it has none, in a later lesson.
+    A lesson whose short was not run to its end is left when its own end was reached, not before: nothing moves while
+    one is in it. Or when one works elsewhere: at its exercises or, where it has none, in a later lesson.
     """
-    for at, lesson in enumerate(lessons):
-        exercise = next((e.name for e in lesson.exercises if not e.done), None)
-        if lesson.name in DOORS or (lesson.exercises and exercise is None):
+    left = [(lesson, next((e.name for e in lesson.exercises if not e.done), None)) for lesson in lessons]
+    for at, (lesson, exercise) in enumerate(left):
+        if (
+            lesson.name in DOORS
+            or short_done(root / lesson.lesson)
+            or (lesson.exercises and exercise is None)
+        ):
             continue
         elsewhere = lesson.points or (not lesson.exercises and any(map(_begun, lessons[at + 1 :])))
         if not (elsewhere or end_reached(root / lesson.lesson)):
             return NextStep(lesson.name, None)
         if exercise:
             return NextStep(lesson.name, exercise)
-    return None
+    return next((NextStep(lesson.name, exercise) for lesson, exercise in left if exercise), None)
 
 
 def _begun(lesson: LessonState) -> bool:

@@ -43,9 +43,27 @@ def end_reached(copy: Path) -> bool:
         return False
 
 
+def short_done(copy: Path) -> bool:
+    """Whether the last code cell of a copy's short, above the long way, has run, as the file was saved."""
+    try:
+        about = copy.stat()
+        return _ran_its_short(copy, about.st_mtime_ns, about.st_size)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False
+
+
 @functools.lru_cache(maxsize=64)
 def _ran_to_its_end(copy: Path, _time: int, _size: int) -> bool:
+    return _last_has_run(json.loads(copy.read_text(encoding="utf-8"))["cells"])
+
+
+@functools.lru_cache(maxsize=64)
+def _ran_its_short(copy: Path, _time: int, _size: int) -> bool:
     cells = json.loads(copy.read_text(encoding="utf-8"))["cells"]
+    return _last_has_run([cell for cell in cells if "short" in cell["metadata"].get("tags", ())])
+
+
+def _last_has_run(cells: list[dict[str, Any]]) -> bool:
     ran = [cell["execution_count"] for cell in cells if cell["cell_type"] == "code"]
     return bool(ran) and ran[-1] is not None
 

@@ -62,6 +62,17 @@ def test_a_lesson_leads_to_its_exercises_at_its_end(root):
     assert next_of(root) == AT_ITS_EXERCISES
 
 
+def test_the_shorts_come_one_after_the_other_and_exercises_after_the_last(root):
+    tagged = {"tags": ["short"]}
+    for lesson in ("00_start_here", "03_softmax"):
+        edit(root / f"work/notebooks/{lesson}.ipynb", lambda cells: cells[1].update(metadata=tagged))
+    assert next_of(root) == IN_THE_FIRST
+    run(root, "00_start_here", 1)
+    assert next_of(root) == IN_SOFTMAX
+    run(root, "03_softmax", 1)
+    assert next_of(root) == AT_ITS_EXERCISES
+
+
 def test_who_works_at_exercises_is_led_to_the_next_of_them(root):
     saved.keep("softmax", 2.0)
     assert next_of(root) == AT_ITS_EXERCISES
