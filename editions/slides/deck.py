@@ -207,6 +207,8 @@ def _code(cell: Cell) -> tuple[list[Block], list[Asked], list[str]]:
         part for part in parts if isinstance(part, Part) and "sdpa-card sdpa-not-attempted" not in part.html
     ]
     lines = source.count("\n") + 1
+    if parts and not asked and not shown and lines == 1:
+        return [], [], []
     folded = [part.html for part in shown if part.kind == "hidden"]
     shown = [part for part in shown if part.kind != "hidden"]
     code = code_html(source)

@@ -97,20 +97,24 @@ def _lesson(root: Path, outline: Outline, points: dict[str, float], predicted: s
 
 
 def _next(root: Path, lessons: tuple[LessonState, ...]) -> NextStep | None:
-    """From short to short; then to the first exercise that is left.
+    """From short to short; then to the first exercise that is left. Who has begun a later lesson has left the earlier.
 
-    A lesson whose short was not run to its end is left when its own end was reached, not before: nothing moves while
-    one is in it. Or when one works elsewhere: at its exercises or, where it has none, in a later lesson.
+    A lesson without a short is left when its end was reached, not before: nothing moves while one is in it. Or when one
+    works elsewhere: at its exercises or, where it has none, in a later lesson.
     """
     left = [(lesson, next((e.name for e in lesson.exercises if not e.done), None)) for lesson in lessons]
     for at, (lesson, exercise) in enumerate(left):
+        done, later = short_done(root / lesson.lesson), any(map(_begun, lessons[at + 1 :]))
         if (
             lesson.name in DOORS
-            or short_done(root / lesson.lesson)
+            or done
+            or (done is False and later)
             or (lesson.exercises and exercise is None)
         ):
             continue
-        elsewhere = lesson.points or (not lesson.exercises and any(map(_begun, lessons[at + 1 :])))
+        if done is False:
+            return NextStep(lesson.name, None)
+        elsewhere = lesson.points or (not lesson.exercises and later)
         if not (elsewhere or end_reached(root / lesson.lesson)):
             return NextStep(lesson.name, None)
         if exercise:

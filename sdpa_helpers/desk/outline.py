@@ -43,8 +43,8 @@ def end_reached(copy: Path) -> bool:
         return False
 
 
-def short_done(copy: Path) -> bool:
-    """Whether the last code cell of a copy's short, above the long way, has run, as the file was saved."""
+def short_done(copy: Path) -> bool | None:
+    """Whether the last code cell of a copy's short has run, as the file was saved; None where it has no short."""
     try:
         about = copy.stat()
         return _ran_its_short(copy, about.st_mtime_ns, about.st_size)
@@ -58,9 +58,10 @@ def _ran_to_its_end(copy: Path, _time: int, _size: int) -> bool:
 
 
 @functools.lru_cache(maxsize=64)
-def _ran_its_short(copy: Path, _time: int, _size: int) -> bool:
+def _ran_its_short(copy: Path, _time: int, _size: int) -> bool | None:
     cells = json.loads(copy.read_text(encoding="utf-8"))["cells"]
-    return _last_has_run([cell for cell in cells if "short" in cell["metadata"].get("tags", ())])
+    short = [cell for cell in cells if "short" in cell["metadata"].get("tags", ())]
+    return _last_has_run(short) if short else None
 
 
 def _last_has_run(cells: list[dict[str, Any]]) -> bool:

