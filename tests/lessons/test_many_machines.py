@@ -80,7 +80,7 @@ def test_the_page_s_formula_for_bytes_is_the_package_s():
 
 
 def test_two_machines_find_lea_s_tea_by_their_sums():
-    found = run("09_many_machines", "short-two-run")
+    found = run("09_many_machines")
     assert found["drinks"][found["a"].argmax()] == found["drinks"][found["both"].argmax()] == "tea"
     assert found["sum_a"] > 1000 > 10 > found["sum_b"]
 
