@@ -169,6 +169,31 @@ def test_reset_gives_the_stub_back_and_keeps_the_answer(desk):
     assert "not this, but mine" in (desk.server.root / "work" / "answers-put-aside.md").read_text()
 
 
+def test_after_a_check_that_finds_something_the_cursor_is_in_the_answer(desk):
+    page = desk.page
+    content = "jupyterapp.shell.currentWidget.content"
+    active = f"{content}.activeCell.model.sharedModel.getSource()"
+    page.wait_for_function(f"{active}.startsWith('# exercise: dot_product\\n')")
+    answer = page.evaluate(f"{content}.activeCellIndex")
+    page.evaluate(
+        f"source => {content}.activeCell.model.sharedModel.setSource(source)",
+        "# exercise: dot_product\ndef dot_product(q, k):\n    return q * k\n",
+    )
+    setup = page.evaluate(f"{content}.widgets.findIndex(cell => cell.model.type === 'code')")
+    for number in (setup, answer):
+        desk.run_cell(number)
+    check = f"{content}.widgets.findIndex((cell, i) => i > {answer} && cell.model.type === 'code')"
+    page.evaluate(f"() => {{ {content}.activeCellIndex = {check} }}")
+    desk.command("notebook:run-cell-and-select-next")
+    page.wait_for_selector(".sdpa-card.sdpa-failed")
+    page.wait_for_function(f"{active}.startsWith('# exercise: dot_product\\n')")
+    assert page.evaluate(f"{content}.mode") == "edit"
+    page.wait_for_timeout(300)
+    in_view = "one => { const { top, bottom } = one.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight }"
+    assert page.locator(".sdpa-card.sdpa-failed").evaluate(in_view)
+    assert page.evaluate(f"({in_view})({content}.activeCell.node)"), "code and card are seen together"
+
+
 def test_a_lesson_is_an_article_and_other_notebooks_are_not(desk):
     page = desk.page
     page.evaluate("() => { jupyterapp.shell.mode = 'single-document' }")

@@ -123,3 +123,17 @@ export function keepOutputInView({ content }, cell) {
   setTimeout(show, 80); // when the notebook has moved on to the next cell
   setTimeout(stop, SETTLING);
 }
+
+const CHECKED = /^\s*(?:\w+\.)?check\(["']?(\w+)/m;
+
+/** After a check that finds something wrong, the cursor is where it was in the answer, not in the next exercise. */
+export function backToTheAnswer({ content }, cell) {
+  const sourceOf = one => one.model.sharedModel.getSource(), name = sourceOf(cell).match(CHECKED)?.[1];
+  const at = content.widgets.indexOf(cell);
+  if (!name || ![at, at + 1].includes(content.activeCellIndex)) return; // many cells run at once
+  if (!cell.outputArea?.node.querySelector(".sdpa-failed, .sdpa-forbidden")) return;
+  const answer = content.widgets.findLastIndex((one, place) => place <= at && sourceOf(one).startsWith(`# exercise: ${name}\n`));
+  if (answer < 0) return;
+  content.activeCellIndex = answer;
+  content.mode = "edit";
+}

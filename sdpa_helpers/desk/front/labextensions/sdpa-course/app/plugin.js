@@ -2,7 +2,7 @@
 // Where the server has no desk, or its folder is no course, nothing is added and nothing asked.
 
 import { Course } from "./course.js";
-import { beginAtCode, followHeadings, followLinks, keepOutputInView, openPair } from "./opening.js";
+import { backToTheAnswer, beginAtCode, followHeadings, followLinks, keepOutputInView, openPair } from "./opening.js";
 import { sideBar } from "./sidebar.js";
 import { addReset, addResetButtons } from "./reset.js";
 import { nameTab } from "./tabs.js";
@@ -45,7 +45,9 @@ function followRuns({ tracker, packages: { notebook: { NotebookActions } } }, co
   NotebookActions.executed.connect((_, { notebook, cell }) => {
     marked(cell, false);
     const panel = tracker.find(one => one.content === notebook);
-    if (panel && course.owns(panel.context.path)) keepOutputInView(panel, cell);
+    if (!panel || !course.owns(panel.context.path)) return;
+    keepOutputInView(panel, cell);
+    backToTheAnswer(panel, cell);
   });
 }
 
