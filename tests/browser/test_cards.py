@@ -87,12 +87,12 @@ def test_a_stored_heat_map_is_a_table_with_the_wrong_numbers_in_bold(notebook):
 def test_hints_and_solution_open_one_after_another_with_the_keyboard(notebook):
     notebook.run_all()
     card, page = notebook.output(0), notebook.page
-    assert buttons(card) == ["Hint 1", "Solution one"]
+    assert buttons(card) == ["Hint 1", "Solution"]
     card.locator("summary", has_text="Hint 1").focus()
     for opened in range(1, 5):
         page.keyboard.press("Enter" if opened % 2 else "Space")
         page.keyboard.press("Tab")  # to the next button, which has just appeared
-        assert buttons(card) == [f"Hint {n}" for n in range(1, min(opened + 1, 4) + 1)] + ["Solution one"]
+        assert buttons(card) == [f"Hint {n}" for n in range(1, min(opened + 1, 4) + 1)] + ["Solution"]
     assert not card.locator("pre").is_visible()
     page.keyboard.press("Enter")
     assert "return" in card.locator("pre").inner_text()

@@ -25,7 +25,7 @@ class Printed(io.StringIO):
     def text(self) -> str:
         """What was kept, with dots where that is not all."""
         kept = self.getvalue()
-        return kept if len(kept) <= self.most else f"{kept[: self.most]}…"
+        return kept if len(kept) <= self.most else f"{kept[: self.most - 1]}…"
 
 
 @contextlib.contextmanager

@@ -300,15 +300,15 @@ def _paragraph(inside: str) -> str:
 
 
 def _findings(found: list[Finding]) -> str:
-    items = [_finding_html(finding) for finding in found]
+    items = [_finding_html(finding, len(found)) for finding in found]
     if len(items) < 2:
         return "".join(map(_paragraph, items))
     return f"<ol>{''.join(f'<li>{item}</li>' for item in items)}</ol>"
 
 
-def _finding_html(finding: Finding) -> str:
+def _finding_html(finding: Finding, of: int) -> str:
     where = f", {finding.where}" if finding.where else ""
-    first, _ = finding.in_short
+    first, _ = finding.in_short(of)
     says = f": {code_spans(first)}" if first else "."
     line = f" <span class='line'>{code_spans(finding.line)}</span>" if finding.line else ""
     return f"<strong>{html.escape(finding.label)}</strong>{where}{says}{line}"
@@ -330,7 +330,8 @@ def _first_case(result: Result, *, is_told: bool) -> str:
 
 def _cases(result: Result, printed: str = "") -> str:
     """Behind one line: the rest of what the names say, what was seen case by case, what was printed."""
-    rest = [(finding.label, finding.in_short[1]) for finding in wording.findings(result)]
+    found = wording.findings(result)
+    rest = [(finding.label, finding.in_short(len(found))[1]) for finding in found]
     folded = "".join(
         _paragraph(f"<strong>{html.escape(label)}</strong>: {code_spans(more)}")
         for label, more in rest

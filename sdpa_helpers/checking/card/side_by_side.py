@@ -136,7 +136,7 @@ def matrices_html(yours: np.ndarray, ours: np.ndarray) -> str:
     return "".join(_pair_html(replace(pair, expected=replace(pair.expected, title="ours"))) for pair in pairs)
 
 
-MOST_ROWS = 4
+MOST_ROWS = 3
 """Of the first matrices of a tuple's parts together, for all of them to be open."""
 
 

@@ -20,7 +20,7 @@ LONGEST = 320
 """Characters of one sentence that holds what somebody else wrote."""
 MOST = 6
 """Remarks, and names of what is not there."""
-SHORT = 150
+SHORT, SHORT_OF_TWO = 150, 90
 """Of a sentence or two that stand on a card at once; what a mistake's text says beyond them is folded."""
 _SENTENCE = re.compile(r"(?<!e\.g)(?<!i\.e)[.?!][”)]?\s+(?=[^a-z])")
 FEW = 3
@@ -42,10 +42,9 @@ class Finding:
     line: str = ""
     """The line of the source that shows it."""
 
-    @property
-    def in_short(self) -> tuple[str, str]:
-        """What it says in its first sentences, and the rest: all of it where that is short."""
-        return first_sentences(self.says)
+    def in_short(self, of: int) -> tuple[str, str]:
+        """What it says in its first sentences, and the rest: all of it where that is short. of: so many findings."""
+        return first_sentences(self.says, SHORT if of == 1 else SHORT_OF_TWO)
 
 
 @dataclass(frozen=True)
