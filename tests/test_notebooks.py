@@ -208,14 +208,7 @@ def sizes(lesson):
     return sizes_of(read(COURSE / "notebooks" / f"{lesson}.ipynb").cells)
 
 
-LESSONS_TO_COME = {lesson for lesson in LESSONS if "short" not in sizes(lesson)}
-"""Those that have no short yet."""
-WITH_A_SHORT = pytest.mark.parametrize(
-    "lesson", [lesson for lesson in ("00_start_here", *LESSONS) if lesson not in LESSONS_TO_COME]
-)
-
-
-@WITH_A_SHORT
+@FROM_00_ON
 def test_the_long_way_of_a_lesson_takes_half_an_hour(lesson):
     core = sizes(lesson)["core"]
     assert core.minutes <= MOST_MINUTES
@@ -223,7 +216,7 @@ def test_the_long_way_of_a_lesson_takes_half_an_hour(lesson):
     assert core.lines <= MOST_LINES
 
 
-@WITH_A_SHORT
+@FROM_00_ON
 def test_a_lesson_opens_with_its_short_in_which_one_answer_is_written(lesson):
     cells = read(COURSE / "notebooks" / f"{lesson}.ipynb").cells
     short = [cell for cell, track in zip(cells, track_of_cells(cells), strict=True) if track == "short"]
@@ -238,13 +231,11 @@ def test_a_lesson_opens_with_its_short_in_which_one_answer_is_written(lesson):
 
 def test_the_shorts_together_take_two_hours():
     lessons = ("00_start_here", *LESSONS)
-    assert (
-        sum(sizes(lesson)["short"].minutes for lesson in {*lessons} - LESSONS_TO_COME) <= ALL_SHORTS_MINUTES
-    )
+    assert sum(sizes(lesson)["short"].minutes for lesson in lessons) <= ALL_SHORTS_MINUTES
 
 
 def test_the_long_way_speaks_of_no_article():
-    for lesson in {"00_start_here", *LESSONS} - LESSONS_TO_COME:
+    for lesson in ("00_start_here", *LESSONS):
         cells = read(COURSE / "notebooks" / f"{lesson}.ipynb").cells
         for cell, track in zip(cells, track_of_cells(cells), strict=True):
             if track in STORY and cell.cell_type == "markdown":

@@ -27,7 +27,6 @@ ROUNDED_TO = 5
 MOST_HOMEWORK = 60
 """Minutes of homework for one lesson."""
 HARDEST_HOMEWORK = 3
-MOST_MINUTES_OF_A_SHORT = 10
 
 
 class DoesNotFit(ValueError):
@@ -97,9 +96,8 @@ def plans() -> tuple[Plan, ...]:
 
 
 def short_minutes(lesson: str) -> int:
-    """The minutes of a lesson's short, as its head says them; as long as one may be where it is still to come."""
-    sizes = sizes_of(_cells(lesson))
-    return whole_minutes(sizes["short"]) if "short" in sizes else MOST_MINUTES_OF_A_SHORT
+    """The minutes of a lesson's short, as its head says them."""
+    return whole_minutes(sizes_of(_cells(lesson))["short"])
 
 
 def minutes_in_class(lesson: str) -> int:

@@ -42,7 +42,6 @@ def part_of(lesson: str, notebook: NotebookNode, kept: tuple[Track, ...] = STORY
             cell.source = _DEEPER.sub(_CORE_ONLY, cell.source)
         return notebook
     tracks = track_of_cells(notebook.cells)
-    kept = kept if {*kept} & {*tracks} else STORY  # a lesson whose short is still to come
     gone = _numbers_left_out(notebook.cells, tracks, kept)
     notebook.cells = [c for c, track in zip(notebook.cells, tracks, strict=True) if track in kept]
     for cell in notebook.cells:
