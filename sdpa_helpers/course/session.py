@@ -33,7 +33,7 @@ from sdpa_helpers.course.notebook_cells import Cell, Elsewhere, Notebook, this_n
 from sdpa_helpers.course.onward import onward_from
 from sdpa_helpers.course.progress import ProgressTable
 from sdpa_helpers.course.registry import LESSONS, all_exercises, all_written, exercises_of, find, written_of
-from sdpa_helpers.course.worlds_won import prize_of, worlds
+from sdpa_helpers.course.worlds_won import prize_of, won_of, worlds
 from sdpa_helpers.head.consequences import Consequence, consequence, shown
 
 _mistakes: dict[str, str] = {}  # exercise -> the mistake that its last check found
@@ -141,6 +141,7 @@ def _helps(result: Result, exercise: Exercise, function: Callable) -> Helps:
     if not result.passed:
         return Helps(hints, right, onward, seen.says, shown(seen), squares)
     won = worlds(saved.load() | {exercise.name: result.points})
+    won = won if won_of(won) else ()  # nobody knows what a world is before one is won
     return Helps(hints, right, onward, _praise(exercise, seen.says), squares=squares, worlds=won)
 
 
