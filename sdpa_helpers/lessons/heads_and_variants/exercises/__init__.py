@@ -9,7 +9,6 @@ NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of 
 
 NAMES = (
     "split_heads",
-    "merge_heads",
     "multi_head_attention",
     "hunt_multi_head_attention",
     "mend_multi_head_attention",
@@ -17,6 +16,5 @@ NAMES = (
     "rotate",
     "linear_attention",
     "keys_that_linear_attention_confuses",
-    "additive_attention",
 )
 """A file of this folder each."""
