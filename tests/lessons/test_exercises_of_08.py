@@ -39,6 +39,32 @@ def test_grouped_query_attention_is_that_of_torch():
     assert np.allclose(reference("grouped_query_attention")(Q, K, V), expected.numpy(), atol=1e-12)
 
 
+def test_latent_attention_is_that_of_the_keys_and_values_it_never_makes():
+    Q, c, U_k, U_v = normal(2, 3, 4, 6), normal(2, 5, 7), normal(3, 7, 6), normal(3, 7, 2)
+    made = [torch.from_numpy(x) for x in (Q, c[:, None] @ U_k, c[:, None] @ U_v)]
+    expected = torch.nn.functional.scaled_dot_product_attention(*made)
+    assert np.allclose(reference("latent_attention")(Q, c, U_k, U_v), expected.numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize("new", [1, 3])
+def test_a_rolling_cache_attends_as_a_window_over_all_keys_does(new):
+    K, V, Q = normal(20, 4), normal(20, 2), normal(20, 4)
+    window, slots = 5, 5 + new - 1
+    i, j = np.arange(20)[:, None], np.arange(20)
+    whole = torch.from_numpy((j <= i) & (i - j < window))
+    expected = torch.nn.functional.scaled_dot_product_attention(
+        *map(torch.from_numpy, (Q, K, V)), attn_mask=whole
+    ).numpy()
+    cache_k, cache_v = np.full((slots, 4), 99.0), np.full((slots, 2), 99.0)
+    for start in range(0, 20 - new + 1, new):
+        rows = np.arange(start, start + new)
+        cache_k[rows % slots], cache_v[rows % slots] = K[rows], V[rows]
+        mask = torch.from_numpy(reference("rolling_cache_mask")(start, new, window, slots))
+        given = (torch.from_numpy(x) for x in (Q[rows], cache_k, cache_v))
+        found = torch.nn.functional.scaled_dot_product_attention(*given, attn_mask=mask)
+        assert np.allclose(found.numpy(), expected[rows], atol=1e-12)
+
+
 def test_rotated_scores_depend_on_the_distance_alone():
     rotate, q, k = reference("rotate"), normal(1, 8), normal(1, 8)
     scores = [

@@ -13,6 +13,8 @@ NAMES = (
     "hunt_multi_head_attention",
     "mend_multi_head_attention",
     "grouped_query_attention",
+    "latent_attention",
+    "rolling_cache_mask",
     "rotate",
     "linear_attention",
     "keys_that_linear_attention_confuses",
