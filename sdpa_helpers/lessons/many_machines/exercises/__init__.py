@@ -15,5 +15,6 @@ NAMES: tuple[str, ...] = (
     "causal_work",
     "zigzag_by_hand",
     "bytes_sent",
+    "training_bytes",
 )
 """A file of this folder each."""
