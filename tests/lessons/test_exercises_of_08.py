@@ -82,6 +82,16 @@ def test_linear_attention_is_what_its_weights_make():
     assert np.allclose(reference("linear_attention")(Q, K, V), expected, atol=1e-12)
 
 
+def test_blocks_of_the_delta_rule_read_what_single_tokens_do():
+    block, S = reference("delta_rule_chunk"), normal(4, 3)
+    Q, K, V, beta = normal(12, 4), normal(12, 4), normal(12, 3), RNG.uniform(size=12)
+    K = K / np.linalg.norm(K, axis=-1, keepdims=True)
+    one_block = block(S, Q, K, V, beta)
+    for t in range(12):
+        S = S + beta[t] * np.outer(K[t], V[t] - K[t] @ S)
+        assert np.allclose(one_block[t], Q[t] @ S, atol=1e-12)
+
+
 def test_the_matrix_of_weights_is_too_large_and_the_state_is_not():
     result = try_out(
         find("linear_attention"),

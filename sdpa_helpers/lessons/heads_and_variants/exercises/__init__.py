@@ -18,5 +18,6 @@ NAMES = (
     "rotate",
     "linear_attention",
     "keys_that_linear_attention_confuses",
+    "delta_rule_chunk",
 )
 """A file of this folder each."""
