@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -92,6 +93,32 @@ def ledger(
     except LookupError as error:
         raise Refusal(str(error)) from None
     say_uncut(as_text(claim))
+
+
+@refuses
+def attempts(
+    table: Annotated[
+        Path | None, typer.Option("--csv", help="Write the log into this file, for a spreadsheet.")
+    ] = None,
+) -> None:
+    """Say how long you were at work, from the log of your checks. It never leaves this machine by itself."""
+    from sdpa_helpers.course import attempts as log
+    from sdpa_helpers.course import saved
+    from sdpa_helpers.course.places import course_root
+    from sdpa_helpers.desk.home import move_in
+
+    with suppress(FileNotFoundError):
+        move_in(course_root())
+    lines = log.read()
+    if table is None:
+        said = log.in_words(lines) or "There are no five minutes of work in the log yet."
+        say_uncut(f"{said} The log: {saved.home() / log.FILE}, {len(lines)} lines.")
+        return
+    try:
+        table.write_text(log.as_csv(lines), encoding="utf-8")
+    except OSError as error:
+        raise Refusal(f"the table was not written: {error}") from None
+    say_uncut(f"{table}: {len(lines)} lines.")
 
 
 @refuses

@@ -35,6 +35,8 @@ class ProgressTable(Shown):
     """The functions in the learner's my_attention.py."""
     worlds: tuple[World, ...] = ()
     """Those that the learner's attention survives, and those ahead."""
+    spent: str = ""
+    """A sentence on the time spent, or ""."""
 
     def text(self) -> str:
         """The table as plain text."""
@@ -45,7 +47,7 @@ class ProgressTable(Shown):
             lines.append(f"{bar(earned, total)}  {lesson:<20} {earned:g} of {total:g} points{foreseen}")
             lines += [f"{_mark(e, points):>14} {e.name:<28} {_state(e, points)}" for _, e, points in rows]
             lines += [f"{'✎':>14} {w.name:<28} {READ}" for w in self.written.get(lesson, ())]
-        told = " ".join(filter(None, (in_words(self.foresight), self._own())))
+        told = " ".join(filter(None, (in_words(self.foresight), self._own(), self.spent)))
         return "\n".join([*lines, "", self._total(), *([told] if told else []), self._next()])
 
     def html(self) -> str:
@@ -59,7 +61,7 @@ class ProgressTable(Shown):
         can = can_now(won_of(self.worlds)) or NOTHING_WON
         won = f"<div class='wide'><strong>{self._worlds()}</strong>{worlds_html(self.worlds)}<div>{can}</div></div>"
         top = f"<div class='top'>{_ring(earned, total)}{won}{self._way_on()}</div>"
-        told = " ".join(filter(None, (self._total(), in_words(self.foresight), self._own())))
+        told = " ".join(filter(None, (self._total(), in_words(self.foresight), self._own(), self.spent)))
         below = f"<p class='about'>{told}</p>"
         listed = f"{top}<ul class='plain lessons'>{rows}</ul>{below}"
         return styled(framed(listed, "not-attempted" if coming else "passed"))

@@ -25,7 +25,7 @@ from sdpa_helpers.checking.helping.shrink import Small, example_of
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, for_all, truths, with_own_calls
 from sdpa_helpers.checking.kinds.catching import hunt_of
 from sdpa_helpers.checking.naming.as_if import AS_IF
-from sdpa_helpers.course import notebook_cells, saved
+from sdpa_helpers.course import attempts, notebook_cells, saved
 from sdpa_helpers.course.check_report import CheckReport
 from sdpa_helpers.course.foresight import foresight_of
 from sdpa_helpers.course.my_attention import keep_answer, own_functions, run_within
@@ -66,6 +66,8 @@ def check(function: Callable | str, *, exercise: str | None = None, keep: bool =
     _mistakes[asked.name] = report.result.mistake
     if keep and not report.withheld:
         saved.keep(asked.name, report.points)
+    if keep:
+        attempts.log(asked.name, report.points, report.max_points, report.mistakes)
     if keep and report.passed and notebook is not None:
         told = _into_own_file(asked, tried, notebook)
         report = replace(report, remarks=(told,) if told else ())
@@ -87,7 +89,7 @@ def solution(function: Callable | str) -> Shown:
 
 
 def progress() -> Shown:
-    """The whole course: points per exercise, how often you predicted rightly, and where to go next."""
+    """The whole course: points per exercise, how often you predicted rightly, your time, and where to go next."""
     points = saved.load()
     rows = [
         (lesson, e, saved.best_of(points, e.name, e.max_points))
@@ -96,7 +98,8 @@ def progress() -> Shown:
     ]
     written = {lesson: written_of(lesson) for lesson in LESSONS}
     foreseen = foresight_of(saved.load_predictions())
-    return ProgressTable(rows, written, foreseen, own_functions(), worlds(points))
+    spent = attempts.in_words(attempts.read())
+    return ProgressTable(rows, written, foreseen, own_functions(), worlds(points), spent)
 
 
 def hint_for(exercise: Exercise) -> Shown:

@@ -2,7 +2,7 @@
 import { askAfter } from "./ask.js";
 import { drawn, unpiled } from "./card.js";
 import { follow } from "./follow.js";
-import { keepPoints, load, onOthers, total } from "./kept.js";
+import { keepAttempt, keepPoints, load, onOthers, total } from "./kept.js";
 import { withAnswers } from "./notebook.js";
 import { keepOffline } from "./offline.js";
 import { takeIn } from "./opened.js";
@@ -114,6 +114,7 @@ function showVerdict(verdict, what) {
   }
   if (verdict.printed) showText(verdict.printed, "Printed:");
   if (what === "check" && verdict.card) {
+    keepAttempt(exercise.name, verdict.points, exercise.points, verdict.mistake);
     kept(keepPoints(exercise.name, verdict.points));
     showPoints();
   }
