@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from sdpa_helpers.course.checkup import doctor
     from sdpa_helpers.course.interview import interview
+    from sdpa_helpers.course.joined import join_room
     from sdpa_helpers.course.ladder import ladder
     from sdpa_helpers.course.mine import yours
     from sdpa_helpers.course.remember import remember
@@ -48,6 +49,7 @@ __getattr__, __all__ = offer(
         "course.mine": ("yours",),
         "show.visualiser": ("walk_through",),
         "course.checkup": ("doctor",),
+        "course.joined": ("join_room",),
     },
 )
 

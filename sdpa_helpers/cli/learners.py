@@ -19,7 +19,12 @@ PASSES_FLAGS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 @refuses
-def lab(flags: typer.Context) -> None:
+def lab(
+    flags: typer.Context,
+    room: Annotated[
+        str, typer.Option(help="Join your instructor's room, as 192.168.1.5:8642.", metavar="ADDRESS")
+    ] = "",
+) -> None:
     """Open your own copies of the lessons in JupyterLab. Flags go on to it.
 
     The copies lie in work/. What you have changed there is never overwritten.
@@ -45,6 +50,10 @@ def lab(flags: typer.Context) -> None:
         trust(written)
     for line in lines_on(steps):
         say_uncut(line)
+    if room:
+        from sdpa_helpers.course.joined import join_room
+
+        say_uncut(join_room(room))
     launch.start(root, flags.args)
 
 

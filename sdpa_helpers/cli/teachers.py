@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdpa_helpers.cli.printing import complain_of, count, say, show_hunt, warn
+from sdpa_helpers.cli.printing import complain_of, count, say, say_uncut, show_hunt, warn
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
 from sdpa_helpers.grading.refusal import Refusal
 
@@ -26,6 +26,23 @@ if TYPE_CHECKING:
     from sdpa_helpers.classroom.homework import Homework
     from sdpa_helpers.classroom.results_folder import ResultsFolder
     from sdpa_helpers.classroom.review.apply_marks import Applied
+
+
+@refuses
+def room(
+    port: Annotated[int, typer.Option(help="Where it listens.", min=1, max=65535)] = 8642,
+    host: Annotated[str, typer.Option(help="127.0.0.1: this machine only.")] = "0.0.0.0",
+    site: Annotated[
+        Path | None, typer.Option(help="The built site, to serve it too.", exists=True, file_okay=False)
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="What is kept; default: room-DATE.sqlite, here.", dir_okay=False)
+    ] = None,
+) -> None:
+    """Open a room: a board for the projector, a page for your phone. Learners join with `sdpa lab --room`."""
+    from sdpa_helpers.classroom.room.run import open_room
+
+    open_room((host, port), site, file, say_uncut)
 
 
 @refuses

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdpa_helpers.course import attempts, saved
+from sdpa_helpers.course.joined import tell
 from sdpa_helpers.show.predict import Chosen, Prediction, Question, Series
 
 
@@ -42,7 +43,7 @@ def asker(lesson: str, predictions: tuple[Prediction, ...]) -> Callable[..., Que
 def _keep(lesson: str, prediction: Prediction, measured: str | float, chosen: Chosen) -> None:
     right = chosen.option >= 0 and chosen.option == prediction.right_for(measured)
     if (lesson, prediction.name) not in saved.load_predictions():
-        attempts.log(f"{lesson}/{prediction.name}", float(right), 1.0, option=chosen.option)
+        tell(attempts.log(f"{lesson}/{prediction.name}", float(right), 1.0, option=chosen.option))
     saved.keep_prediction(lesson, prediction.name, saved.Predicted(chosen.option, right, chosen.sure))
 
 

@@ -28,6 +28,7 @@ from sdpa_helpers.checking.naming.as_if import AS_IF
 from sdpa_helpers.course import attempts, notebook_cells, saved
 from sdpa_helpers.course.check_report import CheckReport
 from sdpa_helpers.course.foresight import foresight_of
+from sdpa_helpers.course.joined import tell
 from sdpa_helpers.course.my_attention import keep_answer, own_functions, run_within
 from sdpa_helpers.course.notebook_cells import Cell, Elsewhere, Notebook, this_notebook
 from sdpa_helpers.course.onward import onward_from
@@ -67,7 +68,7 @@ def check(function: Callable | str, *, exercise: str | None = None, keep: bool =
     if keep and not report.withheld:
         saved.keep(asked.name, report.points)
     if keep:
-        attempts.log(asked.name, report.points, report.max_points, report.mistakes)
+        tell(attempts.log(asked.name, report.points, report.max_points, report.mistakes))
     if keep and report.passed and notebook is not None:
         told = _into_own_file(asked, tried, notebook)
         report = replace(report, remarks=(told,) if told else ())

@@ -1,0 +1,241 @@
+"""The room itself, without HTTP: who is in it, what they sent, what each page shows."""
+
+import hmac
+import threading
+import time
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+
+from sdpa_helpers.checking.card.render import code_spans
+from sdpa_helpers.classroom.room import tally as tallies
+from sdpa_helpers.classroom.room.limits import Limits
+from sdpa_helpers.classroom.room.lines import Event, Known, asked_of, event_of
+from sdpa_helpers.classroom.room.names import color_of
+from sdpa_helpers.classroom.room.questions import Question, card_words
+from sdpa_helpers.classroom.room.store import Store
+from sdpa_helpers.classroom.room.tally import Row, Stuck, Tally, Time
+
+MOST_LEARNERS = 1_000
+LINES_AT_ONCE, LINES_A_SECOND = 20, 0.5
+"""Who checks every other second all day long is a machine."""
+JOINS_AT_ONCE, JOINS_A_SECOND = 250, 1.0
+"""From one address: a whole room behind one router joins at once."""
+
+
+class Refused(Exception):
+    """What was asked isn't given; with the status of HTTP."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Poll:
+    """A question as everybody sees it."""
+
+    name: str
+    text: str
+    options: tuple[str, ...]
+    answered: tuple[int, int]
+    """How many voted in each round."""
+    first: tuple[int, ...] = ()
+    """Votes by option, where they may be seen."""
+    second: tuple[int, ...] = ()
+    right: int | None = None
+    measured: str = ""
+    because: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Board:
+    """What the projector shows."""
+
+    learners: int
+    rows: tuple[Row, ...]
+    stage: str
+    poll: Poll | None
+
+
+@dataclass(frozen=True)
+class Hand:
+    """Somebody who asks for help."""
+
+    name: str
+    minutes: int
+
+
+@dataclass(frozen=True)
+class Phone:
+    """What the instructor sees besides."""
+
+    board: Board
+    stuck: tuple[Stuck, ...]
+    times: tuple[Time, ...]
+    hands: tuple[Hand, ...]
+    slips: tuple[str, ...]
+    colors: dict[str, str]
+    """Of the names above."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """What a learner sees on their own page."""
+
+    name: str
+    color: str
+    hand: bool
+    stage: str
+    poll: Poll | None
+    voted: int
+    """In this round; −1: not yet."""
+    slip: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question in a list."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """The questions of a lesson."""
+
+    lesson: str
+    questions: tuple[Asked, ...]
+
+
+class Room:
+    """What is kept, and what it amounts to. Its methods are called by several threads."""
+
+    def __init__(self, store: Store, known: Known, asked: dict[str, Question]) -> None:
+        self.store, self.known, self.asked = store, known, asked
+        self.lock = threading.Lock()
+        self.tally = Tally(names=set(store.learners.values()))
+        for event in store.events():
+            self.tally.add(event)
+        self.lines = Limits(LINES_AT_ONCE, LINES_A_SECOND)
+        self.joins = Limits(JOINS_AT_ONCE, JOINS_A_SECOND)
+        self._board: tuple[float, Board] | None = None
+
+    def join(self, address: str) -> dict[str, str]:
+        """A place for somebody new."""
+        if not self.joins.allows(address, time.monotonic()):
+            raise Refused(429, "too many have joined from there just now; try again in a minute")
+        with self.lock:
+            if len(self.tally.names) >= MOST_LEARNERS:
+                raise Refused(403, "the room is full")
+            who, name = self.store.join()
+            self.tally.names.add(name)
+        return {"who": who, "name": name, "color": color_of(name)}
+
+    def take(self, data: dict[str, object]) -> None:
+        """A line, a vote, a hand or a slip of a learner."""
+        name = self._name(data.pop("who", None))
+        if not self.lines.allows(name, time.monotonic()):
+            raise Refused(429, "slower, please: a line every two seconds")
+        event = event_of(data, name, self.known, time.time())
+        with self.lock:
+            if event.attempt is None:
+                self._refuse_what_was_not_asked(event, data)
+            self._add(event)
+
+    def ask(self, key: str, data: dict[str, object]) -> None:
+        """What the instructor does."""
+        self._refuse_strangers(key)
+        event = asked_of(data, self.known, time.time())
+        with self.lock:
+            self._add(event)
+
+    def board(self) -> Board:
+        """What the projector shows; computed once a second, however many ask."""
+        with self.lock:
+            now = time.monotonic()
+            if self._board is None or now - self._board[0] > 1:
+                self._board = now, self._new_board()
+            return self._board[1]
+
+    def phone(self, key: str) -> Phone:
+        """What the instructor sees."""
+        self._refuse_strangers(key)
+        now = time.time()
+        with self.lock:
+            stuck = tallies.stuck(self.tally, now)
+            hands = tuple(Hand(name, round((now - at) / 60)) for name, at in self.tally.hands.items())
+            board = self._new_board()
+            named = {one.name for one in (*stuck, *hands)}
+            poll = self._poll(seen=True)
+            board = Board(board.learners, board.rows, board.stage, poll)
+            slips = tuple(self.tally.slips.values())
+            return Phone(
+                board, stuck, tallies.times(self.tally), hands, slips, {n: color_of(n) for n in named}
+            )
+
+    def questions(self) -> list[Chapter]:
+        """What can be asked, by lesson."""
+        by_lesson = groupby(self.asked.values(), key=lambda question: question.name.partition("/")[0])
+        return [Chapter(lesson, tuple(Asked(q.name, q.plain) for q in found)) for lesson, found in by_lesson]
+
+    def here(self, who: object) -> Here:
+        """What a learner sees."""
+        name = self._name(who)
+        with self.lock:
+            t = self.tally
+            votes = t.votes(t.question)[t.stage in ("second", "reveal")]
+            poll, slip = self._poll(), t.slips.get(name, "")
+            return Here(name, color_of(name), name in t.hands, t.stage, poll, votes.get(name, -1), slip)
+
+    def _add(self, event: Event) -> None:
+        if self.store.keep(event):
+            self.tally.add(event)
+            if event.kind == "ask":
+                self._board = None
+
+    def _refuse_what_was_not_asked(self, event: Event, data: dict[str, object]) -> None:
+        t = self.tally
+        if (
+            event.kind == "vote"
+            and "vote" in data
+            and (event.what != t.question or t.stage not in ("first", "second"))
+        ):
+            raise Refused(409, "this isn't asked now")
+        if event.kind == "slip" and t.stage != "slip":
+            raise Refused(409, "no slips are collected now")
+
+    def _new_board(self) -> Board:
+        rows = tallies.board_rows(self.tally, _words)
+        return Board(len(self.tally.names), rows, self.tally.stage, self._poll())
+
+    def _poll(self, seen: bool = False) -> Poll | None:
+        """The question that is open. seen: with the votes, which others see with the measurement."""
+        t = self.tally
+        question = self.asked.get(t.question)
+        if question is None or t.stage in ("closed", "slip"):
+            return None
+        first, second = t.votes(question.name)
+        poll = Poll(question.name, question.text, question.options, (len(first), len(second)))
+        if t.stage != "reveal" and not seen:
+            return poll
+        number, q = len(question.options), question
+        votes = tallies.counted(first, number), tallies.counted(second, number)
+        return Poll(q.name, q.text, q.options, poll.answered, *votes, q.right, q.measured, q.because)
+
+    def _name(self, who: object) -> str:
+        name = self.store.learners.get(who) if isinstance(who, str) else None
+        if name is None:
+            raise Refused(403, "join first")
+        return name
+
+    def _refuse_strangers(self, key: str) -> None:
+        if not hmac.compare_digest(key.encode(), self.store.key.encode()):
+            raise Refused(403, "this page needs the key that `sdpa room` has printed")
+
+
+@cache
+def _words(exercise: str, mistake: str) -> str:
+    """What the card says, as HTML."""
+    return code_spans(card_words(exercise, mistake))
