@@ -165,7 +165,7 @@ def test_additive_attention_by_loops():
         scores = [sum(v[m] * math.tanh(q @ W[:, m] + k @ U[:, m]) for m in range(4)) for k in K]
         weights = [math.exp(s) for s in scores]
         truth.append(sum(w * row for w, row in zip(weights, V, strict=True)) / math.fsum(weights))
-    np.testing.assert_allclose(additive.additive(Q, K, V, W, U, v), truth, rtol=1e-12)
+    np.testing.assert_allclose(additive.additive_at_once(Q, K, V, W, U, v), truth, rtol=1e-12)
     np.testing.assert_allclose(additive.additive_in_chunks(Q, K, V, W, U, v, 3), truth, rtol=1e-12)
     expected = sdpa.scaled_dot_product_attention(Q, K, V)
     np.testing.assert_allclose(additive.dot_product(Q, K, V), expected, rtol=1e-12)
@@ -174,7 +174,7 @@ def test_additive_attention_by_loops():
 def test_the_page_scores_as_the_helper_does(page):
     W, U, v = normal((3, 4), (3, 4), (4,))
     weights = sdpa.softmax(page["additive_scores"](Q, K, W, U, v))
-    np.testing.assert_allclose(weights @ V, additive.additive(Q, K, V, W, U, v), rtol=1e-12)
+    np.testing.assert_allclose(weights @ V, additive.additive_at_once(Q, K, V, W, U, v), rtol=1e-12)
 
 
 def test_parameters_differ_by_one_vector():

@@ -14,7 +14,7 @@ def dot_product(
     return _blend(scores, V)
 
 
-def additive(
+def additive_at_once(
     Q: Float[Array, "n_q d_k"],
     K: Float[Array, "n_k d_k"],
     V: Float[Array, "n_k d_v"],
@@ -38,7 +38,7 @@ def additive_in_chunks(
     chunk: int,
 ) -> Float[Array, "n_q d_v"]:
     """The same, a few queries at a time."""
-    parts = [additive(Q[i : i + chunk], K, V, W, U, v) for i in range(0, len(Q), chunk)]
+    parts = [additive_at_once(Q[i : i + chunk], K, V, W, U, v) for i in range(0, len(Q), chunk)]
     return np.concatenate(parts)
 
 
