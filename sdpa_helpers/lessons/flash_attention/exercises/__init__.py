@@ -17,6 +17,7 @@ NAMES = (
     "tiled_attention",
     "hunt_tiled_attention",
     "mend_tiled_attention",
+    "tiled_backward",
     "explain_flash_attention",
 )
 """A file of this folder each."""
