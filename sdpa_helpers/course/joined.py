@@ -8,13 +8,14 @@ import contextlib
 import json
 import os
 import queue
+import re
 import threading
 import time
 import urllib.error
 import urllib.request
 from dataclasses import asdict, dataclass
 from functools import cache
-from urllib.parse import urlsplit
+from http.client import HTTPException
 
 from sdpa_helpers.course.attempts import Attempt
 
@@ -37,6 +38,8 @@ class Joined:
     """What the room knows this learner by; nobody else is told."""
     name: str
     """A color and an animal, e.g. "blue heron"."""
+    color: str = ""
+    """How the color looks, as "#2f6fdb"."""
 
     @property
     def page(self) -> str:
@@ -65,15 +68,14 @@ def join(address: str) -> Joined:
     """Ask for a place; NoRoom where there is none."""
     base = address.strip().rstrip("/")
     base = base if "//" in base else f"http://{base}"
-    parts = urlsplit(base)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if not re.fullmatch(r"https?://[\w.\[\]:-]+", base, re.ASCII):
         raise NoRoom(f"{address!r} is no address of a room: it looks like 192.168.1.5:8642")
-    base = f"{parts.scheme}://{parts.netloc}"
     try:
         given = json.loads(_post(f"{base}/join", {}, 5 * PATIENCE))
-        return Joined(base, str(given["who"])[:64], str(given["name"])[:40])
-    except (OSError, ValueError, KeyError, TypeError):
+        texts = [str(given[name])[:40] for name in ("who", "name", "color")]
+    except (OSError, HTTPException, ValueError, KeyError, TypeError):
         raise NoRoom(f"No room answers at {base}; everything else works without it.") from None
+    return Joined(base, *texts)
 
 
 def joined() -> Joined | None:

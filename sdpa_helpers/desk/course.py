@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdpa_helpers.course import saved
+from sdpa_helpers.course.joined import joined
 from sdpa_helpers.course.registry import DOORS, LESSONS, exercises_of
 from sdpa_helpers.desk.deciding import beside
 from sdpa_helpers.desk.outline import Outline, end_reached, outline_of, short_done
@@ -51,12 +52,25 @@ class NextStep:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Who the learner is in a room."""
+
+    name: str
+    """E.g. "blue heron"."""
+    color: str
+    page: str
+    """The address of their own page there."""
+
+
+@dataclass(frozen=True)
 class CourseState:
     """All of it, in the order of the course."""
 
     lessons: tuple[LessonState, ...]
     next: NextStep | None
     """None when every exercise is solved."""
+    room: Place | None = None
+    """In the instructor's room."""
 
 
 def course_state(root: Path) -> CourseState:
@@ -66,7 +80,12 @@ def course_state(root: Path) -> CourseState:
         _lesson(root, outline_of(path), points, predicted.get(path.stem, set()))
         for path in notebooks_in(root, "notebooks")
     )
-    return CourseState(lessons, _next(root, lessons))
+    return CourseState(lessons, _next(root, lessons), _place())
+
+
+def _place() -> Place | None:
+    there = joined()
+    return Place(there.name, there.color, there.page) if there else None
 
 
 def _lesson(root: Path, outline: Outline, points: dict[str, float], predicted: set[str]) -> LessonState:

@@ -5,9 +5,9 @@ from collections.abc import Set
 
 COLORS = {
     "amber": "#c98a00", "blue": "#2f6fdb", "brown": "#8a5a2b", "copper": "#b4602f", "coral": "#e4674f",
-    "gold": "#b8960c", "gray": "#7a7f87", "green": "#2f8f46", "indigo": "#4b4fc4", "lilac": "#a57bd1", "olive": "#77801f",
-    "pink": "#d6579a",
-    "purple": "#8440b4", "red": "#c93a3a", "teal": "#1b8a8a", "violet": "#6b3fd4",
+    "gold": "#b8960c", "gray": "#7a7f87", "green": "#2f8f46", "indigo": "#4b4fc4", "lilac": "#a57bd1",
+    "olive": "#77801f", "pink": "#d6579a", "purple": "#8440b4", "red": "#c93a3a", "teal": "#1b8a8a",
+    "violet": "#6b3fd4",
 }  # fmt: skip
 """Each with how it looks beside the name."""
 ANIMALS = (

@@ -91,6 +91,8 @@ class Here:
     voted: int
     """In this round; −1: not yet."""
     slip: str
+    site: bool
+    """Whether the course can be opened here, in the browser."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,8 @@ class Chapter:
 class Room:
     """What is kept, and what it amounts to. Its methods are called by several threads."""
 
-    def __init__(self, store: Store, known: Known, asked: dict[str, Question]) -> None:
-        self.store, self.known, self.asked = store, known, asked
+    def __init__(self, store: Store, known: Known, asked: dict[str, Question], site: bool = False) -> None:
+        self.store, self.known, self.asked, self.site = store, known, asked, site
         self.lock = threading.Lock()
         self.tally = Tally(names=set(store.learners.values()))
         for event in store.events():
@@ -187,7 +189,8 @@ class Room:
             t = self.tally
             votes = t.votes(t.question)[t.stage in ("second", "reveal")]
             poll, slip = self._poll(), t.slips.get(name, "")
-            return Here(name, color_of(name), name in t.hands, t.stage, poll, votes.get(name, -1), slip)
+            hand, voted = name in t.hands, votes.get(name, -1)
+            return Here(name, color_of(name), hand, t.stage, poll, voted, slip, self.site)
 
     def _add(self, event: Event) -> None:
         if self.store.keep(event):

@@ -19,7 +19,7 @@ def open_room(
     asked = questions()
     try:
         store = Store(file)
-        server = RoomServer(where, Room(store, known(asked), asked), site)
+        server = RoomServer(where, Room(store, known(asked), asked, site is not None), site)
     except NotARoom as error:
         raise Refusal(str(error)) from None
     except OSError as error:

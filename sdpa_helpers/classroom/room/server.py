@@ -16,7 +16,7 @@ from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from sdpa_helpers.classroom.room.lines import MOST_BYTES, NotALine, read_body
 from sdpa_helpers.classroom.room.room import Refused, Room
@@ -44,7 +44,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """A page, what a page shows, or a file of the site."""
-        path = urlsplit(self.path).path
+        path = self.path.partition("?")[0]
         views = {
             "/board.json": self.server.room.board,
             "/phone.json": lambda: self.server.room.phone(self.headers.get("X-Room-Key", "")),
@@ -66,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _taken(self) -> object:
         body, room = self._body(), self.server.room
-        path = urlsplit(self.path).path
+        path = self.path.partition("?")[0]
         if path == "/join":
             return room.join(self.client_address[0])
         if path == "/line":
@@ -83,7 +83,7 @@ class Handler(BaseHTTPRequestHandler):
             raise Refused(413 if length > 0 else 411, f"at most {MOST_BYTES} bytes, and their number first")
         body = self.rfile.read(length)
         origin = self.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != self.headers.get("Host"):
+        if origin is not None and origin.partition("//")[2] != self.headers.get("Host"):
             raise Refused(403, "a page of another site sent this")
         if self.headers.get_content_type() != "application/json":
             raise Refused(415, "JSON is expected")

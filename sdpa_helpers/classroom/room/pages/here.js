@@ -39,6 +39,7 @@ function show(found) {
   at("me").replaceChildren(dot, state.name);
   at("hand").setAttribute("aria-pressed", state.hand);
   at("hand").textContent = state.hand ? "My hand is up" : "Raise my hand";
+  at("course").hidden = !state.site;
   at("asked").hidden = !state.poll;
   at("asked").replaceChildren(...(state.poll ? [poll(state.poll, state.stage, option)] : []));
   at("slip").hidden = state.stage !== "slip";
@@ -50,5 +51,4 @@ at("slip").querySelector("button").addEventListener("click", () => {
   const slip = at("slip").querySelector("textarea").value.trim();
   if (slip) send({ slip });
 });
-fetch("/site/", { method: "HEAD" }).then(reply => { at("course").hidden = !reply.ok; });
 const ask = follow("/here.json", () => ({ "X-Room-Who": who() }), show, status => status === 403 && join());

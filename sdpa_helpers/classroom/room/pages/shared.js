@@ -59,18 +59,22 @@ export function bar(parts) {
 /** The open question. `option(number, element)` may make buttons of the answers. */
 export function poll(asked, stage, option = element => element) {
   const all = [0, 1].map(round => Math.max(asked.answered[round], 1));
+  // Said of the right answer, and of the wrong one that most chose: all four would fill the projector.
+  const votes = asked.second.some(Boolean) ? asked.second : asked.first;
+  const wrong = votes.map((count, number) => (number === asked.right ? -1 : count));
+  const told = new Set(asked.because.length ? [asked.right, wrong.indexOf(Math.max(...wrong))] : []);
   const answers = asked.options.map((text, number) => {
     const element = make("div", asked.right === number ? "option right" : "option", ours("div", "", `${"ABCD"[number]} · ${text}`));
     for (const [round, name, kind] of [[0, "before", "is-tried"], [1, "after", "is-second"]]) {
-      const votes = [asked.first, asked.second][round];
-      if (!votes.length || (round && !asked.answered[1])) continue;
-      element.append(make("div", "votes", name, bar([[kind, votes[number] / all[round]]]), `${votes[number]}`));
+      const chosen = [asked.first, asked.second][round];
+      if (!chosen.length || (round && !asked.answered[1])) continue;
+      element.append(make("div", "votes", name, bar([[kind, chosen[number] / all[round]]]), `${chosen[number]}`));
     }
-    if (stage === "reveal" && asked.because.length) element.append(ours("div", "because", asked.because[number]));
+    if (stage === "reveal" && told.has(number)) element.append(ours("div", "because", asked.because[number]));
     return make("li", "", option(element, number));
   });
   const [first, second] = asked.answered;
   const counts = second ? `${first} votes before, ${second} after` : `${first} ${first === 1 ? "vote" : "votes"}`;
-  return make("div", "poll", make("p", "stage", STAGES[stage]), ours("h2", "", asked.text), make("ol", "", ...answers),
-    stage === "reveal" && asked.measured ? make("p", "measured", `Measured: ${asked.measured}`) : null, make("p", "soft", counts));
+  return make("div", "poll", make("p", "stage", STAGES[stage]), ours("h2", "", asked.text), 
+    stage === "reveal" && asked.measured ? make("p", "measured", `Measured: ${asked.measured}`) : null, make("ol", "", ...answers), make("p", "soft", counts));
 }

@@ -15,11 +15,18 @@ function make(tag, properties = {}, ...children) {
 /** The elements of the side bar. `before`: what is shown now; what was folded by hand stays so, and focus where it is. */
 export function outline(state, path, ways, before) {
   return keeping(before, [
-    make("header", {}, make("h2", {}, "Course")),
+    make("header", {}, make("h2", {}, "Course"), state.room ? place(state.room) : null),
     make("nav", { "aria-label": "Lessons" }, make("ol", {}, ...state.lessons.map(
       lesson => lessonItem(lesson, state.next, path, ways)))),
     ...ways.more,
   ]);
+}
+
+/** Who the learner is in the instructor's room; it leads to their own page there. */
+function place({ name, color, page }) {
+  const dot = make("span", { className: "dot", "aria-hidden": "true" });
+  dot.style.background = color;
+  return make("p", { className: "room" }, "In this room you are ", make("a", { href: page, target: "_blank", rel: "noopener" }, dot, name));
 }
 
 function keeping(before, elements) {

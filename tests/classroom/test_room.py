@@ -1,0 +1,394 @@
+"""`sdpa room`: what it takes and refuses, what it shows, and that a kill loses nothing."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from sdpa_helpers.classroom.room.lines import Event, Known
+from sdpa_helpers.classroom.room.names import ANIMALS, COLORS, new_name
+from sdpa_helpers.classroom.room.questions import Question, card_words, questions
+from sdpa_helpers.classroom.room.room import LINES_AT_ONCE, Room
+from sdpa_helpers.classroom.room.server import RoomServer
+from sdpa_helpers.classroom.room.store import NotARoom, Store
+from sdpa_helpers.classroom.room.tally import Tally, board_rows, stuck, times
+from sdpa_helpers.course import attempts, joined
+from sdpa_helpers.course.attempts import Attempt
+from sdpa_helpers.course.registry import find
+from sdpa_helpers.course.session import check
+
+ASK = "03_softmax/one_score_rises"
+KNOWN = Known({"softmax": 15.0, "entropy": 8.0}, {ASK: 3})
+ASKED = {ASK: Question(ASK, "How many?", "How many?", ("1", "2", "5"), ("a", "b", "c"), 2, "5")}
+
+
+def line(exercise="softmax", points=1.0, when=1.0, **more):
+    kept = {"time": when, "exercise": exercise, "points": points, "max": 15.0, "mistakes": ["not-summed"]}
+    return {**kept, "tries": 1, "minutes": 0.5, **more}
+
+
+@contextmanager
+def opened(file, site=None):
+    store = Store(file)
+    server = RoomServer(("127.0.0.1", 0), Room(store, KNOWN, ASKED, site is not None), site)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        store.close()
+        thread.join()
+
+
+@pytest.fixture
+def server(tmp_path):
+    with opened(tmp_path / "room.sqlite") as found:
+        yield found
+
+
+def ask(server, path, data=None, body=None, **headers):
+    """(status, what came back)."""
+    pipe = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=5)
+    sent = json.dumps(data).encode() if data is not None else body
+    headers = {"Content-Type": "application/json"} | {n.replace("_", "-"): v for n, v in headers.items()}
+    try:
+        pipe.request("GET" if sent is None else "POST", path, sent, headers)
+        reply = pipe.getresponse()
+        text = reply.read()
+    finally:
+        pipe.close()
+    return reply.status, json.loads(text) if text[:1] in (b"{", b"[") else text
+
+
+def new(server):
+    return ask(server, "/join", {})[1]["who"]
+
+
+def key(server):
+    return {"X_Room_Key": server.room.store.key}
+
+
+def test_a_class_on_the_board_and_the_phone(server):
+    who = [new(server) for _ in range(4)]
+    assert ask(server, "/line", {"who": who[0], "line": line()})[0] == 204
+    (row,) = ask(server, "/board.json")[1]["rows"]
+    assert (row["tried"], row["green"], row["mistakes"]) == (1, 0, [])  # one of four: not told yet
+    for number in range(4):
+        ask(server, "/line", {"who": who[1], "line": line(when=number)})
+    ask(server, "/line", {"who": who[2], "line": line(points=15.0, mistakes=[])})
+    ask(server, "/line", {"who": who[3], "hand": True})
+    phone = ask(server, "/phone.json", **key(server))[1]
+    (row,) = phone["board"]["rows"]
+    assert (row["tried"], row["green"]) == (3, 1)
+    assert [(m["name"], m["learners"]) for m in row["mistakes"]] == [("not-summed", 2)]
+    (found,) = phone["stuck"]
+    assert (found["exercise"], found["mistake"], found["tries"]) == ("softmax", "not-summed", 4)
+    assert found["name"] == ask(server, "/here.json", X_Room_Who=who[1])[1]["name"]
+    assert phone["times"] == [{"exercise": "softmax", "minutes": 0.5, "tried": 3, "green": 1}]
+    (hand,) = phone["hands"]
+    assert ask(server, "/ask", {"lower": hand["name"]}, **key(server))[0] == 204
+    assert ask(server, "/phone.json", **key(server))[1]["hands"] == []
+
+
+def test_two_rounds_and_the_measurement(server):
+    who = [new(server) for _ in range(3)]
+    assert ask(server, "/line", {"who": who[0], "vote": ASK, "option": 1})[0] == 409
+    told = line(ASK, 0.0, max=1.0, mistakes=[], option=0)
+    assert ask(server, "/line", {"who": who[2], "line": told})[0] == 204  # from a notebook, whenever that was
+    stages = iter(["first", "discuss", "second", "reveal", "closed"])
+    ask(server, "/ask", {"stage": next(stages), "question": ASK}, **key(server))
+    assert ask(server, "/line", {"who": who[0], "vote": ASK, "option": 0})[0] == 204
+    assert ask(server, "/line", {"who": who[0], "vote": ASK, "option": 1})[0] == 204  # may change
+    poll = ask(server, "/board.json")[1]["poll"]
+    assert (poll["answered"], poll["first"], poll["right"]) == ([2, 0], [], None)
+    assert ask(server, "/phone.json", **key(server))[1]["board"]["poll"]["first"] == [1, 1, 0]
+    ask(server, "/ask", {"stage": next(stages), "question": ASK}, **key(server))
+    assert ask(server, "/line", {"who": who[0], "vote": ASK, "option": 2})[0] == 409
+    ask(server, "/ask", {"stage": next(stages), "question": ASK}, **key(server))
+    assert ask(server, "/here.json", X_Room_Who=who[0])[1]["voted"] == -1
+    ask(server, "/line", {"who": who[0], "vote": ASK, "option": 2})
+    ask(server, "/ask", {"stage": next(stages), "question": ASK}, **key(server))
+    poll = ask(server, "/board.json")[1]["poll"]
+    assert (poll["first"], poll["second"], poll["right"], poll["measured"]) == ([1, 1, 0], [0, 0, 1], 2, "5")
+    ask(server, "/ask", {"stage": next(stages), "question": ASK}, **key(server))
+    assert ask(server, "/board.json")[1]["poll"] is None
+
+
+def test_a_slip_is_handed_in_when_slips_are_collected(server):
+    who = new(server)
+    assert ask(server, "/line", {"who": who, "slip": "why √d?"})[0] == 409
+    ask(server, "/ask", {"stage": "slip", "question": ""}, **key(server))
+    assert ask(server, "/line", {"who": who, "slip": "why √d?"})[0] == 204
+    ask(server, "/line", {"who": who, "slip": " why\n√64? "})
+    assert ask(server, "/phone.json", **key(server))[1]["slips"] == ["why √64?"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"line": line()}, 403),
+        ({"who": "somebody", "line": line()}, 403),
+        ({"who": ["x"], "line": line()}, 403),
+        ({"who": "me"}, 400),
+        ({"who": "me", "line": "softmax"}, 400),
+        ({"who": "me", "line": line("no_such_exercise")}, 400),
+        ({"who": "me", "line": line(points=99.0)}, 400),
+        ({"who": "me", "line": line(code="def f(x): return x")}, 400),
+        ({"who": "me", "line": line(mistakes=["<script>"])}, 400),
+        ({"who": "me", "line": line(mistakes=["a"] * 4)}, 400),
+        ({"who": "me", "line": line(minutes=float("nan"))}, 400),
+        ({"who": "me", "line": line(), "hand": True}, 400),
+        ({"who": "me", "hand": 1}, 400),
+        ({"who": "me", "vote": ASK, "option": 3}, 400),
+        ({"who": "me", "vote": ASK, "option": -1}, 400),
+        ({"who": "me", "vote": ASK, "option": True}, 400),
+        ({"who": "me", "vote": "03_softmax/other", "option": 0}, 400),
+        ({"who": "me", "slip": "x" * 281}, 400),
+        ({"who": "me", "slip": " "}, 400),
+        ([], 400),
+    ],
+)
+def test_what_is_no_line_is_refused(server, sent, status):
+    if isinstance(sent, dict) and sent.get("who") == "me":
+        sent = {**sent, "who": new(server)}
+    assert ask(server, "/line", sent)[0] == status
+    assert ask(server, "/board.json")[1]["rows"] == []
+
+
+def test_size_kind_and_origin_are_looked_at_first(server):
+    who = new(server)
+    good = {"who": who, "line": line()}
+    assert ask(server, "/line", {**good, "more": "x" * 1_000})[0] == 413
+    assert ask(server, "/line", body=b"{" * 500)[0] == 400
+    assert ask(server, "/line", good, Content_Type="text/plain")[0] == 415
+    assert ask(server, "/line", good, Origin="http://elsewhere.example")[0] == 403
+    assert ask(server, "/line", good, Origin="null")[0] == 403
+    assert ask(server, "/line", good, Origin=f"http://127.0.0.1:{server.server_port}")[0] == 204
+    assert ask(server, "/nothing", {})[0] == 404
+    with socket.create_connection(("127.0.0.1", server.server_port)) as pipe:
+        pipe.sendall(b"POST /line HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n")
+        assert b" 411 " in pipe.recv(200)
+
+
+def test_who_sends_too_much_waits_and_others_do_not(server):
+    loud, quiet = new(server), new(server)
+    sent = [ask(server, "/line", {"who": loud, "hand": True})[0] for _ in range(LINES_AT_ONCE + 5)]
+    assert sent[0] == 204
+    assert sent[-1] == 429
+    assert ask(server, "/line", {"who": quiet, "line": line()})[0] == 204
+
+
+def test_the_instructors_page_needs_the_key(server):
+    for wrong in ("", "wrong", "é"):
+        assert ask(server, "/phone.json", X_Room_Key=wrong)[0] == 403
+        assert ask(server, "/ask", {"stage": "closed", "question": ""}, X_Room_Key=wrong)[0] == 403
+    assert ask(server, "/ask", {"stage": "first", "question": "?"}, **key(server))[0] == 400
+    assert ask(server, "/ask", {"stage": "party", "question": ASK}, **key(server))[0] == 400
+    assert server.room.store.key not in str(
+        [ask(server, page) for page in ("/board.json", "/phone", "/board", "/")]
+    )
+
+
+def test_the_same_line_twice_is_one(server):
+    who = new(server)
+    for _ in range(3):
+        assert ask(server, "/line", {"who": who, "line": line()})[0] == 204
+    assert ask(server, "/line", {"who": new(server), "line": line()})[0] == 204
+    assert [work.tries for work in server.room.tally.works["softmax"].values()] == [1, 1]
+
+
+def test_a_site_is_served_and_nothing_beside_it(tmp_path):
+    site = tmp_path / "site"
+    (site / "try").mkdir(parents=True)
+    (site / "index.html").write_text("<p>the site")
+    (site / "try" / "index.html").write_text("<p>try")
+    (tmp_path / "secret").write_text("secret")
+    (site / "link").symlink_to(tmp_path / "secret")
+    with opened(tmp_path / "room.sqlite", site) as server:
+        assert ask(server, "/site/")[1] == b"<p>the site"
+        assert ask(server, "/site/try/")[1] == b"<p>try"
+        assert ask(server, "/site/try")[0] == ask(server, "/site")[0] == 301
+        for path in (
+            "/site/../secret",
+            "/site/%2e%2e/secret",
+            "/site/link",
+            "/site//etc/passwd",
+            "/etc/passwd",
+        ):
+            assert ask(server, path)[0] == 404, path
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path):
+    (tmp_path / "room.sqlite").write_text("a text that somebody needs, longer than a page " * 100)
+    with pytest.raises(NotARoom):
+        Store(tmp_path / "room.sqlite")
+
+
+def test_names_are_given_out_once():
+    taken = set()
+    for _ in range(len(COLORS) * len(ANIMALS) + 5):
+        taken.add(new_name(taken))
+    assert len(taken) == len(COLORS) * len(ANIMALS) + 5
+
+
+def red(when, who="blue heron", points=0.0):
+    return Event(when, who, "check", "softmax", attempt=Attempt(when, "softmax", points, 2, ("a-b",), 1, 1.0))
+
+
+def tallied(*events):
+    tally = Tally(names={"blue heron", "red fox"})
+    for event in events:
+        tally.add(event)
+    return tally
+
+
+@pytest.mark.parametrize(
+    ("events", "now", "is_stuck"),
+    [
+        ([red(0), red(60), red(120), red(299)], 300, True),
+        ([red(0), red(60), red(120)], 300, False),
+        ([red(0), red(60), red(120), red(301)], 302, False),  # slower than that is thinking
+        ([red(0), red(60), red(120), red(180), red(200, points=2.0)], 210, False),
+        ([red(0), red(60), red(120), red(180)], 3_000, False),  # long ago
+        ([red(0), red(1), red(2), red(3, "red fox")], 10, False),
+    ],
+)
+def test_who_is_stuck(events, now, is_stuck):
+    assert bool(stuck(tallied(*events), now)) is is_stuck
+
+
+def test_green_stays_green_and_its_time_ends():
+    tally = tallied(red(0), red(60, points=2.0), red(120), red(180))
+    (row,) = board_rows(tally, lambda exercise, mistake: "says")
+    assert (row.tried, row.green, row.mistakes) == (1, 1, ())
+    assert times(tally)[0].minutes == 2.0
+
+
+def test_questions_have_what_the_notebooks_measured():
+    found = questions()
+    assert len(found) > 100
+    assert sum(one.right is not None for one in found.values()) > 0.9 * len(found)
+    assert found[ASK].options[found[ASK].right] == found[ASK].measured or found[ASK].measured
+    assert "maximum" in card_words("softmax", "no-max-subtracted")
+    assert card_words("softmax", "no-such-name") == "no such name"
+
+
+# ---- those who join ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("SDPA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv(joined.VARIABLE, "")
+    monkeypatch.setattr(joined, "PAUSE", 0.05)
+
+
+def wait_for(met):
+    end = time.monotonic() + 10
+    while not met() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert met()
+
+
+@pytest.mark.usefixtures("alone")
+def test_checks_of_who_joined_arrive(server):
+    said = joined.join_room(f"127.0.0.1:{server.server_port}")
+    name = joined.joined().name
+    assert f"You are “{name}”" in said
+    check(find("softmax").reference)
+    wait_for(lambda: name in server.room.tally.works["softmax"])
+    assert server.room.tally.works["softmax"][name].green
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_room_that_is_away_costs_nothing(server):
+    joined.join_room(f"127.0.0.1:{server.server_port}")
+    server.shutdown()
+    server.server_close()
+    joined.tell(attempts.log("softmax", 1, 15))
+    began = time.perf_counter()
+    for _ in range(200):  # more than are kept
+        joined.tell(attempts.log("softmax", 1, 15))
+    assert (time.perf_counter() - began) / 200 < 0.001
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1:1", "", "file:///etc/passwd", "http://", "nowhere.invalid:80", "[::"]
+)
+def test_where_no_room_is_a_sentence_says_so(address):
+    assert "room" in joined.join_room(address)
+    assert joined.joined() is None
+
+
+def test_a_kill_loses_nothing(tmp_path):
+    file, port = tmp_path / "room.sqlite", _free_port()
+    first, secret = _started(file, port)
+    try:
+        who = _ask(port, "/join", {})[1]["who"]
+        sent = [_ask(port, "/line", {"who": who, "line": line(when=n)})[0] for n in range(10)]
+        assert sent == [204] * 10
+    finally:
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+    again, same = _started(file, port)
+    try:
+        assert same == secret
+        assert _ask(port, "/line", {"who": who, "line": line(when=99)})[0] == 204
+        (row,) = _ask(port, "/board.json")[1]["rows"]
+        assert (row["exercise"], row["tried"]) == ("softmax", 1)
+    finally:
+        again.send_signal(signal.SIGINT)
+        assert "Closed." in again.communicate()[0]
+
+
+def _free_port():
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        return asked.getsockname()[1]
+
+
+def _started(file, port):
+    options = ["--port", str(port), "--host", "127.0.0.1", "--file", str(file)]
+    command = [sys.executable, "-u", "-m", "sdpa_helpers", "room", *options]
+    room = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
+    told = [room.stdout.readline() for _ in range(5)]
+    return room, re.search(r"/phone#(\w+)", "".join(told))[1]
+
+
+def _ask(port, path, data=None):
+    class Server:
+        server_port = port
+
+    return ask(Server, path, data)
+
+
+def test_sixty_learners_at_once(server):
+    """The whole load is in benchmarks/room.py."""
+    took, who = [], [new(server) for _ in range(60)]
+
+    def learn(one):
+        for number in range(5):
+            began = time.perf_counter()
+            assert ask(server, "/line", {"who": one, "line": line(when=number)})[0] == 204
+            took.append(time.perf_counter() - began)
+
+    threads = [threading.Thread(target=learn, args=(one,)) for one in who]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(took) == 300
+    assert sorted(took)[285] < 2
+    assert ask(server, "/board.json")[1]["rows"][0]["tried"] == 60
