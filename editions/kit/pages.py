@@ -163,7 +163,9 @@ You have a date and a room. Here is what to teach, in which order, and how long 
 
 1. Choose [a plan](plans.md): half a day, a day, or five weeks.
 2. Print the page of each lesson in it. It fits on one sheet.
-3. The day before, take [the checklist](day-before.md) to the room.
+3. A week before, send [the mail](mail.md).
+4. The day before, take [the checklist](day-before.md) to the room.
+5. On the day, [open a room](room.md): you see who is stuck, and on what.
 
 | lesson | minutes in class | afterwards, learners can do this |
 |---|---|---|

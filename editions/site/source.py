@@ -85,8 +85,8 @@ def _front_page(texts: dict[str, str]) -> str:
 
 
 def _kit_order(page: str) -> tuple[bool, int, str]:
-    """The kit's first page, the plans and the checklist before its lessons."""
-    name, first = page.rpartition("/")[2], ("README", "plans", "day-before")
+    """The kit's first page, the plans and what to do around them before its lessons."""
+    name, first = page.rpartition("/")[2], ("README", "plans", "mail", "day-before", "room")
     return name not in first, first.index(name) if name in first else 0, name
 
 

@@ -7,6 +7,7 @@ import { withAnswers } from "./notebook.js";
 import { keepOffline } from "./offline.js";
 import { takeIn } from "./opened.js";
 import { Python } from "./python.js";
+import { tell } from "./room.js";
 import { listVersions } from "./versions.js";
 
 const SECONDS = 30; // what a check may take before it is ended
@@ -115,6 +116,7 @@ function showVerdict(verdict, what) {
   if (verdict.printed) showText(verdict.printed, "Printed:");
   if (what === "check" && verdict.card) {
     keepAttempt(exercise.name, verdict.points, exercise.points, verdict.mistake);
+    tell(load().attempts.at(-1));
     kept(keepPoints(exercise.name, verdict.points));
     showPoints();
   }
