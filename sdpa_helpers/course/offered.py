@@ -43,11 +43,14 @@ def offer_lesson(
 def _public_in(folder: Path) -> dict[str, tuple[str, ...]]:
     """Module → the functions, classes and constants that it defines; of two of one name the first file's.
 
-    They are read, not imported, because that would take long.
+    They are read, not imported, because that would take long. A name that a module of the folder has stays the module's.
     """
     home_of: dict[str, str] = {}
-    for path in sorted(folder.glob("*.py")):
+    modules = sorted(folder.glob("*.py"))
+    for path in modules:
         if path.stem not in ("__init__", "claims"):
             for names in _PUBLIC.findall(path.read_text(encoding="utf-8")):
                 home_of.setdefault("".join(names), f"lessons.{folder.name}.{path.stem}")
+    for path in modules:
+        home_of.pop(path.stem, None)
     return {home: tuple(name for name in home_of if home_of[name] == home) for home in home_of.values()}

@@ -72,8 +72,8 @@ def check(function: Callable | str, *, exercise: str | None = None, keep: bool =
     if keep and report.passed and notebook is not None:
         told = _into_own_file(asked, tried, notebook)
         report = replace(report, remarks=(told,) if told else ())
-    if not keep:  # the exercise is not done, so the card leads nowhere else
-        report = replace(report, helps=replace(report.helps, onward=None))
+    if not keep:  # the exercise is not done, so the card leads nowhere else and no world is won
+        report = replace(report, helps=replace(report.helps, onward=None, worlds=()))
     if os.environ.get("NBGRADER_EXECUTION") and not report.passed:
         raise AssertionError(report.text())  # nbgrader reads an exception as "no points"
     return report

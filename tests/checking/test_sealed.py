@@ -177,9 +177,7 @@ def test_of_a_tuple_it_says_which_part():
     moments = find("correlated_mean_and_variance")
     half = behind_seals(moments)
     wrong = try_out(half, lambda d_k, rho: (moments.reference(d_k, rho)[0], -1.0))
-    assert {c.verdict.seen for c in wrong.cases} == {
-        "part 1 of the tuple: the number is not what is expected"
-    }
+    assert {c.verdict.seen for c in wrong.cases} == {"`variance`: the number is not what is expected"}
     assert try_out(half, moments.reference).passed
     short = try_out(half, lambda d_k, rho: (1.0,))
     assert {c.verdict.fault for c in short.cases} == {"wrong-kind"}

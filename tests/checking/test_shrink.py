@@ -1,6 +1,5 @@
 """From a failing case to an example that a person can check by hand."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -43,7 +42,7 @@ def queries_and_keys(rng):
 
 def smallest_failure(asked: Exercise, function: Callable, truth: Truth, call=observe) -> Small | None:
     """The smallest inputs found for which a function fails as it does in this case."""
-    ends = time.monotonic() + PATIENCE
+    ends = shrink.time.monotonic() + PATIENCE
     return first_example([Search(asked, function, truth, lambda inputs, answer: True, call, ends)])
 
 

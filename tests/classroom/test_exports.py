@@ -307,7 +307,7 @@ def test_answers_in_words_need_a_grade_in_nbgrader_until_they_are_read(tmp_path,
             grade = book.find_grade(words.name, lesson, lesson, "ada")
             assert (grade.score, grade.max_score, grade.needs_manual_grade) == (
                 points or 0.0,
-                5.0,
+                words.max_points,
                 points is None,
             )
 

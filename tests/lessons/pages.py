@@ -17,10 +17,15 @@ def _cells(lesson: str) -> dict[str, str]:
     return {cell.id: cell.source for cell in notebook.cells}
 
 
+def setup(lesson: str) -> str:
+    """The cell that imports what the others use, the first of the lesson's short."""
+    return next(cell for cell, source in _cells(lesson).items() if source.startswith("import numpy as np"))
+
+
 def run(lesson: str, *ids: str) -> dict[str, Any]:
     """What these code cells define, run one after the other, the lesson's setup before them."""
     names: dict[str, Any] = {}
-    for cell in ("setup", *ids):
+    for cell in (setup(lesson), *ids):
         exec(compile(_cells(lesson)[cell], f"{lesson}, {cell}", "exec"), names)
     return names
 

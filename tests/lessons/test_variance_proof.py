@@ -18,6 +18,7 @@ from sdpa_helpers.lessons.variance_proof import experiments, figures, tables
 from sdpa_helpers.lessons.variance_proof.proof import expectation
 from sdpa_helpers.lessons.variance_proof.typed import as_expression, written
 from sdpa_helpers.show.figures import Picture
+from tests.lessons.pages import setup
 from tests.lessons.pictures import unreadable
 
 
@@ -239,7 +240,7 @@ def page(course):
     source = {cell.id: cell.source for cell in cells}
     scope = {"lesson": lesson}
     for cell in (
-        "setup",
+        setup("02_variance_proof"),
         "coins-scores-run",
         "measure-scores",
         "break-scores",
