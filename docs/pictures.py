@@ -1,7 +1,7 @@
 """Take every picture of the documents anew, from the course as a learner sees it: `make pictures`.
 
-A JupyterLab with working copies, a headless Chromium, and the film `film.gif`: the formula moves, a key is dragged,
-a wrong answer gets its name, the right one its green card. Nothing is drawn by hand but the pointer.
+A JupyterLab with working copies, a headless Chromium, and the film `film.gif`: the head answers, then with a line of
+one's own; a wrong answer gets its name, the right one its green card. Nothing is drawn by hand but the pointer.
 """
 
 import io
@@ -23,19 +23,8 @@ COLOURS = 200
 """Of the film, and of a still."""
 ANSWERS = (("named-mistake", "return q * k", 1800), ("green-card", "return (q * k).sum()", 1700))
 """A still's name, the answer whose card it is, and how long the film shows it, in milliseconds."""
-WAY = [
-    (25, 5),
-    (50, 20),
-    (75, 45),
-    (95, 75),
-    (105, 105),
-    (85, 110),
-    (50, 105),
-    (10, 100),
-    (-30, 90),
-    (-70, 70),
-]
-"""Of the pointer that drags a key, from where it began."""
+OWN_LINE = 5
+"""The cell of lesson 00 in which the learner's own line drives the head."""
 STRIP = 40
 """How high a strip of a role's colour is that a picture gets while its colours are chosen."""
 POINTER = [(0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (12, 12)]
@@ -174,9 +163,9 @@ def corner_of(element: Any, left: float, above: float) -> tuple[float, float]:
 
 
 def walk(film: Film, lab: Lab) -> None:
-    """The walk-through's five steps."""
+    """The walk-through's five steps: the head answers."""
     page = lab.open("work/notebooks/00_start_here.ipynb").page
-    lab.run_cell(3)
+    lab.run_cell(2)
     panel = page.locator(".jp-OutputArea-output .panel").first
     panel.wait_for()
     to_the_top(page, panel)
@@ -193,25 +182,31 @@ def walk(film: Film, lab: Lab) -> None:
         film.show(page, corner, hold)
 
 
-def drag(film: Film, lab: Lab) -> None:
-    """The tip of a key is dragged, and its shadow on the query is the score."""
-    page = lab.open("work/notebooks/01_dot_product.ipynb").page
-    lab.run_all()
-    panel = page.locator(".panel:has(.plane)").first
-    panel.wait_for()
-    to_the_top(page, panel)
-    corner = corner_of(panel, 9, -36)
-    x, y = film.pointer = middle(panel.get_by_role("slider", name="tip of key B").locator(".grip"))
-    page.mouse.move(x, y)
-    film.show(page, corner, 500)
-    page.mouse.down()
-    for right, down in WAY:
-        film.pointer = (x + right, y + down)
-        page.mouse.move(*film.pointer)
-        page.wait_for_timeout(60)
-        film.show(page, corner, 110)
-    page.mouse.up()
-    film.show(page, corner, 700)
+def own_line(film: Film, lab: Lab) -> None:
+    """A line of the learner's own, and the head answers with it."""
+    page = lab.page
+    cell = lab.cell(OWN_LINE)
+    film.pointer = None
+    to_the_top(page, cell)
+    corner = corner_of(cell.locator(".jp-InputArea-editor"), 16, 5)
+    type_answer(film, lab, OWN_LINE, "return (q * k).sum()", corner)
+    lab.run_cell(OWN_LINE)
+    lab.output(OWN_LINE).locator(".sdpa-card").first.wait_for()
+    page.wait_for_timeout(700)
+    to_the_top(page, cell)
+    film.show(page, corner, 2200)
+
+
+def type_answer(film: Film, lab: Lab, number: int, line: str, corner: tuple[float, float]) -> None:
+    """Write a line in the place of a cell's answer, a few letters at a time."""
+    source = f"jupyterapp.shell.currentWidget.content.widgets[{number}].model.sharedModel"
+    head, _, old = lab.page.evaluate(f"{source}.getSource()").rpartition("return")
+    rest = old.partition("\n")[2]
+    for end in [*range(len("return"), len(line), 3), len(line)]:
+        written = head + line[:end] + (f"\n{rest}" if rest else "")
+        lab.page.evaluate(f"text => {source}.setSource(text)", written)
+        lab.page.wait_for_timeout(60)
+        film.show(lab.page, corner, 70)
 
 
 def answer(film: Film, lab: Lab) -> None:
@@ -219,16 +214,11 @@ def answer(film: Film, lab: Lab) -> None:
     page = lab.open("work/exercises/01_dot_product.ipynb").page
     lab.run_cell(1)
     film.pointer = None
-    cell, source = lab.cell(3), "jupyterapp.shell.currentWidget.content.widgets[3].model.sharedModel"
-    stub = page.evaluate(f"{source}.getSource()")
-    head = stub[: stub.rindex("return")]
+    cell = lab.cell(3)
     to_the_top(page, cell)
     corner = corner_of(cell.locator(".jp-InputArea-editor"), 16, 5)
     for name, line, hold in ANSWERS:
-        for end in [*range(len("return"), len(line), 3), len(line)]:
-            page.evaluate(f"text => {source}.setSource(text)", head + line[:end])
-            page.wait_for_timeout(60)
-            film.show(page, corner, 70)
+        type_answer(film, lab, 3, line, corner)
         lab.run_cell(3)
         lab.run_cell(4)
         card = lab.output(4).locator(".sdpa-card").first
@@ -255,7 +245,7 @@ def main() -> None:
                 pictures_of_the_start(desk)
                 desk.close()
                 film, plain = Film(), Lab(browser, server, width=1000, height=760)
-                for scene in (walk, drag, answer):
+                for scene in (walk, own_line, answer):
                     scene(film, plain)
                 film.save(IMAGES / "film.gif")
                 plain.close()
