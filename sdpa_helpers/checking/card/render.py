@@ -267,7 +267,7 @@ def _mark(seen: Seen) -> str:
 def _head(result: Result, forbidden: Sequence[str]) -> str:
     """What came of it; how hard it is and how long it takes only while nothing is tried."""
     exercise, state = result.exercise, wording.state_of(result, forbidden)
-    pips = "" if forbidden else _pips(result, state)
+    pips = "" if forbidden or state == "not-attempted" else _pips(result, state)
     told = heading(_MARK[state], wording.headline(result, forbidden), pips)
     about = f"Difficulty {exercise.difficulty} of 5, about {exercise.minutes} minutes"
     return told + (f"<p class='about'>{about}</p>" if state == "not-attempted" else "")
