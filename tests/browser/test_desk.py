@@ -54,6 +54,20 @@ def test_the_first_start_needs_one_key_and_changes_nothing(desk, axe):
         return top > 0 && (bottom < innerHeight || top < innerHeight / 3) }""")  # though the next cell is active
 
 
+def test_on_a_small_screen_the_head_answers_below_the_words_without_a_scroll(browser, lab_server):
+    opened = Lab(browser, lab_server, "desk", width=1280, height=800)
+    page = opened.open("work/notebooks/00_start_here.ipynb").page
+    page.locator(".jp-RenderedMarkdown mjx-container[display=true]").first.wait_for()
+    code = page.locator(".jp-CodeCell").first.bounding_box()
+    opened.run_cell(2)
+    answer = page.locator(".jp-CodeCell .jp-OutputArea-output .answer").first
+    answer.wait_for()
+    assert "tea" in answer.inner_text()
+    below = answer.bounding_box()["y"] - page.locator(".jp-CodeCell").first.bounding_box()["y"]
+    assert code["y"] + below < 700
+    opened.close()
+
+
 BARS = """() => ({
   right: jupyterapp.shell.isSideTabBarVisible('right'),
   status: [...document.querySelectorAll('#jp-main-statusbar')].some(one => one.getClientRects().length > 0),
