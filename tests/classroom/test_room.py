@@ -27,7 +27,9 @@ from sdpa_helpers.course.registry import find
 from sdpa_helpers.course.session import check
 
 ASK = "03_softmax/one_score_rises"
-KNOWN = Known({"softmax": 15.0, "entropy": 8.0}, {ASK: 3})
+KNOWN = Known(
+    {"softmax": 15.0, "entropy": 8.0}, {ASK: 3}, lambda exercise, name: name in ("not-summed", "a-b")
+)
 ASKED = {ASK: Question(ASK, "How many?", "How many?", ("1", "2", "5"), ("a", "b", "c"), 2, "5")}
 
 
@@ -208,6 +210,14 @@ def test_the_same_line_twice_is_one(server):
     assert [work.tries for work in server.room.tally.works["softmax"].values()] == [1, 1]
 
 
+def test_words_that_somebody_made_up_reach_no_screen(server):
+    ask(
+        server, "/line", {"who": new(server), "line": line(mistakes=["look-out-of-the-window", "not-summed"])}
+    )
+    (row,) = ask(server, "/board.json")[1]["rows"]
+    assert [mistake["name"] for mistake in row["mistakes"]] == ["not-summed"]
+
+
 def test_a_site_is_served_and_nothing_beside_it(tmp_path):
     site = tmp_path / "site"
     (site / "try").mkdir(parents=True)
@@ -281,7 +291,8 @@ def test_questions_have_what_the_notebooks_measured():
     assert sum(one.right is not None for one in found.values()) > 0.9 * len(found)
     assert found[ASK].options[found[ASK].right] == found[ASK].measured or found[ASK].measured
     assert "maximum" in card_words("softmax", "no-max-subtracted")
-    assert card_words("softmax", "no-such-name") == "no such name"
+    assert card_words("softmax", "a-step-left-out") == "A step left out."
+    assert card_words("softmax", "no-such-name") == card_words("nothing", "not-summed") == ""
 
 
 # ---- those who join ---------------------------------------------------------------------------------------

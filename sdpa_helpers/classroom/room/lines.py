@@ -1,8 +1,8 @@
 """What a room takes in: a line of the log, a vote, a hand, a slip. Everything else is refused here."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sdpa_helpers.course.attempts import Attempt, parsed
@@ -25,6 +25,8 @@ class Known:
     """Name → points."""
     questions: Mapping[str, int]
     """Name, as "03_softmax/one_score_rises" → how many options it has."""
+    is_mistake: Callable[[str, str], bool]
+    """(exercise, name) → whether a check says such a thing there."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,9 @@ def _of_log(line: object, who: str, known: Known, now: float) -> Event:
         return Event(now, who, "vote", *_voted(attempt.exercise, attempt.option, known, may_ask=True))
     if attempt.exercise not in known.exercises or not 0 <= attempt.points <= attempt.max:
         raise NotALine("the course has no such exercise")
-    return Event(now, who, "check", attempt.exercise, attempt=attempt)
+    # A name is shown to everybody: those that no check gives, somebody has made up.
+    true = tuple(name for name in attempt.mistakes if known.is_mistake(attempt.exercise, name))
+    return Event(now, who, "check", attempt.exercise, attempt=replace(attempt, mistakes=true))
 
 
 def _voted(question: object, option: object, known: Known, may_ask: bool = False) -> tuple[str, int]:

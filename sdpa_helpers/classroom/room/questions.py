@@ -5,8 +5,12 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from sdpa_helpers.checking.naming.another_order import IN_ANOTHER_ORDER
+from sdpa_helpers.checking.naming.as_if import AS_IF
+from sdpa_helpers.checking.naming.forms import FORMS
 from sdpa_helpers.classroom.room.lines import Known
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.questions import predictions_of
@@ -39,14 +43,24 @@ def questions() -> dict[str, Question]:
 def known(asked: dict[str, Question]) -> Known:
     """What lines may be about."""
     exercises = {name: exercise.max_points for name, exercise in all_exercises().items()}
-    return Known(exercises, {name: len(question.options) for name, question in asked.items()})
+    options = {name: len(question.options) for name, question in asked.items()}
+    return Known(exercises, options, lambda exercise, name: bool(card_words(exercise, name)))
 
 
 def card_words(exercise: str, mistake: str) -> str:
-    """What the card says of a mistake; its name where it isn't the exercise's own."""
-    found = all_exercises().get(exercise)
-    wrong = (w.says for w in found.wrong if w.name == mistake) if found else iter(())
-    return next(wrong, mistake.replace("-", " "))
+    """What the card says of a mistake; "" where no check names it so."""
+    if exercise not in all_exercises():
+        return ""
+    own = (wrong.says for wrong in all_exercises()[exercise].wrong if wrong.name == mistake)
+    return next(own, "") or _anywhere().get(mistake, "")
+
+
+@cache
+def _anywhere() -> dict[str, str]:
+    """What may be said in any exercise. Of a change that would answer the same only its kind."""
+    of_form = {form.name: form.says for form in FORMS if form.name}
+    as_if = {name: f"{name.replace('-', ' ').capitalize()}." for name in AS_IF}
+    return as_if | of_form | IN_ANOTHER_ORDER
 
 
 def _of_lesson(lesson: str) -> Iterator[Question]:
