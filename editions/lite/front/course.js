@@ -98,7 +98,7 @@ function fenced(text) {
 /** What desk/course.py says, from the same files. */
 async function progressOf({ state, predictions }, points, predicted, endReached) {
   const lessons = state.lessons.map(lesson => lessonWith(lesson, points, answersIn(predicted, lesson.name, predictions)));
-  return { lessons, next: await nextOf(lessons, endReached) };
+  return { lessons, next: await nextOf(lessons, endReached), room: null };
 }
 
 function lessonWith(lesson, points, answers) {

@@ -4,7 +4,7 @@ const KEY = "sdpa-room";
 
 /** Send a line of the log; nothing waits for it, and a room that is away is none. */
 export function tell(line) {
-  let who = null;
+  let who;
   try {
     who = localStorage.getItem(KEY);
   } catch {
