@@ -22,7 +22,7 @@ from sdpa_helpers.classroom.code_slices import Source, imports_from, slice_of
 from sdpa_helpers.classroom.telling_hints import telling
 from sdpa_helpers.course.exercise_notebook import answer_cell
 from sdpa_helpers.course.page_ladder import all_ladders
-from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of, folder_of
+from sdpa_helpers.course.registry import HERE, LESSONS, all_exercises, exercises_of, folder_of, place_in
 
 WITHHELD_HINT = "This hint is as good as the answer: your instructor has kept it."
 
@@ -208,6 +208,7 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> str:
         number=exercise.lesson[:2],
         lesson=exercise.lesson,
         name=exercise.name,
+        order=_order(exercise),
         helpers="".join(f"{part}\n\n\n" for part in parts),
         stub=stub,
         title=exercise.title,
@@ -228,6 +229,12 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> str:
     return text
 
 
+def _order(exercise: Exercise) -> int:
+    folder = HERE / folder_of(exercise.lesson) / "exercises"
+    page = folder / f"{exercise.name}.md"
+    return place_in((page if page.is_file() else page.with_suffix(".py")).read_text(encoding="utf-8"))
+
+
 _GIVEN = frozenset({"np", "Case", "Exercise", "Invariant"})
 """What every written file imports."""
 _FILE = '''"""Lesson {number}, exercise `{name}`: homework. The answer is not in this edition."""
@@ -241,6 +248,7 @@ from sdpa_helpers.checking.answers.sealed import Seal, SealedCase
 {helpers}{stub}
 
 
+ORDER = {order}
 EXERCISE = Exercise(
     name={name!r},
     lesson={lesson!r},

@@ -43,7 +43,7 @@ def offer_lesson(
 def _public_in(folder: Path) -> dict[str, tuple[str, ...]]:
     """Module → the functions, classes and constants that it defines; of two of one name the first file's.
 
-    They are read, not imported, because that would take long. A name that a module of the folder has stays the module's.
+    They are read, not imported, because that would take long. A module keeps its own name.
     """
     home_of: dict[str, str] = {}
     modules = sorted(folder.glob("*.py"))

@@ -23,6 +23,8 @@ DOORS = {
 """Two short notebooks for whom something is new, and their titles; nothing in the course waits for them."""
 
 _NUMBER = re.compile(r"(?m)^NUMBER = (\d+)$")
+_ORDER = re.compile(r"(?m)^(?:order: |ORDER = )(\d+)$")
+_MADE = re.compile(r"(?m)^EXERCISE\b")
 
 
 def by_number(lessons: Path) -> tuple[str, ...]:
@@ -84,9 +86,27 @@ def sheet_of(lesson: str) -> ExerciseSheet:
     home = f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises"
     page = importlib.import_module(home)
     folder = Path(page.__path__[0])
-    more = sorted(path.stem for path in folder.glob("*.md") if path.stem not in page.NAMES)
-    exercises = tuple(_exercise(home, folder, name) for name in (*page.NAMES, *more))
+    exercises = tuple(_exercise(home, folder, name) for name in in_order(folder))
     return ExerciseSheet(lesson, page.TITLE, page.QUESTION, page.NOTES.strip(), exercises)
+
+
+def in_order(folder: Path) -> list[str]:
+    """The exercises in a folder: every page, and every file of Python with an EXERCISE.
+
+    They stand as the `order: 10` in a page's head says, or the `ORDER = 10` of a file; those without come last. Only
+    the text is read. Where an edition has a file in the place of a page, it is one exercise.
+    """
+    texts = {page: page.read_text(encoding="utf-8") for page in (*folder.glob("*.md"), *folder.glob("*.py"))}
+    there = [
+        (place_in(text), at.stem) for at, text in texts.items() if at.suffix == ".md" or _MADE.search(text)
+    ]
+    return list(dict.fromkeys(name for _, name in sorted(there)))
+
+
+def place_in(text: str) -> int:
+    """Where the text of an exercise says that it stands, e.g. 10; more than all where it says nothing."""
+    found = _ORDER.search(text)
+    return int(found[1]) if found else 1000
 
 
 def _exercise(home: str, folder: Path, name: str) -> Exercise | WrittenExercise:

@@ -1,14 +1,12 @@
 """The promise of the exercise engine, kept for every exercise of the course, for several seeds."""
 
-import importlib
-
 import pytest
 
 from sdpa_helpers.checking.answers.observe import observe
 from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.exercise import WrongAnswer
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, judge, truths, values_of
-from sdpa_helpers.course.registry import LESSONS, all_exercises, folder_of, sheet_of
+from sdpa_helpers.course.registry import HERE, LESSONS, all_exercises, folder_of, in_order, place_in, sheet_of
 from tests.nightly import BRIEFLY_AND_AT_NIGHT
 
 EXERCISES = list(all_exercises().values())
@@ -133,10 +131,17 @@ def test_judging_is_pure(exercise):
     assert judge(exercise, truth, answer) == judge(exercise, truth, answer)
 
 
-def test_names_are_unique_and_stand_in_the_list_of_their_lesson():
+def test_names_are_unique_and_places_too():
     listed = [e.name for lesson in LESSONS for e in sheet_of(lesson).exercises]
     assert len(set(listed)) == len(listed)
     for lesson in LESSONS:
-        folder = importlib.import_module(f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises")
-        assert tuple(e.name for e in sheet_of(lesson).exercises) == folder.NAMES
+        folder = HERE / folder_of(lesson) / "exercises"
+        files = [
+            path
+            for name in in_order(folder)
+            for path in folder.glob(f"{name}.*")
+            if path.suffix in (".md", ".py")
+        ]
+        told = [place for path in files if (place := place_in(path.read_text(encoding="utf-8"))) < 1000]
+        assert len(set(told)) == len(told), lesson
         assert {e.lesson for e in sheet_of(lesson).exercises} == {lesson}

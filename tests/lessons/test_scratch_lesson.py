@@ -18,7 +18,6 @@ NUMBER = 11
 TITLE = "Scratch"
 QUESTION = "What does a lesson need?"
 NOTES = ""
-NAMES: tuple[str, ...] = ()
 '''
 MADE = f"""
 import importlib, sys

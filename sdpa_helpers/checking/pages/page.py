@@ -1,8 +1,8 @@
 """Read an exercise from its page: Markdown with a head, a prompt, and headings for all that a check needs.
 
-A page has, in this order: a head between `---` (name, lesson, section, difficulty, minutes, allows, ready, uses), the
-title and the prompt, then `## Answer`, `## Hints`, `## Cases`, `## Always true`, `## Right too`, `## Mistakes`,
-`## May live` (mutants, with the reason) and `## Helpers`. Code in it sees NumPy, what `exercise` offers to draw
+A page has, in this order: a head between `---` (name, lesson, order, section, difficulty, minutes, allows, ready,
+uses), the title and the prompt, then `## Answer`, `## Hints`, `## Cases`, `## Always true`, `## Right too`,
+`## Mistakes`, `## May live` (mutants, with the reason) and `## Helpers`. Code in it sees NumPy, what `exercise` offers to draw
 inputs, the functions of `## Helpers`, and what `uses` names: everything in a file beside the page, the answer of
 another page (`softmax`, or `softmax/softmax` from another lesson's folder).
 
@@ -123,6 +123,8 @@ class _Page:
     def exercise(self) -> Exercise:
         """All of it."""
         head = self.text.head
+        if "order" in head:  # where it stands in its notebook: who lists a folder reads that
+            self._number("order", 999)
         prompt, examples = prompt_and_examples(self.text, self._eval)
         shared: dict[str, Any] = {
             "name": head["name"],

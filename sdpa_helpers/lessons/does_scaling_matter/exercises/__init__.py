@@ -6,14 +6,3 @@ QUESTION = "Does a model that learns need 1/√dₖ? An experiment that could co
 
 NOTES = """Arrays are NumPy, float64 unless it says otherwise. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
 """
-
-NAMES = (
-    "best_rate",
-    "fair_comparison",
-    "hunt_fair_comparison",
-    "steps_to_reach",
-    "paired_interval",
-    "what_you_measured",
-    "explain_to_a_colleague",
-)
-"""A file of this folder each."""

@@ -5,6 +5,7 @@ from sdpa_helpers.checking.kinds.written_exercise import Criterion, WrittenExerc
 PROMPT = r"""A colleague says: *"We have to divide by $\sqrt{d_k}$, otherwise the gradient vanishes and nothing is learned."* Explain, in five to eight sentences and with numbers from lesson 10, what is right about that, what is not, and what you would try before you believed either of you for your own model.
 """
 
+ORDER = 70
 EXERCISE = WrittenExercise(
     name="explain_to_a_colleague",
     lesson="10_does_scaling_matter",

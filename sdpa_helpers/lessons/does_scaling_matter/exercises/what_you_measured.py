@@ -72,6 +72,7 @@ def _fault(came: tuple[float, ...], place: int) -> str:
     return SETTINGS[place]
 
 
+ORDER = 60
 EXERCISE = Exercise(
     name="what_you_measured",
     lesson="10_does_scaling_matter",

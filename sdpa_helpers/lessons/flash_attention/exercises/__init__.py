@@ -6,18 +6,3 @@ QUESTION = "How can attention run without ever holding the n × n matrix?"
 
 NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
 """
-
-NAMES = (
-    "online_softmax",
-    "test_cases_for_online_softmax",
-    "row_that_hides_a_bug",
-    "merge",
-    "merge_proof",
-    "tiles_to_visit",
-    "tiled_attention",
-    "hunt_tiled_attention",
-    "mend_tiled_attention",
-    "tiled_backward",
-    "explain_flash_attention",
-)
-"""A file of this folder each."""

@@ -5,6 +5,7 @@ from sdpa_helpers.checking.kinds.written_exercise import Criterion, WrittenExerc
 PROMPT = r"""A colleague knows the formula $\mathrm{softmax}(QK^{\mathsf T}/\sqrt{d_k})\,V$ and asks: *"What does FlashAttention do differently?"* Explain it in four sentences, without code. Your colleague should be able to tell afterwards what changes, what does not, and why anybody bothers.
 """
 
+ORDER = 100
 EXERCISE = WrittenExercise(
     name="explain_flash_attention",
     lesson="07_flash_attention",

@@ -77,6 +77,7 @@ DERIVATION = Derivation(
     steps_of("07_flash_attention", "merge_proof"),
 )
 
+ORDER = 50
 EXERCISE = Exercise(
     name="merge_proof",
     lesson="07_flash_attention",

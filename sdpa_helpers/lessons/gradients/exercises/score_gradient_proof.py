@@ -84,6 +84,7 @@ DERIVATION = Derivation(
     steps_of("04_gradients", "score_gradient_proof"),
 )
 
+ORDER = 130
 EXERCISE = Exercise(
     name="score_gradient_proof",
     lesson="04_gradients",

@@ -5,6 +5,7 @@ from sdpa_helpers.checking.kinds.written_exercise import Criterion, WrittenExerc
 PROMPT = r"""*"Without the division by $\sqrt{d_k}$, large $d_k$ makes the gradients extremely small."* You will read this in many places. Write the footnote that it needs, in four to eight sentences.
 """
 
+ORDER = 140
 EXERCISE = WrittenExercise(
     name="when_gradients_vanish",
     lesson="04_gradients",

@@ -8,13 +8,3 @@ NOTES = """Arrays are NumPy, float64; positions are ints. In shapes, `...` stand
 
 Nothing here starts a process: you write what one rank computes, holds or sends.
 """
-
-NAMES: tuple[str, ...] = (
-    "ring_attention_step",
-    "zigzag_partition",
-    "causal_work",
-    "zigzag_by_hand",
-    "bytes_sent",
-    "training_bytes",
-)
-"""A file of this folder each."""

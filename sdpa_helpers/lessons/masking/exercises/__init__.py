@@ -8,19 +8,3 @@ NOTES = """Arrays are NumPy, float64 unless it says otherwise. In shapes, `...` 
 
 In all of these, **True = may attend**.
 """
-
-NAMES = (
-    "causal_mask",
-    "padding_mask",
-    "causal_mask_with_cache",
-    "sliding_window_mask",
-    "to_boolean",
-    "masked_softmax",
-    "test_cases_for_masked_softmax",
-    "attention",
-    "leaking_queries",
-    "hunt_masked_softmax",
-    "mend_masked_softmax",
-    "mask_that_leaks",
-)
-"""A file of this folder each."""

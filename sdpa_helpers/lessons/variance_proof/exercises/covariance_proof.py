@@ -75,6 +75,7 @@ DERIVATION = Derivation(
     steps_of("02_variance_proof", "covariance_proof"),
 )
 
+ORDER = 100
 EXERCISE = Exercise(
     name="covariance_proof",
     lesson="02_variance_proof",

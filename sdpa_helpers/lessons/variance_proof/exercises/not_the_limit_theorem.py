@@ -5,6 +5,7 @@ from sdpa_helpers.checking.kinds.written_exercise import Criterion, WrittenExerc
 PROMPT = """An article says: *"A score is a sum of many terms. Therefore, by the central limit theorem, its variance is about $d_k$."* Tell its author, in three to six sentences, why the theorem is not the reason. Support it with two examples of your own, with numbers.
 """
 
+ORDER = 120
 EXERCISE = WrittenExercise(
     name="not_the_limit_theorem",
     lesson="02_variance_proof",

@@ -7,6 +7,7 @@ PROMPT = r"""Prove in words that $\mathrm{Var}(q\cdot k) = d_k$, for someone who
 You may assume that all coordinates have mean 0 and variance 1, that $q_i$ is independent of $k_i$, and that the pairs $(q_i, k_i)$ are independent of one another. Say at every step which of these it uses.
 """
 
+ORDER = 110
 EXERCISE = WrittenExercise(
     name="proof_in_words",
     lesson="02_variance_proof",
