@@ -8,6 +8,7 @@
   if (!form) return;
   const rows = [...document.querySelectorAll(".ledger .claims tbody tr")], found = form.querySelector(".found");
   const words = new Map(rows.map(row => [row, plain(row.textContent)]));
+  const claims = row => row.dataset.article.split(" "), all = rows.flatMap(claims).length;
   let timer = null;
 
   /** Letters as one types them: dₖ and d_k are dk, the minus is a hyphen. */
@@ -18,23 +19,23 @@
   const chosen = () => Object.fromEntries(FIELDS.map(name => [name, form.elements[name].value.trim()]).filter(([, value]) => value));
 
   function fits(row, { text = "", ...exact }) {
-    const terms = plain(text).split(" ").filter(Boolean), number = row.id.replace("claim-", "");
-    return Object.entries(exact).every(([name, value]) => row.dataset[name] === value)
-      && terms.every(term => (/^\d{1,3}$/.test(term) ? number === term || words.get(row).includes(` ${term} `) : words.get(row).includes(term)));
+    const terms = plain(text).split(" ").filter(Boolean), numbers = [row, ...row.querySelectorAll("[id^=claim-]")].map(one => one.id.replace("claim-", ""));
+    return Object.entries(exact).every(([name, value]) => row.dataset[name].split(" ").includes(value))
+      && terms.every(term => (/^\d{1,3}$/.test(term) ? numbers.includes(term) || words.get(row).includes(` ${term} `) : words.get(row).includes(term)));
   }
 
   function count(shown) {
-    const text = shown === rows.length ? `All ${rows.length} claims.` : shown === 0 ? "No claim fits. Choose less, or show all." : `${shown} of ${rows.length} claims.`;
+    const text = shown === all ? `All ${all} claims.` : shown === 0 ? "No claim fits. Choose less, or show all." : `${shown} of ${all} claims.`;
     clearTimeout(timer);
     timer = setTimeout(() => { found.textContent = text; }, PAUSE);
   }
 
   function filter() {
     const wanted = chosen();
-    let shown = 0;
+    let shown = 0; // claims: a row has those of several articles that say the same
     for (const row of rows) {
       row.hidden = !fits(row, wanted);
-      shown += Number(!row.hidden);
+      if (!row.hidden) shown += claims(row).filter(article => !wanted.article || article === wanted.article).length;
     }
     count(shown);
   }

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from sdpa_helpers.course.articles import ARTICLES, part_of
+from sdpa_helpers.course.articles import ARTICLES
 from sdpa_helpers.course.claim import Entry
-from sdpa_helpers.course.ledger_page import VERDICTS, came_out, stored_entries
+from sdpa_helpers.course.ledger_page import VERDICTS, came_out, cases_told, doubles, place, stored_entries
 from sdpa_helpers.course.registry import all_claims
 from sdpa_helpers.course.verdict_rules import RULES
 
@@ -31,8 +31,9 @@ def as_source(entries: Sequence[Entry]) -> str:
     return (
         "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
         f"# The ledger: {len(entries)} claims, computed\n\n"
-        "Five articles about scaled dot-product attention make these claims, given here in our own words. Each has a "
-        "verdict, the numbers that decide it, and a link to the place in a lesson where you can run or read it. "
+        "Five articles about scaled dot-product attention make these claims, given here in their words and in ours. "
+        "Each has a verdict that follows from the cases measured, the numbers that decide it, and a link to the place "
+        "in a lesson where you can run or read it. "
         "`make ledger` computes everything again; `sdpa ledger 152` computes one claim in front of you.\n\n"
         f"```{{raw}} html\n{as_html(entries)}\n```\n\n"
         "## One rule for each kind of hole\n\n"
@@ -131,7 +132,7 @@ def _choice(name: str, label: str, options: Sequence[tuple[str, str]]) -> str:
 
 
 def _table(entries: Sequence[Entry]) -> str:
-    rows = "".join(map(_row, entries))
+    rows = "".join(_row(entry, doubles(entry, entries)) for entry in entries if not entry.claim.same_as)
     return (
         '<table class="claims"><caption class="visually-hidden">All claims, with verdicts</caption><thead><tr>'
         '<th scope="col">#</th><th scope="col">claim</th><th scope="col">verdict</th>'
@@ -140,9 +141,10 @@ def _table(entries: Sequence[Entry]) -> str:
     )
 
 
-def _row(entry: Entry) -> str:
+def _row(entry: Entry, alike: Sequence[Entry]) -> str:
     claim, verdict = entry.claim, entry.verdict
     lesson, section = heading_wanted(claim.where)
+    articles = " ".join(one.claim.article for one in (entry, *alike))
     where = html.escape(f"where:{lesson}:{section}")
     numbers = "".join(
         f"<li><code>{html.escape(name)}</code> = {_number(value)}</li>"
@@ -155,15 +157,33 @@ def _row(entry: Entry) -> str:
         else ""
     )
     return (
-        f'<tr id="claim-{claim.number}" data-verdict="{verdict.replace(" ", "-")}" data-article="{claim.article}" '
+        f'<tr id="claim-{claim.number}" data-verdict="{verdict.replace(" ", "-")}" data-article="{articles}" '
         f'data-lesson="{lesson[:2]}"><th scope="row"><a href="#claim-{claim.number}" '
         f'aria-label="Claim {claim.number}">{claim.number}</a></th>'
-        f'<td class="says">{rich(claim.says)}<small>Article {claim.article}, '
-        f"{rich(part_of(claim.number).heading)}</small></td>"
+        f'<td class="says">{_said(entry)}<p>{rich(claim.says)}</p>{"".join(map(_double, alike))}</td>'
         f"<td>{_verdict(verdict)}</td>"
-        f'<td class="out">{rich(came_out(entry))}{folded}</td>'
+        f'<td class="out">{rich(came_out(entry))}{_cases(entry)}{folded}</td>'
         f'<td class="where"><a href="{where}">{lesson[:2]}: {html.escape(section)}</a></td></tr>'
     )
+
+
+def _said(entry: Entry) -> str:
+    """The article's words, and where they stand."""
+    claim = entry.claim
+    return f"<q>{rich(claim.quotation)}</q><small>Article {claim.article}, {rich(place(claim))}</small>"
+
+
+def _double(entry: Entry) -> str:
+    """A claim that says the same as that of its row, with an address of its own."""
+    number = entry.claim.number
+    return (
+        f'<div id="claim-{number}"><a href="#claim-{number}">{number}</a> says so too: {_said(entry)}</div>'
+    )
+
+
+def _cases(entry: Entry) -> str:
+    told = cases_told(entry)
+    return f"<p><small>{rich(told)}</small></p>" if told else ""
 
 
 def _number(value: float) -> str:

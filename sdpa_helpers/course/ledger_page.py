@@ -16,11 +16,10 @@ from sdpa_helpers.course.registry import all_claims
 from sdpa_helpers.course.verdict_rules import RULES, rule_of
 
 VERDICTS = {
-    "right": "it holds as it stands.",
-    "needs a condition": "it holds in some cases, and the article does not say in which; or it leaves out "
-    "something that changes the meaning.",
-    "wrong": "the numbers say otherwise.",
-    "not shown": "the article gives no evidence, and what we can compute does not decide it.",
+    "right": "it holds in every case that the article's words include.",
+    "needs a condition": "it holds in some of these cases and not in others, and the article does not say in which.",
+    "wrong": "it holds in none of them.",
+    "not shown": "the article gives no evidence, and what we can compute decides none of them.",
 }
 
 _SHOWN = {
@@ -69,9 +68,11 @@ def as_page(entries: Sequence[Entry]) -> str:
         f"# The ledger: {len(entries)} claims, computed",
         "",
         "Five articles about scaled dot-product attention make these claims. We call the articles A to E, and give "
-        "each claim in our own words, with the part of the article that it stands in. The lesson named in the last "
+        "each claim in the article's words, with the place where they stand, and in ours. The lesson named in the last "
         "column runs or discusses it. What came out is computed: `make ledger` does it again and writes this page, and "
         "a test compares. `sdpa ledger 152` computes one claim in front of you.",
+        "",
+        "No verdict is written by hand. It follows from the cases that were measured:",
         "",
         *(f"- {_SHOWN[verdict]}: {meaning}" for verdict, meaning in VERDICTS.items()),
         "",
@@ -87,7 +88,9 @@ def as_page(entries: Sequence[Entry]) -> str:
             "",
             f"## Article {article.letter}: {article.what}",
             "",
-            *_table([e for e in entries if e.claim.article == article.letter]),
+            *_table(
+                [e for e in entries if e.claim.article == article.letter and not e.claim.same_as], entries
+            ),
         ]
     lines += [
         "",
@@ -122,7 +125,7 @@ def _anchor(article: Article) -> str:
     return re.sub(r"[^\w -]", "", f"article {article.letter} {article.what}".lower()).replace(" ", "-")
 
 
-def _table(entries: Sequence[Entry]) -> list[str]:
+def _table(entries: Sequence[Entry], everything: Sequence[Entry]) -> list[str]:
     lines = [
         "| # | in the article | claim | verdict | what came out | where |",
         "|--:|:--|:--|:--|:--|:--|",
@@ -131,10 +134,50 @@ def _table(entries: Sequence[Entry]) -> list[str]:
         claim = entry.claim
         notebook, _, section = claim.where.partition(", ")
         where = f"[{notebook.replace('_', ' ')}](../notebooks/{notebook}.ipynb), {section}"
-        part = part_of(claim.number).heading
-        cells = (str(claim.number), part, claim.says, _SHOWN[entry.verdict], came_out(entry), where)
+        alike = doubles(entry, everything)
+        numbers = ", ".join(str(e.claim.number) for e in (entry, *alike))
+        says = " ".join([_said(claim), *(f"So too {e.claim.number}, article {e.claim.article}, {place(e.claim)}: "
+                                         f"{quoted(e.claim)}." for e in alike)])  # fmt: skip
+        came = " ".join(filter(None, (came_out(entry), cases_told(entry))))
+        cells = (numbers, place(claim), says, _SHOWN[entry.verdict], came, where)
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
     return lines
+
+
+def place(claim: Claim) -> str:
+    """Where in its article a claim stands: "Why scale by √dₖ, line 37"."""
+    return f"{part_of(claim.number).heading}, line {claim.line}"
+
+
+def quoted(claim: Claim) -> str:
+    """The article's own words, in quotation marks."""
+    return f"“{claim.quotation}”"
+
+
+def _said(claim: Claim) -> str:
+    return f"{quoted(claim)} In our words: {claim.says}"
+
+
+def doubles(entry: Entry, everything: Sequence[Entry]) -> list[Entry]:
+    """The claims that say the same as this one, and share its row."""
+    return [other for other in everything if other.claim.same_as == entry.claim.number]
+
+
+def cases_told(entry: Entry) -> str:
+    """In which cases a claim holds, and in which not; "" where there is one, which its verdict tells."""
+    if len(entry.cases) == 1:
+        return ""
+    kinds = (("Holds", True), ("Fails", False), ("Open", None))
+    lines = [
+        (word, [case.name for case in entry.cases if case.within and case.holds is held])
+        for word, held in kinds
+    ]
+    beyond = [
+        f"{case.name} ({'holds' if case.holds else 'fails'})" for case in entry.cases if not case.within
+    ]
+    return " ".join(
+        f"{word}: {'; '.join(names)}." for word, names in [*lines, ("Not what it says", beyond)] if names
+    )
 
 
 def as_text(claim: Claim) -> str:
@@ -142,12 +185,18 @@ def as_text(claim: Claim) -> str:
     entry, article, rule = run(claim), article_of(claim.number), rule_of(claim.number)
     notebook, _, section = claim.where.partition(", ")
     lines = [
-        f"Claim {claim.number}, article {article.letter} ({article.what}), {part_of(claim.number).heading}:",
+        f"Claim {claim.number}, article {article.letter} ({article.what}), {place(claim)}:",
+        f"  {quoted(claim)}",
+        "In our words:",
         f"  {claim.says}",
         "",
         f"Verdict: {entry.verdict}",
         f"  {_cell(came_out(entry))}",
     ]
+    if told := cases_told(entry):
+        lines.append(f"  {told}")
+    if claim.same_as:
+        lines += ["", f"It says what claim {claim.same_as} says, and is decided with it."]
     if rule is not None:
         others = ", ".join(str(number) for number in rule.claims if number != claim.number)
         lines += ["", f"The same rule decides {others}: {rule.says}"]

@@ -11,11 +11,13 @@ import nbformat
 import pytest
 
 from sdpa_helpers.course.articles import ARTICLES, article_of, part_of
-from sdpa_helpers.course.claim import Check, Claim, Entry, always, claims_of, run
+from sdpa_helpers.course.claim import Check, Claim, Entry, claims_of, run, so_it_is, verdict_of
 from sdpa_helpers.course.content import PageError
 from sdpa_helpers.course.ledger_page import VERDICTS, as_json, as_page, as_text, stored_entries
 from sdpa_helpers.course.registry import all_claims, claim_numbered
 from sdpa_helpers.course.verdict_rules import RULES, rule_of
+from tests.lessons.article_words import lines_of, stands
+from tests.lessons.article_words import stored as articles
 
 COURSE = Path(__file__).parents[2]
 CLAIMS = {claim.number: claim for claim in all_claims()}
@@ -78,7 +80,7 @@ def verdict_without_a_reason(number: int) -> str:
         return "" if year_or_address else "no year, no address"
     if claim.compute is None or not entry.values:
         return "measured, without numbers"
-    verdicts = {claim.decide(values) for values in changed(dict(entry.values))}
+    verdicts = {claim.verdict(values) for values in changed(dict(entry.values))}
     if not verdicts <= set(VERDICTS):
         return f"unknown verdicts {verdicts}"
     return "" if verdicts - {entry.verdict} else "no change of the numbers changes it"
@@ -88,6 +90,31 @@ def test_a_verdict_comes_from_the_numbers_or_names_its_source():
     assert {computed(number).verdict for number in CLAIMS} <= set(VERDICTS)
     reasons = {number: verdict_without_a_reason(number) for number in CLAIMS}
     assert not {number: reason for number, reason in reasons.items() if reason}
+
+
+@pytest.mark.parametrize(
+    ("holds", "verdict"),
+    [
+        ((True, True), "right"),
+        ((True, False), "needs a condition"),
+        ((False, True, False), "needs a condition"),
+        ((False, False), "wrong"),
+        ((None,), "not shown"),
+        ((None, False), "wrong"),
+        ((), "not shown"),
+    ],
+)
+def test_a_verdict_is_a_function_of_the_cases(holds, verdict):
+    assert verdict_of(holds) == verdict
+
+
+def test_nothing_is_wrong_that_holds_in_some_case_and_nothing_right_that_fails_in_one():
+    for number in CLAIMS:
+        entry = computed(number)
+        held = {case.holds for case in entry.cases if case.within}
+        assert held, number
+        assert (entry.verdict == "wrong") == (held <= {False, None} and False in held), number
+        assert (entry.verdict == "right") == (held <= {True, None} and True in held), number
 
 
 def test_claims_with_the_same_hole_have_the_same_verdict():
@@ -105,6 +132,34 @@ def test_what_is_not_shown_shares_one_rule():
     assert not_shown
     assert {rule_of(number) for number in not_shown} == {rule_of(not_shown[0])}
     assert rule_of(2) is None
+
+
+# A quotation is the article's --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", CLAIMS)
+def test_a_quotation_stands_in_the_article_at_its_line(number):
+    claim = CLAIMS[number]
+    assert stands(claim.quotation, claim.line, articles()[claim.article]), claim.quotation
+    assert len(claim.quotation.split()) <= 32
+
+
+def test_other_words_or_another_line_are_no_quotation():
+    claim, article = CLAIMS[48], articles()["B"]
+    assert stands(claim.quotation, 77, article)
+    assert not stands(claim.quotation, 76, article)
+    assert not stands(claim.quotation.replace("works in practice", "rarely works"), 77, article)
+    assert not lines_of("These are words of ours, and of no article", article)
+
+
+def test_an_article_s_own_qualification_is_quoted():
+    qualified = {
+        48: "works in practice",
+        49: "for variance normalisation",
+        139: "(optional)",
+        162: "in space",
+    }
+    assert all(words in CLAIMS[number].quotation for number, words in qualified.items())
 
 
 # A row can be read, and followed ---------------------------------------------------------------------------------
@@ -151,7 +206,11 @@ def test_every_claim_stands_in_one_part_of_one_article():
 
 def test_one_claim_can_be_computed_alone():
     text = as_text(claim_numbered(17))
-    assert text.startswith("Claim 17, article A (a short explainer with a visualization), Why scale by √dₖ:")
+    assert text.startswith(
+        "Claim 17, article A (a short explainer with a visualization), Why scale by √dₖ, line 37:"
+        "\n  “it turns arbitrary scores"
+    )
+    assert "Holds: finite rows. Fails: a row of −∞." in text
     assert "Verdict: needs a condition" in text
     assert "The same rule decides 111, 145, 148: " in text
     assert "valid = 1000" in text
@@ -162,21 +221,29 @@ def test_one_claim_can_be_computed_alone():
 # The page --------------------------------------------------------------------------------------------------------
 
 
-def row(says="It grows.", finding="Twice: {x:.1f}", article="B", **values: float) -> Entry:
-    def decide(values):
-        return "right" if values["x"] > 0 else "wrong"
-
-    claim = Claim(7, article, says, "01_dot_product, Length and angle", finding, lambda: values, decide)
-    return run(claim)
+def row(
+    says="It grows.", finding="Twice: {x:.1f}", article="B", number=7, same_as=0, **values: float
+) -> Entry:
+    cases = {"one case": lambda values: values["x"] > 0}
+    words = ("it “grows” so", 12, says, "01_dot_product, Length and angle")
+    return run(Claim(number, article, *words, finding, lambda: values, cases, same_as=same_as))
 
 
 def test_a_row_keeps_to_its_cell_and_links_its_lesson():
     page = as_page([row("|s| is\nlarge", x=-2.0)])
     link = "[01 dot product](../notebooks/01_dot_product.ipynb), Length and angle"
-    assert (
-        f"| 7 | The dot product as similarity | \\|s\\| is large | **wrong** | Twice: −2.0. | {link} |"
-        in page
-    )
+    said = "“it “grows” so” In our words: \\|s\\| is large"
+    place = "The dot product as similarity, line 12"
+    assert f"| 7 | {place} | {said} | **wrong** | Twice: −2.0. | {link} |" in page
+
+
+def test_claims_that_say_the_same_have_one_row():
+    page = as_page([row(x=1.0, number=7), row(x=1.0, number=40, article="B", same_as=7)])
+    rows = [line for line in page.splitlines() if "it “grows” so" in line]
+    assert len(rows) == 1
+    assert rows[0].startswith("| 7, 40 |")
+    assert "So too 40, article B, The Fix: Divide by √d_k, line 12: “it “grows” so”." in rows[0]
+    assert re.search(r"\*\*all\*\* \| 2 \|", page)
 
 
 def test_the_page_counts_verdicts_by_article():
@@ -198,7 +265,7 @@ def test_numbers_that_json_lacks_survive_storing():
 
 def test_an_error_names_its_claim():
     with pytest.raises(ZeroDivisionError) as caught:
-        run(Claim(42, "A", "", "", "", lambda: {"x": 1 / 0}, lambda values: "right"))
+        run(Claim(42, "A", "", 1, "", "", "", lambda: {"x": 1 / 0}, {}))
     assert "claim 42" in caught.value.__notes__[0]
 
 
@@ -208,18 +275,22 @@ def test_an_error_names_its_claim():
 @pytest.mark.parametrize(
     ("page", "says"),
     [
-        ("## 999: A place\n\nIt is said.\n\nIt came out.\n", "line 3: `999` is the number of no claim"),
-        ("## 7: A place\n\nIt is said.\n", "line 3: two paragraphs are expected"),
+        (
+            "## 999: A place\n\n> It. (line 7)\n\nIt.\n\nIt came out.\n",
+            "line 3: `999` is the number of no claim",
+        ),
+        ("## 7: A place\n\n> It. (line 7)\n\nIt is said.\n", "line 3: three paragraphs are expected"),
+        ("## 7: A place\n\nIt.\n\nIt is said.\n\nIt came out.\n", "line 3: three paragraphs are expected"),
     ],
 )
 def test_a_claim_s_page_names_the_line_that_is_wrong(page, says, tmp_path, monkeypatch):
     (tmp_path / "claims.md").write_text(f"# Claims\n\n{page}", encoding="utf-8")
     monkeypatch.setattr("sdpa_helpers.course.content.home_of", lambda lesson: tmp_path)
     with pytest.raises(PageError, match=re.escape(says)):
-        claims_of("01_dot_product", {7: Check(None, always("right"))})
+        claims_of("01_dot_product", {7: Check(None, {"history": so_it_is})})
 
 
 def test_a_claim_without_words_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("sdpa_helpers.course.content.home_of", lambda lesson: tmp_path)
     with pytest.raises(LookupError, match=r"no words for the claims \[7\]"):
-        claims_of("01_dot_product", {7: Check(None, always("right"))})
+        claims_of("01_dot_product", {7: Check(None, {"history": so_it_is})})

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, scaled_dot_product_attention, softmax
-from sdpa_helpers.course.claim import Check, Numbers, always, claims_of, holds, not_shown_if, right_if
+from sdpa_helpers.course.claim import Check, Numbers, Test, claims_of, so_it_is, so_it_is_not
 from sdpa_helpers.lessons.dot_product import experiments
 
 # The input of the lesson: four queries, the keys of five words, and their values.
@@ -14,8 +14,8 @@ _PAGES = np.array([0.92, 0.15, 0.78, 0.45])
 _PAIR, _THREE = np.array([[1, 0], [0, 1]]), np.array([[1, 0], [1, 1], [0, 1]])
 
 
-def _all_of(part: str, whole: str):
-    return right_if(lambda v: v[part] == v[whole] > 0)
+def _all_of(part: str, whole: str) -> Test:
+    return lambda v: v[part] == v[whole] > 0
 
 
 def _near(a: float, b: float, within: float = 1e-9) -> bool:
@@ -189,84 +189,154 @@ def _heads() -> Numbers:
 
 def _steps() -> Numbers:
     moved = experiments.moved_without_each_step(_Q, _K, _V, causal_mask(4, 5))
+    needed = [distance for step, distance in moved.items() if step != "mask"]
     return {
         "announced": 4,
         "numbered": len(moved),
-        "matter": sum(distance > 0.01 for distance in moved.values()),
-        "least": min(moved.values()),
+        "needed": len(needed),
+        "matter": sum(distance > 0.01 for distance in needed),
+        "least": min(needed),
     }
 
 
-_square_only_alone = holds(
-    lambda v: v["own_rows"] == v["own_columns"], lambda v: v["rows"] == v["columns"]
-)  # square for self-attention; square whatever the queries are?
+_SELF_OR_CROSS = {
+    "self-attention": lambda v: v["own_rows"] == v["own_columns"],
+    "queries of another text": lambda v: v["rows"] == v["columns"],
+}
 
 _CHECKS = {
-    1: Check(None, always("needs a condition")),
-    2: Check(_hull, _all_of("inside", "outputs")),
+    1: Check(
+        None, {"the transformer of 2017 and its line": so_it_is, "FNet, linear attention": so_it_is_not}
+    ),
+    2: Check(_hull, {"600 random queries": _all_of("inside", "outputs")}),
     4: Check(
         _widths,
-        right_if(
-            lambda v: v["query_widths"] == 1 and v["the_query_width"] == v["d_k"] and v["value_widths"] > 1
-        ),
+        {
+            "queries as wide as keys, values of any width": lambda v: (
+                v["query_widths"] == 1 and v["the_query_width"] == v["d_k"] and v["value_widths"] > 1
+            )
+        },
     ),
-    5: Check(_not_in_proportion, right_if(lambda v: _near(v["weight_ratio"], v["score_ratio"], 0.01))),
+    5: Check(
+        _not_in_proportion,
+        {
+            "scores 1 and 2": lambda v: _near(v["weight_ratio"], v["score_ratio"], 0.01),
+            "scores 0 and −3": lambda v: v["of_zero"] == 0 and v["of_minus_3"] <= 0,
+        },
+    ),
     6: Check(
-        _scores_at_angles, holds(lambda v: v["same_way"] > 0, lambda v: v["same_way"] >= v["long_at_60"])
+        _scores_at_angles,
+        {
+            "keys of one length": lambda v: v["same_way"] > 0,
+            "a longer key at 60°": lambda v: v["same_way"] >= v["long_at_60"],
+        },
     ),
     7: Check(
         _scores_at_angles,
-        holds(lambda v: abs(v["perpendicular"]) < 0.05, lambda v: abs(v["same_way_short"]) > 0.05),
+        {
+            "perpendicular vectors": lambda v: abs(v["perpendicular"]) < 0.05,
+            "short vectors of one direction": lambda v: abs(v["same_way_short"]) > 0.05,
+        },
     ),
-    8: Check(_scores_at_angles, holds(lambda v: v["opposed"] < 0, lambda v: v["at_100"] >= 0)),
-    9: Check(_all_pairs, _all_of("agree", "pairs")),
-    18: Check(_score_shapes, _square_only_alone),
-    54: Check(_on_itself, holds(lambda v: v["others"] > 0, lambda v: v["itself"] == 0)),
+    8: Check(_scores_at_angles, {"180°": lambda v: v["opposed"] < 0, "100°": lambda v: v["at_100"] >= 0}),
+    9: Check(_all_pairs, {"every pair": _all_of("agree", "pairs")}),
+    18: Check(_score_shapes, _SELF_OR_CROSS),
+    54: Check(
+        _on_itself,
+        {"the other tokens": lambda v: v["others"] > 0, "no look at itself": lambda v: v["itself"] == 0},
+    ),
     56: Check(
         _values_inside,
-        right_if(
-            lambda v: (
+        {
+            "values ten times as large": lambda v: (
                 _near(v["outside_10"], 10 * v["outside"]) and not _near(v["inside_10"], 10 * v["inside"])
             )
-        ),
+        },
     ),
-    57: Check(_score_shapes, _square_only_alone),
-    58: Check(_row_of_weights, right_if(lambda v: _near(v["total"], 1, 0.005) and v["smallest"] > 0)),
-    59: Check(_dependence, not_shown_if(lambda v: v["moved"] > 0.01 > v["moved_alike"])),
-    60: Check(_pronoun, not_shown_if(lambda v: v["low"] < v["equal_share"] < v["high"]), 1e-4),
-    61: Check(_pages, holds(lambda v: v["kept"] == v["tried"], lambda v: _near(v["first"], v["first_10"]))),
-    65: Check(_three_shapes, right_if(lambda v: v["as_stated"] == 1 and v["refused"] == v["broken"] > 0)),
-    66: Check(_sources, holds(lambda v: v["shorter_taken"] == 0, lambda v: v["elsewhere_taken"] == 0)),
-    67: Check(_widths, _all_of("value_widths", "tried")),
-    68: Check(_length_against_angle, _all_of("agree", "pairs")),
+    57: Check(_score_shapes, _SELF_OR_CROSS),
+    58: Check(
+        _row_of_weights, {"as a row of softmax": lambda v: _near(v["total"], 1, 0.005) and v["smallest"] > 0}
+    ),
+    59: Check(
+        _dependence,
+        {"whether a weight says it": lambda v: None if v["moved"] > 0.01 > v["moved_alike"] else True},
+    ),
+    60: Check(
+        _pronoun,
+        {
+            "a trained model": lambda v: (
+                None if v["low"] < v["equal_share"] < v["high"] else v["low"] > v["equal_share"]
+            )
+        },
+        relative=1e-4,
+    ),
+    61: Check(
+        _pages,
+        {
+            "the order": lambda v: v["kept"] == v["tried"],
+            "the weights follow from the ranks": lambda v: _near(v["first"], v["first_10"]),
+        },
+    ),
+    65: Check(
+        _three_shapes, {"sizes as stated": lambda v: v["as_stated"] == 1 and v["refused"] == v["broken"] > 0}
+    ),
+    66: Check(
+        _sources,
+        {
+            "that they are equally many": lambda v: v["shorter_taken"] == 0,
+            "the reason: one source": lambda v: v["elsewhere_taken"] == 0,
+        },
+    ),
+    67: Check(_widths, {"six widths of values": _all_of("value_widths", "tried")}),
+    68: Check(_length_against_angle, {"2 to 101 dimensions": _all_of("agree", "pairs")}),
     69: Check(
         _scores_at_angles,
-        holds(lambda v: v["same_way"] > 0, lambda v: v["same_way_short"] >= v["long_at_60"]),
+        {
+            "positive": lambda v: v["same_way"] > 0,
+            "high, for short vectors too": lambda v: v["same_way_short"] >= v["long_at_60"],
+        },
     ),
-    70: Check(_scores_at_angles, right_if(lambda v: _near(v["perpendicular"], 0) and v["opposed"] < 0)),
+    70: Check(
+        _scores_at_angles, {"90° and 180°": lambda v: _near(v["perpendicular"], 0) and v["opposed"] < 0}
+    ),
     71: Check(
         lambda: {**_score_shapes(), "n_q": len(_Q), "n_k": len(_K)},
-        right_if(lambda v: (v["rows"], v["columns"]) == (v["n_q"], v["n_k"])),
+        {"four queries, five keys": lambda v: (v["rows"], v["columns"]) == (v["n_q"], v["n_k"])},
     ),
-    72: Check(lambda: _matching(_PAIR @ _THREE.T, [[1, 1, 0], [0, 1, 1]]), _all_of("matching", "printed")),
+    72: Check(
+        lambda: _matching(_PAIR @ _THREE.T, [[1, 1, 0], [0, 1, 1]]),
+        {"the six scores": _all_of("matching", "printed")},
+    ),
     73: Check(
         _equal_scores,
-        holds(lambda v: v["score_1"] == v["score_2"] > 0, lambda v: _near(v["cosine_1"], v["cosine_2"])),
+        {
+            "the scores": lambda v: v["score_1"] == v["score_2"] > 0,
+            "the directions": lambda v: _near(v["cosine_1"], v["cosine_2"]),
+        },
     ),
-    91: Check(_all_values_count, right_if(lambda v: v["positive"] == v["pairs"] and _near(v["total"], 1))),
+    91: Check(
+        _all_values_count, {"without a mask": lambda v: v["positive"] == v["pairs"] and _near(v["total"], 1)}
+    ),
     92: Check(
         lambda: _matching(
             np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]]) @ np.array([[1, 0], [0, 1], [1, 1]]),
             [[0.8, 0.3], [0.2, 0.9]],
         ),
-        _all_of("matching", "printed"),
+        {"the four numbers": _all_of("matching", "printed")},
     ),
-    116: Check(_score_shapes, _square_only_alone),
-    139: Check(_steps, right_if(lambda v: v["announced"] == v["numbered"] == v["matter"])),
+    116: Check(_score_shapes, _SELF_OR_CROSS),
+    139: Check(
+        _steps,
+        {"the steps that are not optional": lambda v: v["announced"] == v["needed"] == v["matter"]},
+    ),
     140: Check(
         _heads,
-        right_if(lambda v: (v["batch"], v["heads"], v["rows"], v["columns"]) == (2, 3, v["n"], v["n"])),
+        {
+            "batch 2, heads 3": lambda v: (
+                (v["batch"], v["heads"], v["rows"], v["columns"]) == (2, 3, v["n"], v["n"])
+            )
+        },
     ),
-    149: Check(_all_values_count, _all_of("moves", "pairs")),
+    149: Check(_all_values_count, {"without a mask": _all_of("moves", "pairs")}),
 }
 CLAIMS = claims_of("01_dot_product", _CHECKS)

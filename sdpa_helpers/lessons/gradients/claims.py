@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, softmax
-from sdpa_helpers.course.claim import Check, Numbers, claims_of, needs_if, right_if
+from sdpa_helpers.course.claim import Check, Numbers, claims_of
 from sdpa_helpers.lessons.gradients import experiments as lesson
 from sdpa_helpers.lessons.gradients.run import trained
 from sdpa_helpers.lessons.gradients.training import RULES, final_accuracy
@@ -101,6 +101,9 @@ def _diagonal_only() -> Numbers:
     equal = {n: np.eye(n) / n - np.ones((n, n)) / n**2 for n in (2, 4)}
     return {
         "relative_error": _length_ratio(diagonal - right, right),
+        "diagonal_error": _error(
+            p * (1 - p), np.diag(lesson.complex_step_jacobian(np.array([1, 2, 0.5, -1])))
+        ),
         "off_diagonal_of_2": lesson.off_diagonal_share(equal[2]),
         "off_diagonal_of_4": lesson.off_diagonal_share(equal[4]),
     }
@@ -226,7 +229,9 @@ def _well_behaved() -> Numbers:
         s = e / e.sum()  # as in the textbook
         gradient = s * (1.0 - s)
         half = np.exp(np.float16(12))
+    seen = softmax(np.array([1, 2, -np.inf]))
     return {
+        "nan_in_open_row": np.isnan(seen * (1.0 - seen)).sum(),
         "nan_in_masked_row": np.isnan(gradient).sum(),
         "float16_overflows": float(np.isinf(half)),
         "dead_rows_1024_16": _medians(1024, 16)["dead"],
@@ -279,67 +284,114 @@ def _continuous() -> Numbers:
     }
 
 
+_WHICH_SCORES = {
+    "the scaled scores": lambda v: v["error_if_scaled"] == 0,
+    "the raw scores": lambda v: abs(v["ratio_if_raw"] - 1) <= 0.1,
+}
+
 _CHECKS = {
     14: Check(
-        _flat, right_if(lambda v: v["tie"] == 0.25 and v["gap_20"] < 1e-8 and v["float32_gap_17"] == 0)
+        _flat,
+        {"gaps of 0, 10, 20": lambda v: v["tie"] == 0.25 and v["gap_20"] < 1e-8 and v["float32_gap_17"] == 0},
     ),
-    15: Check(_stalls, needs_if(lambda v: v["median_scores"] < 0.1, lambda v: v["mean_queries"] > 1)),
-    37: Check(_diagonal_only, right_if(lambda v: v["relative_error"] < 0.01)),
-    38: Check(_near_0_and_1, right_if(lambda v: v["largest_slope"] < 1e-9 < v["slope_at_half"])),
+    15: Check(
+        _stalls,
+        {
+            "the median at the scores": lambda v: v["median_scores"] < 0.1,
+            "the mean at the queries": lambda v: v["mean_queries"] <= 1,
+        },
+    ),
+    37: Check(
+        _diagonal_only,
+        {
+            "the slope of a weight by its own score": lambda v: v["diagonal_error"] == 0,
+            "the gradient with respect to the input": lambda v: v["relative_error"] < 0.01,
+        },
+    ),
+    38: Check(_near_0_and_1, {"all entries": lambda v: v["largest_slope"] < 1e-9 < v["slope_at_half"]}),
     39: Check(
         _nothing_learns,
-        needs_if(
-            lambda v: v["loser_zero_from"] < 200,
-            lambda v: v["adam_1e6th"] > 0.9 * v["adam_1"] and v["values_gradient"] > 0,
-        ),
+        {
+            "float32, beyond the gap": lambda v: v["loser_zero_from"] < 200,
+            "small gradients under Adam; the values": lambda v: (
+                v["adam_1e6th"] <= 0.9 * v["adam_1"] or v["values_gradient"] <= 0
+            ),
+        },
     ),
     79: Check(
         _saturation,
-        needs_if(lambda v: v["norm_of_100_times"] < 1e-6, lambda v: v["mean_queries"] > 1),
-        1e-5,
+        {
+            "softmax's Jacobian": lambda v: v["norm_of_100_times"] < 1e-6,
+            "the mean at the queries": lambda v: v["mean_queries"] <= 1,
+        },
+        relative=1e-5,
     ),
-    98: Check(_unsaturated, right_if(lambda v: v["rows"] > 1000 and v["smallest_norm"] > 0.05)),
-    99: Check(_direct_paths, needs_if(lambda v: v["cut_without_mask"] == 0, lambda v: v["cut_causal"] > 0)),
-    100: Check(_distance, right_if(lambda v: abs(v["attention"] - 1) < 1e-9 and v["recurrent"] < 0.1)),
-    101: Check(_whole_jacobian, right_if(lambda v: v["symbolic_nonzero"] == 0 and v["error"] == 0)),
+    98: Check(
+        _unsaturated, {"largest weight up to 0.9": lambda v: v["rows"] > 1000 and v["smallest_norm"] > 0.05}
+    ),
+    99: Check(
+        _direct_paths,
+        {"no mask": lambda v: v["cut_without_mask"] == 0, "a causal mask": lambda v: v["cut_causal"] == 0},
+    ),
+    100: Check(
+        _distance, {"50 positions": lambda v: abs(v["attention"] - 1) < 1e-9 and v["recurrent"] < 0.1}
+    ),
+    101: Check(
+        _whole_jacobian, {"symbols and numbers": lambda v: v["symbolic_nonzero"] == 0 and v["error"] == 0}
+    ),
     102: Check(
         _no_wish,
-        needs_if(
-            lambda v: v["different_wish"] > 0.1 and v["largest_weight"] < 0.9,
-            lambda v: v["same_wish"] == 0,
-        ),
+        {
+            "an upstream gradient that differs": lambda v: (
+                v["different_wish"] > 0.1 and v["largest_weight"] < 0.9
+            ),
+            "the same one for all keys": lambda v: v["same_wish"] > 0,
+        },
     ),
-    103: Check(_values_and_weights, right_if(lambda v: v["dV_error"] == v["dA_error"] == 0)),
-    104: Check(
-        lambda: _two_readings("dQ"),
-        needs_if(lambda v: v["error_if_scaled"] == 0, lambda v: abs(v["ratio_if_raw"] - 1) > 0.1),
-    ),
-    105: Check(
-        lambda: _two_readings("dK"),
-        needs_if(lambda v: v["error_if_scaled"] == 0, lambda v: abs(v["ratio_if_raw"] - 1) > 0.1),
-    ),
+    103: Check(_values_and_weights, {"both": lambda v: v["dV_error"] == v["dA_error"] == 0}),
+    104: Check(lambda: _two_readings("dQ"), _WHICH_SCORES),
+    105: Check(lambda: _two_readings("dK"), _WHICH_SCORES),
     106: Check(
         _incomplete,
-        needs_if(
-            lambda v: v["error_with_softmax"] == v["identity_error"] == 0,
-            lambda v: v["error_without_softmax"] > 0.1,
-        ),
+        {
+            "the lines in the list": lambda v: v["error_with_softmax"] == v["identity_error"] == 0,
+            "the list as the whole way": lambda v: v["error_without_softmax"] <= 0.1,
+        },
     ),
     107: Check(
-        _well_behaved, right_if(lambda v: v["nan_in_masked_row"] == 0 and v["float16_overflows"] == 0)
+        _well_behaved,
+        {
+            "a row with something to see": lambda v: v["nan_in_open_row"] == 0,
+            "a fully masked row": lambda v: v["nan_in_masked_row"] == 0,
+            "float16": lambda v: v["float16_overflows"] == 0,
+        },
     ),
-    109: Check(_training_fails, right_if(lambda v: max(v["none"], v["none_256"]) < 2 * v["guessing"])),
+    109: Check(
+        _training_fails,
+        {
+            "d_k = 64": lambda v: v["none"] < 2 * v["guessing"],
+            "d_k = 256": lambda v: v["none_256"] < 2 * v["guessing"],
+            "a smaller start": lambda v: v["folded"] < 2 * v["guessing"],
+        },
+    ),
     115: Check(
         _prevents,
-        needs_if(
-            lambda v: v["median_few_keys"] < 0.1,
-            lambda v: min(v["mean_few_keys"], v["median_many_keys"]) > 1,
-        ),
+        {
+            "the median, few keys": lambda v: v["median_few_keys"] < 0.1,
+            "the median, many keys": lambda v: v["median_many_keys"] <= 1,
+            "the mean": lambda v: v["mean_few_keys"] <= 1,
+        },
     ),
-    120: Check(_extremely_small, needs_if(lambda v: v["few_keys"] < 0.01, lambda v: v["many_keys"] > 1)),
+    120: Check(
+        _extremely_small,
+        {"few keys": lambda v: v["few_keys"] < 0.01, "many keys": lambda v: v["many_keys"] <= 1},
+    ),
     133: Check(
         _continuous,
-        needs_if(lambda v: v["softmax_jump_of_slope"] < 1e-3, lambda v: v["kink_jump_of_slope"] > 1),
+        {
+            "softmax of finite scores": lambda v: v["softmax_jump_of_slope"] < 1e-3,
+            "the reason: continuity": lambda v: v["kink_jump_of_slope"] <= 1,
+        },
     ),
 }
 CLAIMS = claims_of("04_gradients", _CHECKS)

@@ -8,9 +8,13 @@ import numpy as np
 
 from sdpa_helpers.attention import KVCache, scaled_dot_product_attention, softmax
 from sdpa_helpers.course import counted
-from sdpa_helpers.course.claim import Check, Numbers, claims_of, right_if
+from sdpa_helpers.course.claim import Check, Numbers, claims_of
 from sdpa_helpers.course.places import course_root
-from sdpa_helpers.lessons.heads_and_variants import additive
+from sdpa_helpers.lessons.heads_and_variants.additive import (
+    additive,
+    dot_product,
+    parameters,
+)
 
 
 def _normal(*shapes: tuple[int, ...], seed: int = 6) -> list[np.ndarray]:
@@ -70,7 +74,7 @@ def _network() -> Numbers:
 
 
 def _parameters() -> Numbers:
-    count = additive.parameters(d_model=512, width=512)
+    count = parameters(d_model=512, width=512)
     return {
         "bare": count["dot product, bare"],
         "dot": count["dot product, W_q, W_k and W_v"],
@@ -97,7 +101,7 @@ def _slower() -> Numbers:
 def _more_memory() -> Numbers:
     n, h = 256, 64
     Q, K, V, W, U, v = _normal(*[(n, h)] * 3, (h, h), (h, h), (h,))
-    dot = counted.peak_bytes(additive.dot_product, Q, K, V)
+    dot = counted.peak_bytes(dot_product, Q, K, V)
     return {
         "hidden": 8 * n * n * h / 2**20,
         "scores": 8 * n * n / 2**20,
@@ -112,11 +116,17 @@ def _benchmark() -> dict:
 
 
 _CHECKS = {
-    24: Check(_linear_attention, right_if(lambda v: v["linear"] == 2)),
-    25: Check(_multi_query, right_if(lambda v: v["difference"] >= 1e-9)),
-    135: Check(_network, right_if(lambda v: v["difference"] < 1e-9)),
-    136: Check(_parameters, right_if(lambda v: v["additive"] > v["dot"])),
-    137: Check(_slower, right_if(lambda v: v["surely"] > 1)),
-    138: Check(_more_memory, right_if(lambda v: v["ratio"] > 2), 0.03),
+    24: Check(_linear_attention, {"twice as many tokens": lambda v: v["linear"] == 2}),
+    25: Check(_multi_query, {"the scores change": lambda v: v["difference"] >= 1e-9}),
+    135: Check(_network, {"one hidden layer": lambda v: v["difference"] < 1e-9}),
+    136: Check(
+        _parameters,
+        {
+            "the matrices that it lists, of one width": lambda v: v["additive"] > v["dot"],
+            "with a W_v on both sides": lambda v: v["with_values"] > v["dot"],
+        },
+    ),
+    137: Check(_slower, {"as benchmarks/results has it": lambda v: v["surely"] > 1}),
+    138: Check(_more_memory, {"all pairs at once": lambda v: v["ratio"] > 2}, relative=0.03),
 }
 CLAIMS = claims_of("08_heads_and_variants", _CHECKS)

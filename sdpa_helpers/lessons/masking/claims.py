@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, padding_mask, scaled_dot_product_attention, softmax
-from sdpa_helpers.course.claim import Check, Numbers, claims_of, needs_if, right_if
+from sdpa_helpers.course.claim import Check, Numbers, claims_of
 from sdpa_helpers.lessons.masking import experiments as lesson
 
 # The input of the lesson: five words that attend to each other.
@@ -145,8 +145,9 @@ def _after_softmax() -> Numbers:
 
 
 def _encoder() -> Numbers:
-    padded = lesson.pad_and_compare(_Q[3:], _K[3:], _V[3:], extra=3)
+    padded, alike = (lesson.pad_and_compare(_Q[3:], _K[3:], _V[3:], extra=extra) for extra in (3, 0))
     return {
+        "moved_without_padding": float(np.abs(alike.unmasked - alike.alone).max()),
         "on_padding": padded.weight_on_padding,
         "moved": float(np.abs(padded.unmasked - padded.alone).max()),
         "moved_when_masked": float(np.abs(padded.masked - padded.alone).max()) > 1e-9,
@@ -205,45 +206,84 @@ def _same_result() -> Numbers:
 
 
 _CHECKS = {
-    20: Check(_minus_infinity, right_if(lambda v: v["as_fused"] == 1 and v["exactly_zero"] == v["hidden"])),
+    20: Check(
+        _minus_infinity,
+        {"rows that see a key": lambda v: v["as_fused"] == 1 and v["exactly_zero"] == v["hidden"]},
+    ),
     93: Check(
         _pseudocode,
-        needs_if(
-            lambda v: v["as_fused"] == 1,
-            lambda v: v["future_if_true_means_blocked"] > 0 or v["nan_rows"] > 0,
-        ),
+        {
+            "a mask in which 0 is hidden": lambda v: v["as_fused"] == 1,
+            "a mask in which True is hidden": lambda v: v["future_if_true_means_blocked"] == 0,
+            "rows that see nothing": lambda v: v["nan_rows"] == 0,
+        },
     ),
-    94: Check(_added_mask, needs_if(lambda v: v["additive_form_agrees"] == 1, lambda v: v["added"] > 0)),
+    94: Check(
+        _added_mask,
+        {
+            "a mask of 0 and −∞": lambda v: v["additive_form_agrees"] == 1,
+            "a mask of 0 and 1, as in its code": lambda v: v["added"] == 0,
+        },
+    ),
     124: Check(
         _order,
-        right_if(
-            lambda v: v["in_order"] == 1 and min(v["mask_after_softmax"], v["scale_after_softmax"]) > 0.1
-        ),
+        {
+            "against the package": lambda v: (
+                v["in_order"] == 1 and min(v["mask_after_softmax"], v["scale_after_softmax"]) > 0.1
+            )
+        },
     ),
     126: Check(
         _future_rule,
-        right_if(
-            lambda v: v["as_tril"] == 1 and v["sees_itself"] == 7 and v["earlier_outputs_that_moved"] == 0
-        ),
+        {
+            "7 tokens": lambda v: (
+                v["as_tril"] == 1 and v["sees_itself"] == 7 and v["earlier_outputs_that_moved"] == 0
+            )
+        },
     ),
-    127: Check(_padding_columns, right_if(lambda v: v["masked_as_alone"] == 1)),
+    127: Check(_padding_columns, {"three padded keys": lambda v: v["masked_as_alone"] == 1}),
     144: Check(
-        _upper_triangle, right_if(lambda v: v["strict_agrees"] == 1 and v["with_diagonal_agrees"] == 0)
+        _upper_triangle,
+        {"strictly above the diagonal": lambda v: v["strict_agrees"] == 1 and v["with_diagonal_agrees"] == 0},
     ),
-    145: Check(_after_softmax, needs_if(lambda v: v["not_zero"] == 0, lambda v: v["empty_row_is_nan"] == 1)),
-    146: Check(_encoder, right_if(lambda v: v["on_padding"] == 0 and v["moved"] == 0)),
+    145: Check(
+        _after_softmax,
+        {
+            "a row with a visible key": lambda v: v["not_zero"] == 0,
+            "a row of −∞": lambda v: v["empty_row_is_nan"] == 0,
+        },
+    ),
+    146: Check(
+        _encoder,
+        {
+            "sentences of one length": lambda v: v["moved_without_padding"] == 0,
+            "sentences that are padded": lambda v: v["on_padding"] == 0 and v["moved"] == 0,
+        },
+    ),
     147: Check(
         _cross_attention,
-        right_if(lambda v: v["earlier_outputs_that_moved"] == 0 and v["hidden_by_causal"] > 0),
+        {"a later query": lambda v: v["earlier_outputs_that_moved"] == 0 and v["hidden_by_causal"] > 0},
     ),
     150: Check(
         _complete_code,
-        needs_if(lambda v: v["agree"] == v["masks"] > 0, lambda v: v["empty_rows_nan"] > 0),
+        {
+            "boolean masks": lambda v: v["agree"] == v["masks"] > 0,
+            "rows that see nothing": lambda v: v["empty_rows_nan"] == 0,
+        },
     ),
     151: Check(
         _mask_shape,
-        right_if(lambda v: v["ndim"] == 4 and v["heads_of_mask"] == 1 and v["agree"] == v["heads"]),
+        {"three heads": lambda v: v["ndim"] == 4 and v["heads_of_mask"] == 1 and v["agree"] == v["heads"]},
     ),
-    152: Check(_same_result, right_if(lambda v: v["float_difference"] < 1e-5 and v["raised"] == 0), 1e-4),
+    152: Check(
+        _same_result,
+        {
+            "a boolean mask": lambda v: v["boolean_agrees"] == 1,
+            "a float mask of 0 and 1": lambda v: v["float_difference"] < 1e-5,
+            "other dtypes": lambda v: v["raised"] == 0,
+            "rows that see nothing": lambda v: v["fused_nan_rows"] == v["by_hand_nan_rows"],
+        },
+        relative=1e-4,
+    ),
 }
 CLAIMS = claims_of("05_masking", _CHECKS)

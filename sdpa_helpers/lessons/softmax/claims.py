@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from sdpa_helpers.attention import softmax
-from sdpa_helpers.course.claim import Check, Numbers, claims_of, holds, right_if
+from sdpa_helpers.course.claim import Check, Numbers, claims_of
 from sdpa_helpers.lessons.softmax import experiments as lesson
 
 _LESSON = "03_softmax"
@@ -144,6 +144,8 @@ def _scale_against_overflow() -> Numbers:
         "raw": raw,
         "scaled": raw / np.sqrt(128),
         "largest_float16": float(np.finfo(np.float16).max),
+        "row_fails_float32": _fails(row, "float32"),
+        "scaled_row_fails_float32": _fails(row / np.sqrt(64), "float32"),
         "scaled_row_fails": _fails(row / np.sqrt(64), "float16"),
         "shifted_row_fails": _fails(row, "float16", "row maximum"),
     }
@@ -204,10 +206,11 @@ def _which_is_sharper() -> Numbers:
 
 
 def _temperature_as_protection() -> Numbers:
-    weights = softmax(_ALIVE)
+    weights, hundreds = softmax(_ALIVE), np.array([100.0, 200.0, 300.0])
     return {
         "moved_by_maximum": np.abs(softmax(_ALIVE - _ALIVE.max()) - weights).max(),
         "moved_by_temperature": np.abs(softmax(_ALIVE / 4) - weights).max(),
+        "rescued": _fails(hundreds, "float32") and not _fails(hundreds / 4, "float32"),
         "still_fails": _fails((1000 + _ALIVE) / 4, "float32"),
     }
 
@@ -271,97 +274,155 @@ def _saturated() -> Numbers:
     }
 
 
-_reduces_not_prevents = holds(
-    lambda v: v["scaled_64"] < v["unscaled_64"], lambda v: v["scaled_three_times_as_large"] < 0.5
-)
-_scale_protects = right_if(
-    lambda v: v["scaled"] <= v["largest_float16"] and v["scaled_row_fails"] <= v["shifted_row_fails"]
-)
-_always_one_hot = holds(lambda v: v["d512_n4"] > 0.5, lambda v: min(v["d64_n128"], v["d512_n512"]) > 0.95)
-_rows_sum_to_one = right_if(lambda v: v["over_keys"] < 1e-12 and v["over_queries"] > 0.1)
+_SCALED_OR_LARGE = {
+    "coordinates of size 1": lambda v: v["scaled_64"] < v["unscaled_64"],
+    "coordinates three times as large": lambda v: v["scaled_three_times_as_large"] < 0.5,
+}
+_SCALE_PROTECTS = {
+    "the row (100, 200, 300)/8 in float32": lambda v: v["scaled_row_fails_float32"] < v["row_fails_float32"],
+    "the same row in float16": lambda v: v["scaled_row_fails"] <= v["shifted_row_fails"],
+    "vectors of 256s in float16": lambda v: v["scaled"] <= v["largest_float16"],
+}
+_ONE_HOT = {
+    "d_k = 512, 4 keys": lambda v: v["d512_n4"] > 0.5,
+    "d_k = 64 or 512 keys": lambda v: min(v["d64_n128"], v["d512_n512"]) > 0.95,
+}
+_SUM_TO_ONE = {"three shapes": lambda v: v["over_keys"] < 1e-12 and v["over_queries"] > 0.1}
 
 
 _CHECKS = {
-    13: Check(_nearly_one_hot, _always_one_hot),
+    13: Check(_nearly_one_hot, _ONE_HOT),
     17: Check(
         _distributions,
-        holds(
-            lambda v: v["valid"] == v["smooth"] == v["rows"] > 0,
-            lambda v: v["nan_without_a_finite_score"] == 0,
-        ),
+        {
+            "finite rows": lambda v: v["valid"] == v["smooth"] == v["rows"] > 0,
+            "a row of −∞": lambda v: v["nan_without_a_finite_score"] == 0,
+        },
     ),
-    21: Check(_axes, _rows_sum_to_one),
-    27: Check(_nearly_one_hot, _always_one_hot),
-    34: Check(_one_score_raised, holds(lambda v: v["changed"] >= 1, lambda v: v["changed"] == 1)),
-    35: Check(_miss([35, 2, -10, 1], [1, 0, 0, 0]), right_if(lambda v: v["miss"] < 0.005), 1e-5),
+    21: Check(_axes, _SUM_TO_ONE),
+    27: Check(_nearly_one_hot, _ONE_HOT),
+    34: Check(
+        _one_score_raised,
+        {
+            "a score has a weight": lambda v: v["changed"] >= 1,
+            "that depends on it alone": lambda v: v["changed"] == 1,
+        },
+    ),
+    35: Check(_miss([35, 2, -10, 1], [1, 0, 0, 0]), {"the row": lambda v: v["miss"] < 0.005}, relative=1e-5),
     36: Check(
         _one_far_ahead,
-        right_if(lambda v: v["as_it_is"] < v["times_10"] <= v["times_100"] and v["times_100"] > 0.99999),
+        {
+            "in the limit": lambda v: (
+                v["as_it_is"] < v["times_10"] <= v["times_100"] and v["times_100"] > 0.99999
+            )
+        },
     ),
-    44: Check(_saturated, right_if(lambda v: v["unscaled"] < 0.1 and v["scaled"] > 0.5)),
-    62: Check(_pages, holds(lambda v: v["most_for_page3"] >= 34.5, lambda v: v["miss"] <= 0.5), 1e-4),
-    63: Check(lambda: {"total": _PRINTED.sum()}, right_if(lambda v: abs(v["total"] - 1) < 1e-9)),
-    64: Check(_what_the_scale_does, _reduces_not_prevents),
-    76: Check(_miss([1, 2, 3], [0.09, 0.24, 0.67]), right_if(lambda v: v["miss"] <= 0.005)),
-    77: Check(_miss([10, 20, 30], [0, 0, 1]), right_if(lambda v: v["miss"] <= 0.005)),
+    44: Check(_saturated, {"16 keys": lambda v: v["unscaled"] < 0.1 and v["scaled"] > 0.5}),
+    62: Check(
+        _pages,
+        {
+            "softmax": lambda v: v["miss"] <= 0.5,
+            "softmax with any temperature": lambda v: v["most_for_page3"] >= 34.5,
+        },
+        relative=1e-4,
+    ),
+    63: Check(lambda: {"total": _PRINTED.sum()}, {"the sum": lambda v: abs(v["total"] - 1) < 1e-9}),
+    64: Check(_what_the_scale_does, _SCALED_OR_LARGE),
+    76: Check(_miss([1, 2, 3], [0.09, 0.24, 0.67]), {"the row": lambda v: v["miss"] <= 0.005}),
+    77: Check(_miss([10, 20, 30], [0, 0, 1]), {"the row": lambda v: v["miss"] <= 0.005}),
     78: Check(
         _hundreds,
-        holds(
-            lambda v: v["plain_fails"] > 0,
-            lambda v: v["shifted_fails"] == v["plain_fails"] == v["dtypes"],
-        ),
+        {
+            "the formula as it stands, in float32 and below": lambda v: (
+                v["plain_fails"] > v["plain_float64_fails"]
+            ),
+            "in float64": lambda v: v["plain_float64_fails"] == 1,
+            "with the row's maximum subtracted": lambda v: v["shifted_fails"] == v["dtypes"],
+        },
     ),
-    80: Check(_scale_against_overflow, _scale_protects),
+    80: Check(_scale_against_overflow, _SCALE_PROTECTS),
     86: Check(
         _properties_in_floats,
-        holds(lambda v: v["positive"] == v["rows"] > 0, lambda v: v["zeros_in_float32"] == 0),
-        1e-3,
+        {
+            "real numbers": lambda v: v["positive"] == v["rows"] > 0,
+            "float32": lambda v: v["zeros_in_float32"] == 0,
+        },
+        relative=1e-3,
     ),
     87: Check(
         _properties_in_floats,
-        right_if(lambda v: v["float32_off"] < 1e-6 and v["float16_off"] < 1e-4),
-        1e-3,
+        {"up to rounding": lambda v: v["float32_off"] < 1e-6 and v["float16_off"] < 1e-4},
+        relative=1e-3,
     ),
     88: Check(
         _properties_in_floats,
-        holds(lambda v: v["in_order"] == v["rows"] > 0, lambda v: v["tied_in_float32"] == 0),
-        1e-3,
+        {
+            "real numbers": lambda v: v["in_order"] == v["rows"] > 0,
+            "float32": lambda v: v["tied_in_float32"] == 0,
+        },
+        relative=1e-3,
     ),
-    89: Check(_what_the_root_is, right_if(lambda v: v["as_inverse_temperature"] < 1e-9)),
+    89: Check(
+        _what_the_root_is,
+        {
+            "its equation, with T = √d_k": lambda v: v["as_temperature"] < 1e-9,
+            "its word “inverse”": lambda v: v["as_inverse_temperature"] < 1e-9,
+        },
+    ),
     90: Check(
         _which_is_sharper,
-        holds(
-            lambda v: v["low_temperature"] > v["high_temperature"],
-            lambda v: v["divided_by_root_64"] > v["divided_by_root_16"],
-        ),
+        {
+            "a lower temperature": lambda v: v["low_temperature"] > v["high_temperature"],
+            "more scaling": lambda v: v["divided_by_root_64"] > v["divided_by_root_16"],
+        },
     ),
     111: Check(
         _any_input,
-        holds(
-            lambda v: v["finite_to_one"] == v["finite"] > 0,
-            lambda v: v["infinite_to_one"] == v["infinite"],
-        ),
+        {
+            "finite rows": lambda v: v["finite_to_one"] == v["finite"] > 0,
+            "rows with ∞": lambda v: v["infinite_to_one"] == v["infinite"],
+        },
     ),
-    113: Check(_miss([0, 0, 10], [0, 0, 1]), right_if(lambda v: v["miss"] < 0.005)),
-    117: Check(_axes, _rows_sum_to_one),
+    113: Check(_miss([0, 0, 10], [0, 0, 1]), {"the row": lambda v: v["miss"] < 0.005}),
+    117: Check(_axes, _SUM_TO_ONE),
     119: Check(
         _what_the_scale_does,
-        right_if(lambda v: v["unscaled_64"] < v["unscaled_1024"] > 0.99 and v["scaled_1024"] < 0.2),
+        {
+            "128 keys": lambda v: (
+                v["unscaled_64"] < v["unscaled_1024"] and v["unscaled_1024"] > 0.99 and v["scaled_1024"] < 0.2
+            )
+        },
     ),
-    128: Check(_large_and_small, holds(lambda v: v["plain_fails"] > 0, lambda v: v["shifted_fails"] > 0)),
-    129: Check(_scale_against_overflow, _scale_protects),
+    128: Check(
+        _large_and_small,
+        {
+            "the formula as it stands": lambda v: v["plain_fails"] > 0,
+            "with the row's maximum subtracted": lambda v: v["shifted_fails"] > 0,
+        },
+    ),
+    129: Check(_scale_against_overflow, _SCALE_PROTECTS),
     130: Check(
         _which_maximum,
-        holds(lambda v: v["lost_by_row_maximum"] == 0, lambda v: v["lost_by_global_maximum"] == 0),
+        {
+            "each row's maximum": lambda v: v["lost_by_row_maximum"] == 0,
+            "the maximum of all": lambda v: v["lost_by_global_maximum"] == 0,
+        },
     ),
     131: Check(
         _temperature_as_protection,
-        right_if(lambda v: v["moved_by_temperature"] < 1e-9 and v["still_fails"] == 0),
+        {
+            "the row (100, 200, 300)/4 in float32": lambda v: v["rescued"] == 1,
+            "scores near 1000": lambda v: v["still_fails"] == 0,
+            "the same function": lambda v: v["moved_by_temperature"] < 1e-9,
+        },
     ),
     148: Check(
         _after_dropout,
-        holds(lambda v: v["within"] == v["to_one"] == v["rows"] > 0, lambda v: v["empty_row"] == 1),
+        {
+            "rows with a finite score": lambda v: v["within"] == v["to_one"] == v["rows"] > 0,
+            "a row of −∞": lambda v: v["empty_row"] == 1,
+        },
     ),
-    163: Check(_what_the_scale_does, _reduces_not_prevents),
+    163: Check(_what_the_scale_does, _SCALED_OR_LARGE),
 }
 CLAIMS = claims_of("03_softmax", _CHECKS)

@@ -5,17 +5,12 @@ from functools import cache
 import numpy as np
 
 from sdpa_helpers.attention import scaled_dot_product_attention, softmax
-from sdpa_helpers.course.claim import Check, Numbers, Verdict, always, claims_of, not_shown_if
+from sdpa_helpers.course.claim import Check, Numbers, claims_of, so_it_is
 from sdpa_helpers.lessons.variance_proof import experiments as lab
 
 _DIMS = (4, 64, 512)
 _HEADS = {"small": (768, 12), "medium": (1024, 16), "large": (1280, 20), "xl": (1600, 25)}
 """GPT-2's four sizes: width and number of heads."""
-
-
-def _judge(holds: bool, breaks: bool = False) -> Verdict:
-    """Wrong if it does not hold where it is meant; needs a condition if it breaks elsewhere; else right."""
-    return "wrong" if not holds else "needs a condition" if breaks else "right"
 
 
 def _near(value: float, target: float, relative: float = 0.03) -> bool:
@@ -63,10 +58,6 @@ def _scaled_stds() -> Numbers:
     return {f"std_{d}": _scores(d).std() / np.sqrt(d) for d in _DIMS}
 
 
-def _normalised(v: Numbers) -> Verdict:
-    return _judge(all(_near(v[f"std_{d}"], 1) for d in _DIMS))
-
-
 def _broken_variances() -> Numbers:
     b = _broken()
     return {
@@ -75,10 +66,6 @@ def _broken_variances() -> Numbers:
         "same": b["q = k"].var(),
         "alike": b["alike in q and k"].var(),
     }
-
-
-def _only_if_independent(v: Numbers) -> Verdict:
-    return _judge(_near(v["independent"], 64, 0.06), not _near(v["alike"], 64, 0.06))
 
 
 def _start_and_after() -> Numbers:
@@ -91,10 +78,6 @@ def _start_and_after() -> Numbers:
         "match_64": match[0],
         "match_4096": match[-1],
     }
-
-
-def _only_at_the_start(v: Numbers) -> Verdict:
-    return _judge(_near(v["std_64"], 1) and _near(v["std_4096"], 1), v["match_4096"] > 2 * v["match_64"])
 
 
 def _head_lengths() -> Numbers:
@@ -110,10 +93,6 @@ def _fixed_heads(v: Numbers) -> bool:
 def _lost_bar() -> Numbers:
     printed = lab.scale_probe(lab.SUSPECTS["multiplies by √d"], 16)
     return {"printed": printed, "meant": lab.scale_probe(scaled_dot_product_attention, 16)}
-
-
-def _lost_bar_verdict(v: Numbers) -> Verdict:
-    return _judge(_near(v["printed"], v["meant"], 1e-6))
 
 
 # One compute per claim that has its own -------------------------------------------------------------------
@@ -202,7 +181,8 @@ def _learned() -> Numbers:
 
 def _optimum() -> Numbers:
     factors = {d: lab.learn_scale(row.with_match(2 / np.sqrt(d))) * np.sqrt(d) for d, row in _rows().items()}
-    return {f"factor_{d}": value for d, value in factors.items()}
+    spreads = {f"std_{d}": _rows()[d].scores.std() / np.sqrt(d) for d in (64, 4096)}
+    return spreads | {f"factor_{d}": value for d, value in factors.items()}
 
 
 def _order_one() -> Numbers:
@@ -280,120 +260,198 @@ def _which_d() -> Numbers:
     return {"by_head": s.std() / np.sqrt(96 // 6), "by_width": s.std() / np.sqrt(96)}
 
 
+_STATED = {
+    "independent, mean 0, variance 1": lambda v: all(_near(v[f"std_{d}"], 1) for d in _DIMS),
+}
+_INDEPENDENT_OR_NOT = {
+    "independent coordinates": lambda v: _near(v["independent"], 64, 0.06),
+    "coordinates that correlate by 0.5": lambda v: _near(v["alike"], 64, 0.06),
+}
+_START_OR_LATER = {
+    "independent vectors": lambda v: _near(v["std_64"], 1) and _near(v["std_4096"], 1),
+    "vectors that correlate by 0.5": lambda v: v["match_4096"] <= 2 * v["match_64"],
+}
+_AS_PRINTED = {"as printed": lambda v: _near(v["printed"], v["meant"], 1e-6)}
+
 _CHECKS = {
-    3: Check(_lost_bar, _lost_bar_verdict),
-    10: Check(_broken_variances, _only_if_independent),
+    3: Check(_lost_bar, _AS_PRINTED),
+    10: Check(_broken_variances, _INDEPENDENT_OR_NOT),
     11: Check(
         _magnitude,
-        lambda v: _judge(
-            _near(v["size_64"], 1) and _near(v["size_512"], 1), v["match_4096"] > 2 * v["match_512"]
-        ),
+        {
+            "independent vectors": lambda v: _near(v["size_64"], 1) and _near(v["size_512"], 1),
+            "vectors that correlate by 0.5": lambda v: v["match_4096"] <= 2 * v["match_512"],
+        },
     ),
     12: Check(
         _reach,
-        lambda v: _judge(
-            _near(v["root"], 22.6, 0.01), v["beyond_percent"] < 50 and v["best"] > 2 * v["root"]
-        ),
+        {
+            "22.6 as the standard deviation": lambda v: _near(v["root"], 22.6, 0.01),
+            "22.6 as what most scores reach": lambda v: (
+                v["beyond_percent"] >= 50 or v["best"] <= 2 * v["root"]
+            ),
+        },
     ),
-    16: Check(_scaled_stds, _normalised),
-    19: Check(_lost_bar, _lost_bar_verdict),
-    26: Check(None, always("right")),
+    16: Check(_scaled_stds, _STATED),
+    19: Check(_lost_bar, _AS_PRINTED),
+    26: Check(None, {"the paper": so_it_is}),
     28: Check(
         lambda: dict(_head_lengths()) | dict(_start_and_after()),
-        lambda v: _judge(
-            _only_at_the_start(v) != "wrong", _fixed_heads(v) or v["match_4096"] > 2 * v["match_64"]
-        ),
+        _START_OR_LATER | {"the size of the model decides": lambda v: not _fixed_heads(v)},
     ),
-    29: Check(_mean_zero, lambda v: _judge(abs(v["mean"]) < 4 * v["error"])),
+    29: Check(_mean_zero, {"d_k = 64": lambda v: abs(v["mean"]) < 4 * v["error"]}),
     30: Check(
         lambda: {kind: lab.sample_scores(64, 10000, seed=1, kind=kind).var() for kind in lab.DRAWS},
-        lambda v: _judge(all(_near(x, 64, 0.06) for x in v.values())),
+        {"normal, uniform, coins": lambda v: all(_near(x, 64, 0.06) for x in v.values())},
     ),
-    31: Check(_stds, lambda v: _judge(all(_near(v[f"std_{d}"], np.sqrt(d)) for d in _DIMS))),
-    32: Check(_stds, lambda v: _judge(_near(v["std_64"], 8))),
+    31: Check(_stds, {"d_k = 4, 64, 512": lambda v: all(_near(v[f"std_{d}"], np.sqrt(d)) for d in _DIMS)}),
+    32: Check(_stds, {"d_k = 64": lambda v: _near(v["std_64"], 8)}),
     33: Check(
         lambda: dict(_stds()) | {"exact": np.sqrt(512)},
-        lambda v: _judge(abs(v["exact"] - 22) < 1, round(v["exact"]) != 22),
+        {
+            "cut to a whole number": lambda v: int(v["exact"]) == 22,
+            "rounded": lambda v: round(v["exact"]) == 22,
+        },
     ),
-    40: Check(_scaled_stds, _normalised),
-    41: Check(_start_and_after, _only_at_the_start),
+    41: Check(_start_and_after, _START_OR_LATER),
     42: Check(
         _not_a_choice,
-        lambda v: _judge(_near(v["half"], v["half_4096"]), v["moved"] < 1e-6 and not _near(v["half"], 1)),
+        {
+            "the power of d_k": lambda v: _near(v["half"], v["half_4096"]),
+            "the factor, and where it stands": lambda v: v["moved"] >= 1e-6 or _near(v["half"], 1),
+        },
     ),
     43: Check(
         _table,
-        lambda v: _judge(all(_near(v[f"raw_{d}"], np.sqrt(d)) and _near(v[f"scaled_{d}"], 1) for d in _DIMS)),
+        {
+            "the three rows": lambda v: all(
+                _near(v[f"raw_{d}"], np.sqrt(d)) and _near(v[f"scaled_{d}"], 1) for d in _DIMS
+            )
+        },
     ),
-    45: Check(_width, lambda v: _judge(v["even_4096"] < v["even_64"], _fixed_heads(v))),
+    45: Check(
+        _width,
+        {
+            "d_k grows with the width": lambda v: v["even_4096"] < v["even_64"],
+            "more heads, as in GPT-2": lambda v: not _fixed_heads(v),
+        },
+    ),
     46: Check(
         _over_d,
-        lambda v: _judge(
-            v["even_by_d"] > 0.99 > v["even_by_root"], _near(v["match_by_d_64"], v["match_by_d_4096"])
-        ),
+        {
+            "unrelated keys": lambda v: v["even_by_d"] > 0.99 > v["even_by_root"],
+            "a key that correlates by 0.5": lambda v: not _near(v["match_by_d_64"], v["match_by_d_4096"]),
+        },
     ),
-    47: Check(_scaled_stds, _normalised),
     48: Check(
         _learned,
-        lambda v: _judge(
-            v["loss_one"] > 2 * v["loss_fixed"],
-            v["share_percent"] < 0.01 and v["loss_learned"] <= v["loss_fixed"],
-        ),
+        {
+            "works": lambda v: v["loss_learned"] <= v["loss_fixed"],
+            "adds parameters": lambda v: v["share_percent"] > 0,
+            "can start badly": lambda v: v["loss_one"] > 2 * v["loss_fixed"],
+        },
     ),
     49: Check(
         _optimum,
-        not_shown_if(
-            lambda v: _near(v["factor_64"], v["factor_4096"], 0.1) and not _near(v["factor_512"], 1, 0.1)
-        ),
+        {"for the variance": lambda v: _near(v["std_64"], 1) and _near(v["std_4096"], 1)},
+        {"for finding a match": lambda v: _near(v["factor_512"], 1, 0.1)},
     ),
-    50: Check(_order_one, lambda v: _judge(_near(v["std"], 1), v["best"] > 2)),
-    51: Check(_not_a_choice, not_shown_if(lambda v: v["moved"] < 1e-6)),
-    52: Check(_divisions, lambda v: _judge(v["moved"] < 1e-6, v["in_query"] > 1)),
+    50: Check(
+        _order_one,
+        {"their spread": lambda v: _near(v["std"], 1), "the largest of 1000": lambda v: v["best"] <= 2},
+    ),
+    51: Check(_not_a_choice, {"trained models": lambda v: None if v["moved"] < 1e-6 else True}),
+    52: Check(
+        _divisions,
+        {
+            "one operation of the formula": lambda v: v["moved"] < 1e-6,
+            "one division": lambda v: v["in_query"] == 1,
+        },
+    ),
     53: Check(
         lambda: {f"probe_{d}": lab.scale_probe(scaled_dot_product_attention, d) for d in (4, 16, 64)},
-        lambda v: _judge(all(_near(v[f"probe_{d}"], d**-0.5, 1e-6) for d in (4, 16, 64))),
+        {"d_k = 4, 16, 64": lambda v: all(_near(v[f"probe_{d}"], d**-0.5, 1e-6) for d in (4, 16, 64))},
     ),
-    55: Check(_flow, lambda v: _judge(v["gap_at_scale_1"] < 1e-6, not _near(v["probe"], v["meant"]))),
+    55: Check(
+        _flow,
+        {
+            "attention without a scale": lambda v: v["gap_at_scale_1"] < 1e-6,
+            "scaled attention": lambda v: _near(v["probe"], v["meant"]),
+        },
+    ),
     74: Check(
         _limit_theorem,
-        lambda v: _judge(
-            not (all(abs(v[f"variance_{d}"] - d) < 1e-9 for d in (1, 2, 4)) and abs(v["kurtosis_1"]) > 1)
-        ),
+        {
+            "the mean and the variance": lambda v: all(abs(v[f"variance_{d}"] - d) < 1e-9 for d in (1, 2, 4)),
+            "the reason: the theorem": lambda v: abs(v["kurtosis_1"]) <= 1,
+        },
     ),
-    75: Check(_broken_variances, _only_if_independent),
-    81: Check(_scaled_stds, _normalised),
-    82: Check(_means_multiply, lambda v: _judge(abs(v["mean_zero"]) < 0.4 and _near(v["mean"], v["theory"]))),
+    75: Check(_broken_variances, _INDEPENDENT_OR_NOT),
+    82: Check(
+        _means_multiply,
+        {
+            "means 0, means that are not": lambda v: (
+                abs(v["mean_zero"]) < 0.4 and _near(v["mean"], v["theory"])
+            )
+        },
+    ),
     83: Check(
-        _exact_variances, lambda v: _judge(all(abs(v[f"variance_{d}"] - d) < 1e-9 for d in range(1, 7)))
+        _exact_variances,
+        {
+            "d_k = 1 to 6, every pair counted": lambda v: all(
+                abs(v[f"variance_{d}"] - d) < 1e-9 for d in range(1, 7)
+            )
+        },
     ),
     84: Check(
         _gradients_at_the_scores,
-        lambda v: _judge(_near(v["alone_64"], v["alone_4096"], 0.1), v["match_4096"] < v["match_64"] / 2),
+        {
+            "independent vectors": lambda v: _near(v["alone_64"], v["alone_4096"], 0.1),
+            "a key that correlates by 0.5": lambda v: v["match_4096"] >= v["match_64"] / 2,
+        },
     ),
     85: Check(
         lambda: {"raw": _many().std(), "scaled": _many().std() / np.sqrt(512)},
-        lambda v: _judge(_near(v["raw"], 22.6, 0.01) and _near(v["scaled"], 1, 0.01)),
+        {"both numbers": lambda v: _near(v["raw"], 22.6, 0.01) and _near(v["scaled"], 1, 0.01)},
     ),
-    112: Check(_blind, lambda v: _judge(_near(v["first"], 3) and _near(v["second"], 4), v["moves"] < 1e-6)),
+    112: Check(
+        _blind,
+        {
+            "has an answer": lambda v: _near(v["first"], 3) and _near(v["second"], 4),
+            "tells whether you scaled": lambda v: v["moves"] >= 1e-6,
+        },
+    ),
     114: Check(
         _maximum,
-        lambda v: _judge(
-            v["worst_key_divided"] > v["best_key_divided"] and v["cap"] < 0.05 and v["finite_at_zero"] == 0
-        ),
+        {
+            "a maximum below 0, of 0, above 0": lambda v: (
+                v["worst_key_divided"] > v["best_key_divided"]
+                and v["cap"] < 0.05
+                and v["finite_at_zero"] == 0
+            )
+        },
     ),
-    118: Check(_broken_variances, _only_if_independent),
-    121: Check(_scaled_stds, _normalised),
+    118: Check(_broken_variances, _INDEPENDENT_OR_NOT),
     122: Check(
-        _with_means, lambda v: _judge(_near(v["zero_means"], 64, 0.06), not _near(v["means_1"], 64, 0.06))
+        _with_means,
+        {
+            "means 0": lambda v: _near(v["zero_means"], 64, 0.06),
+            "means 1": lambda v: _near(v["means_1"], 64, 0.06),
+        },
     ),
     141: Check(
         lambda: {"ratio": _scores(512).std() / _scores(4).std(), "root": np.sqrt(512 / 4), "d": 512 / 4},
-        lambda v: _judge(v["ratio"] > 2, _near(v["ratio"], v["root"], 0.05)),
+        {
+            "they grow": lambda v: v["ratio"] > 2,
+            "as d_k does, not as its root": lambda v: not _near(v["ratio"], v["root"], 0.05),
+        },
     ),
-    142: Check(_which_d, lambda v: _judge(_near(v["by_head"], 1) and not _near(v["by_width"], 1))),
+    142: Check(
+        _which_d, {"6 heads, width 96": lambda v: _near(v["by_head"], 1) and not _near(v["by_width"], 1)}
+    ),
     143: Check(
         lambda: {"root_64": np.sqrt(64), "root_128": np.sqrt(128)},
-        lambda v: _judge(_near(v["root_64"], 8, 1e-9) and abs(v["root_128"] - 11.3) < 0.05),
+        {"both roots": lambda v: _near(v["root_64"], 8, 1e-9) and abs(v["root_128"] - 11.3) < 0.05},
     ),
 }
 CLAIMS = claims_of("02_variance_proof", _CHECKS)
