@@ -3,8 +3,8 @@
 A page has, in this order: a head between `---` (name, lesson, order, section, difficulty, minutes, allows, ready,
 uses), the title and the prompt, then `## Answer`, `## Hints`, `## Cases`, `## Always true`, `## Right too`,
 `## Mistakes`, `## May live` (mutants, with the reason) and `## Helpers`. Code in it sees NumPy, what `exercise` offers
-to draw inputs, the functions of `## Helpers`, and what `uses` names: everything in a file beside the page, the answer of
-another page (`softmax`, or `softmax/softmax` from another lesson's folder).
+to draw inputs, the functions of `## Helpers`, and what `uses` names: everything in a file beside the page, the answer
+of another page (`softmax`, or `softmax/softmax` from another lesson's folder).
 
 Where the learner makes something, `## Criteria` stands for `## Cases`. A page that `mends` another has its cases, all
 of which have to pass, and below `## Planted` the edit that the learner finds in the answer.

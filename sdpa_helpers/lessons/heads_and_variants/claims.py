@@ -10,11 +10,7 @@ from sdpa_helpers.attention import KVCache, scaled_dot_product_attention, softma
 from sdpa_helpers.course import counted
 from sdpa_helpers.course.claim import Check, Numbers, claims_of
 from sdpa_helpers.course.places import course_root
-from sdpa_helpers.lessons.heads_and_variants.additive import (
-    additive,
-    dot_product,
-    parameters,
-)
+from sdpa_helpers.lessons.heads_and_variants import additive
 
 
 def _normal(*shapes: tuple[int, ...], seed: int = 6) -> list[np.ndarray]:
@@ -74,7 +70,7 @@ def _network() -> Numbers:
 
 
 def _parameters() -> Numbers:
-    count = parameters(d_model=512, width=512)
+    count = additive.parameters(d_model=512, width=512)
     return {
         "bare": count["dot product, bare"],
         "dot": count["dot product, W_q, W_k and W_v"],
@@ -101,7 +97,7 @@ def _slower() -> Numbers:
 def _more_memory() -> Numbers:
     n, h = 256, 64
     Q, K, V, W, U, v = _normal(*[(n, h)] * 3, (h, h), (h, h), (h,))
-    dot = counted.peak_bytes(dot_product, Q, K, V)
+    dot = counted.peak_bytes(additive.dot_product, Q, K, V)
     return {
         "hidden": 8 * n * n * h / 2**20,
         "scores": 8 * n * n / 2**20,
