@@ -7,23 +7,23 @@ ROOT = Path(__file__).parents[1]
 ENDINGS = (".py", ".js", ".mjs", ".css", ".md")
 ROOMS = ("sdpa_helpers/*", "editions", "benchmarks", "tests")
 CEILINGS = {
-    "benchmarks": 2_400,
-    "editions": 8_000,
-    "exercises, Python": 2_100,
-    "exercises, pages": 12_600,
-    "sdpa_helpers/attention": 8_700,
+    "benchmarks": 2_000,
+    "editions": 8_100,
+    "exercises, Python": 1_300,
+    "exercises, pages": 13_200,
+    "sdpa_helpers/attention": 7_700,
     "sdpa_helpers/bench": 1_400,
     "sdpa_helpers/checking": 10_700,
-    "sdpa_helpers/classroom": 8_400,
-    "sdpa_helpers/cli": 1_400,
-    "sdpa_helpers/course": 6_500,
+    "sdpa_helpers/classroom": 9_600,
+    "sdpa_helpers/cli": 1_450,
+    "sdpa_helpers/course": 7_600,
     "sdpa_helpers/desk": 2_100,
     "sdpa_helpers/grading": 3_300,
-    "sdpa_helpers/head": 760,
-    "sdpa_helpers/lessons": 17_900,
+    "sdpa_helpers/head": 1_150,
+    "sdpa_helpers/lessons": 18_800,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 43_200,
+    "tests": 44_000,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 360

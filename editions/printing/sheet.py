@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bs4 import BeautifulSoup
 from pygments.formatters import HtmlFormatter
 
 from editions.slides.formulas import Drawn
@@ -118,7 +119,15 @@ def shown(part: Part) -> str:
         return f"<figure>{inside}<figcaption>On a screen this picture moves.</figcaption></figure>"
     if part.kind == "hidden":
         return re.sub(r"<details>", "<details open>", part.html)
-    return f'<div class="card">{part.html}</div>'
+    return f'<div class="card">{_without_buttons(part.html)}</div>'
+
+
+def _without_buttons(card: str) -> str:
+    """Hints and answers of an exercise are behind buttons, which paper lacks."""
+    page = BeautifulSoup(card, "html.parser")
+    for folded in page.select(".ways, details"):
+        folded.decompose()
+    return str(page)
 
 
 def _question(asked: Asked, answers: Answers) -> str:

@@ -40,6 +40,7 @@ WITH_A_BUG = {
 """Code to mend that is as long as an answer, and one line away from it. The command tells a teacher."""
 
 IN_LESSONS = {
+    "notebooks/03_softmax.ipynb",
     "notebooks/04_gradients.ipynb",
     "notebooks/09_many_machines.ipynb",
     "sdpa_helpers/lessons/complexity/claims.py",

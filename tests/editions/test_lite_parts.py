@@ -81,19 +81,26 @@ def test_addresses_are_relative_to_the_site(tmp_path, lock):
 PROBE = """
 import { readFileSync } from "node:fs";
 const source = readFileSync(process.argv[1], "utf8").replace(/^import.*$/m, "").replaceAll("export class", "class");
-const { start, points, predicted, ended } = JSON.parse(readFileSync(0, "utf8"));
+const { start, points, predicted, ended, short } = JSON.parse(readFileSync(0, "utf8"));
 const progressOf = new Function(source + "; return progressOf;")();
-console.log(JSON.stringify(await progressOf(start, points, predicted, async ({ name }) => ended.includes(name))));
+console.log(JSON.stringify(await progressOf(start, points, predicted, async ({ name }) => {
+  const all = ended.includes(name);
+  return { short: short ? all : null, all };
+})));
 """
 
 
 @pytest.mark.parametrize("ended", [[], ["00_start_here"], ["00_start_here", "01_dot_product"]])
 @pytest.mark.parametrize("kept", ["nothing", "points", "predictions"])
-def test_the_side_bar_counts_as_the_desk_does(kept, ended, needs_program, tmp_path, monkeypatch):
+@pytest.mark.parametrize("short", [True, False], ids=["shorts", "none"])
+def test_the_side_bar_counts_as_the_desk_does(short, kept, ended, needs_program, tmp_path, monkeypatch):
     """The same files, read by JavaScript in the browser edition and by Python at home."""
     node = needs_program("node")
     monkeypatch.setenv("SDPA_HOME", str(tmp_path))
     monkeypatch.setattr("sdpa_helpers.desk.course.end_reached", lambda copy: copy.stem in ended)
+    monkeypatch.setattr(
+        "sdpa_helpers.desk.course.short_done", lambda copy: copy.stem in ended if short else None
+    )
     start = contents.desk(ROOT)
     if kept == "points":
         saved.keep("dot_product", 5.0)
@@ -104,6 +111,7 @@ def test_the_side_bar_counts_as_the_desk_does(kept, ended, needs_program, tmp_pa
                 saved.keep_prediction(lesson, name, saved.Predicted(number % 3 - 1, number % 2 == 0))
     files = {name: _json(tmp_path / f"{name}.json") for name in ("progress", "predictions")}
     told = {"start": start, "points": files["progress"], "predicted": files["predictions"], "ended": ended}
+    told["short"] = short
     ran = subprocess.run(
         [node, "--input-type=module", "-e", PROBE, str(COURSE_JS)],
         input=json.dumps(told), capture_output=True, text=True, check=True,

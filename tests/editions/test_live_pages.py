@@ -16,7 +16,7 @@ def context(browser, built_site):
 def lesson(context, site_address):
     page = context.new_page()
     page.goto(f"{site_address}/lessons/05_masking.html")
-    page.locator(".live-question").first.wait_for()
+    page.locator(".live-question").first.wait_for(state="attached")
     open_all(page)
     return page
 
@@ -68,6 +68,8 @@ def test_a_panel_that_needs_python_says_where_it_moves(context, site_address):
     page = context.new_page()
     page.goto(f"{site_address}/lessons/06_complexity.html")
     note = page.locator("[data-key^=complexity] em")
+    note.wait_for(state="attached")
+    open_all(page)
     assert "it needs Python to move" in note.inner_text()
     assert note.locator("a").get_attribute("href").startswith("../lite/")
     page.close()

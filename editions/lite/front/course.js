@@ -25,7 +25,7 @@ export class Course {
   async load() {
     this.start ??= await fetch(this.address).then(answer => answer.json());
     const [points, predicted] = await Promise.all([this.kept("progress.json"), this.kept("predictions.json")]);
-    const state = await progressOf(this.start, points, predicted, ({ lesson }) => this.endReached(lesson));
+    const state = await progressOf(this.start, points, predicted, ({ lesson }) => this.ended(lesson));
     const changed = JSON.stringify(state) !== JSON.stringify(this.state);
     this.state = state;
     if (changed) this.listeners.forEach(listener => listener());
@@ -38,11 +38,11 @@ export class Course {
     return found && typeof found === "object" ? found : {};
   }
 
-  /** Whether the last code cell of a lesson has run, as it was saved. */
-  async endReached(path) {
+  /** Whether the last code cell of a lesson, and of its short, has run, as it was saved; null for a short that isn't there. */
+  async ended(path) {
     const file = await this.contents.get(path, { content: true }).catch(() => null);
-    const code = file?.content?.cells?.filter(cell => cell.cell_type === "code") ?? [];
-    return (code.at(-1)?.execution_count ?? null) !== null;
+    const cells = file?.content?.cells ?? [], short = cells.filter(cell => cell.metadata?.tags?.includes("short"));
+    return { short: cells.length && !short.length ? null : lastHasRun(short), all: lastHasRun(cells) };
   }
 
   /** What a site without a server needs beside the desk. */
@@ -81,6 +81,11 @@ export class Course {
   }
 }
 
+function lastHasRun(cells) {
+  const code = cells.filter(cell => cell.cell_type === "code");
+  return (code.at(-1)?.execution_count ?? null) !== null;
+}
+
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -96,9 +101,9 @@ function fenced(text) {
 }
 
 /** What desk/course.py says, from the same files. */
-async function progressOf({ state, predictions }, points, predicted, endReached) {
+async function progressOf({ state, predictions }, points, predicted, ended) {
   const lessons = state.lessons.map(lesson => lessonWith(lesson, points, answersIn(predicted, lesson.name, predictions)));
-  return { lessons, next: await nextOf(lessons, endReached), room: null };
+  return { lessons, next: await nextOf(lessons, ended), room: null };
 }
 
 function lessonWith(lesson, points, answers) {
@@ -122,13 +127,15 @@ const isBegun = lesson => lesson.points > 0 || lesson.answered > 0;
 /** Such as 00a: nothing in the course waits for it. */
 const isDoor = lesson => /^\d\d[a-z]_/.test(lesson.name);
 
-async function nextOf(lessons, endReached) {
-  for (const [at, lesson] of lessons.entries()) {
-    const open = lesson.exercises.find(one => !one.done);
-    if (isDoor(lesson) || (lesson.exercises.length && !open)) continue;
-    const elsewhere = lesson.points > 0 || (!lesson.exercises.length && lessons.slice(at + 1).some(isBegun));
-    if (!elsewhere && !await endReached(lesson)) return { lesson: lesson.name, exercise: null };
+async function nextOf(lessons, ended) {
+  const left = lessons.map(lesson => [lesson, lesson.exercises.find(one => !one.done)]);
+  for (const [at, [lesson, open]] of left.entries()) {
+    const { short, all } = await ended(lesson), later = lessons.slice(at + 1).some(isBegun);
+    if (isDoor(lesson) || short || (short === false && later) || (lesson.exercises.length && !open)) continue;
+    const elsewhere = short === null && (lesson.points > 0 || (!lesson.exercises.length && later));
+    if (!elsewhere && !(short === null && all)) return { lesson: lesson.name, exercise: null };
     if (open) return { lesson: lesson.name, exercise: open.name };
   }
-  return null;
+  const [first, one] = left.find(([, open]) => open) ?? [];
+  return one ? { lesson: first.name, exercise: one.name } : null;
 }
