@@ -100,7 +100,7 @@ function onPlainClick(link, act) {
 
 /** The lesson's number in a ring that fills with its points. */
 function ring(name, share) {
-  const number = name.match(/^\d+/)?.[0] ?? "·", holder = make("span", { className: "ring" });
+  const number = name.match(/^\d+(?=_)/)?.[0] ?? "·", holder = make("span", { className: "ring" });
   holder.innerHTML = `<svg viewBox="0 0 36 36" aria-hidden="true"><circle cx="18" cy="18" r="16"/><circle class="part" cx="18" cy="18" r="16"
     pathLength="100" stroke-dasharray="${100 * share} 100" transform="rotate(-90 18 18)"/></svg>`;
   holder.append(number);
