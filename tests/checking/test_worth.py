@@ -46,6 +46,6 @@ def test_any_weights_share_all_of_it():
 @pytest.mark.parametrize("exercise", EVERY, ids=lambda e: e.name)
 def test_every_exercise_is_worth_its_minutes_and_every_case_something(exercise):
     assert exercise.max_points == worth(exercise.difficulty, exercise.minutes)
-    assert 0.8 <= exercise.max_points / exercise.minutes <= 1.75
+    assert 0.8 <= exercise.max_points / exercise.minutes <= 1.7
     parts = exercise.criteria if hasattr(exercise, "criteria") else exercise.cases
     assert all(part.points >= 0.25 for part in parts if part.weight)

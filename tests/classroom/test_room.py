@@ -323,15 +323,22 @@ def test_checks_of_who_joined_arrive(server):
 
 
 @pytest.mark.usefixtures("alone")
-def test_a_room_that_is_away_costs_nothing(server):
+def test_nobody_waits_for_a_room_that_is_away(server, monkeypatch):
+    """What a line costs is measured in benchmarks/attempts.py."""
     joined.join_room(f"127.0.0.1:{server.server_port}")
+    asked_in, post = set(), joined._post
+
+    def noted(*request):
+        asked_in.add(threading.current_thread())
+        return post(*request)
+
+    monkeypatch.setattr(joined, "_post", noted)
     server.shutdown()
     server.server_close()
-    joined.tell(attempts.log("softmax", 1, 15))
-    began = time.perf_counter()
     for _ in range(200):  # more than are kept
         joined.tell(attempts.log("softmax", 1, 15))
-    assert (time.perf_counter() - began) / 200 < 0.001
+    wait_for(lambda: asked_in)
+    assert threading.main_thread() not in asked_in
 
 
 @pytest.mark.usefixtures("alone")
@@ -386,20 +393,17 @@ def _ask(port, path, data=None):
 
 
 def test_sixty_learners_at_once(server):
-    """The whole load is in benchmarks/room.py."""
-    took, who = [], [new(server) for _ in range(60)]
+    """How fast they are answered is in benchmarks/room.py."""
+    answered, who = [], [new(server) for _ in range(60)]
 
     def learn(one):
         for number in range(5):
-            began = time.perf_counter()
-            assert ask(server, "/line", {"who": one, "line": line(when=number)})[0] == 204
-            took.append(time.perf_counter() - began)
+            answered.append(ask(server, "/line", {"who": one, "line": line(when=number)})[0])
 
     threads = [threading.Thread(target=learn, args=(one,)) for one in who]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(took) == 300
-    assert sorted(took)[285] < 2
+    assert answered == [204] * 300
     assert ask(server, "/board.json")[1]["rows"][0]["tried"] == 60
