@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[1]
 ENDINGS = (".py", ".js", ".mjs", ".css", ".md")
 ROOMS = ("sdpa_helpers/*", "editions", "benchmarks", "tests")
 CEILINGS = {
-    "benchmarks": 2_000,
+    "benchmarks": 2_050,
     "editions": 8_100,
     "exercises, Python": 1_300,
     "exercises, pages": 13_200,
