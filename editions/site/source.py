@@ -121,7 +121,7 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
                     output.data["text/html"] = relinked_html(shown, place)
         cells.append(cell)
         cells += [_place_to_write(name) for name in checked_in(cell)]
-    cells.insert(1, nbformat.v4.new_markdown_cell(_raw(_doors(notebook.stem)), id="doors"))
+    cells.insert(1, nbformat.v4.new_markdown_cell(_raw(_ways(notebook.stem)), id="ways"))
     opened.cells = cells
     return nbformat.writes(opened)
 
@@ -131,7 +131,7 @@ def _place_to_write(exercise: str) -> Any:
     return nbformat.v4.new_markdown_cell(_raw(_try_in_place(exercise)), id=f"try-{exercise[:50]}")
 
 
-def _doors(lesson: str) -> str:
+def _ways(lesson: str) -> str:
     """Where else a lesson leads, above its first section."""
     doors = [(f"../lite/lab/index.html?path=notebooks/{lesson}.ipynb", "Run it in this browser")]
     if lesson in LESSONS:
