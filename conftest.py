@@ -107,7 +107,9 @@ _TRAINED = {"notebooks/04_gradients.ipynb", "notebooks/10_does_scaling_matter.ip
 def pytest_runtest_setup(item):
     """nbval starts a notebook's kernel when it sets up the first of its cells."""
     file = item.nodeid.split("::")[0]
-    if file.endswith(".ipynb"):  # as where it was made: cards show what was solved before, in this notebook alone
+    if file.endswith(
+        ".ipynb"
+    ):  # as where it was made: cards show what was solved before, in this notebook alone
         os.environ["SDPA_HOME"] = os.path.join(_HOME, file.replace("/", "-"))
     if file not in _TRAINED:
         return (yield)

@@ -49,10 +49,16 @@ class Verdict:
 def reply(request: str) -> str:
     """Answer a page: {"ask": "check" | "hint" | "solution", "lesson": …, "name": …, "answers": {…}} in, JSON out.
 
+    {"ask": "name", "source": …} asks of any code which mistake is in it.
+
     answers: the texts of the lesson's cells by exercise, that of this one among them. Errors that a learner can mend
     are in the JSON's "text"; LookupError where there is no such exercise.
     """
     asked = json.loads(request)
+    if asked["ask"] == "name":
+        from sdpa_helpers.course.pasted.named import named  # what nobody pastes is not loaded
+
+        return json.dumps(asdict(named(asked["source"])), ensure_ascii=False)
     exercise = exercise_in(asked["lesson"], asked["name"])
     if asked["ask"] == "check":
         return json.dumps(asdict(checked(exercise, asked["answers"])), ensure_ascii=False)
@@ -162,6 +168,17 @@ class _Shell:
         with kept(MOST_PRINTED) as printed:
             problem = _problem(source, file, self.user_ns)
         return Ran(printed.text, problem)
+
+
+def run_alone(source: str, ready: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """(what code defines, the error that stopped it or ""); `np`, `math` and what is `ready` need no import there."""
+    shell = _Shell()
+    shell.run(SETUP)
+    shell.run("import math")
+    shell.user_ns |= {name.rpartition(".")[2]: module for name, module in ready.items()}
+    if "functional" in shell.user_ns:
+        shell.user_ns["F"] = shell.user_ns["functional"]
+    return shell.user_ns, shell.run(source).problem
 
 
 def _problem(source: str, file: str, space: dict[str, Any]) -> str:

@@ -1,0 +1,128 @@
+"""Functions from elsewhere: in the style of NumPy or of PyTorch, each with what is true of it."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from sdpa_helpers.course.pasted import torch_like
+from sdpa_helpers.course.pasted.named import named
+
+TRANSFORMER = """
+import math
+import torch
+
+def attention(query, key, value, mask=None, dropout=None):
+    scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(query.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, -1e9)
+    p = scores.softmax(dim=-1)
+    if dropout is not None:
+        p = dropout(p)
+    return torch.matmul(p, value), p
+"""
+NO_MASK = (
+    "def sdpa(q, k, v):\n    return F.softmax(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-1) @ v\n"
+)
+HIDES = """
+def attention(q, k, v, mask=None):
+    s = q @ k.transpose(-1, -2) / math.sqrt(q.size(-1))
+    if mask is not None:
+        s = s.masked_fill(mask, float("-inf"))
+    return torch.softmax(s, -1) @ v
+"""
+ADDED = """
+def scaled_dot_product_attention(Q, K, V, mask):
+    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(K.shape[-1]) + mask
+    largest = scores.max(-1, keepdims=True)
+    e = np.exp(scores - np.where(np.isinf(largest), 0, largest))
+    total = e.sum(-1, keepdims=True)
+    return e / np.where(total == 0, 1, total) @ V
+"""
+WEIGHTS_FIRST = TRANSFORMER.replace("torch.matmul(p, value), p", "p, torch.matmul(p, value)")
+ROWS = (
+    "def softmax(x):\n    e = np.exp(x - x.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "mistake"),
+    [
+        (TRANSFORMER, "attention#finite-fill-on-an-empty-row"),
+        (WEIGHTS_FIRST, "attention#finite-fill-on-an-empty-row"),
+        (TRANSFORMER.replace(" / math.sqrt(query.size(-1))", ""), "attention#no-scaling"),
+        (HIDES, "attention#minus-infinity-minus-minus-infinity"),
+        (NO_MASK.replace("dim=-1", "dim=0"), "attention#softmax-over-axis-0"),
+        (ROWS.replace("x.max(-1, keepdims=True)", "x.max()"), "softmax#global-max-subtracted"),
+        (
+            "def f(scores, mask):\n    w = np.exp(scores) * mask\n    return w / w.sum(-1, keepdims=True)\n",
+            "masked_softmax#no-maximum-subtracted",
+        ),
+        (
+            "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2) / q.shape[-1]\n",
+            "scaled_scores#divided-by-d",
+        ),
+    ],
+)
+def test_a_mistake_gets_its_name_whatever_the_style(source, mistake):
+    assert named(source).mistake == mistake
+
+
+@pytest.mark.parametrize(
+    "source", [NO_MASK, ADDED, ROWS, "def softmax(logits, dim=-1):\n    return torch.softmax(logits, dim)\n"]
+)
+def test_what_is_right_is_said_to_be(source):
+    verdict = named(source)
+    assert verdict.passed, verdict.card
+    assert verdict.mistake == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("x = 1", "no function of attention here"),
+        ("def f(:", "SyntaxError"),
+        ("import numpy\nraise SystemExit", "SystemExit"),
+        ("y" * 3_000_000, "characters"),
+    ],
+)
+def test_what_is_no_function_gets_a_sentence(source, told):
+    verdict = named(source)
+    assert told in verdict.text
+    assert verdict.card == ""
+
+
+def test_an_error_names_the_line_that_was_pasted():
+    assert "line 2: return q.nothing" in named("def attention(q, k, v):\n    return q.nothing\n").card
+
+
+def test_pytorch_is_put_back_where_it_is_installed():
+    before = sys.modules.get("torch")
+    with torch_like.imported():
+        import torch
+
+        assert torch.tensor([1.0, 2.0]).softmax(-1).sum() == 1
+    assert sys.modules.get("torch") is before
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda t, x: t.softmax(x, -1),
+        lambda t, x: x.transpose(-2, -1).contiguous().view(2, -1),
+        lambda t, x: x.masked_fill(x > 0, -1e9),
+        lambda t, x: x.max(dim=-1, keepdim=True).values,
+        lambda t, x: x.max(-1).indices,
+        lambda t, x: x.permute(2, 0, 1).unsqueeze(0).expand(3, -1, -1, -1),
+        lambda t, x: t.einsum("bij,bkj->bik", x, x).tril(),
+        lambda t, x: t.nn.functional.log_softmax(x, dim=1),
+        lambda t, x: x.sum(dim=(0, 1)) + x.mean(-1, keepdim=True).amax(0),
+        lambda t, x: t.tril(t.ones(3, 4)).bool().logical_not().float(),
+        lambda t, x: t.bmm(x, x.mT).exp(),
+    ],
+)
+def test_it_computes_what_pytorch_does(compute):
+    torch = pytest.importorskip("torch")
+    values = np.random.default_rng(0).normal(size=(2, 3, 4))
+    ours = compute(torch_like.modules()["torch"], torch_like.Tensor(values))
+    np.testing.assert_allclose(np.asarray(ours), compute(torch, torch.tensor(values)).numpy(), rtol=1e-6)
