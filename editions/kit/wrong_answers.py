@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from sdpa_helpers.course.registry import find
-from tests.corpus import GENERAL, Entry, entries
+from tests.corpus import GENERAL, entries
 
 
 class Mistake(NamedTuple):
@@ -30,32 +30,32 @@ def collection_size() -> tuple[int, int]:
     return len(entries()), sum(not entry.right for entry in entries())
 
 
+def how_often(exercise: str) -> tuple[Counter[str], int]:
+    """(name → how many of the wrong answers to an exercise make that mistake, how many wrong answers there are)."""
+    wrong = [entry for entry in entries() if entry.exercise == exercise and not entry.right]
+    return Counter(name for entry in wrong for name in set(entry.names)), len(wrong)
+
+
 def likely_mistakes(lesson: str, most: int) -> list[Mistake]:
     """The mistakes in a lesson's exercises that most wrong answers make; first one of each exercise, then others.
 
     Only those with a name of their own: that an answer is a list, or is rounded, can happen anywhere.
     """
     wrong = [entry for entry in entries() if entry.lesson == lesson and not entry.right]
-    found = [
-        mistake for exercise in dict.fromkeys(e.exercise for e in wrong) for mistake in _in(exercise, wrong)
-    ]
+    found = [mistake for exercise in dict.fromkeys(e.exercise for e in wrong) for mistake in _in(exercise)]
     found.sort(key=lambda m: -m.answers)
     first = {m.exercise: m for m in reversed(found)}
     leading = [m for m in found if first[m.exercise] is m]
     return [*leading, *(m for m in found if m not in leading)][:most]
 
 
-def _in(exercise: str, wrong: list[Entry]) -> list[Mistake]:
+def _in(exercise: str) -> list[Mistake]:
     """The mistakes of one exercise, the commonest first."""
     said = _said(exercise)
-    here = [entry for entry in wrong if entry.exercise == exercise]
-    counted = Counter(
-        name for entry in here for name in set(entry.names) if name not in GENERAL and name in said
-    )
-    return [
-        Mistake(exercise, name, said[name], count, len(here))
-        for name, count in sorted(counted.items(), key=lambda pair: (-pair[1], list(said).index(pair[0])))
-    ]
+    counted, of = how_often(exercise)
+    known = [(name, count) for name, count in counted.items() if name not in GENERAL and name in said]
+    known.sort(key=lambda pair: (-pair[1], list(said).index(pair[0])))
+    return [Mistake(exercise, name, said[name], count, of) for name, count in known]
 
 
 @cache

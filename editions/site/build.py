@@ -59,6 +59,13 @@ def build_try(site: Path) -> None:
     build(site / "try")
 
 
+def build_museum(site: Path) -> None:
+    """Every known mistake, with an address."""
+    from editions.museum.build import build_museum as build
+
+    build(site / "mistakes")
+
+
 def build_slides(site: Path) -> None:
     """Slides of each lesson."""
     from editions.slides.build import build_slides as build
@@ -71,6 +78,7 @@ STEPS: dict[str, Callable[[Path], None]] = {
     "pyodide": build_pyodide,
     "try": build_try,
     "lite": build_lite,
+    "mistakes": build_museum,
     "slides": build_slides,
 }
 """In this order; `--only` names some."""

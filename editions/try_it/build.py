@@ -9,6 +9,7 @@ from pathlib import Path
 import jinja2
 
 from editions.browser.runtime import LIGHT_LOCK, build_runtime
+from editions.museum.exhibits import NOT_HERE
 from editions.npm import npm_folder
 from editions.try_it.markup import html_of
 from editions.try_it.sums import behind_the_wall, files_js, kept
@@ -17,13 +18,21 @@ from sdpa_helpers.checking.card import card_style
 from sdpa_helpers.checking.code.answer_cells import answered_in
 from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
-from sdpa_helpers.course.registry import LESSONS, sheet_of
+from sdpa_helpers.course.registry import LESSONS, all_exercises, sheet_of
 
 HERE = Path(__file__).parent
 CODE_MIRROR = (
     *("lib/codemirror.js", "lib/codemirror.css", "mode/python/python.js"),
     *("addon/edit/matchbrackets.js", "addon/edit/closebrackets.js", "LICENSE"),
 )
+
+PASTED = """def attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1)
+    if mask is not None:
+        scores = scores.masked_fill(mask == 0, -1e9)
+    return torch.softmax(scores, dim=-1) @ v
+"""
+"""What stands in the page for pasted functions until somebody pastes one: no scale, and a fill that is a number."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,8 @@ class LightPage:
     """The names of the neighbors in the lesson, or ""."""
     next: str
     """The page to which the card of a right answer leads."""
+    known: tuple[str, ...] = ()
+    """The mistakes that have an address in the museum."""
     earlier: tuple[str, ...] = ()
     """The exercises of its lesson before it: their answers run first, as the cells above it do in a notebook."""
 
@@ -54,7 +65,8 @@ class LightPage:
     def data(self) -> dict[str, object]:
         """What the page's script needs."""
         about: dict[str, object] = {"name": self.name, "lesson": self.lesson, "first": self.first}
-        return about | {"points": self.points, "next": self.next, "earlier": self.earlier}
+        more = {"points": self.points, "next": self.next, "known": self.known, "earlier": self.earlier}
+        return about | more
 
 
 def build_try(into: Path) -> None:
@@ -82,6 +94,8 @@ def build_try(into: Path) -> None:
             page=page, data=_script_json(page.data), frame=files[0].sum
         )
         (into / f"{page.name}.html").write_text(text, encoding="utf-8")
+    text = templates.get_template("yours.html").render(frame=files[0].sum, example=PASTED)
+    (into / "yours.html").write_text(text, encoding="utf-8")
     lessons = [
         (lesson, sheet_of(lesson), [page for page in pages if page.lesson == lesson]) for lesson in LESSONS
     ]
@@ -108,8 +122,15 @@ def light_pages() -> list[LightPage]:
             about = (one.name, lesson, one.title or one.name, number, len(exercises), one.max_points)
             rest = (one.minutes, one.difficulty, text, next(made), names[number - 1], names[number + 1])
             onward = f"{names[number + 1]}.html" if names[number + 1] else _after(lesson)
-            pages.append(LightPage(*about, *rest, onward, tuple(names[1:number])))
+            pages.append(LightPage(*about, *rest, onward, _known(one.name), tuple(names[1:number])))
     return pages
+
+
+def _known(exercise: str) -> tuple[str, ...]:
+    own = all_exercises().get(exercise)
+    return (
+        () if own is None or exercise.startswith(NOT_HERE) else tuple({wrong.name: 0 for wrong in own.wrong})
+    )
 
 
 def _after(lesson: str) -> str:

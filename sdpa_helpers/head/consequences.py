@@ -89,6 +89,8 @@ class Consequence:
     """What else goes wrong."""
     compared: Compared | None = None
     """A wrong answer beside the right one, from the first world that is lost."""
+    seen: tuple[Seen, ...] = ()
+    """What came of each world."""
 
 
 def consequence(exercise: str, function: Callable, passed: bool) -> Consequence:
@@ -104,7 +106,8 @@ def consequence(exercise: str, function: Callable, passed: bool) -> Consequence:
         return Consequence()
     lost = [one for one in seen if not one.survives]
     more = " ".join(map(_sentence, lost[1:])) if seen[0].survives else ""
-    return Consequence(_told(seen, passed), more, _compared(lost, stages) if lost and not passed else None)
+    compared = _compared(lost, stages) if lost and not passed else None
+    return Consequence(_told(seen, passed), more, compared, seen)
 
 
 def _compared(lost: list[Seen], stages: Stages) -> Compared | None:
@@ -147,7 +150,9 @@ def _told(seen: tuple[Seen, ...], passed: bool) -> str:
 
 
 def percent(part: float) -> str:
-    """ "55%", or "none"; never 100% where something is missing."""
+    """ "55%", or "none"; never 100% where something is missing, "an error" where there is no number."""
+    if np.isnan(part):
+        return "an error"
     if part == 0:
         return "none"
     return f"{min(max(round(100 * part), 1), 100 if part == 1 else 99)}%"

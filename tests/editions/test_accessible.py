@@ -16,12 +16,15 @@ PAGES = {
     "hunt": "try/hunt_softmax.html",
     "words": "try/when_gradients_vanish.html",
     "list": "try/index.html",
+    "museum": "mistakes/softmax.html",
+    "mistakes": "mistakes/index.html",
+    "yours": "try/yours.html",
     "slides": "slides/index.html",
     "lite": "lite/what-works.html",
 }
 
-BY_NIGHT = ("exercise", "corners", "interview", "hunt", "words")
-"""Made like the lesson, the statement and the page of an exercise."""
+BY_NIGHT = ("exercise", "corners", "interview", "hunt", "words", "mistakes", "yours")
+"""Made like the lesson, the statement, the page of an exercise and that of its mistakes."""
 DARK = ("front", "lesson", "exercise")
 """Contrast is measured in the dark theme too; the others are made of the same parts."""
 
@@ -68,7 +71,7 @@ FOCUSED = """() => { let e = document.activeElement;
 @pytest.fixture(scope="module", params=[at_night(kind) if kind in BY_NIGHT else kind for kind in PAGES])
 def page(request, browser, built_site, site_address):
     """A page of the site, and no other host is asked for anything."""
-    built_site("pages", "pyodide", "try", "lite", "slides")
+    built_site("pages", "pyodide", "try", "lite", "mistakes", "slides")
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.route("**/pyodide/**", lambda route: route.abort())  # no answer is checked here
     opened = context.new_page()

@@ -42,7 +42,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(built_site):
-    return built_site("pages", "pyodide", "try", "lite", "slides")
+    return built_site("pages", "pyodide", "try", "lite", "mistakes", "slides")
 
 
 @pytest.fixture(scope="module")

@@ -106,6 +106,17 @@ function showText(text, heading = "") {
   at("verdict").focus({ preventScroll: false });
 }
 
+/** Where the mistake is shown with its line. */
+function showWhere(mistake) {
+  const link = document.createElement("a");
+  link.href = `../mistakes/${exercise.name}.html#${mistake}`;
+  link.textContent = "See this mistake in the museum";
+  const place = document.createElement("p");
+  place.className = "quiet small";
+  place.append(link);
+  at("verdict").append(place);
+}
+
 function showVerdict(verdict, what) {
   const place = at("verdict");
   if (verdict.card) {
@@ -113,6 +124,7 @@ function showVerdict(verdict, what) {
   } else {
     showText(verdict.text);
   }
+  if (exercise.known.includes(verdict.mistake)) showWhere(verdict.mistake);
   if (verdict.printed) showText(verdict.printed, "Printed:");
   if (what === "check" && verdict.card) {
     keepAttempt(exercise.name, verdict.points, exercise.points, verdict.mistake);

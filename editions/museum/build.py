@@ -1,0 +1,64 @@
+"""Write the museum: a page for each exercise, an address for each of its mistakes, and the way in by topic."""
+
+import html
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import jinja2
+from docutils.nodes import make_id
+
+from editions.museum.exhibits import NOT_HERE, Room, room_of
+from sdpa_helpers.checking.card import card_style
+from sdpa_helpers.course.registry import LESSONS, all_exercises, sheet_of
+
+HERE = Path(__file__).parent
+TRY = HERE.parent / "try_it" / "static"
+
+
+def build_museum(into: Path, lessons: Iterable[str] = LESSONS) -> None:
+    """Write the pages into a folder beside those of the lessons and of the exercises. lessons: those to show."""
+    shutil.rmtree(into, ignore_errors=True)
+    shutil.copytree(HERE / "static", into)
+    for name in ("try.css", "icon.svg"):
+        shutil.copy(TRY / name, into / name)
+    (into / "card.css").write_text(card_style.sheet(), encoding="utf-8")
+    pages = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    pages.filters["section_id"] = make_id
+    pages.filters["plain"] = plain
+    rooms = [(lesson, sheet_of(lesson), rooms_of(lesson)) for lesson in lessons]
+    for _, _, those in rooms:
+        for room in those:
+            text = pages.get_template("room.html").render(room=room)
+            (into / f"{room.name}.html").write_text(light(text), encoding="utf-8")
+    count = sum(len(room.exhibits) for _, _, those in rooms for room in those)
+    lived = [one.worlds for _, _, those in rooms for room in those for one in room.exhibits if one.worlds]
+    unseen = sum(all(world.survives for world in worlds) for worlds in lived)
+    text = pages.get_template("index.html").render(rooms=rooms, count=count, lived=len(lived), unseen=unseen)
+    (into / "index.html").write_text(text, encoding="utf-8")
+
+
+def rooms_of(lesson: str) -> list[Room]:
+    """A lesson's exercises with mistakes of their own."""
+    those = [one for one in all_exercises().values() if one.lesson == lesson]
+    return [room_of(one) for one in those if one.wrong and not one.name.startswith(NOT_HERE)]
+
+
+def light(page: str) -> str:
+    """A page whose styles stand once in its head: matrices repeat a few of them thousands of times."""
+    numbers: dict[str, int] = {}
+
+    def short(found: re.Match[str]) -> str:
+        return f"data-s={numbers.setdefault(found[1], len(numbers))}"
+
+    body = re.sub(r"style='([^']*)'", short, page)
+    rules = "".join(f"[data-s='{number}']{{{style}}}" for style, number in numbers.items())
+    return body.replace("</head>", f"<style>{rules}</style>\n</head>", 1)
+
+
+def plain(text: str) -> str:
+    """A sentence of HTML as text, for where there are no elements."""
+    return html.unescape(re.sub(r"<[^>]+>", "", text))

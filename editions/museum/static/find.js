@@ -1,0 +1,26 @@
+// Finding a mistake by words of its name, its sentence and its code: what does not hold them all goes out of sight.
+const all = [...document.querySelectorAll(".exhibit, .names li")].map((place) => [place, `${place.title} ${place.textContent}`.toLowerCase()]);
+const field = document.querySelector("#words");
+
+function show() {
+  const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let left = 0;
+  for (const [place, text] of all) {
+    const stays = words.every((word) => text.includes(word));
+    place.toggleAttribute("data-away", !stays);
+    left += stays;
+  }
+  for (const group of document.querySelectorAll(".names")) {
+    const empty = !group.querySelector("li:not([data-away])");
+    group.toggleAttribute("data-away", empty);
+    group.previousElementSibling.toggleAttribute("data-away", empty);
+  }
+  document.querySelector("#found").textContent = words.length ? `${left} of ${all.length}` : "";
+}
+
+if (field) {
+  field.closest(".find").hidden = false;
+  field.addEventListener("input", show);
+  field.value = new URLSearchParams(location.search).get("find") ?? "";
+  show();
+}
