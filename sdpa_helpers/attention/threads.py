@@ -213,17 +213,28 @@ class one_thread_in_blas:
         self.frame = None
 
 
+# What works under the lock.
+_LOCKED = {one_thread_in_blas._take.__code__, one_thread_in_blas.let_go.__code__}
+
+
 def _let_go_of_interrupted() -> None:
-    """What Ctrl-C left behind in this thread: calls that hold BLAS but are not under way any more."""
-    if not _held.calls:
+    """What Ctrl-C left behind in this thread: the lock, or calls that hold BLAS but are not under way any more.
+
+    The lock by itself too: a second Ctrl-C may come when the call is no longer counted. This thread would never notice,
+    as it may take its own lock again; every other one would wait for ever.
+    """
+    if not _held.calls and not _held.lock._is_owned():  # pyright: ignore[reportAttributeAccessIssue]
         return
-    mine = [call for call in tuple(_held.calls) if call.thread == threading.get_ident()]
     running, frame = set(), sys._getframe(1)
-    while mine and frame is not None:
+    while frame is not None:
         running.add(frame)
         frame = frame.f_back
-    for call in mine:
-        if call.frame not in running:
+    if _LOCKED.isdisjoint(
+        frame.f_code for frame in running
+    ):  # else a handler of a signal has come amid those
+        _unlock()
+    for call in tuple(_held.calls):
+        if call.thread == threading.get_ident() and call.frame not in running:
             _unlock()
             call.let_go()
 

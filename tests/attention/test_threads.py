@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 
 import numpy as np
 import pytest
@@ -203,13 +204,28 @@ class Interrupted:
 
 
 def is_all_let_go(blas):
-    free = threads._held.lock.acquire(blocking=False)
-    if free:
-        threads._held.lock.release()
-    return free and not threads._held.calls and blas.threads == 3
+    """As another thread sees it: who has the lock could take it once more."""
+    free = []
+
+    def look():
+        if threads._held.lock.acquire(blocking=False):
+            threads._held.lock.release()
+            free.append(True)
+
+    other = threading.Thread(target=look)
+    other.start()
+    other.join()
+    return bool(free) and not threads._held.calls and blas.threads == 3
+
+
+def where_all_stand():
+    """The lines where each thread of this process is."""
+    stacks = (traceback.format_stack(frame) for frame in sys._current_frames().values())
+    return "\n".join("".join(stack) for stack in stacks)
 
 
 def test_ctrl_c_at_any_line_leaves_nothing_behind(blas):
+    assert is_all_let_go(blas), "an earlier test has left something"
     for place in itertools.count():
         call = Interrupted(place)
         thread = threading.Thread(
@@ -217,7 +233,7 @@ def test_ctrl_c_at_any_line_leaves_nothing_behind(blas):
         )  # so that a call that hangs fails, and no more
         thread.start()
         thread.join(10)
-        assert not thread.is_alive(), f"hangs: {call.where}"
+        assert not thread.is_alive(), f"hangs: {call.where}\n{where_all_stand()}"
         if not call.where:
             break
         assert sorted(call.done) == sorted(call.begun), f"something still runs: {call.where}"
@@ -233,6 +249,52 @@ def test_what_ctrl_c_left_behind_the_next_call_lets_go(blas):
     is_broken_off()
     assert blas.threads == 1
     for_each(lambda piece: None, range(2), cost=1.0)
+    assert is_all_let_go(blas)
+
+
+class LockThatIsStruck:
+    """A lock that Ctrl-C keeps from being let go, some times: it comes behind the last step under the lock."""
+
+    def __init__(self, times: int) -> None:
+        self.lock = threading.RLock()
+        self.times = times
+
+    def __getattr__(self, name):
+        return getattr(self.lock, name)
+
+    def __enter__(self):
+        return self.lock.acquire()
+
+    def __exit__(self, *_):
+        if self.times:
+            self.times -= 1
+            raise KeyboardInterrupt
+        self.lock.release()
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+def test_a_lock_that_nobody_else_could_take_is_let_go_too(blas, monkeypatch, times):
+    """However often Ctrl-C came: at once, or where it came too often, in this thread's next call."""
+    held = threads._Held()
+    held.lock = LockThatIsStruck(times)
+    monkeypatch.setattr(threads, "_held", held)
+    with contextlib.suppress(KeyboardInterrupt):
+        for_each(lambda piece: None, range(3))
+    assert times > 2 or is_all_let_go(blas)
+    for _ in range(2):
+        with contextlib.suppress(KeyboardInterrupt):
+            for_each(lambda piece: None, range(3), cost=1.0)
+    assert is_all_let_go(blas)
+
+
+def test_a_handler_of_a_signal_may_compute_amid_what_is_locked(blas, monkeypatch):
+    """Then the lock is no left one."""
+    monkeypatch.setattr(
+        blas,
+        "get_num_threads",
+        lambda: for_each(lambda piece: None, range(2), cost=1.0) or blas.threads,
+    )
+    for_each(lambda piece: None, range(3))
     assert is_all_let_go(blas)
 
 
