@@ -9,12 +9,24 @@ import tempfile
 from collections import Counter
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 _HOME = os.environ["SDPA_HOME"] = tempfile.mkdtemp(prefix="sdpa-progress-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 # Kernels that nbval starts inherit these: one thread each, so that tests of a small machine do not fight.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+# And this process: a plugin loads NumPy before. On matrices this small BLAS's threads wait for one another, and
+# burn a core each doing so; beside other workers, twenty times what the product takes.
+_ONE = threadpool_limits(1, "blas")
+
+
+@pytest.fixture(scope="module")
+def every_core():
+    """As many threads of BLAS as there were, for tests of what is shared among them."""
+    with threadpool_limits(_ONE.get_original_num_threads()["blas"], "blas"):
+        yield
+
 
 _WIDGETS = ("cards", "every_widget", "ladder", "lesson_widgets", "predict")
 

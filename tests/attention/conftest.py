@@ -22,6 +22,11 @@ ALONE = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def as_for_learners(every_core):
+    """The pieces of a call are shared among real threads where BLAS has several."""
+
+
 @pytest.fixture(scope="session")
 def torch(needs):
     needs("torch")
