@@ -82,7 +82,9 @@ if __name__ == "__main__":
     for name in IMPORTED:
         importlib.import_module(f"sdpa_helpers.{name}")
     from sdpa_helpers.__main__ import main
+    from sdpa_helpers.course.registry import all_exercises
 
+    all_exercises()  # they are read once, not in every process anew
     gc.freeze()  # what is shared stays shared: who collects garbage would write into all of it
     _serve(socket.socket(fileno=int(sys.argv[1])))
     status = 1

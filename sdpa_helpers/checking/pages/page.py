@@ -278,8 +278,7 @@ class _Page:
                 )
             rest, ways = item.codes[0][1], self._edits(item)
             self._refuse_unknown(item.line, rest)
-            for edits in ways:
-                self._edited(item.line, edits)
+            functions = [self._edited(item.line, edits) for edits in ways]
             if alone := "· alone" in rest:
                 lonely.add(item.name)
             if not made:  # the first way of one that stands alone is in `wrong` already
@@ -288,14 +287,14 @@ class _Page:
             wrong += [
                 WrongAnswer(
                     item.name,
-                    self._edited(item.line, edits),
+                    function,
                     item.says,
                     item.hints,
                     section=treated[1] if treated else "",
                     clue=clue[1] if clue else "",
                     errors_tell="· errors tell" in rest,
                 )
-                for edits in ways[: None if made else 1]
+                for function in functions[: None if made else 1]
             ]
         return tuple(wrong), Pairs(self.answer, tuple(listed), frozenset(lonely))
 
