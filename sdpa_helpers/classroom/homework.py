@@ -21,7 +21,7 @@ from sdpa_helpers.checking.pages.prompt import with_examples
 from sdpa_helpers.classroom.code_slices import Source, imports_from, slice_of
 from sdpa_helpers.classroom.telling_hints import telling
 from sdpa_helpers.course.exercise_notebook import answer_cell
-from sdpa_helpers.course.page_ladder import all_ladders
+from sdpa_helpers.course.page_ladder import has_ladder
 from sdpa_helpers.course.registry import HERE, LESSONS, all_exercises, exercises_of, folder_of, place_in
 
 WITHHELD_HINT = "This hint is as good as the answer: your instructor has kept it."
@@ -218,7 +218,7 @@ def _definition(exercise: Exercise, sources: dict[str, Source]) -> str:
         minutes=exercise.minutes,
         starter=exercise.name if exercise.starter else None,
         whole=exercise.whole,
-        ladder=exercise.name in all_ladders(),
+        ladder=has_ladder(exercise),
         cases="".join(f"        {_case(exercise, truth)},\n" for truth in truths(exercise, PUBLIC_SEED)),
         hints=hints,
         invariants="".join(f"        {text},\n" for text in invariants),

@@ -17,7 +17,7 @@ from sdpa_helpers.checking.kinds.written_exercise import LINE, WrittenExercise
 from sdpa_helpers.checking.kinds.written_exercise import STUB as TEXT_STUB
 from sdpa_helpers.checking.pages.prompt import prompt_of, source_called
 from sdpa_helpers.course.notebook_cells import SETUP
-from sdpa_helpers.course.page_ladder import all_ladders
+from sdpa_helpers.course.page_ladder import has_ladder
 from sdpa_helpers.course.registry import LESSONS, ExerciseSheet, sheet_of
 
 STUB = "return NotImplemented  # replace this line with your answer"
@@ -82,7 +82,7 @@ def _cells(
         yield from _ladder(exercise.name, exercise.ladder)
         yield _markdown(f"{slug}-answer", source, nbgrader=_graded_words(exercise))
         return
-    yield from _ladder(exercise.name, exercise.ladder or exercise.name in all_ladders())
+    yield from _ladder(exercise.name, exercise.ladder or has_ladder(exercise))
     body = answer_cell(exercise, solved=model_answers is not None)
     begins = {STARTER: digest_of(answer_cell(exercise))} if exercise.starter else {}
     yield _code(f"{slug}-answer", body, nbgrader=_nbgrader(exercise.name, solution=True), **begins)

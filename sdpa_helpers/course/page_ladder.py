@@ -26,15 +26,23 @@ _BLANK = range(10, 46)
 
 @cache
 def all_ladders() -> dict[str, CodeLadder | ProofLadder]:
-    """Every ladder of this edition, by the name of the exercise or question it leads to.
-
-    Those that no page can give stand in `exercises/ladders.py` of their lesson.
-    """
-    homes = (f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises.ladders" for lesson in LESSONS)
-    modules = (importlib.import_module(home) for home in homes if importlib.util.find_spec(home))
-    written = {one.name: one for module in modules for one in module.LADDERS}
+    """Every ladder of this edition, by the name of the exercise or question it leads to."""
     made = {name: ladder_to(exercise) for name, exercise in all_exercises().items() if not exercise.sealed}
+    written = {name: one for lesson in LESSONS for name, one in _written(lesson).items()}
     return {name: one for name, one in made.items() if one is not None} | written
+
+
+def has_ladder(exercise: Exercise) -> bool:
+    """Whether one of them leads to this exercise. No page of another lesson is read for it."""
+    return exercise.name in _written(exercise.lesson) or not (exercise.sealed or ladder_to(exercise) is None)
+
+
+@cache
+def _written(lesson: str) -> dict[str, CodeLadder | ProofLadder]:
+    """Those that no page can give: they stand in `exercises/ladders.py` of their lesson."""
+    home = f"sdpa_helpers.lessons.{folder_of(lesson)}.exercises.ladders"
+    there = importlib.util.find_spec(home) is not None
+    return {one.name: one for one in importlib.import_module(home).LADDERS} if there else {}
 
 
 @cache

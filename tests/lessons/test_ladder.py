@@ -10,7 +10,7 @@ from sdpa_helpers.course.code_blocks import Block, as_function, parts_of, put_to
 from sdpa_helpers.course.code_ladder import CodeLadder
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.ladder import ladder
-from sdpa_helpers.course.page_ladder import EASIEST, all_ladders
+from sdpa_helpers.course.page_ladder import EASIEST, all_ladders, has_ladder
 from sdpa_helpers.course.proof_ladder import FalseStatement, ProofLadder, value_of
 from sdpa_helpers.course.registry import all_exercises, all_written
 from sdpa_helpers.course.session import Told
@@ -39,6 +39,9 @@ def right_order(one):
 def test_there_is_one_to_each_that_has_lines_enough():
     """An answer of fewer than four lines, one with an `else`, and one that nobody writes as a function have none."""
     assert set(all_ladders()) <= {*all_exercises(), *all_written()}
+    assert [n for n, e in all_exercises().items() if has_ladder(e)] == [
+        n for n in all_exercises() if n in all_ladders()
+    ]
     assert {"proof_in_words", "softmax_backward", "attention_backward", "attention", "rotate"} <= set(
         all_ladders()
     )
