@@ -261,6 +261,7 @@ class _Page:
 
     def _mistakes(self) -> tuple[tuple[WrongAnswer, ...], Pairs]:
         wrong, listed, lonely = list[WrongAnswer](), list[tuple[str, Edits]](), set[str]()
+        functions = dict[Edits, Callable]()
         made = "Criteria" in self.text.parts
         for item in self.text.items("Mistakes"):
             if not item.name and (
@@ -278,7 +279,7 @@ class _Page:
                 )
             rest, ways = item.codes[0][1], self._edits(item)
             self._refuse_unknown(item.line, rest)
-            functions = [self._edited(item.line, edits) for edits in ways]
+            functions |= {edits: self._edited(item.line, edits) for edits in ways}
             if alone := "· alone" in rest:
                 lonely.add(item.name)
             if not made:  # the first way of one that stands alone is in `wrong` already
@@ -287,16 +288,16 @@ class _Page:
             wrong += [
                 WrongAnswer(
                     item.name,
-                    function,
+                    functions[edits],
                     item.says,
                     item.hints,
                     section=treated[1] if treated else "",
                     clue=clue[1] if clue else "",
                     errors_tell="· errors tell" in rest,
                 )
-                for function in functions[: None if made else 1]
+                for edits in ways[: None if made else 1]
             ]
-        return tuple(wrong), Pairs(self.answer, tuple(listed), frozenset(lonely))
+        return tuple(wrong), Pairs(self.answer, tuple(listed), frozenset(lonely), functions)
 
     def _refuse_unknown(self, line: int, rest: str) -> None:
         for said in rest.split(" · ")[1:]:
