@@ -2,106 +2,46 @@
 
 from __future__ import annotations
 
-import os
 import re
-from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from sdpa_helpers.cli import grade_options as given
 from sdpa_helpers.cli.options import Memory, Seconds, Subprocesses, limits
-from sdpa_helpers.cli.printing import complain_of, progress_bar, warn
+from sdpa_helpers.cli.printing import progress_bar, warn
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
 from sdpa_helpers.cli.startup import begin_to_warm_up, import_nbval, quick_imports
 from sdpa_helpers.cli.summary import show_summary
-from sdpa_helpers.grading.refusal import Refusal
 
 if TYPE_CHECKING:
-    from sdpa_helpers.classroom.collect import LatePolicy
     from sdpa_helpers.classroom.executors import Executor
+    from sdpa_helpers.classroom.grade_folder import Batch, Summary
+    from sdpa_helpers.grading.grade_one import Settings
 
 
 @refuses
 def grade(
-    submissions: Annotated[
-        Path,
-        typer.Argument(
-            help="A folder or a zip: <student>/<notebook>.ipynb, files with students' names, or what Canvas or Moodle "
-            "exports.",
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", help="Where the gradebook and the feedback go.")],
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions graded at the same time.")] = 1,
+    submissions: given.Submissions,
+    out: given.Out,
+    jobs: given.Jobs = 1,
     timeout: Seconds = 60.0,
     memory: Memory = 4096,
     subprocesses: Subprocesses = False,
-    seed: Annotated[
-        str | None,
-        typer.Option(
-            help="For tests: hidden inputs are drawn from it. Others on the machine can read a command line: "
-            "--seed-file, or SDPA_SEED in the environment, keep it to you. Default: a fresh secret."
-        ),
-    ] = None,
-    seed_file: Annotated[
-        Path | None, typer.Option("--seed-file", help="A file whose first line is the seed.")
-    ] = None,
-    gradebook: Annotated[
-        str | None, typer.Option(help="SQLAlchemy URL; default: SQLite in the --out folder.")
-    ] = None,
-    executor: Annotated[
-        str,
-        typer.Option(
-            help='"local": --jobs processes of this machine; "dask=ADDRESS": the workers of a Dask scheduler.'
-        ),
-    ] = "local",
-    sandbox: Annotated[
-        str, typer.Option(help='"auto": the best that holds here; "require": refuse to run without; "off".')
-    ] = "auto",
-    forbidden: Annotated[
-        str, typer.Option(help='Answers that use what is not there: "zero" points, or only a "flag".')
-    ] = "zero",
-    mistake_cap: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="At most this share of an exercise for an answer with a named mistake, e.g. 0.5.",
-        ),
-    ] = None,
-    variants: Annotated[
-        int, typer.Option(min=1, max=10, help="Sets of hidden inputs; each learner gets one of them.")
-    ] = 1,
-    deadline: Annotated[
-        str | None,
-        typer.Option(help="ISO time, e.g. 2026-05-01T23:59 or …+02:00: the newest file before it counts."),
-    ] = None,
-    late: Annotated[
-        str,
-        typer.Option(
-            help='Late files: "use": graded where there is no other with an answer, and flagged; "ignore"; "penalty".'
-        ),
-    ] = "use",
-    late_penalty: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="With --late penalty: the share of the points that each started day costs. Default: 0.1.",
-        ),
-    ] = None,
-    roster: Annotated[
-        Path | None,
-        typer.Option(
-            help="Moodle's grading worksheet: says when each submission came, which its zip does not."
-        ),
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh/--resume", help="Start over, or go on where a run stopped.")
-    ] = False,
-    all_rows: Annotated[
-        bool, typer.Option("--all-rows", help="Print a row for each learner too, not the summary alone.")
-    ] = False,
+    seed: given.Seed = None,
+    seed_file: given.SeedFile = None,
+    gradebook: given.Gradebook = None,
+    executor: given.Where = "local",
+    sandbox: given.Sandbox = "auto",
+    forbidden: given.Forbidden = "zero",
+    mistake_cap: given.MistakeCap = None,
+    variants: given.Variants = 1,
+    deadline: given.Deadline = None,
+    late: given.LateFiles = "use",
+    late_penalty: given.LatePenalty = None,
+    roster: given.Roster = None,
+    fresh: given.Fresh = False,
+    all_rows: given.AllRows = False,
 ) -> None:
     """Grade a folder or a zip of submissions.
 
@@ -110,30 +50,37 @@ def grade(
     refuse_unknown("--executor", re.sub("^dask=.+", "dask=ADDRESS", executor), ("local", "dask=ADDRESS"))
     refuse_unknown("--forbidden", forbidden, ("zero", "flag"))
     refuse_unknown("--sandbox", sandbox, ("auto", "require", "off"))
-    policy = _late(late)
-    if late_penalty is not None and policy != "penalty":
-        raise Refusal("--late-penalty says what --late penalty costs: give both")
+    policy = given.read_late(late, late_penalty)
+    secret = given.read_seed(seed, seed_file)  # out of the environment before anything else is started
     with quick_imports():
         if executor == "local":
             begin_to_warm_up(sandbox)
         import_nbval()
         from sdpa_helpers.classroom.collect import Late
-        from sdpa_helpers.classroom.grade_folder import Batch, grade_folder
+        from sdpa_helpers.classroom.grade_folder import Batch
         from sdpa_helpers.classroom.results_folder import ResultsFolder
         from sdpa_helpers.grading.grade_one import Settings
 
-    secret = _seed(seed, seed_file)  # out of the environment before anything else is started
-    where = _executor(executor, jobs)
+    where = given.find_executor(executor, jobs)
     # A cluster's workers choose their levels themselves.
-    level = _sandbox_level(sandbox) if executor == "local" else sandbox
+    level = given.sandbox_level(sandbox) if executor == "local" else sandbox
+    until = given.read_time(deadline)
     rule = Late(policy) if late_penalty is None else Late(policy, late_penalty)
-    batch = Batch(submissions, out, fresh, gradebook, _time(deadline), roster, rule, warn)
+    batch = Batch(submissions, out, fresh, gradebook, until, roster, rule, warn)
     bounds = limits(timeout, memory, subprocesses)
     settings = Settings(secret, bounds, forbidden, level, mistake_cap, variants)
+    summary = _grade_with_a_bar(batch, settings, where)
+    show_summary(summary, ResultsFolder(out), all_rows=all_rows)
+    raise typer.Exit(3 if summary.given_up else 0)
+
+
+def _grade_with_a_bar(batch: Batch, settings: Settings, where: Executor) -> Summary:
+    from sdpa_helpers.classroom.grade_folder import grade_folder
+
     with progress_bar() as bar:
         task = bar.add_task("grading", total=None)
         try:
-            summary = grade_folder(
+            return grade_folder(
                 batch,
                 settings,
                 where,
@@ -147,79 +94,3 @@ def grade(
                 f"stopped: {done.completed:g} of {done.total or 0:g} are graded and kept; the same command goes on."
             )
             raise
-    show_summary(summary, ResultsFolder(out), all_rows=all_rows)
-    raise typer.Exit(3 if summary.given_up else 0)
-
-
-# ---- what its options say ----------------------------------------------------------------------------------
-
-
-def _seed(given: str | None, file: Path | None) -> str:
-    """The seed that was named, on the command line, in a file or in the environment; "" when none was.
-
-    It is taken out of the environment: no process that is started later inherits it.
-    """
-    from_environment = os.environ.pop("SDPA_SEED", "").strip()
-    if file is None:
-        return given or from_environment
-    if given:
-        raise Refusal("--seed and --seed-file: name one of them")
-    try:
-        with file.open(encoding="utf-8") as lines:
-            seed = lines.readline(1000).strip()
-    except (OSError, ValueError) as error:
-        raise Refusal(f"--seed-file {file} cannot be read: {error}") from None
-    if not seed:
-        raise Refusal(f"--seed-file {file}: its first line is empty; expected the seed")
-    return seed
-
-
-def _late(policy: str) -> LatePolicy:
-    """What becomes of late files."""
-    if policy == "use" or policy == "ignore" or policy == "penalty":
-        return policy
-    raise Refusal(f"--late {policy} is unknown: --late takes use, ignore or penalty")
-
-
-def _time(text: str | None) -> datetime | None:
-    """An ISO time; without a zone it is this machine's."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).astimezone()
-    except (ValueError, OverflowError):
-        raise Refusal(f"--deadline {text} is no ISO time; expected e.g. 2026-05-01T23:59") from None
-
-
-def _executor(name: str, jobs: int) -> Executor:
-    """Where to grade."""
-    from sdpa_helpers.classroom.executors import Processes
-
-    if name == "local":
-        return Processes(jobs)
-    from sdpa_helpers.classroom.cluster import Cluster
-
-    return Cluster(name.removeprefix("dask="), lambda note: complain_of(note, "yellow"))
-
-
-def _sandbox_level(wanted: str) -> str:
-    """The level of confinement to use; says loudly what is missing, and refuses when "require" cannot be met."""
-    from sdpa_helpers.grading.kernel_package import kernel_package
-    from sdpa_helpers.sandbox.choose_level import CannotTry, NoSandbox, choose, explain
-
-    try:
-        choice = choose(wanted, kernel_package())
-    except NoSandbox as error:
-        raise Refusal(f"--sandbox require: no sandbox holds on this machine.\n{error}") from None
-    except CannotTry as error:
-        raise Refusal(f"{error}. Nothing was graded") from None
-    if choice.level == "off":
-        warn(
-            "No sandbox: submissions run as ordinary processes of your account, with limits on time and memory only. "
-            "Grade only notebooks that you would run yourself."
-        )
-    elif choice.missing:
-        warn(f"Sandbox: {choice.level}, which is not the best there is.")
-    if choice.missing:
-        complain_of(explain(choice.missing) + "\nSee docs/sandbox.md.")
-    return choice.level

@@ -33,7 +33,7 @@ Grading does none of it. These modules take half of the time of importing nbval.
 def begin_to_warm_up(sandbox: str) -> None:
     """Begin to start what forks kernels, the best sandbox's or that of "off", while this process imports the rest.
 
-    Where that does not work here, `_sandbox_level` finds out and says why.
+    Where that does not work here, `sandbox_level` finds out and says why.
     """
     from sdpa_helpers.grading.kernel_package import kernel_package
     from sdpa_helpers.sandbox import levels, start

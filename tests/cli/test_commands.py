@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from sdpa_helpers.classroom.exports import EXPORTS
 from sdpa_helpers.classroom.exports.order import Exported
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.cli import grading
+from sdpa_helpers.cli import grade_options
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.cli.printing import say, say_uncut, warn
 from sdpa_helpers.cli.refuse import STUDENT_EDITION, refuses
@@ -189,16 +189,16 @@ def test_the_seed_comes_from_a_file_or_the_environment_and_leaves_it(tmp_path, m
     file = tmp_path / "seed"
     file.write_text("from the file\nmore\n")
     monkeypatch.setenv("SDPA_SEED", "from the environment")
-    assert grading._seed(None, file) == "from the file"
+    assert grade_options.read_seed(None, file) == "from the file"
     assert "SDPA_SEED" not in os.environ
     monkeypatch.setenv("SDPA_SEED", "from the environment")
-    assert grading._seed(None, None) == "from the environment"
-    assert grading._seed("named", None) == "named"
-    assert grading._seed(None, None) == ""
+    assert grade_options.read_seed(None, None) == "from the environment"
+    assert grade_options.read_seed("named", None) == "named"
+    assert grade_options.read_seed(None, None) == ""
     file.write_text("\n")
     for given, where in ((None, file), ("x", file), (None, tmp_path / "absent")):
         with pytest.raises(Refusal):
-            grading._seed(given, where)
+            grade_options.read_seed(given, where)
 
 
 def test_a_name_that_no_file_can_have_is_a_sentence_and_not_an_error():
