@@ -1,6 +1,6 @@
 """One claim of the articles that the course checks, as data with the computation that decides it.
 
-The words of a lesson's claims stand in its `claims.md`, what computes and decides them in its `claims.py`:
+A lesson's claims, and what decides them, stand in its `claims.md`; its `claims.py` computes their numbers:
 
     ## 27: How sharp is a row?
 
@@ -10,18 +10,27 @@ The words of a lesson's claims stand in its `claims.md`, what computes and decid
 
     Not everywhere: with 128 keys the largest weight exceeds 0.99 in {d64_n128:.0%} of rows at d_k = 64.
 
-The number is the claim's, behind it stands where the lesson runs it. First come the article's own words, with the line
-of its text at which they begin, then ours, then what came out. An entry `- source` has where a piece of history comes
-from, `- measured in its place` what was measured instead, where the thing itself could not be. A claim that another
-article made before it has its words, and `- same as 16` in place of what came out.
+    - d_k = 512, 4 keys: `d512_n4 > 0.5`
+    - d_k = 64 or 512 keys: `min(d64_n128, d512_n512) > 0.95`
 
-A verdict is never written down. Each claim has cases, and `verdict_of` makes the verdict of what holds in them.
+The number is the claim's, behind it stands where the lesson runs it. First come the article's own words, with the line
+of its text at which they begin, then ours, then what came out.
+
+Then come the cases that the article's words include, and behind each when the claim holds in it: an expression of the
+numbers, or None where they can't decide it. `beside it, …` begins a case that the article rules out itself, by what it
+takes for granted: worth knowing, and no part of the verdict. A verdict is never written down: `verdict_of` makes it.
+
+Further entries: `- decided as 10`, by the numbers and cases of that claim; `- numbers may move by 1e-3` on another
+machine, relatively; `- source`, where a piece of history comes from, which has no numbers; `- measured in its place`,
+what was measured instead, where the thing itself could not be. A claim that another article made before it has its
+words, and `- same as 16` in place of what came out.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sdpa_helpers.course import content
 from sdpa_helpers.course.articles import article_of
@@ -31,6 +40,7 @@ Verdict = Literal["right", "needs a condition", "wrong", "not shown"]
 
 Numbers = Mapping[str, float]
 """What a claim's computation returns, by name."""
+Compute = Callable[[], Numbers]
 Test = Callable[[Numbers], bool | None]
 """Whether a claim holds in a case, from the numbers; None where they can't decide it."""
 Cases = Mapping[str, Test]
@@ -91,44 +101,105 @@ class Claim:
         return verdict_of(test(values) for test in self.within.values())
 
 
-class Check(NamedTuple):
-    """What a lesson's `claims.py` says of a claim."""
-
-    compute: Callable[[], Numbers] | None
-    within: Cases
-    outside: Cases = {}  # noqa: RUF012 - nobody changes it
-    relative: float = 1e-6
+def near(value: float, target: float, relative: float = 0.03) -> bool:
+    """Whether a number is as far from another as that share of it, or less. Cases may say it."""
+    return abs(value - target) <= relative * abs(target)
 
 
-def claims_of(lesson: str, checks: Mapping[int, Check]) -> tuple[Claim, ...]:
-    """The claims of a lesson: its page's words, and what computes and decides each of them."""
+def claims_of(lesson: str, computed: Mapping[int, Compute]) -> tuple[Claim, ...]:
+    """The claims of a lesson: what its page says of them, with what computes the numbers of each."""
     claims = dict[int, Claim]()
     for section in content.page_of(lesson, "claims").sections:
-        number, _, place = section.title.partition(": ")
-        about = {entry.text: entry.says for entry in section.of(content.Entry)}
-        same_as = next((int(text[8:]) for text in about if text.startswith("same as ")), 0)
-        if not number.isdecimal() or (int(number) not in checks and same_as not in claims):
-            raise section.wrong(f"`{number}` is the number of no claim in claims.py")
-        paragraphs = [" ".join(paragraph.text.split()) for paragraph in section.of(content.Paragraph)]
-        quoted = re.fullmatch(r"> (.+) \(line (\d+)\)", paragraphs[0]) if paragraphs else None
-        if quoted is None or len(paragraphs) != (2 if same_as else 3):
-            raise section.wrong(
-                "three paragraphs are expected: `> the article's words (line 7)`, ours, and what came out"
-            )
-        article, where = article_of(int(number)).letter, f"{lesson}, {place}"
-        words = (article, quoted[1], int(quoted[2]), paragraphs[1], where)
-        if same_as:
-            keys = ("number", "article", "quotation", "line", "says", "where")
-            claim = replace(
-                claims[same_as], same_as=same_as, **dict(zip(keys, (int(number), *words), strict=True))
-            )
-        else:
-            more = (about.get("source", ""), about.get("measured in its place", ""))
-            claim = Claim(int(number), *words, paragraphs[2], *checks[int(number)], *more)
+        claim = _claim(lesson, section, computed, claims)
         claims[claim.number] = claim
-    if missing := checks.keys() - claims.keys():
+    if missing := computed.keys() - claims.keys():
         raise LookupError(f"claims.md of {lesson} has no words for the claims {sorted(missing)}")
     return tuple(claims.values())
+
+
+def _claim(
+    lesson: str, section: content.Section, computed: Mapping[int, Compute], before: Mapping[int, Claim]
+) -> Claim:
+    number, _, place = section.title.partition(": ")
+    about, same_as, decided_as, moves, within, outside = _entries(section)
+    other = before.get(same_as or decided_as)
+    if not number.isdecimal() or (int(number) not in computed and other is None and "source" not in about):
+        raise section.wrong(f"`{number}` is the number of no claim in claims.py")
+    paragraphs = [" ".join(paragraph.text.split()) for paragraph in section.of(content.Paragraph)]
+    quoted = re.fullmatch(r"> (.+) \(line (\d+)\)", paragraphs[0]) if paragraphs else None
+    if quoted is None or len(paragraphs) != (2 if same_as else 3):
+        raise section.wrong(
+            "three paragraphs are expected: `> the article's words (line 7)`, ours, and what came out"
+        )
+    words: dict[str, Any] = {
+        "number": int(number),
+        "article": article_of(int(number)).letter,
+        "quotation": quoted[1],
+        "line": int(quoted[2]),
+        "says": paragraphs[1],
+        "where": f"{lesson}, {place}",
+    }
+    if other and same_as:
+        return replace(other, same_as=same_as, **words)
+    words |= {"finding": paragraphs[2], "source": about.get("source", "")}
+    words |= {"stand_in": about.get("measured in its place", "")}
+    if other:
+        return replace(other, **words)
+    if not within:
+        raise section.wrong("a case is expected, e.g. - 4 keys: `weight > 0.5`")
+    return Claim(**words, compute=computed.get(int(number)), within=within, outside=outside, relative=moves)
+
+
+_ENTRY = re.compile(
+    r"(?P<beside>beside it, )?(?P<case>.+): `(?P<when>.+)`|(?P<about>source|measured in its place) (?P<says>.+)"
+    r"|same as (?P<same>\d+)|decided as (?P<decided>\d+)|numbers may move by (?P<moves>[\de.-]+)"
+)
+_FUNCTIONS = {"near": near, "sqrt": math.sqrt}
+
+
+class _Entries(NamedTuple):
+    """What a section's entries say."""
+
+    about: dict[str, str]
+    same_as: int
+    decided_as: int
+    moves: float
+    within: Cases
+    outside: Cases
+
+
+def _entries(section: content.Section) -> _Entries:
+    about, same_as, decided_as, moves = dict[str, str](), 0, 0, 1e-6
+    within, outside = dict[str, Test](), dict[str, Test]()
+    for entry in section.of(content.Entry):
+        found = _ENTRY.fullmatch(f"{entry.text} {entry.says}".strip())
+        if found is None:
+            raise section.wrong(
+                f"`- {entry.text}` is no entry of a claim, e.g. - 4 keys: `weight > 0.5`", entry.line
+            )
+        if found["case"]:
+            cases = outside if found["beside"] else within
+            cases[found["case"]] = _test(section, entry.line, found["when"])
+        elif found["about"]:
+            about[found["about"]] = found["says"]
+        same_as, decided_as = int(found["same"] or same_as), int(found["decided"] or decided_as)
+        moves = float(found["moves"] or moves)
+    return _Entries(about, same_as, decided_as, moves, within, outside)
+
+
+def _test(section: content.Section, line: int, expression: str) -> Test:
+    try:
+        code = compile(expression, str(section.path), "eval")
+    except SyntaxError as error:
+        raise section.wrong(f"`{expression}` is no Python: {error.msg}", line) from None
+
+    def holds(values: Numbers) -> bool | None:
+        try:
+            return eval(code, _FUNCTIONS | dict(values))
+        except NameError as error:
+            raise section.wrong(f"`{expression}`: {error}", line) from None
+
+    return holds
 
 
 @dataclass(frozen=True)
@@ -176,13 +247,3 @@ def run(claim: Claim) -> Entry:
     except Exception as error:
         error.add_note(f"while computing claim {claim.number} of the ledger")
         raise
-
-
-def so_it_is(values: Numbers) -> bool:
-    """For history: it holds, and there is no number to tell it from."""
-    return True
-
-
-def so_it_is_not(values: Numbers) -> bool:
-    """For history: it fails, and there is no number to tell it from."""
-    return False

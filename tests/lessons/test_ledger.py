@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from sdpa_helpers.course.articles import ARTICLES, article_of, part_of
-from sdpa_helpers.course.claim import Check, Claim, Entry, claims_of, run, so_it_is, verdict_of
+from sdpa_helpers.course.claim import Claim, Entry, claims_of, run, verdict_of
 from sdpa_helpers.course.content import PageError
 from sdpa_helpers.course.ledger_page import VERDICTS, as_json, as_page, as_text, stored_entries
 from sdpa_helpers.course.registry import all_claims, claim_numbered
@@ -271,6 +271,8 @@ def test_an_error_names_its_claim():
 
 # The pages of words ----------------------------------------------------------------------------------------------
 
+PLACE = "## 7: A place\n\n> It. (line 7)\n\nIt is said.\n\nIt came out.\n"
+
 
 @pytest.mark.parametrize(
     ("page", "says"),
@@ -281,16 +283,37 @@ def test_an_error_names_its_claim():
         ),
         ("## 7: A place\n\n> It. (line 7)\n\nIt is said.\n", "line 3: three paragraphs are expected"),
         ("## 7: A place\n\nIt.\n\nIt is said.\n\nIt came out.\n", "line 3: three paragraphs are expected"),
+        (f"{PLACE}\n- `x > 0`\n", "line 11: `- `x > 0`` is no entry"),
+        (f"{PLACE}\n- one: `x >`\n", "line 11: `x >` is no Python"),
+        (f"{PLACE}\n- beside it, one: `x > 0`\n", "line 3: a case is expected"),
     ],
 )
 def test_a_claim_s_page_names_the_line_that_is_wrong(page, says, tmp_path, monkeypatch):
     (tmp_path / "claims.md").write_text(f"# Claims\n\n{page}", encoding="utf-8")
     monkeypatch.setattr("sdpa_helpers.course.content.home_of", lambda lesson: tmp_path)
     with pytest.raises(PageError, match=re.escape(says)):
-        claims_of("01_dot_product", {7: Check(None, {"history": so_it_is})})
+        claims_of("01_dot_product", {7: lambda: {"x": 1.0}})
 
 
 def test_a_claim_without_words_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("sdpa_helpers.course.content.home_of", lambda lesson: tmp_path)
     with pytest.raises(LookupError, match=r"no words for the claims \[7\]"):
-        claims_of("01_dot_product", {7: Check(None, {"history": so_it_is})})
+        claims_of("01_dot_product", {7: lambda: {"x": 1.0}})
+
+
+def test_a_case_sees_the_numbers_and_says_which_it_lacks(tmp_path, monkeypatch):
+    monkeypatch.setattr("sdpa_helpers.course.content.home_of", lambda lesson: tmp_path)
+    cases = "- it is: `near(x, 1)`\n- it is 2: `x == 2`\n- beside it, who knows: `None if x else True`\n"
+    more = f"{PLACE.replace('## 7', '## 8')}\n- decided as 7\n"
+    (tmp_path / "claims.md").write_text(f"# Claims\n\n{PLACE}\n{cases}\n{more}", encoding="utf-8")
+    seven, eight = (run(claim) for claim in claims_of("01_dot_product", {7: lambda: {"x": 1.01}}))
+    assert [(case.name, case.holds, case.within) for case in seven.cases] == [
+        ("it is", True, True),
+        ("it is 2", False, True),
+        ("who knows", None, False),
+    ]
+    assert (seven.cases, seven.values, seven.verdict) == (eight.cases, eight.values, "needs a condition")
+    (tmp_path / "claims.md").write_text(f"# Claims\n\n{PLACE}\n- it is: `y > 0`\n", encoding="utf-8")
+    (lacks,) = claims_of("01_dot_product", {7: lambda: {"x": 1.0}})
+    with pytest.raises(PageError, match="line 11: `y > 0`: name 'y' is not defined"):
+        _ = run(lacks).verdict

@@ -8,7 +8,7 @@ import numpy as np
 
 from sdpa_helpers.attention import scaled_dot_product_attention, softmax
 from sdpa_helpers.course import counted
-from sdpa_helpers.course.claim import Check, Numbers, claims_of
+from sdpa_helpers.course.claim import Numbers, claims_of
 from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments
 
 
@@ -176,77 +176,26 @@ def _one_layer() -> Numbers:
     return {"kept": kept / 1e9, "layer": layer / 1e9, "ratio": kept / layer}
 
 
-_CHECKS = {
-    22: Check(_doubling, {"5 and 10 tokens": lambda v: v["factor"] == 4}),
-    95: Check(_three_terms, {"the three steps": lambda v: set(v.values()) == {1.0}}),
-    96: Check(
-        _sixteen_million,
-        {
-            "the scores of one head": lambda v: round(v["head"] / 1e6) in (16, 17),
-            "a layer of 96 heads": lambda v: v["layer"] == v["head"],
-        },
-    ),
-    97: Check(
-        _shares,
-        {
-            "131,072 tokens": lambda v: v["very_long"] > 0.5,
-            "4096 tokens, d_model 12288": lambda v: v["large"] > 0.5,
-        },
-    ),
-    108: Check(
-        _output_shape,
-        {
-            "values as wide as keys": lambda v: v["same_width"] == v["d_k"],
-            "values of another width": lambda v: v["last_axis"] == v["d_k"],
-        },
-    ),
-    110: Check(_growth, {"a million tokens": lambda v: v["long"] > 3.9}),
-    123: Check(_batched_shapes, {"all shapes": lambda v: v["fit"] == 1}),
-    125: Check(
-        _projections,
-        {
-            "long sequences, or what it counts": lambda v: v["crossover"] > 0,
-            "with the projections that it lists": lambda v: v["share"] <= 0.5,
-        },
-    ),
-    132: Check(
-        _chunks,
-        {"queries, and keys that are rescaled": lambda v: max(v["queries"], v["keys_rescaled"]) < 1e-9},
-    ),
-    134: Check(_parallel, {"tokens that are known": lambda v: v["difference"] < 1e-9}),
-    153: Check(
-        _dispatcher,
-        {
-            "the plain call": lambda v: v["flash_plain"] == 1,
-            "with dropout": lambda v: v["flash_with_dropout"] == 1,
-        },
-    ),
-    154: Check(
-        _second_product,
-        {"half of it": lambda v: v["ratio"] > 0, "all of it": lambda v: v["ratio"] < 1},
-    ),
-    155: Check(
-        _peaks, {"the formula as written": lambda v: abs(v["textbook_exponent"] - 2) < 0.1}, relative=0.03
-    ),
-    156: Check(
-        lambda: {"stated": 4096, "first": 8192, "second": 32768},
-        {"GPT-4 as it came": lambda v: v["stated"] in (v["first"], v["second"])},
-    ),
-    157: Check(
-        _matrix,
-        {"in MiB": lambda v: abs(v["mib"] - 64) < 0.5, "in MB": lambda v: abs(v["mb"] - 64) < 0.5},
-    ),
-    158: Check(
-        _all_layers,
-        {"in GB": lambda v: abs(v["gb"] - 590) < 5, "in GiB": lambda v: abs(v["gib"] - 590) < 5},
-    ),
-    159: Check(
-        lambda: {"context": 2048, "gb": counting.readings()["… with n = 2048"] / 1e9},
-        {"the model of that shape": lambda v: v["context"] == 4096},
-    ),
-    160: Check(
-        _one_layer,
-        {"training": lambda v: v["kept"] > 590, "a layer at a time": lambda v: v["ratio"] <= 1},
-    ),
-}
-CLAIMS = claims_of("06_complexity", _CHECKS)
+CLAIMS = claims_of(
+    "06_complexity",
+    {
+        22: _doubling,
+        95: _three_terms,
+        96: _sixteen_million,
+        97: _shares,
+        108: _output_shape,
+        110: _growth,
+        123: _batched_shapes,
+        125: _projections,
+        132: _chunks,
+        134: _parallel,
+        153: _dispatcher,
+        154: _second_product,
+        155: _peaks,
+        156: lambda: {"stated": 4096, "first": 8192, "second": 32768},
+        157: _matrix,
+        158: _all_layers,
+        159: lambda: {"context": 2048, "gb": counting.readings()["… with n = 2048"] / 1e9},
+        160: _one_layer,
+    },
+)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, scaled_dot_product_attention, softmax
-from sdpa_helpers.course.claim import Check, Numbers, Test, claims_of, so_it_is, so_it_is_not
+from sdpa_helpers.course.claim import Numbers, claims_of
 from sdpa_helpers.lessons.dot_product import experiments
 
 # The input of the lesson: four queries, the keys of five words, and their values.
@@ -12,14 +12,6 @@ _K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=
 _V = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
 _PAGES = np.array([0.92, 0.15, 0.78, 0.45])
 _PAIR, _THREE = np.array([[1, 0], [0, 1]]), np.array([[1, 0], [1, 1], [0, 1]])
-
-
-def _all_of(part: str, whole: str) -> Test:
-    return lambda v: v[part] == v[whole] > 0
-
-
-def _near(a: float, b: float, within: float = 1e-9) -> bool:
-    return abs(a - b) < within
 
 
 def _accepted(n_q: int = 4, n_k: int = 5, n_v: int = 5, d_q: int = 3, d_k: int = 3, d_v: int = 2) -> bool:
@@ -199,144 +191,39 @@ def _steps() -> Numbers:
     }
 
 
-_SELF_OR_CROSS = {
-    "self-attention": lambda v: v["own_rows"] == v["own_columns"],
-    "queries of another text": lambda v: v["rows"] == v["columns"],
-}
-
-_CHECKS = {
-    1: Check(
-        None, {"the transformer of 2017 and its line": so_it_is, "FNet, linear attention": so_it_is_not}
-    ),
-    2: Check(_hull, {"600 random queries": _all_of("inside", "outputs")}),
-    4: Check(
-        _widths,
-        {
-            "queries as wide as keys, values of any width": lambda v: (
-                v["query_widths"] == 1 and v["the_query_width"] == v["d_k"] and v["value_widths"] > 1
-            )
-        },
-    ),
-    5: Check(
-        _not_in_proportion,
-        {
-            "scores 1 and 2": lambda v: _near(v["weight_ratio"], v["score_ratio"], 0.01),
-            "scores 0 and −3": lambda v: v["of_zero"] == 0 and v["of_minus_3"] <= 0,
-        },
-    ),
-    6: Check(
-        _scores_at_angles,
-        {
-            "keys of one length": lambda v: v["same_way"] > 0,
-            "a longer key at 60°": lambda v: v["same_way"] >= v["long_at_60"],
-        },
-    ),
-    7: Check(
-        _scores_at_angles,
-        {
-            "perpendicular vectors": lambda v: abs(v["perpendicular"]) < 0.05,
-            "short vectors of one direction": lambda v: abs(v["same_way_short"]) > 0.05,
-        },
-    ),
-    8: Check(_scores_at_angles, {"180°": lambda v: v["opposed"] < 0, "100°": lambda v: v["at_100"] >= 0}),
-    9: Check(_all_pairs, {"every pair": _all_of("agree", "pairs")}),
-    18: Check(_score_shapes, _SELF_OR_CROSS),
-    54: Check(
-        _on_itself,
-        {"the other tokens": lambda v: v["others"] > 0, "no look at itself": lambda v: v["itself"] == 0},
-    ),
-    56: Check(
-        _values_inside,
-        {
-            "values ten times as large": lambda v: (
-                _near(v["outside_10"], 10 * v["outside"]) and not _near(v["inside_10"], 10 * v["inside"])
-            )
-        },
-    ),
-    57: Check(_score_shapes, _SELF_OR_CROSS),
-    58: Check(
-        _row_of_weights, {"as a row of softmax": lambda v: _near(v["total"], 1, 0.005) and v["smallest"] > 0}
-    ),
-    59: Check(
-        _dependence,
-        {"whether a weight says it": lambda v: None if v["moved"] > 0.01 > v["moved_alike"] else True},
-    ),
-    60: Check(
-        _pronoun,
-        {
-            "a trained model": lambda v: (
-                None if v["low"] < v["equal_share"] < v["high"] else v["low"] > v["equal_share"]
-            )
-        },
-        relative=1e-4,
-    ),
-    61: Check(
-        _pages,
-        {
-            "the order": lambda v: v["kept"] == v["tried"],
-            "the weights follow from the ranks": lambda v: _near(v["first"], v["first_10"]),
-        },
-    ),
-    65: Check(
-        _three_shapes, {"sizes as stated": lambda v: v["as_stated"] == 1 and v["refused"] == v["broken"] > 0}
-    ),
-    66: Check(
-        _sources,
-        {
-            "that they are equally many": lambda v: v["shorter_taken"] == 0,
-            "the reason: one source": lambda v: v["elsewhere_taken"] == 0,
-        },
-    ),
-    67: Check(_widths, {"six widths of values": _all_of("value_widths", "tried")}),
-    68: Check(_length_against_angle, {"2 to 101 dimensions": _all_of("agree", "pairs")}),
-    69: Check(
-        _scores_at_angles,
-        {
-            "positive": lambda v: v["same_way"] > 0,
-            "high, for short vectors too": lambda v: v["same_way_short"] >= v["long_at_60"],
-        },
-    ),
-    70: Check(
-        _scores_at_angles, {"90° and 180°": lambda v: _near(v["perpendicular"], 0) and v["opposed"] < 0}
-    ),
-    71: Check(
-        lambda: {**_score_shapes(), "n_q": len(_Q), "n_k": len(_K)},
-        {"four queries, five keys": lambda v: (v["rows"], v["columns"]) == (v["n_q"], v["n_k"])},
-    ),
-    72: Check(
-        lambda: _matching(_PAIR @ _THREE.T, [[1, 1, 0], [0, 1, 1]]),
-        {"the six scores": _all_of("matching", "printed")},
-    ),
-    73: Check(
-        _equal_scores,
-        {
-            "the scores": lambda v: v["score_1"] == v["score_2"] > 0,
-            "the directions": lambda v: _near(v["cosine_1"], v["cosine_2"]),
-        },
-    ),
-    91: Check(
-        _all_values_count, {"without a mask": lambda v: v["positive"] == v["pairs"] and _near(v["total"], 1)}
-    ),
-    92: Check(
-        lambda: _matching(
+CLAIMS = claims_of(
+    "01_dot_product",
+    {
+        2: _hull,
+        4: _widths,
+        5: _not_in_proportion,
+        6: _scores_at_angles,
+        7: _scores_at_angles,
+        8: _scores_at_angles,
+        9: _all_pairs,
+        18: _score_shapes,
+        54: _on_itself,
+        56: _values_inside,
+        58: _row_of_weights,
+        59: _dependence,
+        60: _pronoun,
+        61: _pages,
+        65: _three_shapes,
+        66: _sources,
+        67: _widths,
+        68: _length_against_angle,
+        69: _scores_at_angles,
+        70: _scores_at_angles,
+        71: lambda: {**_score_shapes(), "n_q": len(_Q), "n_k": len(_K)},
+        72: lambda: _matching(_PAIR @ _THREE.T, [[1, 1, 0], [0, 1, 1]]),
+        73: _equal_scores,
+        91: _all_values_count,
+        92: lambda: _matching(
             np.array([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]]) @ np.array([[1, 0], [0, 1], [1, 1]]),
             [[0.8, 0.3], [0.2, 0.9]],
         ),
-        {"the four numbers": _all_of("matching", "printed")},
-    ),
-    116: Check(_score_shapes, _SELF_OR_CROSS),
-    139: Check(
-        _steps,
-        {"the steps that are not optional": lambda v: v["announced"] == v["needed"] == v["matter"]},
-    ),
-    140: Check(
-        _heads,
-        {
-            "batch 2, heads 3": lambda v: (
-                (v["batch"], v["heads"], v["rows"], v["columns"]) == (2, 3, v["n"], v["n"])
-            )
-        },
-    ),
-    149: Check(_all_values_count, {"without a mask": _all_of("moves", "pairs")}),
-}
-CLAIMS = claims_of("01_dot_product", _CHECKS)
+        139: _steps,
+        140: _heads,
+        149: _all_values_count,
+    },
+)

@@ -6,13 +6,10 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, softmax
-from sdpa_helpers.course.claim import Check, Numbers, claims_of
+from sdpa_helpers.course.claim import Numbers, claims_of
 from sdpa_helpers.lessons.gradients import experiments as lesson
 from sdpa_helpers.lessons.gradients.run import trained
 from sdpa_helpers.lessons.gradients.training import RULES, final_accuracy
-
-_LESSON = "04_gradients, "
-
 
 # Experiments, shared between claims -------------------------------------------------------------------------
 
@@ -284,114 +281,28 @@ def _continuous() -> Numbers:
     }
 
 
-_WHICH_SCORES = {
-    "the scaled scores": lambda v: v["error_if_scaled"] == 0,
-    "the raw scores": lambda v: abs(v["ratio_if_raw"] - 1) <= 0.1,
-}
-
-_CHECKS = {
-    14: Check(
-        _flat,
-        {"gaps of 0, 10, 20": lambda v: v["tie"] == 0.25 and v["gap_20"] < 1e-8 and v["float32_gap_17"] == 0},
-    ),
-    15: Check(
-        _stalls,
-        {
-            "the median at the scores": lambda v: v["median_scores"] < 0.1,
-            "the mean at the queries": lambda v: v["mean_queries"] <= 1,
-        },
-    ),
-    37: Check(
-        _diagonal_only,
-        {
-            "the slope of a weight by its own score": lambda v: v["diagonal_error"] == 0,
-            "the gradient with respect to the input": lambda v: v["relative_error"] < 0.01,
-        },
-    ),
-    38: Check(_near_0_and_1, {"all entries": lambda v: v["largest_slope"] < 1e-9 < v["slope_at_half"]}),
-    39: Check(
-        _nothing_learns,
-        {
-            "float32, beyond the gap": lambda v: v["loser_zero_from"] < 200,
-            "small gradients under Adam; the values": lambda v: (
-                v["adam_1e6th"] <= 0.9 * v["adam_1"] or v["values_gradient"] <= 0
-            ),
-        },
-    ),
-    79: Check(
-        _saturation,
-        {
-            "softmax's Jacobian": lambda v: v["norm_of_100_times"] < 1e-6,
-            "the mean at the queries": lambda v: v["mean_queries"] <= 1,
-        },
-        relative=1e-5,
-    ),
-    98: Check(
-        _unsaturated, {"largest weight up to 0.9": lambda v: v["rows"] > 1000 and v["smallest_norm"] > 0.05}
-    ),
-    99: Check(
-        _direct_paths,
-        {"no mask": lambda v: v["cut_without_mask"] == 0, "a causal mask": lambda v: v["cut_causal"] == 0},
-    ),
-    100: Check(
-        _distance, {"50 positions": lambda v: abs(v["attention"] - 1) < 1e-9 and v["recurrent"] < 0.1}
-    ),
-    101: Check(
-        _whole_jacobian, {"symbols and numbers": lambda v: v["symbolic_nonzero"] == 0 and v["error"] == 0}
-    ),
-    102: Check(
-        _no_wish,
-        {
-            "an upstream gradient that differs": lambda v: (
-                v["different_wish"] > 0.1 and v["largest_weight"] < 0.9
-            ),
-            "the same one for all keys": lambda v: v["same_wish"] > 0,
-        },
-    ),
-    103: Check(_values_and_weights, {"both": lambda v: v["dV_error"] == v["dA_error"] == 0}),
-    104: Check(lambda: _two_readings("dQ"), _WHICH_SCORES),
-    105: Check(lambda: _two_readings("dK"), _WHICH_SCORES),
-    106: Check(
-        _incomplete,
-        {
-            "the lines in the list": lambda v: v["error_with_softmax"] == v["identity_error"] == 0,
-            "the list as the whole way": lambda v: v["error_without_softmax"] <= 0.1,
-        },
-    ),
-    107: Check(
-        _well_behaved,
-        {
-            "a row with something to see": lambda v: v["nan_in_open_row"] == 0,
-            "a fully masked row": lambda v: v["nan_in_masked_row"] == 0,
-            "float16": lambda v: v["float16_overflows"] == 0,
-        },
-    ),
-    109: Check(
-        _training_fails,
-        {
-            "d_k = 64": lambda v: v["none"] < 2 * v["guessing"],
-            "d_k = 256": lambda v: v["none_256"] < 2 * v["guessing"],
-            "a smaller start": lambda v: v["folded"] < 2 * v["guessing"],
-        },
-    ),
-    115: Check(
-        _prevents,
-        {
-            "the median, few keys": lambda v: v["median_few_keys"] < 0.1,
-            "the median, many keys": lambda v: v["median_many_keys"] <= 1,
-            "the mean": lambda v: v["mean_few_keys"] <= 1,
-        },
-    ),
-    120: Check(
-        _extremely_small,
-        {"few keys": lambda v: v["few_keys"] < 0.01, "many keys": lambda v: v["many_keys"] <= 1},
-    ),
-    133: Check(
-        _continuous,
-        {
-            "softmax of finite scores": lambda v: v["softmax_jump_of_slope"] < 1e-3,
-            "the reason: continuity": lambda v: v["kink_jump_of_slope"] <= 1,
-        },
-    ),
-}
-CLAIMS = claims_of("04_gradients", _CHECKS)
+CLAIMS = claims_of(
+    "04_gradients",
+    {
+        14: _flat,
+        15: _stalls,
+        37: _diagonal_only,
+        38: _near_0_and_1,
+        39: _nothing_learns,
+        79: _saturation,
+        98: _unsaturated,
+        99: _direct_paths,
+        100: _distance,
+        101: _whole_jacobian,
+        102: _no_wish,
+        103: _values_and_weights,
+        104: lambda: _two_readings("dQ"),
+        105: lambda: _two_readings("dK"),
+        106: _incomplete,
+        107: _well_behaved,
+        109: _training_fails,
+        115: _prevents,
+        120: _extremely_small,
+        133: _continuous,
+    },
+)

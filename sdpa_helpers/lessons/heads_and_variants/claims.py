@@ -8,7 +8,7 @@ import numpy as np
 
 from sdpa_helpers.attention import KVCache, scaled_dot_product_attention, softmax
 from sdpa_helpers.course import counted
-from sdpa_helpers.course.claim import Check, Numbers, claims_of
+from sdpa_helpers.course.claim import Numbers, claims_of
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.lessons.heads_and_variants import additive
 
@@ -111,18 +111,14 @@ def _benchmark() -> dict:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-_CHECKS = {
-    24: Check(_linear_attention, {"twice as many tokens": lambda v: v["linear"] == 2}),
-    25: Check(_multi_query, {"the scores change": lambda v: v["difference"] >= 1e-9}),
-    135: Check(_network, {"one hidden layer": lambda v: v["difference"] < 1e-9}),
-    136: Check(
-        _parameters,
-        {
-            "the matrices that it lists, of one width": lambda v: v["additive"] > v["dot"],
-            "with a W_v on both sides": lambda v: v["with_values"] > v["dot"],
-        },
-    ),
-    137: Check(_slower, {"as benchmarks/results has it": lambda v: v["surely"] > 1}),
-    138: Check(_more_memory, {"all pairs at once": lambda v: v["ratio"] > 2}, relative=0.03),
-}
-CLAIMS = claims_of("08_heads_and_variants", _CHECKS)
+CLAIMS = claims_of(
+    "08_heads_and_variants",
+    {
+        24: _linear_attention,
+        25: _multi_query,
+        135: _network,
+        136: _parameters,
+        137: _slower,
+        138: _more_memory,
+    },
+)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.attention import causal_mask, padding_mask, scaled_dot_product_attention, softmax
-from sdpa_helpers.course.claim import Check, Numbers, claims_of
+from sdpa_helpers.course.claim import Numbers, claims_of
 from sdpa_helpers.lessons.masking import experiments as lesson
 
 # The input of the lesson: five words that attend to each other.
@@ -205,85 +205,21 @@ def _same_result() -> Numbers:
     }
 
 
-_CHECKS = {
-    20: Check(
-        _minus_infinity,
-        {"rows that see a key": lambda v: v["as_fused"] == 1 and v["exactly_zero"] == v["hidden"]},
-    ),
-    93: Check(
-        _pseudocode,
-        {
-            "a mask in which 0 is hidden": lambda v: v["as_fused"] == 1,
-            "a mask in which True is hidden": lambda v: v["future_if_true_means_blocked"] == 0,
-            "rows that see nothing": lambda v: v["nan_rows"] == 0,
-        },
-    ),
-    94: Check(
-        _added_mask,
-        {
-            "a mask of 0 and −∞": lambda v: v["additive_form_agrees"] == 1,
-            "a mask of 0 and 1, as in its code": lambda v: v["added"] == 0,
-        },
-    ),
-    124: Check(
-        _order,
-        {
-            "against the package": lambda v: (
-                v["in_order"] == 1 and min(v["mask_after_softmax"], v["scale_after_softmax"]) > 0.1
-            )
-        },
-    ),
-    126: Check(
-        _future_rule,
-        {
-            "7 tokens": lambda v: (
-                v["as_tril"] == 1 and v["sees_itself"] == 7 and v["earlier_outputs_that_moved"] == 0
-            )
-        },
-    ),
-    127: Check(_padding_columns, {"three padded keys": lambda v: v["masked_as_alone"] == 1}),
-    144: Check(
-        _upper_triangle,
-        {"strictly above the diagonal": lambda v: v["strict_agrees"] == 1 and v["with_diagonal_agrees"] == 0},
-    ),
-    145: Check(
-        _after_softmax,
-        {
-            "a row with a visible key": lambda v: v["not_zero"] == 0,
-            "a row of −∞": lambda v: v["empty_row_is_nan"] == 0,
-        },
-    ),
-    146: Check(
-        _encoder,
-        {
-            "sentences of one length": lambda v: v["moved_without_padding"] == 0,
-            "sentences that are padded": lambda v: v["on_padding"] == 0 and v["moved"] == 0,
-        },
-    ),
-    147: Check(
-        _cross_attention,
-        {"a later query": lambda v: v["earlier_outputs_that_moved"] == 0 and v["hidden_by_causal"] > 0},
-    ),
-    150: Check(
-        _complete_code,
-        {
-            "boolean masks": lambda v: v["agree"] == v["masks"] > 0,
-            "rows that see nothing": lambda v: v["empty_rows_nan"] == 0,
-        },
-    ),
-    151: Check(
-        _mask_shape,
-        {"three heads": lambda v: v["ndim"] == 4 and v["heads_of_mask"] == 1 and v["agree"] == v["heads"]},
-    ),
-    152: Check(
-        _same_result,
-        {
-            "a boolean mask": lambda v: v["boolean_agrees"] == 1,
-            "a float mask of 0 and 1": lambda v: v["float_difference"] < 1e-5,
-            "other dtypes": lambda v: v["raised"] == 0,
-            "rows that see nothing": lambda v: v["fused_nan_rows"] == v["by_hand_nan_rows"],
-        },
-        relative=1e-4,
-    ),
-}
-CLAIMS = claims_of("05_masking", _CHECKS)
+CLAIMS = claims_of(
+    "05_masking",
+    {
+        20: _minus_infinity,
+        93: _pseudocode,
+        94: _added_mask,
+        124: _order,
+        126: _future_rule,
+        127: _padding_columns,
+        144: _upper_triangle,
+        145: _after_softmax,
+        146: _encoder,
+        147: _cross_attention,
+        150: _complete_code,
+        151: _mask_shape,
+        152: _same_result,
+    },
+)
