@@ -1,8 +1,15 @@
-"""The two doors, NumPy and words: the learner's lines, right, wrong and not written."""
+"""The two doors, NumPy and words: the learner's lines, right, wrong and not written; and how long they take."""
 
+import math
+
+import nbformat
 import numpy as np
 import pytest
 
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.reading_time import minutes_of
+from sdpa_helpers.course.registry import DOORS
+from sdpa_helpers.course.tracks import track_of_cells
 from sdpa_helpers.lessons import numpy_in_five_minutes as shapes
 from sdpa_helpers.lessons import words_in_five_minutes as words
 
@@ -48,3 +55,15 @@ def test_the_lines_of_words():
     assert words.line("loss", -np.log(0.25)).passed
     assert not words.line("loss", np.log(0.25)).passed
     assert words.line("step", 2.0).passed
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_door_takes_the_five_minutes_that_it_says(door):
+    cells = nbformat.read(course_root() / "notebooks" / f"{door}.ipynb", as_version=4).cells
+    tracks = track_of_cells(cells)
+    first = [cell for cell, track in zip(cells, tracks, strict=True) if track == "core"]
+    deeper = [cell for cell, track in zip(cells, tracks, strict=True) if track == "deeper"]
+    assert minutes_of(first) <= 5
+    assert (
+        f"**5 minutes**, an estimate · deeper: {math.ceil(minutes_of(deeper))} · next: " in cells[0]["source"]
+    )
