@@ -100,7 +100,7 @@ def pictures_of_a_lesson(lab: Lab) -> None:
     page = lab.open("work/notebooks/01_dot_product.ipynb").page
     show_the_course(lab)
     lab.run_all()
-    asked = page.locator(".panel.predict", has_text="small and alive is").first  # not one to recall
+    asked = page.locator(".panel.predict", has_text="hot and bitter is").first  # not one to recall
     asked.get_by_role("button", name="1.5").first.click()
     asked.get_by_text("Measured").first.wait_for()
     page.wait_for_timeout(800)

@@ -4,7 +4,7 @@
 (() => {
   "use strict";
   const PACE = 2600, LAST = 5; // milliseconds for a step
-  const HIDES = { 2: 4 }; // playing by itself, the third question goes without "dogs": a mask at work
+  const HIDES = { 2: 4 }; // playing by itself, the third question goes without "cocoa": a mask at work
   const front = document.querySelector(".front-walk");
   if (!front) return;
   const $ = what => front.querySelector(what), all = what => [...front.querySelectorAll(what)];

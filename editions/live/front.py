@@ -1,6 +1,6 @@
-"""The front page's moving part: one query asks five words, in five steps. Its first picture needs no script.
+"""The front page's moving part: one query asks five drinks, in five steps. Its first picture needs no script.
 
-Words, questions and vectors are lesson 01's. `front.js` moves it; the numbers of the still come from the package, and
+Drinks, wishes and vectors are lesson 01's. `front.js` moves it; the numbers of the still come from the package, and
 a test compares them with what the script writes.
 """
 
@@ -12,14 +12,14 @@ import numpy as np
 from sdpa_helpers.attention import softmax
 from sdpa_helpers.show.figures import write
 
-WORDS = ("the", "cat", "fears", "big", "dogs")
-QUESTIONS = ("alive", "small and alive", "action", "big")
+WORDS = ("water", "tea", "soda", "juice", "cocoa")
+QUESTIONS = ("hot", "hot and bitter", "fizzy", "sweet")
 K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]])
 Q = np.array([[1, 0, 0], [1, 0, -1], [0, 1, 0], [0, 0, 1]], dtype=float)
 V = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
 
 FIRST = 1
-"""The question of the still: its answer is the cat, which is what one expects."""
+"""The question of the still: its answer is tea, which is what you expect."""
 
 _PARTS = {
     "out": (5, "output", "output"),

@@ -30,11 +30,11 @@ FILES = (
 PAINTED = ("the", "small", "cat", "fears", "two", "big", "dogs")
 """Lesson 05 paints a mask over these."""
 
-ROW = ("the", "cat", "fears", "big", "dogs")
+ROW = ("water", "tea", "soda", "juice", "cocoa")
 KEYS = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]])
 VALUES = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
 QUERY, UPSTREAM = np.array([1.0, 0, 0]), np.array([-1, -0.5])
-"""What lesson 04 begins with: the query "alive", and the gradient that arrives at its output."""
+"""What lesson 04 begins with: the query "hot", and the gradient that arrives at its output."""
 
 
 def live_script() -> str:

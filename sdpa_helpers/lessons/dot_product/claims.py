@@ -72,8 +72,8 @@ def _not_in_proportion() -> Numbers:
 
 
 def _on_itself() -> Numbers:
-    cat = softmax(_K @ _K.T)[1]
-    return {"itself": cat[1], "others": cat.sum() - cat[1]}
+    tea = softmax(_K @ _K.T)[1]
+    return {"itself": tea[1], "others": tea.sum() - tea[1]}
 
 
 def _values_inside() -> Numbers:

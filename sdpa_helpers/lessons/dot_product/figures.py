@@ -43,7 +43,7 @@ from sdpa_helpers.show.figures import (
     write,
 )
 
-_PAGES = (("caring for a cat", 0.62), ("training a dog", 0.3), ("filing your taxes", 0.08))
+_PAGES = (("making a tea", 0.62), ("roasting a coffee", 0.3), ("filing your taxes", 0.08))
 """What three pages are filed under, and how much attention takes of each. A sketch: nothing is measured."""
 
 
@@ -55,7 +55,7 @@ def plot_roles() -> Picture:
         ax.spines[:].set_visible(False)
         for name, x in {"query": 1.1, "keys": 4.25, "values": 6.95, "output": 9.6}.items():
             ax.text(x, 6.0, name, color=INK, fontsize=11, ha="center", weight="bold")
-        _box(ax, (0.1, 2.2), (2.0, 1.2), QUERY, "small pet")
+        _box(ax, (0.1, 2.2), (2.0, 1.2), QUERY, "hot drink")
         top = 2.8 + 0.55  # where the next band enters the output
         for row, ((page, _), share) in enumerate(zip(_PAGES, shares, strict=True)):
             y, height = 4.7 - 1.9 * row, 1.1 * share
@@ -70,7 +70,7 @@ def plot_roles() -> Picture:
         _box(ax, (8.7, 2.2), (1.8, 1.2), OUTPUT, "one text" if shares[0] == 1 else "a blend")
     return show(
         fig,
-        "Two sketches. In both, the query “small pet” is compared with three keys: caring for a cat, training a dog, "
+        "Two sketches. In both, the query “hot drink” is compared with three keys: making a tea, roasting a coffee, "
         "filing your taxes. The search engine returns the text of the best match. Attention returns a blend of "
         "all three texts, most of the first and a little of the last.",
     )
