@@ -186,7 +186,7 @@ CLAIMS = claims_of(
         108: _output_shape,
         110: _growth,
         123: _batched_shapes,
-        125: _projections,
+        125: lambda: dict(_projections()) | dict(_three_terms()),
         132: _chunks,
         134: _parallel,
         153: _dispatcher,

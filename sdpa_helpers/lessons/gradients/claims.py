@@ -241,7 +241,14 @@ def _training_fails() -> Numbers:
     divided = softmax((x @ W_q) @ (x @ W_k).T / np.sqrt(8)) @ V
     folded = softmax((x @ (W_q / np.sqrt(8))) @ (x @ W_k).T) @ V
     middle, large = _trained(64, 3), _trained(256, 1)
-    return {
+    sgd = {
+        f"sgd_{name}_{d}": float(
+            np.mean([final_accuracy(trained(rule, s, d=d, lr=1.0, optimiser="SGD")) for s in range(3)])
+        )
+        for d in (64, 256, 1024)
+        for name, rule in (("none", RULES[0]), ("scaled", RULES[1]))
+    }
+    return sgd | {
         "folded_difference": _error(divided, folded),
         "none": middle["no scale"],
         "scaled": middle["1/√d"],

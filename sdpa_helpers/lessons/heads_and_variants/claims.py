@@ -52,13 +52,14 @@ def _linear_attention() -> Numbers:
 
 def _multi_query() -> Numbers:
     heads, k, v = _normal((4, 6, 3), (1, 6, 3), (1, 6, 2))
-    shared = scaled_dot_product_attention(heads, k, v)
-    alone = np.stack([softmax(head @ k[0].T / 3**0.5) @ v[0] for head in heads])
+    shared, weights = scaled_dot_product_attention(heads, k, v, return_weights=True)
+    own_weights = np.stack([softmax(head @ k[0].T / 3**0.5) for head in heads])
     own, one = KVCache(6), KVCache(6)
     for cache, owners in ((own, 4), (one, 1)):
         cache.append(np.repeat(k, owners, axis=0), np.repeat(v, owners, axis=0))
     return {
-        "difference": float(np.abs(shared - alone).max().round(12)),
+        "difference": float(np.abs(shared - own_weights @ v[0]).max().round(12)),
+        "moved_weights": float(np.abs(weights - own_weights).max().round(12)),
         "cache_ratio": own.nbytes / one.nbytes,
     }
 
