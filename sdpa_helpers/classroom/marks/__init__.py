@@ -1,0 +1,1 @@
+"""What people decided about answers: rows in marks.db, which are added and never changed."""
