@@ -16,10 +16,10 @@ from sdpa_helpers.classroom.executors import Executor, grade_all
 from sdpa_helpers.classroom.gradebook import check_place, gradebook_place, write_gradebook
 from sdpa_helpers.classroom.gradebook_rows import CannotWrite
 from sdpa_helpers.classroom.listing import Listing, list_folder, unpack
+from sdpa_helpers.classroom.marks.store import last_marks
 from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import with_marks, write_graded
-from sdpa_helpers.classroom.review.marks_store import load_marks
 from sdpa_helpers.classroom.run_json import Run, options_of, read_run, what_changed, write_run
 from sdpa_helpers.classroom.tables import StudentRow, write_left_out, write_tables
 from sdpa_helpers.classroom.timings import add_timing, tidy_timings
@@ -178,7 +178,7 @@ def _grade(
     submissions: list[Submission], settings: Settings, folder: ResultsFolder, executor: Executor
 ) -> Iterator[Noted]:
     """Grade what an earlier run has not; write each result as soon as it is there."""
-    todo, marks = [], load_marks(folder.marks_db)
+    todo, marks = [], last_marks(folder.marks_db)
     again: set[tuple[str, str]] = set()
     for submission in submissions:
         expected = fingerprint(submission, settings)

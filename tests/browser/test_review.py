@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.classroom.review.marks_store import Mark, load_marks
+from sdpa_helpers.classroom.review.decisions import Decision, load_decisions
 from sdpa_helpers.classroom.review.session import ReviewSession
 from sdpa_helpers.classroom.tables import write_tables
 from tests.grading.test_lift_words import LIMIT, NAME, PROOF
@@ -144,7 +144,7 @@ def place_of(out, student):
 
 
 def marks(out):
-    return {(key.student, key.exercise): mark for key, mark in load_marks(out / "marks.db").items()}
+    return {(key.student, key.exercise): mark for key, mark in load_decisions(out / "marks.db").items()}
 
 
 def test_a_hostile_answer_is_shown_as_it_was_typed(lab, out):
@@ -176,9 +176,9 @@ def test_marking_with_keys_alone_is_kept_over_a_reload_and_lands_in_the_grades(l
     says(lab, "Undone.")
     first = (order[0], PROOF)
     assert marks(out) == {
-        first: Mark(("sum", "moments"), 0.5, 9.5, "Say why they add up. 12n"),
-        (order[1], PROOF): Mark(("one-product",), 0.0, 6.0),
-        (order[2], PROOF): Mark(("one-product", "sum", "moments"), 0.0, 15.0),
+        first: Decision(("sum", "moments"), 0.5, 9.5, "Say why they add up. 12n"),
+        (order[1], PROOF): Decision(("one-product",), 0.0, 6.0),
+        (order[2], PROOF): Decision(("one-product", "sum", "moments"), 0.0, 15.0),
     }
     before = marks(out)
 

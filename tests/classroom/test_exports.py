@@ -16,9 +16,10 @@ from sqlalchemy import create_engine, text
 
 from sdpa_helpers.classroom.exports.export import export_folder
 from sdpa_helpers.classroom.exports.order import CannotExport, Order
+from sdpa_helpers.classroom.marks.store import AnswerKey
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import with_marks
-from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark
+from sdpa_helpers.classroom.review.decisions import Decision
 from sdpa_helpers.course.registry import written_of
 from sdpa_helpers.grading.assemble import exercise_of
 from sdpa_helpers.grading.lift_words import digest, lift_words, unread
@@ -300,7 +301,7 @@ def test_answers_in_words_need_a_grade_in_nbgrader_until_they_are_read(tmp_path,
     for points in (None, 3.5):
         key = AnswerKey("ada", lesson, words.name, digest("Because."))
         ResultsFolder(tmp_path).write_result(
-            with_marks(waiting, {} if points is None else {key: Mark((), 3.5, points)})
+            with_marks(waiting, {} if points is None else {key: Decision((), 3.5, points).as_mark(key)})
         )
         export(tmp_path, "nbgrader", gradebook=url)
         with Gradebook(url) as book:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.command import NothingToReview, write_notebook
-from sdpa_helpers.classroom.review.marks_store import Mark, load_marks, save_mark
+from sdpa_helpers.classroom.review.decisions import Decision, load_decisions, save_decision
 from sdpa_helpers.classroom.review.panel import review
 from sdpa_helpers.classroom.review.session import ReviewSession, answers_of, points_for
 from sdpa_helpers.classroom.review.table import BadTable, sync_table
@@ -91,22 +91,22 @@ def test_every_act_is_on_the_disk_when_the_view_tells_of_it(out):
     session = start(out)
     key = session.answers[0].key
     for act, more, mark in (
-        ("toggle", {"key": "sum"}, Mark(("sum",), 0.0, 6.0)),
-        ("toggle", {"key": "one-product"}, Mark(("one-product", "sum"), 0.0, 12.0)),
-        ("adjust", {"by": -0.5}, Mark(("one-product", "sum"), -0.5, 11.5)),
-        ("toggle", {"key": "sum"}, Mark(("one-product",), -0.5, 5.5)),
-        ("comment", {"text": " Why? \0"}, Mark(("one-product",), -0.5, 5.5, "Why?")),
-        ("set", {"all": True}, Mark(("one-product", "sum", "moments"), 0.0, 15.0, "Why?")),
-        ("adjust", {"by": 0.5}, Mark(("one-product", "sum", "moments"), 0.5, 15.0, "Why?")),
-        ("set", {"all": False}, Mark((), 0.0, 0.0, "Why?")),
+        ("toggle", {"key": "sum"}, Decision(("sum",), 0.0, 6.0)),
+        ("toggle", {"key": "one-product"}, Decision(("one-product", "sum"), 0.0, 12.0)),
+        ("adjust", {"by": -0.5}, Decision(("one-product", "sum"), -0.5, 11.5)),
+        ("toggle", {"key": "sum"}, Decision(("one-product",), -0.5, 5.5)),
+        ("comment", {"text": " Why? \0"}, Decision(("one-product",), -0.5, 5.5, "Why?")),
+        ("set", {"all": True}, Decision(("one-product", "sum", "moments"), 0.0, 15.0, "Why?")),
+        ("adjust", {"by": 0.5}, Decision(("one-product", "sum", "moments"), 0.5, 15.0, "Why?")),
+        ("set", {"all": False}, Decision((), 0.0, 0.0, "Why?")),
     ):
         view = do(session, act, **more)
-        assert load_marks(out / "marks.db")[key] == mark
+        assert load_decisions(out / "marks.db")[key] == mark
         assert (view["mark"]["given"], view["mark"]["points"]) == (list(mark.given), mark.points)
         assert view["marked"] == 1
     assert start(out).view()["marked"] == 1
     assert do(session, "unmark")["marked"] == 0
-    assert key not in load_marks(out / "marks.db")
+    assert key not in load_decisions(out / "marks.db")
 
 
 def test_undo_goes_back_act_by_act_and_is_kept_too(out):
@@ -122,7 +122,7 @@ def test_undo_goes_back_act_by_act_and_is_kept_too(out):
     view = do(session, "undo")
     assert (view["at"], view["mark"]["comment"], view["mark"]["given"]) == (0, "", ["sum"])
     do(session, "undo")
-    assert session.marked == 0 == len(load_marks(out / "marks.db"))
+    assert session.marked == 0 == len(load_decisions(out / "marks.db"))
     assert do(session, "undo")["says"] == "There is nothing to undo."
 
 
@@ -180,7 +180,7 @@ def test_acts_that_make_no_sense_change_nothing(out, said):
     session = start(out)
     with pytest.raises(ValueError, match=r"there|nothing|criterion|number"):
         session.act(said)
-    assert load_marks(out / "marks.db") == {}
+    assert load_decisions(out / "marks.db") == {}
 
 
 def test_points_stay_between_nothing_and_all():
@@ -254,14 +254,14 @@ def test_a_table_goes_out_and_comes_back_with_marks(out, tmp_path, delimiter):
     write_rows(path, rows, delimiter)
     assert sync_table(ResultsFolder(out), path) == (2, 11)
     keys = [a.key for a in start(out).answers]
-    assert load_marks(out / "marks.db") == {
-        keys[0]: Mark((), 2.5, 2.5, "=1+1"),
-        keys[1]: Mark(("sum", "moments"), 0.0, 9.0),
+    assert load_decisions(out / "marks.db") == {
+        keys[0]: Decision((), 2.5, 2.5, "=1+1"),
+        keys[1]: Decision(("sum", "moments"), 0.0, 9.0),
     }
     assert "a note" in path.read_text()
-    save_mark(out / "marks.db", keys[0], Mark((), 0.0, 4.0))  # somebody else goes on in the panel
+    save_decision(out / "marks.db", keys[0], Decision((), 0.0, 4.0))  # somebody else goes on in the panel
     assert sync_table(ResultsFolder(out), path) == (0, 11)  # the row was not touched: the newer mark stays
-    assert load_marks(out / "marks.db")[keys[0]].points == 4.0
+    assert load_decisions(out / "marks.db")[keys[0]].points == 4.0
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_a_table_with_a_mistake_changes_nothing(out, tmp_path, changes, says):
     write_rows(path, rows)
     with pytest.raises(BadTable, match=says):
         sync_table(ResultsFolder(out), path)
-    assert load_marks(out / "marks.db") == {}
+    assert load_decisions(out / "marks.db") == {}
 
 
 def test_every_row_with_a_mistake_is_named(out, tmp_path):

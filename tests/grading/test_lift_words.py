@@ -11,12 +11,13 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from sdpa_helpers.checking.kinds.written_exercise import LINE, STUB
+from sdpa_helpers.classroom.marks.store import AnswerKey, CannotKeep, last_marks
 from sdpa_helpers.classroom.pages.class_report import summarise
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.classroom.pages.similar import find_similar
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import apply_marks, with_marks
-from sdpa_helpers.classroom.review.marks_store import AnswerKey, CannotKeep, Mark, load_marks, save_mark
+from sdpa_helpers.classroom.review.decisions import Decision, save_decision
 from sdpa_helpers.classroom.review.panel import beside_answer
 from sdpa_helpers.classroom.rubrics import guides
 from sdpa_helpers.classroom.tables import write_tables
@@ -60,7 +61,7 @@ def key_of(graded, exercise=PROOF):
     return AnswerKey(graded.student, graded.notebook, exercise, graded.exercise(exercise).digest)
 
 
-MET = Mark(("sum", "moments"), 0.5, 9.5, f"Why? {NASTY}")
+MET = Decision(("sum", "moments"), 0.5, 9.5, f"Why? {NASTY}")
 
 
 # ---- definitions ------------------------------------------------------------------------------------------
@@ -173,22 +174,22 @@ def test_the_record_of_a_graded_notebook(course, tmp_path):
 
 def test_marks_are_merged_and_the_same_marks_give_the_same_record(tmp_path):
     plain = in_words("ada", proof_in_words="Because.")
-    save_mark(tmp_path / "marks.db", key_of(plain), MET)
-    marked = with_marks(plain, load_marks(tmp_path / "marks.db"))
+    save_decision(tmp_path / "marks.db", key_of(plain), MET)
+    marked = with_marks(plain, last_marks(tmp_path / "marks.db"))
     graded = marked.exercise(PROOF)
     assert isinstance(graded, GradedWords)
     assert (marked.points, graded.points, graded.case.status) == (9.5, 9.5, "marked")
     assert [c.given for c in graded.mark.criteria] == [False, True, True]
-    assert with_marks(marked, load_marks(tmp_path / "marks.db")) == marked
+    assert with_marks(marked, last_marks(tmp_path / "marks.db")) == marked
     assert with_marks(marked, {}) == plain
-    save_mark(tmp_path / "marks.db", key_of(plain), Mark())
-    assert with_marks(marked, load_marks(tmp_path / "marks.db")) == plain
+    save_decision(tmp_path / "marks.db", key_of(plain), Decision())
+    assert with_marks(marked, last_marks(tmp_path / "marks.db")) == plain
 
 
 def test_a_mark_belongs_to_one_text(tmp_path):
     before, after = in_words("ada", proof_in_words="Because."), in_words("ada", proof_in_words="Why not.")
-    save_mark(tmp_path / "marks.db", key_of(before), MET)
-    assert with_marks(after, load_marks(tmp_path / "marks.db")) == after
+    save_decision(tmp_path / "marks.db", key_of(before), MET)
+    assert with_marks(after, last_marks(tmp_path / "marks.db")) == after
     assert digest("Because. \r\nSo.\n") == digest("\nBecause.\nSo.")
     assert digest("Because.") != digest("because.")
 
@@ -196,21 +197,22 @@ def test_a_mark_belongs_to_one_text(tmp_path):
 def test_a_mark_is_never_worth_more_than_the_exercise(tmp_path):
     plain = in_words("ada", proof_in_words="Because.")
     for points, counts in ((99.0, 15.0), (-1.0, 0.0)):
-        marked = with_marks(plain, {key_of(plain): Mark((), 0.0, points)})
+        marked = with_marks(plain, {key_of(plain): Decision((), 0.0, points).as_mark(key_of(plain))})
         assert marked.points == counts
 
 
 def test_a_comment_alone_is_no_mark(tmp_path):
     plain = in_words("ada", proof_in_words="Because.")
-    assert with_marks(plain, {key_of(plain): Mark(comment="Hm.")}) == plain
+    assert with_marks(plain, {key_of(plain): Decision(comment="Hm.").as_mark(key_of(plain))}) == plain
 
 
 KILLED = """
 import sys
 from pathlib import Path
-from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark, save_mark
+from sdpa_helpers.classroom.marks.store import AnswerKey
+from sdpa_helpers.classroom.review.decisions import Decision, save_decision
 for i in range(10_000):
-    save_mark(Path(sys.argv[1]), AnswerKey(f"s{i}", "n", "e", "d"), Mark((), 0.0, 1.0))
+    save_decision(Path(sys.argv[1]), AnswerKey(f"s{i}", "n", "e", "d"), Decision((), 0.0, 1.0))
     print(i, flush=True)
 """
 
@@ -225,13 +227,13 @@ def test_what_was_told_as_saved_survives_a_kill(tmp_path):
     process.send_signal(signal.SIGKILL)
     last = int((process.stdout.read().strip().split("\n")[-1]) or last)
     process.wait()
-    assert len(load_marks(tmp_path / "marks.db")) >= last + 1 >= 20
+    assert len(last_marks(tmp_path / "marks.db")) >= last + 1 >= 20
 
 
 def test_a_broken_marks_file_is_an_error_that_names_it(tmp_path):
     (tmp_path / "marks.db").write_bytes(b"this is no database, and longer than its header" * 50)
     with pytest.raises(CannotKeep, match=r"marks\.db"):
-        load_marks(tmp_path / "marks.db")
+        last_marks(tmp_path / "marks.db")
 
 
 # ---- everything made from records -------------------------------------------------------------------------
@@ -247,8 +249,10 @@ def test_applying_brings_marks_into_every_file(tmp_path):
     ResultsFolder(tmp_path).write_result(in_words("left-over", proof_in_words="Of an earlier run."))
     write_tables(ResultsFolder(tmp_path), graded, list(LESSONS))
     (tmp_path / "gradebook.db").touch()
-    save_mark(tmp_path / "marks.db", key_of(graded[0]), MET)
-    save_mark(tmp_path / "marks.db", key_of(graded[1]), Mark(("one-product", "sum", "moments"), 0.0, 15.0))
+    save_decision(tmp_path / "marks.db", key_of(graded[0]), MET)
+    save_decision(
+        tmp_path / "marks.db", key_of(graded[1]), Decision(("one-product", "sum", "moments"), 0.0, 15.0)
+    )
     done = apply_marks(ResultsFolder(tmp_path))
     assert (done.changed, done.marked, done.waiting) == (2, 2, 1)
     rows = list(csv.DictReader((tmp_path / "grades.csv").open()))
@@ -287,7 +291,7 @@ def test_a_feedback_page_before_anybody_has_read_the_answer():
 
 def test_the_class_report_counts_only_what_was_read():
     plain = [in_words(name, proof_in_words=name) for name in ("ada", "ben", "cleo")]
-    marked = with_marks(plain[0], {key_of(plain[0]): MET})
+    marked = with_marks(plain[0], {key_of(plain[0]): MET.as_mark(key_of(plain[0]))})
     exercise = summarise([marked, *plain[1:]]).notebooks[NAME].exercises[PROOF]
     assert (exercise.points, exercise.waiting) == ([9.5], ["ben", "cleo"])
     assert [case for case, _ in exercise.hardest] == [written_of(NAME)[0].criteria[0].asks]
@@ -325,7 +329,7 @@ def test_marks_survive_grading_again_from_nothing(course, tmp_path):
     assert "2 answers in words to be read" in said(*grading)
     for graded in ResultsFolder(out).read_results():
         if graded.student == "ada":
-            save_mark(out / "marks.db", key_of(graded), MET)
+            save_decision(out / "marks.db", key_of(graded), MET)
     assert "Answers marked: 1, waiting: 1; submissions changed: 1." in said("review", out, "--apply")
     applied = files()
     assert b"ada,,9.5" in applied["grades.csv"]

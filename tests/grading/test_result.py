@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from sdpa_helpers.classroom.marks.store import AnswerKey
 from sdpa_helpers.classroom.review.apply_marks import with_marks
-from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark
+from sdpa_helpers.classroom.review.decisions import Decision
 from sdpa_helpers.course.registry import written_of
 from sdpa_helpers.grading.lift_words import digest
 from sdpa_helpers.grading.result import (
@@ -38,7 +39,7 @@ FULL = replace(
 )
 UNREAD = in_words("ben", **{WORDS.name: "Because."})
 KEY = AnswerKey("ben", "02_variance_proof", WORDS.name, digest("Because."))
-MARKED = with_marks(UNREAD, {KEY: Mark((WORDS.criteria[0].key,), 0.5, 1.5, "Hm.")})
+MARKED = with_marks(UNREAD, {KEY: Decision((WORDS.criteria[0].key,), 0.5, 1.5, "Hm.").as_mark(KEY)})
 
 
 @pytest.mark.parametrize("whole", [FULL, UNREAD, MARKED], ids=["code", "words, unread", "words, marked"])
@@ -69,7 +70,7 @@ def test_the_form_is_that_of_the_contract():
 
 
 def test_a_mark_passes_only_with_all_points():
-    full = with_marks(UNREAD, {KEY: Mark((), 0.0, WORDS.max_points)})
+    full = with_marks(UNREAD, {KEY: Decision((), 0.0, WORDS.max_points).as_mark(KEY)})
     assert (MARKED.words[0].case.passed, full.words[0].case.passed) == (False, True)
 
 

@@ -118,6 +118,11 @@ def counting(marks: Iterable[Mark]) -> dict[AnswerKey, Mark]:
     return found
 
 
+def last_marks(marks_db: Path) -> dict[AnswerKey, Mark]:
+    """The mark that counts for each answer, of a file."""
+    return counting(read(marks_db))
+
+
 def account() -> str:
     """Who works here, where nobody says otherwise."""
     try:

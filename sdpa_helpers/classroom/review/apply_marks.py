@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.classroom.gradebook import gradebook_place, write_gradebook
 from sdpa_helpers.classroom.lock import held
+from sdpa_helpers.classroom.marks.store import AnswerKey, Mark, last_marks
 from sdpa_helpers.classroom.pages import write_class_page, write_feedback
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.classroom.review.marks_store import AnswerKey, Mark, load_marks
 from sdpa_helpers.classroom.tables import graded_last, write_tables
 from sdpa_helpers.course.registry import LESSONS, all_written
 from sdpa_helpers.grading.lift_words import READ, unmarked
@@ -62,8 +62,8 @@ def _with_mark(result: GradedNotebook, graded: Graded, marks: dict[AnswerKey, Ma
 
 def _shown(exercise: WrittenExercise, mark: Mark) -> ShownMark:
     """What a learner reads of a mark: every criterion with whether it is met, points on top, the comment."""
-    criteria = tuple(ShownCriterion(c.asks, c.points, c.key in mark.given) for c in exercise.criteria)
-    return ShownMark(criteria, mark.adjusted, mark.comment)
+    criteria = tuple(ShownCriterion(c.asks, c.points, c.key in mark.met) for c in exercise.criteria)
+    return ShownMark(criteria, mark.change, mark.reason)
 
 
 def apply_marks(folder: ResultsFolder, gradebook: str | None = None) -> Applied:
@@ -74,7 +74,7 @@ def apply_marks(folder: ResultsFolder, gradebook: str | None = None) -> Applied:
     """
     done = Applied()
     with held(folder.lock):
-        marks, pairs = load_marks(folder.marks_db), graded_last(folder)
+        marks, pairs = last_marks(folder.marks_db), graded_last(folder)
         for result in folder.read_results(pairs):
             after = with_marks(result, marks)
             done.waiting += after.waiting

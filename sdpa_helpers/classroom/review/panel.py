@@ -10,9 +10,9 @@ import traitlets
 from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.classroom.gradebook_rows import CannotWrite
 from sdpa_helpers.classroom.lock import Taken
+from sdpa_helpers.classroom.marks.store import CannotKeep
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import GRADEBOOK, apply_marks
-from sdpa_helpers.classroom.review.marks_store import CannotKeep
 from sdpa_helpers.classroom.review.session import ReviewSession
 from sdpa_helpers.classroom.rubrics import guides, model_answers
 from sdpa_helpers.course.registry import all_written

@@ -14,8 +14,9 @@ from itertools import combinations
 from typing import Any
 
 from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
+from sdpa_helpers.classroom.marks.store import AnswerKey, stamp
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.classroom.review.marks_store import NOTHING, AnswerKey, Mark, load_marks, save_mark, stamp
+from sdpa_helpers.classroom.review.decisions import NOTHING, Decision, load_decisions, save_decision
 from sdpa_helpers.course.registry import LESSONS, all_written
 from sdpa_helpers.grading.result import GradedNotebook
 
@@ -107,13 +108,13 @@ class ReviewSession:
     def __init__(self, folder: ResultsFolder) -> None:
         self.folder, self._marks_db = folder, folder.marks_db
         self.answers = answers_of(folder.read_results())
-        self.marks, self._stamp = load_marks(self._marks_db), stamp(self._marks_db)
+        self.marks, self._stamp = load_decisions(self._marks_db), stamp(self._marks_db)
         self.at = self._next_unmarked(-1) or 0
         self.names = False
         self.number = 0
         self.says = ""
         self._did = ""
-        self._before: list[tuple[int, Mark]] = []
+        self._before: list[tuple[int, Decision]] = []
         self._earlier = {_parts(key): mark for key, mark in self.marks.items()}  # the last save of each
         self._acts: dict[str, Callable[[dict[str, Any]], None]] = {
             "go": self._go,
@@ -149,7 +150,7 @@ class ReviewSession:
         if "at" in said:
             self.at = self._checked(said["at"])
         if self._stamp != stamp(self._marks_db):  # somebody else marks the same batch
-            self.marks, self._stamp = load_marks(self._marks_db), stamp(self._marks_db)
+            self.marks, self._stamp = load_decisions(self._marks_db), stamp(self._marks_db)
         self._acts[said["do"]](said)
         self._did = said["do"]
 
@@ -176,7 +177,7 @@ class ReviewSession:
 
     # -- marking
 
-    def _mark(self, answer: WrittenAnswer) -> Mark:
+    def _mark(self, answer: WrittenAnswer) -> Decision:
         return self.marks.get(answer.key, NOTHING)
 
     def _exercise(self) -> WrittenExercise:
@@ -212,12 +213,12 @@ class ReviewSession:
         goes_on = self._did == "comment" and bool(self._before) and self._before[-1][0] == self.at
         self._keep(replace(self._mark(self.answers[self.at]), comment=text.strip()), can_undo=not goes_on)
 
-    def _keep(self, mark: Mark, *, can_undo: bool = True) -> None:
+    def _keep(self, mark: Decision, *, can_undo: bool = True) -> None:
         key = self.answers[self.at].key
         before = self.marks.get(key, NOTHING)
         if mark == before:
             return
-        save_mark(self._marks_db, key, mark)
+        save_decision(self._marks_db, key, mark)
         self.marks[key], self._stamp = mark, stamp(self._marks_db)
         if can_undo:
             self._before.append((self.at, before))
@@ -267,7 +268,7 @@ def points_for(exercise: WrittenExercise, given: Iterable[str], adjusted: float)
     return round(min(max(points, 0.0), exercise.max_points), 2)
 
 
-def _as_view(mark: Mark) -> dict[str, Any]:
+def _as_view(mark: Decision) -> dict[str, Any]:
     return {
         "given": list(mark.given),
         "adjusted": mark.adjusted,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sdpa_helpers.classroom.files import as_text, write_text
+from sdpa_helpers.classroom.marks.store import AnswerKey
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.classroom.review.marks_store import NOTHING, AnswerKey, Mark, load_marks, save_mark
+from sdpa_helpers.classroom.review.decisions import NOTHING, Decision, load_decisions, save_decision
 from sdpa_helpers.classroom.review.session import MAX_COMMENT, answers_of, points_for
 from sdpa_helpers.course.registry import all_written
 from sdpa_helpers.grading.refusal import Refusal
@@ -46,7 +47,7 @@ def sync_table(folder: ResultsFolder, path: Path) -> tuple[int, int]:
     """
     found = _read(path) if path.exists() else _Table()
     answers = answers_of(folder.read_results())
-    marks, todo, bad = load_marks(folder.marks_db), [], []
+    marks, todo, bad = load_decisions(folder.marks_db), [], []
     for answer in answers:
         row = found.rows.get(answer_id(answer.key))
         if row and row["state"].strip() != _state(row):
@@ -61,8 +62,8 @@ def sync_table(folder: ResultsFolder, path: Path) -> tuple[int, int]:
         more = f"\n… and {len(bad) - MOST_NAMED} more" if len(bad) > MOST_NAMED else ""
         raise BadTable("\n".join(bad[:MOST_NAMED]) + more)
     for key, mark in todo:
-        save_mark(folder.marks_db, key, mark)
-    _write(path, found, [(a.key, a.text) for a in answers], load_marks(folder.marks_db))
+        save_decision(folder.marks_db, key, mark)
+    _write(path, found, [(a.key, a.text) for a in answers], load_decisions(folder.marks_db))
     return len(todo), len(answers)
 
 
@@ -77,7 +78,7 @@ def _state(row: dict[str, str]) -> str:
 
 
 def _write(
-    path: Path, found: _Table, answers: list[tuple[AnswerKey, str]], marks: dict[AnswerKey, Mark]
+    path: Path, found: _Table, answers: list[tuple[AnswerKey, str]], marks: dict[AnswerKey, Decision]
 ) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text, delimiter=found.delimiter)
@@ -126,7 +127,7 @@ def _read(path: Path) -> _Table:
     return _Table(rows, [name for name in names if name not in (*COLUMNS, CRITERIA)], delimiter)
 
 
-def _mark(row: dict[str, str], key: AnswerKey, where: str) -> Mark:
+def _mark(row: dict[str, str], key: AnswerKey, where: str) -> Decision:
     exercise = all_written()[key.exercise]
     known = [c.key for c in exercise.criteria]
     met = row["met"].replace(",", " ").split()
@@ -138,7 +139,7 @@ def _mark(row: dict[str, str], key: AnswerKey, where: str) -> Mark:
     comment = _as_typed(row["comment"]).strip()[:MAX_COMMENT]
     typed = row["points"].strip().lstrip("'").replace(",", ".")
     if not typed:
-        return Mark(given, 0.0, points_for(exercise, given, 0.0) if given else None, comment)
+        return Decision(given, 0.0, points_for(exercise, given, 0.0) if given else None, comment)
     try:
         points = float(typed)
         if not 0 <= points <= exercise.max_points:
@@ -147,7 +148,7 @@ def _mark(row: dict[str, str], key: AnswerKey, where: str) -> Mark:
         expected = f"expected a number from 0 to {exercise.max_points:g}"
         raise BadTable(f"{where}: points {row['points']!r}; {expected}") from None
     adjusted = points - sum(c.points for c in exercise.criteria if c.key in given)
-    return Mark(given, round(adjusted, 2), points, comment)
+    return Decision(given, round(adjusted, 2), points, comment)
 
 
 def _as_typed(cell: str) -> str:
