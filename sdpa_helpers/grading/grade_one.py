@@ -9,7 +9,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth
-from sdpa_helpers.course.registry import exercises_of, written_of
+from sdpa_helpers.course.registry import exercises_of, folder_of, written_of
 from sdpa_helpers.grading.assemble import answer_cells, assemble, pristine_notebook, pristine_text
 from sdpa_helpers.grading.fails_alone import draw_all, judge_alone, not_judged, not_lifted
 from sdpa_helpers.grading.judge import (
@@ -22,7 +22,7 @@ from sdpa_helpers.grading.judge import (
     status_of,
 )
 from sdpa_helpers.grading.lift_words import Words, unread
-from sdpa_helpers.grading.own_code import own_code
+from sdpa_helpers.grading.own_code import code_for
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Lifted, Submission, Unreadable
 from sdpa_helpers.grading.read_file import read_file
 from sdpa_helpers.grading.result import RECORD_FORM, Flag, Graded, GradedNotebook, Status, storable
@@ -82,8 +82,13 @@ def marking_of(student: str, settings: Settings) -> Marking:
 
 
 def fingerprint(submission: Submission, settings: Settings) -> str:
-    """Changes whenever the result could: the file, the exercise, the seed, the limits, the code that grades."""
-    parts = [own_code(), settings.seed, repr(settings.limits), settings.forbidden]
+    """Changes whenever the result could: the file, its lesson, the seed, the limits, the code that grades."""
+    parts = [
+        code_for(folder_of(submission.notebook)),
+        settings.seed,
+        repr(settings.limits),
+        settings.forbidden,
+    ]
     parts += [repr(settings.mistake_cap), repr(settings.variants)]
     parts += [repr(submission.flags), repr(submission.handed_in), repr(submission.late_penalty), RECORD_FORM]
     digest = hashlib.sha256("\0".join(parts).encode())

@@ -1,6 +1,6 @@
 """The digest of the code that grades: it changes with the code, and with nothing else."""
 
-from sdpa_helpers.grading.own_code import digest_of, own_code
+from sdpa_helpers.grading.own_code import code_for, digest_of, own_code
 
 
 def write(root, text, ending="\n"):
@@ -33,3 +33,39 @@ def test_a_line_a_name_or_a_file_changes_it(tmp_path):
 
 def test_ours_is_known():
     assert len(own_code()) == 32
+
+
+def lesson(root, name, text="x = 1"):
+    (root / "lessons" / name / "exercises").mkdir(parents=True, exist_ok=True)
+    (root / "lessons" / name / "exercises" / "page.md").write_text(text)
+    (root / "lessons" / name / "figures.py").write_text(text)
+
+
+def test_of_a_lesson_it_is_that_of_its_own_pages_and_the_engine(tmp_path):
+    package = write(tmp_path, "x = 1\n")
+    (tmp_path / "lessons").mkdir()
+    (tmp_path / "lessons" / "__init__.py").write_text("")
+    for name in ("masking", "softmax", "heads"):
+        lesson(package, name)
+    lesson(package, "heads", "from sdpa_helpers.lessons.masking.exercises.ways import WAYS")
+
+    def seen():
+        return [digest_of(package, name) for name in ("softmax", "masking", "heads")]
+
+    before = seen()
+    assert len({*before}) == 3
+    lesson(package, "softmax", "another case")
+    after = seen()
+    assert after[0] != before[0]
+    assert after[1:] == before[1:]
+    lesson(package, "masking", "another case")  # what heads are made with
+    assert seen()[0] == after[0]
+    assert not {*seen()[1:]} & {*after[1:]}
+    for engine in (package / "checking" / "a.py", tmp_path / "lessons" / "__init__.py"):
+        now = seen()
+        engine.write_text("y = 2")
+        assert not {*seen()} & {*now}
+
+
+def test_ours_of_two_lessons_are_two():
+    assert len({own_code(), code_for("softmax"), code_for("masking")}) == 3
