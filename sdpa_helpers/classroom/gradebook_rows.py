@@ -22,7 +22,7 @@ def result_row(result: GradedNotebook) -> tuple:
 def case_rows(result: GradedNotebook, number: int) -> Iterator[tuple]:
     """The values of CASES, for each case; number: the id of its result's row."""
     for exercise in result.exercises:
-        for case in exercise.cases:
+        for case in exercise.counted:
             yield (
                 number,
                 exercise.name,

@@ -46,7 +46,7 @@ def write_tables(
         for result in results:
             who = (result.student, result.notebook)
             for exercise in result.exercises:
-                for c in exercise.cases:
+                for c in exercise.counted:
                     details.add((*who, exercise.name, c.case, c.points, c.max_points, c.status, c.diagnosis))
             for file in result.handed_in:
                 files.add((*who, file.file, file.time, _yes(file.late), _yes(file.graded)))

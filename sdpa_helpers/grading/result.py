@@ -33,7 +33,7 @@ CaseStatus = Literal[
 """What became of one case. Two are for answers in words: waiting for a reader, and read. The last is no mark."""
 
 
-RECORD_FORM = "6"
+RECORD_FORM = "7"
 """Changes when results get new fields: earlier ones are then graded again."""
 
 
@@ -113,6 +113,33 @@ class NamedMistake:
 
 
 @dataclass(frozen=True)
+class ShownCriterion:
+    """One criterion of an answer in words, with what its reader decided."""
+
+    asks: str
+    points: float
+    """What it is worth."""
+    given: bool
+
+
+@dataclass(frozen=True)
+class ShownMark:
+    """What a learner reads of a mark."""
+
+    criteria: tuple[ShownCriterion, ...]
+    """Of an answer in words; () for one in code."""
+    adjusted: float
+    """Points on top of those of the criteria, or of the cases."""
+    comment: str
+    asked: str = ""
+    """What the learner had asked, or ""."""
+
+
+BY_A_PERSON = "changed by a person"
+"""In tables, the line of what a person put on top of an exercise's cases: so that they add up."""
+
+
+@dataclass(frozen=True)
 class GradedExercise:
     """One exercise that is answered in code."""
 
@@ -128,6 +155,8 @@ class GradedExercise:
     """The same for answers that failed with the same results for no known reason; "" where one is known."""
     before_cap: float | None = None
     """What its cases alone had earned, where a named mistake earns less; None where it costs nothing more."""
+    mark: ShownMark | None = None
+    """What a person decided, if anybody did."""
 
     @property
     def mistake(self) -> str:
@@ -135,34 +164,27 @@ class GradedExercise:
         return self.mistakes[0].name if self.mistakes else ""
 
     @property
-    def points(self) -> float:
-        """Points earned."""
+    def by_program(self) -> float:
+        """Points of its cases."""
         return sum((case.points for case in self.cases), 0.0)
+
+    @property
+    def points(self) -> float:
+        """Points earned, with what a person put on top."""
+        return self.by_program + (self.mark.adjusted if self.mark else 0.0)
+
+    @property
+    def counted(self) -> tuple[GradedCase, ...]:
+        """All that its points are the sum of."""
+        if self.mark is None or not self.mark.adjusted:
+            return self.cases
+        more = GradedCase(BY_A_PERSON, "marked", self.mark.adjusted, 0.0, "", self.mark.comment)
+        return (*self.cases, more)
 
     @property
     def failed(self) -> bool:
         """Whether the grader itself failed on it: then it has no mark."""
         return any(case.status == "grader-failed" for case in self.cases)
-
-
-@dataclass(frozen=True)
-class ShownCriterion:
-    """One criterion of an answer in words, with what its reader decided."""
-
-    asks: str
-    points: float
-    """What it is worth."""
-    given: bool
-
-
-@dataclass(frozen=True)
-class ShownMark:
-    """What a learner reads of a mark."""
-
-    criteria: tuple[ShownCriterion, ...]
-    adjusted: float
-    """Points on top of those of the criteria."""
-    comment: str
 
 
 @dataclass(frozen=True)
@@ -181,6 +203,11 @@ class GradedWords:
     def cases(self) -> tuple[GradedCase, ...]:
         """The one case."""
         return (self.case,)
+
+    @property
+    def counted(self) -> tuple[GradedCase, ...]:
+        """All that its points are the sum of."""
+        return self.cases
 
     @property
     def points(self) -> float:
@@ -327,10 +354,10 @@ def _exercise_as_json(exercise: Graded) -> dict[str, Any]:
             "unknown": exercise.unknown,
             "before_cap": exercise.before_cap,
         }
-    if isinstance(exercise, GradedWords):
+    else:
         found |= {"written": True, "digest": exercise.digest}
-        if exercise.mark is not None:
-            found["mark"] = asdict(exercise.mark)
+    if exercise.mark is not None:
+        found["mark"] = asdict(exercise.mark)
     return found
 
 
@@ -370,12 +397,12 @@ def from_json(data: Any) -> GradedNotebook:
 
 def _exercise_from_json(name: str, data: dict[str, Any]) -> Graded:
     cases = tuple(_case_from_json(case) for case in data["cases"])
+    mark = _mark_from_json(data["mark"]) if "mark" in data else None
     if not data.get("written"):
         mistakes = tuple(NamedMistake(m["name"], m["says"], tuple(m["cases"])) for m in data["mistakes"])
-        more = (mistakes, data["pattern"], data["unknown"], data.get("before_cap"))
+        more = (mistakes, data["pattern"], data["unknown"], data.get("before_cap"), mark)
         return GradedExercise(name, data["title"], data["max_points"], cases, *more)
     (case,) = cases
-    mark = _mark_from_json(data["mark"]) if "mark" in data else None
     return GradedWords(name, data["title"], data["max_points"], case, data["digest"], mark)
 
 
@@ -386,7 +413,7 @@ def _case_from_json(data: dict[str, Any]) -> GradedCase:
 
 def _mark_from_json(data: dict[str, Any]) -> ShownMark:
     criteria = tuple(ShownCriterion(**criterion) for criterion in data["criteria"])
-    return ShownMark(criteria, data["adjusted"], data["comment"])
+    return ShownMark(criteria, data["adjusted"], data["comment"], data["asked"])
 
 
 def _known(status: str, among: Any) -> Any:

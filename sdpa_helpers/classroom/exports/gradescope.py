@@ -25,7 +25,7 @@ def export(order: Order) -> Exported:
         if result.failed:
             failed.setdefault(result.student, []).extend(result.failed)
         for exercise in result.exercises:
-            for case in exercise.cases:
+            for case in exercise.counted:
                 number = f"{result.notebook[:2]}.{len(mine) + 1}"
                 tags = [result.notebook, exercise.name]
                 mine.append(

@@ -10,10 +10,11 @@ from sdpa_helpers.classroom.pages import write_class_page, write_feedback
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.tables import graded_last, write_tables
 from sdpa_helpers.course.registry import LESSONS, all_written
-from sdpa_helpers.grading.lift_words import READ, unmarked
+from sdpa_helpers.grading.lift_words import READ, digest, unmarked
 from sdpa_helpers.grading.result import (
     Graded,
     GradedCase,
+    GradedExercise,
     GradedNotebook,
     GradedWords,
     ShownCriterion,
@@ -31,7 +32,7 @@ class Applied:
     changed: int = 0
     """Submissions that changed."""
     marked: int = 0
-    """Answers that are marked."""
+    """Answers in words that are marked."""
     waiting: int = 0
     """Answers that nobody has read."""
 
@@ -40,17 +41,47 @@ class Applied:
 
 
 def with_marks(result: GradedNotebook, marks: dict[AnswerKey, Mark]) -> GradedNotebook:
-    """The result with the marks of its written answers. The same marks give the same result, whatever it had before."""
+    """The result with the marks of its answers. The same marks give the same result, whatever it had before."""
     return replace(result, exercises=tuple(_with_mark(result, graded, marks) for graded in result.exercises))
 
 
+def mark_of(result: GradedNotebook, graded: Graded, marks: dict[AnswerKey, Mark]) -> Mark | None:
+    """The mark that counts for what a learner handed in: one of this text, or one of any, the later of the two."""
+    about = (result.student, result.notebook, graded.name)
+    found = [marks.get(AnswerKey(*about, digest)) for digest in {digest_of(result, graded), ""}]
+    return max(filter(None, found), key=lambda mark: mark.when, default=None)
+
+
+def digest_of(result: GradedNotebook, graded: Graded) -> str:
+    """Of the answer's text; "" where there is none."""
+    if isinstance(graded, GradedWords):
+        return graded.digest
+    text = result.answers.get(graded.name, "")
+    return digest(text) if text else ""
+
+
 def _with_mark(result: GradedNotebook, graded: Graded, marks: dict[AnswerKey, Mark]) -> Graded:
-    if not isinstance(graded, GradedWords) or not graded.digest:
+    if result.no_mark in ("missing", "unreadable") or graded.failed:
+        return graded
+    mark = mark_of(result, graded, marks)
+    if isinstance(graded, GradedExercise):
+        return replace(graded, mark=None if mark is None else _on_top(graded, mark))
+    return _marked_words(graded, mark)
+
+
+def _on_top(graded: GradedExercise, mark: Mark) -> ShownMark | None:
+    """What a person put on top of the cases' points: in all never below 0 or above the maximum."""
+    wanted = graded.by_program + mark.change if mark.points is None else mark.points
+    adjusted = round(min(max(wanted, 0.0), graded.max_points) - graded.by_program, 4)
+    return ShownMark((), adjusted, mark.reason, mark.request) if mark.says_something else None
+
+
+def _marked_words(graded: GradedWords, mark: Mark | None) -> Graded:
+    if not graded.digest:
         return graded
     exercise = all_written().get(graded.name)  # it imports every lesson
     if exercise is None:
         return graded
-    mark = marks.get(AnswerKey(result.student, result.notebook, graded.name, graded.digest))
     if mark is None or mark.points is None:
         return replace(graded, case=unmarked(graded.max_points), mark=None)
     points = min(max(mark.points, 0.0), graded.max_points)
@@ -63,7 +94,7 @@ def _with_mark(result: GradedNotebook, graded: Graded, marks: dict[AnswerKey, Ma
 def _shown(exercise: WrittenExercise, mark: Mark) -> ShownMark:
     """What a learner reads of a mark: every criterion with whether it is met, points on top, the comment."""
     criteria = tuple(ShownCriterion(c.asks, c.points, c.key in mark.met) for c in exercise.criteria)
-    return ShownMark(criteria, mark.change, mark.reason)
+    return ShownMark(criteria, mark.change, mark.reason, mark.request)
 
 
 def apply_marks(folder: ResultsFolder, gradebook: str | None = None) -> Applied:

@@ -30,7 +30,7 @@ def upgrade() -> None:
     op.execute(
         """
         create table requests (
-          id text primary key, learner text not null, notebook text not null, exercise text not null,
-          asks text not null, asked_at text not null)
+          id integer primary key, learner text not null, notebook text not null, exercise text not null,
+          asks text not null, asked_at text not null, unique (learner, notebook, exercise, asks))
         """
     )
