@@ -3,14 +3,19 @@
 import json
 import shutil
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
 from sdpa_helpers.classroom.files import DRAFTS, write_text
-from sdpa_helpers.grading.result import GradedNotebook, OlderForm, as_json, from_json
+from sdpa_helpers.grading.result import GradedNotebook, NotAResult, OlderForm, as_json, from_json
 
 Pair = tuple[str, str]
 """(student, notebook)."""
+
+
+class Edited(NotAResult):
+    """A result that somebody changed by hand: it is believed no more."""
 
 
 class ResultsFolder:
@@ -71,7 +76,7 @@ class ResultsFolder:
 
     def write_result(self, result: GradedNotebook) -> None:
         """Write the result of one submission."""
-        write_text(self.result_path(result.student, result.notebook), _lines(as_json(result)))
+        write_text(self.result_path(result.student, result.notebook), _sealed(as_json(result)))
 
     def kept_result(self, student: str, notebook: str, fingerprint: str) -> GradedNotebook | None:
         """The result of an earlier run when it still holds, its page is there, and it is whole."""
@@ -83,7 +88,7 @@ class ResultsFolder:
     def read_results(self, only: Iterable[Pair] | None = None) -> Iterator[GradedNotebook]:
         """The results, one at a time, by student and notebook; `only`: of these pairs.
 
-        A file that was cut off, has an older form, or is none of ours, is passed over.
+        A file that was cut off, was edited, has an older form, or is none of ours, is passed over.
         """
         for path in self._result_paths(only):
             result = _read(path)
@@ -93,6 +98,11 @@ class ResultsFolder:
     def older_results(self) -> list[OlderForm]:
         """Why results of another version are passed over, for each of them."""
         return [found for path in self._result_paths() if isinstance(found := _read(path), OlderForm)]
+
+    def edited_results(self) -> list[Path]:
+        """The results that somebody changed by hand, below the folder."""
+        there = (path for path in self._result_paths() if isinstance(_read(path), Edited))
+        return [path.relative_to(self.path) for path in there]
 
     def _result_paths(self, only: Iterable[Pair] | None = None) -> Iterable[Path]:
         if only is None:
@@ -127,21 +137,40 @@ class ResultsFolder:
             path.unlink(missing_ok=True)
 
 
-def _lines(entries: dict[str, object]) -> str:
-    """JSON with a line for each entry: readable, and ten times as quick as with `indent`, which Python does itself."""
-    lines = (f"{_text(name)}: {_text(value)}" for name, value in entries.items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+_SEAL = '"seal": "'
+
+
+def _sealed(entries: dict[str, object]) -> str:
+    """JSON with a line for each entry: readable, and ten times as quick as with `indent`, which Python does itself.
+
+    The last one is the digest of the others. It is no secret: it shows a slip, not a forger.
+    """
+    lines = "{\n" + "".join(f"{_text(name)}: {_text(value)},\n" for name, value in entries.items())
+    return f'{lines}{_SEAL}{_digest(lines)}"\n}}\n'
+
+
+def _digest(lines: str) -> str:
+    return sha256(lines.encode()).hexdigest()[:32]
 
 
 def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _read(path: Path) -> GradedNotebook | OlderForm | None:
+def _read(path: Path) -> GradedNotebook | OlderForm | Edited | None:
     """What stands in a results file; None when it is cut off or none of ours."""
     try:
-        return from_json(json.loads(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        data = json.loads(text)
+    except OSError:
+        return None
+    except ValueError:
+        return Edited(f"{path} is no JSON any more")
+    try:
+        result = from_json(data)
+        lines, _, seal = text.rpartition(_SEAL)
+        return result if seal == f'{_digest(lines)}"\n}}\n' else Edited(f"{path} was edited by hand")
     except OlderForm as older:
         return older
-    except (OSError, ValueError):
+    except NotAResult:
         return None

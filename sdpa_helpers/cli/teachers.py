@@ -52,8 +52,8 @@ def report(
     """Write the class report again. From the results in a folder: class.html and similar.html."""
     from sdpa_helpers.classroom.pages import write_class_pages
 
-    graded = _graded(folder)
-    _bring_in_marks(graded)
+    graded = graded_folder(folder)
+    bring_in_marks(graded)
     if not write_class_pages(graded):
         raise Refusal(f"{folder}: no results of this course's notebooks in it")
     say(f"written: {graded.class_page}, {graded.similar_page}")
@@ -78,7 +78,7 @@ def review(
     from sdpa_helpers.classroom.review.command import open_lab, write_notebook
     from sdpa_helpers.classroom.review.table import sync_table
 
-    status, graded = 0, _graded(folder)
+    status, graded = 0, graded_folder(folder)
     if lab.args and (table or apply):
         raise Refusal(f"{' '.join(lab.args)}: flags for JupyterLab go with neither --csv nor --apply")
     if table:
@@ -132,8 +132,8 @@ def export(
     from sdpa_helpers.classroom.exports.order import Order
 
     refuse_unknown("--to", to, EXPORTS)
-    graded = _graded(folder)
-    _bring_in_marks(graded)
+    graded = graded_folder(folder)
+    bring_in_marks(graded)
     notebooks, columns = tuple(notebook or ()), tuple(column or ())
     order = Order(graded, notebooks, out, roster, columns, gradebook, assignment, allow_ungraded)
     done = export_folder(to, order)
@@ -315,19 +315,25 @@ def _say_what_is_kept_back(kept_back: Homework, folder: Path) -> None:
 # ---- what they share --------------------------------------------------------------------------------------
 
 
-def _graded(path: Path) -> ResultsFolder:
+def graded_folder(path: Path) -> ResultsFolder:
     """The folder of an earlier run; says so when another version has written some of it."""
     from sdpa_helpers.classroom.results_folder import ResultsFolder
 
     folder = ResultsFolder(path)
     if not folder.holds_results():
         raise Refusal(f"{path} holds no results/; name the --out folder of `sdpa grade`")
+    if edited := folder.edited_results():
+        more = f" and {len(edited) - 10} more" if len(edited) > 10 else ""
+        raise Refusal(
+            f"{path}: edited by hand, and believed no more: {', '.join(map(str, edited[:10]))}{more}. "
+            "`sdpa regrade` writes what the answers earn; marks of your own go in with `sdpa mark add`"
+        )
     if older := folder.older_results():
         warn(f"{count(len(older), 'result')} passed over: {older[0]}")
     return folder
 
 
-def _bring_in_marks(folder: ResultsFolder) -> None:
+def bring_in_marks(folder: ResultsFolder) -> None:
     """Marks that were given since the results were written."""
     if folder.marks_db.is_file():
         _apply_marks(folder, None)

@@ -37,7 +37,9 @@ def test_help_lists_the_commands_by_who_needs_them_a_line_each():
     first = [group[1].split()[0] for group in groups]
     assert first == ["lab", "release", "grade", "new"]
     assert all(re.fullmatch(r"  [a-z-]+ +[A-Z].*\.", line) for group in groups for line in group[1:])
-    assert sum(len(group) - 1 for group in groups) == len(app.registered_commands)
+    assert sum(len(group) - 1 for group in groups) == len(app.registered_commands) + len(
+        app.registered_groups
+    )
 
 
 def test_one_claim_of_the_ledger_is_computed_in_front_of_a_class():
