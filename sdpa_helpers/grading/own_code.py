@@ -10,6 +10,8 @@ PARTS = ("attention", "checking", "course", "grading", "lessons", "sandbox")
 """The rooms that results depend on."""
 
 _NAMES_A_LESSON = re.compile(r"\bsdpa_helpers\.lessons\.(\w+)")
+_USES = re.compile(r"^uses:(.*)$", re.MULTILINE)
+"""The line in the head of a page, e.g. "uses: shared, masking/shared": a lesson stands before a stroke."""
 
 
 @cache
@@ -57,4 +59,7 @@ def _with_those_named(lessons: Path, first: str) -> set[str]:
         found.add(folder)
         for path in lessons.glob(f"{folder}/**/*.py"):
             todo += _NAMES_A_LESSON.findall(path.read_text(encoding="utf-8"))
+        for path in lessons.glob(f"{folder}/exercises/*.md"):
+            for used in _USES.findall(path.read_text(encoding="utf-8")):
+                todo += re.findall(r"(\w+)/", used)
     return found

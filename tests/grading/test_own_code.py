@@ -1,5 +1,7 @@
 """The digest of the code that grades: it changes with the code, and with nothing else."""
 
+import pytest
+
 from sdpa_helpers.grading.own_code import code_for, digest_of, own_code
 
 
@@ -41,13 +43,20 @@ def lesson(root, name, text="x = 1"):
     (root / "lessons" / name / "figures.py").write_text(text)
 
 
-def test_of_a_lesson_it_is_that_of_its_own_pages_and_the_engine(tmp_path):
+@pytest.mark.parametrize(
+    "names_masking",
+    [
+        "from sdpa_helpers.lessons.masking.exercises.ways import WAYS",
+        "title: Heads\nuses: shared, masking/shared\n",
+    ],
+)
+def test_of_a_lesson_it_is_that_of_its_own_pages_and_the_engine(tmp_path, names_masking):
     package = write(tmp_path, "x = 1\n")
     (tmp_path / "lessons").mkdir()
     (tmp_path / "lessons" / "__init__.py").write_text("")
     for name in ("masking", "softmax", "heads"):
         lesson(package, name)
-    lesson(package, "heads", "from sdpa_helpers.lessons.masking.exercises.ways import WAYS")
+    lesson(package, "heads", names_masking)
 
     def seen():
         return [digest_of(package, name) for name in ("softmax", "masking", "heads")]
