@@ -20,8 +20,9 @@ from sdpa_helpers.classroom.marks.store import last_marks
 from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import with_marks, write_graded
-from sdpa_helpers.classroom.run_json import Run, options_of, read_run, what_changed, write_run
+from sdpa_helpers.classroom.run_json import Command, Run, options_of, read_run, what_changed, write_run
 from sdpa_helpers.classroom.tables import StudentRow, write_left_out, write_tables
+from sdpa_helpers.classroom.term.history import Changes, Standing, keep_history, noting
 from sdpa_helpers.classroom.timings import add_timing, tidy_timings
 from sdpa_helpers.classroom.worksheet import worksheet_times
 from sdpa_helpers.course.registry import LESSONS
@@ -55,6 +56,10 @@ class Batch:
     """What becomes of late files."""
     tell: Callable[[str], None] = lambda note: None
     """Told at once, before anything is graded, what the instructor should know of the command itself."""
+    only: frozenset[str] = frozenset()
+    """Grade these learners again, and nobody else: all others stay as they are. None: whoever needs it."""
+    command: Command = ()
+    """The options it was called with, so that `sdpa regrade` needs none."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,8 @@ class Summary:
     """Those of grades.csv."""
     left_out: tuple[tuple[str, str], ...]
     """Files that were not graded: (file, why)."""
+    changes: Changes = field(default_factory=Changes)
+    """Which marks are others than before."""
 
     @property
     def waiting(self) -> int:
@@ -149,14 +156,16 @@ def grade_folder(
             settings = _remember(batch, settings, folder, handed_in)
             on_start(handed_in)
             found = []
-            for noted in _grade(submissions, settings, folder, executor):
+            for noted in _grade(submissions, settings, folder, executor, batch.only):
                 found.append(noted)
                 if noted.status != "missing":
                     on_done()
             found.sort(key=lambda noted: (noted.student, noted.notebook))
             # The gradebook last: it may be on another machine, which may not answer.
             pairs = [(noted.student, noted.notebook) for noted in found]
-            rows = write_tables(folder, folder.read_results(pairs), list(LESSONS))
+            now: list[Standing] = []
+            rows = write_tables(folder, noting(folder.read_results(pairs), now), list(LESSONS))
+            changes = keep_history(folder, now)
             write_left_out(folder.left_out_csv, left_out)
             tidy_timings(folder.timings_csv, pairs)
             write_class_pages(folder, pairs)
@@ -168,25 +177,29 @@ def grade_folder(
     finally:
         if unpacked is not None:
             scratch.remove(unpacked)
-    return Summary(tuple(found), tuple(rows), tuple(left_out))
+    return Summary(tuple(found), tuple(rows), tuple(left_out), changes)
 
 
 _GO_ON = "What is graded is kept: the same command goes on from there."
 
 
 def _grade(
-    submissions: list[Submission], settings: Settings, folder: ResultsFolder, executor: Executor
+    submissions: list[Submission],
+    settings: Settings,
+    folder: ResultsFolder,
+    executor: Executor,
+    only: frozenset[str],
 ) -> Iterator[Noted]:
-    """Grade what an earlier run has not; write each result as soon as it is there."""
+    """Grade what an earlier run has not, or what was asked for; write each result as soon as it is there."""
     todo, marks = [], last_marks(folder.marks_db)
     again: set[tuple[str, str]] = set()
     for submission in submissions:
-        expected = fingerprint(submission, settings)
-        kept = folder.kept_result(submission.student, submission.notebook, expected)
-        if kept is None:
+        kept = _kept(submission, settings, folder, only)
+        if kept is None and (not only or submission.student in only):
             todo.append(submission)
             if folder.result_path(submission.student, submission.notebook).exists():
                 again.add((submission.student, submission.notebook))
+        if kept is None:
             continue
         marked = with_marks(kept, marks)
         if marked != kept:
@@ -198,6 +211,16 @@ def _grade(
         write_graded(folder, result)
         add_timing(folder.timings_csv, result.student, result.notebook, done.seconds)
         yield _noted(result, again=(result.student, result.notebook) in again)
+
+
+def _kept(
+    submission: Submission, settings: Settings, folder: ResultsFolder, only: frozenset[str]
+) -> GradedNotebook | None:
+    """The result of an earlier run, where that is to stay."""
+    pair = (submission.student, submission.notebook)
+    if not only:
+        return folder.kept_result(*pair, fingerprint(submission, settings))
+    return None if submission.student in only else next(folder.read_results([pair]), None)
 
 
 def _noted(result: GradedNotebook, *, kept: bool = False, again: bool = False) -> Noted:
@@ -253,13 +276,19 @@ def _remember(batch: Batch, settings: Settings, folder: ResultsFolder, handed_in
     before = read_run(folder.run_json)
     seed = settings.seed or before.seed or secrets.token_hex(16)
     idle = before.idle or settings.limits.idle_of(handed_in)
-    now = Run(seed, options_of(settings, batch.late, batch.deadline, batch.roster), idle)
+    now = Run(seed, options_of(settings, batch.late, batch.deadline, batch.roster), idle, batch.command)
     if changed := what_changed(before, now):
         batch.tell(
             f"Otherwise than in the earlier run into {batch.out}: {'; '.join(changed)}. Results that depend on it are "
             "graded again, and points may change."
         )
     write_run(folder.run_json, now)
+    if edited := folder.edited_results():
+        more = f" and {len(edited) - 10} more" if len(edited) > 10 else ""
+        batch.tell(
+            f"Edited by hand or cut off, so graded again: {', '.join(map(str, edited[:10]))}{more}. Marks of "
+            "your own go in with `sdpa mark add`"
+        )
     return replace(settings, seed=seed, limits=replace(settings.limits, idle=idle))
 
 
@@ -272,6 +301,10 @@ def _find(batch: Batch, into: Path) -> tuple[list[Submission], list[tuple[str, s
         raise Unusable(
             f"{batch.source} holds no notebook of this course: expected <student>/<notebook>.ipynb with one of "
             f"the names {', '.join(LESSONS)}" + "".join(f"\n  {name}: {why}" for name, why in left_out[:10])
+        )
+    if unknown := batch.only - {submission.student for submission in submissions}:
+        raise Unusable(
+            f"--only {', '.join(sorted(unknown))}: nobody here is called so; grades.csv has all names"
         )
     _refuse_late_for_ever(batch, submissions)
     if batch.deadline and (untimed := _untimed(submissions)):

@@ -9,6 +9,9 @@ from sdpa_helpers.classroom.collect import Late
 from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.grading.grade_one import Settings
 
+Command = tuple[tuple[str, str | int | float | bool | None], ...]
+"""(option, value) of a call of `sdpa grade`."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -19,6 +22,8 @@ class Run:
     """(option, its value in words), those of the command line that marks depend on."""
     idle: float = 0.0
     """Seconds that each submission may wait without computing; 0 where nobody has decided yet."""
+    command: Command = ()
+    """What was typed, for `sdpa regrade`; () where an earlier version of the course was called."""
 
 
 def options_of(
@@ -45,16 +50,19 @@ def read_run(path: Path) -> Run:
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
         seed, options, idle = kept["seed"], kept.get("options"), kept.get("idle")
+        command = tuple(dict(kept.get("command", {})).items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Run()
     pairs = options.items() if isinstance(options, dict) else ()
     words = tuple((str(k), str(v)) for k, v in pairs)
-    return Run(seed if isinstance(seed, str) else "", words, idle if isinstance(idle, float) else 0.0)
+    return Run(
+        seed if isinstance(seed, str) else "", words, idle if isinstance(idle, float) else 0.0, command
+    )
 
 
 def write_run(path: Path, run: Run) -> None:
     """Keep it, for nobody else to read."""
-    kept = {"seed": run.seed, "options": dict(run.options), "idle": run.idle}
+    kept = {"seed": run.seed, "options": dict(run.options), "idle": run.idle, "command": dict(run.command)}
     write_text(path, json.dumps(kept) + "\n", private=True)
 
 

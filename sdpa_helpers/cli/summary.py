@@ -38,6 +38,8 @@ def show_summary(summary: Summary, folder: ResultsFolder, *, all_rows: bool = Fa
     absent = f"; {whole.absent} not handed in" if whole.absent else ""
     handed_in = f"{count(whole.handed_in, 'notebook')} of {count(whole.learners, 'learner')}"
     say(f"{handed_in}{said}{absent}")
+    if str(summary.changes):
+        say(f"{summary.changes}" + (f"; {folder.marks_changed_csv}" if summary.changes.of_known else ""))
     say("")
     console.print(_notebooks(whole))
     say("")

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from sdpa_helpers.classroom.marks.digests import digest_of
 from sdpa_helpers.classroom.marks.store import AnswerKey, Mark, account, append, read
 from sdpa_helpers.classroom.results_folder import ResultsFolder
-from sdpa_helpers.classroom.review.apply_marks import digest_of, mark_of
+from sdpa_helpers.classroom.review.apply_marks import mark_of
 from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.grading.result import Graded, GradedNotebook, GradedWords
 

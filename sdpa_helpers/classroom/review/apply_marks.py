@@ -1,16 +1,18 @@
 """Bring marks into what was graded: results, tables, gradebook, feedback pages and the class report."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.classroom.gradebook import gradebook_place, write_gradebook
 from sdpa_helpers.classroom.lock import held
+from sdpa_helpers.classroom.marks.digests import digest_of
 from sdpa_helpers.classroom.marks.store import AnswerKey, Mark, last_marks
 from sdpa_helpers.classroom.pages import write_class_page, write_feedback
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.tables import graded_last, write_tables
+from sdpa_helpers.classroom.term.history import Changes, Standing, keep_history, noting
 from sdpa_helpers.course.registry import LESSONS, all_written
-from sdpa_helpers.grading.lift_words import READ, digest, unmarked
+from sdpa_helpers.grading.lift_words import READ, unmarked
 from sdpa_helpers.grading.result import (
     Graded,
     GradedCase,
@@ -35,6 +37,8 @@ class Applied:
     """Answers in words that are marked."""
     waiting: int = 0
     """Answers that nobody has read."""
+    changes: Changes = field(default_factory=Changes)
+    """Which marks are others than before."""
 
     def __str__(self) -> str:
         return f"Answers marked: {self.marked}, waiting: {self.waiting}; submissions changed: {self.changed}."
@@ -50,14 +54,6 @@ def mark_of(result: GradedNotebook, graded: Graded, marks: dict[AnswerKey, Mark]
     about = (result.student, result.notebook, graded.name)
     found = [marks.get(AnswerKey(*about, digest)) for digest in {digest_of(result, graded), ""}]
     return max(filter(None, found), key=lambda mark: mark.when, default=None)
-
-
-def digest_of(result: GradedNotebook, graded: Graded) -> str:
-    """Of the answer's text; "" where there is none."""
-    if isinstance(graded, GradedWords):
-        return graded.digest
-    text = result.answers.get(graded.name, "")
-    return digest(text) if text else ""
 
 
 def _with_mark(result: GradedNotebook, graded: Graded, marks: dict[AnswerKey, Mark]) -> Graded:
@@ -113,7 +109,9 @@ def apply_marks(folder: ResultsFolder, gradebook: str | None = None) -> Applied:
             if after != result:
                 write_graded(folder, after)
                 done.changed += 1
-        write_tables(folder, folder.read_results(pairs), list(LESSONS))
+        now: list[Standing] = []
+        write_tables(folder, noting(folder.read_results(pairs), now), list(LESSONS))
+        done.changes = keep_history(folder, now)
         if gradebook or folder.gradebook_db.is_file():
             write_gradebook(gradebook_place(folder, gradebook), folder.read_results(pairs))
         write_class_page(folder, pairs)
