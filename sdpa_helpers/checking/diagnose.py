@@ -145,7 +145,7 @@ def explain(
             pattern = pattern or _sentence(line_showing("thrown-away", found))
         if not mistakes and any(t.verdict.fault == BY_LUCK for t in tried):
             pattern = ALWAYS
-        unknown = "" if mistakes else _digest([t.answer for t in tried])
+        unknown = "" if mistakes else answer_key([t.answer for t in tried])
     if is_as_it_came(exercise, tried):
         untouched = tuple(_explain_case(exercise, t, ()) for t in not_attempted(tried))
         return Result(exercise, untouched)
@@ -154,8 +154,11 @@ def explain(
     return Result(exercise, cases, mistakes, pattern, unknown)
 
 
-def _digest(answers: list[Answer | None]) -> str:
-    """A short hash of what came back: of the numbers to six digits, of errors by their type."""
+def answer_key(answers: list[Answer | None]) -> str:
+    """The same for all that came back with the same numbers, to six digits, and the same types of errors.
+
+    What is nothing but noise beside an array's largest number counts as 0: it is another on another processor.
+    """
     digest = hashlib.sha256()
     for answer in answers:
         digest.update(repr(_essence(answer)).encode())
@@ -170,9 +173,20 @@ def _essence(answer: Answer | None) -> object:
     if answer is None:
         return None
     values = answer.array
-    numbers = [] if values is None else [f"{n:.6g}" for n in values.ravel()[:_MOST_NUMBERS].tolist()]
+    numbers = [] if values is None else _numbers(values.ravel()[:_MOST_NUMBERS])
     shape = None if values is None else values.shape
     return (answer.kind, shape, numbers, answer.error, [_essence(item) for item in answer.items], answer.made)
+
+
+def _numbers(values: np.ndarray) -> list[str]:
+    if values.dtype.kind not in "fc":
+        return [f"{n:.6g}" for n in values.tolist()]
+    sizes = np.abs(values)
+    most = sizes[np.isfinite(sizes)].max(initial=0.0)
+    return [f"{n:.6g}" for n in np.where(sizes < most * _NOISE, 0, values).tolist()]
+
+
+_NOISE = 1e-12
 
 
 def _explain_case(exercise: Exercise, tried: Tried, mistakes: tuple[Mistake, ...]) -> Explained:

@@ -26,6 +26,8 @@ PAUSE = 30.0
 """Minutes: who was away for longer wasn't at work."""
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,80}(/[A-Za-z0-9_.-]{1,80})?")
 MOST_MISTAKES = 3
+KEY = re.compile(r"[0-9a-f]{12}")
+"""Of an answer: a hash of what came back, which nobody can read anything from."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Attempt:
     """Since the line before, whatever that was about; None in the first."""
     option: int | None = None
     """Of a prediction: which answer was chosen, from 0; −1: asked to be shown. None in a check."""
+    answer: str | None = None
+    """Of a check that failed for no known reason: twelve letters, the same for all that return the same."""
 
     @property
     def green(self) -> bool:
@@ -69,6 +73,7 @@ def log(
     of: float,
     mistakes: Iterable[str] = (),
     option: int | None = None,
+    answer: str = "",
 ) -> Attempt | None:
     """Append a line; None where that could not be."""
     folder, now = saved.home(), time.time()
@@ -77,7 +82,7 @@ def log(
         folder.mkdir(parents=True, exist_ok=True)
         last, tries = _before(folder, exercise)
         minutes = None if last is None else round(max(now - last, 0) / 60, 1)
-        done = Attempt(round(now, 1), exercise, points, of, told, tries + 1, minutes, option)
+        done = Attempt(round(now, 1), exercise, points, of, told, tries + 1, minutes, option, answer or None)
         with (folder / FILE).open("ab") as file:  # one write at the end: two kernels' lines don't mix
             file.write(f"{done.line()}\n".encode())
             full = file.tell() > MOST_BYTES
@@ -173,7 +178,7 @@ def _rotate(folder: Path) -> None:
 
 
 def _is_ours(kept: dict[str, Any]) -> bool:
-    must, may = {"time", "exercise", "points", "max", "mistakes", "tries"}, {"minutes", "option"}
+    must, may = {"time", "exercise", "points", "max", "mistakes", "tries"}, {"minutes", "option", "answer"}
     if not must <= set(kept) <= must | may:
         return False
     numbers = [kept[name] for name in ("time", "points", "max", *({"minutes"} & set(kept)))]
@@ -184,6 +189,8 @@ def _is_ours(kept: dict[str, Any]) -> bool:
         and 1 <= kept["tries"] <= MOST
         and kept.get("option", 0) in range(-1, saved.MOST_OPTIONS)
         and type(kept.get("option", 0)) is int
+        and isinstance(kept.get("answer", ""), str)
+        and KEY.fullmatch(kept.get("answer", "0" * 12)) is not None
         and isinstance(names, list)
         and len(names) <= MOST_MISTAKES
         and all(isinstance(name, str) and NAME.fullmatch(name) for name in [kept["exercise"], *names])

@@ -68,7 +68,8 @@ def check(function: Callable | str, *, exercise: str | None = None, keep: bool =
     if keep and not report.withheld:
         saved.keep(asked.name, report.points)
     if keep:
-        tell(attempts.log(asked.name, report.points, report.max_points, report.mistakes))
+        key = report.result.unknown
+        tell(attempts.log(asked.name, report.points, report.max_points, report.mistakes, answer=key))
     if keep and report.passed and notebook is not None:
         told = _into_own_file(asked, tried, notebook)
         report = replace(report, remarks=(told,) if told else ())

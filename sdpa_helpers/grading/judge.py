@@ -13,11 +13,11 @@ from typing import cast
 from sdpa_helpers.checking.answers.not_there import NotThere
 from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.code.clues import Clue
-from sdpa_helpers.checking.diagnose import Explained, explain
+from sdpa_helpers.checking.diagnose import Explained, answer_key, explain
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judging.as_it_came import FAULT
 from sdpa_helpers.checking.judging.conduct import Tried
-from sdpa_helpers.checking.judging.judge import Truth, Verdict, judge, truths
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Truth, Verdict, judge, truths
 from sdpa_helpers.checking.pages.rules import not_allowed
 from sdpa_helpers.grading.hidden_words import ShownSource, error_in_words, names_not_there, without_values
 from sdpa_helpers.grading.read import Lifted
@@ -222,13 +222,23 @@ def _graded(
         for c in explained.cases
     )
     mistakes = tuple(NamedMistake(m.name, m.says, m.cases) for m in explained.mistakes)
-    more = (mistakes, explained.pattern, _sealed(explained.unknown, marking.seed))
+    unknown = _sealed(explained.unknown, marking.seed) if marking.hidden else explained.unknown
+    more = (mistakes, explained.pattern, unknown)
     return GradedExercise(exercise.name, exercise.title, exercise.max_points, cases, *more)
 
 
 def _sealed(digest: str, seed: str) -> str:
     """The digest of what came back, so that only who knows the seed could find out of what."""
     return hmac.new(seed.encode(), digest.encode(), "sha256").hexdigest()[:12] if digest else ""
+
+
+def public_key(exercise: Exercise, evidence: Evidence) -> str:
+    """`unknown` of an answer that ran on the inputs of `check`, as `check` itself finds it; "" where nothing came.
+
+    These are the same in every run, so the key is the same next term, and tells nothing of hidden inputs.
+    """
+    came = [_answer(exercise, truth, evidence) for truth in truths(exercise, PUBLIC_SEED)]
+    return answer_key(came) if any(answer is not None for answer in came) else ""
 
 
 def _answer(e: Exercise, truth: Truth, evidence: Evidence) -> Answer | None:

@@ -40,6 +40,16 @@ def test_a_check_writes_a_line_and_one_that_is_not_kept_writes_none(home):
     assert fields[1] == {"time", "exercise", "points", "max", "mistakes", "tries", "minutes"}
 
 
+def test_an_answer_that_nobody_has_named_has_its_key_in_the_line():
+    report = check(lambda x, axis: x * 1.37 + 0.21, exercise="softmax")
+    (line,) = attempts.read()
+    assert (line.mistakes, line.answer) == ((), report.result.unknown)
+    assert len(line.answer) == 12
+    kept = json.loads(line.line())
+    for made_up in ("<b>", "", 7, "0" * 13, None):
+        assert attempts.parsed(json.dumps(kept | {"answer": made_up}).encode()) is None
+
+
 def test_the_first_answer_to_a_prediction_writes_a_line_and_later_ones_none():
     asked = Prediction("sum", "2 + 3?", (Option("5", "is the sum"), Option("6", "is the product")))
     question = asker("01_dot_product", (asked,))("sum", 5)
