@@ -76,9 +76,8 @@ def regrade(
         raise Refusal(
             f"{folder}/run.json does not tell how it was graded: call `sdpa grade` once more, with --out {folder}"
         )
-    asked, before = (
-        kind(**{n: command[n] for n in of}) for kind, of in zip((Asked, Where), names, strict=True)
-    )
+    asked = Asked(**{name: command[name] for name in names[0]})
+    before = Where(**{name: command[name] for name in names[1]})
     where = before if jobs is None else replace(before, jobs=jobs)
     _run(asked, where, Now(folder, all_rows=all_rows, only=frozenset(only or ())))
 

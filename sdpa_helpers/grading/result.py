@@ -110,6 +110,11 @@ class NamedMistake:
     says: str
     cases: tuple[str, ...] = ()
     """The failed cases that it explains."""
+    by: str = ""
+    """Who named it: INSTRUCTOR; "" is the course."""
+
+
+INSTRUCTOR = "instructor"
 
 
 @dataclass(frozen=True)
@@ -399,7 +404,9 @@ def _exercise_from_json(name: str, data: dict[str, Any]) -> Graded:
     cases = tuple(_case_from_json(case) for case in data["cases"])
     mark = _mark_from_json(data["mark"]) if "mark" in data else None
     if not data.get("written"):
-        mistakes = tuple(NamedMistake(m["name"], m["says"], tuple(m["cases"])) for m in data["mistakes"])
+        mistakes = tuple(
+            NamedMistake(m["name"], m["says"], tuple(m["cases"]), m.get("by", "")) for m in data["mistakes"]
+        )
         more = (mistakes, data["pattern"], data["unknown"], data.get("before_cap"), mark)
         return GradedExercise(name, data["title"], data["max_points"], cases, *more)
     (case,) = cases

@@ -4,6 +4,7 @@ An answer that carries something out makes feedback depend on the inputs: so the
 sets of them, and what is said must stay the same.
 """
 
+import html
 import json
 import linecache
 import re
@@ -250,5 +251,16 @@ def test_a_kernel_that_is_out_for_it_tells_nothing_either(hand_in):
         "best_key": "forged-output",
         "weighted_sum": "values-unweighted",  # its own way to send results is not asked
     }
-    told = json.dumps(as_json(replace(result, answers={}, shapes={}))) + feedback_page(result)
+    page = feedback_page(result)
+    lines = re.findall(r"(?s)<ol>(.*?)</ol>", page)
+    shown = [html.unescape(re.sub("<[^>]*>", "", line)) for own in lines for line in own.split("\n")[1:-1]]
+    # Answers are shown as they were handed in, and nothing else of them.
+    failed = [
+        graded.name for graded in result.code if any(c.status in ("failed", "error") for c in graded.cases)
+    ]
+    assert sorted(shown) == sorted(
+        line for name in failed for line in result.answers[name].rstrip().split("\n")
+    )
+    without = re.sub(r"(?s)<ol>.*?</ol>", "", page)
+    told = json.dumps(as_json(replace(result, answers={}, shapes={}))) + without
     assert not re.search("secret.*terces", told)
