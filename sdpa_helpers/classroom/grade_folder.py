@@ -21,6 +21,8 @@ from sdpa_helpers.classroom.pages import write_class_pages
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import with_marks, write_graded
 from sdpa_helpers.classroom.run_json import Command, Run, options_of, read_run, what_changed, write_run
+from sdpa_helpers.classroom.sentences.bring_in import keep_points, with_sentences
+from sdpa_helpers.classroom.sentences.store import read_sentences
 from sdpa_helpers.classroom.tables import StudentRow, write_left_out, write_tables
 from sdpa_helpers.classroom.term.history import Changes, Standing, keep_history, noting
 from sdpa_helpers.classroom.timings import add_timing, tidy_timings
@@ -192,6 +194,13 @@ def _grade(
 ) -> Iterator[Noted]:
     """Grade what an earlier run has not, or what was asked for; write each result as soon as it is there."""
     todo, marks = [], last_marks(folder.marks_db)
+    sentences = read_sentences(folder.names_toml)
+
+    def finished(result: GradedNotebook) -> GradedNotebook:
+        """With what people said of it."""
+        keep_points(folder.marks_db, [result], sentences, marks)
+        return with_marks(with_sentences(result, sentences), marks)
+
     again: set[tuple[str, str]] = set()
     for submission in submissions:
         kept = _kept(submission, settings, folder, only)
@@ -201,13 +210,13 @@ def _grade(
                 again.add((submission.student, submission.notebook))
         if kept is None:
             continue
-        marked = with_marks(kept, marks)
+        marked = finished(kept)
         if marked != kept:
             write_graded(folder, marked)
         yield _noted(marked, kept=True)
     for done in grade_all(todo, settings, executor):
         assert done.result is not None  # grade_all's promise
-        result = with_marks(done.result, marks)
+        result = finished(done.result)
         write_graded(folder, result)
         add_timing(folder.timings_csv, result.student, result.notebook, done.seconds)
         yield _noted(result, again=(result.student, result.notebook) in again)

@@ -47,6 +47,8 @@ class ResultsFolder:
         """Which marks are others than before, of the last time that any were."""
         self.history = path / "history"
         """The same of each time. No command deletes it."""
+        self.names_toml = path / "names.toml"
+        """What the instructor tells everybody who gave the same answer. No command deletes it."""
         self.review_notebook = path / "review.ipynb"
         self.exports = path / "export"
         """Marks for other systems, unless --out names another place."""

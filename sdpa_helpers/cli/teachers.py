@@ -333,9 +333,9 @@ def graded_folder(path: Path) -> ResultsFolder:
     return folder
 
 
-def bring_in_marks(folder: ResultsFolder) -> None:
-    """Marks that were given since the results were written."""
-    if folder.marks_db.is_file():
+def bring_in_marks(folder: ResultsFolder, *, always: bool = False) -> None:
+    """Bring in marks and sentences that were given since the results were written; `always`: also none at all."""
+    if always or folder.marks_db.is_file() or folder.names_toml.is_file():
         _apply_marks(folder, None)
 
 

@@ -93,7 +93,13 @@ def test_numbers_are_short_also_negative_ones():
 def test_a_fresh_start_removes_what_a_run_wrote_and_no_mark(tmp_path):
     folder = ResultsFolder(tmp_path)
     folder.write_result(made_up("ada"))
-    kept = (folder.marks_db, folder.lock, folder.review_notebook, folder.exports / "canvas.csv")
+    kept = (
+        folder.marks_db,
+        folder.names_toml,
+        folder.lock,
+        folder.review_notebook,
+        folder.exports / "canvas.csv",
+    )
     gone = [p for p in vars(folder).values() if p not in (*kept, folder.path, folder.exports) and p.suffix]
     folder.exports.mkdir()
     for path in (*kept, *gone):

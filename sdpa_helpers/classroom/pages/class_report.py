@@ -5,6 +5,7 @@
 
 import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -24,7 +25,14 @@ from sdpa_helpers.classroom.pages.flag_kinds import meaning_of
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import LESSONS, exercises_of
-from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords, NamedMistake
+from sdpa_helpers.grading.result import (
+    INSTRUCTOR,
+    Graded,
+    GradedExercise,
+    GradedNotebook,
+    GradedWords,
+    NamedMistake,
+)
 
 NOT_ATTEMPTED = ("not-attempted", "missing")
 MAX_BARS = 12
@@ -40,6 +48,8 @@ class Misconception:
     name: str
     says: str
     section: str
+    by_instructor: bool
+    """Whether it is a sentence of names.toml."""
     learners: list[str] = field(default_factory=list)
 
 
@@ -171,7 +181,7 @@ def summarise(results: Iterable[GradedNotebook]) -> ClassSummary:
             for mistake in graded.mistakes:
                 key = (notebook, graded.name, mistake.name)
                 shown.setdefault(key, _misconception(exercise, mistake)).learners.append(student)
-            if graded.unknown and not _untouched(graded):
+            if graded.unknown and not graded.mistakes and not _untouched(graded):
                 key = (notebook, graded.name, graded.unknown)
                 unknown.setdefault(key, UnknownAnswer(*key)).learners.append(student)
     whole.notebooks = {n: whole.notebooks[n] for n in LESSONS if n in whole.notebooks}
@@ -211,7 +221,8 @@ def _untouched(graded: Graded) -> bool:
 
 def _misconception(exercise: Exercise, mistake: NamedMistake) -> Misconception:
     section = next((w.section for w in exercise.wrong if w.name == mistake.name), "") or exercise.section
-    return Misconception(exercise.lesson, exercise.name, mistake.name, mistake.says, section)
+    said = (mistake.name, mistake.says, section, mistake.by == INSTRUCTOR)
+    return Misconception(exercise.lesson, exercise.name, *said)
 
 
 def _count(number: int, thing: str) -> str:
@@ -228,6 +239,7 @@ def class_page(summary: ClassSummary, folder: ResultsFolder) -> str:
         .get_template("class.html")
         .render(
             summary=summary,
+            run=shlex.quote(str(folder.path)),
             lesson=lambda notebook, section="": _lesson_link(folder.path, notebook, section),
             feedback=folder.feedback_link,
             histogram=histogram,

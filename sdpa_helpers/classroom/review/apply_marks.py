@@ -9,6 +9,8 @@ from sdpa_helpers.classroom.marks.digests import digest_of
 from sdpa_helpers.classroom.marks.store import AnswerKey, Mark, last_marks
 from sdpa_helpers.classroom.pages import write_class_page, write_feedback
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.classroom.sentences.bring_in import keep_points, with_sentences
+from sdpa_helpers.classroom.sentences.store import read_sentences
 from sdpa_helpers.classroom.tables import graded_last, write_tables
 from sdpa_helpers.classroom.term.history import Changes, Standing, keep_history, noting
 from sdpa_helpers.course.registry import LESSONS, all_written
@@ -102,8 +104,10 @@ def apply_marks(folder: ResultsFolder, gradebook: str | None = None) -> Applied:
     done = Applied()
     with held(folder.lock):
         marks, pairs = last_marks(folder.marks_db), graded_last(folder)
+        sentences = read_sentences(folder.names_toml)
+        keep_points(folder.marks_db, folder.read_results(pairs), sentences, marks)
         for result in folder.read_results(pairs):
-            after = with_marks(result, marks)
+            after = with_marks(with_sentences(result, sentences), marks)
             done.waiting += after.waiting
             done.marked += sum(words.case.status == "marked" for words in after.words)
             if after != result:

@@ -1,0 +1,58 @@
+"""Bring an instructor's sentences into what was graded: the mistake's name, and rows of marks for its points."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from sdpa_helpers.classroom.marks.store import AnswerKey, Mark, append, counting
+from sdpa_helpers.classroom.sentences.store import Sentences
+from sdpa_helpers.grading.lift_words import digest
+from sdpa_helpers.grading.result import INSTRUCTOR, Graded, GradedExercise, GradedNotebook, NamedMistake
+
+WHO = "names.toml"
+"""Who gives the marks of a sentence. Another mark, which somebody gave to one answer, goes before them."""
+
+
+def with_sentences(result: GradedNotebook, sentences: Sentences) -> GradedNotebook:
+    """The result with what the instructor tells of its answers. The same sentences give the same result, whatever
+    it had before."""
+    return replace(result, exercises=tuple(_told(graded, sentences) for graded in result.exercises))
+
+
+def _told(graded: Graded, sentences: Sentences) -> Graded:
+    if not isinstance(graded, GradedExercise) or not graded.unknown:
+        return graded
+    told = sentences.get((graded.name, graded.unknown))
+    failed = tuple(case.case for case in graded.cases if not case.passed)
+    mistakes = (NamedMistake(told.name, told.says, failed, INSTRUCTOR),) if told else ()
+    return replace(graded, mistakes=mistakes)
+
+
+def new_rows(
+    results: Iterable[GradedNotebook], sentences: Sentences, marks: Mapping[AnswerKey, Mark]
+) -> list[Mark]:
+    """The rows that marks.db lacks: changes of points by sentences, and those that are taken back."""
+    rows = []
+    for result in results:
+        for graded in result.code:
+            about = (
+                result.student,
+                result.notebook,
+                graded.name,
+                digest(result.answers.get(graded.name, "")),
+            )
+            now, told = marks.get(AnswerKey(*about)), sentences.get((graded.name, graded.unknown))
+            if now is not None and now.who != WHO:
+                continue
+            change, before = told.points if told else 0.0, now.change if now else 0.0
+            if change != before:
+                rows.append(Mark(*about, change=change, reason=told.says if told and change else "", who=WHO))
+    return rows
+
+
+def keep_points(
+    marks_db: Path, results: Iterable[GradedNotebook], sentences: Sentences, marks: dict[AnswerKey, Mark]
+) -> None:
+    """Add these rows to the file, and to the marks that count."""
+    if rows := new_rows(results, sentences, marks):
+        marks.update(counting(append(marks_db, rows)))

@@ -1,0 +1,166 @@
+"""names.toml: an instructor's sentences for answers that the course has no name for.
+
+A table is an answer, `[exercise.key]`; the key is the same for all answers that return the same, in every run and every
+term. The file is made to be edited: sorted, one version number, and what can't be read is told with its line.
+"""
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sdpa_helpers.classroom.files import write_text
+from sdpa_helpers.course.attempts import KEY
+from sdpa_helpers.course.registry import all_exercises
+from sdpa_helpers.grading.refusal import Refusal
+
+FILE = "names.toml"
+VERSION = 1
+LONGEST = 600
+"""Characters of a sentence."""
+_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_LONGEST_SLUG = 60
+_WORDS = 5
+"""Of a sentence, that its name is made of."""
+_HEAD = f"""\
+# What you tell everybody who gave the same answer, one that the course has no name for. Each table is such an answer,
+# [exercise.key]. Edit it as you like: `sdpa names` says what can't be read, and puts it in order.
+# Comments are not kept.
+version = {VERSION}
+"""
+
+
+class BadNames(Refusal):
+    """What stands in names.toml can't be read; the text says in which line."""
+
+
+@dataclass(frozen=True, order=True)
+class Sentence:
+    """What is told to everybody who gave one answer."""
+
+    exercise: str
+    key: str
+    """`unknown` in their results, `answer` in their logs."""
+    says: str
+    points: float = 0.0
+    """A change of their points for the exercise."""
+    named: str = ""
+    """What the mistake is called in tables; "" makes a name of the first words."""
+
+    @property
+    def name(self) -> str:
+        """What the mistake is called in tables."""
+        words = "-".join(re.findall(r"[a-z0-9]+", self.says.lower())[:_WORDS])
+        return self.named or words[:_LONGEST_SLUG].strip("-") or f"answer-{self.key}"
+
+
+Sentences = Mapping[tuple[str, str], Sentence]
+"""(exercise, key) → what is told."""
+
+
+def read_sentences(path: Path) -> dict[tuple[str, str], Sentence]:
+    """All that stand in a file, sorted; {} where there is none. BadNames says which line can't be read, and why."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadNames(f"{path} cannot be read: {error}") from None
+    try:
+        tables = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadNames(_of_toml(path, text, str(error))) from None
+    version = tables.pop("version", None)
+    if version != VERSION:
+        where = _line(text, r"version\s*=") if version is not None else 1
+        raise BadNames(f"{path}, line {where}: `version = {VERSION}` is expected, and this came: {version}")
+    found = []
+    for exercise, answers in tables.items():
+        if not isinstance(answers, dict):
+            raise BadNames(_told(path, text, (exercise,), "a table [exercise.key] is expected"))
+        for key, table in answers.items():
+            try:
+                found.append(_sentence(exercise, key, table))
+            except ValueError as error:
+                raise BadNames(_told(path, text, (exercise, key, *error.args[1:]), error.args[0])) from None
+    return by_answer(found)
+
+
+def write_sentences(path: Path, sentences: Sentences) -> None:
+    """Write the file, sorted, whole or not at all."""
+    write_text(path, _HEAD + "".join(f"\n{_table(one)}" for one in sorted(sentences.values())))
+
+
+def by_answer(sentences: Iterable[Sentence]) -> dict[tuple[str, str], Sentence]:
+    """The same by exercise and key, sorted; of two for one answer the later one."""
+    found = {(one.exercise, one.key): one for one in sentences}
+    return dict(sorted(found.items()))
+
+
+def checked(sentence: Sentence) -> Sentence:
+    """The same with its spaces in order; ValueError for what no file may hold: (what is wrong, the field)."""
+    known = all_exercises().get(sentence.exercise)
+    if known is None:
+        raise ValueError(f"the course has no exercise {sentence.exercise[:60]!r} that is answered in code")
+    if not KEY.fullmatch(sentence.key):
+        raise ValueError("an answer's key is twelve letters from 0–9 and a–f")
+    says = " ".join(sentence.says.split())
+    if not says or len(says) > LONGEST or not says.isprintable():
+        raise ValueError(f"a sentence is expected, of at most {LONGEST} characters", "says")
+    points = sentence.points
+    if not math.isfinite(points) or abs(points) > known.max_points:
+        raise ValueError(f"points from −{known.max_points:g} to {known.max_points:g} are expected", "points")
+    if sentence.named and (len(sentence.named) > _LONGEST_SLUG or not _SLUG.fullmatch(sentence.named)):
+        raise ValueError("a name is made of small letters and digits, with - between words", "name")
+    return Sentence(sentence.exercise, sentence.key, says, float(points), sentence.named)
+
+
+def _sentence(exercise: str, key: str, table: object) -> Sentence:
+    if not isinstance(table, dict):
+        raise ValueError("a table [exercise.key] is expected")
+    kinds = {"says": str, "points": (int, float), "name": str}
+    for field, value in table.items():
+        if field not in kinds:
+            raise ValueError(f"{field} is unknown; expected: says, points, name", field)
+        if not isinstance(value, kinds[field]) or isinstance(value, bool):
+            raise ValueError(f"{field} is {'a number' if field == 'points' else 'a text'}", field)
+    if "says" not in table:
+        raise ValueError('`says = "…"` is missing')
+    return checked(
+        Sentence(exercise, key, table["says"], float(table.get("points", 0)), table.get("name", ""))
+    )
+
+
+def _table(one: Sentence) -> str:
+    lines = [f"[{one.exercise}.{one.key}]", f"says = {json.dumps(one.says, ensure_ascii=False)}"]
+    if one.points:
+        lines.append(f"points = {one.points:g}")
+    if one.named:
+        lines.append(f'name = "{one.named}"')
+    return "\n".join(lines) + "\n"
+
+
+def _of_toml(path: Path, text: str, error: str) -> str:
+    """What Python says of a file that is no TOML, with the line in front: at its end it names none."""
+    why, _, place = error.partition(" (at ")
+    line = re.match(r"line (\d+)", place)
+    return f"{path}, line {line[1] if line else len(text.splitlines())}: {why}"
+
+
+def _told(path: Path, text: str, place: tuple[str, ...], why: str) -> str:
+    exercise, *inside = place
+    named = [rf"""["']?{re.escape(part)}["']?""" for part in (exercise, *inside[:1])]
+    opening = r"\[\s*" if inside else r"(\[\s*)?"
+    line = _line(text, opening + r"\s*\.\s*".join(named))
+    if len(inside) > 1:
+        line = _line(text, rf"{re.escape(inside[1])}\s*=", line)
+    return f"{path}, line {line}: {why}"
+
+
+def _line(text: str, pattern: str, after: int = 1) -> int:
+    """The number of the first line, from `after` on, that begins so; `after` where none does."""
+    lines = enumerate(text.split("\n"), 1)
+    return next((n for n, line in lines if n >= after and re.match(rf"\s*{pattern}", line)), after)
