@@ -21,6 +21,7 @@ from sdpa_helpers.classroom.room.room import LINES_AT_ONCE, Room
 from sdpa_helpers.classroom.room.server import RoomServer
 from sdpa_helpers.classroom.room.store import NotARoom, Store
 from sdpa_helpers.classroom.room.tally import Tally, board_rows, stuck, times
+from sdpa_helpers.classroom.sentences.store import read_sentences
 from sdpa_helpers.course import attempts, joined
 from sdpa_helpers.course.attempts import Attempt
 from sdpa_helpers.course.registry import find
@@ -41,7 +42,9 @@ def line(exercise="softmax", points=1.0, when=1.0, **more):
 @contextmanager
 def opened(file, site=None):
     store = Store(file)
-    server = RoomServer(("127.0.0.1", 0), Room(store, KNOWN, ASKED, site is not None), site)
+    server = RoomServer(
+        ("127.0.0.1", 0), Room(store, KNOWN, ASKED, site is not None, file.with_name("names.toml")), site
+    )
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
@@ -101,6 +104,59 @@ def test_a_class_on_the_board_and_the_phone(server):
     (hand,) = phone["hands"]
     assert ask(server, "/ask", {"lower": hand["name"]}, **key(server))[0] == 204
     assert ask(server, "/phone.json", **key(server))[1]["hands"] == []
+
+
+GAVE = "0123456789ab"
+
+
+def test_a_sentence_from_the_phone_reaches_who_gave_the_answer_and_the_board(server, tmp_path):
+    who = [new(server) for _ in range(4)]
+    for number, one in enumerate(who[:3]):
+        key_of = GAVE if number < 2 else "f" * 12
+        ask(server, "/line", {"who": one, "line": line(when=number, mistakes=[], answer=key_of)})
+    asked = {"exercise": "softmax", "answer": GAVE, "says": "You `scaled` <b>it</b>.", "points": -1}
+    (found,) = ask(server, "/phone.json", **key(server))[1]["nameless"]
+    assert found == {"exercise": "softmax", "key": GAVE, "learners": 2, "says": ""}
+    assert ask(server, "/board.json")[1]["rows"][0]["mistakes"] == []
+    assert ask(server, "/ask", asked, X_Room_Key="wrong")[0] == 403
+    assert ask(server, "/ask", asked, **key(server))[0] == 204
+    told = "You <code>scaled</code> &lt;b&gt;it&lt;/b&gt;."
+    (shown,) = ask(server, "/board.json")[1]["rows"][0]["mistakes"]
+    assert (shown["says"], shown["learners"]) == (told, 2)
+    here = [ask(server, "/here.json", X_Room_Who=one)[1]["told"] for one in who]
+    assert [[one["says"] for one in mine] for mine in here] == [[told], [told], [], []]
+    kept = read_sentences(tmp_path / "names.toml")["softmax", GAVE]
+    assert (kept.says, kept.points) == (asked["says"], -1.0)
+    ask(server, "/line", {"who": who[0], "line": line(when=9, points=15.0, mistakes=[])})
+    assert ask(server, "/here.json", X_Room_Who=who[0])[1]["told"] == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"exercise": "softmx"}, 400),
+        ({"answer": "0"}, 400),
+        ({"says": "x" * 601}, 400),
+        ({"says": ["x"]}, 400),
+        ({"points": 99}, 400),
+        ({"points": True}, 400),
+        ({"points": "1"}, 400),
+        ({"more": 1}, 400),
+        ({"says": "x" * 5_000}, 413),
+    ],
+)
+def test_what_is_no_sentence_is_refused(server, tmp_path, sent, status):
+    asked = {"exercise": "softmax", "answer": GAVE, "says": "Fine.", "points": 0}
+    assert ask(server, "/ask", asked | sent, **key(server))[0] == status
+    assert not (tmp_path / "names.toml").exists()
+
+
+def test_a_file_of_sentences_that_cannot_be_read_is_told_and_kept(server, tmp_path):
+    (tmp_path / "names.toml").write_text("version = 1\nsoftmax = 3")
+    asked = {"exercise": "softmax", "answer": GAVE, "says": "Fine.", "points": 0}
+    status, said = ask(server, "/ask", asked, **key(server))
+    assert (status, "line 2" in said["message"]) == (409, True)
+    assert (tmp_path / "names.toml").read_text() == "version = 1\nsoftmax = 3"
 
 
 def test_two_rounds_and_the_measurement(server):

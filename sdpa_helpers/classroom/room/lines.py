@@ -8,6 +8,8 @@ from typing import Literal
 from sdpa_helpers.course.attempts import Attempt, parsed
 
 MOST_BYTES = 1_000
+MOST_ASKED = 4_000
+"""Of what the instructor sends: a sentence is longer than a line."""
 LONGEST_SLIP = 280
 Kind = Literal["check", "vote", "hand", "slip", "ask", "lower"]
 """The last two are the instructor's."""

@@ -6,15 +6,24 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 
 from sdpa_helpers.checking.card.render import code_spans
 from sdpa_helpers.classroom.room import tally as tallies
 from sdpa_helpers.classroom.room.limits import Limits
-from sdpa_helpers.classroom.room.lines import Event, Known, asked_of, event_of
+from sdpa_helpers.classroom.room.lines import Event, Known, NotALine, asked_of, event_of
 from sdpa_helpers.classroom.room.names import color_of
 from sdpa_helpers.classroom.room.questions import Question, card_words
 from sdpa_helpers.classroom.room.store import Store
-from sdpa_helpers.classroom.room.tally import Row, Stuck, Tally, Time
+from sdpa_helpers.classroom.room.tally import Nameless, Row, Stuck, Tally, Time, Told
+from sdpa_helpers.classroom.sentences.store import (
+    BadNames,
+    Sentence,
+    by_answer,
+    checked,
+    read_sentences,
+    write_sentences,
+)
 
 MOST_LEARNERS = 1_000
 LINES_AT_ONCE, LINES_A_SECOND = 20, 0.5
@@ -73,6 +82,7 @@ class Phone:
     board: Board
     stuck: tuple[Stuck, ...]
     times: tuple[Time, ...]
+    nameless: tuple[Nameless, ...]
     hands: tuple[Hand, ...]
     slips: tuple[str, ...]
     colors: dict[str, str]
@@ -91,6 +101,8 @@ class Here:
     voted: int
     """In this round; −1: not yet."""
     slip: str
+    told: tuple[Told, ...]
+    """By exercise, what the instructor tells of the learner's own last answers."""
     site: bool
     """Whether the course can be opened here, in the browser."""
 
@@ -114,8 +126,17 @@ class Chapter:
 class Room:
     """What is kept, and what it amounts to. Its methods are called by several threads."""
 
-    def __init__(self, store: Store, known: Known, asked: dict[str, Question], site: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        known: Known,
+        asked: dict[str, Question],
+        site: bool = False,
+        names: Path | None = None,
+    ) -> None:
         self.store, self.known, self.asked, self.site = store, known, asked, site
+        self.names = names
+        self.sentences = read_sentences(names) if names else {}
         self.lock = threading.Lock()
         self.tally = Tally(names=set(store.learners.values()))
         for event in store.events():
@@ -149,6 +170,8 @@ class Room:
     def ask(self, key: str, data: dict[str, object]) -> None:
         """What the instructor does."""
         self._refuse_strangers(key)
+        if set(data) == {"exercise", "answer", "says", "points"}:
+            return self._tell(data)
         event = asked_of(data, self.known, time.time())
         with self.lock:
             self._add(event)
@@ -173,9 +196,9 @@ class Room:
             poll = self._poll(seen=True)
             board = Board(board.learners, board.rows, board.stage, poll)
             slips = tuple(self.tally.slips.values())
-            return Phone(
-                board, stuck, tallies.times(self.tally), hands, slips, {n: color_of(n) for n in named}
-            )
+            nameless = tallies.nameless(self.tally, self._told)
+            colors = {n: color_of(n) for n in named}
+            return Phone(board, stuck, tallies.times(self.tally), nameless, hands, slips, colors)
 
     def questions(self) -> list[Chapter]:
         """What can be asked, by lesson."""
@@ -190,7 +213,46 @@ class Room:
             votes = t.votes(t.question)[t.stage in ("second", "reveal")]
             poll, slip = self._poll(), t.slips.get(name, "")
             hand, voted = name in t.hands, votes.get(name, -1)
-            return Here(name, color_of(name), hand, t.stage, poll, voted, slip, self.site)
+            mine = {exercise: works[name] for exercise, works in t.works.items() if name in works}
+            told = tuple(
+                Told(exercise, code_spans(says), 1)
+                for exercise, work in mine.items()
+                if not work.green and (says := self._told(exercise, work.answer))
+            )
+            return Here(name, color_of(name), hand, t.stage, poll, voted, slip, told, self.site)
+
+    def _tell(self, data: dict[str, object]) -> None:
+        """Keep the instructor's sentence for an answer; one without words takes it back."""
+        exercise, answer, says, points = (data[name] for name in ("exercise", "answer", "says", "points"))
+        if self.names is None:
+            raise Refused(409, "this room keeps no sentences")
+        if not isinstance(exercise, str) or not isinstance(answer, str) or not isinstance(says, str):
+            raise NotALine("an exercise, an answer and a sentence are expected")
+        if not isinstance(points, int | float) or isinstance(points, bool):
+            raise NotALine("points are a number")
+        with self.lock:
+            try:
+                kept = read_sentences(self.names)  # somebody may have edited it
+                if says.strip():
+                    kept = by_answer((*kept.values(), checked(Sentence(exercise, answer, says, points))))
+                else:
+                    kept.pop((exercise, answer), None)
+            except BadNames as error:
+                raise Refused(409, str(error)) from None
+            except ValueError as error:
+                raise NotALine(error.args[0]) from None
+            write_sentences(self.names, kept)
+            self.sentences, self._board = kept, None
+
+    def _told(self, exercise: str, answer: str) -> str:
+        """What the instructor tells of an answer, or ""."""
+        found = self.sentences.get((exercise, answer))
+        return found.says if found else ""
+
+    def _says(self, exercise: str, mistake: str) -> str:
+        """The words about a mistake as HTML: the instructor's, or the card's."""
+        told = self._told(exercise, mistake)
+        return code_spans(told) if told else _words(exercise, mistake)
 
     def _add(self, event: Event) -> None:
         if self.store.keep(event):
@@ -210,7 +272,7 @@ class Room:
             raise Refused(409, "no slips are collected now")
 
     def _new_board(self) -> Board:
-        rows = tallies.board_rows(self.tally, _words)
+        rows = tallies.board_rows(self.tally, self._says)
         return Board(len(self.tally.names), rows, self.tally.stage, self._poll())
 
     def _poll(self, seen: bool = False) -> Poll | None:

@@ -8,6 +8,7 @@ from sdpa_helpers.classroom.room.questions import known, questions
 from sdpa_helpers.classroom.room.room import Room
 from sdpa_helpers.classroom.room.server import RoomServer, own_address
 from sdpa_helpers.classroom.room.store import NotARoom, Store
+from sdpa_helpers.classroom.sentences.store import FILE
 from sdpa_helpers.grading.refusal import Refusal
 
 
@@ -19,7 +20,9 @@ def open_room(
     asked = questions()
     try:
         store = Store(file)
-        server = RoomServer(where, Room(store, known(asked), asked, site is not None), site)
+        server = RoomServer(
+            where, Room(store, known(asked), asked, site is not None, file.with_name(FILE)), site
+        )
     except NotARoom as error:
         raise Refusal(str(error)) from None
     except OSError as error:

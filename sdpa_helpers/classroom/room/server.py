@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from sdpa_helpers.classroom.room.lines import MOST_BYTES, NotALine, read_body
+from sdpa_helpers.classroom.room.lines import MOST_ASKED, MOST_BYTES, NotALine, read_body
 from sdpa_helpers.classroom.room.room import Refused, Room
 
 PAGES = Path(__file__).parent / "pages"
@@ -65,8 +65,8 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(self._taken)
 
     def _taken(self) -> object:
-        body, room = self._body(), self.server.room
         path = self.path.partition("?")[0]
+        body, room = self._body(MOST_ASKED if path == "/ask" else MOST_BYTES), self.server.room
         if path == "/join":
             return room.join(self.client_address[0])
         if path == "/line":
@@ -75,12 +75,12 @@ class Handler(BaseHTTPRequestHandler):
             return room.ask(self.headers.get("X-Room-Key", ""), read_body(body))
         raise Refused(404, "there is no such page")
 
-    def _body(self) -> bytes:
+    def _body(self, most: int) -> bytes:
         told = self.headers.get("Content-Length", "")
         length = int(told) if told.isascii() and told.isdigit() and len(told) < 10 else -1
-        if not 0 <= length <= MOST_BYTES:
+        if not 0 <= length <= most:
             self.close_connection = True
-            raise Refused(413 if length > 0 else 411, f"at most {MOST_BYTES} bytes, and their number first")
+            raise Refused(413 if length > 0 else 411, f"at most {most} bytes, and their number first")
         body = self.rfile.read(length)
         origin = self.headers.get("Origin")
         if origin is not None and origin.partition("//")[2] != self.headers.get("Host"):

@@ -12,7 +12,7 @@ TRIES_OF_STUCK, WITHIN = 4, 5 * 60.0
 """So many red tries on one exercise within so many seconds: somebody should go there."""
 STILL = 15 * 60.0
 """Seconds after which who hasn't checked again is not called stuck any more."""
-MOST_ROWS, MOST_MISTAKES, MOST_SLIPS = 8, 3, 300
+MOST_ROWS, MOST_MISTAKES, MOST_SLIPS, MOST_NAMELESS = 8, 3, 300, 12
 
 
 @dataclass
@@ -24,6 +24,8 @@ class Work:
     minutes: float = 0.0
     mistakes: tuple[str, ...] = ()
     """Of the last try."""
+    answer: str = ""
+    """Of the last try, where nobody has named its mistake: the same for all that return the same."""
     reds: tuple[float, ...] = ()
     """When the last tries were red."""
     last: float = 0.0
@@ -31,6 +33,7 @@ class Work:
     def add(self, when: float, attempt: Attempt) -> None:
         """One more try."""
         self.tries, self.last, self.mistakes = self.tries + 1, when, attempt.mistakes
+        self.answer = attempt.answer or ""
         self.minutes += attempt.worked if not self.green else 0
         self.green = self.green or attempt.green
         self.reds = () if attempt.green else (*self.reds, when)[-TRIES_OF_STUCK:]
@@ -114,6 +117,18 @@ class Stuck:
 
 
 @dataclass(frozen=True)
+class Nameless:
+    """An answer that the course has no name for."""
+
+    exercise: str
+    key: str
+    learners: int
+    """Who have it now."""
+    says: str = ""
+    """What the instructor tells of it."""
+
+
+@dataclass(frozen=True)
 class Time:
     """How long an exercise took, in the middle of those who tried."""
 
@@ -144,6 +159,18 @@ def stuck(tally: Tally, now: float) -> tuple[Stuck, ...]:
     return tuple(sorted(found, key=lambda one: (-one.tries, one.name)))
 
 
+def nameless(tally: Tally, told: Callable[[str, str], str]) -> tuple[Nameless, ...]:
+    """The answers that several have now and the course has no name for, those of most learners first."""
+    now = Counter(
+        (name, work.answer)
+        for name, works in tally.works.items()
+        for work in works.values()
+        if work.answer and not work.green
+    )
+    found = [Nameless(*given, learners, told(*given)) for given, learners in now.items() if learners > 1]
+    return tuple(sorted(found, key=lambda one: (-one.learners, one.exercise, one.key))[:MOST_NAMELESS])
+
+
 def times(tally: Tally) -> tuple[Time, ...]:
     """Minutes by exercise, in the order in which they were begun."""
     return tuple(
@@ -165,10 +192,17 @@ def counted(votes: dict[str, int], options: int) -> tuple[int, ...]:
 
 def _row(tally: Tally, name: str, says: Says) -> Row:
     works = tally.works[name]
-    now = Counter(mistake for work in works.values() if not work.green for mistake in work.mistakes)
-    shown = now.most_common(MOST_MISTAKES) if 2 * len(works) >= len(tally.names) else []
-    told = tuple(Told(mistake, says(name, mistake), learners) for mistake, learners in shown)
-    return Row(name, len(works), sum(work.green for work in works.values()), told)
+    now = Counter(mistake for work in works.values() if not work.green for mistake in _told(work))
+    shown = now.most_common() if 2 * len(works) >= len(tally.names) else []
+    # Of an answer without a name only what the instructor tells: a key says nothing to anybody.
+    answers = {work.answer for work in works.values()}
+    words = [Told(mistake, says(name, mistake), learners) for mistake, learners in shown]
+    told = [one for one in words if one.says or one.name not in answers][:MOST_MISTAKES]
+    return Row(name, len(works), sum(work.green for work in works.values()), tuple(told))
+
+
+def _told(work: Work) -> tuple[str, ...]:
+    return work.mistakes or ((work.answer,) if work.answer else ())
 
 
 def _last(tally: Tally, name: str) -> float:

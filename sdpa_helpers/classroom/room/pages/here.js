@@ -1,6 +1,6 @@
 // A learner's own page: their name, a hand, a vote, a slip. Who comes without a place gets one.
 
-import { follow, make, poll, post } from "./shared.js";
+import { follow, make, ours, poll, post } from "./shared.js";
 
 const at = id => document.getElementById(id);
 const KEY = "sdpa-room"; // the light pages of the course read it too, where this server has them
@@ -42,6 +42,8 @@ function show(found) {
   at("course").hidden = !state.site;
   at("asked").hidden = !state.poll;
   at("asked").replaceChildren(...(state.poll ? [poll(state.poll, state.stage, option)] : []));
+  at("told").hidden = !state.told.length;
+  at("told").querySelector("ul").replaceChildren(...state.told.map(one => make("li", "", make("code", "", one.name), ours("p", "", one.says))));
   at("slip").hidden = state.stage !== "slip";
   at("slip-status").textContent = state.slip ? "Handed in. You can change it." : "";
 }

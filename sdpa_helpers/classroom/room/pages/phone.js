@@ -15,6 +15,7 @@ async function act(data) {
   const reply = await post("/ask", data, headers());
   if (reply && !reply.ok) alert((await reply.json()).message);
   ask();
+  return reply?.ok ?? false;
 }
 
 for (const [stage, name] of Object.entries(BUTTONS)) {
@@ -36,13 +37,33 @@ function handItem({ name, minutes }, colors) {
   return make("li", "between", make("span", "", named(name, colors), make("span", "soft", ` ${minutes} min`)), done);
 }
 
+/** An answer that several gave: how many, what they are told, and a box to write it. */
+function namelessItem({ exercise, key, learners, says }) {
+  const words = make("textarea"), points = make("input"), send = make("button", "", "Tell them"), box = make("details");
+  words.maxLength = 600;
+  words.rows = 3;
+  words.value = says;
+  words.setAttribute("aria-label", `One sentence for all who gave this answer to ${exercise}`);
+  Object.assign(points, { type: "number", step: "0.5", value: "0" });
+  send.addEventListener("click", async () => {
+    if (await act({ exercise, answer: key, says: words.value, points: Number(points.value) || 0 })) box.open = false;
+    ask();
+  });
+  box.append(make("summary", "", says ? "Change it" : "Write one sentence"), words,
+    make("div", "between", make("label", "", "Points, when it is graded ", points), send));
+  return make("li", "", make("div", "between", make("code", "", exercise), make("span", "soft", `${learners} gave the same answer · ${key.slice(0, 4)}`)),
+    says ? make("p", "", `“${says}”`) : null, box);
+}
+
 const fill = (id, items, otherwise) => at(id).replaceChildren(...(items.length ? items : [make("li", "soft", otherwise)]));
 
-function show({ board, stuck, times, hands, slips, colors }) {
+function show({ board, stuck, times, nameless, hands, slips, colors }) {
   at("room").textContent = `${board.learners} in the room`;
   fill("hands", hands.map(one => handItem(one, colors)), "None.");
   fill("stuck", stuck.map(one => make("li", "", named(one.name, colors),
     `, ${one.exercise}, ${one.mistake || "no mistake with a name"}`, make("span", "soft", ` · ${one.tries} tries`))), "Nobody.");
+  // Not while somebody writes there.
+  if (!at("nameless").querySelector("details[open]")) fill("nameless", nameless.map(namelessItem), "None that two or more have now.");
   fill("times", times.map(one => make("li", "between", make("code", "", one.exercise),
     make("span", "soft", `${one.minutes} min · ${one.green} green of ${one.tried}`))), "Nothing was tried yet.");
   fill("slips", slips.map(words => make("li", "", words)), "None. The button Slips opens a box on everybody's page.");
