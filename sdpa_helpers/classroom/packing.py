@@ -38,13 +38,18 @@ def zip_folder(folder: Path, path: Path | None = None) -> Path:
     try:
         with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
             for name, file in packed(folder):
-                entry = zipfile.ZipInfo(name, LONG_AGO)
-                entry.create_system = 3  # whose modes are those of Unix
-                entry.external_attr = 0o100644 << 16
-                archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
+                add_to_zip(archive, name, file.read_bytes())
     except FileExistsError:
         raise CannotPack(f"{path} exists; name a new folder") from None
     return path
+
+
+def add_to_zip(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    """Add a file to a zip: the same bytes, wherever and whenever."""
+    entry = zipfile.ZipInfo(name, LONG_AGO)
+    entry.create_system = 3  # whose modes are those of Unix
+    entry.external_attr = 0o100644 << 16
+    archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
 
 
 def tar_folder(folder: Path, path: Path, run: Iterable[str] = ()) -> Path:
