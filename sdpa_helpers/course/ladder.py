@@ -4,9 +4,9 @@ import functools
 
 from sdpa_helpers.checking.card.render import Shown
 from sdpa_helpers.course import saved
+from sdpa_helpers.course.notes import Note, Told
 from sdpa_helpers.course.page_ladder import all_ladders
 from sdpa_helpers.course.registry import all_exercises, all_written, exercises_of
-from sdpa_helpers.course.session import Note, Told
 from sdpa_helpers.show.ladder import LadderPanel, Place, place_in
 
 

@@ -2,22 +2,19 @@
 
 import difflib
 import functools
-import html
 import inspect
 import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sdpa_helpers.checking.answers.observe import Answer, Watch
 from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.answers.taken_away import innermost, space_of, taken_away
 from sdpa_helpers.checking.answers.time_limit import observe_all, observe_within
-from sdpa_helpers.checking.card.card_style import styled
-from sdpa_helpers.checking.card.highlight import code_html
-from sdpa_helpers.checking.card.render import NO_HELPS, Helps, Hint, Shown, code_spans, framed, hint_buttons
+from sdpa_helpers.checking.card.render import NO_HELPS, Helps, Hint, Shown
 from sdpa_helpers.checking.diagnose import Result, assess, source_of
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.helping.repair import repair_of
@@ -31,6 +28,7 @@ from sdpa_helpers.course.foresight import foresight_of
 from sdpa_helpers.course.joined import tell
 from sdpa_helpers.course.my_attention import keep_answer, own_functions, run_within
 from sdpa_helpers.course.notebook_cells import Cell, Elsewhere, Notebook, this_notebook
+from sdpa_helpers.course.notes import HintNote, Note, Told
 from sdpa_helpers.course.onward import onward_from
 from sdpa_helpers.course.progress import ProgressTable
 from sdpa_helpers.course.registry import LESSONS, all_exercises, all_written, exercises_of, find, written_of
@@ -42,13 +40,6 @@ _last_hints: dict[str, tuple[str, ...]] = {}  # exercise -> the change that mend
 _hints_given: dict[str, set[str]] = {}  # exercise -> those that `hint` told
 
 notebook_cells.watch()
-
-
-class Told(LookupError):
-    """Something a learner can put right. In a notebook its sentence is shown alone, without our files around it."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
 
 
 def check(function: Callable | str, *, exercise: str | None = None, keep: bool = True) -> CheckReport:
@@ -375,46 +366,3 @@ def _without(missing: Elsewhere, exercise: Exercise, function: Callable, noteboo
 def _not_found(graded: Result, names: tuple[str, ...]) -> tuple[str, ...]:
     told = " ".join(case.verdict.seen for case in graded.cases)
     return tuple(n for n in names if re.search(rf"\bname '{re.escape(n)}'", told)) or names
-
-
-@dataclass(frozen=True, repr=False)
-class Note(Shown):
-    """A heading and a text."""
-
-    heading: str
-    body: str
-    is_code: bool = False
-
-    def text(self) -> str:
-        """The note as plain text."""
-        return f"{self.heading}\n\n{self.body}"
-
-    def html(self) -> str:
-        """The note as a card."""
-        body = code_html(self.body) if self.is_code else f"<p>{code_spans(self.body)}</p>"
-        return styled(framed(f"<strong>{html.escape(self.heading)}</strong>{body}"))
-
-
-@dataclass(frozen=True, repr=False)
-class HintNote(Shown):
-    """One hint, and behind buttons those that come after it."""
-
-    exercise: str
-    hint: Hint
-    coming: tuple[Hint, ...]
-
-    def text(self) -> str:
-        """The hint as plain text."""
-        left = self.hint.of - self.hint.number
-        more = f"{left} more: run this cell again" if left else "the last one"
-        return f"{self._heading} ({more})\n\n{self.hint.text}"
-
-    def html(self) -> str:
-        """The hint as a card."""
-        ways = f"<div class='ways'>{hint_buttons(self.coming)}</div>" if self.coming else ""
-        heading = f"<strong>{html.escape(self._heading)}</strong>"
-        return styled(framed(f"{heading}<p>{code_spans(self.hint.text)}</p>{ways}"))
-
-    @property
-    def _heading(self) -> str:
-        return f"{self.exercise}: hint {self.hint.number} of {self.hint.of}"

@@ -10,10 +10,10 @@ from sdpa_helpers.course.code_blocks import Block, as_function, parts_of, put_to
 from sdpa_helpers.course.code_ladder import CodeLadder
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.ladder import ladder
+from sdpa_helpers.course.notes import Told
 from sdpa_helpers.course.page_ladder import EASIEST, all_ladders, has_ladder
 from sdpa_helpers.course.proof_ladder import FalseStatement, ProofLadder, value_of
 from sdpa_helpers.course.registry import all_exercises, all_written
-from sdpa_helpers.course.session import Told
 from sdpa_helpers.show.ladder import LONGEST, Place, place_in
 from tests.nightly import at_night
 
