@@ -11,6 +11,7 @@ Understood without being told which it is, as a folder or as a zip:
 
 import math
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -47,6 +48,12 @@ class Late:
     """"use": graded where no other holds an answer; "ignore": never graded; "penalty": graded, for fewer points."""
     share: float = 0.1
     """With "penalty": what each started day costs, as a share of the points."""
+    at_most: float = 1.0
+    """The share that being late costs in all."""
+    grace: timedelta = timedelta(0)
+    """What comes so soon after the deadline is not late."""
+    until: Mapping[str, datetime] = field(default_factory=dict)
+    """Learners with a deadline of their own, by name; no learning system's word calls them late before it."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +108,9 @@ def find_submissions(
     names = apart(found)
     people = sorted(found, key=lambda sender: names[sender])
     submissions = [
-        _named(_choose(n, found[s].files.get(n, []), rule), s, names[s]) for s in people for n in in_batch
+        _named(_choose(n, found[s].files.get(n, []), rule.of(names[s])), s, names[s])
+        for s in people
+        for n in in_batch
     ]
     return submissions, sorted(left_out)
 
@@ -203,10 +212,17 @@ class _Rule:
     trusted: bool
     """Whether the files' times are those at which they were handed in."""
     late: Late
+    extended: bool = False
+    """Whether the learner has a deadline of their own."""
+
+    def of(self, learner: str) -> "_Rule":
+        """The rule for one learner."""
+        until = self.late.until.get(learner)
+        return self if until is None else replace(self, deadline=until, extended=True)
 
     def is_late(self, file: Candidate) -> bool:
         """Canvas's or Moodle's own word counts; else the file's time, where it is that of the hand-in."""
-        return file.late or self._after(file) > timedelta(0)
+        return (file.late and not self.extended) or self._after(file) > self.late.grace
 
     def time(self, file: Candidate) -> str:
         """When it was handed in, for people; "" where nobody knows, or nobody asked."""
@@ -223,7 +239,8 @@ class _Rule:
 
     def penalty(self, file: Candidate) -> float:
         """The share of the points that the file's being late costs, from 0 to 1."""
-        return min(1.0, round(self.days(file) * self.late.share, 6)) if self.late.policy == "penalty" else 0.0
+        cost = min(self.late.at_most, round(self.days(file) * self.late.share, 6))
+        return cost if self.late.policy == "penalty" else 0.0
 
     def _after(self, file: Candidate) -> timedelta:
         if not self.deadline or not self.trusted or not file.time:
@@ -327,6 +344,9 @@ def _flags(
         if rule.late.policy == "penalty":
             days = rule.days(chosen)
             begun = f"{days} started day{'s' if days > 1 else ''}, {rule.late.share:.4g} each"
+            begun += (
+                f", {rule.late.at_most:.4g} at most" if days * rule.late.share > rule.late.at_most < 1 else ""
+            )
             cost = f"{100 * rule.penalty(chosen):.4g} % of its points are taken off ({begun})"
         flags.append(Flag("late", f"{chosen.name} was handed in late{when}; {cost}"))
     others = [_described(file) for file in kept if not file.graded]

@@ -25,6 +25,7 @@ from sdpa_helpers.classroom.sentences.bring_in import keep_points, with_sentence
 from sdpa_helpers.classroom.sentences.store import read_sentences
 from sdpa_helpers.classroom.tables import StudentRow, write_left_out, write_tables
 from sdpa_helpers.classroom.term.history import Changes, Standing, keep_history, noting
+from sdpa_helpers.classroom.term.policy import NAME, Homework, LateRule, homework_of
 from sdpa_helpers.classroom.timings import add_timing, tidy_timings
 from sdpa_helpers.classroom.worksheet import worksheet_times
 from sdpa_helpers.course.registry import LESSONS
@@ -144,6 +145,8 @@ def grade_folder(
     """
     _refuse_as_one_folder(batch)
     folder, unpacked = ResultsFolder(batch.out), None
+    rules = homework_of(folder)
+    batch, settings = by_policy(batch, settings, rules)
     place = gradebook_place(folder, batch.gradebook)
     try:
         check_place(place)  # before hours of work, not after them
@@ -166,7 +169,7 @@ def grade_folder(
             # The gradebook last: it may be on another machine, which may not answer.
             pairs = [(noted.student, noted.notebook) for noted in found]
             now: list[Standing] = []
-            rows = write_tables(folder, noting(folder.read_results(pairs), now), list(LESSONS))
+            rows = write_tables(folder, noting(folder.read_results(pairs), now), list(LESSONS), rules)
             changes = keep_history(folder, now)
             write_left_out(folder.left_out_csv, left_out)
             tidy_timings(folder.timings_csv, pairs)
@@ -249,6 +252,25 @@ def _noted(result: GradedNotebook, *, kept: bool = False, again: bool = False) -
     )
 
 
+def by_policy(batch: Batch, settings: Settings, rules: Homework) -> tuple[Batch, Settings]:
+    """The same with what term.toml says; Unusable where it says another thing than the command."""
+    both = [
+        name
+        for name, typed, says in (
+            ("--deadline", batch.deadline, rules.deadline),
+            ("--late", batch.late != Late(), rules.late != LateRule()),
+            ("--mistake-cap", settings.mistake_cap, rules.mistake_cap),
+        )
+        if typed and says
+    ]
+    if both:
+        raise Unusable(f"{', '.join(both)}: {NAME} says it too; leave it out here, or there")
+    late = replace(batch.late, until=dict(rules.extensions)) if batch.late != Late() else rules.as_late()
+    cap = rules.mistake_cap if settings.mistake_cap is None else settings.mistake_cap
+    batch = replace(batch, late=late, deadline=batch.deadline or rules.deadline)
+    return batch, replace(settings, mistake_cap=cap)
+
+
 # ---- before the work --------------------------------------------------------------------------------------
 
 
@@ -311,6 +333,8 @@ def _find(batch: Batch, into: Path) -> tuple[list[Submission], list[tuple[str, s
             f"{batch.source} holds no notebook of this course: expected <student>/<notebook>.ipynb with one of "
             f"the names {', '.join(LESSONS)}" + "".join(f"\n  {name}: {why}" for name, why in left_out[:10])
         )
+    if strangers := set(batch.late.until) - {submission.student for submission in submissions}:
+        batch.tell(f"{NAME} names learners who handed in nothing here: {', '.join(sorted(strangers))}")
     if unknown := batch.only - {submission.student for submission in submissions}:
         raise Unusable(
             f"--only {', '.join(sorted(unknown))}: nobody here is called so; grades.csv has all names"

@@ -31,13 +31,16 @@ def options_of(
 ) -> tuple[tuple[str, str], ...]:
     """The options that marks depend on, in words. How a run is done (jobs, sandbox) is none of them."""
     off, bounds = "off", settings.limits
-    policy = f"penalty of {late.share:g} a day" if late.policy == "penalty" else late.policy
+    most = f", {late.at_most:g} at most" if late.at_most < 1 else ""
+    policy = f"penalty of {late.share:g} a day{most}" if late.policy == "penalty" else late.policy
+    grace = f" after {late.grace.total_seconds() / 60:g} minutes" if late.grace else ""
     return (
         ("mistake-cap", off if settings.mistake_cap is None else f"{settings.mistake_cap:g}"),
         ("variants", f"{settings.variants}"),
         ("forbidden", settings.forbidden),
         ("deadline", deadline.isoformat() if deadline else off),
-        ("late", policy),
+        ("late", f"{policy}{grace}"),
+        ("extensions", f"{len(late.until)}" if late.until else off),
         ("roster", roster.name if roster else off),
         ("timeout", f"{bounds.seconds:g}"),
         ("memory", f"{bounds.memory_mb}"),

@@ -7,10 +7,13 @@ from pathlib import Path
 
 from sdpa_helpers.classroom.files import no_formula, whole_table
 from sdpa_helpers.classroom.results_folder import Pair, ResultsFolder
+from sdpa_helpers.classroom.term.policy import ANY, Homework
 from sdpa_helpers.grading.result import GRADER_FAILED, GradedNotebook
 
 DETAILS = ("student", "notebook", "exercise", "case", "points", "max_points", "status", "diagnosis")
 LEFT_OUT = ("file", "why")
+EXCUSED = "excused"
+"""In the total of somebody for whom a homework does not count."""
 HANDED_IN = ("student", "notebook", "file", "time", "late", "graded")
 
 
@@ -21,18 +24,45 @@ class StudentRow:
     student: str
     points: dict[str, float | str] = field(default_factory=dict)
     """By notebook, or the word that stands in their place; one that nobody handed in is not among them."""
-    max_points: float = 0.0
+    worth: float = 0.0
+    """Points of all notebooks."""
+    rules: Homework = ANY
+    """What counts of it."""
 
     @property
     def total(self) -> float | str:
-        """Points in all notebooks: what is missing or unreadable adds none; "grader-failed" where one of them is."""
+        """Points in all notebooks that count: what is missing or unreadable adds none.
+
+        "grader-failed" where one of them is, "excused" for who is.
+        """
+        if self.student in self.rules.excused:
+            return EXCUSED
         if GRADER_FAILED in self.points.values():
             return GRADER_FAILED
-        return sum((cell for cell in self.points.values() if not isinstance(cell, str)), 0.0)
+        points = sum((cell for cell in self.points.values() if not isinstance(cell, str)), 0.0)
+        return self.rules.counted(points, self.worth)[0]
+
+    @property
+    def max_points(self) -> float:
+        """Of how many points the total is."""
+        return self.rules.counted(0.0, self.worth)[1]
+
+    def add(self, result: GradedNotebook) -> None:
+        """Count one notebook."""
+        self.points[result.notebook] = result.no_mark or result.points
+        self.worth += result.max_points
+
+
+def rows_of(results: Iterable[GradedNotebook], rules: Homework = ANY) -> list[StudentRow]:
+    """The rows of grades.csv, by name."""
+    rows: dict[str, StudentRow] = {}
+    for result in results:
+        rows.setdefault(result.student, StudentRow(result.student, rules=rules)).add(result)
+    return [rows[student] for student in sorted(rows)]
 
 
 def write_tables(
-    folder: ResultsFolder, results: Iterable[GradedNotebook], notebooks: list[str]
+    folder: ResultsFolder, results: Iterable[GradedNotebook], notebooks: list[str], rules: Homework = ANY
 ) -> list[StudentRow]:
     """Write the three tables from results, which are taken one at a time; returns the rows of grades.csv.
 
@@ -50,9 +80,7 @@ def write_tables(
                     details.add((*who, exercise.name, c.case, c.points, c.max_points, c.status, c.diagnosis))
             for file in result.handed_in:
                 files.add((*who, file.file, file.time, _yes(file.late), _yes(file.graded)))
-            row = rows.setdefault(result.student, StudentRow(result.student))
-            row.points[result.notebook] = result.no_mark or result.points
-            row.max_points += result.max_points
+            rows.setdefault(result.student, StudentRow(result.student, rules=rules)).add(result)
     ordered = [rows[student] for student in sorted(rows)]
     with whole_table(folder.grades_csv, ("student", *notebooks, "total", "max")) as grades:
         for row in ordered:

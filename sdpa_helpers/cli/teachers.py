@@ -51,11 +51,14 @@ def report(
 ) -> None:
     """Write the class report again. From the results in a folder: class.html and similar.html."""
     from sdpa_helpers.classroom.pages import write_class_pages
+    from sdpa_helpers.classroom.term.policy import term_beside
 
     graded = graded_folder(folder)
     bring_in_marks(graded)
     if not write_class_pages(graded):
         raise Refusal(f"{folder}: no results of this course's notebooks in it")
+    if (policy := term_beside(folder)).path:
+        say(f"{policy.path}: {policy.homework(folder.absolute().name)}")
     say(f"written: {graded.class_page}, {graded.similar_page}")
 
 
@@ -334,9 +337,15 @@ def graded_folder(path: Path) -> ResultsFolder:
 
 
 def bring_in_marks(folder: ResultsFolder, *, always: bool = False) -> None:
-    """Bring in marks and sentences that were given since the results were written; `always`: also none at all."""
-    if always or folder.marks_db.is_file() or folder.names_toml.is_file():
-        _apply_marks(folder, None)
+    """Marks and sentences given since the results were written, and what term.toml says now. always: also none at all."""
+    from sdpa_helpers.classroom.term.policy import term_beside
+
+    given = folder.marks_db.is_file() or folder.names_toml.is_file()
+    if not (always or given or term_beside(folder.path).path):
+        return
+    done = _apply_marks(folder, None)
+    if done.changes.of_known:
+        say(f"{done.changes}; {folder.marks_changed_csv}")
 
 
 def _apply_marks(folder: ResultsFolder, gradebook: str | None) -> Applied:

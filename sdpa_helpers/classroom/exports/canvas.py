@@ -27,7 +27,7 @@ IDENTITY = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 
 def export(order: Order) -> Exported:
     """Identity columns, one column per assignment, and the row "Points Possible"."""
-    learners, titles = totals_of(order.results()), _titles(order)
+    learners, titles = totals_of(order.results(), order.rules), _titles(order)
     worth = {n: max((t.points[n][1] for t in learners if n in t.points), default=0.0) for n in titles}
     if order.roster is None:
         return _without_roster(order, learners, titles, worth)

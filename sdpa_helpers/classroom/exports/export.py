@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from sdpa_helpers.classroom.exports import EXPORTS
 from sdpa_helpers.classroom.exports.order import CannotExport, Exported, Order
+from sdpa_helpers.classroom.term.policy import homework_of
 from sdpa_helpers.course.registry import LESSONS
 
 
 def export_folder(to: str, order: Order) -> Exported:
     """Export the results of a folder to one of `EXPORTS`; CannotExport says what to change."""
-    order = replace(order, notebooks=_notebooks(order))
+    order = replace(order, notebooks=_notebooks(order), rules=homework_of(order.folder))
     waiting = sum(result.waiting for result in order.results())
     without: dict[str, list[str]] = {}
     for result in order.results():
@@ -24,6 +25,10 @@ def export_folder(to: str, order: Order) -> Exported:
         )
     done: Exported = importlib.import_module(EXPORTS[to]).export(order)
     left_out = [f"left without a mark, {word}: {_some(who)}" for word, who in without.items()]
+    if excused := sorted(order.rules.excused):
+        left_out.append(f"left out, excused: {_some(excused)}")
+    if order.rules.cap is not None and to in ("gradescope", "nbgrader"):
+        left_out.append(f"{to} gets all points: the cap of {order.rules.cap:g} is not among them")
     if waiting:
         left_out.append(
             f"{waiting} answers in words count as 0 points: nobody has read them; see sdpa review"

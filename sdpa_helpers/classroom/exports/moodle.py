@@ -27,7 +27,7 @@ COLUMNS = ["Identifier", "Full name", "Email address", "Status", "Grade", "Maxim
 
 def export(order: Order) -> Exported:
     """One grade for each learner: that of the one notebook, or the total of several."""
-    learners = totals_of(order.results())
+    learners = totals_of(order.results(), order.rules)
     which = order.notebooks[0] if len(order.notebooks) == 1 else TOTAL
     if order.roster is None:
         return _without_roster(order, learners, which)

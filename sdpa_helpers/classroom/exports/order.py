@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.classroom.term.policy import ANY, Homework
 from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.grading.result import GradedNotebook
 
@@ -32,6 +33,8 @@ class Order:
     """The system's name for all the notebooks together."""
     allow_ungraded: bool = False
     """Whether to go on where the grader itself failed on some, which then get no mark."""
+    rules: Homework = ANY
+    """What counts of it, and who is excused, by term.toml."""
 
     def target(self, name: str) -> Path:
         """Where to write: as asked, else under this name in the folder's place for exports."""
@@ -39,7 +42,8 @@ class Order:
 
     def results(self) -> Iterator[GradedNotebook]:
         """The results to export, one at a time."""
-        return (r for r in self.folder.read_results() if r.notebook in self.notebooks)
+        mine = (r for r in self.folder.read_results() if r.notebook in self.notebooks)
+        return (r for r in mine if r.student not in self.rules.excused)
 
 
 @dataclass(frozen=True)

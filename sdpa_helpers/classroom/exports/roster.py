@@ -14,6 +14,7 @@ from typing import Any
 
 from sdpa_helpers.classroom.exports.order import CannotExport
 from sdpa_helpers.classroom.files import is_formula, write_text
+from sdpa_helpers.classroom.term.policy import ANY, Homework
 from sdpa_helpers.grading.result import GRADER_FAILED, GradedNotebook, GradedWords, LmsIdentity
 
 TOTAL = "total"
@@ -25,6 +26,8 @@ class Totals:
 
     student: str
     lms: LmsIdentity | None
+    rules: Homework = ANY
+    """What counts of a whole homework."""
     points: dict[str, tuple[float, float]] = field(default_factory=dict)
     """By notebook: (points, of how many); of those without a mark the points are 0."""
     no_mark: dict[str, str] = field(default_factory=dict)
@@ -43,18 +46,21 @@ class Totals:
 
     def of(self, notebook: str) -> tuple[float, float] | None:
         """(points, maximum) for a notebook, or for all together under "total"; None where that is no mark."""
-        if notebook != TOTAL:
+        if notebook != TOTAL and len(self.points) > 1:
             return None if notebook in self.no_mark else self.points.get(notebook)
+        if notebook not in (TOTAL, *self.points):
+            return None
         if GRADER_FAILED in self.no_mark.values() or len(self.no_mark) == len(self.points):
             return None
-        return sum(p for p, _ in self.points.values()), sum(m for _, m in self.points.values())
+        points, most = (sum(each) for each in zip(*self.points.values(), strict=True))
+        return self.rules.counted(points, most)
 
 
-def totals_of(results: Iterable[GradedNotebook]) -> list[Totals]:
+def totals_of(results: Iterable[GradedNotebook], rules: Homework = ANY) -> list[Totals]:
     """Every learner's points, by name."""
     found: dict[str, Totals] = {}
     for result in results:
-        totals = found.setdefault(result.student, Totals(result.student, result.lms))
+        totals = found.setdefault(result.student, Totals(result.student, result.lms, rules))
         totals.points[result.notebook] = (0.0 if result.no_mark else result.points, result.max_points)
         if result.no_mark:
             totals.no_mark[result.notebook] = result.no_mark

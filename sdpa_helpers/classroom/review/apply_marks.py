@@ -13,6 +13,7 @@ from sdpa_helpers.classroom.sentences.bring_in import keep_points, with_sentence
 from sdpa_helpers.classroom.sentences.store import read_sentences
 from sdpa_helpers.classroom.tables import graded_last, write_tables
 from sdpa_helpers.classroom.term.history import Changes, Standing, keep_history, noting
+from sdpa_helpers.classroom.term.policy import homework_of
 from sdpa_helpers.course.registry import LESSONS, all_written
 from sdpa_helpers.grading.lift_words import READ, unmarked
 from sdpa_helpers.grading.result import (
@@ -101,7 +102,7 @@ def apply_marks(folder: ResultsFolder, gradebook: str | None = None) -> Applied:
     gradebook: a SQLAlchemy URL; without one the SQLite file in the folder, when there is one. Raises lock.Taken
     while a grader works in the folder, CannotWrite and CannotKeep.
     """
-    done = Applied()
+    done, rules = Applied(), homework_of(folder)
     with held(folder.lock):
         marks, pairs = last_marks(folder.marks_db), graded_last(folder)
         sentences = read_sentences(folder.names_toml)
@@ -114,7 +115,7 @@ def apply_marks(folder: ResultsFolder, gradebook: str | None = None) -> Applied:
                 write_graded(folder, after)
                 done.changed += 1
         now: list[Standing] = []
-        write_tables(folder, noting(folder.read_results(pairs), now), list(LESSONS))
+        write_tables(folder, noting(folder.read_results(pairs), now), list(LESSONS), rules)
         done.changes = keep_history(folder, now)
         if gradebook or folder.gradebook_db.is_file():
             write_gradebook(gradebook_place(folder, gradebook), folder.read_results(pairs))

@@ -1,0 +1,39 @@
+"""The command `sdpa term`: one gradebook of several homeworks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sdpa_helpers.cli.printing import complain_of, count, say
+from sdpa_helpers.cli.refuse import refuses
+from sdpa_helpers.cli.teachers import bring_in_marks, graded_folder
+
+
+@refuses
+def term(
+    folders: Annotated[
+        list[Path], typer.Argument(help="The --out folders of `sdpa grade`, one for each homework.")
+    ],
+    out: Annotated[Path | None, typer.Option("--out", help="Default: term.csv beside the folders.")] = None,
+) -> None:
+    """Write one gradebook of several homeworks, by the term.toml beside their folders."""
+    from sdpa_helpers.classroom.term.book import check_folders, term_rows, write_term
+    from sdpa_helpers.classroom.term.policy import term_beside
+
+    graded = [graded_folder(folder) for folder in folders]
+    policy = term_beside(folders[0])
+    for note in check_folders(graded, policy):
+        complain_of(note)
+    for folder in graded:
+        bring_in_marks(folder)
+        say(f"{policy.homework(folder.path.absolute().name)}")
+    rows, target = term_rows(graded, policy), out or folders[0].absolute().parent / "term.csv"
+    write_term(target, rows, [folder.path.absolute().name for folder in graded], policy.worth)
+    ungraded = sum(row.total == "grader-failed" for row in rows)
+    say(f"{count(len(rows), 'learner')}; written: {target}")
+    if ungraded:
+        complain_of(
+            f"{count(ungraded, 'learner')} without a total, for the grader itself failed: grade again"
+        )
+        raise typer.Exit(3)
