@@ -35,6 +35,8 @@ class ResultsFolder:
         """How long each submission took."""
         self.class_page = path / "class.html"
         self.similar_page = path / "similar.html"
+        self.cockpit_page = path / "cockpit.html"
+        """All learners and exercises."""
         self.gradebook_db = path / "gradebook.db"
         """The gradebook, where no other is named."""
         self.run_json = path / "run.json"
@@ -135,6 +137,7 @@ class ResultsFolder:
             self.timings_csv,
             self.class_page,
             self.similar_page,
+            self.cockpit_page,
             # Of a writer that was killed: SQLite would apply it to the next gradebook.
             self.gradebook_db.with_name(f"{self.gradebook_db.name}-journal"),
             self.gradebook_db,

@@ -48,18 +48,23 @@ def room(
 @refuses
 def report(
     folder: Annotated[Path, typer.Argument(help="The --out folder of `sdpa grade`.")],
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option(help="The folder of an earlier term, to compare answers with too; may be repeated."),
+    ] = None,
 ) -> None:
-    """Write the class report again. From the results in a folder: class.html and similar.html."""
+    """Write the class report again. From the results in a folder: class.html, cockpit.html and similar.html."""
     from sdpa_helpers.classroom.pages import write_class_pages
     from sdpa_helpers.classroom.term.policy import term_beside
 
     graded = graded_folder(folder)
     bring_in_marks(graded)
-    if not write_class_pages(graded):
+    old = [graded_folder(path).path for path in earlier or ()]
+    if not write_class_pages(graded, earlier=old):
         raise Refusal(f"{folder}: no results of this course's notebooks in it")
     if (policy := term_beside(folder)).path:
         say(f"{policy.path}: {policy.homework(folder.absolute().name)}")
-    say(f"written: {graded.class_page}, {graded.similar_page}")
+    say(f"written: {graded.class_page}, {graded.cockpit_page}, {graded.similar_page}")
 
 
 @refuses
@@ -337,7 +342,7 @@ def graded_folder(path: Path) -> ResultsFolder:
 
 
 def bring_in_marks(folder: ResultsFolder, *, always: bool = False) -> None:
-    """Marks and sentences given since the results were written, and what term.toml says now. always: also none at all."""
+    """Bring in marks and sentences given since then, and what term.toml says now; `always`: also none at all."""
     from sdpa_helpers.classroom.term.policy import term_beside
 
     given = folder.marks_db.is_file() or folder.names_toml.is_file()

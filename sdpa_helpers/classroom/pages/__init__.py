@@ -1,10 +1,14 @@
 """The pages: feedback for a learner, the class report and the answers that are alike for the instructor."""
 
 from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
 
 from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.pages.class_report import class_page, summarise
+from sdpa_helpers.classroom.pages.cockpit import cockpit, cockpit_page
 from sdpa_helpers.classroom.pages.feedback import feedback_page
+from sdpa_helpers.classroom.pages.groups import groups, of_earlier, with_somebody_of
 from sdpa_helpers.classroom.pages.similar import find_similar, similar_page
 from sdpa_helpers.classroom.results_folder import Pair, ResultsFolder
 from sdpa_helpers.grading.result import GradedNotebook
@@ -22,8 +26,19 @@ def write_class_page(folder: ResultsFolder, only: Iterable[Pair] | None = None) 
     return sum(len(n.points) + len(n.no_mark) + len(n.nothing) for n in summary.notebooks.values())
 
 
-def write_class_pages(folder: ResultsFolder, only: Iterable[Pair] | None = None) -> int:
-    """The same, and before it the page of answers that are alike, to which it leads."""
+def write_class_pages(
+    folder: ResultsFolder, only: Iterable[Pair] | None = None, earlier: Iterable[Path] = ()
+) -> int:
+    """The same, and before it the cockpit and the answers that are alike, to which it leads.
+
+    earlier: folders of runs of earlier terms, whose answers are compared too.
+    """
     pairs = None if only is None else list(only)
-    write_text(folder.similar_page, similar_page(find_similar(folder.read_results(pairs))))
+    old = chain.from_iterable(map(of_earlier, earlier))
+    similar = find_similar(chain(folder.read_results(pairs), old))
+    here = {result.student for result in folder.read_results(pairs)}
+    similar = with_somebody_of(similar, here)
+    write_text(folder.similar_page, similar_page(similar))
+    whole = cockpit(folder.read_results(pairs), groups(similar.people))
+    write_text(folder.cockpit_page, cockpit_page(whole, folder))
     return write_class_page(folder, pairs)

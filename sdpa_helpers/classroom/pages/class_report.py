@@ -246,6 +246,7 @@ def class_page(summary: ClassSummary, folder: ResultsFolder) -> str:
             count=_count,
             meaning_of=meaning_of,
             equal_when=(LONG_ENOUGH, FEWEST, round(100 * SHARE)),
+            cockpit=folder.cockpit_page.name if folder.cockpit_page.is_file() else "",
             similar=folder.similar_page.name if folder.similar_page.is_file() else "",
         )
     )
