@@ -104,9 +104,9 @@ def pytest_sessionfinish(session):
 def pytest_collection_finish():
     """Thousands of tests and all they import stay to the end: who collects garbage need not look at them again.
 
-    A worker stood still for two seconds at a time over it, half a minute in all.
+    A worker stood still for two seconds at a time over it, half a minute in all. What is garbage already stays too: to
+    look for it would take another second, and it is a few megabytes.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
 

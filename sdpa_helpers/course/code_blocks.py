@@ -27,12 +27,16 @@ class Parts(NamedTuple):
 
 
 def parts_of(function: Callable) -> Parts:
-    """A function's statements in their order, without docstring and comments.
+    """A function's statements in their order, without docstring and comments; raises as `parts_in`."""
+    return parts_in(textwrap.dedent(inspect.getsource(function)))
+
+
+def parts_in(source: str) -> Parts:
+    """The same of a function's text.
 
     Raises:
         ValueError: a statement has an `else`, or another part that no single line begins.
     """
-    source = textwrap.dedent(inspect.getsource(function))
     definition = ast.parse(source).body[0]
     assert isinstance(definition, ast.FunctionDef)
     lines = source.split("\n")

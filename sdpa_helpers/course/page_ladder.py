@@ -10,7 +10,7 @@ from functools import cache
 
 from sdpa_helpers.checking.code.edits import RESULT, START, Answer, Edits, Pairs
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.course.code_blocks import Block, as_function, parts_of
+from sdpa_helpers.course.code_blocks import Block, parts_in, parts_of
 from sdpa_helpers.course.code_ladder import CodeLadder, WrongLine
 from sdpa_helpers.course.proof_ladder import ProofLadder
 from sdpa_helpers.course.registry import LESSONS, all_exercises, folder_of
@@ -87,7 +87,7 @@ def _changed(answer: Answer, edits: Edits, right: tuple[Block, ...]) -> tuple[in
     if any(edit.before in (START, RESULT) for edit in edits):
         return None
     try:
-        blocks = parts_of(as_function(answer.text(edits), answer.name, answer.space)).blocks
+        blocks = parts_in(answer.text(edits)).blocks
     except (ValueError, SyntaxError):
         return None
     if len(blocks) != len(right):

@@ -79,7 +79,7 @@ def test_what_a_lesson_lacks_is_not_shown(scratch):
     done = subprocess.run(
         [sys.executable, "-c", MADE],
         cwd=scratch,
-        env={"PYTHONPATH": str(scratch)},
+        env={"PYTHONPATH": str(scratch), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
     )
