@@ -7,9 +7,11 @@ holds for every number of coordinates is proved by induction, with the number a 
 
 import html
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sdpa_helpers.checking.kinds.formula import Unreadable
+from sdpa_helpers.course.content import Entry, Paragraph, Section, read_content
 from sdpa_helpers.lessons.variance_proof.typed import as_expression, written
 
 if TYPE_CHECKING:
@@ -50,6 +52,16 @@ class Step(NamedTuple):
     uses: str
     truth: "sympy.Expr"
     slips: tuple[tuple["sympy.Expr", str], ...] = ()
+
+
+def _step(section: Section, truth: "sympy.Expr", names: dict[str, Any]) -> Step:
+    """A section of `proof.md`: its slips are formulas of the symbols, and of what the steps before found."""
+    import sympy
+
+    read: Any = sympy.sympify
+    slips = [(read(slip.text.strip("`"), names), slip.says) for slip in section.of(Entry)]
+    (uses,) = section.of(Paragraph)
+    return Step(section.title.partition(": ")[2], uses.text, truth, tuple(slips))
 
 
 class Proof:
@@ -95,125 +107,20 @@ class Proof:
         any_x: dict[Any, Any] = {x: (1, mean_of_x, v + mean_of_x**2)}
         scaled = expectation((x / sympy.sqrt(d)) ** 2, any_x) - expectation(x / sympy.sqrt(d), any_x) ** 2
         standard = {mq: 0, mk: 0, vq: 1, vk: 1}
-        return [
-            Step(
-                "E[q₁k₁]",
-                "independence",
-                mean,
-                (
-                    (
-                        mq + mk,
-                        "That is E[q₁ + k₁]. The mean of a product of independent variables is a product.",
-                    ),
-                    (sympy.Integer(0), "Only if one of the means is 0. Keep them general."),
-                    (mq**2 * mk**2, "That is the square of it. Squares come in step 2."),
-                ),
-            ),
-            Step(
-                "E[(q₁k₁)²]",
-                "independence, definition of the variance",
-                square,
-                (
-                    (mq**2 * mk**2, "That is E[q₁k₁]², the square of step 1: the variances are missing."),
-                    (vq * vk, "That is so only for means 0. E[q₁²] = v_q + m_q², and the same for k₁."),
-                    (vq + mq**2, "That is E[q₁²] alone. Multiply by E[k₁²]."),
-                    (vq + mq**2 + vk + mk**2, "That is E[q₁²] + E[k₁²]. Independence makes it a product."),
-                    (
-                        (vq**2 + mq**2) * (vk**2 + mk**2),
-                        "A variance is a mean square already: don't square it. E[q₁²] = v_q + m_q².",
-                    ),
-                    (
-                        (vq - mq**2) * (vk - mk**2),
-                        "v_q = E[q₁²] − m_q². Solve it for E[q₁²]: which sign does m_q² get?",
-                    ),
-                    ((vq + mq) * (vk + mk), "E[q₁²] = v_q + m_q²: the mean is squared."),
-                    (
-                        vq * vk + mq**2 * mk**2,
-                        "Two terms are missing. Multiply (v_q + m_q²)(v_k + m_k²) out: there are four.",
-                    ),
-                ),
-            ),
-            Step(
-                "Var(q₁k₁)",
-                "definition of the variance",
-                variance,
-                (
-                    (
-                        vq * vk,
-                        "Two terms are missing: a mean in one factor lets the other's variance through.",
-                    ),
-                    (square, "That is the mean square of step 2. Subtract the square of step 1."),
-                    (square - mean, "Subtract the square of the mean."),
-                    (mean**2 - square, "The other way round: the mean square minus the squared mean."),
-                    (vq + vk, "That is Var(q₁ + k₁). Take step 2 minus the square of step 1."),
-                ),
-            ),
-            Step(
-                "E[S + p]",
-                "linearity",
-                next_mean,
-                (
-                    (d * mean, "That is E[S], the mean so far. The next product adds step 1 to it."),
-                    (mean, "That is the next product alone. Add it to E[S]."),
-                    (
-                        d * mean * mean,
-                        "You multiplied E[S] by the mean of the next product. Linearity adds them.",
-                    ),
-                    (sympy.Integer(0), "Only if one of the means is 0. Keep them general."),
-                ),
-            ),
-            Step(
-                "Var(S + p)",
-                "linearity, independence, definition of the variance",
-                next_variance,
-                (
-                    (
-                        d * variance,
-                        "That is Var(S), the variance so far. The next product adds step 3 to it.",
-                    ),
-                    (variance, "That is the next product alone. Add it to Var(S)."),
-                    (
-                        (d + 1) ** 2 * variance,
-                        "That is for d + 1 copies of one product. Independent ones have covariance 0: "
-                        "add Var(S) and step 3.",
-                    ),
-                    ((d + 1) * vq * vk, "Right for means 0. Use all three terms of step 3."),
-                    (
-                        (d + 1) * square,
-                        "Those are mean squares. Add variances: Var(S) and step 3.",
-                    ),
-                    (
-                        next_variance + next_mean**2,
-                        "That is E[(S + p)²]. Subtract the square of step 4.",
-                    ),
-                ),
-            ),
-            Step(
-                "Var(x/√d)",
-                "linearity, definition of the variance",
-                scaled,
-                (
-                    (
-                        v / sympy.sqrt(d),
-                        "The standard deviation is divided by √d. A variance is a mean square: what is (1/√d)²?",
-                    ),
-                    (v, "That is Var(x). Dividing x by √d divides x² by d."),
-                    (v * d, "Divide: (x/√d)² = x²/d."),
-                    (v / d**2, "That is Var(x/d). Here x is divided by √d."),
-                    (sympy.Integer(1), "Only if x has the variance d. Here it is v."),
-                ),
-            ),
-            Step(
-                "Var(q·k/√d), means 0, variances 1",
-                "steps 3, 5 and 6",
-                sympy.Integer(0) + scaled.subs(v, d * variance).subs(standard),
-                (
-                    (d, "That is Var(q·k). Step 6 says what dividing by √d does to it."),
-                    (1 / d, "That is Var(x/√d) of an x with variance 1. The score has variance d."),
-                    (sympy.sqrt(d), "The variance d is divided by d, not by √d."),
-                ),
-            ),
-        ]
+        sections = read_content(Path(__file__).with_suffix(".md")).sections
+        truths = (
+            mean,
+            square,
+            variance,
+            next_mean,
+            next_variance,
+            scaled,
+            sympy.Integer(0) + scaled.subs(v, d * variance).subs(standard),
+        )
+        names: dict[str, Any] = dict(zip(map(str, self.symbols), self.symbols, strict=True))
+        names |= {"mean": mean, "square": square, "variance": variance, "next_mean": next_mean}
+        names |= {"next_variance": next_variance}
+        return [_step(section, truth, names) for section, truth in zip(sections, truths, strict=True)]
 
     def gaps(self) -> dict[str, "sympy.Expr"]:
         """What has to be 0 for the induction: steps 4 and 5 minus what is claimed for d + 1 coordinates."""
