@@ -15,46 +15,56 @@ Several = list[str] | None
 BACKENDS = "numpy, numpy-tiled, numba, torch, torch-tiled, torch-fused, jax"  # contestants.on_a_cpu()
 
 
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="Folder for attention.csv, .json and two figures; default: only print."),
+]
+Rounds = Annotated[
+    int | None,
+    typer.Option(min=1, help="Rounds in which every backend takes its turn. Default: 9; --quick: 5."),
+]
+Shapes = Annotated[
+    Several,
+    typer.Option(
+        help="batch,heads,length,features; repeatable, like --mask, --dtype, --direction, --backend, --threads."
+    ),
+]
+Masks = Annotated[
+    Several,
+    typer.Option(help="full, causal, bool, float, padding-50 or padding-90 (percent of the keys)."),
+]
+Dtypes = Annotated[Several, typer.Option(help="float32, float64 or bfloat16.")]
+Directions = Annotated[Several, typer.Option(help="forward or backward.")]
+Backends = Annotated[Several, typer.Option(help=f"Timed beside F.sdpa: {BACKENDS}. Default: all installed.")]
+Threads = Annotated[Several, typer.Option(help='A number of threads, or "all". Default: 1 and all.')]
+Busy = Annotated[int, typer.Option(min=0, help="Number of background processes that load the CPU.")]
+Memory = Annotated[bool, typer.Option(help="Measure peak memory too, on Linux.")]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick",
+        help="Fewer settings, fewer rounds, no memory: half a minute; on a busy machine two minutes.",
+    ),
+]
+Device = Annotated[
+    str, typer.Option(help='"cpu"; "cuda": Triton against torch\'s FLASH and cuDNN kernels on this GPU.')
+]
+
+
 @refuses
 def bench(
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder for attention.csv, .json and two figures; default: only print."),
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(min=1, help="Rounds in which every backend takes its turn. Default: 9; --quick: 5."),
-    ] = None,
-    shape: Annotated[
-        Several,
-        typer.Option(
-            help="batch,heads,length,features; repeatable, like --mask, --dtype, --direction, --backend, --threads."
-        ),
-    ] = None,
-    mask: Annotated[
-        Several,
-        typer.Option(help="full, causal, bool, float, padding-50 or padding-90 (percent of the keys)."),
-    ] = None,
-    dtype: Annotated[Several, typer.Option(help="float32, float64 or bfloat16.")] = None,
-    direction: Annotated[Several, typer.Option(help="forward or backward.")] = None,
-    backend: Annotated[
-        Several, typer.Option(help=f"Timed beside F.sdpa: {BACKENDS}. Default: all installed.")
-    ] = None,
-    threads: Annotated[
-        Several, typer.Option(help='A number of threads, or "all". Default: 1 and all.')
-    ] = None,
-    busy: Annotated[int, typer.Option(min=0, help="Number of background processes that load the CPU.")] = 0,
-    memory: Annotated[bool, typer.Option(help="Measure peak memory too, on Linux.")] = True,
-    quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick",
-            help="Fewer settings, fewer rounds, no memory: half a minute; on a busy machine two minutes.",
-        ),
-    ] = False,
-    device: Annotated[
-        str, typer.Option(help='"cpu"; "cuda": Triton against torch\'s FLASH and cuDNN kernels on this GPU.')
-    ] = "cpu",
+    out: Out = None,
+    rounds: Rounds = None,
+    shape: Shapes = None,
+    mask: Masks = None,
+    dtype: Dtypes = None,
+    direction: Directions = None,
+    backend: Backends = None,
+    threads: Threads = None,
+    busy: Busy = 0,
+    memory: Memory = True,
+    quick: Quick = False,
+    device: Device = "cpu",
 ) -> None:
     """Time every attention backend against torch's fused call.
 

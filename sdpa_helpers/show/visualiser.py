@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -116,39 +116,59 @@ def walk_through(
     assert not callable(mask)
     trained = head_called(head) if head else None
     own = Q is not None or K is not None or V is not None
-    if trained is not None:
-        if own:
-            raise ValueError("give a head or your own Q, K and V, not both")
-        q, k, v = trained.Q, trained.K, trained.V
-        keys = asked = trained.tokens
+    if trained and own:
+        raise ValueError("give a head or your own Q, K and V, not both")
+    if trained:
+        shown = _Vectors(trained.Q, trained.K, trained.V, trained.tokens, trained.tokens)
     elif own:
-        q, k, v = _checked(Q, K, V)
-        keys, asked = _names(tokens, queries, len(q), len(k))
+        shown = _own_vectors(Q, K, V, tokens, queries)
     else:
-        names = sentence.split()
-        if not 1 <= len(names) <= MOST_TOKENS:
-            raise ValueError(f"the sentence has {len(names)} words; 1 to {MOST_TOKENS} fit")
-        made = {"q": WIDTH, "k": WIDTH, "v": VALUE_WIDTH}
-        q, k, v = (np.array([vector_of(word, kind, n) for word in names]) for kind, n in made.items())
-        keys, asked, d_k = names, names, 4 if d_k is None else d_k
-    query = query if query is not None else trained.query if trained else 0
-    scale = scale or (trained.scale if trained else "1/√d")  # type: ignore[assignment]
-    mask = mask or (trained.mask if trained else "none")  # type: ignore[assignment]
-    for what, value, known in (("scale", scale, Scale), ("mask", mask, Mask)):
-        if value not in known.__args__:  # type: ignore[attr-defined]
-            raise ValueError(f"{what} is {value!r}, but must be one of {known.__args__}")  # type: ignore[attr-defined]
-    width = q.shape[1]
+        shown = _vectors_of(sentence)
+        d_k = 4 if d_k is None else d_k
+    width = shown.Q.shape[1]
     settings = {
-        "query": int(_within("query", query, 0, len(q) - 1)),
+        "query": int(
+            _within("query", trained.query if trained and query is None else query or 0, 0, len(shown.Q) - 1)
+        ),
         "step": int(_within("step", step, 1, 5)),
         "dk": int(_within("d_k", width if d_k is None else d_k, 1, width)),
         "temperature": float(_within("temperature", temperature, 0.1, 5)),
-        "scale": scale,
-        "mask": mask,
+        "scale": _known("scale", scale or (trained.scale if trained else "1/√d"), get_args(Scale)),
+        "mask": _known("mask", mask or (trained.mask if trained else "none"), get_args(Mask)),
         "size": int(_within("mask_size", mask_size, 0, MOST_TOKENS)),
         "head": head,
     }
-    return Walk(keys, asked, q, k, v, settings, own, trained)
+    return Walk(shown.keys, shown.asked, shown.Q, shown.K, shown.V, settings, own, trained)
+
+
+class _Vectors(NamedTuple):
+    """What meets what, and the names of the keys and of the queries."""
+
+    Q: np.ndarray
+    K: np.ndarray
+    V: np.ndarray
+    keys: list[str]
+    asked: list[str]
+
+
+def _own_vectors(
+    Q: ArrayLike | None,
+    K: ArrayLike | None,
+    V: ArrayLike | None,
+    tokens: Sequence[str] | None,
+    queries: Sequence[str] | None,
+) -> _Vectors:
+    q, k, v = _checked(Q, K, V)
+    return _Vectors(q, k, v, *_names(tokens, queries, len(q), len(k)))
+
+
+def _vectors_of(sentence: str) -> _Vectors:
+    names = sentence.split()
+    if not 1 <= len(names) <= MOST_TOKENS:
+        raise ValueError(f"the sentence has {len(names)} words; 1 to {MOST_TOKENS} fit")
+    made = {"q": WIDTH, "k": WIDTH, "v": VALUE_WIDTH}
+    q, k, v = (np.array([vector_of(word, kind, n) for word in names]) for kind, n in made.items())
+    return _Vectors(q, k, v, names, names)
 
 
 def vector_of(word: str, kind: str, width: int) -> list[float]:
@@ -333,6 +353,12 @@ def _written(x: float) -> str:
         return "∞" if x > 0 else "−∞"
     text = "NaN" if np.isnan(x) else f"{x:.2f}"
     return text.lstrip("-") if text == "-0.00" else text.replace("-", "−")
+
+
+def _known(name: str, value: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}, but must be one of {known}")
+    return value
 
 
 def _within(name: str, value: float, low: float, high: float) -> float:
