@@ -26,7 +26,7 @@ CEILINGS = {
     "tests": 44_000,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
-LARGEST_PAGE = 360
+LARGEST_PAGE = 350
 """Lines of an exercise's page."""
 
 
