@@ -4,23 +4,23 @@
     python benchmarks/variants.py --page     writes only the tables, of the stored result
     python benchmarks/variants.py --check    says whether the page has them
 
-Each round runs every variant on every backend in turn, in float32; a ratio is the median of the rounds' own ratios.
+On each backend every variant takes its turn in every round, in float32; a ratio is the median of the rounds' own.
 Of one thread, by its CPU time, so that other processes disturb little. The block mask is made once, before.
 """
 
 from __future__ import annotations
 
 import datetime
+import functools
 import json
-import statistics
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 
 from sdpa_helpers import attention, scaled_dot_product_attention
 from sdpa_helpers.attention import known_backends
+from sdpa_helpers.bench.rounds import Pace, cpu_clock, interleaved, ratio
 from sdpa_helpers.course.generated import with_tables
 from sdpa_helpers.course.shipped import processor
 
@@ -29,6 +29,7 @@ PAGE = HERE.parent / "docs" / "variants.md"
 RESULT = HERE / "results" / "variants.json"
 
 N, D, HEADS, ROUNDS = 4096, 64, 2, 7
+HOUR = 3600.0  # no setting is cut short
 BACKENDS = ("numpy-tiled", "torch-tiled")
 IDS = np.repeat(np.arange(8), N // 8)
 ELSEWHERE = {
@@ -66,23 +67,17 @@ def measure() -> dict:
     options = calls()
     arrays = np.random.default_rng(0).standard_normal((3, 1, HEADS, N, D), dtype=np.float32)
     given = {"numpy": list(arrays), "torch": [torch.from_numpy(x) for x in arrays]}
-    seconds: dict[tuple[str, str], list[float]] = {}
+    pace, ratios = Pace(ROUNDS, seconds=HOUR, clock=cpu_clock()), {}
     with threadpool_limits(1):
-        for round_ in range(ROUNDS + 1):  # the first warms up
-            for backend in BACKENDS:
-                for name, more in options.items():
-                    tensors = given[known_backends.BACKENDS[backend].kind]
-                    start = time.process_time()
-                    scaled_dot_product_attention(*tensors, backend=backend, **more)
-                    taken = time.process_time() - start
-                    if round_:
-                        seconds.setdefault((backend, name), []).append(taken)
-    ratios = {
-        f"{backend}: {name}": round(
-            statistics.median(a / b for a, b in zip(times, seconds[backend, "all keys"], strict=True)), 3
-        )
-        for (backend, name), times in seconds.items()
-    }
+        for backend in BACKENDS:
+            attend = functools.partial(
+                scaled_dot_product_attention, *given[known_backends.BACKENDS[backend].kind], backend=backend
+            )
+            times = interleaved(
+                {name: functools.partial(attend, **more) for name, more in options.items()}, pace
+            )
+            for name, found in times.items():
+                ratios[f"{backend}: {name}"] = round(ratio(found, times["all keys"]).median, 3)
     needed = {
         name: round(1 - options[f"{name}, blocks"]["mask_mod"].sparsity() / 100, 3)
         for name in VARIANTS
