@@ -27,7 +27,7 @@ FILES = (
     *(HERE / name for name in ("canvas.js", "mask.js", "way_back.js", "questions.js", "drawn_here.js")),
 )
 
-PAINTED = ("the", "small", "cat", "fears", "two", "big", "dogs")
+PAINTED = ("Ann", "pours", "Ben", "and", "Lea", "some", "tea")
 """Lesson 05 paints a mask over these."""
 
 ROW = ("water", "tea", "soda", "juice", "cocoa")

@@ -58,10 +58,10 @@ def test_a_mask_is_painted_without_a_kernel(lesson):
     panel = lesson.locator("[data-key^=masking]")
     panel.get_by_role("button", name="causal + padding", exact=True).click()
     panel.locator(".say", has_text="The mask allows 25 of 49 pairs").wait_for()
-    cell = panel.get_by_role("button", name="the may attend to dogs")
+    cell = panel.get_by_role("button", name="Ann may attend to tea")
     cell.click()
     panel.locator(".say", has_text="The mask allows 26 of 49 pairs").wait_for()
-    assert "1 leak into the future: in layer 1 the → dogs" in panel.locator(".say").inner_text()
+    assert "1 leak into the future: in layer 1 Ann → tea" in panel.locator(".say").inner_text()
 
 
 def test_a_panel_that_needs_python_says_where_it_moves(context, site_address):
