@@ -9,7 +9,7 @@ from sdpa_helpers.attention import causal_mask, softmax
 from sdpa_helpers.course.claim import Numbers, claims_of
 from sdpa_helpers.lessons.gradients import experiments as lesson
 from sdpa_helpers.lessons.gradients.run import trained
-from sdpa_helpers.lessons.gradients.training import RULES, final_accuracy
+from sdpa_helpers.lessons.gradients.training import RULES, Rule, final_accuracy
 
 # Experiments, shared between claims -------------------------------------------------------------------------
 
@@ -241,12 +241,13 @@ def _training_fails() -> Numbers:
     divided = softmax((x @ W_q) @ (x @ W_k).T / np.sqrt(8)) @ V
     folded = softmax((x @ (W_q / np.sqrt(8))) @ (x @ W_k).T) @ V
     middle, large = _trained(64, 3), _trained(256, 1)
+    rules: dict[str, Rule] = {"none": "no scale", "scaled": "1/√d"}
     sgd = {
         f"sgd_{name}_{d}": float(
             np.mean([final_accuracy(trained(rule, s, d=d, lr=1.0, optimiser="SGD")) for s in range(3)])
         )
         for d in (64, 256, 1024)
-        for name, rule in (("none", RULES[0]), ("scaled", RULES[1]))
+        for name, rule in rules.items()
     }
     return sgd | {
         "folded_difference": _error(divided, folded),
