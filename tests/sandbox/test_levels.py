@@ -14,8 +14,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from typer.testing import CliRunner
 
 from sdpa_helpers.classroom.executors import Processes, grade_all
+from sdpa_helpers.cli.app import app
 from sdpa_helpers.grading.grade_one import Attempt, Settings, attempt
 from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
@@ -98,25 +100,15 @@ def test_a_level_that_shows_one_library_too_many_is_not_taken(level, usable, mon
     assert "import pytest, which is not for it" in choose_level.fault(level)
 
 
-BROKEN_LEVELS = """
-import sys
-from sdpa_helpers.sandbox import levels
-def broken(package): raise levels.CannotStart("no such luck")
-for name in levels.LEVELS: levels.LEVELS[name] = broken
-from sdpa_helpers.cli.app import main
-main()
-"""
-
-
 @pytest.mark.parametrize(("option", "status"), [("require", 2), ("auto", 0)])
-def test_the_command_refuses_or_warns_without_a_sandbox(hand_in, tmp_path, option, status):
+def test_the_command_refuses_or_warns_without_a_sandbox(hand_in, tmp_path, monkeypatch, option, status):
+    for name in LEVELS:
+        monkeypatch.setitem(LEVELS, name, Broken)
     hand_in("ada", **RIGHT)
     arguments = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--sandbox", option]
-    ran = subprocess.run(
-        [sys.executable, "-c", BROKEN_LEVELS, *arguments], capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == status, ran.stderr
-    assert "landlock: no such luck" in ran.stderr
+    ran = CliRunner().invoke(app, arguments)
+    assert ran.exit_code == status, ran.stderr
+    assert "landlock: it is broken" in ran.stderr
     assert ("No sandbox" in ran.stderr) == (option == "auto")
     assert (tmp_path / "out" / "grades.csv").exists() == (option == "auto")
 
