@@ -10,7 +10,6 @@ import os
 import re
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from sdpa_helpers.desk.launch import settings
 from sdpa_helpers.desk.laying import lay
+from tests.ports import free_port
 
 COURSE = Path(__file__).parents[2]
 PYTHONPATH = f"{COURSE}{os.pathsep}{COURSE / 'tests' / 'lean'}"
@@ -129,9 +129,7 @@ class LabServer:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.root = folder, folder / "course"
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         self.token, self.url = secrets.token_hex(8), f"http://127.0.0.1:{port}"
         for name in ("notebooks", "exercises", "solutions"):
             shutil.copytree(

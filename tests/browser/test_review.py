@@ -4,7 +4,6 @@ import os
 import re
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from sdpa_helpers.classroom.review.decisions import Decision, load_decisions
 from sdpa_helpers.classroom.review.session import ReviewSession
 from sdpa_helpers.classroom.tables import write_tables
 from tests.grading.test_lift_words import LIMIT, NAME, PROOF
+from tests.ports import free_port
 from tests.results import in_words
 
 from .harness import PYTHONPATH, Lab
@@ -40,9 +40,7 @@ class ReviewServer:
     """`sdpa review`, with a token and a home of its own."""
 
     def __init__(self, out: Path, home: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         self.token, self.url = secrets.token_hex(8), f"http://127.0.0.1:{port}"
         folders = {"CONFIG_DIR": "config", "DATA_DIR": "data", "RUNTIME_DIR": "runtime"}
         own = {f"JUPYTER_{name}": str(home / folder) for name, folder in folders.items()}

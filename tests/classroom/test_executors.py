@@ -39,9 +39,7 @@ class Dask:
     """A scheduler and workers, each a process started by Dask's own command line."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        self.address = f"tcp://127.0.0.1:{free_port()}"
         self.log = (folder / "dask.log").open("w+")
         self.scratch = tempfile.mkdtemp(prefix="dask-")  # a short name, for sockets
         self.environment = {**os.environ, "TMPDIR": self.scratch, **environment}
@@ -116,6 +114,7 @@ def test_a_cluster_gives_the_same_bytes_also_when_a_worker_is_killed(hand_in, tm
 
 KILLER = """
 import os, signal
+from tests.ports import free_port
 def dot_product(q, k):
     with open(f"/proc/{os.getppid()}/stat") as file:  # the fork server's parent is the worker
         os.kill(int(file.read().rpartition(")")[2].split()[1]), signal.SIGKILL)

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,6 +27,7 @@ from sdpa_helpers.course import attempts, joined
 from sdpa_helpers.course.attempts import Attempt
 from sdpa_helpers.course.registry import find
 from sdpa_helpers.course.session import check
+from tests.ports import free_port
 
 ASK = "03_softmax/one_score_rises"
 KNOWN = Known(
@@ -285,13 +287,8 @@ def test_a_site_is_served_and_nothing_beside_it(tmp_path):
         assert ask(server, "/site/")[1] == b"<p>the site"
         assert ask(server, "/site/try/")[1] == b"<p>try"
         assert ask(server, "/site/try")[0] == ask(server, "/site")[0] == 301
-        for path in (
-            "/site/../secret",
-            "/site/%2e%2e/secret",
-            "/site/link",
-            "/site//etc/passwd",
-            "/etc/passwd",
-        ):
+        beside = ("/site/../secret", "/site/%2e%2e/secret", "/site/link", "/site//etc/passwd", "/etc/passwd")
+        for path in beside:
             assert ask(server, path)[0] == 404, path
 
 
@@ -407,7 +404,7 @@ def test_where_no_room_is_a_sentence_says_so(address):
 
 
 def test_a_kill_loses_nothing(tmp_path):
-    file, port = tmp_path / "room.sqlite", _free_port()
+    file, port = tmp_path / "room.sqlite", free_port()
     first, secret = _started(file, port)
     try:
         who = _ask(port, "/join", {})[1]["who"]
@@ -427,12 +424,6 @@ def test_a_kill_loses_nothing(tmp_path):
         assert "Closed." in again.communicate()[0]
 
 
-def _free_port():
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return asked.getsockname()[1]
-
-
 def _started(file, port):
     options = ["--port", str(port), "--host", "127.0.0.1", "--file", str(file)]
     command = [sys.executable, "-u", "-m", "sdpa_helpers", "room", *options]
@@ -442,10 +433,7 @@ def _started(file, port):
 
 
 def _ask(port, path, data=None):
-    class Server:
-        server_port = port
-
-    return ask(Server, path, data)
+    return ask(SimpleNamespace(server_port=port), path, data)
 
 
 def test_sixty_learners_at_once(server):

@@ -5,7 +5,6 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from sdpa_helpers.desk.launch import settings
 from sdpa_helpers.desk.laying import lay
 from sdpa_helpers.desk.running import open_in_work
 from sdpa_helpers.desk.server import _Forgetful
+from tests.ports import free_port
 
 OWN = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "SDPA_HOME")
 
@@ -51,9 +51,7 @@ class Server:
 @contextlib.contextmanager
 def jupyter_server(course: Path, root: Path, folder: Path):
     """A server with the course's settings, in the folder `root`."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     token = secrets.token_hex(8)
     own = {name: str(folder / name) for name in OWN}
     command = [
