@@ -84,6 +84,7 @@ def common_kind(query: Any, key: Any, value: Any, attn_mask: Any) -> Kind:
 
 
 def dtype_name(array: Any) -> str:
+    """E.g. "float32", of an array or of a tensor."""
     if isinstance(array, np.ndarray):
         return _numpys_name(array.dtype)
     return str(array.dtype).removeprefix("torch.")

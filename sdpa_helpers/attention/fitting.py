@@ -42,6 +42,7 @@ def fitted(arrays: Head, rule: Rule) -> tuple[Head, Rule]:
 
 
 def is_near(scale: float) -> bool:
+    """Whether a scale is 0, or near enough to 1 to be used as it is."""
     return LEAST_SCALE <= abs(scale) <= MOST_SCALE or not scale
 
 
@@ -121,4 +122,5 @@ def working_dtype(array: Any) -> Any:
 
 
 def as_dtype(array: Any, dtype: Any) -> Any:
+    """An array or a tensor in another dtype; itself where it is of that one."""
     return array.astype(dtype, copy=False) if isinstance(array, np.ndarray) else array.to(dtype)

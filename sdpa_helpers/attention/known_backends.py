@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 class Backend(NamedTuple):
+    """One way to compute attention, and what has to be known of it before it is loaded."""
+
     module: str  # beside this file; loaded when first asked for
     kind: Kind  # of the arrays that it takes
     needs: tuple[str, ...] = ()  # importable names, besides NumPy

@@ -229,6 +229,7 @@ def part_of(tile: Tile, rule: Rule, dtype: torch.dtype, key: torch.Tensor) -> Pa
 
 
 def with_factor(part: Part, factor: float) -> Part:
+    """The part, with what is added to its scores multiplied by a factor."""
     return part if part.added is None or factor == 1 else part._replace(added=part.added * factor)
 
 

@@ -113,6 +113,7 @@ def kept(ctx: Any) -> tuple[Any, ...]:
 
 
 def compiled_backward(ctx: Any, grad_output, grad_lse, _of_rest):
+    """The gradients of `tiled_forward`'s arguments; None for those that have none."""
     return (*tiled_backward(*kept(ctx), grad_output, grad_lse, *ctx.options), None, None, None, None)
 
 

@@ -113,10 +113,12 @@ def both(one: Any, other: Any) -> Any:
 
 
 def is_boolean(mask: Any) -> bool:
+    """Whether it is a mask of booleans; no mask is none."""
     return mask is not None and str(mask.dtype).endswith("bool")
 
 
 def is_one_row(mask: Any) -> bool:
+    """Whether all rows of a mask are one in memory, broadcast."""
     step = mask.strides[0] if isinstance(mask, np.ndarray) else mask.stride(0)
     return step == 0
 

@@ -179,6 +179,7 @@ def turn(call: Call, repeats: int) -> float:
 
 
 def ratio(milliseconds: float, reference: float | None) -> float | None:
+    """Of two times, rounded; None without a reference."""
     return None if reference is None else round(milliseconds / reference, 3)
 
 

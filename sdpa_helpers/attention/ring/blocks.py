@@ -31,6 +31,7 @@ class Part(NamedTuple):
 
 
 def working_dtype(dtype: torch.dtype) -> torch.dtype:
+    """That of sums: half precision holds too little for them."""
     return torch.promote_types(dtype, torch.float32)
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from sdpa_helpers.attention.arguments import dtype_name
 from sdpa_helpers.attention.layout import Head, Rule
 from sdpa_helpers.attention.triton import blocks, kernels
 from sdpa_helpers.attention.triton.blocks import Block
@@ -193,6 +194,7 @@ def start(
 
 
 def launch(program: Any, copies: int, **arguments: Any) -> None:
+    """Run so many copies of a program."""
     program[(copies,)](**arguments)
 
 
@@ -205,11 +207,8 @@ def block_for(program: str, arrays: Head) -> Block:
     return blocks.best(architecture(query.device), program, dtype_name(query), largest_size(arrays))
 
 
-def dtype_name(tensor: torch.Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
-
-
 def largest_size(arrays: Head) -> int:
+    """Of the heads' widths, the keys' or the values'."""
     return max(arrays.query.shape[3], arrays.value.shape[3])
 
 

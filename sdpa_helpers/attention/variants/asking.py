@@ -127,6 +127,7 @@ def did_you_mean(mod: Any) -> str:
 
 
 def taken_by(name: str) -> str:
+    """The arguments of a mod, as a message writes them."""
     return "(b, h, i, j)" if name == "mask_mod" else "(score, b, h, i, j)"
 
 

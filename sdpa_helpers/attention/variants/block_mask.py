@@ -256,6 +256,7 @@ def runs(flags: np.ndarray) -> list[tuple[int, int]]:
 
 
 def starts(n: int, each: int) -> range:
+    """Where the blocks of n rows begin."""
     return range(0, n, each)
 
 

@@ -182,6 +182,7 @@ def of_sequence(numbers: Any, b: Any, like: Any) -> Any:
 
 
 def tanh(x: Any) -> Any:
+    """Of an array or of a tensor."""
     return np.tanh(x) if isinstance(x, OF_NUMPY) else x.tanh()
 
 

@@ -75,6 +75,7 @@ def changes_inside(
 
 
 def arguments_of(tree: ast.FunctionDef) -> tuple[str, ...]:
+    """The names of a function's arguments that may be given by place."""
     return tuple(a.arg for a in [*tree.args.posonlyargs, *tree.args.args])
 
 

@@ -16,6 +16,8 @@ from sdpa_helpers.checking.naming.forms import FORMS, Form, in_right_kind, more_
 
 @dataclass(frozen=True)
 class Candidate:
+    """What may have been done: a function that answers, and the mistakes it is named by."""
+
     names: tuple[str, ...]
     function: object
     form: Form
@@ -23,6 +25,7 @@ class Candidate:
     """For each of two names the function that deviates in nothing but that."""
 
     def answer(self, truth: Truth) -> Answer:
+        """What it gives for a case."""
         return self.form.of(outcome(truth, self.function))
 
     def known(self, truth: Truth) -> Answer:
@@ -37,6 +40,7 @@ def _known_answer(truth: Truth, function: object, form: Form) -> Answer:
 
 
 def right(t: Tried) -> bool:
+    """Whether what was tried gave the truth."""
     return t.answer is not None and not difference(t.truth.expected, t.answer).fault
 
 
@@ -73,6 +77,7 @@ def is_backed(exercise: Exercise, names: tuple[str, ...], found: tuple[Clue, ...
 
 
 def size(truth: Truth) -> int:
+    """How large a case is, to begin with small ones."""
     return len(truth.packed)
 
 
@@ -111,6 +116,7 @@ def _as_precise_as(expected: Answer, known: Answer) -> Answer:
 
 
 def is_error(t: Tried) -> bool:
+    """Whether what was tried raised an error."""
     return t.answer is not None and t.answer.kind == "error"
 
 
@@ -138,4 +144,5 @@ def mistake_called(
 
 
 def line_showing(kind: str, found: tuple[Clue, ...]) -> str:
+    """The learner's line that has such a clue; "" where none has."""
     return next((clue.line for clue in found if clue.kind == kind), "")
