@@ -37,8 +37,8 @@ def page(browser, address):
     opened.context.on(
         "response",
         lambda r: (
-            None  # what it keeps for later, when the verdict is there
-            if r.request.service_worker
+            None  # what it keeps for later, when the verdict is there, and what it has made of what it loaded
+            if r.request.service_worker or r.url.startswith("blob:")
             else opened.loaded.update({r.url: int(r.headers.get("content-length", 0))})
         ),
     )
