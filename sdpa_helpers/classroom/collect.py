@@ -52,6 +52,8 @@ class Late:
     """The share that being late costs in all."""
     grace: timedelta = timedelta(0)
     """What comes so soon after the deadline is not late."""
+    typed: bool = True
+    """Whether the command says it: then it is refused where no file can be late."""
     until: Mapping[str, datetime] = field(default_factory=dict)
     """Learners with a deadline of their own, by name; no learning system's word calls them late before it."""
 

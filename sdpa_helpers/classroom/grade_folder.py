@@ -348,7 +348,7 @@ def _find(batch: Batch, into: Path) -> tuple[list[Submission], list[tuple[str, s
 def _refuse_late_for_ever(batch: Batch, submissions: list[Submission]) -> None:
     """A rule for late files that no file can meet: only Canvas and Moodle's worksheet say what is late."""
     says_so = batch.roster or any(s.lms and s.lms.system == "canvas" for s in submissions)
-    if batch.late.policy != "use" and not batch.deadline and not says_so:
+    if batch.late.typed and batch.late.policy != "use" and not batch.deadline and not says_so:
         raise Unusable(f"--late {batch.late.policy} needs --deadline: without it no file is late")
 
 

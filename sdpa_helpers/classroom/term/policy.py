@@ -64,7 +64,7 @@ class Homework:
     def as_late(self) -> Late:
         """The same as `sdpa grade` applies it."""
         grace = timedelta(minutes=self.late.grace_minutes)
-        return Late(self.late.rule, self.late.a_day, self.late.at_most, grace, dict(self.extensions))
+        return Late(self.late.rule, self.late.a_day, self.late.at_most, grace, False, dict(self.extensions))
 
     def counted(self, points: float, most: float) -> tuple[float, float]:
         """(points, of how many) that count."""
