@@ -8,7 +8,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from sdpa_helpers.classroom.files import DRAFTS, write_text
-from sdpa_helpers.grading.result import GradedNotebook, NotAResult, OlderForm, as_json, from_json
+from sdpa_helpers.grading.result import GradedNotebook, NotAResult, OlderForm
+from sdpa_helpers.grading.result_json import as_json, from_json
 
 Pair = tuple[str, str]
 """(student, notebook)."""

@@ -21,7 +21,8 @@ from sdpa_helpers.classroom.cluster import Cluster, pack, work_there
 from sdpa_helpers.classroom.executors import CannotGrade, Ended, Processes, grade_all
 from sdpa_helpers.grading.grade_one import Attempt, Settings, grade
 from sdpa_helpers.grading.read import MAX_NOTEBOOK_BYTES, Submission
-from sdpa_helpers.grading.result import GradedNotebook, as_json
+from sdpa_helpers.grading.result import GradedNotebook
+from sdpa_helpers.grading.result_json import as_json
 from tests.classroom.faults import NAME, gone, make_class, written
 from tests.commands import sdpa
 from tests.handing_in import RIGHT, TOTAL

@@ -30,7 +30,8 @@ from sdpa_helpers.grading.fails_alone import judge_alone
 from sdpa_helpers.grading.judge import Evidence, Marking, cell_flags, judge_exercise, use_flags
 from sdpa_helpers.grading.read import Lifted
 from sdpa_helpers.grading.report import report
-from sdpa_helpers.grading.result import GradedExercise, as_json, from_json
+from sdpa_helpers.grading.result import GradedExercise
+from sdpa_helpers.grading.result_json import as_json, from_json
 from sdpa_helpers.grading.run import Outcome
 from tests.nightly import BRIEFLY_AND_AT_NIGHT
 from tests.results import result

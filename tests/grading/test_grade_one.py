@@ -11,7 +11,7 @@ from sdpa_helpers.classroom.executors import Processes, grade_all
 from sdpa_helpers.classroom.grade_folder import Batch, Unusable, grade_folder
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
-from sdpa_helpers.grading.result import as_json
+from sdpa_helpers.grading.result_json import as_json
 from sdpa_helpers.sandbox.limits import Limits
 from tests.commands import sdpa
 from tests.handing_in import NAME, POINTS, RIGHT, TOTAL

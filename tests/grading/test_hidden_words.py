@@ -23,7 +23,8 @@ from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.hidden_words import ShownSource, error_in_words
 from sdpa_helpers.grading.judge import Evidence, Marking, forged, judge_exercise, not_there
 from sdpa_helpers.grading.read import Lifted, Submission, shown_names
-from sdpa_helpers.grading.result import GradedExercise, as_json
+from sdpa_helpers.grading.result import GradedExercise
+from sdpa_helpers.grading.result_json import as_json
 from sdpa_helpers.grading.run import Outcome
 from tests.handing_in import NAME as LESSON
 

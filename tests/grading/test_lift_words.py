@@ -25,7 +25,8 @@ from sdpa_helpers.course.registry import LESSONS, all_exercises, all_written, sh
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.lift_words import MAX_CHARACTERS, digest, lift_words
 from sdpa_helpers.grading.read import Submission, read_cells
-from sdpa_helpers.grading.result import GradedWords, as_json
+from sdpa_helpers.grading.result import GradedWords
+from sdpa_helpers.grading.result_json import as_json
 from tests.commands import sdpa
 from tests.results import in_words
 

@@ -11,7 +11,8 @@ from sdpa_helpers.course.registry import all_exercises, find
 from sdpa_helpers.grading.grade_one import Settings, fingerprint, marking_of
 from sdpa_helpers.grading.judge import Evidence, Marking, judge_exercise
 from sdpa_helpers.grading.read import Lifted, Submission
-from sdpa_helpers.grading.result import GradedExercise, GradedNotebook, as_json, from_json
+from sdpa_helpers.grading.result import GradedExercise, GradedNotebook
+from sdpa_helpers.grading.result_json import as_json, from_json
 from sdpa_helpers.grading.run import Outcome
 from tests.corpus import entries, function_of
 from tests.nightly import BRIEFLY_AND_AT_NIGHT

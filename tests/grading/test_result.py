@@ -10,15 +10,8 @@ from sdpa_helpers.classroom.review.apply_marks import with_marks
 from sdpa_helpers.classroom.review.decisions import Decision
 from sdpa_helpers.course.registry import written_of
 from sdpa_helpers.grading.lift_words import digest
-from sdpa_helpers.grading.result import (
-    FileHandedIn,
-    Flag,
-    LmsIdentity,
-    NotAResult,
-    OlderForm,
-    as_json,
-    from_json,
-)
+from sdpa_helpers.grading.result import FileHandedIn, Flag, LmsIdentity, NotAResult, OlderForm
+from sdpa_helpers.grading.result_json import as_json, from_json
 from tests.results import in_words, like_all, result
 
 WORDS = written_of("02_variance_proof")[0]
