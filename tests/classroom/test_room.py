@@ -118,10 +118,12 @@ def test_a_sentence_from_the_phone_reaches_who_gave_the_answer_and_the_board(ser
         ask(server, "/line", {"who": one, "line": line(when=number, mistakes=[], answer=key_of)})
     asked = {"exercise": "softmax", "answer": GAVE, "says": "You `scaled` <b>it</b>.", "points": -1}
     (found,) = ask(server, "/phone.json", **key(server))[1]["nameless"]
-    assert found == {"exercise": "softmax", "key": GAVE, "learners": 2, "says": ""}
+    assert found == {"exercise": "softmax", "key": GAVE, "learners": 2, "says": "", "points": 0.0}
     assert ask(server, "/board.json")[1]["rows"][0]["mistakes"] == []
     assert ask(server, "/ask", asked, X_Room_Key="wrong")[0] == 403
     assert ask(server, "/ask", asked, **key(server))[0] == 204
+    (found,) = ask(server, "/phone.json", **key(server))[1]["nameless"]
+    assert (found["says"], found["points"]) == (asked["says"], -1.0)
     told = "You <code>scaled</code> &lt;b&gt;it&lt;/b&gt;."
     (shown,) = ask(server, "/board.json")[1]["rows"][0]["mistakes"]
     assert (shown["says"], shown["learners"]) == (told, 2)

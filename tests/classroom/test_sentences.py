@@ -204,10 +204,11 @@ def test_a_name_of_the_course_is_no_instructors(run):
 def test_points_are_rows_once_each_and_are_taken_back_by_rows(run):
     sdpa("name", run.path, "softmax", KEY, SAYS, "--points", "-2")
     marks = last_marks(run.marks_db)
-    assert {(key.student, mark.change, mark.who, mark.reason) for key, mark in marks.items()} == {
-        ("ada", -2.0, WHO, SAYS),
-        ("ben", -2.0, WHO, SAYS),
+    assert {(key.student, mark.change, mark.who) for key, mark in marks.items()} == {
+        ("ada", -2.0, WHO),
+        ("ben", -2.0, WHO),
     }
+    assert {mark.reason.partition(":")[0] for mark in marks.values()} == {"you-scaled-the-scores-exp"}
     assert all(key.digest == digest(results(run)[key.student].answers["softmax"]) for key in marks)
     sdpa("names", run.path)
     assert len(rows_in(run.marks_db)) == 2
@@ -226,6 +227,10 @@ def test_no_row_is_made_where_no_points_change(run):
     theirs = Mark("ada", LESSON, "softmax", digest(ODD), points=3.0, who="grace")
     told = by_answer([Sentence("softmax", KEY, SAYS, 1.0)])
     assert new_rows([gave("ada")], told, {theirs.key: theirs}) == []
+    of_any_text = replace(theirs, digest="")
+    assert new_rows([gave("ada")], told, {of_any_text.key: of_any_text}) == []
+    assert new_rows([replace(gave("ada"), answers={})], told, {}) == []
+    assert [row.change for row in new_rows([gave("ada")], told, {})] == [1.0]
 
 
 # ---- the next term ----------------------------------------------------------------------------------------

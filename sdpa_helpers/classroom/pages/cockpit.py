@@ -81,9 +81,10 @@ def _row(name: str, notebooks: dict[str, GradedNotebook], columns: tuple[Column,
     given = {(n, graded.name): graded for n, result in notebooks.items() for graded in result.exercises}
     for number, column in enumerate(columns):
         result, graded = notebooks.get(column.notebook), given.get((column.notebook, column.name))
-        absent = result is None or graded is None or result.status in ("missing", "unreadable")
-        row.cells += ABSENT if absent else _cell(graded)
-        row.earned.append(0.0 if absent else graded.points)
+        if result is None or result.status in ("missing", "unreadable"):
+            graded = None
+        row.cells += ABSENT if graded is None else _cell(graded)
+        row.earned.append(0.0 if graded is None else graded.points)
         if isinstance(graded, GradedExercise) and graded.mistakes:
             row.mistakes[number] = [mistake.name for mistake in graded.mistakes]
     row.points = round(sum(r.points for r in notebooks.values() if not r.no_mark), 4)

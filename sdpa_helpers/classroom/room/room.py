@@ -196,7 +196,7 @@ class Room:
             poll = self._poll(seen=True)
             board = Board(board.learners, board.rows, board.stage, poll)
             slips = tuple(self.tally.slips.values())
-            nameless = tallies.nameless(self.tally, self._told)
+            nameless = tallies.nameless(self.tally, self._told_with_points)
             colors = {n: color_of(n) for n in named}
             return Phone(board, stuck, tallies.times(self.tally), nameless, hands, slips, colors)
 
@@ -246,8 +246,11 @@ class Room:
 
     def _told(self, exercise: str, answer: str) -> str:
         """What the instructor tells of an answer, or ""."""
+        return self._told_with_points(exercise, answer)[0]
+
+    def _told_with_points(self, exercise: str, answer: str) -> tuple[str, float]:
         found = self.sentences.get((exercise, answer))
-        return found.says if found else ""
+        return (found.says, found.points) if found else ("", 0.0)
 
     def _says(self, exercise: str, mistake: str) -> str:
         """The words about a mistake as HTML: the instructor's, or the card's."""

@@ -126,6 +126,8 @@ class Nameless:
     """Who have it now."""
     says: str = ""
     """What the instructor tells of it."""
+    points: float = 0.0
+    """The change of points that goes with it."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def stuck(tally: Tally, now: float) -> tuple[Stuck, ...]:
     return tuple(sorted(found, key=lambda one: (-one.tries, one.name)))
 
 
-def nameless(tally: Tally, told: Callable[[str, str], str]) -> tuple[Nameless, ...]:
+def nameless(tally: Tally, told: Callable[[str, str], tuple[str, float]]) -> tuple[Nameless, ...]:
     """The answers that several have now and the course has no name for, those of most learners first."""
     now = Counter(
         (name, work.answer)
@@ -167,7 +169,7 @@ def nameless(tally: Tally, told: Callable[[str, str], str]) -> tuple[Nameless, .
         for work in works.values()
         if work.answer and not work.green
     )
-    found = [Nameless(*given, learners, told(*given)) for given, learners in now.items() if learners > 1]
+    found = [Nameless(*given, learners, *told(*given)) for given, learners in now.items() if learners > 1]
     return tuple(sorted(found, key=lambda one: (-one.learners, one.exercise, one.key))[:MOST_NAMELESS])
 
 

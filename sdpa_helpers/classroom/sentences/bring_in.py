@@ -35,18 +35,20 @@ def new_rows(
     rows = []
     for result in results:
         for graded in result.code:
-            about = (
-                result.student,
-                result.notebook,
-                graded.name,
-                digest(result.answers.get(graded.name, "")),
+            text = result.answers.get(graded.name, "")
+            about = (result.student, result.notebook, graded.name)
+            now, told = (
+                marks.get(AnswerKey(*about, digest(text))),
+                sentences.get((graded.name, graded.unknown)),
             )
-            now, told = marks.get(AnswerKey(*about)), sentences.get((graded.name, graded.unknown))
-            if now is not None and now.who != WHO:
+            if not text or AnswerKey(*about, "") in marks or (now is not None and now.who != WHO):
                 continue
             change, before = told.points if told else 0.0, now.change if now else 0.0
             if change != before:
-                rows.append(Mark(*about, change=change, reason=told.says if told and change else "", who=WHO))
+                reason = (
+                    f"{told.name}: see what your instructor says of this answer" if told and change else ""
+                )
+                rows.append(Mark(*about, digest(text), change=change, reason=reason, who=WHO))
     return rows
 
 

@@ -38,13 +38,13 @@ function handItem({ name, minutes }, colors) {
 }
 
 /** An answer that several gave: how many, what they are told, and a box to write it. */
-function namelessItem({ exercise, key, learners, says }) {
+function namelessItem({ exercise, key, learners, says, points: before }) {
   const words = make("textarea"), points = make("input"), send = make("button", "", "Tell them"), box = make("details");
   words.maxLength = 600;
   words.rows = 3;
   words.value = says;
   words.setAttribute("aria-label", `One sentence for all who gave this answer to ${exercise}`);
-  Object.assign(points, { type: "number", step: "0.5", value: "0" });
+  Object.assign(points, { type: "number", step: "0.5", value: String(before) });
   send.addEventListener("click", async () => {
     if (await act({ exercise, answer: key, says: words.value, points: Number(points.value) || 0 })) box.open = false;
     ask();
