@@ -28,7 +28,7 @@ def name(
         str, typer.Option("--as", help="What the mistake is called in tables; default: its first words.")
     ] = "",
 ) -> None:
-    """Tell everybody who gave the same answer one sentence, now and whenever it comes again. Kept in RUN/names.toml."""
+    """Tell all who gave the same answer one sentence. It is kept in RUN/names.toml and told whenever it comes again."""
     from sdpa_helpers.classroom.sentences.command import givers, name_answer
     from sdpa_helpers.classroom.sentences.store import Sentence
 
@@ -56,7 +56,7 @@ def names(
         ),
     ] = None,
 ) -> None:
-    """List what is told of answers that the course has no name for, and bring in what was edited in names.toml."""
+    """List the sentences for answers without a name. Brings in what was edited in RUN/names.toml."""
     from sdpa_helpers.classroom.sentences import command
 
     folder = graded_folder(run)

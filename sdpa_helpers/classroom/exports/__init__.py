@@ -2,11 +2,11 @@
 
 EXPORTS = {
     "canvas": "sdpa_helpers.classroom.exports.canvas",
+    "canvas-feedback": "sdpa_helpers.classroom.exports.canvas_feedback",
     "moodle": "sdpa_helpers.classroom.exports.moodle",
+    "jupyterhub": "sdpa_helpers.classroom.exports.jupyterhub",
+    "moodle-feedback": "sdpa_helpers.classroom.exports.moodle_feedback",
     "gradescope": "sdpa_helpers.classroom.exports.gradescope",
     "nbgrader": "sdpa_helpers.classroom.exports.nbgrader",
-    "moodle-feedback": "sdpa_helpers.classroom.exports.moodle_feedback",
-    "canvas-feedback": "sdpa_helpers.classroom.exports.canvas_feedback",
-    "jupyterhub": "sdpa_helpers.classroom.exports.jupyterhub",
 }
 """Name on the command line → module, imported when it is asked for."""
