@@ -27,7 +27,8 @@ from sdpa_helpers.classroom.sentences.store import (
 from sdpa_helpers.classroom.tables import write_tables
 from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.lift_words import digest
-from sdpa_helpers.grading.result import INSTRUCTOR, GradedExercise, as_json, from_json
+from sdpa_helpers.grading.result import INSTRUCTOR, GradedExercise
+from sdpa_helpers.grading.result_json import as_json, from_json
 from tests.commands import sdpa
 from tests.results import case, result
 
@@ -210,6 +211,8 @@ def test_points_are_rows_once_each_and_are_taken_back_by_rows(run):
     }
     assert {mark.reason.partition(":")[0] for mark in marks.values()} == {"you-scaled-the-scores-exp"}
     assert all(key.digest == digest(results(run)[key.student].answers["softmax"]) for key in marks)
+    assert results(run)["ada"].exercise("softmax").points == 0.0  # of 1, and never less than none
+    assert "A person has looked at this: -1 points" in page_of(run, "ada")
     sdpa("names", run.path)
     assert len(rows_in(run.marks_db)) == 2
     append(

@@ -76,7 +76,11 @@ class ShownExercise:
     def done(self) -> bool:
         """Whether a line is enough: code that earned all it could, with nothing to be said."""
         whole = all(case.passed for case in self.graded.cases)
-        return isinstance(self.graded, GradedExercise) and whole and not (self.note or self.cap)
+        return (
+            isinstance(self.graded, GradedExercise)
+            and whole
+            and not (self.note or self.cap or self.graded.mark)
+        )
 
     @property
     def rank(self) -> int:
