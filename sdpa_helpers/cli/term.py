@@ -17,7 +17,7 @@ def term(
     ],
     out: Annotated[Path | None, typer.Option("--out", help="Default: term.csv beside the folders.")] = None,
 ) -> None:
-    """Write one gradebook of several homeworks, by the term.toml beside their folders."""
+    """Write one gradebook of several homeworks. The term.toml beside their folders says what counts."""
     from sdpa_helpers.classroom.term.book import check_folders, term_rows, write_term
     from sdpa_helpers.classroom.term.policy import term_beside
 

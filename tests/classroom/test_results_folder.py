@@ -96,6 +96,7 @@ def test_a_fresh_start_removes_what_a_run_wrote_and_no_mark(tmp_path):
     kept = (
         folder.marks_db,
         folder.names_toml,
+        folder.marks_changed_csv,
         folder.lock,
         folder.review_notebook,
         folder.exports / "canvas.csv",
