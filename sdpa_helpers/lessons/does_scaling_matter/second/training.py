@@ -120,9 +120,10 @@ def train(model: Model, rates: Sequence[float], seeds: tuple[int, ...]) -> Array
         if number % task.every:
             continue
         share, finite = shares(model, weights, Lists(*(part[of[alive]] for part in held_out)))
-        at, going = number // task.every - 1, finite & (share < ENOUGH)
-        right[at, alive] = share.numpy()
-        right[at:, alive[~going]] = torch.where(finite, ENOUGH, 0.0)[~going].numpy()
+        going = finite & (share < ENOUGH)
+        done, from_now = (~going).numpy(), slice(number // task.every - 1, None)
+        right[from_now, alive.numpy()] = share.numpy()
+        right[from_now, alive.numpy()[done]] = np.where(finite.numpy(), ENOUGH, 0.0)[done]
         alive = alive[going]
         weights = {key: W[going] for key, W in weights.items()}
         memory = {key: (first[going], second[going]) for key, (first, second) in memory.items()}

@@ -1,0 +1,80 @@
+"""The second experiment in numbers: tuned, drawn anew with the tuning in it, corrected for how many there are."""
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy import ndarray as Array
+
+from sdpa_helpers.lessons.does_scaling_matter.second.registered import DRAWS, LEVEL
+
+Name = TypeVar("Name")
+
+
+class Seen(NamedTuple):
+    """One quantity of one arm. Larger is better."""
+
+    tuning: Array
+    """rates × tuning seeds."""
+    evaluation: Array
+    """rates × evaluation seeds."""
+
+
+class Difference(NamedTuple):
+    """Of two arms, or from a limit: with its 95% interval, p, and what it takes to be notable."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+    notable: float
+
+
+def chosen(tuning: Array) -> Array:
+    """The place of the rate with the best mean, the first of a tie: (..., rates) -> (...)."""
+    return np.asarray(tuning).argmax(-1)
+
+
+def at_chosen(seen: Seen, tuning_counts: Array, counts: Array) -> Array:
+    """The mean at the chosen rate in each draw; counts say how often a draw has each seed: draws × seeds."""
+    rates = chosen(tuning_counts @ seen.tuning.T)
+    means = counts @ seen.evaluation.T / counts.sum(-1, keepdims=True)
+    return means[np.arange(len(rates)), rates]
+
+
+def draws_of(seeds: int, draws: int, rng: np.random.Generator) -> Array:
+    """How often each of so many seeds is in a draw of as many, with replacement: draws × seeds."""
+    return rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=draws)
+
+
+def difference(one: Seen, other: Seen | float, notable: float, draws: int = DRAWS) -> Difference:
+    """One arm minus another, or minus a limit: both are tuned again in each draw, and see the same seeds."""
+    rng = np.random.default_rng(0)
+    tuning, evaluation = (draws_of(part.shape[1], draws, rng) for part in one)
+    all_tuning, all_evaluation = (np.ones((1, part.shape[1])) for part in one)
+
+    def mean(tuned: Array, counted: Array) -> Array:
+        theirs = other if isinstance(other, float | int) else at_chosen(other, tuned, counted)
+        return at_chosen(one, tuned, counted) - theirs
+
+    drawn = mean(tuning, evaluation)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    beyond = min((drawn <= 0).sum(), (drawn >= 0).sum())
+    p = min(1.0, 2 * (beyond + 1) / (draws + 1))
+    return Difference(float(mean(all_tuning, all_evaluation)[0]), float(low), float(high), p, notable)
+
+
+def holm(ps: Mapping[Name, float]) -> dict[Name, float]:
+    """Each p, corrected for all: the smallest times their number, the next times one less, never falling again."""
+    found, least = {}, 0.0
+    for place, name in enumerate(sorted(ps, key=lambda name: ps[name])):
+        least = max(least, min(1.0, ps[name] * (len(ps) - place)))
+        found[name] = least
+    return {name: found[name] for name in ps}
+
+
+def clear(found: Difference, corrected: float) -> bool | None:
+    """True where it's clearly more than 0, False where it's clearly less, None where neither is shown."""
+    if corrected >= LEVEL or abs(found.value) < found.notable:
+        return None
+    return found.value > 0
