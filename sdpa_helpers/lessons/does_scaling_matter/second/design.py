@@ -72,6 +72,6 @@ class Place(NamedTuple):
 MAP_STEPS = (100, 200, 500, 1000, 2000)
 MAP = (Place(32, 8), Place(64, 16), Place(128, 16))
 MAP_WIDTH = 512
-MAP_WAYS = tuple(way for way in WAYS if way.name in ("1", "1, own rates", "1/√dₖ"))
+MAP_WAYS = tuple(way for way in WAYS if way.name in ("1", "1/√dₖ"))
 MAP_RATES = {"SGD": RATES["SGD"][:4], "Adam": RATES["Adam"][:4]}
 MAP_TUNING, MAP_EVALUATION = TUNING[:3], EVALUATION[:4]
