@@ -20,5 +20,5 @@ EXERCISE = WrittenExercise(
         Criterion("limits", "why this experiment does not settle it for another model"),
         Criterion("test", "a fair comparison for your own model: tuning, seeds, interval"),
     ),
-    section="6. Each sentence against the numbers",
+    section="9. Each sentence against the numbers",
 )
