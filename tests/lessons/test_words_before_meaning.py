@@ -31,6 +31,7 @@ WORDS = {
     "tile": r"tiles?",
     "FLOP": r"FLOPs?",
     "rank": r"ranks?",
+    "arm": r"arms?",
     "self-attention": r"self-attention",
     "cross-attention": r"cross-attention",
     "encoder": r"encoders?",
