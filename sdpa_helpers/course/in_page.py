@@ -5,45 +5,23 @@ worker calls `reply`; nothing here knows of browsers, so tests call it too. Noth
 """
 
 import json
-import linecache
-import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 
-from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.card.render import OPEN, OPEN_WITH_CODE, Onward
 from sdpa_helpers.checking.code.answer_cells import MAX_ANSWER_CHARACTERS, answered_in
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.course import session
-from sdpa_helpers.course.notebook_cells import SETUP, Cell, Notebook
+from sdpa_helpers.course.notebook_cells import SETUP
+from sdpa_helpers.course.page_shell import Shell, Verdict
 from sdpa_helpers.course.registry import LESSONS, exercises_of, sheet_of
 
-MOST_PRINTED = 20_000
-"""Characters of what an answer prints."""
 LINE = "# exercise: {name}\n"
 IN_A_PAGE = {
     OPEN: "Write your answer in the editor, then press Check again.",
     OPEN_WITH_CODE: "Change the code in the editor, then press Check again.",
 }
 """What a card says of cells → what it says where there are none."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a page shows of a check."""
-
-    card: str
-    """HTML with its own style; "" where the answer did not run."""
-    text: str
-    """The same as plain text, or what stopped the answer."""
-    points: float = 0.0
-    of: float = 0.0
-    passed: bool = False
-    mistake: str = ""
-    """The name of the mistake that explains all failures, or ""."""
-    printed: str = ""
-    """What the answer's cell printed, cut after MOST_PRINTED characters."""
 
 
 def reply(request: str) -> str:
@@ -56,7 +34,7 @@ def reply(request: str) -> str:
     """
     asked = json.loads(request)
     if asked["ask"] == "name":
-        from sdpa_helpers.course.pasted.named import named  # what nobody pastes is not loaded
+        from sdpa_helpers.course.pasted.named import named  # it is not loaded where nothing is pasted
 
         return json.dumps(asdict(named(asked["source"])), ensure_ascii=False)
     exercise = exercise_in(asked["lesson"], asked["name"])
@@ -81,7 +59,7 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
     if len(source) > MAX_ANSWER_CHARACTERS:
         told = f"Your answer has {len(source):,} characters; {MAX_ANSWER_CHARACTERS:,} are read. Shorten it."
         return Verdict("", told, of=exercise.max_points)
-    shell = _Shell()
+    shell = Shell()
     shell.run(SETUP)
     order = [one.name for one in sheet_of(exercise.lesson).exercises]
     for earlier in order[: order.index(name)]:
@@ -123,75 +101,3 @@ def _page_after(exercise: Exercise, onward: Onward) -> str:
 def with_line(name: str, source: str) -> str:
     """A cell's text with the line by which an answer is found."""
     return source if name in answered_in(source) else LINE.format(name=name) + source
-
-
-# ---- cells without Jupyter --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What came of a cell."""
-
-    printed: str
-    problem: str
-    """The error that stopped it, with the learner's own lines; "" where it ran."""
-
-
-class _Files:
-    """Where `Notebook` looks up which cell a function is from."""
-
-    def __init__(self) -> None:
-        self._filename_map: dict[str, int] = {}
-
-
-class _Shell:
-    """As much of IPython's shell as `Notebook` asks for."""
-
-    def __init__(self) -> None:
-        self.user_ns: dict[str, Any] = {"__name__": "__main__"}
-        self.user_ns_hidden: tuple[str, ...] = ()
-        self.compile = _Files()
-        self.cells: list[Cell] = []
-        self.transform_cell: Callable[[str], str] = str
-
-    @property
-    def notebook(self) -> Notebook:
-        return Notebook(self, tuple(self.cells))
-
-    def run(self, source: str) -> Ran:
-        """Run a cell; nothing it raises comes out."""
-        number = len(self.cells) + 1
-        self.cells.append(Cell(number, source))
-        file = f"<your cell {number}>"
-        self.compile._filename_map[file] = number
-        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-        with kept(MOST_PRINTED) as printed:
-            problem = _problem(source, file, self.user_ns)
-        return Ran(printed.text, problem)
-
-
-def run_alone(source: str, ready: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """(what code defines, the error that stopped it or ""); `np`, `math` and what is `ready` need no import there."""
-    shell = _Shell()
-    shell.run(SETUP)
-    shell.run("import math")
-    shell.user_ns |= {name.rpartition(".")[2]: module for name, module in ready.items()}
-    if "functional" in shell.user_ns:
-        shell.user_ns["F"] = shell.user_ns["functional"]
-    return shell.user_ns, shell.run(source).problem
-
-
-def _problem(source: str, file: str, space: dict[str, Any]) -> str:
-    try:
-        exec(compile(source, file, "exec"), space)
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
-        return _told(error, file)
-    return ""
-
-
-def _told(error: BaseException, file: str) -> str:
-    """An error with the lines of the learner's cell that led to it, and no lines of ours."""
-    theirs = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    lines = [f"line {frame.lineno}: {frame.line}" for frame in theirs[-5:]]
-    lines += [line.rstrip() for line in traceback.format_exception_only(error)]
-    return "\n".join(lines)[:MOST_PRINTED]

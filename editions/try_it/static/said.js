@@ -15,7 +15,7 @@ function parsed(text) {
   }
 }
 
-/** A verdict with exactly the fields of `sdpa_helpers.course.in_page.Verdict` that a page shows; null for anything else. */
+/** A verdict with exactly the fields of `sdpa_helpers.course.page_shell.Verdict` that a page shows; null for anything else. */
 function verdictOf(text, most) {
   const found = parsed(text);
   const { card, mistake, points, printed } = found;

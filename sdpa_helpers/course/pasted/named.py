@@ -9,7 +9,7 @@ from sdpa_helpers.checking.card.render import practice_card
 from sdpa_helpers.checking.code.answer_cells import MAX_ANSWER_CHARACTERS
 from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.helping.shrink import example_of
-from sdpa_helpers.course.in_page import Verdict, run_alone
+from sdpa_helpers.course.page_shell import Verdict, run_alone
 from sdpa_helpers.course.pasted import torch_like
 from sdpa_helpers.course.pasted.fit import Fit, fits
 from sdpa_helpers.head.consequences import consequence, shown
