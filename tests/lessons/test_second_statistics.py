@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sdpa_helpers.course.holm import holm
 from sdpa_helpers.lessons.does_scaling_matter.second.statistics import (
     Difference,
     Seen,
@@ -10,7 +11,6 @@ from sdpa_helpers.lessons.does_scaling_matter.second.statistics import (
     clear,
     difference,
     draws_of,
-    holm,
 )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray as Array
 
 from sdpa_helpers.course.claim import Verdict, verdict_of
+from sdpa_helpers.course.holm import holm
 from sdpa_helpers.lessons.does_scaling_matter.second import design
 from sdpa_helpers.lessons.does_scaling_matter.second.registered import NOTABLE, REGISTERED
 from sdpa_helpers.lessons.does_scaling_matter.second.statistics import (
@@ -18,7 +19,6 @@ from sdpa_helpers.lessons.does_scaling_matter.second.statistics import (
     chosen,
     clear,
     difference,
-    holm,
 )
 
 FILE = Path(__file__).with_name("results.json")

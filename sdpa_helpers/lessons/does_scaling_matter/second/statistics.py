@@ -1,14 +1,11 @@
 """The second experiment in numbers: tuned, drawn anew with the tuning in it, corrected for how many there are."""
 
-from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray as Array
 
 from sdpa_helpers.lessons.does_scaling_matter.second.registered import DRAWS, LEVEL
-
-Name = TypeVar("Name")
 
 
 class Seen(NamedTuple):
@@ -62,15 +59,6 @@ def difference(one: Seen, other: Seen | float, notable: float, draws: int = DRAW
     beyond = min((drawn <= 0).sum(), (drawn >= 0).sum())
     p = min(1.0, 2 * (beyond + 1) / (draws + 1))
     return Difference(float(mean(all_tuning, all_evaluation)[0]), float(low), float(high), p, notable)
-
-
-def holm(ps: Mapping[Name, float]) -> dict[Name, float]:
-    """Each p, corrected for all: the smallest times their number, the next times one less, never falling again."""
-    found, least = {}, 0.0
-    for place, name in enumerate(sorted(ps, key=lambda name: ps[name])):
-        least = max(least, min(1.0, ps[name] * (len(ps) - place)))
-        found[name] = least
-    return {name: found[name] for name in ps}
 
 
 def clear(found: Difference, corrected: float) -> bool | None:
