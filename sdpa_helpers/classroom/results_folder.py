@@ -38,6 +38,8 @@ class ResultsFolder:
         self.similar_page = path / "similar.html"
         self.cockpit_page = path / "cockpit.html"
         """All learners and exercises."""
+        self.teaching_page = path / "teaching.html"
+        """What the class says of the course."""
         self.gradebook_db = path / "gradebook.db"
         """The gradebook, where no other is named."""
         self.run_json = path / "run.json"
@@ -139,6 +141,7 @@ class ResultsFolder:
             self.class_page,
             self.similar_page,
             self.cockpit_page,
+            self.teaching_page,
             # Of a writer that was killed: SQLite would apply it to the next gradebook.
             self.gradebook_db.with_name(f"{self.gradebook_db.name}-journal"),
             self.gradebook_db,

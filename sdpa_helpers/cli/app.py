@@ -3,7 +3,7 @@
 import typer
 from typer.core import TyperGroup
 
-from sdpa_helpers.cli import gradescope, grading, learners, marks, naming, teachers, term
+from sdpa_helpers.cli import gradescope, grading, learners, marks, naming, teachers, teaching, term
 from sdpa_helpers.cli.bench import bench
 
 HELP = "A course on scaled dot-product attention. Begin with `sdpa lab`."
@@ -45,6 +45,7 @@ app.command(rich_help_panel=GRADE, context_settings=learners.PASSES_FLAGS_ON)(te
 app.add_typer(marks.mark, name="mark", rich_help_panel=GRADE)
 app.command(rich_help_panel=GRADE)(term.term)
 app.command(rich_help_panel=GRADE)(teachers.report)
+app.command(rich_help_panel=GRADE)(teaching.teaching)
 app.command(rich_help_panel=GRADE)(naming.name)
 app.command(rich_help_panel=GRADE)(naming.names)
 app.command(rich_help_panel=GRADE)(teachers.export)
