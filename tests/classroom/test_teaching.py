@@ -14,6 +14,7 @@ from sdpa_helpers.classroom.teaching.exercises import elsewhere, items, spreads
 from sdpa_helpers.classroom.teaching.findings import Heard, Told, evidence
 from sdpa_helpers.classroom.teaching.material import Made, Marks, marks_of
 from sdpa_helpers.classroom.teaching.numbers import (
+    at_least,
     coin,
     correlations,
     draws_of,
@@ -68,9 +69,9 @@ def test_where_nothing_is_planted_nothing_is_claimed():
     ],
 )
 def test_a_planted_fault_is_found(planted, says):
-    """In a class of 300 with 30 exercises; how often smaller ones find it stands in docs/instructors/does-it-teach.md."""
-    found = [claimed(seed, planted, learners=300, exercises=30) for seed in range(4)]
-    assert all(says in one for one in found), found
+    """In a class of 300; how often smaller ones find it stands in docs/instructors/does-it-teach.md."""
+    found = [claimed(seed, planted, learners=300, exercises=30) for seed in range(6)]
+    assert sum(says in one for one in found) >= 5, found
     assert sum(len(one - {says}) for one in found) <= 1
 
 
@@ -98,6 +99,8 @@ def test_exact_tests_by_hand():
     assert coin(1, 9) == coin(9, 1)
     assert more_often(3, 4, 1, 4) == pytest.approx((comb(4, 3) * comb(4, 1) + 1) / comb(8, 4))
     assert more_often(0, 5, 3, 5) == pytest.approx(1)
+    assert at_least(2, 3, 0.5) == pytest.approx(0.5)
+    assert at_least(0, 3, 0.1) == pytest.approx(1)
     assert more_often(300, 1000, 100, 1000) < 1e-20
 
 

@@ -23,6 +23,8 @@ FEWEST = 20
 """Learners with a mark, below which a correlation or a quarter of a class says nothing."""
 FEWEST_OTHERS = 5
 """Learners whose points differ from those of most: below, nobody is told apart. Also exercises to compare with."""
+WITHIN_THE_USUAL = 0.8
+"""Exercises that do their work differ by so much among themselves: this share of the usual correlation is no fault."""
 QUARTERS = 4
 FEWEST_MADE = 10
 """In the two outer quarters together: below, chance could put all of them into one."""
@@ -43,7 +45,7 @@ class Item:
     usual: float = 0.0
     """The median of that of all exercises."""
     p: float | None = None
-    """Of being no worse than usual; None where there is nothing to compare."""
+    """Of being no worse than what is usual; None where there is nothing to compare."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ def items(marks: Marks) -> tuple[Item, ...]:
     worse = np.full(len(told), np.nan)
     if told.sum() >= FEWEST_OTHERS:
         z = np.arctanh(np.clip(fair, -0.999, 0.999))
-        beyond = z - np.nanmedian(z[:, told], axis=1, keepdims=True)
+        middle = np.nanmedian(z[:, told], axis=1, keepdims=True)
+        beyond = z - np.arctanh(WITHIN_THE_USUAL * np.tanh(middle))
         spread = np.nanstd(beyond[1:, told], axis=0)
         worse[told] = np.divide(beyond[0, told], spread, where=spread > 0, out=np.full(len(spread), np.nan))
         usual = float(np.median(fair[0, told]))

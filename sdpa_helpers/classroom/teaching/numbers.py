@@ -1,7 +1,7 @@
 """Shares, correlations and exact tests, each with how far it can be trusted. NumPy and nothing else."""
 
 from collections.abc import Sequence
-from math import erfc, exp, lgamma, log, sqrt
+from math import erfc, exp, lgamma, log, log1p, sqrt
 from statistics import median
 from typing import NamedTuple
 
@@ -44,6 +44,13 @@ def more_often(part: int, whole: int, other: int, others: int) -> float:
 def _ways(of: int, chosen: int) -> float:
     """The logarithm of how many ways there are to choose: the number itself has hundreds of digits."""
     return lgamma(of + 1) - lgamma(chosen + 1) - lgamma(of - chosen + 1)
+
+
+def at_least(part: int, whole: int, chance: float) -> float:
+    """How likely so many of so many or more are, where each is as likely as that."""
+    sure, never = log(chance), log1p(-chance)
+    tail = (exp(_ways(whole, k) + k * sure + (whole - k) * never) for k in range(part, whole + 1))
+    return min(1.0, sum(tail))
 
 
 def coin(more: int, fewer: int) -> float:

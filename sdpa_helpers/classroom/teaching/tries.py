@@ -5,11 +5,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sdpa_helpers.classroom.teaching.material import Log, Rounds
-from sdpa_helpers.classroom.teaching.numbers import Interval, coin, median_of, more_often, share
+from sdpa_helpers.classroom.teaching.numbers import Interval, at_least, coin, median_of, share
 from sdpa_helpers.course.attempts import PAUSE, Attempt
 
 FEWEST = 10
 """Learners, below which a share or a median says nothing."""
+
+FEWEST_OTHERS = 50
+"""Tries after other sentences, to compare with."""
+WITHIN_THE_USUAL = 0.1
+"""Sentences that do their work differ by so much among themselves, in the share that they don't reach."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,7 @@ class Survival:
     others: float = 0.0
     """The same share of all other sentences together."""
     p: float | None = None
-    """Of being no worse than these."""
+    """Of being no worse than these, and what is usual between sentences."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +124,12 @@ def _survival(exercise: str, name: str, all_of: list[bool | None], everywhere: t
     if tried < FEWEST:
         return Survival(*counted, None)
     same, others = everywhere[0] - again, everywhere[1] - tried
-    if others < FEWEST:
+    if others < FEWEST_OTHERS:
         return Survival(*counted, share(again, tried))
-    return Survival(*counted, share(again, tried), same / others, more_often(again, tried, same, others))
+    usual = same / others
+    return Survival(
+        *counted, share(again, tried), usual, at_least(again, tried, min(0.99, usual + WITHIN_THE_USUAL))
+    )
 
 
 def _until_green(tries: list[Attempt]) -> float | None:
