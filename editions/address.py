@@ -33,6 +33,12 @@ def colab(path: str) -> str:
     )
 
 
+def served_at() -> str:
+    """Where GitHub serves the site, with a slash at its end; "" where there is no such address."""
+    found = _GITHUB.fullmatch(repository())
+    return f"https://{found[1].lower()}.github.io/{found[2]}/" if found else ""
+
+
 def binder(path: str) -> str:
     """Opens a notebook on Binder; "" where there is no address on GitHub."""
     found = _GITHUB.fullmatch(repository())

@@ -14,12 +14,11 @@ from editions.live.scripts import live_script
 
 HERE = Path(__file__).parent
 
-STYLES = (HERE / "live.css", HERE / "front.css", HERE.parent / "ledger" / "ledger.css")
-SCRIPTS = (HERE / "front.js", HERE.parent / "ledger" / "ledger.js", HERE / "tables.js")
+STYLES = (HERE / "live.css", HERE.parent / "ledger" / "ledger.css")
+SCRIPTS = (HERE.parent / "ledger" / "ledger.js", HERE / "tables.js")
 """Each is added to those pages that have something for it."""
 
 NEEDS = {
-    "front.js": 'class="front-walk"',
     "ledger.js": 'class="ledger"',
     "tables.js": "",
     "live.js": "data-key=",

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from editions.front.page import write_front
 from editions.site.mathjax import copy_mathjax
 from editions.site.source import CHEAT_SHEET, lay_source
 from sdpa_helpers.course.places import course_root
@@ -36,6 +37,7 @@ def build_pages(site: Path) -> None:
         raise NotBuilt(f"Sphinx says:\n{done.stderr[-4000:]}")
     shutil.copy(course_root() / CHEAT_SHEET, site / CHEAT_SHEET)
     copy_mathjax(site / "_static" / "mathjax")
+    write_front(site)
 
 
 def build_pyodide(site: Path) -> None:

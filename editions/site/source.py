@@ -10,16 +10,14 @@ import nbformat
 from editions.address import binder
 from editions.browser import abilities
 from editions.ledger import page as ledger
-from editions.live import front
 from editions.site.folding import CLASSES
 from editions.site.links import MOVED, place_in_site, relinked, relinked_html
 from editions.try_it.words import in_a_page
-from sdpa_helpers.classroom.course_map import FIRST, title_of
+from sdpa_helpers.classroom.course_map import FIRST
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.reading_time import checked_in
-from sdpa_helpers.course.registry import DOORS, LESSONS, sheet_of
-from sdpa_helpers.course.tracks import STORY, sizes_of, whole_minutes
+from sdpa_helpers.course.registry import DOORS, LESSONS
 
 DOCS = ("*.md", "instructors/*.md")
 PICTURES = (".png", ".gif", ".svg")
@@ -73,34 +71,17 @@ def _docs(root: Path) -> dict[str, str]:
 
 
 def _front_page(texts: dict[str, str]) -> str:
-    """The front page with what is written from the course: the table of lessons, the pages for instructors."""
+    """What stands in the side bar of all pages. What one sees at its address is `editions.front`."""
     kit = "\n".join(
         sorted((n.removesuffix(".md") for n in texts if n.startswith("docs/instructors/")), key=_kit_order)
     )
-    written = {"{lessons}": lesson_table(), "{kit}": kit, "{front}": _raw(front.as_html())}
-    page = texts["index.md"]
-    for slot, text in written.items():
-        page = page.replace(slot, text)
-    return page
+    return texts["index.md"].replace("{kit}", kit)
 
 
 def _kit_order(page: str) -> tuple[bool, int, str]:
     """The kit's first page, the plans and what to do around them before its lessons."""
     name, first = page.rpartition("/")[2], ("README", "plans", "mail", "day-before", "room")
     return name not in first, first.index(name) if name in first else 0, name
-
-
-def lesson_table() -> str:
-    """The lessons, what each answers, and the minutes of its short and of the long way, as a Markdown table."""
-    rows = ["| lesson | what it answers | short | long way |", "|:--|:--|--:|--:|"]
-    for lesson in LESSONS:
-        cells = nbformat.read(course_root() / "notebooks" / f"{lesson}.ipynb", as_version=4).cells
-        sizes = sizes_of(cells)
-        short, core = (f"{whole_minutes(sizes[name])}\u00a0min" if name in sizes else "" for name in STORY)
-        rows.append(
-            f"| [{title_of(lesson)}](lessons/{lesson}.ipynb) | {sheet_of(lesson).question} | {short} | {core} |"
-        )
-    return "\n".join(rows)
 
 
 # ---- lessons ----------------------------------------------------------------------------------------------

@@ -152,20 +152,22 @@ def with_table(readme: str, root: Path) -> str:
 
 def hours_in_words(root: Path, model: str = "") -> str:
     """How long the course takes: the shorts, the long way, and the library behind it. model: a link to how we know."""
-    lessons = [minutes_of(root, lesson) for lesson in (FIRST, *LESSONS)]
-
-    def hours(*tracks: Track) -> str:
-        return _hours(_halves(sum(minutes.get(name, 0) for minutes in lessons for name in tracks)))
-
     exercises = all_exercises().values()
+    short, core, folded = hours_of(root, "short"), hours_of(root, "core"), hours_of(root, *FOLDED)
     written = _hours(_halves(sum(exercise.minutes for exercise in exercises)))
     return (
-        f"**How long.** About {hours('short')} for the shorts: each lesson opens with one, a question, something to "
-        f"drag and a few lines of your own. Then {hours('core')} more for the long way, which has the reasons and the "
-        f"measurements. Then a library: sections that go deeper ({hours(*FOLDED)}) and {len(exercises)} exercises "
+        f"**How long.** About {short} for the shorts: each lesson opens with one, a question, something to "
+        f"drag and a few lines of your own. Then {core} more for the long way, which has the reasons and the "
+        f"measurements. Then a library: sections that go deeper ({folded}) and {len(exercises)} exercises "
         f"({written}). These are estimates from texts, code and questions{model}. We haven't timed readers yet, so "
         "allow more."
     )
+
+
+def hours_of(root: Path, *tracks: Track) -> str:
+    """How long these tracks of all lessons take together, e.g. "3½ hours"."""
+    lessons = [minutes_of(root, lesson) for lesson in (FIRST, *LESSONS)]
+    return _hours(_halves(sum(minutes.get(name, 0) for minutes in lessons for name in tracks)))
 
 
 def _halves(minutes: int) -> int:

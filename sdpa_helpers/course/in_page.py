@@ -27,7 +27,8 @@ IN_A_PAGE = {
 def reply(request: str) -> str:
     """Answer a page: {"ask": "check" | "hint" | "solution", "lesson": …, "name": …, "answers": {…}} in, JSON out.
 
-    {"ask": "name", "source": …} asks of any code which mistake is in it.
+    {"ask": "head", …} with the same asks what the trained head does with the answer; {"ask": "name", "source": …}
+    asks of any code which mistake is in it.
 
     answers: the texts of the lesson's cells by exercise, that of this one among them. Errors that a learner can mend
     are in the JSON's "text"; LookupError where there is no such exercise.
@@ -37,6 +38,10 @@ def reply(request: str) -> str:
         from sdpa_helpers.course.pasted.named import named  # it is not loaded where nothing is pasted
 
         return json.dumps(asdict(named(asked["source"])), ensure_ascii=False)
+    if asked["ask"] == "head":
+        from sdpa_helpers.course.in_head import in_head
+
+        return json.dumps(asdict(in_head(asked["name"], asked["answers"])), ensure_ascii=False)
     exercise = exercise_in(asked["lesson"], asked["name"])
     if asked["ask"] == "check":
         return json.dumps(asdict(checked(exercise, asked["answers"])), ensure_ascii=False)

@@ -1,22 +1,182 @@
-"""The front page's moving part: its numbers are the package's, and its still is what the script begins with."""
+"""The first page: what it shows without Python is what the engine says now, and a line of one's own gets its name."""
 
+import json
 import re
 
 import numpy as np
+import pytest
+from PIL import Image
 
-from editions.live import front
-from sdpa_helpers.attention import softmax
+from editions.front import known, page
+from sdpa_helpers.classroom.course_map import hours_in_words, with_table
+from sdpa_helpers.course import in_page
+from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.registry import all_exercises, find
+from sdpa_helpers.head.consequences import PLACES, consequence
+from sdpa_helpers.head.run import run
+from tests.browser.front_picture import SIZE, STORED
+from tests.browser.harness import open_page
+
+SCREENS = {"laptop": (1280, 800), "phone": (390, 844)}
+IN_SIGHT = """() => Object.fromEntries("h1,.what,.go,#line,#run,.asks,.count,.card .head".split(",").map(what => {
+    const seen = [...document.querySelectorAll(what)].filter(e => e.checkVisibility());
+    return [what, seen.length === 1 ? seen[0].getBoundingClientRect().bottom : Infinity]; }))"""
+LAST_RADIO = "() => [...document.querySelectorAll('[name=known]')].at(-1).getBoundingClientRect().bottom"
 
 
-def test_the_still_shows_weights_and_the_output_of_the_package():
-    weights = softmax(front.K @ front.Q[front.FIRST] / np.sqrt(3))
-    page = front.as_html()
-    assert [float(x) for x in re.findall(r"<output>([\d.]+)</output>", page)] == weights.round(2).tolist()
-    (shown,) = re.findall(r'class="vector out">(.*?)</span></div>', page)
-    assert [float(x) for x in re.findall(r"[\d.]+", shown)] == (weights @ front.V).round(2).tolist()
+@pytest.fixture(scope="module")
+def html():
+    return page.as_html()
 
 
-def test_without_a_script_nothing_promises_to_move():
-    page = front.as_html()
-    assert '<div class="steers" hidden>' in page
-    assert 'data-step="5"' in page
+def shown(html):
+    """Each known line of the page: (line, its part of the page)."""
+    lines = re.findall(r'data-line="([^"]+)"', html)
+    parts = re.split(r'<div class="known"', html)[1:-1]
+    return list(zip(lines, parts, strict=True))
+
+
+def function_of(line):
+    space = {"np": np}
+    exec(known.DEFINED + line, space)
+    return space[known.EXERCISE]
+
+
+def test_the_five_cards_are_what_the_engine_says_now(html):
+    assert [line for line, _ in shown(html)] == list(known.LINES)
+    named = []
+    for line, part in shown(html):
+        answers = {known.EXERCISE: f"def dot_product(q, k):\n    {line}"}
+        verdict = in_page.checked(find(known.EXERCISE), answers)
+        _, _, card = verdict.card.partition("</style>")
+        assert card.replace("href='attention_scores", "href='try/attention_scores") in part
+        assert verdict.passed == (line == known.LINES[0])
+        named.append(verdict.mistake)
+    assert named[0] == ""
+    assert len({*named} & {one.name for one in find(known.EXERCISE).wrong}) == 4
+
+
+def test_the_heads_answers_and_weights_are_those_of_the_trained_head(html):
+    answers = []
+    for line, part in shown(html):
+        ran = run(PLACES[known.EXERCISE].stages(function_of(line)))
+        (says,) = re.findall(r'class="says (yes|no)">([^<]*)<', part)
+        assert says == ("yes" if ran.answer == ran.right else "no", ran.answer or "no answer")
+        weights = re.findall(r'class="weight">([^<]*)<', part)
+        assert weights == [f"{w:.2f}" for w in ran.yours[:5]] if ran.yours else ["–"] * 5
+        assert re.findall(r"<li><b>(\w+)</b> <span>(\w+)</span>", part) == [
+            tuple(word.split()) for word in ran.words[:5]
+        ]
+        answers.append(ran.answer)
+    assert answers[0] == answers[1] == "tea"  # a wrong line that nobody would notice
+    assert {*answers} - {"tea"}  # and some that one would
+
+
+def test_how_many_wrong_attentions_go_unnoticed_is_counted_by_the_course():
+    wrong = all_exercises()["attention"].wrong
+    finds = [consequence("attention", one.function, False).seen for one in wrong]
+    assert known.unnoticed() == (len(wrong), sum(bool(seen) and seen[0].survives for seen in finds))
+
+
+def test_numbers_stand_where_the_readme_has_them(html):
+    (hours,) = re.findall(r"about ([\d½]+ hours?) for the short way", html)
+    assert f"About {hours} for the shorts" in hours_in_words(course_root())
+    readme = with_table((course_root() / "README.md").read_text(encoding="utf-8"), course_root())
+    rows = re.findall(
+        r"^\| \[([^]]+)\]\(notebooks/\w+\.ipynb\) \| (.+?) \| (.*?) \| (.*?) \|$", readme, re.MULTILINE
+    )
+    assert [(one.title, one.question, *one.minutes) for one in page.lessons(course_root())] == rows
+    assert f"{len(rows)} lessons" in html
+
+
+def test_it_may_do_what_a_light_page_may(html):
+    policy = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]+)"')
+    light = page.TRY.parent / "templates" / "yours.html"
+    (ours,), (theirs,) = policy.findall(html), policy.findall(light.read_text(encoding="utf-8"))
+    assert ours == theirs.replace("{{ frame }}", page.sum_of((page.TRY / "frame.js").read_bytes()))
+
+
+def test_a_shared_link_shows_a_title_a_sentence_and_a_picture(html, built_site):
+    assert Image.open(STORED).size == SIZE
+    site = built_site("pages")
+    for name in ("index.html", "lessons/03_softmax.html"):
+        text = (site / name).read_text(encoding="utf-8")
+        tags = dict(re.findall(r'<meta (?:property|name)="(og:\w+|description)" content="([^"]*)"', text))
+        assert {"og:title", "og:description", "og:image", "description"} <= {*tags}
+        assert all(tags.values())
+        assert tags["og:image"].startswith("https://") or ((site / name).parent / tags["og:image"]).is_file()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_first_screen_has_a_line_a_button_and_an_answer(screen, browser, built_site, site_address):
+    built_site("pages")
+    width, height = SCREENS[screen]
+    with browser.new_context(viewport={"width": width, "height": height}) as context:
+        opened = context.new_page()
+        asked = []
+        opened.on("request", lambda one: asked.append(one.url))
+        opened.goto(f"{site_address}/index.html")
+        opened.locator("#run").wait_for()
+        bottoms = opened.evaluate(IN_SIGHT) | {"radios": opened.evaluate(LAST_RADIO)}
+        assert {what for what, bottom in bottoms.items() if bottom > height} == set(), bottoms
+        for number, line in enumerate(known.LINES, 1):
+            opened.locator(f"[name=known][value='{number}']").check()
+            assert opened.locator("#line").input_value() == line
+            assert opened.locator(".known:visible").get_attribute("data-known") == str(number)
+            if screen == "laptop":
+                card = opened.locator(".known:visible .sdpa-card").bounding_box()
+                assert card["y"] + card["height"] <= height
+        assert not [url for url in asked if "/try/" in url or "/pyodide/" in url]  # no Python for these
+
+
+def test_without_scripts_the_stored_answers_are_there_and_nothing_promises_to_run(
+    browser, built_site, site_address
+):
+    built_site("pages")
+    with browser.new_context(java_script_enabled=False) as context:
+        opened = context.new_page()
+        opened.goto(f"{site_address}/index.html")
+        assert not opened.locator("#run").is_visible()
+        assert "last-component-forgotten" in opened.locator(".known:visible").inner_text()
+        opened.locator("[name=known][value='4']").check()
+        assert opened.locator(".known:visible .says").inner_text() == "milk"
+
+
+def test_a_line_of_ones_own_gets_its_name_and_the_heads_answer(browser, built_site, site_address):
+    built_site("pages", "pyodide", "try")
+    opened = open_page(browser, site_address)
+    opened.set_default_timeout(120_000)
+    opened.goto(f"{site_address}/index.html")
+    opened.locator("#line").fill("return (q - k).sum()")
+    opened.get_by_role("button", name="Run").click()
+    opened.locator("#status", has_text="MB").wait_for()
+    opened.locator("#own .sdpa-card").wait_for()
+    line = {known.EXERCISE: f"{known.DEFINED}return (q - k).sum()"}
+    there = in_page.checked(find(known.EXERCISE), line)
+    assert opened.evaluate("() => document.documentElement.dataset.mistake") == there.mistake
+    opened.locator("#line").fill("return 2 * (q * k).sum()")
+    opened.get_by_role("button", name="Run").click()
+    opened.locator("#own .sdpa-card", has_text="twice").wait_for()
+    assert opened.locator("#own .says").inner_text() == "tea"
+    assert opened.locator(".known:visible").count() == 1
+    opened.locator("[name=known][value='1']").check()
+    assert opened.locator(".known:visible").get_attribute("data-known") == "1"
+    assert opened.log.refused == opened.log.thrown == []
+    opened.context.close()
+
+
+def test_what_the_head_says_in_a_page_is_what_it_says_in_a_notebook():
+    def asked(line):
+        request = {
+            "ask": "head",
+            "lesson": known.LESSON,
+            "name": known.EXERCISE,
+            "answers": {known.EXERCISE: line},
+        }
+        return json.loads(json.loads(in_page.reply(json.dumps(request)))["text"])
+
+    ran = run(PLACES[known.EXERCISE].stages(function_of("return q @ k")))
+    told = asked(f"{known.DEFINED}return q @ k")
+    assert (told["answer"], told["weights"], told["trouble"]) == (ran.answer, [*map(float, ran.yours)], "")
+    assert asked(f"{known.DEFINED}return q * np.nan @ k")["weights"] == [None] * 6
+    assert "SyntaxError" in asked("def dot_product(q, k:")["trouble"]

@@ -7,7 +7,7 @@ const MEGA = 1e6;
 async function bytesOf(name) {
   const { address, sum } = FILES[name];
   try {
-    const response = await fetch(address, { integrity: sum });
+    const response = await fetch(new URL(address, import.meta.url), { integrity: sum });
     if (response.ok) return await response.arrayBuffer();
   } catch {
     // Said below: the browser does not tell a lost network from a wrong sum.

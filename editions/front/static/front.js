@@ -1,0 +1,119 @@
+// The first page: five known lines are in it with their cards; a line of one's own brings Python, behind its wall.
+const SECONDS = 30; // what a line may take before it is ended
+const at = (id) => document.getElementById(id);
+const chosen = document.querySelectorAll("[name=known]");
+const defined = at("form").querySelector("pre").textContent;
+const LESSON = "01_dot_product";
+const NAME = "dot_product";
+const right = document.querySelector(".says.yes")?.textContent;
+let python = null;
+let drawn = null; // ../try/card.js, with the first line of one's own
+let asked = false;
+let clock = 0;
+
+/** A radio's answer takes the place of what was there. */
+function showKnown(radio) {
+  if (asked) python?.stop("");
+  at("line").value = radio.dataset.line;
+  at("own").hidden = true;
+  at("status").textContent = "";
+}
+
+const knownOf = (line) => [...chosen].find((one) => one.dataset.line.replace(/\s/g, "") === line.replace(/\s/g, ""));
+
+function told(state, text) {
+  document.documentElement.dataset.python = state;
+  if (state === "ready") startClock();
+  if (asked || state === "failed") at("status").textContent = state === "failed" ? `Python stopped: ${text} Reload the page.` : state === "ready" ? "Checking …" : text;
+}
+
+function startClock() {
+  clearTimeout(clock);
+  if (asked) clock = setTimeout(() => python.stop(`Your line ran longer than ${SECONDS} s and was stopped.`), SECONDS * 1000);
+}
+
+async function begun() {
+  if (python) return;
+  const [card, behind] = await Promise.all([import("../try/card.js"), import("../try/python.js")]);
+  drawn = card.drawn;
+  python = new behind.Python(told, 100);
+}
+
+/** The head with these numbers; they come out of the wall, so each is read as what it should be. */
+function drawHead(text) {
+  let { answer, weights } = JSON.parse(text);
+  answer = typeof answer === "string" ? answer.slice(0, 20) : "";
+  weights = Array.isArray(weights) ? weights : [];
+  at("own").querySelectorAll(".people li").forEach((row, i) => {
+    const weight = Number.isFinite(weights[i]) ? weights[i] : null;
+    row.querySelector(".bar > i").style.setProperty("--size", Math.min(Math.max(weight ?? 0, 0), 1).toFixed(3));
+    row.querySelector(".weight").textContent = weight === null ? "–" : weight.toFixed(2);
+  });
+  const says = at("own").querySelector(".says");
+  says.textContent = answer || "no answer";
+  says.className = `says ${answer === right ? "yes" : "no"}`;
+}
+
+function drawVerdict({ card, text, mistake }) {
+  const shown = card ? drawn(card, "try/attention_scores.html") : Object.assign(document.createElement("pre"), { textContent: text });
+  at("verdict").replaceChildren(shown);
+  document.documentElement.dataset.mistake = mistake;
+}
+
+async function check(line) {
+  const request = { lesson: LESSON, name: NAME, answers: { [NAME]: `${defined}\n    ${line}` } };
+  const verdict = await python.ask({ ask: "check", ...request });
+  const head = await python.ask({ ask: "head", ...request });
+  drawVerdict(verdict);
+  drawHead(head.text);
+  chosen.forEach((one) => { one.checked = false; });
+  at("own").hidden = false;
+}
+
+async function run(event) {
+  event.preventDefault();
+  if (asked) return;
+  const line = at("line").value.trim(), same = knownOf(line);
+  if (same) {
+    same.checked = true;
+    showKnown(same);
+    return;
+  }
+  asked = true;
+  at("run").disabled = true;
+  at("stop").hidden = false;
+  at("status").textContent = "Python is on its way …";
+  try {
+    await begun();
+    if (python.ready) told("ready", "");
+    await check(line);
+    at("status").textContent = "";
+  } catch (error) {
+    at("status").textContent = error.message;
+  } finally {
+    clearTimeout(clock);
+    asked = false;
+    at("run").disabled = false;
+    at("stop").hidden = true;
+  }
+}
+
+/** Light or dark, for all pages of the site. */
+function turn() {
+  const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const next = (root.dataset.theme ?? system) === "dark" ? "light" : "dark";
+  root.dataset.theme = next;
+  try {
+    localStorage.setItem("mode", next);
+    localStorage.setItem("theme", next);
+  } catch {
+    // It holds for this page.
+  }
+}
+
+chosen.forEach((one) => one.addEventListener("change", () => showKnown(one)));
+at("form").addEventListener("submit", run);
+at("stop").addEventListener("click", () => python?.stop("Stopped."));
+at("theme").addEventListener("click", turn);
+at("form").hidden = at("theme").hidden = false;
+document.querySelectorAll("[name=known]:checked").forEach(showKnown);

@@ -1,0 +1,29 @@
+"""A Sphinx extension: what a link to a page shows of it where it is shared, a title, a sentence and the picture."""
+
+import html
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from editions.address import served_at
+from editions.front.page import ABOUT
+from sdpa_helpers.course.registry import LESSONS, sheet_of
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Called by Sphinx."""
+    app.connect("html-page-context", add_tags)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def add_tags(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """The page's tags, for those who show links and for those who search."""
+    title = html.unescape(re.sub(r"<[^>]+>", "", context.get("title", "")))
+    lesson = pagename.rpartition("/")[2]
+    about = sheet_of(lesson).question if lesson in LESSONS else ABOUT
+    tags = {"og:type": "article", "og:title": title, "og:description": about}
+    tags["og:image"] = f"{served_at() or '../' * pagename.count('/')}front/share.png"
+    shown = [f'<meta property="{name}" content="{html.escape(text)}">' for name, text in tags.items()]
+    shown += [f'<meta name="description" content="{html.escape(about)}">']
+    context["metatags"] = "\n".join([context.get("metatags", ""), *shown])
