@@ -147,13 +147,14 @@ def test_a_line_of_ones_own_gets_its_name_and_the_heads_answer(browser, built_si
     opened = open_page(browser, site_address)
     opened.set_default_timeout(120_000)
     opened.goto(f"{site_address}/index.html")
-    opened.locator("#line").fill("return (q - k).sum()")
+    opened.locator("#line").fill("return (q + k).sum()")
     opened.get_by_role("button", name="Run").click()
     opened.locator("#status", has_text="MB").wait_for()
     opened.locator("#own .sdpa-card").wait_for()
-    line = {known.EXERCISE: f"{known.DEFINED}return (q - k).sum()"}
+    line = {known.EXERCISE: f"{known.DEFINED}return (q + k).sum()"}
     there = in_page.checked(find(known.EXERCISE), line)
-    assert opened.evaluate("() => document.documentElement.dataset.mistake") == there.mistake
+    assert opened.evaluate("() => document.documentElement.dataset.mistake") == there.mistake == "sum-of-sums"
+    assert opened.locator("#own .says").inner_text() == "milk"
     opened.locator("#line").fill("return 2 * (q * k).sum()")
     opened.get_by_role("button", name="Run").click()
     opened.locator("#own .sdpa-card", has_text="twice").wait_for()
