@@ -39,14 +39,23 @@ def reply(request: str) -> str:
 
         return json.dumps(asdict(named(asked["source"])), ensure_ascii=False)
     if asked["ask"] == "head":
-        from sdpa_helpers.course.in_head import in_head
-
-        return json.dumps(asdict(in_head(asked["name"], asked["answers"])), ensure_ascii=False)
+        return json.dumps(asdict(_at_work(asked["name"], asked["answers"])), ensure_ascii=False)
     exercise = exercise_in(asked["lesson"], asked["name"])
     if asked["ask"] == "check":
         return json.dumps(asdict(checked(exercise, asked["answers"])), ensure_ascii=False)
     shown = session.hint_for(exercise) if asked["ask"] == "hint" else session.solution_of(exercise)
     return json.dumps(asdict(Verdict(shown.html(), shown.text(), of=exercise.max_points)), ensure_ascii=False)
+
+
+def _at_work(name: str, answers: Mapping[str, str]) -> Verdict:
+    """What the trained head does with an answer, as JSON in the verdict's text."""
+    from sdpa_helpers.course.in_head import in_head  # most pages never ask
+
+    space, problem = run_alone(answers.get(name, ""), {})
+    if problem or not callable(function := space.get(name)):
+        trouble = problem or f"Your cell defines no function called `{name}`."
+        return Verdict("", json.dumps({"answer": "", "weights": [], "trouble": trouble}, ensure_ascii=False))
+    return Verdict("", in_head(name, function))
 
 
 def exercise_in(lesson: str, name: str) -> Exercise:
