@@ -13,6 +13,8 @@ from editions.site.source import CHEAT_SHEET, lay_source
 from sdpa_helpers.course.places import course_root
 
 HERE = Path(__file__).parent
+SPHINX_SEARCH = ("searchindex.js", "_static/searchtools.js", "_static/language_data.js")
+"""What Sphinx writes for its own search, which no page of ours loads."""
 
 
 class NotBuilt(RuntimeError):
@@ -35,6 +37,8 @@ def build_pages(site: Path) -> None:
     )
     if done.returncode:
         raise NotBuilt(f"Sphinx says:\n{done.stderr[-4000:]}")
+    for name in SPHINX_SEARCH:
+        (site / name).unlink()
     shutil.copy(course_root() / CHEAT_SHEET, site / CHEAT_SHEET)
     copy_mathjax(site / "_static" / "mathjax")
     write_front(site)
@@ -75,6 +79,13 @@ def build_slides(site: Path) -> None:
     build(site / "slides")
 
 
+def build_search(site: Path) -> None:
+    """The index of the search, over what the other steps have built."""
+    from editions.search.build import build_search as build
+
+    build(site)
+
+
 STEPS: dict[str, Callable[[Path], None]] = {
     "pages": build_pages,
     "pyodide": build_pyodide,
@@ -82,5 +93,6 @@ STEPS: dict[str, Callable[[Path], None]] = {
     "lite": build_lite,
     "mistakes": build_museum,
     "slides": build_slides,
+    "search": build_search,
 }
 """In this order; `--only` names some."""

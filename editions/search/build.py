@@ -1,0 +1,33 @@
+"""Make the index of the search, in pagefind/ of a built site, by Pagefind in Node."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from editions.npm import npm_folder
+from editions.search.documents import documents
+
+HERE = Path(__file__).parent
+UNUSED = ("pagefind-ui.*", "pagefind-modular-ui.*", "pagefind-component-ui.*", "pagefind-highlight.js")
+"""Pagefind's own fields and lists: the site has its own, editions/site/static/search.js."""
+
+
+def build_search(site: Path) -> None:
+    """Index what the site's pages say, of as many as are there."""
+    into = site / "pagefind"
+    shutil.rmtree(into, ignore_errors=True)
+    found = [
+        {"url": one.address, "kind": one.kind, "title": one.title, "content": one.html}
+        for one in documents(site)
+    ]
+    subprocess.run(
+        ["node", str(HERE / "index.mjs"), str(npm_folder()), str(into.resolve())],
+        input=json.dumps(found),
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    for pattern in UNUSED:
+        for path in into.glob(pattern):
+            path.unlink()

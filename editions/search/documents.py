@@ -1,0 +1,139 @@
+"""What the search finds, read from the pages that are built: text for readers, without what surrounds it."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from bs4 import BeautifulSoup, Tag
+
+AROUND = (
+    "nav, form, textarea, .headerlink, .here, .ways, .try, .cell_output, .cell-anchor, .find, .example, .lived, "
+    ".small, .leads > .sdpa-card, summary, div.math, math[display=block], table.claims"
+)
+"""What is on a page and no part of its text: ways to other pages, results of cells, formulas and matrices."""
+LONGEST_FORMULA = 14
+"""In a line of text, once it is plain; a longer one reads as noise where its fractions are gone."""
+_DRAWN = re.compile(r"<(script|style|svg)\b.*?</\1>", re.DOTALL)
+"""Nine tenths of a page, and none of it words: gone before anything is parsed."""
+_TEX = {
+    **{r"\sqrt": "√", r"\infty": "∞", r"\top": "ᵀ", r"\cdot": "·"},
+    **{r"\times": "×", r"\pm": "±", r"\|": "‖", r"\le": "≤"},
+}
+
+
+@dataclass(frozen=True)
+class Document:
+    """Something that can be found. Its headings with an id are found by themselves, below it."""
+
+    address: str
+    """In the site, without a slash before it."""
+    kind: str
+    """lesson, exercise, mistake, claim, page or teaching."""
+    title: str
+    note: str
+    """What stands beside the title in a list of results."""
+    body: str
+    """HTML."""
+
+    @property
+    def html(self) -> str:
+        """As Pagefind reads it."""
+        return (
+            '<html lang="en"><body data-pagefind-body>'
+            f'<h1 data-pagefind-weight="10">{escape(self.title)}</h1>'
+            f'<p data-pagefind-ignore data-pagefind-meta="note">{escape(self.note)}</p>{self.body}</body></html>'
+        )
+
+
+def documents(site: Path) -> Iterator[Document]:
+    """All that can be found on the pages that a site has."""
+    for pattern, kind, read in _PAGES:
+        for path in sorted(site.glob(pattern)):
+            if path.name not in ("genindex.html", "search.html"):
+                page = BeautifulSoup(_DRAWN.sub("", path.read_text(encoding="utf-8")), "html.parser")
+                yield from read(page, path.relative_to(site).as_posix(), kind)
+
+
+def _lesson(page: Tag, address: str, kind: str) -> Iterator[Document]:
+    """A page of Sphinx's that begins with the ways to its neighbors."""
+    ways = page.select_one("h1 + p")
+    if ways is not None and re.match("←|→|.*next:", _words(ways)):
+        ways.decompose()
+    return _article(page, address, kind)
+
+
+def _article(page: Tag, address: str, kind: str) -> Iterator[Document]:
+    """A page of Sphinx's."""
+    if (text := page.select_one("article")) is not None and text.select_one("h1"):
+        yield _document(text, address, kind, "")
+
+
+def _exercise(page: Tag, address: str, kind: str) -> Iterator[Document]:
+    if (text := page.select_one("section.prompt")) is not None:
+        worth = text.select_one("p.quiet")
+        yield _document(text, address, kind, _words(worth.extract()) if worth else "")
+
+
+def _room(page: Tag, address: str, kind: str) -> Iterator[Document]:
+    """The mistakes of an exercise."""
+    if exhibits := page.select("section.exhibit"):
+        yield _document(page.select_one("main") or page, address, kind, f"{len(exhibits)} known mistakes")
+
+
+def _claims(page: Tag, address: str, kind: str) -> Iterator[Document]:
+    """Each row of the ledger by itself."""
+    for row in page.select("table.claims tr[id]"):
+        said, verdict, out = (row.select_one(part) for part in (".says", ".verdict", ".out"))
+        title = row.select_one(".says > p")
+        if said and verdict and out and title:
+            number = str(row["id"]).removeprefix("claim-")
+            words = _words(title)
+            for rest in out.select("p, details"):
+                rest.decompose()
+            body = "".join(f"<p>{escape(_words(part))}</p>" for part in (*said.select("q"), out))
+            yield Document(f"{address}#{row['id']}", kind, words, f"Claim {number}: {_words(verdict)}", body)
+
+
+_PAGES: tuple[tuple[str, str, Callable[[Tag, str, str], Iterator[Document]]], ...] = (
+    ("lessons/*.html", "lesson", _lesson),
+    ("try/*.html", "exercise", _exercise),
+    ("mistakes/*.html", "mistake", _room),
+    ("ledger.html", "claim", _claims),
+    ("*.html", "page", _article),
+    ("docs/*.html", "page", _article),
+    ("docs/instructors/*.html", "teaching", _article),
+)
+"""Which pages hold what. The exercises of a lesson stand on one page of Sphinx's, too: they are found once."""
+
+
+def _document(text: Tag, address: str, kind: str, note: str) -> Document:
+    _tidy(text)
+    heading = text.select_one("h1")
+    title = _words(heading.extract() if heading else text)
+    return Document(address, kind, title, note, str(text))
+
+
+def _tidy(text: Tag) -> None:
+    """Leave what is read, and give each heading the address of its section."""
+    for part in text.select(AROUND):
+        part.decompose()
+    for formula in text.select("span.math, math"):
+        plain = _plain_formula(formula.get_text())
+        formula.replace_with(plain if len(plain) <= LONGEST_FORMULA else "…")
+    for section in text.select("section[id]"):
+        if (heading := section.find(["h1", "h2", "h3", "h4"], recursive=False)) is not None:
+            heading["id"] = section["id"]
+
+
+def _plain_formula(tex: str) -> str:
+    if r"\frac" in tex:
+        return "…"
+    for name, sign in _TEX.items():
+        tex = re.sub(re.escape(name) + r"(?![a-z])", sign, tex)
+    return re.sub(r"\\[a-zA-Z]+|\\[(),;:!]|[{}]", "", tex).strip()
+
+
+def _words(part: Tag) -> str:
+    return " ".join(part.get_text().split())
