@@ -16,6 +16,7 @@ PAGES = {
     "hunt": "try/hunt_softmax.html",
     "words": "try/when_gradients_vanish.html",
     "list": "try/index.html",
+    "search": "search.html?q=softmax",
     "museum": "mistakes/softmax.html",
     "mistakes": "mistakes/index.html",
     "yours": "try/yours.html",
@@ -71,7 +72,7 @@ FOCUSED = """() => { let e = document.activeElement;
 @pytest.fixture(scope="module", params=[at_night(kind) if kind in BY_NIGHT else kind for kind in PAGES])
 def page(request, browser, built_site, site_address):
     """A page of the site, and no other host is asked for anything."""
-    built_site("pages", "pyodide", "try", "lite", "mistakes", "slides")
+    built_site("pages", "pyodide", "try", "lite", "mistakes", "slides", "search")
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.route("**/pyodide/**", lambda route: route.abort())  # no answer is checked here
     opened = context.new_page()
