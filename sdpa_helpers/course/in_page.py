@@ -13,7 +13,7 @@ from sdpa_helpers.checking.code.answer_cells import MAX_ANSWER_CHARACTERS, answe
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.course import session
 from sdpa_helpers.course.notebook_cells import SETUP
-from sdpa_helpers.course.page_shell import Shell, Verdict
+from sdpa_helpers.course.page_shell import Shell, Verdict, run_alone
 from sdpa_helpers.course.registry import LESSONS, exercises_of, sheet_of
 
 LINE = "# exercise: {name}\n"
