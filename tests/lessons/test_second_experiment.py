@@ -27,6 +27,49 @@ def test_seeds_tune_or_count_and_are_the_first_experiments_in_neither():
     assert not {*design.TUNING, *design.EVALUATION} & {*range(10), 100, 101, 102, 900}
 
 
+def test_no_seed_is_one_of_the_run_that_was_thrown_away_or_of_these_tests():
+    own = {*design.TUNING, *design.EVALUATION, *design.MAP_TUNING, *design.MAP_EVALUATION}
+    assert not own & {*range(200, 222), *SEEDS}
+    assert not set(design.MAP_TUNING) & set(design.MAP_EVALUATION)
+
+
+def test_the_grid_of_the_race_is_the_one_that_was_registered_first():
+    assert design.RATES == {
+        "SGD": (0.1, 0.22, 0.46, 1.0, 2.2, 4.6, 10.0, 22.0, 46.0),
+        "Adam": (0.001, 0.0022, 0.0046, 0.01, 0.022, 0.046, 0.1, 0.22, 0.46),
+    }
+
+
+@pytest.mark.parametrize(
+    ("best", "grid", "tried"),
+    [
+        (1.0, (0.46, 1.0, 2.2), (0.46, 1.0, 2.2)),
+        (4.6, (0.46, 1.0, 2.2), (0.46, 1.0, 2.2, 4.6, 10.0)),
+        (0.22, (0.46, 1.0, 2.2), (0.1, 0.22, 0.46, 1.0, 2.2)),
+        (1e-5, (0.46, 1.0, 2.2), (0.046, 0.1, 0.22, 0.46, 1.0, 2.2)),
+        (1e4, (0.46, 1.0, 2.2), (0.46, 1.0, 2.2, 4.6, 10.0, 22.0)),
+    ],
+)
+def test_a_grid_grows_outward_until_the_best_rate_lies_within_or_three_times(best, grid, tried):
+    def trained(rates):
+        return -np.abs(np.log(np.array(rates)) - np.log(best))[:, None, None] * np.ones((1, 2, 3))
+
+    rates, right = run.outward(grid, trained, lambda right: right[..., -1])
+    assert tuple(rates) == tried
+    np.testing.assert_array_equal(right, trained(tried))
+
+
+def test_a_race_and_a_map_hold_every_rate_that_they_tried(monkeypatch):
+    """On other seeds than the experiment's, and for a few steps."""
+    for name in ("TUNING", "EVALUATION", "MAP_TUNING", "MAP_EVALUATION"):
+        monkeypatch.setattr(design, name, SEEDS)
+    monkeypatch.setattr(design, "MAP_STEPS", (2, 6))
+    raced, mapped = (kind(model(design.USUAL)) for kind in (run.raced, run.mapped))
+    assert np.shape(raced["steps"]) == np.shape(raced["right"]) == (len(raced["rates"]), 4)
+    assert np.shape(mapped["right"]) == (len(mapped["rates"]), 4, 2)
+    assert set(design.RATES["SGD"]) <= set(raced["rates"]) <= set(design.LADDER)
+
+
 def model(way, d_k=9, optimizer="SGD", steps=6):
     task = design.RACE._replace(names=7, values=3, pairs=5, asked=2, d_model=6, steps=steps, every=2)
     return training.Model(task, way, d_k, optimizer)

@@ -11,6 +11,8 @@ from sdpa_helpers.lessons.does_scaling_matter.second.statistics import (
     clear,
     difference,
     draws_of,
+    edge,
+    sooner_is_better,
 )
 
 
@@ -47,6 +49,35 @@ def test_a_rate_is_tuned_again_in_every_draw():
 def test_of_rates_that_tie_the_first_counts():
     seen = Seen(np.array([[1.0], [2.0], [2.0]]), np.array([[5.0], [6.0], [7.0]]))
     assert at_chosen(seen, np.ones((1, 1)), np.ones((1, 1))).tolist() == [6.0]
+
+
+def test_of_races_that_tie_the_one_with_more_right_counts():
+    """None gets to 90%: the second and the third have most right. Five steps weigh more than all that is right."""
+    steps, right = np.full((4, 6), 305.0), np.array([[20.0], [60.0], [60.0], [5.0]]) * np.ones((1, 6))
+    assert sooner_is_better(steps, right).mean(-1).argmax() == 1
+    steps[3, 0] = 300
+    assert sooner_is_better(steps, right).mean(-1).argmax() == 3
+
+
+@pytest.mark.parametrize(
+    ("means", "end"),
+    [([3, 2, 1], -1), ([1, 2, 3], 1), ([1, 3, 2], 0), ([3, 3, 2], -1), ([90, 90, 5], 0), ([5, 80, 90], 0)],
+)
+def test_the_edge_is_where_the_best_rate_is_the_first_or_the_last(means, end):
+    """Where all that counts is right, no rate beyond can be better."""
+    tuning = np.array(means)[:, None] + np.array([[-0.0, 0.0]])
+    assert edge(tuning) == end
+
+
+def test_a_difference_tells_that_an_arm_is_at_the_edge_and_then_nothing_is_clear():
+    inner = Seen(np.array([[1.0, 1], [2, 2], [1, 1]]), np.full((3, 4), 20.0))
+    outer = Seen(np.array([[3.0, 3], [2, 2], [1, 1]]), np.full((3, 4), 40.0))
+    assert not difference(inner, 0.0, 1, 999).edge
+    for one, other in ((outer, 0.0), (outer, inner), (inner, outer)):
+        found = difference(one, other, 1, 999)
+        assert found.edge
+        assert clear(found, 0.0) is None
+        assert clear(found._replace(edge=False), 0.0) is (found.value > 0)
 
 
 def test_a_draw_holds_as_many_seeds_as_there_are():

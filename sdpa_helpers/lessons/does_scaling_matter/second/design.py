@@ -1,4 +1,6 @@
-"""The second experiment's arms, tasks, rates and seeds. Registered: committed before any result, and not changed since.
+"""The second experiment's arms, tasks, rates and seeds. Registered: committed before its run, and not changed since.
+
+What had been seen before of an earlier run, and why that was thrown away, is told in `registered`.
 
 A factor at the scores is a start and a rate: with W' = √s · W, queries and keys of W' have the scores that W has with
 the factor s. Gradients at W' are 1/√s times as large, so W' moves as √s · W does where SGD's rate for it is s · η, and
@@ -42,17 +44,25 @@ SAME = Way("smaller start, own rates", 0.0, start=-0.25, rates=-0.5)
 
 OPTIMIZERS = ("SGD", "Adam")
 WIDTHS = (16, 64, 512)
-RATES = {
-    "SGD": (0.22, 0.46, 1.0, 2.2, 4.6, 10.0, 22.0),
-    "Adam": (0.0022, 0.0046, 0.01, 0.022, 0.046, 0.1, 0.22),
-}
+LADDER = tuple(float(f"{first}e{power}") for power in range(-6, 5) for first in (1, 2.2, 4.6))
+"""All rates that there are."""
+
+
+def ladder(low: float, high: float) -> tuple[float, ...]:
+    """The rates from one to another, both included."""
+    return LADDER[LADDER.index(low) : LADDER.index(high) + 1]
+
+
+RATES = {"SGD": ladder(0.1, 46.0), "Adam": ladder(0.001, 0.46)}
+OUTWARD = 3
+"""How often, at most, an arm tries the ladder's next rate as well, because its best is the lowest or the highest."""
 ENOUGH = 0.9
 """What counts as learned. From then on a run isn't trained further, and counts as this share."""
 
 RACE = Task(steps=300)
 """The first experiment's lists, half as many steps again."""
-TUNING, EVALUATION = tuple(range(200, 205)), tuple(range(210, 220))
-"""Seeds. No other part of the course has used them."""
+TUNING, EVALUATION = tuple(range(400, 406)), tuple(range(410, 422))
+"""Seeds. No other part of the course has used them, nor had the earlier run."""
 LATE = RACE.steps + RACE.every
 """Steps of a run that never got to 90%: differences come out too small, never too large."""
 
@@ -73,5 +83,5 @@ MAP_STEPS = (100, 200, 500, 1000, 2000)
 MAP = (Place(32, 8), Place(64, 16), Place(128, 16))
 MAP_WIDTH = 512
 MAP_WAYS = tuple(way for way in WAYS if way.name in ("1", "1/√dₖ"))
-MAP_RATES = {"SGD": RATES["SGD"][:4], "Adam": RATES["Adam"][:4]}
-MAP_TUNING, MAP_EVALUATION = TUNING[:3], EVALUATION[:4]
+MAP_RATES = {"SGD": ladder(0.046, 2.2), "Adam": ladder(0.00046, 0.022)}
+MAP_TUNING, MAP_EVALUATION = tuple(range(430, 433)), tuple(range(440, 445))

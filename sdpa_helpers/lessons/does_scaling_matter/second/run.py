@@ -2,18 +2,21 @@
 
     python -m sdpa_helpers.lessons.does_scaling_matter.second.run [FILE]
 
-About twelve minutes of one processor core. It may be stopped at any time: what stands in the file isn't run again.
+About twelve minutes of one processor core, in two processes; what comes out doesn't depend on how many there are. The
+file is written once, at the end, so that it never has parts of two runs: which program made it stands in it as well.
 Which rate counts, and how sure a difference is, is left to `statistics`: the file has nothing but what was seen.
 """
 
+import hashlib
 import json
-import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,7 @@ import torch
 from numpy import ndarray as Array
 
 from sdpa_helpers.lessons.does_scaling_matter.second import design
+from sdpa_helpers.lessons.does_scaling_matter.second.statistics import edge, sooner_is_better
 from sdpa_helpers.lessons.does_scaling_matter.second.training import (
     Model,
     first_weights,
@@ -36,6 +40,9 @@ from sdpa_helpers.lessons.does_scaling_matter.training import Lists
 
 FILE = Path(__file__).with_name("results.json")
 COMMAND = "python -m sdpa_helpers.lessons.does_scaling_matter.second.run"
+PROGRAM = ("design.py", "training.py")
+"""What decides the numbers, beside the first experiment's model."""
+PROCESSES = 2
 SAME_STEPS, SAME_RATES = 60, {"SGD": 1.0, "Adam": 0.01}
 
 Part = Callable[[], Any]
@@ -59,15 +66,47 @@ def parts() -> Mapping[str, Part]:
 
 def raced(model: Model) -> dict[str, Any]:
     """Steps to enough, and the percent right at the end: rates × seeds, tuning seeds first. Never is null."""
-    right = train(model, design.RATES[model.optimizer], design.TUNING + design.EVALUATION)
-    return {"steps": _steps(right, model.task.every), "right": _percent(right[..., -1])}
+    every, tuning = model.task.every, len(design.TUNING)
+
+    def tuned_for(right: Array) -> Array:
+        steps = [[one or design.LATE for one in row] for row in _steps(right, every)]
+        return sooner_is_better(np.array(steps), np.array(_percent(right[..., -1])))[:, :tuning]
+
+    seeds = design.TUNING + design.EVALUATION
+    rates, right = outward(design.RATES[model.optimizer], lambda tried: train(model, tried, seeds), tuned_for)
+    return {"rates": rates, "steps": _steps(right, every), "right": _percent(right[..., -1])}
 
 
 def mapped(model: Model) -> dict[str, Any]:
     """Percent right at each of the map's steps: rates × seeds × steps, tuning seeds first."""
-    right = train(model, design.MAP_RATES[model.optimizer], design.MAP_TUNING + design.MAP_EVALUATION)
+    seeds, tuning = design.MAP_TUNING + design.MAP_EVALUATION, len(design.MAP_TUNING)
+    rates, right = outward(
+        design.MAP_RATES[model.optimizer],
+        lambda tried: train(model, tried, seeds),
+        lambda right: np.array(_percent(right[:, :tuning, -1])),
+    )
     at = [steps // model.task.every - 1 for steps in design.MAP_STEPS]
-    return {"right": _percent(right[..., at])}
+    return {"rates": rates, "right": _percent(right[..., at])}
+
+
+def outward(
+    rates: Sequence[float],
+    trained: Callable[[Sequence[float]], Array],
+    tuned_for: Callable[[Array], Array],
+) -> tuple[Sequence[float], Array]:
+    """Train with these rates, and with the next one outward while the best is at the edge: rates, and what is right."""
+    right = trained(rates)
+    for _ in range(design.OUTWARD):
+        side = edge(tuned_for(right))
+        if not side:
+            break
+        if side < 0:
+            more = [design.LADDER[design.LADDER.index(rates[0]) - 1]]
+            rates, right = [*more, *rates], np.concatenate([trained(more), right])
+        else:
+            more = [design.LADDER[design.LADDER.index(rates[-1]) + 1]]
+            rates, right = [*rates, *more], np.concatenate([right, trained(more)])
+    return rates, right
 
 
 def first_spread(model: Model) -> float:
@@ -115,33 +154,38 @@ def _percent(right: Array) -> Any:
     return (100 * right).round().astype(int).tolist()
 
 
-def run(file: Path = FILE, names: Iterable[str] | None = None, told: Callable[[str], None] = print) -> None:
-    """Run what isn't in the file yet; the file is whole after each part."""
-    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"about": about(), "found": {}}
-    for name, part in parts().items():
-        if name in found["found"] or (names is not None and name not in names):
-            continue
-        began = time.process_time()
-        found["found"][name] = part()
-        found["about"]["cpu_seconds"] += round(time.process_time() - began, 1)
-        write(file, found)
-        told(name)
+def run(file: Path = FILE, told: Callable[[str], None] = print) -> None:
+    """Run everything, and write the file."""
+    with ProcessPoolExecutor(PROCESSES, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
+        found, seconds = {}, 0.0
+        for name, (part, took) in zip(parts(), pool.map(timed, parts()), strict=True):
+            found[name], seconds = part, seconds + took
+            told(f"{name}: done, {took:.0f} s")
+    write(file, {"about": about() | {"cpu_seconds": round(seconds)}, "found": found})
+
+
+def timed(name: str) -> tuple[Any, float]:
+    """A part, and how many seconds of a processor it took."""
+    began = time.process_time()
+    return parts()[name](), time.process_time() - began
 
 
 def about() -> dict[str, Any]:
     """What made the numbers."""
     versions = {"python": platform.python_version(), "numpy": np.__version__, "torch": torch.__version__}
-    return {"command": COMMAND, "versions": versions, "cpu_seconds": 0}
+    return {"command": COMMAND, "versions": versions, "program": program()}
+
+
+def program() -> dict[str, str]:
+    """A fingerprint of each file that decides the numbers."""
+    texts = {name: Path(__file__).with_name(name).read_text(encoding="utf-8") for name in PROGRAM}
+    return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
 def write(file: Path, found: dict[str, Any]) -> None:
-    """One part a line; an interrupted write leaves the old file."""
+    """One part a line."""
     lines = ",\n".join(f"{_packed(name)}: {_packed(part)}" for name, part in found["found"].items())
-    beside = file.with_suffix(".part")
-    beside.write_text(
-        f'{{"about": {_packed(found["about"])},\n"found": {{\n{lines}\n}}}}\n', encoding="utf-8"
-    )
-    os.replace(beside, file)
+    file.write_text(f'{{"about": {_packed(found["about"])},\n"found": {{\n{lines}\n}}}}\n', encoding="utf-8")
 
 
 def _packed(data: Any) -> str:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray as Array
 
+from sdpa_helpers.lessons.does_scaling_matter.second.design import ENOUGH
 from sdpa_helpers.lessons.does_scaling_matter.second.registered import DRAWS, LEVEL
 
 
@@ -25,11 +26,25 @@ class Difference(NamedTuple):
     high: float
     p: float
     notable: float
+    edge: bool = False
+    """Whether the best rate of an arm lies at the edge of its grid."""
 
 
 def chosen(tuning: Array) -> Array:
     """The place of the rate with the best mean, the first of a tie: (..., rates) -> (...)."""
     return np.asarray(tuning).argmax(-1)
+
+
+def edge(tuning: Array) -> int:
+    """Which end of the grid has the best mean: -1 the first rate, 1 the last, 0 neither, or as much right as counts."""
+    means = tuning.mean(-1)
+    place = int(chosen(means))
+    return 0 if means[place] >= 100 * ENOUGH else int(place == len(means) - 1) - int(place == 0)
+
+
+def sooner_is_better(steps: Array, right: Array) -> Array:
+    """What a race is tuned for: fewer steps, and of those that tie more right at the end."""
+    return right / 1000 - steps
 
 
 def at_chosen(seen: Seen, tuning_counts: Array, counts: Array) -> Array:
@@ -58,11 +73,14 @@ def difference(one: Seen, other: Seen | float, notable: float, draws: int = DRAW
     low, high = np.quantile(drawn, [0.025, 0.975])
     beyond = min((drawn <= 0).sum(), (drawn >= 0).sum())
     p = min(1.0, 2 * (beyond + 1) / (draws + 1))
-    return Difference(float(mean(all_tuning, all_evaluation)[0]), float(low), float(high), p, notable)
+    at_edge = any(edge(arm.tuning) for arm in (one, other) if isinstance(arm, Seen))
+    return Difference(
+        float(mean(all_tuning, all_evaluation)[0]), float(low), float(high), p, notable, at_edge
+    )
 
 
 def clear(found: Difference, corrected: float) -> bool | None:
-    """True where it's clearly more than 0, False where it's clearly less, None where neither is shown."""
-    if corrected >= LEVEL or abs(found.value) < found.notable:
+    """True where it's clearly more than 0, False where it's clearly less, None where that isn't shown, or an edge."""
+    if found.edge or corrected >= LEVEL or abs(found.value) < found.notable:
         return None
     return found.value > 0
