@@ -2,7 +2,7 @@
 
     python -m sdpa_helpers.lessons.does_scaling_matter.second.run [FILE]
 
-About twelve minutes of one processor core, in two processes; what comes out doesn't depend on how many there are. The
+About nine minutes of one processor core, in two processes; what comes out doesn't depend on how many there are. The
 file is written once, at the end, so that it never has parts of two runs: which program made it stands in it as well.
 Which rate counts, and how sure a difference is, is left to `statistics`: the file has nothing but what was seen.
 """
