@@ -11,7 +11,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from sdpa_helpers.classroom.executors import Ended
-from sdpa_helpers.cli import grading
+from sdpa_helpers.cli import grade_options, grading
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.course.registry import exercises_of, folder_of
 from sdpa_helpers.grading import grade_one
@@ -102,8 +102,8 @@ def pretend(patch):
     """Let every `sdpa grade` of this process grade so; returns what does."""
     executor = Pretended()
     lessons = {folder_of(lesson): lesson for lesson in (SOFTMAX, DOTS)}
-    patch.setattr(grading, "_executor", lambda name, jobs: executor)
-    patch.setattr(grading, "_sandbox_level", lambda wanted: "off")
+    patch.setattr(grade_options, "find_executor", lambda name, jobs: executor)
+    patch.setattr(grade_options, "sandbox_level", lambda wanted: "off")
     patch.setattr(grading, "begin_to_warm_up", lambda wanted: None)
     patch.setattr(grade_one, "code_for", lambda folder: executor.version(lessons[folder]))
     patch.setattr(os, "fsync", lambda file: None)

@@ -27,6 +27,7 @@ from tests.classroom.faults import NAME, gone, make_class, written
 from tests.commands import sdpa
 from tests.handing_in import RIGHT, TOTAL
 from tests.nightly import at_night
+from tests.ports import free_port
 from tests.results import result
 
 GRADE = [sys.executable, "-m", "sdpa_helpers", "grade", "--seed", "s", "--timeout", "20", "--memory", "1024"]
@@ -115,7 +116,6 @@ def test_a_cluster_gives_the_same_bytes_also_when_a_worker_is_killed(hand_in, tm
 
 KILLER = """
 import os, signal
-from tests.ports import free_port
 def dot_product(q, k):
     with open(f"/proc/{os.getppid()}/stat") as file:  # the fork server's parent is the worker
         os.kill(int(file.read().rpartition(")")[2].split()[1]), signal.SIGKILL)

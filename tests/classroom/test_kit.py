@@ -16,6 +16,8 @@ from sdpa_helpers.classroom.course_map import FIRST
 from sdpa_helpers.course.registry import LESSONS, all_exercises, find
 from tests.corpus import entries
 
+BY_HAND = ("day-before.md", "does-it-teach.md", "mail.md", "one-sentence.md", "room.md", "term.md")
+
 
 @pytest.fixture(scope="module")
 def written():
@@ -35,7 +37,7 @@ def folder(course):
 def test_the_stored_pages_are_those_of_today(written, folder):
     for name, text in written.items():
         assert (folder / name).read_text(encoding="utf-8") == text, f"{name}: run `make kit`"
-    assert {p.name for p in folder.glob("*.md")} == {*written, "day-before.md", "mail.md", "room.md"}
+    assert {p.name for p in folder.glob("*.md")} == {*written, *BY_HAND}
 
 
 @pytest.mark.parametrize("lesson", [FIRST, *LESSONS])
@@ -72,7 +74,8 @@ def test_what_cannot_be_read_names_its_line(course, tmp_path, monkeypatch, befor
 def test_links_lead_to_something(folder):
     for page in folder.glob("*.md"):
         for link, anchor in re.findall(r"\]\(([^)#\s]+)(#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            assert (folder / link).exists(), f"{page.name}: {link}"
+            if not link.startswith("https://doi.org/"):
+                assert (folder / link).exists(), f"{page.name}: {link}"
             if anchor:
                 assert f"\n## {anchor[1:].replace('-', ' ').capitalize()}\n" in (folder / link).read_text()
 

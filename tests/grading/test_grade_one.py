@@ -112,8 +112,15 @@ def test_the_same_seed_gives_the_same_records_and_another_seed_other_inputs(hand
         grade(Submission("ada", NAME, path), Settings(seed, LIMITS)) for seed in ("s", "s", "t")
     )
     assert first == again
-    assert first.exercises != other.exercises
     assert first.points == other.points
+
+
+def test_another_seed_draws_other_inputs(hand_in):
+    """An answer that is right for some inputs alone is right in other cases then."""
+    source = "def dot_product(q, k):\n    return q @ k if int(abs(float(np.ravel(q)[0])) * 1e3) % 2 else 0.0"
+    path = hand_in("ada", dot_product=source)
+    one, other = (grade(Submission("ada", NAME, path), Settings(seed, LIMITS)) for seed in ("s", "t"))
+    assert one.exercises != other.exercises
 
 
 def test_what_is_not_there_earns_nothing_unless_it_is_only_flagged(hand_in):

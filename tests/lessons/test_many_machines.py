@@ -80,9 +80,10 @@ def test_the_page_s_formula_for_bytes_is_the_package_s():
 
 
 def test_two_machines_find_lea_s_tea_by_their_sums():
-    found = run("09_many_machines")
+    found = run("09_many_machines", "short-merge-run")
     assert found["drinks"][found["a"].argmax()] == found["drinks"][found["both"].argmax()] == "tea"
     assert found["sum_a"] > 1000 > 10 > found["sum_b"]
+    assert found["same"]
 
 
 def test_a_partition_that_loses_rows_is_not_drawn(page):
