@@ -7,23 +7,23 @@ ROOT = Path(__file__).parents[1]
 ENDINGS = (".py", ".js", ".mjs", ".css", ".md")
 ROOMS = ("sdpa_helpers/*", "editions", "benchmarks", "tests")
 CEILINGS = {
-    "benchmarks": 2_050,
-    "editions": 8_450,
+    "benchmarks": 2_550,
+    "editions": 8_800,
     "exercises, Python": 1_300,
     "exercises, pages": 13_350,
     "sdpa_helpers/attention": 7_700,
     "sdpa_helpers/bench": 1_300,
     "sdpa_helpers/checking": 10_750,
-    "sdpa_helpers/classroom": 12_450,
-    "sdpa_helpers/cli": 1_850,
-    "sdpa_helpers/course": 8_200,
+    "sdpa_helpers/classroom": 13_300,
+    "sdpa_helpers/cli": 1_900,
+    "sdpa_helpers/course": 8_250,
     "sdpa_helpers/desk": 2_100,
     "sdpa_helpers/grading": 3_450,
     "sdpa_helpers/head": 1_150,
-    "sdpa_helpers/lessons": 19_550,
+    "sdpa_helpers/lessons": 19_650,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 46_600,
+    "tests": 47_500,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 350
