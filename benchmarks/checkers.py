@@ -23,7 +23,7 @@ from benchmarks import common_checks
 from sdpa_helpers.checking.diagnose import points_of, try_out
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.classroom.answers_as_written import ENDING, Entry, answers_to, function_of, read
-from sdpa_helpers.course.generated import with_tables
+from sdpa_helpers.course.generated import keep_page, with_tables
 from sdpa_helpers.course.registry import find
 
 HERE = Path(__file__).parent
@@ -228,12 +228,7 @@ def main() -> int:
     """Ask and write, or only one of these."""
     if not {"--check", "--page"} & set(sys.argv):
         RESULT.write_text(json.dumps(measure(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    page = PAGE.read_text(encoding="utf-8")
-    new = filled(page)
-    if "--check" in sys.argv:
-        return int(page != new)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
+    return keep_page(PAGE, filled)
 
 
 if __name__ == "__main__":

@@ -149,6 +149,7 @@ def as_the_framework(asked: Exercise, answer: Callable) -> float | None:
     from torch.nn import functional as F
 
     def heads(x, *rest):
+        """Attention of several heads with these matrices, out of torch's fused call."""
         *inner, outer, n, mask = rest
         cut = ((x @ w).unflatten(-1, (n, -1)).transpose(-2, -3) for w in inner)
         made = F.scaled_dot_product_attention(*cut, attn_mask=mask)
@@ -190,6 +191,7 @@ def loss_goes_down(asked: Exercise, answer: Callable) -> float | None:
         return float(np.square(out - goal).mean())
 
     def slope(x: np.ndarray) -> np.ndarray:
+        """The slope of the loss: the answer's own where it is one, else by central differences, up to a factor."""
         if is_slope:
             return answer(softmax(x), softmax(x) - goal)
         steps = 1e-6 * np.eye(x.size).reshape(-1, *x.shape)

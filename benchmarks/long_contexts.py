@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sdpa_helpers.attention.ring import volumes
 from sdpa_helpers.attention.ring.volumes import Shape
-from sdpa_helpers.course.generated import with_tables
+from sdpa_helpers.course.generated import keep_page, with_tables
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "long-contexts.md"
@@ -176,12 +176,7 @@ def filled(page: str) -> str:
 
 def main() -> int:
     """Write the page, or with --check only compare."""
-    page = PAGE.read_text(encoding="utf-8")
-    new = filled(page)
-    if "--check" in sys.argv:
-        return int(page != new)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
+    return keep_page(PAGE, filled)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import numpy as np
 from sdpa_helpers import attention, scaled_dot_product_attention
 from sdpa_helpers.attention import known_backends
 from sdpa_helpers.bench.rounds import Pace, cpu_clock, interleaved, ratio
-from sdpa_helpers.course.generated import with_tables
+from sdpa_helpers.course.generated import keep_page, with_tables
 from sdpa_helpers.course.shipped import processor
 
 HERE = Path(__file__).parent
@@ -154,12 +154,7 @@ def main() -> int:
     """Measure and write, or only one of these."""
     if not {"--check", "--page"} & set(sys.argv):
         RESULT.write_text(json.dumps(measure(), indent=1) + "\n", encoding="utf-8")
-    page = PAGE.read_text(encoding="utf-8")
-    new = filled(page)
-    if "--check" in sys.argv:
-        return int(page != new)
-    PAGE.write_text(new, encoding="utf-8")
-    return 0
+    return keep_page(PAGE, filled)
 
 
 if __name__ == "__main__":

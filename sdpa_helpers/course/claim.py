@@ -194,6 +194,7 @@ def _test(section: content.Section, line: int, expression: str) -> Test:
         raise section.wrong(f"`{expression}` is no Python: {error.msg}", line) from None
 
     def holds(values: Numbers) -> bool | None:
+        """Whether the case holds for what was measured; None where that decides nothing."""
         try:
             return eval(code, _FUNCTIONS | dict(values))
         except NameError as error:

@@ -1,7 +1,8 @@
 """Files that a command makes and git tracks: written where they differ, and a line for each says whether it did."""
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 
@@ -32,3 +33,13 @@ def with_tables(page: str, tables: Mapping[str, str]) -> str:
         assert len(pattern.findall(page)) == 1, f"the page has no place for {name!r}"
         page = pattern.sub(lambda found, text=text: found[1] + text + found[2], page)
     return page
+
+
+def keep_page(page: Path, filled: Callable[[str], str]) -> int:
+    """What a command with a page does at its end: write it, or with --check say by 1 that it is another."""
+    text = page.read_text(encoding="utf-8")
+    new = filled(text)
+    if "--check" in sys.argv:
+        return int(text != new)
+    page.write_text(new, encoding="utf-8")
+    return 0

@@ -52,6 +52,8 @@ def test_a_word_of_code_finds_the_mistake_at_its_own_address(ask):
     inside = page.locator('[data-kind=mistake] .part a[href="/mistakes/softmax.html#no-keepdims"]')
     inside.click()
     page.locator("#no-keepdims.exhibit").wait_for()
+    assert page.url.endswith("/mistakes/softmax.html#no-keepdims")
+    assert page.locator("#no-keepdims h2").inner_text().startswith("no keepdims")
 
 
 def test_a_word_of_a_claim_finds_its_row_of_the_ledger(ask):
@@ -76,6 +78,8 @@ def test_what_is_nowhere_is_said(browser, site, site_address):
     page = open_page(browser, site_address)
     page.goto(f"{site_address}/search.html?q=qwrtzpl+%3Cimg%3E")
     page.locator("#found", has_text="Nothing here holds all of “qwrtzpl <img>”").wait_for()
+    assert page.locator("#results section").count() == 0
+    assert page.locator("#found img").count() == 0
     page.context.close()
 
 

@@ -297,7 +297,9 @@ def test_nor_does_what_names_mistakes(asked, at_night):
     """In turn, with every fourth exercise: to name the first mistake of one takes a tenth of a second."""
     for number, one in enumerate(asked if at_night else asked[::4]):
         for name in NAMED if at_night else (NAMED[number % 4], NAMED[4 + number % 4]):
-            checked(one.exercise, one.answers[name])
+            found = checked(one.exercise, one.answers[name])
+            assert len(found.cases) == len(one.exercise.cases)
+            assert len(found.mistakes) <= 2
 
 
 def test_an_exercise_that_all_of_this_would_miss_fails_alone(asked):
