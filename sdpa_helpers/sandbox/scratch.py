@@ -16,11 +16,15 @@ _PREFIX = "sdpa-"
 
 def make(kind: str) -> Path:
     """A new folder, e.g. /tmp/sdpa-run-1234.56789-abcd: process 1234, started at tick 56789."""
-    return Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{kind}-{os.getpid()}.{_started(os.getpid())}-"))
+    return Path(tempfile.mkdtemp(prefix=_begins(kind)))
 
 
 def sweep() -> None:
-    """Remove the folders of this user's graders that run no more."""
+    """Remove the folders of this user's graders that run no more.
+
+    A folder first gets the sweeper's own name: of two that sweep at once one has it, and one that is killed
+    while it sweeps leaves it to the next.
+    """
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*.*-*"):
         try:
             pid, started = map(int, folder.name.split("-")[-2].split("."))
@@ -28,7 +32,10 @@ def sweep() -> None:
         except (ValueError, IndexError, OSError):
             continue
         if mine and not folder.is_symlink() and _started(pid) != started:
-            remove(folder)
+            taken = folder.with_name(f"{_begins('swept')}{secrets.token_hex(4)}")
+            with contextlib.suppress(OSError):
+                folder.rename(taken)
+                remove(taken)
 
 
 def remove(folder: Path) -> None:
@@ -65,6 +72,10 @@ def _empty(folder: Path, elsewhere: Callable[[], Path]) -> None:
         for name in os.listdir(folder):
             os.unlink(folder / name)
         os.rmdir(folder)
+
+
+def _begins(kind: str) -> str:
+    return f"{_PREFIX}{kind}-{os.getpid()}.{_started(os.getpid())}-"
 
 
 def _started(pid: int) -> int:

@@ -32,6 +32,24 @@ def test_folders_thousands_deep_or_closed_are_removed_and_what_links_lead_to_is_
     assert (tmp_path / "precious" / "file").exists()
 
 
+def test_of_two_who_sweep_at_once_one_has_the_folder_and_a_killed_sweepers_is_the_nexts(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(scratch.tempfile, "gettempdir", lambda: str(tmp_path))
+    left = tmp_path / "sdpa-run-4194304.1-abcd"  # the largest process number there can be, and one more
+    (left / "deep" / "er").mkdir(parents=True)
+    with monkeypatch.context() as killed:
+        killed.setattr(scratch, "remove", lambda taken: None)
+        scratch.sweep()
+    (taken,) = tmp_path.iterdir()
+    assert taken.name.startswith(f"sdpa-swept-{os.getpid()}.") and (taken / "deep" / "er").exists()
+    scratch.sweep()
+    assert taken.exists()  # its sweeper still runs
+    taken.rename(tmp_path / "sdpa-swept-4194304.1-abcd")
+    scratch.sweep()
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_a_folder_takes_is_counted_in_all_its_folders(tmp_path):
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "b" / "file").write_bytes(bytes(100_000))
