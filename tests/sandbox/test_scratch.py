@@ -42,7 +42,8 @@ def test_of_two_who_sweep_at_once_one_has_the_folder_and_a_killed_sweepers_is_th
         killed.setattr(scratch, "remove", lambda taken: None)
         scratch.sweep()
     (taken,) = tmp_path.iterdir()
-    assert taken.name.startswith(f"sdpa-swept-{os.getpid()}.") and (taken / "deep" / "er").exists()
+    assert taken.name.startswith(f"sdpa-swept-{os.getpid()}.")
+    assert (taken / "deep" / "er").exists()
     scratch.sweep()
     assert taken.exists()  # its sweeper still runs
     taken.rename(tmp_path / "sdpa-swept-4194304.1-abcd")
