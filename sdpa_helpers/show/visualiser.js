@@ -30,7 +30,7 @@ const LETTERS = "made from letters", TYPED = "your own";
 function source(given, name) {
   const head = (given.heads || []).find(other => other.name === name);
   if (head) return { ...matched({}, { ...head, queries: head.tokens }), ...trainedSettings(head) };
-  return { ...matched({}, vectorsOf(given.sentence || "the cat fears big dogs")), head: "", says: "", columns: [], typed: false, dk: 4, scale: "1/√d", mask: "none", query: 0 };
+  return { ...matched({}, vectorsOf(given.sentence)), head: "", says: "", columns: [], typed: false, dk: 4, scale: "1/√d", mask: "none", query: 0 };
 }
 
 const TYPED_SOURCE = { head: "", says: "", columns: [], typed: true };

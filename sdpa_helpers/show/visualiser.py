@@ -1,7 +1,7 @@
 """Walk through attention, one query at a time: a picture that moves, with or without a kernel.
 
-    walk_through("the cat fears big dogs")                        # vectors made from the letters
-    walk_through(head="looks up")                                 # of a head that was trained (lesson 10)
+    walk_through()                                                # a head that was trained: "Lea?" asks
+    walk_through("does Lea drink green tea")                      # vectors made from the letters
     walk_through(head="looks up", scores=score)                   # the same head with a function of yours
     walk_through(head="next letter", mask=mask)                   # one that writes, and cheats where a mask leaks
     walk_through(tokens=words, queries=questions, Q=Q, K=K, V=V)  # your own
@@ -45,14 +45,15 @@ SCRIPTS = (
 TITLE = "Walk through attention, one query at a time"
 WIDTH, VALUE_WIDTH, MOST_TOKENS = 64, 3, 12  # as in the module
 
-SENTENCE = "the cat fears big dogs"
+SENTENCE = "does Lea drink green tea"
+"""What its field says when somebody leaves a trained head for words of their own."""
 
 Scale = Literal["none", "1/√d", "1/d"]
 Mask = Literal["none", "causal", "padding", "window"]
 
 
 def walk_through(
-    sentence: str = SENTENCE,
+    sentence: str | None = None,
     *,
     head: str = "",
     tokens: Sequence[str] | None = None,
@@ -76,7 +77,8 @@ def walk_through(
 
     Args:
         sentence: up to 12 words. Their vectors come from their letters by a fixed rule and mean nothing.
-        head: the name of a trained head, such as "looks up"; its words, vectors and settings are taken.
+        head: the name of a trained head; its words, vectors and settings are taken. Without a sentence and
+            vectors it is "looks up".
             "next letter" is one that writes; it runs with or without a function of yours.
         tokens: names of the keys, for your own vectors.
         queries: names of the queries; the tokens when there are as many queries as keys.
@@ -114,16 +116,17 @@ def walk_through(
             raise ValueError(f"the head {RUNS!r} runs a function of yours; {head!r} shows one list only")
         return run(stages)
     assert not callable(mask)
-    trained = head_called(head) if head else None
     own = Q is not None or K is not None or V is not None
-    if trained and own:
+    if head and own:
         raise ValueError("give a head or your own Q, K and V, not both")
+    head = head or ("" if own or sentence is not None else RUNS)
+    trained = head_called(head) if head else None
     if trained:
         shown = _Vectors(trained.Q, trained.K, trained.V, trained.tokens, trained.tokens)
     elif own:
         shown = _own_vectors(Q, K, V, tokens, queries)
     else:
-        shown = _vectors_of(sentence)
+        shown = _vectors_of(sentence or "")
         d_k = 4 if d_k is None else d_k
     width = shown.Q.shape[1]
     settings = {

@@ -6,7 +6,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from sdpa_helpers.show.visualiser import Walk, walk_through
+from sdpa_helpers.show.visualiser import SENTENCE, Walk, walk_through
 from tests.show.test_visualiser import allowed, expected
 
 from .harness import time_presses
@@ -71,7 +71,7 @@ def words(page) -> dict[str, str]:
     [("causal", 2, "none", 0.5), ("padding", 0, "1/d", 2.0), ("window", 1, "1/√d", 1.0)],
 )
 def test_each_step_shows_its_numbers_and_none_of_a_later_one(alive, mask, size, scale, temperature):
-    walk = walk_through(query=3, mask=mask, mask_size=size, scale=scale, temperature=temperature)
+    walk = walk_through(SENTENCE, query=3, mask=mask, mask_size=size, scale=scale, temperature=temperature)
     page, dk, n = alive(walk), walk.settings["dk"], len(walk.tokens)
     output, weights = expected(
         walk.Q, walk.K, walk.V, dk=dk, scale=scale, temperature=temperature, mask=mask, size=size
@@ -119,27 +119,27 @@ def test_each_step_shows_its_numbers_and_none_of_a_later_one(alive, mask, size, 
 
 
 def test_mouse_and_keyboard(alive):
-    page = alive(walk_through())
+    page = alive(walk_through(SENTENCE))
     say, step = page.locator(".say"), page.get_by_label("step", exact=True)
     now = page.locator(".formula [aria-current]")
-    assert say.inner_text().startswith("1 of 5, scores. The query “the”")
+    assert say.inner_text().startswith("1 of 5, scores. The query “does”")
     assert now.evaluate_all("all => all.map(one => one.dataset.part)") == ["Q", "K"]
 
     page.locator(".matrix td").nth(7).click()  # second row
-    assert "The query “cat”" in say.inner_text()
+    assert "The query “Lea”" in say.inner_text()
     page.keyboard.press("ArrowRight")  # the click put the focus on the query's radio button
-    assert "The query “fears”" in say.inner_text()
-    assert page.get_by_label("fears").is_checked()
+    assert "The query “drink”" in say.inner_text()
+    assert page.get_by_label("drink").is_checked()
 
     for number, parts in enumerate([["scale"], ["mask"], ["softmax"], ["out", "V"]], start=2):
         page.get_by_role("button", name="Forward").click()
         assert say.inner_text().startswith(f"{number} of 5")
         assert now.evaluate_all("all => all.map(one => one.dataset.part)") == parts
     page.get_by_role("button", name="Forward").click()  # on to the next query
-    assert "The query “big”" in say.inner_text()
+    assert "The query “green”" in say.inner_text()
     page.get_by_role("button", name="Back").press("Enter")
     assert say.inner_text().startswith("5 of 5")
-    assert "“fears”" in say.inner_text()
+    assert "“drink”" in say.inner_text()
 
     step.press("Home")
     step.press("ArrowRight")
@@ -158,12 +158,12 @@ def test_mouse_and_keyboard(alive):
     page.get_by_label("mask", exact=True).select_option("window")
     assert page.get_by_label("sees this far").is_visible()
     page.get_by_role("button", name="Start again").click()
-    assert say.inner_text().startswith("1 of 5, scores. The query “the”")
+    assert say.inner_text().startswith("1 of 5, scores. The query “does”")
     assert page.log.thrown == page.log.console == []
 
 
 def test_symbols_light_their_pixels_and_back(alive):
-    page = alive(walk_through(step=4, query=2, mask="causal"))
+    page = alive(walk_through(SENTENCE, step=4, query=2, mask="causal"))
     lit = "all => [...new Set(all.map(one => one.dataset.part))].sort()"
     bright = "all => all.filter(one => getComputedStyle(one).opacity > 0.2)"
     pixels, symbols = page.locator(".stage [data-part]"), page.locator(".formula .lit")
@@ -197,7 +197,10 @@ def test_symbols_light_their_pixels_and_back(alive):
 
 
 def test_motion_ends_at_the_picture_and_none_where_nobody_wants_it(alive):
-    calm, moving = alive(walk_through(step=3)), alive(walk_through(step=3), reduced_motion="no-preference")
+    calm, moving = (
+        alive(walk_through(SENTENCE, step=3)),
+        alive(walk_through(SENTENCE, step=3), reduced_motion="no-preference"),
+    )
     frames = """() => { const ask = requestAnimationFrame;
         window.asked = 0;
         window.requestAnimationFrame = f => { window.asked++; return ask(f); } }"""
@@ -206,7 +209,7 @@ def test_motion_ends_at_the_picture_and_none_where_nobody_wants_it(alive):
         page.evaluate(frames)
         for _ in range(2):
             page.get_by_role("button", name="Forward").click()
-            page.get_by_label("fears").check()
+            page.get_by_label("drink").check()
     assert calm.evaluate("window.asked") == 0
     assert moving.evaluate("window.asked") > 0
     assert calm.locator(".marks").evaluate("svg => svg.getAnimations({ subtree: true }).length") == 0
@@ -219,7 +222,7 @@ def test_motion_ends_at_the_picture_and_none_where_nobody_wants_it(alive):
 
 
 def test_play_goes_through_all_steps_and_stops_at_the_end(alive):
-    page = alive(walk_through())
+    page = alive(walk_through(SENTENCE))
     page.clock.install()
     play = page.get_by_role("button", name="Play")
     play.click()
@@ -231,16 +234,16 @@ def test_play_goes_through_all_steps_and_stops_at_the_end(alive):
     page.clock.run_for(2400)
     page.get_by_role("button", name="Pause").click()
     page.clock.run_for(10_000)
-    assert page.locator(".say").inner_text().startswith("1 of 5, scores. The query “cat”")
+    assert page.locator(".say").inner_text().startswith("1 of 5, scores. The query “Lea”")
     play.click()
     page.clock.run_for(100_000)
     assert page.locator(".say").inner_text().startswith("5 of 5")
-    assert "“dogs”" in page.locator(".say").inner_text()
+    assert "“tea”" in page.locator(".say").inner_text()
     assert play.inner_text() == "Play"
 
 
 def test_your_own_sentence(alive):
-    page = alive(walk_through())
+    page = alive(walk_through(SENTENCE))
     page.get_by_text("Your own sentence or vectors").click()
     sentence = page.get_by_label("A sentence")
     sentence.fill("my own <b>words</b> here")
@@ -315,7 +318,7 @@ SMALLEST = """panel => Math.min(...[...panel.querySelectorAll("*")].filter(one =
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_control_can_be_hit_and_read_at_any_width(alive, axe, scheme):
     page = alive(
-        walk_through("the cat fears extraordinarily big dogs", step=5, mask="window"), color_scheme=scheme
+        walk_through("does Lea drink extraordinarily green tea", step=5, mask="window"), color_scheme=scheme
     )
     page.get_by_text("Your own sentence or vectors").click()
     page.get_by_label("K: one").fill("x")
@@ -360,11 +363,11 @@ def test_a_page_of_nbconvert_is_alive_without_kernel_and_network(page, course, t
 @pytest.fixture(scope="module")
 def notebook(lab, lab_server):
     """A notebook as somebody else stored it, open in JupyterLab and not yet run."""
-    walk = walk_through()
+    walk = walk_through(SENTENCE)
     lab_server.write(
         "walk.ipynb",
-        "import sdpa_helpers as sdpa\nsdpa.walk_through()",
-        "live = sdpa.walk_through(query=2, step=4, mask='causal').widget()\nlive",
+        f"import sdpa_helpers as sdpa\nsdpa.walk_through({SENTENCE!r})",
+        f"live = sdpa.walk_through({SENTENCE!r}, query=2, step=4, mask='causal').widget()\nlive",
         "print(live.query, live.step, live.mask)",
         "live.query, live.mask = 0, 'none'",
         outputs={0: walk._repr_mimebundle_()},
@@ -393,9 +396,9 @@ def test_in_lab_keys_move_sliders_and_stay_away_from_the_notebook(notebook):
     for _ in range(2):
         page.keyboard.press("ArrowRight")
     assert say.inner_text().startswith("3 of 5")
-    output.get_by_label("the", exact=True).focus()
+    output.get_by_label("does", exact=True).focus()
     page.keyboard.press("ArrowDown")
-    assert "“cat”" in say.inner_text()
+    assert "“Lea”" in say.inner_text()
     output.get_by_label("temperature").focus()
     page.keyboard.press("ArrowLeft")
     assert output.get_by_label("temperature").input_value() == "0.9"
@@ -412,12 +415,12 @@ def test_in_lab_keys_move_sliders_and_stay_away_from_the_notebook(notebook):
 def test_in_lab_the_widget_and_python_follow_each_other(notebook):
     page, output = notebook.page, notebook.output(1)
     notebook.run_cell(1)
-    output.get_by_label("fears", exact=True).focus()
+    output.get_by_label("drink", exact=True).focus()
     page.keyboard.press("ArrowDown")
     notebook.run_cell(2)
     assert notebook.output(2).inner_text().strip() == "3 4 causal"
     notebook.run_cell(3)
-    output.get_by_label("the", exact=True).and_(page.locator(":checked")).wait_for()
+    output.get_by_label("does", exact=True).and_(page.locator(":checked")).wait_for()
     assert output.get_by_label("mask", exact=True).input_value() == "none"
     assert page.log.ours() == []
 
@@ -448,8 +451,8 @@ def test_in_lab_what_was_run_and_saved_is_alive_when_opened_again(notebook):
     notebook.open("walk.ipynb", kernel=False)
     notebook.output(0).locator(".walk").wait_for()
     assert notebook.output(0).locator("img").count() == 0
-    notebook.output(0).get_by_label("big", exact=True).check()
-    assert "The query “big”" in notebook.output(0).locator(".say").inner_text()
+    notebook.output(0).get_by_label("green", exact=True).check()
+    assert "The query “green”" in notebook.output(0).locator(".say").inner_text()
 
 
 # ---- trained heads -----------------------------------------------------------------------------------------
@@ -457,7 +460,7 @@ def test_in_lab_what_was_run_and_saved_is_alive_when_opened_again(notebook):
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_trained_head_is_chosen_walked_through_and_left_again(alive, width):
-    page = alive(walk_through(query=1, step=4), width=width)
+    page = alive(walk_through(SENTENCE, query=1, step=4), width=width)
     source, about, said = page.locator("select#head"), page.locator(".about"), page.locator(".say")
     assert about.text_content() == ""
     source.select_option("looks up")
@@ -474,8 +477,8 @@ def test_a_trained_head_is_chosen_walked_through_and_left_again(alive, width):
     )
     source.select_option("")
     assert page.locator(".answer").text_content() == ""
-    assert page.locator(".queries").inner_text().split()[1:] == ["the", "cat", "fears", "big", "dogs"]
-    np.testing.assert_allclose(matrix(page), walk_through(step=5).weights, atol=0.005 + 1e-9)
+    assert page.locator(".queries").inner_text().split()[1:] == ["does", "Lea", "drink", "green", "tea"]
+    np.testing.assert_allclose(matrix(page), walk_through(SENTENCE, step=5).weights, atol=0.005 + 1e-9)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.log.thrown == []
 

@@ -9,7 +9,7 @@ import pytest
 
 import sdpa_helpers as sdpa
 from sdpa_helpers.show.trained_heads import trained_heads
-from sdpa_helpers.show.visualiser import NUMBERS, vector_of, walk_through
+from sdpa_helpers.show.visualiser import NUMBERS, SENTENCE, vector_of, walk_through
 from sdpa_helpers.show.visualiser_still import plane_of, two_digits
 
 SHAPES = [(5, 5, 3, 2), (4, 5, 3, 2), (1, 1, 1, 1), (12, 12, 64, 3), (7, 3, 2, 5)]  # n_q, n_k, d_k, d_v
@@ -128,7 +128,7 @@ def test_a_script_in_a_token_stays_text():
         ({"Q": [[1]], "K": [[1]], "V": [[1]], "tokens": ["a", "b"]}, "2 names for 1"),
         ({"mask": "casual"}, "must be one of"),
         ({"scale": "1/sqrt(d)"}, "must be one of"),
-        ({"query": 5}, "query is 5, but must be from 0 to 4"),
+        ({"sentence": SENTENCE, "query": 5}, "query is 5, but must be from 0 to 4"),
         ({"temperature": 0}, "temperature is 0"),
         ({"d_k": 65}, "d_k is 65"),
     ],
@@ -139,10 +139,10 @@ def test_python_refuses_with_a_sentence(arguments, message):
 
 
 def test_what_a_cell_gets_is_text_and_html_only():
-    bundle = walk_through(mask="causal", query=1)._repr_mimebundle_()
+    bundle = walk_through(SENTENCE, mask="causal", query=1)._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html"}
-    assert bundle["text/plain"].startswith("Walk through attention, one query at a time. The query “cat”")
-    assert 'aria-label="The query “cat” meets every key' in bundle["text/html"]
+    assert bundle["text/plain"].startswith("Walk through attention, one query at a time. The query “Lea”")
+    assert 'aria-label="The query “Lea” meets every key' in bundle["text/html"]
 
 
 def shown(walk) -> list[str]:
@@ -152,8 +152,8 @@ def shown(walk) -> list[str]:
 
 
 def test_the_still_shows_the_numbers_of_its_step_and_of_none_later():
-    walk = walk_through(query=1, mask="causal")
-    steps = [walk_through(query=1, mask="causal", step=step) for step in range(1, 6)]
+    walk = walk_through(SENTENCE, query=1, mask="causal")
+    steps = [walk_through(SENTENCE, query=1, mask="causal", step=step) for step in range(1, 6)]
     numbers = [*walk.numbers, walk.weights, walk.weights]
     for step, (one, right) in enumerate(zip(steps, numbers, strict=True), start=1):
         there = shown(one)
@@ -210,9 +210,15 @@ def test_the_head_that_looks_up_finds_its_line_and_the_others_do_not():
 
 
 def test_every_head_is_in_a_page_of_a_sentence_and_none_beside_vectors_of_ones_own():
-    assert [head["name"] for head in walk_through().given()["heads"]] == [h.name for h in trained_heads()]
+    assert [head["name"] for head in walk_through(SENTENCE).given()["heads"]] == [
+        h.name for h in trained_heads()
+    ]
     assert "heads" not in walk_through(Q=[[1.0]], K=[[1.0]], V=[[1.0]]).given()
-    assert len(json.dumps(walk_through().given())) < 10_000  # so little more in every notebook
+    assert len(json.dumps(walk_through(SENTENCE).given())) < 10_000  # so little more in every notebook
+
+
+def test_without_a_word_the_head_that_looks_up_is_shown():
+    assert walk_through().given() == walk_through(head="looks up").given()
 
 
 def test_a_head_that_is_not_there_is_refused_by_name():
