@@ -45,6 +45,18 @@ ROWS = (
 )
 
 
+WIDTH = (
+    "def attention(q, k, v, d_k):\n    return F.softmax(q @ k.transpose(-2, -1) / d_k ** 0.5, dim=-1) @ v\n"
+)
+WORDS = """
+from einops import einsum
+def sdpa(Q, K, V):
+    scores = einsum(Q, K, "... query width, ... key width -> ... query key") / Q.shape[-1] ** 0.5
+    return einsum(scores.softmax(-1), V, "... query key, ... key value -> ... query value")
+"""
+PROJECTED = "def self_attention(x, W_q, W_k):\n    return softmax(x @ W_q @ (x @ W_k).T) @ x\n"
+
+
 @pytest.mark.parametrize(
     ("source", "mistake"),
     [
@@ -54,6 +66,11 @@ ROWS = (
         (HIDES, "attention#minus-infinity-minus-minus-infinity"),
         (NO_MASK.replace("dim=-1", "dim=0"), "attention#softmax-over-axis-0"),
         (ROWS.replace("x.max(-1, keepdims=True)", "x.max()"), "softmax#global-max-subtracted"),
+        (
+            "def softmax(vector):\n    return np.exp(vector) / sum(np.exp(vector))\n",
+            "softmax#axis-always-first",
+        ),
+        (WIDTH.replace("d_k ** 0.5", "d_k"), "attention#divided-by-d_k"),
         (
             "def f(scores, mask):\n    w = np.exp(scores) * mask\n    return w / w.sum(-1, keepdims=True)\n",
             "masked_softmax#no-maximum-subtracted",
@@ -69,7 +86,15 @@ def test_a_mistake_gets_its_name_whatever_the_style(source, mistake):
 
 
 @pytest.mark.parametrize(
-    "source", [NO_MASK, ADDED, ROWS, "def softmax(logits, dim=-1):\n    return torch.softmax(logits, dim)\n"]
+    "source",
+    [
+        NO_MASK,
+        ADDED,
+        ROWS,
+        WIDTH,
+        WORDS,
+        "def softmax(logits, dim=-1):\n    return torch.softmax(logits, dim)\n",
+    ],
 )
 def test_what_is_right_is_said_to_be(source):
     verdict = named(source)
@@ -83,6 +108,7 @@ def test_what_is_right_is_said_to_be(source):
         ("x = 1", "no function of attention here"),
         ("def f(:", "SyntaxError"),
         ("import numpy\nraise SystemExit", "SystemExit"),
+        ("import flax", "Take out what else is imported"),
         ("y" * 3_000_000, "characters"),
     ],
 )
@@ -90,6 +116,32 @@ def test_what_is_no_function_gets_a_sentence(source, told):
     verdict = named(source)
     assert told in verdict.text
     assert verdict.card == ""
+
+
+def test_a_softmax_of_pytorch_without_dim_takes_the_axis_that_pytorch_takes():
+    card = named(NO_MASK.replace(", dim=-1", "")).card
+    assert "1 of 4 cases passed" in card  # with two axes it is the last, with three or four another
+
+
+def test_a_function_of_four_axes_is_asked_with_four_what_it_returns():
+    source = ADDED.replace("np.swapaxes(K, -1, -2)", "K.transpose(0, 1, 3, 2)").replace(
+        "return e / np.where(total == 0, 1, total) @ V",
+        "w = e / np.where(total == 0, 1, total)\n    return w @ V, w",
+    )
+    card = named(source).card
+    assert "3 of 13 cases passed" in card
+    assert "your mask: numbers that are added to the scores." in card
+
+
+@pytest.mark.parametrize(
+    ("before", "rest"), [("", "no function of attention here"), (ROWS, "Tried as `softmax`")]
+)
+def test_what_cannot_be_called_is_said_also_beside_what_can(before, rest):
+    told = named(before + PROJECTED).text
+    assert told.startswith(
+        "`self_attention` was not tried: it wants `W_q`, `W_k`, which this page does not have."
+    )
+    assert rest in told
 
 
 def test_an_error_names_the_line_that_was_pasted():
@@ -105,6 +157,7 @@ def test_pytorch_is_put_back_where_it_is_installed():
     assert sys.modules.get("torch") is before
 
 
+@pytest.mark.filterwarnings("ignore:Implicit dimension choice")
 @pytest.mark.parametrize(
     "compute",
     [
@@ -116,6 +169,10 @@ def test_pytorch_is_put_back_where_it_is_installed():
         lambda t, x: x.permute(2, 0, 1).unsqueeze(0).expand(3, -1, -1, -1),
         lambda t, x: t.einsum("bij,bkj->bik", x, x).tril(),
         lambda t, x: t.nn.functional.log_softmax(x, dim=1),
+        lambda t, x: t.nn.functional.softmax(x),
+        lambda t, x: t.nn.Softmax()(x[0]),
+        lambda t, x: t.nn.functional.softmax(x[None]),
+        lambda t, x: t.max(x, dim=1, keepdim=True)[0],
         lambda t, x: x.sum(dim=(0, 1)) + x.mean(-1, keepdim=True).amax(0),
         lambda t, x: t.tril(t.ones(3, 4)).bool().logical_not().float(),
         lambda t, x: t.bmm(x, x.mT).exp(),

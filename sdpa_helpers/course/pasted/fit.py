@@ -4,6 +4,7 @@ Its parameters' names say what it computes. What they leave open (is a mask's Tr
 is tried: the way in which most cases pass is taken, so that another convention is not called a mistake.
 """
 
+import contextlib
 import functools
 import inspect
 import re
@@ -25,6 +26,7 @@ _ROLES = {
     "mask": ("mask", "attn_mask", "attention_mask", "m", "bias", "key_padding_mask", "valid"),
     "scores": ("x", "scores", "score", "logits", "z", "s", "a", "inputs", "input", "e", "energy", "att"),
     "axis": ("axis", "dim"),
+    "width": ("d_k", "dk", "d", "head_dim", "d_head"),
 }
 _ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
 
@@ -56,17 +58,32 @@ class Fit:
 
 
 def roles(function: Callable) -> dict[str, str]:
-    """Role → the parameter that has it, for as many as have a known name."""
+    """Role → the parameter that has it, for as many as have a known name; a softmax's first is its scores."""
     found: dict[str, str] = {}
     for name in inspect.signature(function).parameters:
         role = _ROLE_OF.get(name.lower().rstrip("_"))
+        if role is None and not found and "softmax" in function.__name__:
+            role = "scores"
         if role and role not in found:
             found[role] = name
     return found
 
 
+def unknown(function: Callable) -> list[str]:
+    """The parameters that it cannot do without, and of which the page knows no meaning."""
+    return [name for name in _required(function) if name not in roles(function).values()]
+
+
+def _required(function: Callable) -> list[str]:
+    every = inspect.signature(function).parameters.values()
+    return [p.name for p in every if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+
 def fits(function: Callable, is_torch: bool) -> list[Fit]:
-    """The ways in which a function may be an answer; [] where its parameters say nothing that is known."""
+    """The ways in which a function may be an answer; [] where its parameters say nothing that is known.
+
+    One that has the name of an exercise is an answer to that, if nothing else.
+    """
     return [replace(fit, answer=_as_if(function, fit.answer)) for fit in _fits(function, is_torch)]
 
 
@@ -82,12 +99,14 @@ def _as_if(function: Callable, answer: Callable) -> Callable:
 
 
 def _fits(function: Callable, is_torch: bool) -> list[Fit]:
-    part = roles(function)
+    required = _required(function)
+    part = {role: name for role, name in roles(function).items() if role != "width" or name in required}
     call = functools.partial(_called, function, is_torch)
+    if unknown(function):
+        part = {}
     if {"query", "key", "value"} <= {*part}:
-        needed = inspect.signature(function).parameters.get(part.get("mask", ""))
-        return list(_attention(call, part, needed is not None and needed.default is needed.empty))
-    if {"query", "key"} <= {*part}:
+        return list(_attention(call, part, part.get("mask") in required))
+    if {"query", "key"} <= {*part} and "width" not in part:
         is_scaled = re.search(r"/|sqrt|\*\*", inspect.getsource(function)) is not None
         exercise = find("scaled_scores" if is_scaled else "attention_scores")
         return [Fit(exercise, lambda Q, K: call({part["query"]: Q, part["key"]: K}))]
@@ -112,8 +131,12 @@ def _fits(function: Callable, is_torch: bool) -> list[Fit]:
 def _attention(call: Callable, part: dict[str, str], needs_mask: bool) -> Iterator[Fit]:
     """With a mask in each convention, else without; with its weights where it gives them, else the output alone."""
 
+    def given_to(Q: Any, K: Any, V: Any) -> dict[str, Any]:
+        width = {part["width"]: Q.shape[-1]} if "width" in part else {}
+        return {part["query"]: Q, part["key"]: K, part["value"]: V} | width
+
     def answer(convention: Convention, Q: Any, K: Any, V: Any, mask: Any = None) -> Any:
-        given = {part["query"]: Q, part["key"]: K, part["value"]: V}
+        given = given_to(Q, K, V)
         if mask is None and needs_mask:
             mask = np.ones((Q.shape[-2], K.shape[-2]), bool)
         if mask is not None:
@@ -124,7 +147,7 @@ def _attention(call: Callable, part: dict[str, str], needs_mask: bool) -> Iterat
     if "mask" not in part:
         yield _as_returned(
             _with_cases(exercise, lambda inputs: len(inputs) < 4 or inputs[3] is None),
-            lambda Q, K, V: call({part["query"]: Q, part["key"]: K, part["value"]: V}),
+            lambda Q, K, V: call(given_to(Q, K, V)),
             "without a mask",
         )
         return
@@ -137,7 +160,7 @@ def _as_returned(exercise: Exercise, function: Callable, says: str) -> Fit:
     probe = _probed(function)
     if not isinstance(probe, tuple) or len(probe) != 2:
         return Fit(_output_alone(exercise), function, f"{says}; its output alone")
-    weights_first = np.shape(probe[0]) == (3, 4) and np.shape(probe[1]) == (3, 2)
+    weights_first = np.shape(probe[0])[-2:] == (3, 4) and np.shape(probe[1])[-2:] == (3, 2)
     return Fit(exercise, _turned(function) if weights_first else function, says)
 
 
@@ -148,11 +171,12 @@ def _with_cases(exercise: Exercise, holds: Callable[[tuple], bool]) -> Exercise:
 
 
 def _probed(function: Callable) -> Any:
+    """What it returns for a matrix each, or for those in as many batches as it needs."""
     rng = np.random.default_rng(0)
-    try:
-        return function(rng.normal(size=(3, 5)), rng.normal(size=(4, 5)), rng.normal(size=(4, 2)))
-    except Exception:
-        return None  # the check says what it raises
+    for batch in ((), (2,), (2, 2)):
+        with contextlib.suppress(Exception):  # the check says what it raises
+            return function(*(rng.normal(size=(*batch, *size)) for size in ((3, 5), (4, 5), (4, 2))))
+    return None
 
 
 def _turned(function: Callable) -> Callable:

@@ -2,7 +2,6 @@
 
 import contextlib
 from types import FunctionType
-from typing import Any
 
 from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.card.render import practice_card
@@ -11,13 +10,15 @@ from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.helping.shrink import example_of
 from sdpa_helpers.course.page_shell import Verdict, run_alone
 from sdpa_helpers.course.pasted import torch_like
-from sdpa_helpers.course.pasted.fit import Fit, fits
+from sdpa_helpers.course.pasted.fit import Fit, fits, unknown
 from sdpa_helpers.head.consequences import consequence, shown
 
 NOTHING = (
     "There is no function of attention here that this page knows. Paste one whose parameters say what they are: "
-    "`q, k, v` with or without `mask`, `scores` with `mask`, `q, k`, or `x` for a softmax."
+    "`q, k, v` with or without `mask`, `scores` with `mask`, `q, k`, or `x` for a softmax. Of a class, paste the "
+    "method as a function."
 )
+ELSEWHERE = "\nThis page runs NumPy, and of PyTorch what attention needs. Take out what else is imported."
 
 
 def named(source: str) -> Verdict:
@@ -27,19 +28,27 @@ def named(source: str) -> Verdict:
     """
     if len(source) > MAX_ANSWER_CHARACTERS:
         return Verdict("", f"That is {len(source):,} characters; {MAX_ANSWER_CHARACTERS:,} are read.")
-    is_torch = "torch" in source or "masked_fill" in source or ".transpose(-" in source
+    is_torch = any(sign in source for sign in ("torch", "einops", "masked_fill", ".transpose(-"))
     with torch_like.imported() if is_torch else contextlib.nullcontext():
         space, problem = run_alone(source, torch_like.modules() if is_torch else {})
         if problem:
-            return Verdict("", problem)
+            return Verdict("", problem + ELSEWHERE * ("ModuleNotFoundError" in problem))
+        own = [f for f in space.values() if isinstance(f, FunctionType) and f.__globals__ is space]
         with kept(0):
-            best = max(_tried(space, is_torch), key=_passed, default=None)
-            return _verdict(*best) if best else Verdict("", NOTHING)
+            best = max(_tried(own, is_torch), key=_passed, default=None)
+            return _verdict(*best, _not_called(own)) if best else Verdict("", f"{_not_called(own)}{NOTHING}")
 
 
-def _tried(space: dict[str, Any], is_torch: bool) -> list[tuple[Fit, Result]]:
+def _not_called(own: list[FunctionType]) -> str:
+    """What is said of the last function, where it wants something that nobody here can give it."""
+    if not own or not (missing := unknown(own[-1])):
+        return ""
+    listed = ", ".join(f"`{one}`" for one in missing)
+    return f"`{own[-1].__name__}` was not tried: it wants {listed}, which this page does not have. "
+
+
+def _tried(own: list[FunctionType], is_torch: bool) -> list[tuple[Fit, Result]]:
     """The ways of the last function that fits anything."""
-    own = [f for f in space.values() if isinstance(f, FunctionType) and f.__globals__ is space]
     for function in reversed(own):
         if found := fits(function, is_torch):
             return [(fit, try_out(fit.exercise, fit.answer)) for fit in found]
@@ -52,10 +61,10 @@ def _passed(tried: tuple[Fit, Result]) -> float:
     return sum(case.verdict.passed for case in cases) / len(cases) + 0.001 * bool(tried[1].mistakes)
 
 
-def _verdict(fit: Fit, result: Result) -> Verdict:
+def _verdict(fit: Fit, result: Result, besides: str) -> Verdict:
     small = example_of(result, fit.answer)
     told = consequence(fit.exercise.name, fit.answer, result.passed)
-    about = f"Tried as `{fit.exercise.name}` of lesson {fit.exercise.lesson[:2]}"
+    about = f"{besides}Tried as `{fit.exercise.name}` of lesson {fit.exercise.lesson[:2]}"
     card = practice_card(result, small, f"{about}{fit.says and f', {fit.says}'}.")
     more = f"<p>{told.says}</p>{shown(told)}" if told.says else ""
     known = {wrong.name for wrong in fit.exercise.wrong}

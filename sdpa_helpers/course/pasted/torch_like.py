@@ -1,16 +1,26 @@
 """As much of PyTorch as functions for attention use, on NumPy arrays: a browser has no PyTorch.
 
 Only what is read off the documentation of PyTorch 2: torch.Tensor's methods, torch's functions and
-torch.nn.functional's softmax. A name that is not here raises AttributeError, as a misspelt one would.
+torch.nn.functional's softmax; and einops' einsum. A name that is not here raises AttributeError, as a misspelt one
+would.
 """
 
 import contextlib
+import re
+import string
 import sys
 from collections.abc import Iterator
-from types import ModuleType, SimpleNamespace
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class Largest(NamedTuple):
+    """What a maximum along an axis returns."""
+
+    values: Any
+    indices: Any
 
 
 class Tensor(np.ndarray):
@@ -71,11 +81,11 @@ class Tensor(np.ndarray):
         self[np.broadcast_to(np.asarray(mask, bool), self.shape)] = value
         return self
 
-    def softmax(self, dim: int = -1, **_: Any) -> Any:
+    def softmax(self, dim: int, **_: Any) -> Any:
         """exp over its sum along an axis, as stable as PyTorch's."""
         return softmax(self, dim)
 
-    def log_softmax(self, dim: int = -1, **_: Any) -> Any:
+    def log_softmax(self, dim: int, **_: Any) -> Any:
         """Its logarithm."""
         shifted = self - _largest(self, dim)
         return Tensor(shifted - np.log(np.exp(shifted).sum(dim, keepdims=True)))
@@ -90,7 +100,7 @@ class Tensor(np.ndarray):
             return Tensor(np.asarray(self).max(**numpys))
         places = np.asarray(self).argmax(dim)
         places = np.expand_dims(places, dim) if keepdim else places
-        return SimpleNamespace(values=self.amax(dim, keepdim), indices=places)
+        return Largest(self.amax(dim, keepdim), places)
 
     def sum(self, dim: Any = None, keepdim: bool = False, **numpys: Any) -> Any:  # type: ignore[override]
         """The sum along an axis."""
@@ -137,7 +147,21 @@ class Tensor(np.ndarray):
         return self.astype(bool)
 
 
-def softmax(values: Any, dim: int = -1, **_: Any) -> Tensor:
+def einsum(*tensors_and_pattern: Any) -> Tensor:
+    """einops.einsum: tensors, then a pattern whose axes are words, `"... query d, ... key d -> ... query key"`."""
+    *tensors, pattern = tensors_and_pattern
+    axes = dict.fromkeys(re.findall(r"\w+", pattern))
+    letter = dict(zip(axes, string.ascii_letters, strict=False))
+    return Tensor(np.einsum(re.sub(r"\w+", lambda axis: letter[axis[0]], pattern), *tensors))
+
+
+def _softmax_somewhere(values: Any, dim: int | None = None, **_: Any) -> Tensor:
+    """torch.nn.functional.softmax: without `dim` it takes the first axis of 0, 1 and 3, else the second."""
+    implied = 0 if np.ndim(values) in (0, 1, 3) else 1
+    return softmax(values, implied if dim is None else dim)
+
+
+def softmax(values: Any, dim: int, **_: Any) -> Tensor:
     """torch.softmax: a row that is −∞ throughout is NaN, as it is there."""
     raised = np.exp(values - _largest(values, dim))
     return Tensor(raised / raised.sum(axis=dim, keepdims=True))
@@ -157,12 +181,12 @@ def _made(function: Any) -> Any:
 
 
 def modules() -> dict[str, ModuleType]:
-    """ "torch", "torch.nn" and "torch.nn.functional", made anew."""
+    """ "torch", "torch.nn", "torch.nn.functional" and "einops", made anew."""
     torch, nn, functional = (ModuleType(name) for name in ("torch", "torch.nn", "torch.nn.functional"))
-    functional.__dict__.update(softmax=softmax, dropout=_dropped)
-    functional.__dict__.update(log_softmax=lambda x, dim=-1, **_: Tensor(x).log_softmax(dim))
+    functional.__dict__.update(softmax=_softmax_somewhere, dropout=_dropped)
+    functional.__dict__.update(log_softmax=lambda x, dim, **_: Tensor(x).log_softmax(dim))
     nn.__dict__.update(functional=functional, Module=object, Dropout=lambda *_: _dropped)
-    nn.__dict__.update(Softmax=lambda dim=-1: lambda x: softmax(x, dim))
+    nn.__dict__.update(Softmax=lambda dim=None: lambda x: _softmax_somewhere(x, dim))
     torch.__dict__.update(
         nn=nn,
         Tensor=Tensor,
@@ -191,7 +215,9 @@ def modules() -> dict[str, ModuleType]:
     torch.sum = lambda x, dim=None, keepdim=False: x.sum(dim, keepdim)  # type: ignore[attr-defined]
     torch.max = lambda x, dim=None, keepdim=False: x.max(dim, keepdim)  # type: ignore[attr-defined]
     torch.no_grad = contextlib.nullcontext  # type: ignore[attr-defined]
-    return {module.__name__: module for module in (torch, nn, functional)}
+    einops = ModuleType("einops")
+    einops.einsum = einsum  # type: ignore[attr-defined]
+    return {module.__name__: module for module in (torch, nn, functional, einops)}
 
 
 def _shape(given: tuple[Any, ...]) -> Any:
