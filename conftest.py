@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
+from unittest import mock
 
 import pytest
 from threadpoolctl import threadpool_limits
@@ -115,6 +116,15 @@ _TRAINED = {"notebooks/04_gradients.ipynb", "notebooks/10_does_scaling_matter.ip
 """The lessons that train. Their kernels run as on a processor of 2008: what they store must not depend on ours."""
 
 
+def _kernels(file):
+    """Kernels of notebooks are forked from a warm one."""
+    if not file.endswith(".ipynb"):
+        return contextlib.nullcontext()
+    from tests.warm_kernels import specification
+
+    return mock.patch("ipykernel.kernelspec.get_kernel_dict", return_value=specification())
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
     """nbval starts a notebook's kernel when it sets up the first of its cells."""
@@ -124,7 +134,8 @@ def pytest_runtest_setup(item):
     ):  # as where it was made: cards show what was solved before, in this notebook alone
         os.environ["SDPA_HOME"] = os.path.join(_HOME, file.replace("/", "-"))
     if file not in _TRAINED:
-        return (yield)
+        with _kernels(file):
+            return (yield)
     from sdpa_helpers.classroom.processors import NEHALEM, as_if_on, flags
 
     with as_if_on(NEHALEM) if flags() >= NEHALEM.needs else contextlib.nullcontext():

@@ -58,15 +58,16 @@ def _serve(connection: socket.socket) -> None:
             os._exit(0)
         if (child := os.fork()) == 0:
             connection.close()
-            _become(*files)
+            become("sdpa", *files)
             return
         for file in files:
             os.close(file)
         connection.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
 
 
-def _become(ask: int, *files: int) -> None:
-    for number, file in enumerate(files, start=1):
+def become(program: str, ask: int, *files: int) -> None:
+    """Take over the folder, the environment and the arguments that are asked for, and files up to standard error."""
+    for number, file in enumerate(files, start=3 - len(files)):
         os.dup2(file, number)
         os.close(file)
     with open(ask, encoding="utf-8") as file:
@@ -74,8 +75,17 @@ def _become(ask: int, *files: int) -> None:
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
-    sys.argv[:] = ["sdpa", *asked["arguments"]]
+    sys.argv[:] = [program, *asked["arguments"]]
     tempfile.tempdir = None
+
+
+def leave(status: int) -> None:
+    """End, without taking down what was imported, piece by piece."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":
@@ -94,8 +104,4 @@ if __name__ == "__main__":
         status = end.code or 0
     except BaseException:
         traceback.print_exc()
-    threading._shutdown()
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)  # without taking down what was imported, piece by piece
+    leave(status)
