@@ -2,7 +2,10 @@
 
 import pytest
 
+from sdpa_helpers.lessons.variance_proof.widget import explore_scores
+
 from .harness import Lab, LabServer, open_page
+from .lesson_widgets import MORE, WidgetsNotebook
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +22,27 @@ def lab(browser, lab_server):
     opened = Lab(browser, lab_server)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def untouched(browser, lab_server):
+    """The panels of all lessons in one notebook, the second with an output that somebody else stored; not yet run.
+
+    One notebook and one kernel for two files: test_every_widget.py opens it and runs it, and the last test of
+    test_lesson_widgets.py takes the kernel away.
+    """
+    opened = Lab(browser, lab_server)
+    stored = {"text/plain": "still", "text/html": explore_scores().html()}
+    yield WidgetsNotebook(opened, lab_server, *MORE, outputs={1: stored})
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def widgets(untouched):
+    """The same, run."""
+    if not untouched.begins:
+        untouched.run_panels()
+    return untouched
 
 
 @pytest.fixture

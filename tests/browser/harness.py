@@ -242,6 +242,18 @@ class Lab:
         self.page.evaluate("[...jupyterapp.shell.widgets('main')].slice(1).forEach(w => w.close())")
         self.page.wait_for_function("[...jupyterapp.shell.widgets('main')].length === 1")
 
+    def resize(self, width: int, height: int = 1000) -> None:
+        """Give the window another size, and wait: JupyterLab lays itself out some time afterwards."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.wait_for_function(
+            """([width, height]) => {
+                const shown = [...jupyterapp.shell.widgets('main')].filter(one => one.isVisible);
+                const edges = shown.map(one => one.node.getBoundingClientRect());
+                return Math.abs(Math.max(...edges.map(one => one.right)) - width) < 10
+                    && Math.abs(Math.max(...edges.map(one => one.bottom)) - height) < 10 }""",
+            arg=[width, height],
+        )
+
     def command(self, name: str, **arguments: Any) -> None:
         """Run one of JupyterLab's commands."""
         self.page.evaluate(

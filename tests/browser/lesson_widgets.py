@@ -22,6 +22,11 @@ CELLS = {
 }
 """The code that shows each lesson's panel, by lesson; in the notebook they stand in this order."""
 
+MASK_STATE = "print(masks.state['mask'].astype(int).tolist(), masks.state['layers'])"
+SET_LAYERS = "masks.set(layers=6)"
+MORE = MASK_STATE, SET_LAYERS
+"""The cells behind them."""
+
 
 class WidgetsNotebook:
     """A notebook with a panel of each lesson, open in JupyterLab and not yet run; more cells follow them."""

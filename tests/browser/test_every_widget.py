@@ -6,12 +6,11 @@ import nbformat
 import numpy as np
 import pytest
 
-from sdpa_helpers.lessons.variance_proof.widget import explore_scores
 from tests.lessons.pictures import DRAWN
 from tests.nightly import BRIEFLY_AND_AT_NIGHT
 
-from .harness import time_presses
-from .lesson_widgets import CELLS, WidgetsNotebook, wait_for
+from .harness import open_page, time_presses
+from .lesson_widgets import CELLS, wait_for
 
 CONTROLS = {
     "dot_product": 8,
@@ -40,20 +39,6 @@ SMALLEST_WORDS = """panel => [...panel.querySelectorAll("svg text, label, output
     .reduce((least, one) => (one[0] < least[0] ? one : least))"""
 EVERY_DRAWN = pytest.mark.parametrize("lesson", DRAWN)
 EVERY_LESSON = pytest.mark.parametrize("lesson", CELLS)
-
-
-@pytest.fixture(scope="module")
-def untouched(lab, lab_server):
-    """The panels of all lessons in one notebook, the second with an output that somebody else stored; not yet run."""
-    stored = {"text/plain": "still", "text/html": explore_scores().html()}
-    return WidgetsNotebook(lab, lab_server, outputs={1: stored})
-
-
-@pytest.fixture(scope="module")
-def widgets(untouched):
-    """The same, run."""
-    untouched.run_panels()
-    return untouched
 
 
 def test_a_stored_output_shows_the_still_and_running_it_shows_the_panel_alone(untouched):
@@ -119,11 +104,11 @@ def test_every_control_stays_in_its_column(widgets, lesson):
 @BRIEFLY_AND_AT_NIGHT
 def test_at_every_width_controls_are_hit_where_they_stand_and_words_are_large_enough(widgets, at_night):
     """With the mouse, and with a finger: a control is 24 px, and nothing lies on it."""
-    page = widgets.page
-    page.set_viewport_size({"width": 700, "height": 1000})
+    lab = widgets.lab
+    lab.resize(700)
     beside = 700 - widgets.output("complexity").locator(".panel").bounding_box()["width"]
     for width in (560, 720, 1000, 1280) if at_night else (560, 1000):  # of a panel, if it did not end at 960
-        page.set_viewport_size({"width": round(width + beside), "height": 1000})
+        lab.resize(round(width + beside))
         for lesson in CELLS:
             panel = widgets.fresh(lesson).locator(".panel")
             assert panel.evaluate(CANNOT_BE_HIT) == [], (lesson, width)
@@ -133,7 +118,7 @@ def test_at_every_width_controls_are_hit_where_they_stand_and_words_are_large_en
                 controls, picture = (panel.locator(part).bounding_box() for part in (".controls", ".picture"))
                 below = controls["y"] + controls["height"] <= picture["y"] + 1
                 assert below or controls["x"] + controls["width"] < picture["x"] + 1
-    page.set_viewport_size({"width": 1280, "height": 1000})
+    lab.resize(1280)
 
 
 def test_the_panels_of_two_cells_move_apart(widgets):
@@ -181,33 +166,31 @@ def test_a_key_press_is_soon_on_screen(widgets, lesson, role, name, keys):
     assert took < 500
 
 
-@EVERY_DRAWN
-def test_a_page_of_nbconvert_shows_the_still(page, course, tmp_path, lesson):
+@pytest.fixture(scope="module")
+def offline(browser):
+    """A page without a network, and what makes an HTML page of a notebook: both for all lessons."""
     from nbconvert import HTMLExporter
 
+    opened = open_page(browser, width=900)
+    opened.context.set_offline(True)
+    yield opened, HTMLExporter()
+    opened.context.close()
+
+
+@EVERY_DRAWN
+def test_a_page_of_nbconvert_shows_the_still(offline, course, tmp_path, lesson):
+    opened, exporter = offline
     (path,) = (course / "notebooks").glob(f"[0-9][0-9]_{lesson}.ipynb")
     notebook = nbformat.read(path, as_version=4)
     shows = f"lesson.{SHOWN_BY.get(lesson, 'explore_')}"
     notebook.cells = [c for c in notebook.cells if c.cell_type == "code" and shows in c.source]
     assert len(notebook.cells) == 1
     assert set(notebook.cells[0].outputs[0].data) == {"text/plain", "text/html"}
-    (tmp_path / "page.html").write_text(HTMLExporter().from_notebook_node(notebook)[0])
-    opened = page(width=900)
-    opened.context.set_offline(True)
+    (tmp_path / "page.html").write_text(exporter.from_notebook_node(notebook)[0])
+    opened.log.thrown.clear()
     opened.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
     still = opened.locator("[data-key] [role=img]:visible, [data-key] img:visible")
     assert still.count() == 1
     assert still.bounding_box()["height"] > 150
     assert len(still.get_attribute("aria-label") or still.get_attribute("alt")) > 100
     assert [error for error in opened.log.thrown if "MathJax" not in error and "require" not in error] == []
-
-
-def test_when_the_kernel_is_gone_it_says_so(widgets):
-    """The last test: it takes the kernel away."""
-    output = widgets.fresh("complexity")
-    assert output.locator(".notice").is_hidden()
-    widgets.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.shutdown().then(() => null)")
-    output.get_by_label("tokens n").press("End")
-    output.locator(".notice", has_text="run the cell again").wait_for()
-    assert output.locator(".picture svg").count() == 1
-    assert widgets.page.log.thrown == []

@@ -28,7 +28,9 @@ def test_a_figure_has_the_ink_of_its_page(page):
     box = drawn.first.bounding_box()
     assert (box["width"], box["height"]) == (640, 360)
     opened.set_viewport_size({"width": 500, "height": 600})
-    assert drawn.first.bounding_box()["width"] < 500
+    opened.wait_for_function(
+        "one => one.getBoundingClientRect().width < 500", arg=drawn.first.element_handle()
+    )
 
 
 def test_where_svg_and_style_are_taken_out_the_image_stands_alone(page):

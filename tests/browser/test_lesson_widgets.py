@@ -8,21 +8,11 @@ from sdpa_helpers.lessons.complexity.widget import PUBLISHED, Work, bound
 from sdpa_helpers.lessons.variance_proof.widget import correlated_scores
 from tests.lessons.pictures import ARRIVED, SCORES
 
-from .lesson_widgets import WidgetsNotebook, number, shown, wait_for
+from .lesson_widgets import MASK_STATE, SET_LAYERS, number, shown, wait_for
 
-MASK_STATE = "print(masks.state['mask'].astype(int).tolist(), masks.state['layers'])"
-SET_LAYERS = "masks.set(layers=6)"
 FOCUSED = """() => { let element = document.activeElement;
     while (element.shadowRoot) element = element.shadowRoot.activeElement;
     return element.ariaLabel || element.textContent }"""
-
-
-@pytest.fixture(scope="module")
-def widgets(lab, lab_server):
-    """The panels of all lessons in one notebook, run."""
-    notebook = WidgetsNotebook(lab, lab_server, MASK_STATE, SET_LAYERS)
-    notebook.run_panels()
-    return notebook
 
 
 def click_on(page, slider, share: float) -> None:
@@ -211,4 +201,18 @@ def test_the_roofline_by_keyboard_and_by_choice(widgets):
     output.get_by_label("numbers").select_option("float16")
     wait_for(output, "No float16 peak is known here")
     assert shown(output, "ridge") == "6.25 FLOP/B"
+    assert widgets.page.log.thrown == []
+
+
+# all of them ------------------------------------------------------------------------------------------
+
+
+def test_when_the_kernel_is_gone_it_says_so(widgets):
+    """The last test of the notebook: it takes the kernel away. No picture is known yet of where the panel is sent."""
+    output = widgets.fresh("complexity")
+    assert output.locator(".notice").is_hidden()
+    widgets.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.shutdown().then(() => null)")
+    output.get_by_label("width of a head d").press("End")
+    output.locator(".notice", has_text="run the cell again").wait_for()
+    assert output.locator(".picture svg").count() == 1
     assert widgets.page.log.thrown == []

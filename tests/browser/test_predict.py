@@ -103,9 +103,9 @@ def test_the_questions_of_a_series_come_one_after_the_other(asked, lab_server):
 
 
 def test_it_fits_a_telephone(asked):
-    asked.page.set_viewport_size({"width": 390, "height": 800})
+    asked.resize(390, 800)
     fits = "([panel, room]) => panel.getBoundingClientRect().right <= room.getBoundingClientRect().right + 1"
-    for number in (0, 1):  # JupyterLab lays its cells out some time after the window has changed
+    for number in (0, 1):
         pair = [panel(asked, number).element_handle(), asked.output(number).element_handle()]
         asked.page.wait_for_function(fits, arg=pair)
     assert not asked.page.log.ours()

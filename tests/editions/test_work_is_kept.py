@@ -317,6 +317,6 @@ def test_the_question_and_the_list_are_read_and_reached_by_everyone(light, tmp_p
     assert page.evaluate("document.activeElement.className") == "question"
     assert violations(page) == []
     page.set_viewport_size({"width": 320, "height": 700})
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+    page.wait_for_function("innerWidth === 320 && document.documentElement.scrollWidth <= 320")
     press(page, "With mine")
     assert page.locator(".question").count() == 0
