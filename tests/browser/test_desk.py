@@ -145,8 +145,8 @@ def test_only_what_jupyterlab_gave_up_for_a_notebook_that_was_left_is_no_error(d
     try:
         for left, kind in ((False, "subshell"), (True, "subshell"), (True, "history")):
             log.left = left
-            desk.page.evaluate(GIVES_UP, kind)
-            desk.page.wait_for_timeout(200)  # until it is told
+            with desk.page.expect_event("pageerror"):
+                desk.page.evaluate(GIVES_UP, kind)
         told = [text.partition("future for ")[2].split()[0] for text in log.thrown[len(before) :]]
         assert told == ["create_subshell_request", "history_request"]
     finally:
@@ -204,10 +204,10 @@ def test_after_a_check_that_finds_something_the_cursor_is_in_the_answer(desk):
     page.wait_for_selector(".sdpa-card.sdpa-failed")
     page.wait_for_function(f"{active}.startsWith('# exercise: dot_product\\n')")
     assert page.evaluate(f"{content}.mode") == "edit"
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(300)  # what it scrolls away has gone by then; what it shows may take longer
     in_view = "one => { const { top, bottom } = one.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight }"
-    assert page.locator(".sdpa-card.sdpa-failed").evaluate(in_view)
-    assert page.evaluate(f"({in_view})({content}.activeCell.node)"), "code and card are seen together"
+    seen = f"[document.querySelector('.sdpa-card.sdpa-failed'), {content}.activeCell.node]"
+    page.wait_for_function(f"{seen}.every({in_view})")  # code and card, together
 
 
 def test_a_lesson_is_an_article_and_other_notebooks_are_not(desk):

@@ -230,6 +230,7 @@ def test_what_is_not_dragged_glides_for_a_moment(opened):
 def test_a_panel_is_light_or_dark_as_its_page_is_whatever_the_system_prefers(opened):
     page = opened("softmax", color_scheme="dark", reduced_motion="reduce")
     scheme = "e => [getComputedStyle(e).colorScheme, getComputedStyle(e).backgroundColor]"
+    is_now = f"([e, expected]) => String(({scheme})(e)) === String(expected)"
     panel = page.locator(".panel")
     dark_paper, light_paper = "rgb(20, 24, 28)", "rgb(255, 255, 255)"
     assert panel.evaluate(scheme) == ["light", light_paper]  # a page without colours is light
@@ -241,8 +242,7 @@ def test_a_panel_is_light_or_dark_as_its_page_is_whatever_the_system_prefers(ope
     ):
         page.emulate_media(color_scheme=system)
         page.evaluate("style => { document.body.style = style }", theirs)
-        page.wait_for_timeout(50)
-        assert panel.evaluate(scheme) == expected, (system, theirs)
+        page.wait_for_function(is_now, arg=[panel.element_handle(), expected])
 
 
 def test_a_mask_is_painted_and_its_tiles_are_counted(opened):

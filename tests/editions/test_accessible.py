@@ -135,7 +135,7 @@ def test_the_first_key_offers_the_content_and_the_focus_is_seen(page):
 def test_at_320_pixels_the_page_does_not_scroll_sideways(page):
     page.set_viewport_size({"width": 320, "height": 700})
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 150)))")
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 320
+    page.wait_for_function("document.documentElement.scrollWidth <= 320")
     assert page.evaluate(SCROLLED) == []
     page.set_viewport_size({"width": 1280, "height": 900})
 
