@@ -57,7 +57,10 @@ function hideRightOnce(labShell) {
   if (labShell.isSideTabBarVisible("right")) labShell.toggleSideTabBarVisibility("right");
 }
 
-const nextFrame = () => new Promise(requestAnimationFrame);
+/** Wait for the frame in which something is so: two seconds at most. */
+async function frameIn(isSo) {
+  for (let frames = 0; frames < 120 && !isSo(); frames += 1) await new Promise(requestAnimationFrame);
+}
 
 /** Notebook 7 shows no tabs of side bars: a button before the toolbar's own opens and closes this one. */
 function addToolbarButton({ app, tracker, packages: { apputils } }, widget) {
@@ -71,7 +74,7 @@ function addToolbarButton({ app, tracker, packages: { apputils } }, widget) {
   };
   const add = async panel => {
     await panel.revealed;
-    for (let frames = 0; frames < 120 && ![...panel.toolbar.names()].includes("save"); frames += 1) await nextFrame();
+    await frameIn(() => [...panel.toolbar.names()].includes("save"));
     panel.toolbar.insertItem(0, ID, new apputils.ToolbarButton({ label: "Course", tooltip: "Lessons and exercises", onClick }));
   };
   tracker.forEach(add);
@@ -89,7 +92,9 @@ async function showFirst({ app, labShell, tracker }, course, widget) {
   if (window.innerWidth < ROOM_FOR_A_SIDE_BAR) labShell?.collapseLeft();
   else app.shell.activateById(widget.id);
   if (!labShell) widget.onAfterHide = () => localStorage.setItem(key, "hidden");
-  panel.revealed.then(() => panel.activate()); // the keys stay the notebook's
+  await panel.revealed;
+  await frameIn(() => panel.node.checkVisibility()); // Notebook 7 reveals it before it is seen, and what is not takes no keys
+  panel.activate(); // the keys stay the notebook's
 }
 
 /** Bring an exercise of an open notebook into view, its answer cell active. */
