@@ -7,6 +7,7 @@ with the last of them.
 import contextlib
 import gc
 import importlib
+import json
 import os
 import secrets
 import select
@@ -29,6 +30,13 @@ DRAWING = "module://matplotlib_inline.backend_inline"
 """What MPLBACKEND says in a kernel, when it loads matplotlib."""
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or secrets.token_hex(8)
 STARTS_WITHIN = 20.0
+
+
+def jupyter_path(folder: Path) -> str:
+    """For JUPYTER_PATH: a folder in which Jupyter finds them as its `python3`."""
+    (folder / "kernels" / "python3").mkdir(parents=True)
+    (folder / "kernels" / "python3" / "kernel.json").write_text(json.dumps(specification()))
+    return str(folder)
 
 
 def specification() -> dict[str, Any]:

@@ -25,7 +25,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from sdpa_helpers.desk.launch import settings
 from sdpa_helpers.desk.laying import lay
 from tests.ports import free_port
-from tests.warm_kernels import specification
+from tests.warm_kernels import jupyter_path
 
 COURSE = Path(__file__).parents[2]
 PYTHONPATH = f"{COURSE}{os.pathsep}{COURSE / 'tests' / 'lean'}"
@@ -139,8 +139,6 @@ class LabServer:
         lay(self.root)
         (folder / "config" / "labconfig").mkdir(parents=True)
         (folder / "config" / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(SETTINGS))
-        (folder / "kernels" / "python3").mkdir(parents=True)
-        (folder / "kernels" / "python3" / "kernel.json").write_text(json.dumps(specification()))
         bin_ = Path(sys.executable).parent
         own = {
             "JUPYTER_CONFIG_DIR": str(folder / "config"),
@@ -166,7 +164,7 @@ class LabServer:
         self.process = subprocess.Popen(
             command,
             cwd=self.root,
-            env=os.environ | settings(COURSE, {"JUPYTER_PATH": str(folder)}) | own,
+            env=os.environ | settings(COURSE, {"JUPYTER_PATH": jupyter_path(folder)}) | own,
             stdout=self.log,
             stderr=self.log,
         )

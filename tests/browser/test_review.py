@@ -19,6 +19,7 @@ from sdpa_helpers.classroom.tables import write_tables
 from tests.grading.test_lift_words import LIMIT, NAME, PROOF
 from tests.ports import free_port
 from tests.results import in_words
+from tests.warm_kernels import jupyter_path
 
 from .harness import PYTHONPATH, Lab
 
@@ -46,6 +47,7 @@ class ReviewServer:
         own = {f"JUPYTER_{name}": str(home / folder) for name, folder in folders.items()}
         own |= {"IPYTHONDIR": str(home / "ipython"), "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces")}
         own |= {"JUPYTERLAB_SETTINGS_DIR": str(home / "settings"), "PYTHONPATH": PYTHONPATH}
+        own["JUPYTER_PATH"] = jupyter_path(home)
         flags = [
             "--no-browser", f"--port={port}", "--ServerApp.port_retries=0", "--LabApp.expose_app_in_browser=True",
             f"--IdentityProvider.token={self.token}", "--LabApp.news_url=",
