@@ -34,54 +34,16 @@ HARMLESS = [
     "inspect.unwrap(torch), inspect.isclass(torch), inspect.getdoc(torch), dir(torch)",
     "issubclass(int, torch.Tensor) or 1",
 ]
-USED = [
-    *(
-        "torch()",
-        "torch.softmax(1)",
-        "[*torch]",
-        "torch + 1",
-        "1 + torch",
-        "a + torch",
-        "torch + a",
-        "a @ torch",
-    ),
-    *(
-        "-torch",
-        "torch < 1",
-        "a < torch",
-        "len(torch)",
-        "1 in torch",
-        "float(torch)",
-        "range(torch)",
-        "abs(torch)",
-    ),
-    *(
-        "torch['x']()",
-        "next(torch)",
-        "reversed(torch)",
-        "round(torch)",
-        "open(torch)",
-        "sum([torch])",
-        "[1] * torch",
-    ),
-    *(
-        "np.asarray(torch)",
-        "np.array([torch])",
-        "np.add(a, torch)",
-        "np.exp(torch)",
-        "np.dot(a, torch)",
-        "a[torch]",
-    ),
-    *(
-        "np.sum(torch)",
-        "np.stack([torch, torch])",
-        "a.sum(axis=torch)",
-        "torch | 1",
-        "1 | torch",
-        "a | torch",
-    ),
-    *("a[torch.x]", "max(torch, 1)", "pickle.loads(b'ctorch\\nexp\\n(tR.')", "np.vectorize(F)(1)"),
-]
+WRITTEN = r"""
+torch() ;; torch.softmax(1) ;; [*torch] ;; torch + 1 ;; 1 + torch ;; a + torch ;; torch + a
+a @ torch ;; -torch ;; torch < 1 ;; a < torch ;; len(torch) ;; 1 in torch ;; float(torch)
+range(torch) ;; abs(torch) ;; torch['x']() ;; next(torch) ;; reversed(torch) ;; round(torch)
+open(torch) ;; sum([torch]) ;; [1] * torch ;; np.asarray(torch) ;; np.array([torch])
+np.add(a, torch) ;; np.exp(torch) ;; np.dot(a, torch) ;; a[torch] ;; np.sum(torch)
+np.stack([torch, torch]) ;; a.sum(axis=torch) ;; torch | 1 ;; 1 | torch ;; a | torch ;; a[torch.x]
+max(torch, 1) ;; pickle.loads(b'ctorch\nexp\n(tR.') ;; np.vectorize(F)(1)
+"""
+USED = [one for line in WRITTEN.split("\n")[1:-1] for one in line.split(" ;; ")]
 STATEMENTS = [
     "class A(torch.nn.Module): pass",
     "with torch.no_grad(): pass",
