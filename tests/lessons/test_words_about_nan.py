@@ -16,13 +16,23 @@ PLACES = (
 )
 _ALL = r"(?:every|all|each|any|no)\b[^.;:\n]{0,30}\bcompar(?:ison|e|es|ing)\w*"
 _SAID = re.compile(rf"{_ALL}[^.;\n]{{0,40}}\bnan\b[^.;\n]{{0,60}}", re.IGNORECASE)
+_OF_ALL = re.compile(r"\bcompar", re.IGNORECASE)
+_FALSE = re.compile(r"\bfalse\b|\b(?:never|not) (?:be )?true\b", re.IGNORECASE)
+_NAMED = re.compile(r"`(?:<|>|<=|>=|==)`|\b(?:but|except)\b[^.]{0,9}`!=`")
+_END = re.compile(r"(?<=[.?!])\s+(?=[^a-z])|\n\s*\n")
 _TOLD = re.compile(r"!=|≠|not equal|unequal|but one|except|<=?|>=?|no error", re.IGNORECASE)
 
 
 def false_of_nan(text: str) -> list[str]:
     """The sentences that say of all comparisons with NaN what `!=` refutes."""
     plain = re.sub(r"</?\w[^>]*>|[`*]|&[lg]t;", "", text)
-    return [found for found in _SAID.findall(plain) if not _TOLD.search(found)]
+    of_nan = (
+        said for said in _END.split(text) if "NaN" in said and _OF_ALL.search(said) and _FALSE.search(said)
+    )
+    return [
+        *(found for found in _SAID.findall(plain) if not _TOLD.search(found)),
+        *(said for said in of_nan if not _NAMED.search(said)),
+    ]
 
 
 def words_of(path: Path) -> str:
@@ -30,7 +40,7 @@ def words_of(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".ipynb":
         return text
-    return "\n".join(_texts(json.loads(text)))
+    return "\n\n".join(_texts(json.loads(text)))
 
 
 def _texts(node: object) -> list[str]:
@@ -48,6 +58,7 @@ def _texts(node: object) -> list[str]:
         "a test that NaN passes, because every comparison with NaN is false",
         "Every comparison with `NaN` is **False**.",
         "All comparisons with NaN give False.",
+        "A number that is compared with NaN: that is never true.",
         "because any comparison\nthat meets NaN is false".replace("\n", " "),
     ],
 )
