@@ -4,11 +4,13 @@ A tiled backend is tested twice: with its own tiles, and with tiles so small tha
 and edges everywhere.
 """
 
+import functools
 import importlib
 import os
 
 import pytest
 
+from sdpa_helpers.attention import threads
 from sdpa_helpers.attention.known_backends import BACKENDS
 from sdpa_helpers.attention.layout import Tiles
 
@@ -25,6 +27,28 @@ ALONE = [
 @pytest.fixture(scope="module", autouse=True)
 def as_for_learners(every_core):
     """The pieces of a call are shared among real threads where BLAS has several."""
+
+
+class Blas:
+    """A library as threadpoolctl shows it, whose number of threads is one for the whole process."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+
+    def get_num_threads(self) -> int:
+        return self.threads
+
+    def set_num_threads(self, threads: int) -> None:
+        self.threads = threads
+
+
+@pytest.fixture
+def blas(monkeypatch):
+    """Three threads, on three cores."""
+    library = Blas(3)
+    monkeypatch.setattr(threads, "_libraries", lambda _: [library])
+    monkeypatch.setattr(threads, "cores", functools.cache(lambda: 3))
+    return library
 
 
 @pytest.fixture(scope="session")

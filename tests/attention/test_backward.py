@@ -78,6 +78,13 @@ def test_equals_autograd(passes, torch, name):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
 
 
+def test_there_is_none_for_a_score_mod(passes):
+    arrays, rule = Head(*make(2).arrays), Rule(score_mod=lambda score, b, h, i, j: score * 2)
+    whole = passes.attention_forward(arrays, rule)
+    with pytest.raises(ValueError, match="score_mod"):
+        passes.attention_backward(arrays, rule, False, whole, whole.output)
+
+
 @pytest.mark.parametrize("is_causal", [False, True])
 def test_sizes_around_the_edges_of_tiles_in_float32(torch, needs, is_causal):
     case = make(n_q=700, n_k=530, d_k=8, d_v=8, scale=0.35, is_causal=is_causal)

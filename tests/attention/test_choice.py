@@ -357,12 +357,3 @@ def test_a_new_backend_is_one_file_and_one_line(monkeypatch):
     output = sdpa.scaled_dot_product_attention(*np.ones((3, 2, 2)), backend="abacus")
     np.testing.assert_array_equal(output, np.full((2, 2), 7.0))
     assert explained(make()).backend == "numpy"
-
-
-def test_what_the_formula_cannot_serve_either_is_refused(torch):
-    """Not computed otherwise, and not computed at all."""
-    tensors = [torch.tensor(x, requires_grad=True) for x in make().arrays]
-    for backend in ("numpy", "numpy-tiled"):
-        for function in (sdpa.explain_backend, sdpa.scaled_dot_product_attention):
-            with pytest.raises(ValueError, match="through which no gradient flows"):
-                function(*tensors, backend=backend)

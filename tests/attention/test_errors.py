@@ -1,11 +1,12 @@
 """What is refused, and that the message says what came, what was expected and what to do."""
 
 import builtins
+from itertools import product
 
 import numpy as np
 import pytest
 
-from sdpa_helpers import scaled_dot_product_attention
+from sdpa_helpers import explain_backend, scaled_dot_product_attention
 from sdpa_helpers.attention import known_backends
 
 from .cases import make
@@ -195,9 +196,11 @@ def test_devices(torch):
 def test_a_gradient_is_not_lost_in_numpy(torch):
     arrays = [torch.tensor(x) for x in make().arrays]
     arrays[1].requires_grad_()
-    for backend in ("numpy", "numpy-tiled"):
-        with pytest.raises(ValueError, match="gradient") as caught:
-            scaled_dot_product_attention(*arrays, backend=backend)
+    for backend, function in product(
+        ("numpy", "numpy-tiled"), (explain_backend, scaled_dot_product_attention)
+    ):
+        with pytest.raises(ValueError, match="through which no gradient flows") as caught:
+            function(*arrays, backend=backend)
         says(caught, f"'{backend}'", "backend='torch'", "detached tensors")
     with torch.no_grad():  # nobody asks for one
         output = scaled_dot_product_attention(*arrays, backend="numpy")

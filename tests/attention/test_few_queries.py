@@ -9,6 +9,7 @@ from sdpa_helpers.attention import few_queries, scaled_dot_product_attention, th
 from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants
 
 from .cases import assert_matches, make, to_float64, to_kind
+from .conftest import Blas
 
 
 def grouped_case(n_q=2, heads=6, kv_heads=3, batch=(2,), **options):
@@ -57,7 +58,7 @@ def test_keys_are_not_copied():
     (32, 2**20, True, 1), (33, 2**20, True, 4), (32, 2**20 - 4, True, 4), (32, 2**20, False, 4)])  # fmt: skip
 def test_blas_has_one_thread_for_few_rows_and_many_keys(monkeypatch, n_q, numbers, by_heads, blas):
     """And its own number again afterwards."""
-    library = FakeBlas()
+    library = Blas(4)
     monkeypatch.setattr(threads, "_libraries", lambda _: [library])
     query, key = np.broadcast_to(1.0, (n_q, 4)), np.broadcast_to(1.0, (numbers // 4, 4))
     seen = []
@@ -82,7 +83,7 @@ def test_head_by_head_in_threads(monkeypatch, batch, is_causal, attn_mask):
     monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
     monkeypatch.setattr(few_queries, "MANY_OF_A_HEAD", 0)
     monkeypatch.setattr(threads, "cores", lambda: 3)
-    monkeypatch.setattr(threads, "_libraries", lambda _: [FakeBlas()])
+    monkeypatch.setattr(threads, "_libraries", lambda _: [Blas(4)])
     case = replace(grouped_case(batch=batch), is_causal=is_causal, attn_mask=attn_mask)
     case = replace(case, key=case.key[:1]) if batch else case
     assert_matches(case, "numpy", "numpy")
@@ -98,13 +99,3 @@ def test_no_heads(monkeypatch):
     monkeypatch.setattr(few_queries, "MANY_NUMBERS", 0)
     none = np.zeros((0, 1, 3))
     assert scaled_dot_product_attention(none, np.zeros((1, 5, 3)), np.zeros((1, 5, 2))).shape == (0, 1, 2)
-
-
-class FakeBlas:
-    number = 4
-
-    def get_num_threads(self):
-        return self.number
-
-    def set_num_threads(self, number):
-        self.number = number

@@ -11,7 +11,6 @@ from sdpa_helpers.attention.layout import Head, Rule, Tiles, Wants
 
 from .cases import Case, make
 from .test_backward import CASES, computed, expected
-from .test_threads import blas  # noqa: F401  three threads, on three cores
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +23,7 @@ def numba_tiled(needs):
 
 
 @pytest.fixture
-def many_pieces(numba_tiled, monkeypatch, blas):  # noqa: F811
+def many_pieces(numba_tiled, monkeypatch, blas):
     """As with a large call: pieces of one head or one block, done by three threads."""
     monkeypatch.setattr(numba_tiled, "BACKWARD_TILES", Tiles(queries=3, keys=2, diagonal=2))
     monkeypatch.setattr(numba_tiled, "TILES", Tiles(queries=3, keys=2, diagonal=2))
@@ -48,7 +47,7 @@ def test_gradients_of_shared_heads_do_not_race(many_pieces, torch, name):
             np.testing.assert_array_equal(ours, again)
 
 
-def test_pieces_do_not_change_the_output(numba_tiled, monkeypatch, blas):  # noqa: F811
+def test_pieces_do_not_change_the_output(numba_tiled, monkeypatch, blas):
     """One thread or three, one piece or many: the same bits."""
     case = make(2, 3, n_q=9, n_k=7, is_causal=True)
     arrays, rule = Head(*(x.astype(np.float32) for x in case.arrays)), Rule(None, True, 0.5)
@@ -91,14 +90,6 @@ def test_heads_of_one_mask_share_their_tiles(numba_tiled):
         for rule in (Rule(), Rule(mask), Rule(mask, mask_mod=lambda b, h, i, j: j <= i))
     ]
     assert rules == [[0] * 6, [0, 0, 0, 1, 1, 1], [*range(6)]]
-
-
-def test_the_backward_pass_refuses_a_score_mod(numba_tiled):
-    case = make(2)
-    arrays, rule = Head(*case.arrays), Rule(score_mod=lambda score, b, h, i, j: score * 2)
-    whole = numba_tiled.attention_forward(arrays, rule)
-    with pytest.raises(ValueError, match="score_mod"):
-        numba_tiled.attention_backward(arrays, rule, False, whole, whole.output)
 
 
 def test_a_padded_key_that_is_large_does_not_matter(numba_tiled):

@@ -12,6 +12,8 @@ from sdpa_helpers.attention import (
 )
 from sdpa_helpers.attention.layout import Head, Rule, Tiles, batches_of, heads_of, matrices_at, matrix_at
 
+from .conftest import Blas
+
 rng = np.random.default_rng(7)
 LEADS = {
     "alike": ((2, 6), (2, 6), (2, 6)),
@@ -90,14 +92,6 @@ def test_the_same_bits_with_any_number_of_threads(monkeypatch, name, is_causal):
             np.testing.assert_array_equal(ours, theirs)
 
 
-class Blas:
-    """A library that says it has as many threads."""
-
-    def __init__(self, number: int) -> None:
-        self.get_num_threads = lambda: number
-        self.set_num_threads = lambda _: None
-
-
 @pytest.mark.parametrize("kind", ["bool", "float"])
 def test_short_heads_with_a_mask_for_all_or_for_each(kind):
     """One mask for all heads lets several be done at a time; masks of heads of their own do not."""
@@ -141,11 +135,3 @@ def test_a_float_mask_that_hides_all(n_k, is_causal):
     )
     assert (output == 0).all()
     assert (lse == -np.inf).all()
-
-
-def test_no_backward_pass_for_a_score_mod():
-    arrays = arrays_of(LEADS["none"])
-    rule = Rule(score_mod=lambda score, b, h, i, j: score * 2)
-    whole = numpy_tiled.attention_forward(arrays, rule)
-    with pytest.raises(ValueError, match="score_mod"):
-        numpy_tiled.attention_backward(arrays, rule, False, whole, whole.output)

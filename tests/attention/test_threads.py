@@ -1,7 +1,6 @@
 """Pieces of one call in several threads: real ones, whatever this machine has."""
 
 import contextlib
-import functools
 import itertools
 import multiprocessing
 import os
@@ -18,28 +17,6 @@ import pytest
 from sdpa_helpers.attention import threads
 
 DEAR = threads.WORTH_A_THREAD * 4
-
-
-class Blas:
-    """A library as threadpoolctl shows it, whose number of threads is one for the whole process."""
-
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
-
-    def get_num_threads(self) -> int:
-        return self.threads
-
-    def set_num_threads(self, threads: int) -> None:
-        self.threads = threads
-
-
-@pytest.fixture
-def blas(monkeypatch):
-    """Three threads, on three cores."""
-    library = Blas(3)
-    monkeypatch.setattr(threads, "_libraries", lambda _: [library])
-    monkeypatch.setattr(threads, "cores", functools.cache(lambda: 3))
-    return library
 
 
 def for_each(work, pieces, cost=DEAR):
