@@ -14,13 +14,8 @@ from sdpa_helpers.lessons import complexity as lesson
 from sdpa_helpers.lessons.complexity import attention_ways, counting, experiments, peak_memory, run
 from sdpa_helpers.show.figures import Picture
 from tests.lessons import pages
+from tests.lessons.example import normal
 from tests.lessons.pictures import unreadable
-
-
-def normal(*shapes):
-    rng = np.random.default_rng(0)
-    return [rng.normal(size=shape) for shape in shapes]
-
 
 Q, K, V = normal((7, 3), (9, 3), (9, 2))
 

@@ -11,20 +11,9 @@ from sdpa_helpers.lessons import dot_product as lesson
 from sdpa_helpers.lessons.dot_product import experiments
 from sdpa_helpers.lessons.dot_product.figures import plot_overtaking_in_short
 from sdpa_helpers.show.figures import Picture
+from tests.lessons.example import QUESTIONS, WORDS, K, Q, V, soft
 from tests.lessons.pages import source_of
 from tests.lessons.pictures import unreadable
-
-WORDS = ["the", "cat", "fears", "big", "dogs"]
-QUESTIONS = ["alive", "small and alive", "action", "big"]
-K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
-Q = np.array([[1, 0, 0], [1, 0, -1], [0, 1, 0], [0, 0, 1]], dtype=float)
-V = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
-
-
-def soft(scores):
-    """Softmax in the standard library, for one row."""
-    exponentials = [math.exp(s) for s in scores]
-    return np.array([e / math.fsum(exponentials) for e in exponentials])
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,9 @@ from sdpa_helpers.lessons.gradients import run as training_runs
 from sdpa_helpers.lessons.gradients.training import RULES
 from sdpa_helpers.show.figures import INK, SKY, Picture, fullest
 from tests.lessons import pages
+from tests.lessons.example import QUESTIONS, WORDS, K, Q, V
 from tests.lessons.pictures import unreadable
 
-WORDS = ["the", "cat", "fears", "big", "dogs"]
-QUESTIONS = ["alive", "small and alive", "action", "big"]
-K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
-Q = np.array([[1, 0, 0], [1, 0, -1], [0, 1, 0], [0, 0, 1]], dtype=float)
-V = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
 DO = np.array([[-1, -0.5], [0, 1], [0.5, -1], [1, 1]])
 X = np.array([1, 2, 0.5, -1])
 
@@ -53,17 +49,21 @@ def test_off_diagonal_share_of_equal_weights_is_one_over_n(n):
     assert experiments.off_diagonal_share(J) == PAGE["off_diagonal_share"](J) == pytest.approx(1 / n)
 
 
+def by_autograd(q, k, v, dO, *mask, **options):
+    """torch's output and the gradients of q, k and v."""
+    tensors = [torch.tensor(a, requires_grad=True) for a in (q, k, v)]
+    output = torch.nn.functional.scaled_dot_product_attention(*tensors, *mask, **options)
+    return [x.detach().numpy() for x in (output, *torch.autograd.grad(output, tensors, torch.tensor(dO)))]
+
+
 def test_attend_and_return_agrees_with_autograd_on_batches():
     rng = np.random.default_rng(0)
     shapes = [(2, 3, 4, 7), (2, 3, 5, 7), (2, 3, 5, 6), (2, 3, 4, 6)]
     q, k, v, dO = (rng.normal(size=shape) for shape in shapes)
     back = experiments.attend_and_return(q, k, v, dO, scale=0.3)
-    tensors = [torch.tensor(a, requires_grad=True) for a in (q, k, v)]
-    output = torch.nn.functional.scaled_dot_product_attention(*tensors, scale=0.3)
-    output.backward(torch.tensor(dO))
-    np.testing.assert_allclose(back.output, output.detach().numpy(), atol=1e-12)
-    for ours, tensor in zip((back.query_grad, back.key_grad, back.value_grad), tensors, strict=True):
-        np.testing.assert_allclose(ours, tensor.grad.numpy(), atol=1e-12)
+    found = (back.output, back.query_grad, back.key_grad, back.value_grad)
+    for ours, right in zip(found, by_autograd(q, k, v, dO, scale=0.3), strict=True):
+        np.testing.assert_allclose(ours, right, atol=1e-12)
 
 
 def test_the_row_sums_are_two_ways_to_one_number():
@@ -79,13 +79,11 @@ def test_the_row_sums_are_two_ways_to_one_number():
 def test_the_pages_blocks_add_up_to_the_gradients_of_autograd(size):
     rng = np.random.default_rng(3)
     q, k, v, dO = (rng.normal(size=shape) for shape in ((7, 4), (9, 4), (9, 5), (7, 5)))
-    tensors = [torch.tensor(a, requires_grad=True) for a in (q, k, v)]
-    output = torch.nn.functional.scaled_dot_product_attention(*tensors, scale=0.3)
-    output.backward(torch.tensor(dO))
+    output, *gradients = by_autograd(q, k, v, dO, scale=0.3)
     lse = torch.logsumexp(torch.tensor(q @ k.T * 0.3), -1).numpy()
-    found = PAGE["backward_in_blocks"](q, k, v, output.detach().numpy(), lse, dO, 0.3, size)
-    for ours, tensor in zip(found, tensors, strict=True):
-        np.testing.assert_allclose(ours, tensor.grad.numpy(), atol=1e-13)
+    found = PAGE["backward_in_blocks"](q, k, v, output, lse, dO, 0.3, size)
+    for ours, right in zip(found, gradients, strict=True):
+        np.testing.assert_allclose(ours, right, atol=1e-13)
 
 
 def test_under_a_mask_the_pages_five_lines_give_hidden_places_exactly_nothing():
@@ -95,11 +93,8 @@ def test_under_a_mask_the_pages_five_lines_give_hidden_places_exactly_nothing():
     allowed[2], allowed[:, 1] = False, False  # an empty row, and a key that nobody sees
     O, A = sdpa.scaled_dot_product_attention(q, k, v, attn_mask=allowed, return_weights=True)
     dA, dS, dQ, dK, dV = PAGE["backward"](A, O, dO, q, k, v, 3**-0.5)
-    tensors = [torch.tensor(a, requires_grad=True) for a in (q, k, v)]
-    output = torch.nn.functional.scaled_dot_product_attention(*tensors, attn_mask=torch.tensor(allowed))
-    output.backward(torch.tensor(dO))
-    for ours, tensor in zip((dQ, dK, dV), tensors, strict=True):
-        np.testing.assert_allclose(ours, tensor.grad.numpy(), atol=1e-13)
+    for ours, right in zip((dQ, dK, dV), by_autograd(q, k, v, dO, torch.tensor(allowed))[1:], strict=True):
+        np.testing.assert_allclose(ours, right, atol=1e-13)
     assert (dA[~allowed] != 0).all()
     assert (dS[~allowed] == 0).all()
     assert not any(gradient.any() for gradient in (dQ[2], dK[1], dV[1]))

@@ -11,12 +11,7 @@ from sdpa_helpers.lessons import heads_and_variants as lesson
 from sdpa_helpers.lessons.heads_and_variants import additive, experiments, widget
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
 from tests.lessons import pages
-
-
-def normal(*shapes):
-    rng = np.random.default_rng(0)
-    return [rng.normal(size=shape) for shape in shapes]
-
+from tests.lessons.example import normal
 
 Q, K, V = normal((7, 3), (9, 3), (9, 2))
 

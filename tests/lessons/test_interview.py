@@ -22,6 +22,7 @@ from sdpa_helpers.course.interview.route import BLANKS, BUGS, WHITEBOARDS, drawn
 from sdpa_helpers.course.ledger_page import stored_entries
 from sdpa_helpers.course.registry import all_claims, all_exercises, claim_numbered
 from sdpa_helpers.show.predict import plain
+from tests.lessons.example import talk
 from tests.lessons.test_ledger import leads_to_a_heading
 
 COURSE = Path(__file__).parents[2]
@@ -94,22 +95,12 @@ def test_a_choice_by_chance_keeps_the_order_and_a_seed_repeats_it():
         chosen(count=0)
 
 
-def talk(*lines):
-    said, left = [], iter(lines)
-
-    def read(prompt):
-        said.append(prompt)
-        try:
-            return next(left)
-        except StopIteration:
-            raise EOFError from None
-
-    asking.ask(chosen("03")[:2], said.append, read)
-    return "\n".join(said)
+def ask(say, read):
+    asking.ask(chosen("03")[:2], say, read)
 
 
 def test_a_terminal_waits_before_it_answers():
-    told = talk("keys", "")
+    told = talk(ask, "keys", "")
     asked, answered = told.split("Enter shows ours, q ends: ", 1)
     assert asked.startswith("1 of 2 · warm-up · 03 Softmax\n\nAlong which axis")
     assert "The trap." in answered
@@ -119,7 +110,7 @@ def test_a_terminal_waits_before_it_answers():
 
 @pytest.mark.parametrize("lines", [("q",), ()])
 def test_q_or_no_more_input_ends(lines):
-    assert "The trap" not in talk(*lines)
+    assert "The trap" not in talk(ask, *lines)
 
 
 def test_a_notebook_gets_all_of_it_without_a_kernel():

@@ -11,13 +11,11 @@ from sdpa_helpers.lessons import masking as lesson
 from sdpa_helpers.lessons.masking import experiments
 from sdpa_helpers.show.figures import Picture
 from tests.lessons import pages
+from tests.lessons.example import WORDS, K, V
 from tests.lessons.pictures import unreadable
 
 LESSON = "05_masking"
 
-WORDS = ["the", "cat", "fears", "big", "dogs"]
-K = np.array([[0, 0, 0], [1, 0, -0.5], [0, 2, 0], [0, 0, 2], [2, 0, 2]], dtype=float)
-V = np.array([[0, 1], [4, 0], [1, 4], [2, 2], [5, 3]], dtype=float)
 Q = np.array([[1, 0, 1], [0, 1, 0], [2, 0, -1], [2, 0, 0], [0, 1, 1]], dtype=float)
 S = Q @ K.T / math.sqrt(3)
 CAUSAL = causal_mask(5)

@@ -12,6 +12,7 @@ from sdpa_helpers.course.remember import asking, panel, remember, spacing
 from sdpa_helpers.course.remember.anki import as_anki, write_anki
 from sdpa_helpers.course.remember.items import Choice, Item, all_items
 from sdpa_helpers.course.remember.panel import NothingDue, of_lesson
+from tests.lessons.example import talk
 
 LAST_OF_THE_ARTICLES = "06_complexity"
 """Later lessons have few of the articles' claims, or none."""
@@ -122,22 +123,12 @@ def test_it_refuses_what_there_is_not():
 ITEM = Item("k", "03_softmax", "`f(1)`: *which*, d_{k}?", (Choice("a\tb", "It is."), Choice("c", "No.")), 0)
 
 
-def talk(*lines):
-    said, left = [], iter(lines)
-
-    def read(prompt):
-        said.append(prompt)
-        try:
-            return next(left)
-        except StopIteration:
-            raise EOFError from None
-
-    asking.ask((ITEM,), 5, said.append, read)
-    return "\n".join(said)
+def ask(say, read):
+    asking.ask((ITEM,), 5, say, read)
 
 
 def test_a_terminal_asks_until_it_gets_one_of_the_numbers():
-    told = talk("9", " 2 ")
+    told = talk(ask, "9", " 2 ")
     assert "1 of 1 · lesson 03" in told
     assert "f(1): which, dₖ?" in told
     assert "Type one of 1, 2, or q to end." in told
@@ -147,7 +138,7 @@ def test_a_terminal_asks_until_it_gets_one_of_the_numbers():
 
 @pytest.mark.parametrize("lines", [("q",), ()])
 def test_q_or_no_more_input_ends_and_keeps_nothing(lines):
-    talk(*lines)
+    talk(ask, *lines)
     assert saved.load_remembered() == {}
 
 

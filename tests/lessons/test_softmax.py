@@ -12,18 +12,12 @@ from sdpa_helpers.lessons import softmax as lesson
 from sdpa_helpers.lessons.softmax import experiments
 from sdpa_helpers.show.figures import Picture
 from tests.lessons import pages
+from tests.lessons.example import WORDS, soft
 from tests.lessons.pictures import unreadable
 
-WORDS = ["the", "cat", "fears", "big", "dogs"]
 ALIVE = np.array([0.0, 1.0, 0.0, 0.0, 2.0])
 PAGES = np.array([0.92, 0.15, 0.78, 0.45])
 PRINTED = np.array([0.52, 0.03, 0.35, 0.10])
-
-
-def soft(scores):
-    """Softmax in the standard library, for one row."""
-    exponentials = [math.exp(s - max(scores)) for s in scores]
-    return np.array([e / math.fsum(exponentials) for e in exponentials])
 
 
 def test_rounding_is_that_of_the_dtypes():
