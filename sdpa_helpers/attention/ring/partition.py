@@ -49,16 +49,16 @@ def zigzag_partition(n: int, world_size: int) -> list[torch.Tensor]:
     return [torch.cat([chunks[rank], chunks[-1 - rank]]) for rank in range(world_size)]
 
 
-def split_sequence(whole: torch.Tensor, world_size: int, *, dim: int = -2) -> list[torch.Tensor]:
-    """What each rank holds of `whole`, cut along `dim` in zigzag: copies."""
-    parts = zigzag_partition(whole.shape[dim], world_size)
-    return [whole.index_select(dim, positions.to(whole.device)) for positions in parts]
+def split_sequence(whole: torch.Tensor, world_size: int) -> list[torch.Tensor]:
+    """What each rank holds of `whole` (…, n, d), cut in zigzag: copies."""
+    parts = zigzag_partition(whole.shape[-2], world_size)
+    return [whole.index_select(-2, positions.to(whole.device)) for positions in parts]
 
 
-def join_sequence(parts: Sequence[torch.Tensor], *, dim: int = -2) -> torch.Tensor:
+def join_sequence(parts: Sequence[torch.Tensor]) -> torch.Tensor:
     """The whole again, from what all ranks hold, in the order of the ranks."""
-    positions = torch.cat(zigzag_partition(sum(part.shape[dim] for part in parts), len(parts)))
-    return torch.cat(tuple(parts), dim).index_select(dim, positions.argsort().to(parts[0].device))
+    positions = torch.cat(zigzag_partition(sum(part.shape[-2] for part in parts), len(parts)))
+    return torch.cat(tuple(parts), -2).index_select(-2, positions.argsort().to(parts[0].device))
 
 
 def what_is_seen(rank: int, source: int, early: int, early_there: int, is_causal: bool) -> tuple:
