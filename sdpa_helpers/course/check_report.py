@@ -18,6 +18,8 @@ from sdpa_helpers.checking.diagnose import Explained, Result
 from sdpa_helpers.checking.helping.shrink import Small
 from sdpa_helpers.checking.pages.rules import not_allowed
 
+FROM_INSTRUCTOR = "From your instructor"
+
 
 @dataclass(frozen=True)
 class CheckedCase:
@@ -57,6 +59,8 @@ class CheckReport(Shown):
     """What is said besides."""
     printed: str = ""
     """What the function printed while it was tried."""
+    told: str = ""
+    """What the instructor tells everybody who gave this answer: plain text from a file that was handed out."""
 
     @property
     def exercise(self) -> str:
@@ -117,7 +121,8 @@ class CheckReport(Shown):
         printed = (
             ["  It printed:", *(f"    {line}" for line in self.printed.splitlines())] if self.printed else []
         )
-        return "\n".join([*self._told, *verdict, *seen, *printed])
+        told = [f"  {FROM_INSTRUCTOR}: {self.told}"] if self.told else []
+        return "\n".join([*self._told, *verdict, *told, *seen, *printed])
 
     def html(self) -> str:
         """The report as a card."""
@@ -127,6 +132,8 @@ class CheckReport(Shown):
             if self._has_verdict
             else []
         )
+        if self.told:
+            verdict.append(framed(f"<p><strong>{FROM_INSTRUCTOR}</strong>: {code_spans(self.told)}</p>"))
         return styled(*told, *verdict)
 
     @property

@@ -1,4 +1,5 @@
-"""The room that one has joined: it is sent the lines of the log, one by one, by a thread, and nothing else.
+"""The room that one has joined: it is sent the lines of the log, one by one, by a thread, and nothing else. What the
+instructor tells of answers comes back with the replies, and is kept for the next check.
 
 `sdpa lab --room ADDRESS` joins before JupyterLab starts, `join_room(ADDRESS)` in a notebook. While the room is away
 nothing is said and nothing waits: lines are kept for some minutes and sent again.
@@ -17,6 +18,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from http.client import HTTPException
 
+from sdpa_helpers.course import told
 from sdpa_helpers.course.attempts import Attempt
 
 VARIABLE = "SDPA_ROOM"
@@ -71,10 +73,12 @@ def join(address: str) -> Joined:
     if not re.fullmatch(r"https?://[\w.\[\]:-]+", base, re.ASCII):
         raise NoRoom(f"{address!r} is no address of a room: it looks like 192.168.1.5:8642")
     try:
-        given = json.loads(_post(f"{base}/join", {}, 5 * PATIENCE))
+        said = _post(f"{base}/join", {}, 5 * PATIENCE)
+        given = json.loads(said)
         texts = [str(given[name])[:40] for name in ("who", "name", "color")]
     except (OSError, HTTPException, ValueError, KeyError, TypeError):
         raise NoRoom(f"No room answers at {base}; everything else works without it.") from None
+    _keep_told(said)
     return Joined(base, *texts)
 
 
@@ -113,16 +117,24 @@ def _send_all(lines: queue.Queue[tuple[Joined, Attempt]]) -> None:
 def _sent(place: Joined, attempt: Attempt) -> bool:
     """Whether nothing is left to do: the room has it, or doesn't want it."""
     try:
-        _post(f"{place.address}/line", {"who": place.who, "line": json.loads(attempt.line())}, PATIENCE)
+        said = _post(
+            f"{place.address}/line", {"who": place.who, "line": json.loads(attempt.line())}, PATIENCE
+        )
     except urllib.error.HTTPError as error:
         return error.code not in (429, 503)
     except Exception:  # whatever it is, the lesson goes on
         return False
+    _keep_told(said)
     return True
+
+
+def _keep_told(reply: bytes) -> None:
+    with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        told.keep_from_room(json.loads(reply)["names"])
 
 
 def _post(address: str, data: object, seconds: float) -> bytes:
     asked = urllib.request.Request(address, json.dumps(data).encode(), {"Content-Type": "application/json"})
     # No proxy: a room is on the same network.
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(asked, timeout=seconds) as reply:
-        return reply.read(10_000)
+        return reply.read(2 * told.MOST_BYTES)

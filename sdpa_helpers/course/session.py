@@ -32,6 +32,7 @@ from sdpa_helpers.course.notes import HintNote, Note, Told
 from sdpa_helpers.course.onward import onward_from
 from sdpa_helpers.course.progress import ProgressTable
 from sdpa_helpers.course.registry import LESSONS, all_exercises, all_written, exercises_of, find, written_of
+from sdpa_helpers.course.told import sentence_for
 from sdpa_helpers.course.worlds_won import prize_of, won_of, worlds
 from sdpa_helpers.head.consequences import Consequence, consequence, shown
 
@@ -62,8 +63,9 @@ def check(function: Callable | str, *, exercise: str | None = None, keep: bool =
         key = report.result.unknown
         tell(attempts.log(asked.name, report.points, report.max_points, report.mistakes, answer=key))
     if keep and report.passed and notebook is not None:
-        told = _into_own_file(asked, tried, notebook)
-        report = replace(report, remarks=(told,) if told else ())
+        remark = _into_own_file(asked, tried, notebook)
+        report = replace(report, remarks=(remark,) if remark else ())
+    report = replace(report, told=sentence_for(asked.name, report.result.unknown))
     if not keep:  # the exercise is not done, so the card leads nowhere else and no world is won
         report = replace(report, helps=replace(report.helps, onward=None, worlds=()))
     if os.environ.get("NBGRADER_EXECUTION") and not report.passed:

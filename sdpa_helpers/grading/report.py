@@ -2,7 +2,9 @@
 
 from sdpa_helpers.checking.card.wording import NOT_SAID, numbered, shortened, unit_of
 from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.course.check_report import FROM_INSTRUCTOR
 from sdpa_helpers.course.registry import find
+from sdpa_helpers.course.told import sentence_for
 from sdpa_helpers.grading.result import GradedCase, GradedExercise, GradedNotebook, NamedMistake
 
 
@@ -28,8 +30,9 @@ def _exercise(exercise: GradedExercise) -> list[str]:
     """Its points, what is wrong, then what was seen, each once, with the cases that it is about."""
     earned = "no mark" if exercise.failed else f"{exercise.points:g}"
     lines = [f"  {exercise.name}: {earned} of {exercise.max_points:g}"]
-    asked = find(exercise.name)
+    asked, told = find(exercise.name), sentence_for(exercise.name, exercise.unknown)
     lines += [f"    {_diagnosis(exercise, mistake, asked)}" for mistake in exercise.mistakes]
+    lines += [f"    {FROM_INSTRUCTOR}: {told}"] if told else []
     if exercise.pattern and not exercise.mistakes:
         lines.append(f"    Pattern: {exercise.pattern}")
     by_message: dict[str, list[int]] = {}

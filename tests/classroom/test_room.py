@@ -23,7 +23,7 @@ from sdpa_helpers.classroom.room.server import RoomServer
 from sdpa_helpers.classroom.room.store import NotARoom, Store
 from sdpa_helpers.classroom.room.tally import Tally, board_rows, stuck, times
 from sdpa_helpers.classroom.sentences.store import read_sentences
-from sdpa_helpers.course import attempts, joined
+from sdpa_helpers.course import attempts, joined, saved, told
 from sdpa_helpers.course.attempts import Attempt
 from sdpa_helpers.course.registry import find
 from sdpa_helpers.course.session import check
@@ -375,6 +375,33 @@ def test_checks_of_who_joined_arrive(server):
     check(find("softmax").reference)
     wait_for(lambda: name in server.room.tally.works["softmax"])
     assert server.room.tally.works["softmax"][name].green
+
+
+@pytest.mark.usefixtures("alone")
+def test_what_the_instructor_tells_stands_in_the_next_check_of_who_joined(server):
+    def odd(x, axis=-1):
+        return x * 1.37 + 0.21
+
+    joined.join_room(f"127.0.0.1:{server.server_port}")
+    given = check(odd, exercise="softmax").result.unknown
+    for says in ("You scaled it.", "You scaled and moved it.", ""):
+        asked = {"exercise": "softmax", "answer": given, "says": says, "points": -1 if says else 0}
+        assert ask(server, "/ask", asked, **key(server))[0] == 204
+        joined.tell(attempts.log("softmax", 1, 15))  # whatever is sent brings it back
+        wait_for(lambda says=says: told.sentence_for("softmax", given) == says)
+        assert check(odd, exercise="softmax").told == says
+    assert "points" not in (saved.home() / told.FILE).read_text()
+
+
+@pytest.mark.usefixtures("alone")
+def test_who_joins_later_has_it_at_once(server):
+    asked = {"exercise": "softmax", "answer": GAVE, "says": "Fine.", "points": 0}
+    assert ask(server, "/ask", asked, **key(server))[0] == 204
+    joined.join_room(f"127.0.0.1:{server.server_port}")
+    assert told.sentence_for("softmax", GAVE) == "Fine."
+    who = new(server)
+    assert ask(server, "/line", {"who": who, "hand": True}) == (204, b"")
+    assert "Fine." in ask(server, "/line", {"who": who, "line": line()})[1]["names"]
 
 
 @pytest.mark.usefixtures("alone")

@@ -3,7 +3,7 @@
 import hmac
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -19,6 +19,8 @@ from sdpa_helpers.classroom.room.tally import Nameless, Row, Stuck, Tally, Time,
 from sdpa_helpers.classroom.sentences.store import (
     BadNames,
     Sentence,
+    Sentences,
+    as_toml,
     by_answer,
     checked,
     read_sentences,
@@ -136,14 +138,16 @@ class Room:
     ) -> None:
         self.store, self.known, self.asked, self.site = store, known, asked, site
         self.names = names
-        self.sentences = read_sentences(names) if names else {}
+        self._board: tuple[float, Board] | None = None
+        self.handed_out: dict[str, str] = {}
+        """What goes back with a reply, for learners' own checks."""
+        self._tell_from(read_sentences(names) if names else {})
         self.lock = threading.Lock()
         self.tally = Tally(names=set(store.learners.values()))
         for event in store.events():
             self.tally.add(event)
         self.lines = Limits(LINES_AT_ONCE, LINES_A_SECOND)
         self.joins = Limits(JOINS_AT_ONCE, JOINS_A_SECOND)
-        self._board: tuple[float, Board] | None = None
 
     def join(self, address: str) -> dict[str, str]:
         """A place for somebody new."""
@@ -154,10 +158,10 @@ class Room:
                 raise Refused(403, "the room is full")
             who, name = self.store.join()
             self.tally.names.add(name)
-        return {"who": who, "name": name, "color": color_of(name)}
+        return {"who": who, "name": name, "color": color_of(name), **self.handed_out}
 
-    def take(self, data: dict[str, object]) -> None:
-        """A line, a vote, a hand or a slip of a learner."""
+    def take(self, data: dict[str, object]) -> dict[str, str] | None:
+        """A line, a vote, a hand or a slip of a learner. What the instructor tells goes back for a line."""
         name = self._name(data.pop("who", None))
         if not self.lines.allows(name, time.monotonic()):
             raise Refused(429, "slower, please: a line every two seconds")
@@ -166,6 +170,7 @@ class Room:
             if event.attempt is None:
                 self._refuse_what_was_not_asked(event, data)
             self._add(event)
+        return (self.handed_out or None) if event.attempt else None
 
     def ask(self, key: str, data: dict[str, object]) -> None:
         """What the instructor does."""
@@ -242,7 +247,14 @@ class Room:
             except ValueError as error:
                 raise NotALine(error.args[0]) from None
             write_sentences(self.names, kept)
-            self.sentences, self._board = kept, None
+            self._tell_from(kept)
+
+    def _tell_from(self, sentences: Sentences) -> None:
+        """From now on these are told, and no others. What points they cost is handed out when they are graded."""
+        self.sentences, self._board = sentences, None
+        if sentences or self.handed_out:
+            words = by_answer(replace(one, points=0.0, named="") for one in sentences.values())
+            self.handed_out = {"names": as_toml(words)}
 
     def _told(self, exercise: str, answer: str) -> str:
         """What the instructor tells of an answer, or ""."""

@@ -8,7 +8,7 @@ from sdpa_helpers.classroom.room.questions import known, questions
 from sdpa_helpers.classroom.room.room import Room
 from sdpa_helpers.classroom.room.server import RoomServer, own_address
 from sdpa_helpers.classroom.room.store import NotARoom, Store
-from sdpa_helpers.classroom.sentences.store import FILE
+from sdpa_helpers.course.told import FILE
 from sdpa_helpers.grading.refusal import Refusal
 
 

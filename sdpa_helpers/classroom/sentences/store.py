@@ -15,12 +15,10 @@ from pathlib import Path
 from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.course.attempts import KEY
 from sdpa_helpers.course.registry import all_exercises
+from sdpa_helpers.course.told import LONGEST
 from sdpa_helpers.grading.refusal import Refusal
 
-FILE = "names.toml"
 VERSION = 1
-LONGEST = 600
-"""Characters of a sentence."""
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LONGEST_SLUG = 60
 _WORDS = 5
@@ -91,7 +89,12 @@ def read_sentences(path: Path) -> dict[tuple[str, str], Sentence]:
 
 def write_sentences(path: Path, sentences: Sentences) -> None:
     """Write the file, sorted, whole or not at all."""
-    write_text(path, _HEAD + "".join(f"\n{_table(one)}" for one in sorted(sentences.values())))
+    write_text(path, as_toml(sentences))
+
+
+def as_toml(sentences: Sentences) -> str:
+    """The text of the file."""
+    return _HEAD + "".join(f"\n{_table(one)}" for one in sorted(sentences.values()))
 
 
 def by_answer(sentences: Iterable[Sentence]) -> dict[tuple[str, str], Sentence]:
