@@ -101,11 +101,13 @@ def requests(
     folder: Folder,
     table: Annotated[
         Path | None,
-        typer.Option("--csv", help="Columns learner, exercise, asks; written back to be answered in."),
+        typer.Option(
+            "--csv", help="Columns learner, exercise, asks, and your answer, points, change; written back."
+        ),
     ] = None,
     who: Who = "",
 ) -> None:
-    """Take in what learners ask for, and your answers: fill in the table that is written, and run this again."""
+    """Take in what learners ask for, and what you answer in the same table. What is open stands first in it then."""
     from sdpa_helpers.classroom.marks.requests import sync_requests
 
     graded = graded_folder(folder)

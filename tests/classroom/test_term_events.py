@@ -81,7 +81,27 @@ def others(before, after, *but):
     return all(before[learner] == after[learner] for learner in LEARNERS if learner not in but)
 
 
-def test_a_request_comes_in_is_answered_and_the_answer_stands_in_the_feedback(term):
+def test_requests_are_answered_in_the_table_that_they_came_in_by_one_command(term):
+    before, asked = points(term / "hw1"), term / "requests.csv"
+    asked.write_text(
+        "Timestamp,learner,exercise,asks,answer,points\n"
+        "09:00,s007,entropy,Mine is right?,It is.,10\n09:05,s008,softmax,Look again,I did; it stays.,\n"
+        "09:10,s009,softmax,And mine?,,\n"
+    )
+    said = sdpa("mark", "requests", term / "hw1", "--csv", asked)
+    assert "3 new requests, 2 answered now, 1 open" in said
+    states = {row["learner"]: row["state"] for row in rows(asked)}
+    assert states == {"s009": "open", "s007": "answered by anna", "s008": "answered by anna"}
+    for learner, answer in (("s007", "It is."), ("s008", "I did; it stays.")):
+        page = (term / "hw1" / "feedback" / learner / f"{SOFTMAX}.html").read_text()
+        assert "You asked</strong>" in page
+        assert answer in page
+    after = points(term / "hw1")
+    assert dict(read(term / "hw1", "s007"))["entropy"].points == 10.0
+    assert others(before, after, "s007")
+
+
+def test_a_request_comes_in_is_answered_later_and_the_answer_stands_in_the_feedback(term):
     before, asked = points(term / "hw1"), term / "requests.csv"
     asked.write_text("learner,exercise,asks\ns007,entropy,=Mine is right?\ns008,softmax,Look again\n")
     assert "2 new requests, 0 answered now, 2 open" in sdpa("mark", "requests", term / "hw1", "--csv", asked)
