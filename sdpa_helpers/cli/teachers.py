@@ -23,6 +23,7 @@ except ModuleNotFoundError:  # the student edition
 if TYPE_CHECKING:
     from sdpa_helpers.checking.authors.survivors import Hunt
     from sdpa_helpers.checking.exercise import Exercise
+    from sdpa_helpers.classroom.exports.order import Exported
     from sdpa_helpers.classroom.homework import Homework
     from sdpa_helpers.classroom.results_folder import ResultsFolder
     from sdpa_helpers.classroom.review.apply_marks import Applied
@@ -144,11 +145,7 @@ def export(
     bring_in_marks(graded)
     notebooks, columns = tuple(notebook or ()), tuple(column or ())
     order = Order(graded, notebooks, out, roster, columns, gradebook, assignment, allow_ungraded)
-    done = export_folder(to, order)
-    for note in done.notes:
-        complain_of(note)
-    where = f"{done.paths[0]}" if len(done.paths) == 1 else _several(done.paths)
-    say(f"{count(done.learners, 'learner')}; written: {where}")
+    say_exported(export_folder(to, order))
 
 
 def _several(paths: tuple[Path, ...]) -> str:
@@ -339,6 +336,14 @@ def graded_folder(path: Path) -> ResultsFolder:
     if older := folder.older_results():
         warn(f"{count(len(older), 'result')} passed over: {older[0]}")
     return folder
+
+
+def say_exported(done: Exported) -> None:
+    """Where an export lies, and what to know of it."""
+    for note in done.notes:
+        complain_of(note)
+    where = f"{done.paths[0]}" if len(done.paths) == 1 else _several(done.paths)
+    say(f"{count(done.learners, 'learner')}; written: {where}")
 
 
 def bring_in_marks(folder: ResultsFolder, *, always: bool = False) -> None:

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from sdpa_helpers.cli.printing import complain_of, count, say
-from sdpa_helpers.cli.refuse import refuses
-from sdpa_helpers.cli.teachers import bring_in_marks, graded_folder
+from sdpa_helpers.cli.refuse import refuse_unknown, refuses
+from sdpa_helpers.cli.teachers import EXPORTS, bring_in_marks, graded_folder, say_exported
+from sdpa_helpers.grading.refusal import Refusal
 
 
 @refuses
@@ -16,11 +17,27 @@ def term(
         list[Path], typer.Argument(help="The --out folders of `sdpa grade`, one for each homework.")
     ],
     out: Annotated[Path | None, typer.Option("--out", help="Default: term.csv beside the folders.")] = None,
+    to: Annotated[
+        str, typer.Option("--to", help="Write the totals for canvas or moodle too, beside the table.")
+    ] = "",
+    roster: Annotated[
+        Path | None,
+        typer.Option(help="The gradebook or grading worksheet that the system exports: keeps its ids."),
+    ] = None,
+    column: Annotated[
+        str, typer.Option(help='Canvas: what its column is called, e.g. "Course total (4321)".')
+    ] = "",
 ) -> None:
     """Write one gradebook of several homeworks. The term.toml beside their folders says what counts."""
+    from sdpa_helpers.classroom.exports.order import Order
+    from sdpa_helpers.classroom.exports.term import COLUMN, export_term
     from sdpa_helpers.classroom.term.book import check_folders, term_rows, write_term
     from sdpa_helpers.classroom.term.policy import term_beside
 
+    if to:
+        refuse_unknown("--to", to, EXPORTS)
+    elif roster or column:
+        raise Refusal("--roster and --column are for the system that --to names")
     graded = [graded_folder(folder) for folder in folders]
     policy = term_beside(folders[0])
     for note in check_folders(graded, policy):
@@ -37,3 +54,11 @@ def term(
             f"{count(ungraded, 'learner')} without a total, for the grader itself failed: grade again"
         )
         raise typer.Exit(3)
+    if to:
+        order = Order(
+            graded[0],
+            out=target.with_name(f"{target.stem}-{to}.csv"),
+            roster=roster,
+            columns=(f"{COLUMN}={column}",) if column else (),
+        )
+        say_exported(export_term(to, order, rows, graded, policy.worth))

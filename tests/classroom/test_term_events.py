@@ -309,6 +309,39 @@ def test_marks_go_into_canvas_with_its_ids_and_what_is_missing_is_empty(term):
         assert found[learner]["ID"] == str(int(learner[1:]))
 
 
+def test_the_term_goes_into_canvas_and_moodle_as_one_column(term):
+    canvas = term / "canvas.csv"
+    head = "Student,ID,SIS User ID,SIS Login ID,Section,Midterm (5),Course total (77)\n"
+    possible = "    Points Possible,,,,,30,50\n"
+    canvas.write_text(
+        head + possible + "".join(f"Name {n},{n},,{who},A,,\n" for n, who in enumerate(LEARNERS))
+    )
+    with (term / "term.toml").open("a") as file:
+        file.write("[learner.s012]\nexcused = ['hw1', 'hw2']\n")
+    given = ("term", term / "hw1", term / "hw2", "--roster", canvas)
+    said = sdpa(*given, "--to", "canvas", "--column", "Course total")
+    assert "term total: 100 points were scaled to the 50 that its column is worth" in said
+    assert "left out, excused: s012" in said
+    total = {row["student"]: row["total"] for row in rows(term / "term.csv")}
+    found = {row["SIS Login ID"]: row for row in rows(term / "term-canvas.csv")}
+    assert set(found) == {"", *LEARNERS} - {"s012"}
+    assert "Midterm (5)" not in found["s000"]
+    for learner in LEARNERS[:12]:
+        assert float(found[learner]["Course total (77)"]) == pytest.approx(
+            float(total[learner]) / 2, abs=0.006
+        )
+    assert "has no column called 'term total'" in sdpa(*given, "--to", "canvas")
+    sdpa("term", term / "hw1", term / "hw2", "--to", "moodle")
+    moodle = {row["Identifier"]: row for row in rows(term / "term-moodle.csv")}
+    assert float(moodle["s003"]["Grade"]) == pytest.approx(float(total["s003"]), abs=0.006)
+    assert moodle["s003"]["Maximum grade"] == "100"
+    assert moodle["s399"]["Feedback comments"].endswith("; hw2: missing")
+    for to in ("gradescope", "jupyterhub"):
+        assert "export each homework" in sdpa("term", term / "hw1", "--to", to, status=2)
+    assert "expected" in sdpa("term", term / "hw1", "--to", "blackboard", status=2)
+    assert "--to" in sdpa("term", term / "hw1", "--roster", canvas, status=2)
+
+
 def test_lost_files_late_words_twin_names_and_tricks_in_a_zip(tmp_path, executor):
     with zipfile.ZipFile(tmp_path / "canvas.zip", "w") as packed:
         for number, learner in enumerate(LEARNERS):

@@ -26,8 +26,13 @@ IDENTITY = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 
 
 def export(order: Order) -> Exported:
+    """The points of each notebook."""
+    return export_points(order, totals_of(order.results(), order.rules))
+
+
+def export_points(order: Order, learners: list[Totals]) -> Exported:
     """Identity columns, one column per assignment, and the row "Points Possible"."""
-    learners, titles = totals_of(order.results(), order.rules), _titles(order)
+    titles = _titles(order)
     worth = {n: max((t.points[n][1] for t in learners if n in t.points), default=0.0) for n in titles}
     if order.roster is None:
         return _without_roster(order, learners, titles, worth)

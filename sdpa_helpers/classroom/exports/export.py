@@ -20,27 +20,30 @@ def export_folder(to: str, order: Order) -> Exported:
     failed = without.get("grader-failed", [])
     if failed and not order.allow_ungraded:
         raise CannotExport(
-            f"the grader itself failed on {len(failed)} of the notebooks ({_some(failed)}), which have no mark: run "
+            f"the grader itself failed on {len(failed)} of the notebooks ({some(failed)}), which have no mark: run "
             "the same `sdpa grade` again, or leave them out with --allow-ungraded"
         )
     done: Exported = importlib.import_module(EXPORTS[to]).export(order)
-    left_out = [f"left without a mark, {word}: {_some(who)}" for word, who in without.items()]
+    left_out = [f"left without a mark, {word}: {some(who)}" for word, who in without.items()]
     if excused := sorted(order.rules.excused):
-        left_out.append(f"left out, excused: {_some(excused)}")
+        left_out.append(f"left out, excused: {some(excused)}")
     if order.rules.cap is not None and to in ("gradescope", "nbgrader"):
         left_out.append(f"{to} gets all points: the cap of {order.rules.cap:g} is not among them")
-    if waiting:
-        left_out.append(
-            f"{waiting} answers in words count as 0 points: nobody has read them; see sdpa review"
-        )
-    return replace(done, notes=(*done.notes, *left_out))
+    return replace(done, notes=(*done.notes, *left_out, *note_waiting(waiting)))
+
+
+def note_waiting(waiting: int) -> tuple[str, ...]:
+    """What to tell the instructor of answers in words that wait for a reader."""
+    told = f"{waiting} answers in words count as 0 points: nobody has read them; see sdpa review"
+    return (told,) if waiting else ()
 
 
 MOST_NAMED = 20
 """Of those without a mark for one reason."""
 
 
-def _some(who: list[str]) -> str:
+def some(who: list[str]) -> str:
+    """The names, the first of many."""
     more = f"; and {len(who) - MOST_NAMED} more" if len(who) > MOST_NAMED else ""
     return "; ".join(who[:MOST_NAMED]) + more
 
