@@ -19,6 +19,8 @@ from editions.lite.what_works import page
 from sdpa_helpers.desk.launch import FRONT
 
 HERE = Path(__file__).parent
+ROOM = HERE.parent / "try_it/static/room.js"
+"""The light pages' own: one room for both."""
 KERNEL_PLUGIN = "@jupyterlite/pyodide-kernel-extension:kernel"
 EXTENSIONS = ("@jupyter-widgets/jupyterlab-manager", "anywidget", "jupyterlab_pygments")
 """From this environment: widgets, panels, colours of code."""
@@ -73,6 +75,7 @@ def extensions(temporary: Path) -> list[Path]:
     shutil.copytree(FRONT / "labextensions" / OURS, ours)
     for module in sorted((HERE / "front").glob("*.*s")):
         shutil.copy(module, ours / "app" / module.name)
+    shutil.copy(ROOM, ours / "app" / ROOM.name)
     share = Path(sys.prefix) / "share/jupyter/labextensions"
     return [KERNEL_EXTENSION, *(share / name for name in EXTENSIONS), ours]
 

@@ -80,7 +80,7 @@ def test_addresses_are_relative_to_the_site(tmp_path, lock):
 
 PROBE = """
 import { readFileSync } from "node:fs";
-const source = readFileSync(process.argv[1], "utf8").replace(/^import.*$/m, "").replaceAll("export class", "class");
+const source = readFileSync(process.argv[1], "utf8").replaceAll(/^import.*$/gm, "").replaceAll("export class", "class");
 const { start, points, predicted, ended, short } = JSON.parse(readFileSync(0, "utf8"));
 const progressOf = new Function(source + "; return progressOf;")();
 console.log(JSON.stringify(await progressOf(start, points, predicted, async ({ name }) => {

@@ -2,6 +2,7 @@
 // desk's own course.js, which the other modules use, with another place to read from.
 
 import { attachLoop, footer } from "./loop.js";
+import { here, tellForKernels } from "./room.js";
 
 const FOLDERS = ["notebooks", "exercises"];
 const KEPT = ".sdpa"; // where the kernel keeps points and predictions: SDPA_HOME in kernel.py
@@ -17,6 +18,7 @@ export class Course {
     this.contents = contents;
     this.start = null; // what a newcomer has: desk.json
     this.address = coreutils.URLExt.join(settings.baseUrl, "desk.json");
+    this.room = null;
     this.listeners = [];
     this.timer = null;
   }
@@ -25,7 +27,8 @@ export class Course {
   async load() {
     this.start ??= await fetch(this.address).then(answer => answer.json());
     const [points, predicted] = await Promise.all([this.kept("progress.json"), this.kept("predictions.json")]);
-    const state = await progressOf(this.start, points, predicted, ({ lesson }) => this.ended(lesson));
+    this.room ??= await here();
+    const state = await progressOf(this.start, points, predicted, ({ lesson }) => this.ended(lesson), this.room);
     const changed = JSON.stringify(state) !== JSON.stringify(this.state);
     this.state = state;
     if (changed) this.listeners.forEach(listener => listener());
@@ -46,7 +49,10 @@ export class Course {
   }
 
   /** What a site without a server needs beside the desk. */
-  attach(host) { attachLoop(host, this); }
+  attach(host) {
+    attachLoop(host, this);
+    tellForKernels();
+  }
 
   more(host) { return footer(host); }
 
@@ -101,9 +107,9 @@ function fenced(text) {
 }
 
 /** What desk/course.py says, from the same files. */
-async function progressOf({ state, predictions }, points, predicted, ended) {
+async function progressOf({ state, predictions }, points, predicted, ended, room = null) {
   const lessons = state.lessons.map(lesson => lessonWith(lesson, points, answersIn(predicted, lesson.name, predictions)));
-  return { lessons, next: await nextOf(lessons, ended), room: null };
+  return { lessons, next: await nextOf(lessons, ended), room };
 }
 
 function lessonWith(lesson, points, answers) {
