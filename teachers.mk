@@ -77,7 +77,7 @@ pictures: $(READY)  ## take the film and the pictures of README.md and docs/ ane
 kit: $(READY)  ## compute the plans and pages of docs/instructors/ anew from the lessons' kit.md and editions/kit
 	@$(BIN)/python -m editions.kit
 
-kit-paper: $(READY)  ## print docs/instructors, a lesson on each sheet, into build/print/instructors-kit.pdf
+kit-paper: $(READY)  ## print docs/instructors, a lesson on each sheet, and cards to vote with, into build/print/
 	@$(BIN)/python -m editions.kit.paper
 
 archive: $(READY)  ## one file for a room without internet: lessons, wheels, the site if built (PIP_FLAGS="…" go to pip)

@@ -1,6 +1,6 @@
-"""The kit on paper: each page of docs/instructors on one sheet of A4, through Chromium's print.
+"""The kit on paper: each page of docs/instructors on one sheet of A4, through Chromium's print, and cards to vote with.
 
-python -m editions.kit.paper        # build/print/instructors-kit.pdf
+python -m editions.kit.paper        # build/print/instructors-kit.pdf, voting-cards.pdf
 """
 
 import re
@@ -16,7 +16,7 @@ from sdpa_helpers.course.places import course_root
 
 HERE = Path(__file__).parent
 CHECKLIST = "day-before.md"
-NAME = "instructors-kit.pdf"
+NAME, CARDS = "instructors-kit.pdf", "voting-cards"
 SHEET_MM = 271
 """What a sheet of A4 has room for between its margins, in paper.css."""
 
@@ -67,16 +67,19 @@ def _drawn(svg: str) -> str:
 
 
 def print_kit(into: Path) -> Path:
-    """Print the kit into a folder; returns the PDF's path. Needs Playwright, and the Chromium of the system."""
+    """Print the kit and the cards into a folder; returns the kit's path. Needs Playwright and a Chromium."""
     into.mkdir(parents=True, exist_ok=True)
+    folder = course_root() / "docs" / "instructors"
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page()
-        page.set_content(paper(course_root() / "docs" / "instructors"))
+        page.set_content(paper(folder))
         page.emulate_media(media="print")
         page.evaluate(_FIT % SHEET_MM)
         page.pdf(path=into / NAME, prefer_css_page_size=True, print_background=True, tagged=True)
+        page.goto((folder / f"{CARDS}.html").as_uri())
+        page.pdf(path=into / f"{CARDS}.pdf", format="A4", print_background=True, tagged=True)
         browser.close()
     return into / NAME
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from editions.front.page import write_front
 from editions.site.mathjax import copy_mathjax
-from editions.site.source import CHEAT_SHEET, lay_source
+from editions.site.source import WHOLE, lay_source
 from sdpa_helpers.course.places import course_root
 
 HERE = Path(__file__).parent
@@ -39,7 +39,8 @@ def build_pages(site: Path) -> None:
         raise NotBuilt(f"Sphinx says:\n{done.stderr[-4000:]}")
     for name in SPHINX_SEARCH:
         (site / name).unlink()
-    shutil.copy(course_root() / CHEAT_SHEET, site / CHEAT_SHEET)
+    for page in WHOLE:
+        shutil.copy(course_root() / page, site / page)
     copy_mathjax(site / "_static" / "mathjax")
     write_front(site)
 

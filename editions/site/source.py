@@ -25,8 +25,8 @@ BOARDS = "sdpa_helpers/lessons/*/board.svg"
 """The drawings of the kit's pages."""
 PLOTS = "benchmarks/results/*.png"
 """What docs/package.md shows."""
-CHEAT_SHEET = "docs/cheat-sheet.html"
-"""A page that is whole as it is."""
+WHOLE = ("docs/cheat-sheet.html", "docs/instructors/voting-cards.html")
+"""Pages that are whole as they are."""
 PAGES = Path(__file__).parent / "pages"
 """Pages of the site alone; a page here replaces one that would be laid from elsewhere."""
 
@@ -43,7 +43,7 @@ def lay_source(into: Path) -> None:
     texts["ledger.md"] = ledger.as_source(ledger.entries_of(root))
     pictures = [path for path in sorted((root / "docs").rglob("*")) if path.suffix in PICTURES]
     pictures += [*sorted(root.glob(BOARDS)), *sorted(root.glob(PLOTS))]
-    there = {*texts, *notebooks, CHEAT_SHEET}
+    there = {*texts, *notebooks, *WHOLE}
     for name, text in texts.items():
         place = next((old for old, new in MOVED.items() if new == name), name)
         _write(into / name, text if (PAGES / name).is_file() else relinked(text, place, there.__contains__))

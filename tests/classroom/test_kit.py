@@ -13,6 +13,7 @@ from editions.kit.words import ToAsk, has_board, words_of
 from editions.kit.wrong_answers import collection_size, likely_mistakes
 from sdpa_helpers.checking.pages.page_text import PageError
 from sdpa_helpers.classroom.course_map import FIRST
+from sdpa_helpers.classroom.room.questions import questions
 from sdpa_helpers.course.registry import LESSONS, all_exercises, find
 from tests.corpus import entries
 
@@ -168,4 +169,33 @@ def test_on_paper_each_lesson_is_one_sheet(needs, needs_program, in_a_thread, tm
 
     printed = in_a_thread(print_kit, tmp_path).read_bytes()
     plans_on = 4
-    assert len(re.findall(rb"/Type /Page\b", printed)) == 2 + plans_on + len((FIRST, *LESSONS))
+    assert pages_in(printed) == 2 + plans_on + len((FIRST, *LESSONS))
+    assert pages_in((tmp_path / "voting-cards.pdf").read_bytes()) == 1
+
+
+def pages_in(printed):
+    return len(re.findall(rb"/Type /Page\b", printed))
+
+
+def test_the_cards_to_vote_with_are_one_sheet_here_and_over_there(needs, needs_program, in_a_thread, folder):
+    needs("playwright")
+    program = needs_program("chromium", "chromium-browser", "google-chrome")
+    most = max(len(question.options) for question in questions().values())
+
+    def look():
+        from playwright.sync_api import sync_playwright
+
+        with sync_playwright() as playwright:
+            page = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"]).new_page()
+            page.goto((folder / "voting-cards.html").as_uri())
+            letters = page.locator(".letter").all_inner_texts()
+            cut = page.evaluate(
+                "() => [...document.querySelectorAll('section, .how')].filter(c => c.scrollHeight > c.clientHeight || "
+                "c.scrollWidth > c.clientWidth).map(c => c.innerText)"
+            )
+            return letters, cut, [page.pdf(format=size) for size in ("A4", "Letter")]
+
+    letters, cut, printed = in_a_thread(look)
+    assert letters == [*"ABCD"[:most]]
+    assert cut == []
+    assert [pages_in(one) for one in printed] == [1, 1]
