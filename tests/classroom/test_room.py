@@ -135,6 +135,16 @@ def test_a_sentence_from_the_phone_reaches_who_gave_the_answer_and_the_board(ser
     assert ask(server, "/here.json", X_Room_Who=who[0])[1]["told"] == []
 
 
+def test_the_answer_of_who_is_stuck_can_be_named_too(server):
+    who, other = new(server), new(server)
+    for number in range(4):
+        assert ask(server, "/phone.json", **key(server))[1]["nameless"] == []
+        ask(server, "/line", {"who": who, "line": line(when=number, mistakes=[], answer=GAVE)})
+        ask(server, "/line", {"who": other, "line": line("entropy", when=0, mistakes=[], answer=GAVE)})
+    (found,) = ask(server, "/phone.json", **key(server))[1]["nameless"]
+    assert (found["exercise"], found["key"], found["learners"]) == ("softmax", GAVE, 1)
+
+
 @pytest.mark.parametrize(
     ("sent", "status"),
     [

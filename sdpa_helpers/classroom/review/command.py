@@ -17,6 +17,7 @@ from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.apply_marks import GRADEBOOK
 from sdpa_helpers.classroom.review.session import answers_of
 from sdpa_helpers.classroom.rubrics import model_answers
+from sdpa_helpers.classroom.sentences.command import givers
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import all_written
 from sdpa_helpers.grading.refusal import Refusal
@@ -27,29 +28,37 @@ from sdpa_helpers.classroom.review.panel import review
 
 review(".")"""
 
+_NAMING = """\
+# Answers in code that the course has no name for: one sentence for all who gave the same one.
+from sdpa_helpers.classroom.review.naming import naming
+
+naming(".")"""
+
 _ABOUT = """\
 # Review of written answers
 
-Run the cell above. Every mark is saved as soon as it shows, and stays when the batch is graded again.
-`w` in the panel brings the marks into the grades, the feedback pages and the gradebook. `sdpa review` does the same
+Run the first cell. Every mark is saved as soon as it shows, and stays when the batch is graded again; so is a sentence
+about an answer in code, in `names.toml`.
+`w` in the panel brings both into the grades, the feedback pages and the gradebook. `sdpa review` does the same
 when JupyterLab ends (Ctrl-C in its terminal), and so does the next `sdpa grade`."""
 
 
 class NothingToReview(Refusal):
-    """There are no written answers in the folder; the text says why that may be."""
+    """Nothing in the folder waits for a person; the text says why that may be."""
 
 
 def write_notebook(folder: ResultsFolder) -> Path:
     """Write the notebook with the panel into an --out folder; raises NothingToReview."""
-    answers = answers_of(folder.read_results())
-    if not answers:
+    answers, nameless = answers_of(folder.read_results()), givers(folder.read_results())
+    if not answers and not nameless:
         raise NothingToReview(
             f"{folder} holds no written answers: nobody handed in a notebook with an exercise in words, or nothing was "
-            "written in its cells"
+            "written in its cells; and all mistakes in code have a name"
         )
     notebook = new_notebook(
         cells=[
-            new_code_cell(_CELL, id="panel"),
+            *([new_code_cell(_CELL, id="panel")] if answers else ()),
+            *([new_code_cell(_NAMING, id="naming")] if nameless else ()),
             new_markdown_cell(_ABOUT, id="about"),
             *(_question(name) for name in dict.fromkeys(answer.key.exercise for answer in answers)),
         ],

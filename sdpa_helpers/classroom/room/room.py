@@ -22,9 +22,8 @@ from sdpa_helpers.classroom.sentences.store import (
     Sentences,
     as_toml,
     by_answer,
-    checked,
     read_sentences,
-    write_sentences,
+    tell,
 )
 
 MOST_LEARNERS = 1_000
@@ -201,7 +200,7 @@ class Room:
             poll = self._poll(seen=True)
             board = Board(board.learners, board.rows, board.stage, poll)
             slips = tuple(self.tally.slips.values())
-            nameless = tallies.nameless(self.tally, self._told_with_points)
+            nameless = tallies.nameless(self.tally, self._told_with_points, now)
             colors = {n: color_of(n) for n in named}
             return Phone(board, stuck, tallies.times(self.tally), nameless, hands, slips, colors)
 
@@ -237,17 +236,11 @@ class Room:
             raise NotALine("points are a number")
         with self.lock:
             try:
-                kept = read_sentences(self.names)  # somebody may have edited it
-                if says.strip():
-                    kept = by_answer((*kept.values(), checked(Sentence(exercise, answer, says, points))))
-                else:
-                    kept.pop((exercise, answer), None)
+                self._tell_from(tell(self.names, Sentence(exercise, answer, says, points)))
             except BadNames as error:
                 raise Refused(409, str(error)) from None
             except ValueError as error:
                 raise NotALine(error.args[0]) from None
-            write_sentences(self.names, kept)
-            self._tell_from(kept)
 
     def _tell_from(self, sentences: Sentences) -> None:
         """From now on these are told, and no others. What points they cost is handed out when they are graded."""

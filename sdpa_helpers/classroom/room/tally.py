@@ -161,15 +161,21 @@ def stuck(tally: Tally, now: float) -> tuple[Stuck, ...]:
     return tuple(sorted(found, key=lambda one: (-one.tries, one.name)))
 
 
-def nameless(tally: Tally, told: Callable[[str, str], tuple[str, float]]) -> tuple[Nameless, ...]:
-    """The answers that several have now and the course has no name for, those of most learners first."""
-    now = Counter(
-        (name, work.answer)
+def nameless(tally: Tally, told: Callable[[str, str], tuple[str, float]], now: float) -> tuple[Nameless, ...]:
+    """The answers that several have now, or somebody who is stuck, and the course has no name for: those of most
+    learners first."""
+    left = [
+        ((name, work.answer), work)
         for name, works in tally.works.items()
         for work in works.values()
         if work.answer and not work.green
+    ]
+    held, stuck_at = (
+        Counter(given for given, _ in left),
+        {given for given, work in left if work.is_stuck(now)},
     )
-    found = [Nameless(*given, learners, *told(*given)) for given, learners in now.items() if learners > 1]
+    shown = [given for given, learners in held.items() if learners > 1 or given in stuck_at]
+    found = [Nameless(*given, held[given], *told(*given)) for given in shown]
     return tuple(sorted(found, key=lambda one: (-one.learners, one.exercise, one.key))[:MOST_NAMELESS])
 
 

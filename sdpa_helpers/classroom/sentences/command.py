@@ -9,9 +9,8 @@ from sdpa_helpers.classroom.sentences.as_mistakes import as_mistake
 from sdpa_helpers.classroom.sentences.store import (
     Sentence,
     Sentences,
-    by_answer,
-    checked,
     read_sentences,
+    tell,
     write_sentences,
 )
 from sdpa_helpers.course.registry import all_exercises
@@ -57,14 +56,12 @@ def name_answer(folder: ResultsFolder, sentence: Sentence) -> Sentence | None:
     if len(meant) > 1:
         raise Refusal(f"{sentence.key} begins several answers to {sentence.exercise}: {', '.join(meant)}")
     whole = Sentence(sentence.exercise, meant[0], sentence.says, sentence.points, sentence.named)
-    if not sentence.says.strip():
-        if kept.pop((whole.exercise, whole.key), None) is None:
-            raise Refusal(f"nothing is told of the answer {whole.key} to {whole.exercise}")
-        write_sentences(folder.names_toml, kept)
-        return None
-    told = _checked(whole)
-    write_sentences(folder.names_toml, by_answer((*kept.values(), told)))
-    return told
+    if not sentence.says.strip() and (whole.exercise, whole.key) not in kept:
+        raise Refusal(f"nothing is told of the answer {whole.key} to {whole.exercise}")
+    try:
+        return tell(folder.names_toml, whole).get((whole.exercise, whole.key))
+    except ValueError as error:
+        raise Refusal(str(error.args[0])) from None
 
 
 def take_over(target: Path, earlier: Path) -> int:
@@ -115,10 +112,3 @@ def put_in_order(path: Path) -> Sentences:
 def _learners(who: Givers | None) -> str:
     number = len(who.learners) if who else 0
     return f"{number} learner{'' if number == 1 else 's'}"
-
-
-def _checked(sentence: Sentence) -> Sentence:
-    try:
-        return checked(sentence)
-    except ValueError as error:
-        raise Refusal(str(error.args[0])) from None

@@ -9,7 +9,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sdpa_helpers.classroom.files import write_text
@@ -95,6 +95,20 @@ def write_sentences(path: Path, sentences: Sentences) -> None:
 def as_toml(sentences: Sentences) -> str:
     """The text of the file."""
     return _HEAD + "".join(f"\n{_table(one)}" for one in sorted(sentences.values()))
+
+
+def tell(path: Path, sentence: Sentence) -> dict[tuple[str, str], Sentence]:
+    """Keep a sentence in a file, under the name that it had; one without words takes back what was told of its answer.
+
+    Returns all that are told now. BadNames for the file, ValueError for the sentence, and then nothing is written.
+    """
+    kept = read_sentences(path)  # somebody may have edited it
+    before = kept.pop((sentence.exercise, sentence.key), None)
+    if sentence.says.strip():
+        named = sentence.named or (before.named if before else "")
+        kept = by_answer((*kept.values(), checked(replace(sentence, named=named))))
+    write_sentences(path, kept)
+    return kept
 
 
 def by_answer(sentences: Iterable[Sentence]) -> dict[tuple[str, str], Sentence]:

@@ -51,7 +51,7 @@ function namelessItem({ exercise, key, learners, says, points: before }) {
   });
   box.append(make("summary", "", says ? "Change it" : "Write one sentence"), words,
     make("div", "between", make("label", "", "Points, when it is graded ", points), send));
-  return make("li", "", make("div", "between", make("code", "", exercise), make("span", "soft", `${learners} gave the same answer · ${key.slice(0, 4)}`)),
+  return make("li", "", make("div", "between", make("code", "", exercise), make("span", "soft", `${learners > 1 ? `${learners} gave the same answer` : "somebody is stuck on it"} · ${key.slice(0, 4)}`)),
     says ? make("p", "", `“${says}”`) : null, box);
 }
 
@@ -63,7 +63,7 @@ function show({ board, stuck, times, nameless, hands, slips, colors }) {
   fill("stuck", stuck.map(one => make("li", "", named(one.name, colors),
     `, ${one.exercise}, ${one.mistake || "no mistake with a name"}`, make("span", "soft", ` · ${one.tries} tries`))), "Nobody.");
   // Not while somebody writes there.
-  if (!at("nameless").querySelector("details[open]")) fill("nameless", nameless.map(namelessItem), "None that two or more have now.");
+  if (!at("nameless").querySelector("details[open]")) fill("nameless", nameless.map(namelessItem), "None that two or more have now, or somebody who is stuck.");
   fill("times", times.map(one => make("li", "between", make("code", "", one.exercise),
     make("span", "soft", `${one.minutes} min · ${one.green} green of ${one.tried}`))), "Nothing was tried yet.");
   fill("slips", slips.map(words => make("li", "", words)), "None. The button Slips opens a box on everybody's page.");
