@@ -19,6 +19,9 @@ from sdpa_helpers.checking.naming.name_mistakes import name_mistakes
 from sdpa_helpers.checking.naming.patterns import pattern_over_cases
 from sdpa_helpers.checking.naming.traits import what_fails
 
+NOT_BEGUN = ("not-attempted", "missing")
+"""What is said of every case of an answer that nobody has begun."""
+
 
 @dataclass(frozen=True)
 class Explained:
@@ -78,7 +81,7 @@ class Result:
     @property
     def attempted(self) -> bool:
         """False when the stub was left as it came."""
-        return any(c.verdict.status not in ("not-attempted", "missing") for c in self.cases)
+        return any(c.verdict.status not in NOT_BEGUN for c in self.cases)
 
 
 def assess(exercise: Exercise, answers: list[Answer], seed: str, source: str = "") -> Result:
@@ -145,7 +148,8 @@ def explain(
             pattern = pattern or _sentence(line_showing("thrown-away", found))
         if not mistakes and any(t.verdict.fault == BY_LUCK for t in tried):
             pattern = ALWAYS
-        unknown = "" if mistakes else answer_key([t.answer for t in tried])
+        begun = any(t.verdict.status not in NOT_BEGUN for t in tried)
+        unknown = answer_key([t.answer for t in tried]) if begun and not mistakes else ""
     if is_as_it_came(exercise, tried):
         untouched = tuple(_explain_case(exercise, t, ()) for t in not_attempted(tried))
         return Result(exercise, untouched)

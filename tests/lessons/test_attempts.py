@@ -50,6 +50,13 @@ def test_an_answer_that_nobody_has_named_has_its_key_in_the_line():
         assert attempts.parsed(json.dumps(kept | {"answer": made_up}).encode()) is None
 
 
+@pytest.mark.parametrize("stub", [lambda x, axis=-1: NotImplemented, lambda x, axis=-1: ...])
+def test_what_nobody_has_begun_is_no_answer_to_name(stub):
+    report = check(stub, exercise="softmax")
+    (line,) = attempts.read()
+    assert (report.result.attempted, report.result.unknown, line.answer) == (False, "", None)
+
+
 def test_the_first_answer_to_a_prediction_writes_a_line_and_later_ones_none():
     asked = Prediction("sum", "2 + 3?", (Option("5", "is the sum"), Option("6", "is the product")))
     question = asker("01_dot_product", (asked,))("sum", 5)
