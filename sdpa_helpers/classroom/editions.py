@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.homework import Homework
 from sdpa_helpers.classroom.instructors_edition import release_to_teach
 from sdpa_helpers.classroom.packing import write_sums, zip_folder
 from sdpa_helpers.classroom.release import ALL, CannotRelease, release
+from sdpa_helpers.classroom.sentences.store import for_learners, read_sentences
+from sdpa_helpers.course.told import FILE
 
 EDITIONS = ("student", "instructor", "both")
 
@@ -22,6 +25,8 @@ class Wanted:
     """What the student edition has no answers to."""
     zipped: bool = False
     """A zip too. Both editions together always come with theirs."""
+    names: Path | None = None
+    """A names.toml, whose sentences go along to learners."""
 
 
 @dataclass(frozen=True)
@@ -59,5 +64,9 @@ def name_of(edition: str, track: str = ALL) -> str:
 
 def _write(folder: Path, edition: str, wanted: Wanted) -> Written:
     if edition == "student":
-        return Written(folder, tuple(release(folder, wanted.graded, wanted.track)), is_students=True)
+        told = for_learners(read_sentences(wanted.names)) if wanted.names else ""
+        holds = release(folder, wanted.graded, wanted.track)
+        if told:
+            write_text(folder / FILE, told)
+        return Written(folder, tuple(sorted([*holds, *([FILE] if told else [])])), is_students=True)
     return Written(folder, tuple(release_to_teach(folder, wanted.track)))

@@ -177,6 +177,12 @@ def release(
             help="With --graded: an exercise or a lesson; may be repeated. Default: all but dot_product."
         ),
     ] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            help="A names.toml: its sentences go along, without the points.", exists=True, dir_okay=False
+        ),
+    ] = None,
     zipped: Annotated[bool, typer.Option("--zip", help="Also FOLDER.zip, the same bytes each time.")] = False,
 ) -> None:
     """Write the student edition, or the instructor's. The former has no solutions and no tests."""
@@ -193,11 +199,13 @@ def release(
         raise Refusal("--exercise says what is homework; it goes with --graded")
     if graded and edition == "instructor":
         raise Refusal("--graded keeps answers from learners; the instructor's edition has them all")
+    if names and edition == "instructor":
+        raise Refusal("--names is for learners' own checks; it goes with the student edition")
     try:
         kept_back = homework(exercise or ()) if graded else None
     except LookupError as error:
         raise Refusal(error.args[0]) from None
-    for written in write_editions(folder, Wanted(edition, track, kept_back, zipped)):
+    for written in write_editions(folder, Wanted(edition, track, kept_back, zipped, names)):
         say(f"{written.path}: {', '.join(written.holds)}" if written.holds else f"{written.path}")
         if kept_back and written.is_students:
             _say_what_is_kept_back(kept_back, written.path)

@@ -16,6 +16,7 @@ from sdpa_helpers.classroom.editions import Wanted, write_editions
 from sdpa_helpers.classroom.instructors_edition import BUILT, CONTAINER, FOLDERS_TO_TEACH
 from sdpa_helpers.classroom.packing import sha256, tar_folder, zip_folder
 from sdpa_helpers.classroom.release import FILES
+from sdpa_helpers.classroom.sentences.store import Sentence, by_answer, read_sentences, write_sentences
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.course.registry import FIRST, LESSONS, all_exercises
 from sdpa_helpers.course.tracks import STORY, sizes_of, whole_minutes
@@ -31,6 +32,30 @@ def both(tmp_path_factory):
 
 def names_in(folder):
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_an_instructors_sentences_go_along_without_the_points(tmp_path):
+    kept = tmp_path / "names.toml"
+    write_sentences(
+        kept, by_answer([Sentence("softmax", "0123456789ab", "You `scaled` it.", -1.0, "scaled")])
+    )
+    ran = CliRunner().invoke(app, ["release", str(tmp_path / "out"), "--names", str(kept), "--zip"])
+    assert ran.exit_code == 0, ran.output
+    assert "names.toml" in ran.output
+    told = read_sentences(tmp_path / "out" / "names.toml")
+    assert [*told.values()] == [Sentence("softmax", "0123456789ab", "You `scaled` it.")]
+    with zipfile.ZipFile(tmp_path / "out.zip") as packed:
+        assert "out/names.toml" in packed.namelist()
+    said = subprocess.run(
+        [sys.executable, "-c", "from sdpa_helpers.course.told import sentence_for as told\n"
+         "print(told('softmax', '0123456789ab'))"],
+        cwd=tmp_path / "out", env=os.environ | {"PYTHONPATH": ".", "SDPA_HOME": str(tmp_path / "home")},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert said.stdout == "You `scaled` it.\n"
+    kept.write_text("version = 2")
+    ran = CliRunner().invoke(app, ["release", str(tmp_path / "another"), "--names", str(kept)])
+    assert (ran.exit_code, (tmp_path / "another").exists()) == (2, False)
 
 
 def test_the_instructor_has_everything_that_learners_have_and_what_teaching_needs(both, course):

@@ -3,7 +3,7 @@
 import hmac
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -20,8 +20,7 @@ from sdpa_helpers.classroom.sentences.store import (
     BadNames,
     Sentence,
     Sentences,
-    as_toml,
-    by_answer,
+    for_learners,
     read_sentences,
     tell,
 )
@@ -243,11 +242,10 @@ class Room:
                 raise NotALine(error.args[0]) from None
 
     def _tell_from(self, sentences: Sentences) -> None:
-        """From now on these are told, and no others. What points they cost is handed out when they are graded."""
+        """From now on these are told, and no others."""
         self.sentences, self._board = sentences, None
         if sentences or self.handed_out:
-            words = by_answer(replace(one, points=0.0, named="") for one in sentences.values())
-            self.handed_out = {"names": as_toml(words)}
+            self.handed_out = {"names": for_learners(sentences)}
 
     def _told(self, exercise: str, answer: str) -> str:
         """What the instructor tells of an answer, or ""."""

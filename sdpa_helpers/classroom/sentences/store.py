@@ -97,6 +97,11 @@ def as_toml(sentences: Sentences) -> str:
     return _HEAD + "".join(f"\n{_table(one)}" for one in sorted(sentences.values()))
 
 
+def for_learners(sentences: Sentences) -> str:
+    """The text of a file to hand out: without points, which stand in the feedback, and names, which are for tables."""
+    return as_toml(by_answer(replace(one, points=0.0, named="") for one in sentences.values()))
+
+
 def tell(path: Path, sentence: Sentence) -> dict[tuple[str, str], Sentence]:
     """Keep a sentence in a file, under the name that it had; one without words takes back what was told of its answer.
 
