@@ -15,6 +15,7 @@ from sdpa_helpers.course import session
 from sdpa_helpers.course.notebook_cells import SETUP
 from sdpa_helpers.course.page_shell import Shell, Verdict, run_alone
 from sdpa_helpers.course.registry import LESSONS, exercises_of, sheet_of
+from sdpa_helpers.course.told import keep_from_room, sentence_for
 
 LINE = "# exercise: {name}\n"
 IN_A_PAGE = {
@@ -30,7 +31,8 @@ def reply(request: str) -> str:
     {"ask": "head", …} with the same asks what the trained head does with the answer; {"ask": "name", "source": …}
     asks of any code which mistake is in it.
 
-    answers: the texts of the lesson's cells by exercise, that of this one among them. Errors that a learner can mend
+    answers: the texts of the lesson's cells by exercise, that of this one among them. told: where it is there, the
+    names.toml of the room that the page is in. Errors that a learner can mend
     are in the JSON's "text"; LookupError where there is no such exercise.
     """
     asked = json.loads(request)
@@ -42,6 +44,8 @@ def reply(request: str) -> str:
         return json.dumps(asdict(_at_work(asked["name"], asked["answers"])), ensure_ascii=False)
     exercise = exercise_in(asked["lesson"], asked["name"])
     if asked["ask"] == "check":
+        if told := asked.get("told"):
+            keep_from_room(told)
         return json.dumps(asdict(checked(exercise, asked["answers"])), ensure_ascii=False)
     shown = session.hint_for(exercise) if asked["ask"] == "hint" else session.solution_of(exercise)
     return json.dumps(asdict(Verdict(shown.html(), shown.text(), of=exercise.max_points)), ensure_ascii=False)
@@ -88,7 +92,9 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
     onward = report.helps.onward and replace(
         report.helps.onward, href=_page_after(exercise, report.helps.onward)
     )
-    report = replace(report, helps=replace(report.helps, onward=onward, worlds=()))  # nothing is kept here
+    key = report.result.unknown
+    helps = replace(report.helps, onward=onward, worlds=())  # nothing is kept here
+    report = replace(report, helps=helps, told=sentence_for(name, key))
     return Verdict(
         _in_a_page(report.html()),
         report.text(),
@@ -97,6 +103,7 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
         report.passed,
         report.result.mistake,
         ran.printed,
+        key,
     )
 
 

@@ -28,6 +28,8 @@ class Verdict:
     """The name of the mistake that explains all failures, or ""."""
     printed: str = ""
     """What the answer's cell printed, cut after MOST_PRINTED characters."""
+    answer: str = ""
+    """Of a check that failed for no known reason: the key that goes into the log."""
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,7 @@
 """The browser edition in a real Chromium, every other host refused: from a link to a named mistake, and out again."""
 
-import threading
-import time
-
 import pytest
 
-from sdpa_helpers.classroom.room.questions import known, questions
-from sdpa_helpers.classroom.room.room import Room
-from sdpa_helpers.classroom.room.server import RoomServer
-from sdpa_helpers.classroom.room.store import Store
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from tests.browser.harness import open_page
@@ -122,58 +115,3 @@ def test_keys_pressed_in_a_panel_stay_in_it(desk):
     assert control.input_value() != before
     state = "(one => [one.widgets.length, one.activeCellIndex])(jupyterapp.shell.currentWidget.content)"
     assert desk.page.evaluate(state) == [cells, SETUP]
-
-
-@pytest.fixture
-def room(needs, built_site, tmp_path):
-    """The instructor's room with the site in it, as `sdpa room --site` opens it."""
-    needs("jupyterlite_core")
-    site, store, asked = built_site("pyodide", "lite"), Store(tmp_path / "room.sqlite"), questions()
-    opened = Room(store, known(asked), asked, True, tmp_path / "names.toml")
-    server = RoomServer(("127.0.0.1", 0), opened, site)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    store.close()
-
-
-NAMELESS = f"{STUB}    return x * 1.37 + 0.21\n"
-
-
-def test_who_opened_the_rooms_page_has_a_place_there_with_jupyterlite(browser, room):
-    """Each check is on the board, under its name; what the instructor tells of an answer stands in the next one."""
-    address = f"http://127.0.0.1:{room.server_port}"
-    desk = Desk(browser, address)
-    desk.page.goto(address)
-    desk.page.wait_for_function("() => localStorage.getItem('sdpa-room')")
-    (name,) = room.room.tally.names
-    desk.address += "/site"
-    desk.open("exercises/03_softmax.ipynb")
-    desk.page.get_by_text(name).wait_for()  # in the side bar
-    desk.run(SETUP)
-    for answer in (WRONG, NAMELESS):
-        desk.type(ANSWER, answer)
-        desk.run(ANSWER)
-        assert "From your instructor" not in desk.run(CHECK).inner_text()
-    work = tried(room, name, 2)
-    assert (work.mistakes, len(work.answer)) == ((), 12)
-    (first, _) = [event.attempt for event in room.room.store.events()]
-    assert first.mistakes == ("no-max-subtracted",)
-    asked = {"exercise": "softmax", "answer": work.answer, "says": "You `scaled` <i>it</i>.", "points": 0}
-    room.room.ask(room.room.store.key, asked)
-    desk.run(CHECK)  # with this line it comes back
-    tried(room, name, 3)
-    desk.page.wait_for_timeout(500)
-    assert "From your instructor: You scaled <i>it</i>." in desk.run(CHECK).inner_text()
-    assert desk.page.log.refused == []
-    desk.page.context.close()
-
-
-def tried(room, name, times):
-    """What the room knows of somebody's softmax, after so many tries."""
-    end = time.monotonic() + 20
-    while (work := room.room.tally.works["softmax"].get(name)) is None or work.tries < times:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return work

@@ -305,7 +305,7 @@ def test_a_card_takes_nothing_but_its_place(page, address, listener):
     assert listener.heard == []
 
 
-GOOD = {"card": "", "text": "x", "mistake": "", "points": 13, "printed": ""}
+GOOD = {"card": "", "text": "x", "mistake": "", "points": 13, "printed": "", "answer": "0123456789ab"}
 BAD_FIELDS = [
     *({"points": one} for one in (-1, 14, 1e300, "13", None, True)),
     *({"card": one} for one in (None, 1, ["<b>"], {"toString": 1}, "x" * 300_001)),
@@ -324,6 +324,8 @@ def test_what_comes_out_is_read_within_bounds_or_not_at_all(page):
     assert said(json.dumps(GOOD | {"more": 1})) == {"id": 1, "verdict": GOOD}
     for one in BAD_FIELDS:
         assert said(json.dumps(GOOD | one)) is None, one
+    for key in ("<b>", "0" * 13, "0123456789AB", ["0123456789ab"], 123456789012, None):
+        assert said(json.dumps(GOOD | {"answer": key})) == {"id": 1, "verdict": GOOD | {"answer": ""}}, key
     assert said(json.dumps(GOOD), id="1") is None
     assert said(GOOD) is None
     for message in (

@@ -19,8 +19,8 @@ def softmax(x, axis=-1):
 RIGHT, GLOBAL_MAX = SOFTMAX.format(axis="axis, keepdims=True"), SOFTMAX.format(axis="")
 
 
-def asked(answers, ask="check", name="softmax", lesson="03_softmax"):
-    request = {"ask": ask, "lesson": lesson, "name": name, "answers": answers}
+def asked(answers, ask="check", name="softmax", lesson="03_softmax", **more):
+    request = {"ask": ask, "lesson": lesson, "name": name, "answers": answers, **more}
     return json.loads(in_page.reply(json.dumps(request)))
 
 
@@ -32,6 +32,17 @@ def test_a_mistake_is_named_and_a_right_answer_earns_all_points():
     right = asked({"softmax": RIGHT})
     assert (right["mistake"], right["points"], right["passed"]) == ("", WORTH, True)
     assert "test_cases_for_softmax.html" in right["card"]  # the way on is a page, not a notebook
+
+
+def test_an_answer_without_a_name_has_its_key_and_what_the_room_told_of_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("SDPA_HOME", str(tmp_path))
+    odd = {"softmax": "def softmax(x, axis=-1):\n    return x * 1.37 + 0.21\n"}
+    first = asked(odd)
+    assert (first["mistake"], len(first["answer"])) == ("", 12)
+    told = f"version = 1\n[softmax.{first['answer']}]\nsays = 'You <i>scaled</i> it.'\n"
+    second = asked(odd, told=told)
+    assert "From your instructor</strong>: You &lt;i&gt;scaled&lt;/i&gt; it." in second["card"]
+    assert asked({"softmax": GLOBAL_MAX}, told=told)["answer"] == ""
 
 
 def test_hints_grow_and_a_solution_is_shown():

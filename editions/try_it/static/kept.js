@@ -58,13 +58,13 @@ export const forgetAnswer = (name) => change((kept) => { delete kept.answers[nam
 export const keepPoints = (name, points) =>
   change((kept) => { kept.points[name] = Math.max(points, kept.points[name] ?? 0); });
 
-/** Keep a line on a check; `points`, `max`, and the name of the mistake or "". */
-export const keepAttempt = (exercise, points, max, mistake) =>
+/** Keep a line on a check; `points`, `max`, the name of the mistake or "", and the key of an answer without a name or "". */
+export const keepAttempt = (exercise, points, max, mistake, answer) =>
   change(({ attempts }) => {
     const time = Math.round(Date.now() / 100) / 10, last = attempts.at(-1);
     const minutes = last && { minutes: Math.round(Math.max(time - last.time, 0) / 6) / 10 };
     const tries = 1 + (attempts.findLast((line) => line.exercise === exercise)?.tries ?? 0);
-    attempts.push({ time, exercise, points, max, mistakes: PLAIN.test(mistake) ? [mistake] : [], tries, ...minutes });
+    attempts.push({ time, exercise, points, max, mistakes: PLAIN.test(mistake) ? [mistake] : [], tries, ...minutes, ...(answer && { answer }) });
   });
 
 /** Call `listener` when another page may have changed what is kept. A page that slept is told nothing: it looks as it wakes. */

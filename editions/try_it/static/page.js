@@ -7,7 +7,7 @@ import { withAnswers } from "./notebook.js";
 import { keepOffline } from "./offline.js";
 import { takeIn } from "./opened.js";
 import { Python } from "./python.js";
-import { tell } from "./room.js";
+import { tell, toldLast } from "./room.js";
 import { listVersions } from "./versions.js";
 
 const SECONDS = 30; // what a check may take before it is ended
@@ -83,7 +83,7 @@ async function ask(what) {
     const all = load().answers; // no more of it than runs: what is checked may be a stranger's
     const before = exercise.earlier.filter((name) => name in all).map((name) => [name, all[name]]);
     const answers = { ...Object.fromEntries(before), [exercise.name]: answer() };
-    const verdict = await python.ask({ ask: what, lesson: exercise.lesson, name: exercise.name, answers });
+    const verdict = await python.ask({ ask: what, lesson: exercise.lesson, name: exercise.name, answers, told: toldLast() });
     status.textContent = "";
     showVerdict(verdict, what);
   } catch (error) {
@@ -127,7 +127,7 @@ function showVerdict(verdict, what) {
   if (exercise.known.includes(verdict.mistake)) showWhere(verdict.mistake);
   if (verdict.printed) showText(verdict.printed, "Printed:");
   if (what === "check" && verdict.card) {
-    keepAttempt(exercise.name, verdict.points, exercise.points, verdict.mistake);
+    keepAttempt(exercise.name, verdict.points, exercise.points, verdict.mistake, verdict.answer);
     tell(load().attempts.at(-1));
     kept(keepPoints(exercise.name, verdict.points));
     showPoints();

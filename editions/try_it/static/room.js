@@ -1,14 +1,18 @@
 // The instructor's room, where `sdpa room --site` serves these pages: whoever has opened its own page has a place there.
 
-const KEY = "sdpa-room";
+const KEY = "sdpa-room", TOLD = "sdpa-told";
 
-function place() {
+function kept(key) {
   try {
-    return localStorage.getItem(KEY);
+    return localStorage.getItem(key);
   } catch {
     return null; // this browser keeps nothing
   }
 }
+const place = () => kept(KEY);
+
+/** What the instructor told of answers when a line was sent last: the text of a names.toml, or "". */
+export const toldLast = () => kept(TOLD) ?? "";
 
 /** Send a line of the log; nothing waits for it, and a room that is away is none. Gives what the instructor tells of answers, or "". */
 export async function tell(line) {
@@ -16,7 +20,13 @@ export async function tell(line) {
   if (!who || !line) return "";
   const headers = { "Content-Type": "application/json" }, signal = AbortSignal.timeout(2000);
   const reply = await fetch("/line", { method: "POST", headers, body: JSON.stringify({ who, line }), signal }).catch(() => null);
-  return reply?.status === 200 ? (await reply.json().catch(() => ({}))).names ?? "" : "";
+  const names = reply?.status === 200 ? (await reply.json().catch(() => ({}))).names ?? "" : "";
+  try {
+    if (names) localStorage.setItem(TOLD, names);
+  } catch {
+    // no place is left
+  }
+  return names;
 }
 
 /** Who one is in the room: {name, color, page}, or null where there is none. */

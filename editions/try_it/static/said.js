@@ -2,6 +2,7 @@
 
 const MOST = 1_000_000; // characters of one message
 const BOUNDS = { card: 300_000, text: 100_000, mistake: 200, printed: 30_000 }; // characters
+const KEY = /^[0-9a-f]{12}$/; // of an answer without a name
 
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const isText = (value, most) => typeof value === "string" && value.length <= most;
@@ -18,10 +19,10 @@ function parsed(text) {
 /** A verdict with exactly the fields of `sdpa_helpers.course.page_shell.Verdict` that a page shows; null for anything else. */
 function verdictOf(text, most) {
   const found = parsed(text);
-  const { card, mistake, points, printed } = found;
+  const { card, mistake, points, printed } = found, answer = isText(found.answer, 12) && KEY.test(found.answer) ? found.answer : "";
   const good = Object.entries(BOUNDS).every(([name, bound]) => isText(found[name], bound));
   return good && Number.isFinite(points) && points >= 0 && points <= most
-    ? { card, text: found.text, mistake, points, printed }
+    ? { card, text: found.text, mistake, points, printed, answer }
     : null;
 }
 
