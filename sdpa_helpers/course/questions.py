@@ -15,7 +15,8 @@
 
 Behind an answer stands the value for which it is right, or a range, `0.9 to 1.1`; without one it is the value that the
 answer says. `measured` is how the value is written, and what stands last is said afterwards. A question to recall has
-code, and the value of its last line is what is right.
+code, and the value of its last line is what is right. `· on paper` marks a question that can be answered without the
+text around it, and that no other one with this mark answers: tests on paper are drawn from these.
 """
 
 import re
@@ -27,7 +28,7 @@ from sdpa_helpers.course.predicting import Recalled, asker, recaller
 from sdpa_helpers.course.registry import lesson_in
 from sdpa_helpers.show.predict import Option, Prediction, Question, Range, Series
 
-_HOW_SURE, _MEASURED, _RIGHT = " · asks how sure", "measured: ", " · right for "
+_HOW_SURE, _ON_PAPER, _MEASURED, _RIGHT = " · asks how sure", " · on paper", "measured: ", " · right for "
 _NUMBER = r"[-−]?(?:\d[\d.]*(?:e[-+]?\d+)?|∞)"
 _NUMBERS = re.compile(rf"({_NUMBER})(?: to ({_NUMBER}))?")
 
@@ -70,11 +71,13 @@ def _computed(section: Section) -> str | float:
 
 
 def _prediction(section: Section) -> Prediction:
-    name, sure, more = section.title.partition(_HOW_SURE)
+    title = section.title.removesuffix(_ON_PAPER)
+    name, sure, more = title.partition(_HOW_SURE)
     options, texts = section.of(Entry), section.of(Paragraph)
     if not options or more:
         raise section.wrong(
-            f"`## name` or `## name{_HOW_SURE}` is expected, a question, and answers with `- `"
+            f"`## name` or `## name{_HOW_SURE}` is expected (behind either also `{_ON_PAPER.strip()}`), a question, "
+            "and answers with `- `"
         )
     for text in texts:
         if options[0].line < text.line < options[-1].line:
@@ -86,7 +89,8 @@ def _prediction(section: Section) -> Prediction:
     measured = after.pop(0).removeprefix(_MEASURED) if after and after[0].startswith(_MEASURED) else "{}"
     answers = tuple(_option(entry) for entry in options)
     try:
-        return Prediction(name, "\n\n".join(asked), answers, "\n\n".join(after), measured, bool(sure))
+        texts = "\n\n".join(asked), answers, "\n\n".join(after), measured
+        return Prediction(name, *texts, bool(sure), on_paper=title != section.title)
     except ValueError as error:
         raise section.wrong(str(error)) from None
 

@@ -73,6 +73,8 @@ class Prediction:
     """How the measured value is written, e.g. "{:.1f} %"."""
     how_sure: bool = False
     """Ask also whether the reader is sure: where a wrong answer is held with confidence."""
+    on_paper: bool = False
+    """Whether it can be asked without the text around it."""
 
     def __post_init__(self) -> None:
         texts = [option.text for option in self.options]

@@ -1,5 +1,7 @@
 """The pages of a lesson's content: what cannot be read names the page and the line, and what is missing is no error."""
 
+from dataclasses import replace
+
 import pytest
 
 from sdpa_helpers.checking.pages.page_text import PageError
@@ -66,6 +68,17 @@ def test_a_question_is_read_as_it_is_written(written):
     )
     assert asked.measured == "{:.1f} of 5"
     assert asked.after == "And so on.\n\nThe end."
+
+
+@pytest.mark.parametrize("sure", ["", " · asks how sure"])
+def test_a_question_on_paper_is_marked_so_and_else_the_same(written, sure):
+    plain = ASKED.replace(" · asks how sure", sure)
+    (asked,) = questions.predictions_of(written("predictions", TITLE + plain))
+    (marked,) = questions.predictions_of(
+        written("predictions", TITLE + plain.replace("\n", " · on paper\n", 1))
+    )
+    assert not asked.on_paper
+    assert marked == replace(asked, on_paper=True)
 
 
 BROKEN = {
