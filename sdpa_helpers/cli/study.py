@@ -22,6 +22,8 @@ study = typer.Typer(
 )
 
 Test = Annotated[Path, typer.Argument(metavar="FOLDER", help="Of the test: made for it.")]
+Exercise = Annotated[str, typer.Argument(help="E.g. softmax.")]
+Key = Annotated[str, typer.Argument(help="The answer's key in names.toml; its first letters will do.")]
 
 
 @study.command("test")
@@ -92,3 +94,61 @@ def _share(value: Interval | None) -> str:
     from sdpa_helpers.classroom.teaching.page import percent
 
     return percent(value) if value else "too few"
+
+
+@study.command()
+@refuses
+def register(
+    exercise: Exercise,
+    key: Key,
+    where: Annotated[Path, typer.Argument(help="The room's file, or a run's folder: names.toml lies there.")],
+    question: Annotated[str, typer.Option(help="What you want to know, in a sentence.")],
+    learners: Annotated[int, typer.Option(help="How many have to have tried again before you look.")],
+    seed: Annotated[str, typer.Option(help="Who reads which is drawn from it. Default: a fresh one.")] = "",
+) -> None:
+    """Plan to compare both wordings of a sentence of names.toml: from now on half of its readers get the second."""
+    from sdpa_helpers.classroom.study import wordings
+
+    names = wordings.names_of(where)
+    one = wordings.sentence_of(names, exercise, key)
+    plan = wordings.register(names, one, question, learners, seed or secrets.token_hex(8))
+    say(f"Registered {plan.when[:16]}: {plan.question} By {plan.outcome}, of {plan.learners} learners.")
+    say(
+        f"Written: {names.with_name(wordings.FILE)}. Leave both wordings as they are until that number is there."
+    )
+
+
+@study.command("wordings")
+@refuses
+def compare_wordings(
+    exercise: Exercise,
+    key: Key,
+    rooms: Annotated[
+        list[Path], typer.Argument(metavar="ROOM…", help="Files of rooms, names.toml beside the first.")
+    ],
+) -> None:
+    """Say which of two wordings helps more, once as many have tried again as was planned."""
+    from itertools import chain
+
+    from sdpa_helpers.classroom.study import wordings
+    from sdpa_helpers.classroom.teaching.page import percent
+    from sdpa_helpers.classroom.teaching.reading import events_of
+
+    names = wordings.names_of(rooms[0])
+    one = wordings.sentence_of(names, exercise, key)
+    plan = wordings.plan_of(names, one)
+    tried = chain.from_iterable(wordings.tried_in(events_of(room), one, plan.since) for room in rooms)
+    found = wordings.compare(list(tried), one, plan)
+    say(f"{plan.question} Registered {plan.when[:16]}, for {plan.learners} learners: {plan.outcome}.")
+    if found.first is None or found.second is None or found.difference is None:
+        say(f"Too early: {found.tried} of {plan.learners} have tried again. Nothing is compared before.")
+        return
+    say(f"The first wording:  {percent(found.first)} made the same mistake again. {one.says}")
+    say(f"The second wording: {percent(found.second)}. {one.second}")
+    better = "second" if found.difference.value < 0 else "first"
+    says = (
+        f"The {better} helps more."
+        if found.shown
+        else "Not shown: chance alone may have made this difference."
+    )
+    say(f"Difference {percent(found.difference)} points of 100. {says}".replace(" % (", " ("))

@@ -3,6 +3,7 @@
 import hmac
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -17,6 +18,7 @@ from sdpa_helpers.classroom.room.questions import Question, card_words
 from sdpa_helpers.classroom.room.store import Store
 from sdpa_helpers.classroom.room.tally import Nameless, Row, Stuck, Tally, Time, Told
 from sdpa_helpers.classroom.sentences.store import (
+    REGISTERED,
     BadNames,
     Sentence,
     Sentences,
@@ -24,6 +26,7 @@ from sdpa_helpers.classroom.sentences.store import (
     read_sentences,
     tell,
 )
+from sdpa_helpers.grading.refusal import Refusal
 
 MOST_LEARNERS = 1_000
 LINES_AT_ONCE, LINES_A_SECOND = 20, 0.5
@@ -140,6 +143,7 @@ class Room:
         self.handed_out: dict[str, str] = {}
         """What goes back with a reply, for learners' own checks."""
         self._tell_from(read_sentences(names) if names else {})
+        self._as_of = self._stamps()
         self.lock = threading.Lock()
         self.tally = Tally(names=set(store.learners.values()))
         for event in store.events():
@@ -212,6 +216,7 @@ class Room:
         """What a learner sees."""
         name = self._name(who)
         with self.lock:
+            self._read_what_changed()
             t = self.tally
             votes = t.votes(t.question)[t.stage in ("second", "reveal")]
             poll, slip = self._poll(), t.slips.get(name, "")
@@ -220,7 +225,7 @@ class Room:
             told = tuple(
                 Told(exercise, code_spans(says), 1)
                 for exercise, work in mine.items()
-                if not work.green and (says := self._told(exercise, work.answer))
+                if not work.green and (says := self._told(exercise, work.answer, name))
             )
             return Here(name, color_of(name), hand, t.stage, poll, voted, slip, told, self.site)
 
@@ -247,18 +252,34 @@ class Room:
         if sentences or self.handed_out:
             self.handed_out = {"names": for_learners(sentences)}
 
-    def _told(self, exercise: str, answer: str) -> str:
-        """What the instructor tells of an answer, or ""."""
-        return self._told_with_points(exercise, answer)[0]
+    def _stamps(self) -> list[int]:
+        """When the files of sentences were last written."""
+        files = [self.names, self.names.with_name(REGISTERED)] if self.names else []
+        return [file.stat().st_mtime_ns if file.exists() else 0 for file in files]
+
+    def _read_what_changed(self) -> None:
+        """A comparison counts from when it was registered on, in a room that is open too."""
+        if self.names and (stamps := self._stamps()) != self._as_of:
+            self._as_of = stamps
+            with suppress(Refusal):  # half edited: what was told goes on
+                self._tell_from(read_sentences(self.names))
+
+    def _told(self, exercise: str, answer: str, who: str) -> str:
+        """What the instructor tells somebody of an answer, or ""."""
+        found = self.sentences.get((exercise, answer))
+        return found.told_to(who) if found else ""
 
     def _told_with_points(self, exercise: str, answer: str) -> tuple[str, float]:
         found = self.sentences.get((exercise, answer))
         return (found.says, found.points) if found else ("", 0.0)
 
     def _says(self, exercise: str, mistake: str) -> str:
-        """The words about a mistake as HTML: the instructor's, or the card's."""
-        told = self._told(exercise, mistake)
-        return code_spans(told) if told else _words(exercise, mistake)
+        """The words about a mistake as HTML: the instructor's, or the card's. None of two that are compared: those who
+        read the other one would see it on the board."""
+        told = self.sentences.get((exercise, mistake))
+        if told is None:
+            return _words(exercise, mistake)
+        return "" if told.seed else code_spans(told.says)
 
     def _add(self, event: Event) -> None:
         if self.store.keep(event):

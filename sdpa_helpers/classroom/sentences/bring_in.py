@@ -16,15 +16,17 @@ WHO = "names.toml"
 def with_sentences(result: GradedNotebook, sentences: Sentences) -> GradedNotebook:
     """The result with what the instructor tells of its answers. The same sentences give the same result, whatever
     it had before."""
-    return replace(result, exercises=tuple(_told(graded, sentences) for graded in result.exercises))
+    return replace(
+        result, exercises=tuple(_told(graded, sentences, result.student) for graded in result.exercises)
+    )
 
 
-def _told(graded: Graded, sentences: Sentences) -> Graded:
+def _told(graded: Graded, sentences: Sentences, who: str) -> Graded:
     if not isinstance(graded, GradedExercise) or not graded.unknown:
         return graded
     told = sentences.get((graded.name, graded.unknown))
     failed = tuple(case.case for case in graded.cases if not case.passed)
-    mistakes = (NamedMistake(told.name, told.says, failed, INSTRUCTOR),) if told else ()
+    mistakes = (NamedMistake(told.name, told.told_to(who), failed, INSTRUCTOR),) if told else ()
     return replace(graded, mistakes=mistakes)
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sdpa_helpers.classroom.files import write_text
+from sdpa_helpers.classroom.sentences.wordings import FILE as REGISTERED
+from sdpa_helpers.classroom.sentences.wordings import Registered, digest_of, read_plans, reads_second
 from sdpa_helpers.course.attempts import KEY
 from sdpa_helpers.course.registry import all_exercises
 from sdpa_helpers.course.told import LONGEST
@@ -47,6 +49,18 @@ class Sentence:
     """A change of their points for the exercise."""
     named: str = ""
     """What the mistake is called in tables; "" makes a name of the first words."""
+    second: str = ""
+    """Another wording, to compare with the first; nobody reads it before that is registered."""
+    seed: str = ""
+    """Of the comparison: who reads which wording is drawn from it. "" where none of these two is registered."""
+
+    def told_to(self, who: str) -> str:
+        """What somebody reads, by the name under which they are known."""
+        return (
+            self.second
+            if self.seed and reads_second(self.seed, (self.exercise, self.key), who)
+            else self.says
+        )
 
     @property
     def name(self) -> str:
@@ -84,7 +98,13 @@ def read_sentences(path: Path) -> dict[tuple[str, str], Sentence]:
                 found.append(_sentence(exercise, key, table))
             except ValueError as error:
                 raise BadNames(_told(path, text, (exercise, key, *error.args[1:]), error.args[0])) from None
-    return by_answer(found)
+    plans = read_plans(path.with_name(REGISTERED))
+    return by_answer(_with_its_lot(one, plans.get((one.exercise, one.key))) for one in found)
+
+
+def _with_its_lot(one: Sentence, plan: Registered | None) -> Sentence:
+    holds = plan is not None and plan.wordings == digest_of(one.says, one.second)
+    return replace(one, seed=plan.seed) if holds and plan else one
 
 
 def write_sentences(path: Path, sentences: Sentences) -> None:
@@ -98,8 +118,12 @@ def as_toml(sentences: Sentences) -> str:
 
 
 def for_learners(sentences: Sentences) -> str:
-    """The text of a file to hand out: without points, which stand in the feedback, and names, which are for tables."""
-    return as_toml(by_answer(replace(one, points=0.0, named="") for one in sentences.values()))
+    """The text of a file to hand out: without points, which stand in the feedback, and names, which are for tables.
+
+    Answers of which two wordings are compared are left out: who should read the other one would read both.
+    """
+    told = (one for one in sentences.values() if not one.seed)
+    return as_toml(by_answer(replace(one, points=0.0, named="", second="") for one in told))
 
 
 def tell(path: Path, sentence: Sentence) -> dict[tuple[str, str], Sentence]:
@@ -111,9 +135,10 @@ def tell(path: Path, sentence: Sentence) -> dict[tuple[str, str], Sentence]:
     before = kept.pop((sentence.exercise, sentence.key), None)
     if sentence.says.strip():
         named = sentence.named or (before.named if before else "")
-        kept = by_answer((*kept.values(), checked(replace(sentence, named=named))))
+        second = sentence.second or (before.second if before else "")
+        kept = by_answer((*kept.values(), checked(replace(sentence, named=named, second=second))))
     write_sentences(path, kept)
-    return kept
+    return read_sentences(path)
 
 
 def by_answer(sentences: Iterable[Sentence]) -> dict[tuple[str, str], Sentence]:
@@ -129,35 +154,40 @@ def checked(sentence: Sentence) -> Sentence:
         raise ValueError(f"the course has no exercise {sentence.exercise[:60]!r} that is answered in code")
     if not KEY.fullmatch(sentence.key):
         raise ValueError("an answer's key is twelve letters from 0–9 and a–f")
-    says = " ".join(sentence.says.split())
+    says, second = (" ".join(text.split()) for text in (sentence.says, sentence.second))
     if not says or len(says) > LONGEST or not says.isprintable():
         raise ValueError(f"a sentence is expected, of at most {LONGEST} characters", "says")
+    if len(second) > LONGEST or not second.isprintable():
+        raise ValueError(f"a sentence is expected, of at most {LONGEST} characters", "second")
     points = sentence.points
     if not math.isfinite(points) or abs(points) > known.max_points:
         raise ValueError(f"points from −{known.max_points:g} to {known.max_points:g} are expected", "points")
     if sentence.named and (len(sentence.named) > _LONGEST_SLUG or not _SLUG.fullmatch(sentence.named)):
         raise ValueError("a name is made of small letters and digits, with - between words", "name")
-    return Sentence(sentence.exercise, sentence.key, says, float(points), sentence.named)
+    return Sentence(sentence.exercise, sentence.key, says, float(points), sentence.named, second)
 
 
 def _sentence(exercise: str, key: str, table: object) -> Sentence:
     if not isinstance(table, dict):
         raise ValueError("a table [exercise.key] is expected")
-    kinds = {"says": str, "points": (int, float), "name": str}
+    kinds = {"says": str, "points": (int, float), "name": str, "second": str}
     for field, value in table.items():
         if field not in kinds:
-            raise ValueError(f"{field} is unknown; expected: says, points, name", field)
+            raise ValueError(f"{field} is unknown; expected: says, points, name, second", field)
         if not isinstance(value, kinds[field]) or isinstance(value, bool):
             raise ValueError(f"{field} is {'a number' if field == 'points' else 'a text'}", field)
     if "says" not in table:
         raise ValueError('`says = "…"` is missing')
+    points = float(table.get("points", 0))
     return checked(
-        Sentence(exercise, key, table["says"], float(table.get("points", 0)), table.get("name", ""))
+        Sentence(exercise, key, table["says"], points, table.get("name", ""), table.get("second", ""))
     )
 
 
 def _table(one: Sentence) -> str:
     lines = [f"[{one.exercise}.{one.key}]", f"says = {json.dumps(one.says, ensure_ascii=False)}"]
+    if one.second:
+        lines.append(f"second = {json.dumps(one.second, ensure_ascii=False)}")
     if one.points:
         lines.append(f"points = {one.points:g}")
     if one.named:

@@ -7,10 +7,11 @@ import json
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
+from sdpa_helpers.classroom.room.lines import Event
 from sdpa_helpers.classroom.room.store import NotARoom, Store
 from sdpa_helpers.classroom.room.tally import Tally
 from sdpa_helpers.classroom.teaching.findings import Heard
@@ -61,21 +62,26 @@ def of_table(path: Path) -> Log:
 
 def of_room(path: Path) -> Heard:
     """What learners did in a room, and its votes."""
+    tally, logs = Tally(), defaultdict[str, list[Attempt]](list)
+    for event in events_of(path):
+        tally.add(event)
+        if event.kind == "check" and event.attempt:
+            logs[event.who].append(event.attempt)
+    # Names are drawn anew in each room: "blue heron" of Monday isn't that of Tuesday.
+    return Heard(tuple(map(tuple, logs.values())), dict(tally.rounds))
+
+
+def events_of(path: Path) -> Iterator[Event]:
+    """All that came into a room, the oldest first."""
     _refuse_what_is_no_room(path)
     try:
         store = Store(path)
     except NotARoom as error:
         raise Refusal(str(error)) from None
-    tally, logs = Tally(), defaultdict[str, list[Attempt]](list)
     try:
-        for event in store.events():
-            tally.add(event)
-            if event.kind == "check" and event.attempt:
-                logs[event.who].append(event.attempt)
+        yield from store.events()
     finally:
         store.close()
-    # Names are drawn anew in each room: "blue heron" of Monday isn't that of Tuesday.
-    return Heard(tuple(map(tuple, logs.values())), dict(tally.rounds))
 
 
 def _refuse_what_is_no_room(path: Path) -> None:
