@@ -40,6 +40,9 @@ class ResultsFolder:
         """All learners and exercises."""
         self.teaching_page = path / "teaching.html"
         """What the class says of the course."""
+        self.viva_page = path / "viva.html"
+        """Questions to learners on their own answers."""
+        self.viva_key = path / "viva-key.html"
         self.gradebook_db = path / "gradebook.db"
         """The gradebook, where no other is named."""
         self.run_json = path / "run.json"
@@ -142,6 +145,8 @@ class ResultsFolder:
             self.similar_page,
             self.cockpit_page,
             self.teaching_page,
+            self.viva_page,
+            self.viva_key,
             # Of a writer that was killed: SQLite would apply it to the next gradebook.
             self.gradebook_db.with_name(f"{self.gradebook_db.name}-journal"),
             self.gradebook_db,

@@ -3,7 +3,18 @@
 import typer
 from typer.core import TyperGroup
 
-from sdpa_helpers.cli import gradescope, grading, learners, marks, naming, study, teachers, teaching, term
+from sdpa_helpers.cli import (
+    gradescope,
+    grading,
+    learners,
+    marks,
+    naming,
+    study,
+    teachers,
+    teaching,
+    term,
+    viva,
+)
 from sdpa_helpers.cli.bench import bench
 
 HELP = "A course on scaled dot-product attention. Begin with `sdpa lab`."
@@ -46,6 +57,7 @@ app.add_typer(marks.mark, name="mark", rich_help_panel=GRADE)
 app.command(rich_help_panel=GRADE)(term.term)
 app.command(rich_help_panel=GRADE)(teachers.report)
 app.command(rich_help_panel=GRADE)(teaching.teaching)
+app.command(rich_help_panel=GRADE)(viva.viva)
 app.add_typer(study.study, name="study", rich_help_panel=GRADE)
 app.command(rich_help_panel=GRADE)(naming.name)
 app.command(rich_help_panel=GRADE)(naming.names)
