@@ -166,6 +166,8 @@ You have a date and a room. Here is what to teach, in which order, and how long 
 3. A week before, send [the mail](mail.md).
 4. The day before, take [the checklist](day-before.md) to the room.
 5. On the day, [open a room](room.md): you see who is stuck, and on what.
+6. Afterwards: [one sentence](one-sentence.md) for all who made the same mistake, [the term](term.md) as one gradebook,
+   and [does it teach?](does-it-teach.md), with a page on AI tools and a test before and after.
 
 | lesson | minutes in class | afterwards, learners can do this |
 |---|---|---|
