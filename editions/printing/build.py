@@ -8,15 +8,20 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from editions.printing.sheet import sheet_of
-from editions.slides.blocks import all_formulas
-from editions.slides.build import cells_of, lessons
+from editions.slides.build import cells_of
 from editions.slides.formulas import draw
+from editions.slides.text import all_formulas
 from sdpa_helpers.course.places import course_root
 
 CHEAT_SHEET = "cheat-sheet"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 _SMALL = 'style="width:100%;margin:0 20mm;font:8pt system-ui,sans-serif;color:#4b5763;display:flex;justify-content:'
+
+
+def lessons() -> list[str]:
+    """Every lesson that has a notebook, in the order of the course."""
+    return [path.stem for path in sorted((course_root() / "notebooks").glob("*.ipynb"))]
 
 
 def build_print(into: Path, names: Sequence[str] = ()) -> list[Path]:

@@ -12,6 +12,7 @@ from editions.browser import abilities
 from editions.ledger import page as ledger
 from editions.site.folding import CLASSES
 from editions.site.links import MOVED, place_in_site, relinked, relinked_html
+from editions.slides.outline import outline_path
 from editions.try_it.words import in_a_page
 from sdpa_helpers.classroom.course_map import FIRST
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
@@ -117,7 +118,8 @@ def _ways(lesson: str) -> str:
     doors = [(f"../lite/lab/index.html?path=notebooks/{lesson}.ipynb", "Run it in this browser")]
     if lesson in LESSONS:
         doors.append((f"../exercises/{lesson}.html", "Its exercises, to try here"))
-    doors.append((f"../slides/{lesson}.html", "Slides"))
+    if outline_path(lesson).is_file():
+        doors.append((f"../slides/{lesson}.html", "Slides"))
     return _bar(doors + _elsewhere(f"notebooks/{lesson}.ipynb"))
 
 

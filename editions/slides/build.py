@@ -1,14 +1,15 @@
-"""Build the slides: a file a lesson, and a page that leads to them."""
+"""Build the slides: a file for each lesson with an outline, and a page that leads to them."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
 
-from editions.slides.blocks import all_formulas
-from editions.slides.deck import Cell, Deck, deck_of, texts_of
+from editions.slides.deck import Cell, Deck, Lesson, deck_of
 from editions.slides.formulas import draw
+from editions.slides.outline import lessons, outline_path, read
 from editions.slides.page import index_of, page_of
+from editions.slides.text import all_formulas
 from sdpa_helpers.course.places import course_root
 
 
@@ -17,16 +18,18 @@ def cells_of(lesson: str) -> list[Cell]:
     return list(nbformat.read(course_root() / "notebooks" / f"{lesson}.ipynb", as_version=4).cells)
 
 
-def lessons() -> list[str]:
-    """Every lesson that has a notebook, in the order of the course."""
-    return [path.stem for path in sorted((course_root() / "notebooks").glob("*.ipynb"))]
-
-
 def decks(names: Sequence[str]) -> list[Deck]:
     """The decks of some lessons; all their formulas are drawn at once."""
+    outlines = {name: outline_path(name).read_text(encoding="utf-8") for name in names}
     cells = {name: cells_of(name) for name in names}
-    drawn = draw(all_formulas(text for some in cells.values() for text in texts_of(some)))
-    return [deck_of(name, some, drawn) for name, some in cells.items()]
+    named = [
+        cell["source"]
+        for name, some in cells.items()
+        for cell in some
+        if cell["cell_type"] == "markdown" and f": {cell['id']}" in outlines[name]
+    ]
+    drawn = draw(all_formulas([*outlines.values(), *named]))
+    return [deck_of(read(text), Lesson(name, cells[name], drawn)) for name, text in outlines.items()]
 
 
 def build_slides(into: Path, names: Sequence[str] = ()) -> list[Path]:

@@ -8,35 +8,60 @@ const root = document.documentElement;
 
 // ---- what fills the room that is left ----------------------------------------------------------------------
 
-/** Letters of panels and cards are made for a page that is read from near: enlarge them as far as there is room. */
+/** Letters of a card are made for a page that is read from near: enlarge it as far as there is room. */
 function fit(box) {
   const inside = [...box.children].filter(child => !["SCRIPT", "STYLE"].includes(child.tagName));
-  if (!box.offsetParent || !inside.length) return;
-  const isPanel = box.matches(".panel"), least = isPanel ? 1 : 0.6; // a panel that is taller still can be scrolled
   const tall = () => inside.reduce((sum, child) => sum + child.getBoundingClientRect().height, 0) / Reveal.getScale();
-  const wide = () => Math.max(...inside.map(child => child.scrollWidth / child.clientWidth || 1));
-  const set = (zoom, width) => inside.forEach(child => Object.assign(child.style, { zoom, width: width && `${width}px`, margin: "0 auto" }));
-  // A panel's picture is as tall as it is wide: a narrower one may have larger letters.
-  const shares = isPanel ? [1, 0.85, 0.72, 0.6] : [0];
-  for (let zoom = 2.2; zoom > least; zoom -= 0.05) {
-    for (const share of shares) {
-      const width = Math.floor(share * box.clientWidth / zoom);
-      if (isPanel && width < 560) break;
-      set(zoom, width);
-      if (tall() <= box.clientHeight + 1 && wide() < 1.01) return;
-    }
+  for (let zoom = 2.2; zoom > 0.6; zoom -= 0.05) {
+    inside.forEach(child => Object.assign(child.style, { zoom, width: `${Math.floor(box.clientWidth / zoom)}px` }));
+    if (tall() <= box.clientHeight + 1) return;
   }
-  if (isPanel) set(1, 760);
 }
 
-const fitAll = slide => slide?.querySelectorAll(".grows.panel, .grows.card").forEach(fit);
+const LEAST = 24; // pixels of a slide's letters, on 1280 by 720
 
-/** Letters of a slide may be larger on another machine: what does not fit is made a little smaller. */
-function shrink(slide) {
-  const body = slide?.querySelector(".page > .body");
-  if (!body) return;
-  body.style.zoom = "";
-  for (let zoom = 1; zoom > 0.75 && body.scrollHeight > body.clientHeight + 1; zoom -= 0.03) body.style.zoom = zoom;
+/** Letters of a figure are made for a page, too: each kind of them grows as far as none comes to lie on another. */
+function enlarge(drawing) {
+  const texts = [...drawing.querySelectorAll("text")], { width, height } = drawing.viewBox.baseVal;
+  if (!texts.length || !width) return;
+  texts.forEach(text => text.style.removeProperty("font-size"));
+  const least = LEAST * Math.max(width / drawing.clientWidth, height / drawing.clientHeight);
+  const own = texts.map(text => parseFloat(getComputedStyle(text).fontSize));
+  const kinds = texts.map((text, at) => [own[at], text.getAttribute("text-anchor"), !!text.getAttribute("transform")].join());
+  const page = drawing.closest(".page").getBoundingClientRect(), before = new Set(clashes(texts, page).map(String));
+  const sizes = new Map(kinds.map((kind, at) => [kind, Math.max(own[at], least)]));
+  for (let round = 0; round < 60; round++) {
+    texts.forEach((text, at) => text.style.setProperty("font-size", `${sizes.get(kinds[at])}px`));
+    const tight = new Set(clashes(texts, page).filter(pair => !before.has(String(pair))).flat().map(at => kinds[at]));
+    const shrinking = [...tight].filter(kind => sizes.get(kind) > parseFloat(kind));
+    if (!shrinking.length) return;
+    shrinking.forEach(kind => sizes.set(kind, Math.max(parseFloat(kind), sizes.get(kind) - least / 60)));
+  }
+}
+
+/** Which texts lie on each other, as pairs, and which leave the page. */
+function clashes(texts, page) {
+  const boxes = texts.map(text => text.getBoundingClientRect()), found = [];
+  boxes.forEach((a, i) => {
+    if (a.left < page.left || a.right > page.right || a.bottom > page.bottom) found.push([i]);
+    for (let j = i + 1; j < boxes.length; j++) {
+      const b = boxes[j], over = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top); // a line is taller than its letters
+      if (a.right > b.left + 1 && b.right > a.left + 1 && over > 0.25 * Math.min(a.height, b.height)) found.push([i, j]);
+    }
+  });
+  return found;
+}
+
+/** As large as all of it fits; what does not fit with the smallest letters is an error that a test finds. */
+function size(page) {
+  const body = page.querySelector(".body"), most = page.matches(".picture") ? 30 : 40;
+  const fits = () => body.scrollHeight <= body.clientHeight + 1
+    && [...body.querySelectorAll("pre, table, .choices, mjx-container")].every(part => part.getBoundingClientRect().right <= body.getBoundingClientRect().right + 1 && part.scrollWidth <= part.clientWidth + 1)
+    && [...body.querySelectorAll(":scope > .grows")].every(part => part.offsetHeight >= 380);
+  for (let letters = page.matches(".title") ? 32 : most; letters >= LEAST; letters--) {
+    body.style.setProperty("--size", `${letters}px`);
+    if (fits()) return;
+  }
 }
 
 /** Whether all answers of a slide are to be seen. */
@@ -46,9 +71,9 @@ function markShown(slide) {
 }
 
 function arrive(slide) {
-  fitAll(slide);
-  for (const soon of [60, 250]) setTimeout(fitAll, soon, slide); // a panel draws itself only once it is seen
-  shrink(slide);
+  slide?.querySelectorAll(".page").forEach(size);
+  slide?.querySelectorAll(".grows.figure > svg").forEach(enlarge);
+  slide?.querySelectorAll(".grows.card").forEach(fit);
   markShown(slide);
 }
 

@@ -44,7 +44,7 @@ FILES = (
 
 LEFT_OUT = "classroom"
 """The folder of sdpa_helpers/ that only those who teach need."""
-TO_TEACH = ("kit.md", "board.svg")
+TO_TEACH = ("kit.md", "board.svg", "slides.md")
 """What only those who teach need of a lesson's folder."""
 
 

@@ -67,7 +67,7 @@ def test_of_the_package_it_lacks_nothing_but_what_is_for_teaching(edition, cours
     for name in filter(None, tracked):
         if (course / name).is_file():
             to_teach = name.startswith("sdpa_helpers/classroom/") or name.endswith(
-                ("/kit.md", "/board.svg", ".answers.txt")
+                ("/kit.md", "/board.svg", "/slides.md", ".answers.txt")
             )
             assert (edition / name).is_file() != to_teach, name
 

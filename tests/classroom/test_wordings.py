@@ -99,7 +99,9 @@ def test_an_open_room_tells_each_their_own_and_the_board_neither(names):
     room._board = None
     assert [row.mistakes for row in room.board().rows] == [()]
     room.ask(store.key, {"exercise": "softmax", "answer": KEY, "says": ONE.says, "points": -1})
-    assert read_sentences(names)["softmax", KEY].second == ONE.second  # points alone were changed on the phone
+    assert (
+        read_sentences(names)["softmax", KEY].second == ONE.second
+    )  # points alone were changed on the phone
     store.close()
 
 

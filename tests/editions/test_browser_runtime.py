@@ -226,7 +226,7 @@ def test_nothing_of_the_instructors_goes_into_the_browser(runtime):
     assert "sdpa_helpers/course/session.py" in files
     assert "sdpa_helpers/lessons/softmax/card.md" in files
     assert not any(file.startswith("sdpa_helpers/classroom/") for file in files)
-    assert not any(file.endswith(("/kit.md", "/board.svg")) for file in files)
+    assert not any(file.endswith(("/kit.md", "/board.svg", "/slides.md")) for file in files)
     assert recorded == files
 
 

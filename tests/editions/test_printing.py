@@ -17,8 +17,8 @@ def sheet(needs, needs_program):
         needs(module)
     needs_program("npm")
     from editions.printing.sheet import sheet_of
-    from editions.slides.blocks import all_formulas
     from editions.slides.formulas import draw
+    from editions.slides.text import all_formulas
 
     cells = cells_of(LESSON)
     texts = [cell["source"] for cell in cells if cell["cell_type"] == "markdown"]
@@ -93,3 +93,10 @@ def test_no_page_is_blank(printed):
     shown = letters_of_pages(printed[LESSON])
     assert len(shown) == pages_in(printed[LESSON])
     assert min(shown) > 150, "the lines above and below the text are about 50 letters"
+
+
+def test_a_text_is_cut_into_its_blocks():
+    from editions.printing.chunks import chunks_of
+
+    kinds = [chunk.kind for chunk in chunks_of("## A\n\nText:\n\n$$x$$\n\nMore:\n- one\n- two")]
+    assert kinds == ["heading", "text", "formula", "text", "list"]

@@ -1,29 +1,80 @@
-"""Slides: cut by the cells' metadata, one file each, nothing beyond the edge, no answer before its key."""
+"""Slides: composed in each lesson's slides.md, one file each, measured in a browser, no answer before its key."""
 
+import itertools
 import re
 
 import pytest
 
-from editions.slides.build import build_slides, cells_of, lessons
-from editions.slides.cut import TYPES, asks, slide_types
-from editions.slides.deck import kind_of
+from editions.site.source import _ways
+from editions.slides.build import build_slides, cells_of
+from editions.slides.deck import Lesson, deck_of
+from editions.slides.outline import OutlineError, lessons, outline_path, read
 from editions.slides.outputs import Asked, parts_of
-from editions.slides.text import chunks_of, short
-from sdpa_helpers.course.tracks import FOLDED, size_of, track_of_cells
 
-SHOWN = ("02_variance_proof", "05_masking")
+MOST_SLIDES = 25
+MOST_WORDS = 60
+LEAST_LETTERS = 24
 
-OVER = """() => [...document.querySelectorAll(".present > .present .page, .present > .present .page *")].filter(e => {
-  const style = getComputedStyle(e), box = e.getBoundingClientRect();
-  return !e.closest("mjx-container, svg, .grows") && style.display !== "none"
-    && (box.bottom > innerHeight + 1 || box.right > innerWidth + 1
-      || (e.tagName === "PRE" && e.scrollWidth > e.clientWidth + 1));
-}).map(e => e.tagName + " " + e.textContent.slice(0, 60))"""
+SMALL: dict[tuple[str, int], float] = {
+    ("01_dot_product", 2): 20.8,
+    ("01_dot_product", 8): 23.6,
+    ("02_variance_proof", 12): 20.4,
+    ("02_variance_proof", 16): 18.8,
+    ("02_variance_proof", 18): 19.6,
+    ("03_softmax", 3): 22.4,
+    ("03_softmax", 14): 20.4,
+    ("03_softmax", 19): 18.8,
+    ("03_softmax", 20): 22.8,
+    ("03_softmax", 22): 18.8,
+    ("04_gradients", 4): 23.2,
+    ("04_gradients", 6): 23.6,
+    ("04_gradients", 15): 20.4,
+    ("04_gradients", 18): 23.6,
+    ("04_gradients", 20): 23.6,
+    ("04_gradients", 21): 23.2,
+    ("05_masking", 20): 22.8,
+    ("05_masking", 22): 22.8,
+    ("06_complexity", 17): 21.2,
+    ("07_flash_attention", 12): 21.6,
+    ("07_flash_attention", 15): 22.0,
+    ("10_does_scaling_matter", 10): 19.6,
+    ("10_does_scaling_matter", 12): 18.8,
+    ("10_does_scaling_matter", 18): 16.4,
+    ("10_does_scaling_matter", 20): 22.4,
+}
+"""Lesson and slide → the letters of a figure that cannot grow without lying on each other, in pixels."""
 
-LETTERS = """() => Math.min(...[...document.querySelectorAll(".present > .present .page:not(.kicker) *")].filter(e =>
-  !e.closest("svg, .grows, .letter, sub, sup, .kicker, pre, code, mjx-container") && e.textContent.trim()
-  && e.getClientRects().length).map(e => parseFloat(getComputedStyle(e).fontSize)
-    * (parseFloat(e.closest(".body")?.style.zoom) || 1)))"""
+FAULTS = """async () => {
+  const found = [];
+  const page = document.querySelector("section.present .page"), body = page.querySelector(".body");
+  const shown = e => e.getClientRects().length
+    && [...e.childNodes].some(part => part.nodeType === 3 && part.data.trim());
+  const letters = e => parseFloat(getComputedStyle(e).fontSize) * (e.currentCSSZoom ?? 1);
+  const words = page.cloneNode(true);
+  words.querySelectorAll("svg, .grows, style, script").forEach(part => part.replaceWith(" "));
+  const count = words.textContent.split(/\\s+/).filter(word => /\\p{L}/u.test(word)).length;
+  if (count > MOST_WORDS) found.push(`${count} words`);
+  if (page.innerText.trim().endsWith(":")) found.push("ends in a colon");
+  if (!page.querySelector("h1, h2")?.textContent.trim()) found.push("has no heading");
+  for (const e of page.querySelectorAll("*")) {
+    if (e.closest("mjx-container, svg, .grows")) continue;
+    const box = e.getBoundingClientRect();
+    if (box.bottom > innerHeight + 1 || box.right > innerWidth + 1) found.push(`${e.tagName} lies beyond the edge`);
+    if (e.tagName === "PRE" && e.scrollWidth > e.clientWidth + 1) found.push("code is cut off");
+  }
+  if (body.scrollHeight > body.clientHeight + 1) found.push("more than fits");
+  for (const e of page.querySelectorAll("*"))
+    if (!e.closest("mjx-container, svg, sub, sup") && !e.matches(".right > .letter")
+        && shown(e) && letters(e) < LEAST_LETTERS - 0.1)
+      found.push(`${e.tagName} has letters of ${letters(e)} px`);
+  return found;
+}"""
+
+FIGURES = """() => Math.min(99,
+  ...[...document.querySelectorAll("section.present .grows.figure > svg")].flatMap(svg => {
+  const { width, height } = svg.viewBox.baseVal, scale = Math.min(svg.clientWidth / width, svg.clientHeight / height);
+  return [...svg.querySelectorAll("text")].map(text => parseFloat(getComputedStyle(text).fontSize) * scale);
+}))"""
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +82,7 @@ def built(tmp_path_factory, needs, needs_program):
     for module in ("bs4", "mistune", "pygments"):
         needs(module)
     needs_program("npm")
-    return build_slides(tmp_path_factory.mktemp("slides"), SHOWN)[0].parent
+    return build_slides(tmp_path_factory.mktemp("slides"))[0].parent
 
 
 @pytest.fixture(scope="module")
@@ -62,37 +113,74 @@ def go_to(page, selector: str) -> None:
 
 
 @pytest.mark.parametrize("lesson", lessons())
-def test_each_cell_has_the_slide_type_that_the_rule_gives(lesson):
-    cells = cells_of(lesson)
-    stored = [cell["metadata"].get("slideshow", {}).get("slide_type") for cell in cells]
-    assert stored == slide_types(lesson, cells), "run `python -m editions.slides.cut --again`"
-    assert set(stored) <= set(TYPES)
-    folded = [kind for kind, track in zip(stored, track_of_cells(cells), strict=True) if track in FOLDED]
-    assert set(folded) <= {"skip"}
+def test_every_slide_is_composed(opened, lesson):
+    page = opened(lesson)
+    total = page.evaluate("Reveal.getTotalSlides()")
+    assert total <= MOST_SLIDES
+    found = []
+    for number in range(1, total + 1):
+        page.evaluate(
+            "while (document.querySelector('.present .fragment:not(.visible)') && Reveal.nextFragment());"
+        )
+        faults = FAULTS.replace("MOST_WORDS", str(MOST_WORDS)).replace("LEAST_LETTERS", str(LEAST_LETTERS))
+        found += [(number, fault) for fault in page.evaluate(faults)]
+        least = SMALL.get((lesson, number), LEAST_LETTERS)
+        if (letters := page.evaluate(FIGURES)) < least - 0.1:
+            found.append((number, f"a figure's letters have {letters:.1f} px"))
+        page.evaluate(f"Reveal.slide({number})")
+    assert not found
 
 
-def test_a_short_text_stands_above_its_question_and_a_section_begins_a_slide():
-    def cell(kind, source, **more):
-        return {"cell_type": kind, "source": source, "metadata": {}, **more}
+def test_every_deck_was_opened_and_has_a_prediction_and_notes_on_each_slide(built):
+    assert [path.stem for path in sorted(built.glob("[01]*.html"))] == lessons()
+    assert len(lessons()) == 11
+    for lesson in lessons():
+        text = (built / f"{lesson}.html").read_text(encoding="utf-8")
+        slides = text.count('<div class="page ')
+        assert text.count('<div class="page asks') >= 1
+        assert text.count('<p class="minutes">') == slides
+        assert not re.search(r'<aside class="notes"><p class="minutes">[^<]*</p></aside>', text)
 
-    cells = [
-        cell("markdown", "# 99 · A lesson"),
-        cell("code", "import numpy as np\nfrom sdpa_helpers.lessons import softmax as lesson", outputs=[]),
-        cell("markdown", "## 1. One"),
-        cell("code", "print(1)", outputs=[{"output_type": "stream", "text": "1"}]),
-        cell("markdown", "Now the other way round."),
-        cell("code", 'lesson.predict("a", 1)', outputs=[]),
-        cell("markdown", "<details><summary>What to look for</summary>\n\nx\n\n</details>"),
-        cell("markdown", "So it is."),
-    ]
-    assert slide_types("99", cells) == ["slide", "skip", "slide", "-", "subslide", "-", "notes", "notes"]
+
+def test_a_lesson_without_an_outline_is_not_shown(built):
+    assert not outline_path("00a_numpy_in_five_minutes").exists()
+    assert "00a_numpy_in_five_minutes" not in lessons()
+    assert not (built / "00a_numpy_in_five_minutes.html").exists()
+    assert "Slides" not in _ways("00a_numpy_in_five_minutes")
+    assert 'href="../slides/03_softmax.html">Slides</a>' in _ways("03_softmax")
+
+
+def test_numbers_come_from_cells_and_what_is_missing_has_a_name():
+    lesson = Lesson("03_softmax", cells_of("03_softmax"), {})
+
+    def body(wall):
+        return (
+            deck_of(read(f"# T\n\nSay (1 min): a\n\n## Claim\n\n{wall}\n\nSay (2 min): b"), lesson)
+            .slides[1]
+            .body
+        )
+
+    assert "<p>0.0763</p>" in body("{number: shift-compare after scores}")
+    assert "<p>the same</p>" in body("{measured: add_a_hundred}")
+    assert '<p class="wonder">Why?</p>' in body("? Why?")
+    for wall, says in (
+        ("{number: shift-compare after cocoa}", "no number after 'cocoa'"),
+        ("{picture: nowhere}", "no cell 'nowhere'"),
+        ("{picture: short-max}", "shows nothing"),
+        ("{ask: nowhere}", "no cell 'nowhere'"),
+    ):
+        with pytest.raises(OutlineError, match=says):
+            body(wall)
+    with pytest.raises(OutlineError, match=r"Claim.*needs one line"):
+        read("## Claim\n\nNo minutes.")
 
 
 def test_a_stored_question_is_read_as_it_was_asked():
     asked = [
         part
         for cell in cells_of("03_softmax")
-        if cell["cell_type"] == "code" and asks(cell)
+        if cell["cell_type"] == "code"
+        and re.search(r"^[^#\n]*\blesson\.(predict|recall)\(", cell["source"], re.M)
         for part in parts_of(cell["outputs"])
         if isinstance(part, Asked)
     ]
@@ -104,58 +192,50 @@ def test_a_stored_question_is_read_as_it_was_asked():
     assert [part.kind for part in first.shown] == ["figure"]
 
 
-def test_a_paragraph_keeps_the_sentence_that_leads_to_what_follows():
-    text = "**The sum.** Call it $Z. A$. It is the same for all of them. So it factors out:"
-    assert short(text, leads_on=True) == "**The sum.** So it factors out:"
-    assert short("First this. Then that.", leads_on=False) == "First this."
-    kinds = [chunk.kind for chunk in chunks_of("## A\n\nText:\n\n$$x$$\n\nMore:\n- one\n- two")]
-    assert kinds == ["heading", "text", "formula", "text", "list"]
-
-
 def test_a_deck_is_one_file_and_says_its_minutes(built):
-    for lesson in SHOWN:
+    for lesson in lessons():
         text = (built / f"{lesson}.html").read_text(encoding="utf-8")
         page = re.sub(
             r"<script>.*?</script>", "", text, flags=re.DOTALL
         )  # reveal.js can show frames, and has none to
         assert not re.search(r"<(script|link|img|iframe)[^>]*\s(src|href)=(?!.data:)", page)
         assert not re.search(r"@import|url\((?!['\"]?(data:|#))", page)
-        cells = cells_of(lesson)
-        shown = [cell for cell in cells if kind_of(cell) != "skip"]
-        said = float(re.findall(r"of (\d+) min", text)[-1])
-        assert abs(said - size_of(shown).minutes) < 1, "the deck's minutes are those of the cells in it"
+        said = sum(slide.minutes for slide in read(outline_path(lesson).read_text(encoding="utf-8")).slides)
+        assert text.count(f"of {said:.0f} min<") == text.count('<p class="minutes">')
+        assert f"at the end {said:.0f} of {said:.0f} min" in text
 
 
-@pytest.mark.parametrize("lesson", SHOWN)
-def test_nothing_lies_beyond_a_slides_edge_and_letters_are_large(opened, lesson):
-    page = opened(lesson)
-    found = []
-    for number in range(page.evaluate("Reveal.getTotalSlides()")):
-        page.evaluate(
-            "while (document.querySelector('.present > .present .fragment:not(.visible)') && Reveal.nextFragment());"
-        )
-        found += [(number + 1, what) for what in page.evaluate(OVER)]
-        if (size := page.evaluate(LETTERS)) < 21:
-            found.append((number + 1, f"{size} px"))
-        page.evaluate("Reveal.next()")
-    assert not found
+def test_without_scripts_the_slides_stand_one_below_the_other(browser, built):
+    context = browser.new_context(
+        java_script_enabled=False, offline=True, viewport={"width": 800, "height": 700}
+    )
+    page = context.new_page()
+    page.goto(f"file://{built / '05_masking'}.html")
+    claims = page.locator(".page h1, .page h2")
+    slides = (built / "05_masking.html").read_text(encoding="utf-8").count('<div class="page ')
+    boxes = [claims.nth(at).bounding_box() for at in range(claims.count())]
+    assert len(boxes) == slides
+    assert all(box["height"] > 20 for box in boxes)
+    assert all(a["y"] + a["height"] < b["y"] for a, b in itertools.pairwise(boxes))
+    assert all(figure.bounding_box()["height"] > 100 for figure in page.locator(".grows.figure > svg").all())
+    context.close()
 
 
 def test_nothing_gives_an_answer_away_before_its_key(opened):
     page = opened("05_masking")
     go_to(page, ".asks")
-    reason, measured = (
-        page.locator(".present > .present .because").first,
-        page.locator(".present > .present .measured"),
-    )
-    assert reason.evaluate("e => getComputedStyle(e).visibility") == "hidden"
+    measured = page.locator(".present .measured")  # with the reason why the right answer is right
+    notes = page.locator(".present aside.notes")
+    assert "The ratio of two weights is" in measured.text_content()
+    assert "What people answer" in notes.text_content()
+    assert notes.evaluate("e => getComputedStyle(e).display") == "none"
     assert measured.evaluate("e => getComputedStyle(e).visibility") == "hidden"
-    assert page.locator(".present > .present .page.shown").count() == 0
+    assert page.locator(".present .page.shown").count() == 0
     page.keyboard.press("r")
-    page.locator(".present > .present .page.shown").wait_for()
+    page.locator(".present .page.shown").wait_for()
     assert measured.evaluate("e => getComputedStyle(e).visibility") == "visible"
     page.keyboard.press("r")
-    assert page.locator(".present > .present .page.shown").count() == 0
+    assert page.locator(".present .page.shown").count() == 0
 
 
 def test_the_speakers_window_has_minutes_reasons_and_the_next_slide_and_moves_the_deck(opened):
@@ -169,7 +249,7 @@ def test_the_speakers_window_has_minutes_reasons_and_the_next_slide_and_moves_th
     assert speaker.locator(".frame .page").count() == 1
     place = speaker.locator(".place").inner_text()
     speaker.keyboard.press("r")
-    page.locator(".present > .present .page.shown").wait_for()
+    page.locator(".present .page.shown").wait_for()
     speaker.keyboard.press("ArrowRight")
     assert speaker.locator(".place").inner_text() != place
     speaker.close()
