@@ -9,8 +9,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from editions.printing.sheet import sheet_of
 from editions.slides.build import cells_of
-from editions.slides.formulas import draw
-from editions.slides.text import all_formulas
+from editions.stored.formulas import draw
+from editions.stored.text import all_formulas
 from sdpa_helpers.course.places import course_root
 
 CHEAT_SHEET = "cheat-sheet"

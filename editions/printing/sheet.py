@@ -14,9 +14,9 @@ from bs4 import BeautifulSoup
 from pygments.formatters import HtmlFormatter
 
 from editions.printing.chunks import chunks_of
-from editions.slides.formulas import Drawn
-from editions.slides.outputs import Asked, Part, parts_of
-from editions.slides.text import code_html, html_of, without_files
+from editions.stored.formulas import Drawn
+from editions.stored.outputs import Asked, Part, parts_of
+from editions.stored.text import code_html, html_of, without_files
 from sdpa_helpers.course.tracks import FOLDED, Track, minutes_in_words, track_of_cells
 
 Cell = Mapping[str, Any]

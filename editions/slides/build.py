@@ -6,10 +6,10 @@ from pathlib import Path
 import nbformat
 
 from editions.slides.deck import Cell, Deck, Lesson, deck_of
-from editions.slides.formulas import draw
 from editions.slides.outline import lessons, outline_path, read
 from editions.slides.page import index_of, page_of
-from editions.slides.text import all_formulas
+from editions.stored.formulas import draw
+from editions.stored.text import all_formulas
 from sdpa_helpers.course.places import course_root
 
 

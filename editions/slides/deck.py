@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from editions.slides.formulas import Drawn
 from editions.slides.outline import Outline, OutlineError, Part, Slide
-from editions.slides.outputs import Asked, parts_of
-from editions.slides.outputs import Part as Output
-from editions.slides.text import code_html, html_of
+from editions.stored.formulas import Drawn
+from editions.stored.outputs import Asked, parts_of
+from editions.stored.outputs import Part as Output
+from editions.stored.text import code_html, html_of
 from sdpa_helpers.course.registry import find
 
 Cell = Mapping[str, Any]

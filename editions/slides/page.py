@@ -9,7 +9,7 @@ from pygments.formatters import HtmlFormatter
 
 from editions.npm import npm_folder
 from editions.slides.deck import Deck, Shown
-from editions.slides.text import without_files
+from editions.stored.text import without_files
 
 HERE = Path(__file__).parent
 

@@ -17,8 +17,8 @@ def sheet(needs, needs_program):
         needs(module)
     needs_program("npm")
     from editions.printing.sheet import sheet_of
-    from editions.slides.formulas import draw
-    from editions.slides.text import all_formulas
+    from editions.stored.formulas import draw
+    from editions.stored.text import all_formulas
 
     cells = cells_of(LESSON)
     texts = [cell["source"] for cell in cells if cell["cell_type"] == "markdown"]

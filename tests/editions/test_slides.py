@@ -9,7 +9,7 @@ from editions.site.source import _ways
 from editions.slides.build import build_slides, cells_of
 from editions.slides.deck import Lesson, deck_of
 from editions.slides.outline import OutlineError, lessons, outline_path, read
-from editions.slides.outputs import Asked, parts_of
+from editions.stored.outputs import Asked, parts_of
 
 MOST_SLIDES = 25
 MOST_WORDS = 60

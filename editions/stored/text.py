@@ -8,7 +8,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from editions.slides.formulas import Drawn, Formula, formulas_in, put_back, take_out
+from editions.stored.formulas import Drawn, Formula, formulas_in, put_back, take_out
 
 _MARKDOWN = mistune.create_markdown(escape=False, plugins=["table", "strikethrough"])
 _TO_A_FILE = re.compile(r'<a href="(?!https?:|#)[^"]*">(.*?)</a>', re.DOTALL)
