@@ -13,11 +13,14 @@ from sdpa_helpers.checking.code.answer_cells import MAX_ANSWER_CHARACTERS, answe
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.course import session
 from sdpa_helpers.course.notebook_cells import SETUP
-from sdpa_helpers.course.page_shell import Shell, Verdict, run_alone
+from sdpa_helpers.course.page_shell import Ran, Shell, Verdict, run_alone
 from sdpa_helpers.course.registry import LESSONS, exercises_of, sheet_of
 from sdpa_helpers.course.told import keep_from_room, sentence_for
 
 LINE = "# exercise: {name}\n"
+NOTHING_SHOWN = (
+    "It ran and printed nothing. To see a value, end with a line that has one, such as a call of {name}."
+)
 IN_A_PAGE = {
     OPEN: "Write your answer in the editor, then press Check again.",
     OPEN_WITH_CODE: "Change the code in the editor, then press Check again.",
@@ -28,8 +31,8 @@ IN_A_PAGE = {
 def reply(request: str) -> str:
     """Answer a page: {"ask": "check" | "hint" | "solution", "lesson": …, "name": …, "answers": {…}} in, JSON out.
 
-    {"ask": "head", …} with the same asks what the trained head does with the answer; {"ask": "name", "source": …}
-    asks of any code which mistake is in it.
+    With the same, {"ask": "run", …} runs the answer and judges nothing, and {"ask": "head", …} asks what the trained
+    head does with it; {"ask": "name", "source": …} asks of any code which mistake is in it.
 
     answers: the texts of the lesson's cells by exercise, that of this one among them. told: where it is there, the
     names.toml of the room that the page is in. Errors that a learner can mend
@@ -43,12 +46,14 @@ def reply(request: str) -> str:
     if asked["ask"] == "head":
         return json.dumps(asdict(_at_work(asked["name"], asked["answers"])), ensure_ascii=False)
     exercise = exercise_in(asked["lesson"], asked["name"])
+    if asked["ask"] == "run":
+        return json.dumps(asdict(shown(exercise, asked["answers"])), ensure_ascii=False)
     if asked["ask"] == "check":
         if told := asked.get("told"):
             keep_from_room(told)
         return json.dumps(asdict(checked(exercise, asked["answers"])), ensure_ascii=False)
-    shown = session.hint_for(exercise) if asked["ask"] == "hint" else session.solution_of(exercise)
-    return json.dumps(asdict(Verdict(shown.html(), shown.text(), of=exercise.max_points)), ensure_ascii=False)
+    card = session.hint_for(exercise) if asked["ask"] == "hint" else session.solution_of(exercise)
+    return json.dumps(asdict(Verdict(card.html(), card.text(), of=exercise.max_points)), ensure_ascii=False)
 
 
 def _at_work(name: str, answers: Mapping[str, str]) -> Verdict:
@@ -73,17 +78,7 @@ def exercise_in(lesson: str, name: str) -> Exercise:
 def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
     """Run the cells of one lesson up to the exercise's, each in its turn, and check what it defines."""
     name = exercise.name
-    source = with_line(name, answers.get(name, ""))
-    if len(source) > MAX_ANSWER_CHARACTERS:
-        told = f"Your answer has {len(source):,} characters; {MAX_ANSWER_CHARACTERS:,} are read. Shorten it."
-        return Verdict("", told, of=exercise.max_points)
-    shell = Shell()
-    shell.run(SETUP)
-    order = [one.name for one in sheet_of(exercise.lesson).exercises]
-    for earlier in order[: order.index(name)]:
-        if text := answers.get(earlier):
-            shell.run(with_line(earlier, text))
-    ran = shell.run(source)
+    shell, ran = _ran(exercise, answers)
     function = shell.user_ns.get(name)
     if ran.problem or not callable(function):
         missing = f"Your cell defines no function called `{name}`. Give yours that name."
@@ -105,6 +100,27 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
         ran.printed,
         key,
     )
+
+
+def shown(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
+    """Run the same cells, and give what the exercise's printed and the value of its last line; nothing is judged."""
+    _, ran = _ran(exercise, answers, shows=True)
+    nothing = "" if ran.printed else NOTHING_SHOWN.format(name=exercise.name)
+    return Verdict("", ran.problem or ran.value or nothing, of=exercise.max_points, printed=ran.printed)
+
+
+def _ran(exercise: Exercise, answers: Mapping[str, str], shows: bool = False) -> tuple[Shell, Ran]:
+    """What came of the exercise's cell, and the shell in which it ran after those of the earlier exercises."""
+    shell, source = Shell(), with_line(exercise.name, answers.get(exercise.name, ""))
+    if len(source) > MAX_ANSWER_CHARACTERS:
+        told = f"Your answer has {len(source):,} characters; {MAX_ANSWER_CHARACTERS:,} are read. Shorten it."
+        return shell, Ran("", told)
+    shell.run(SETUP)
+    order = [one.name for one in sheet_of(exercise.lesson).exercises]
+    for earlier in order[: order.index(exercise.name)]:
+        if text := answers.get(earlier):
+            shell.run(with_line(earlier, text))
+    return shell, shell.run(source, shows)
 
 
 def _in_a_page(card: str) -> str:

@@ -1,5 +1,6 @@
 """Cells without Jupyter, for a page: as much of its shell as the engine asks for, and the verdict that goes back."""
 
+import ast
 import linecache
 import traceback
 from collections.abc import Callable, Mapping
@@ -10,7 +11,10 @@ from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.course.notebook_cells import SETUP, Cell, Notebook
 
 MOST_PRINTED = 20_000
-"""Characters of what an answer prints."""
+"""Characters of what an answer prints, and of a value."""
+NOT_IN_A_PAGE = (
+    "this page has NumPy and this course, and draws no plots. Your notebook does, on your machine."
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class Ran:
     printed: str
     problem: str
     """The error that stopped it, with the learner's own lines; "" where it ran."""
+    value: str = ""
+    """What its last line is, where that was asked for and is something."""
 
 
 class _Files:
@@ -62,16 +68,16 @@ class Shell:
     def notebook(self) -> Notebook:
         return Notebook(self, tuple(self.cells))
 
-    def run(self, source: str) -> Ran:
-        """Run a cell; nothing it raises comes out."""
+    def run(self, source: str, shows: bool = False) -> Ran:
+        """Run a cell; nothing it raises comes out. shows: its last expression's value is asked for too."""
         number = len(self.cells) + 1
         self.cells.append(Cell(number, source))
         file = f"<your cell {number}>"
         self.compile._filename_map[file] = number
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         with kept(MOST_PRINTED) as printed:
-            problem = _problem(source, file, self.user_ns)
-        return Ran(printed.text, problem)
+            value, problem = _outcome(source, file, self.user_ns, shows)
+        return Ran(printed.text, problem, value)
 
 
 def run_alone(source: str, ready: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
@@ -85,17 +91,35 @@ def run_alone(source: str, ready: Mapping[str, Any]) -> tuple[dict[str, Any], st
     return shell.user_ns, shell.run(source).problem
 
 
-def _problem(source: str, file: str, space: dict[str, Any]) -> str:
+def _outcome(source: str, file: str, space: dict[str, Any], shows: bool) -> tuple[str, str]:
+    """(the last expression's value if it is to be shown, the error that stopped the cell); "" where there is none."""
     try:
-        exec(compile(source, file, "exec"), space)
+        tree = ast.parse(source, file)
+        last = tree.body[-1] if shows and tree.body else None
+        if not isinstance(last, ast.Expr):
+            exec(compile(tree, file, "exec"), space)
+            return "", ""
+        exec(compile(ast.Module(tree.body[:-1], []), file, "exec"), space)
+        value = eval(compile(ast.Expression(last.value), file, "eval"), space)
+        return "" if value is None else _cut(repr(value)), ""
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        return _told(error, file)
-    return ""
+        return "", _told(error, file)
+
+
+def _cut(text: str) -> str:
+    return (
+        text
+        if len(text) <= MOST_PRINTED
+        else f"{text[:MOST_PRINTED]}\n… cut after {MOST_PRINTED:,} characters"
+    )
 
 
 def _told(error: BaseException, file: str) -> str:
     """An error with the lines of the learner's cell that led to it, and no lines of ours."""
     theirs = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     lines = [f"line {frame.lineno}: {frame.line}" for frame in theirs[-5:]]
-    lines += [line.rstrip() for line in traceback.format_exception_only(error)]
+    if isinstance(error, ModuleNotFoundError) and error.name:  # Pyodide's own words are for who builds a page
+        lines.append(f"ModuleNotFoundError: no {error.name.partition('.')[0]} here: {NOT_IN_A_PAGE}")
+    else:
+        lines += [line.rstrip() for line in traceback.format_exception_only(error)]
     return "\n".join(lines)[:MOST_PRINTED]

@@ -71,6 +71,38 @@ def test_what_does_not_run_gets_its_own_line_and_no_points(answer, told):
     assert "sdpa_helpers" not in found["text"]
 
 
+@pytest.mark.parametrize(
+    ("more", "printed", "told"),
+    [
+        ("softmax(np.array([1.0, 1.0]))", "", "array([0.5, 0.5])"),
+        ("print('seen')\nlen('abc')", "seen\n", "3"),
+        ("print('seen')", "seen\n", ""),
+        ("x = 3", "", "end with a line that has one, such as a call of softmax"),
+        ("print('seen')\n1 / 0", "seen\n", "line 6: 1 / 0\nZeroDivisionError: division by zero"),
+        ("import torch_is_not_here.nn", "", "no torch_is_not_here here: this page has NumPy"),
+        (f"'x' * {page_shell.MOST_PRINTED}", "", "cut after 20,000 characters"),
+        (
+            "class Bad:\n    def __repr__(self):\n        raise SystemExit('bye')\nBad()",
+            "",
+            "SystemExit: bye",
+        ),
+    ],
+)
+def test_run_gives_what_was_printed_and_the_last_value_and_judges_nothing(more, printed, told):
+    found = asked({"softmax": RIGHT + more}, "run")
+    assert (found["card"], found["points"], found["mistake"], found["printed"]) == ("", 0.0, "", printed)
+    assert told in found["text"]
+    assert bool(told) == bool(found["text"])
+    assert len(found["text"]) < page_shell.MOST_PRINTED + 100
+
+
+def test_run_has_the_earlier_answers_and_keeps_what_they_print_to_itself():
+    own = "softmax_with_temperature = lambda scores, t: softmax(scores / t)\nsoftmax(np.zeros(2))[0]"
+    answers = {"softmax": f"{RIGHT}\nprint('earlier')", "softmax_with_temperature": own}
+    found = asked(answers, "run", "softmax_with_temperature")
+    assert (found["printed"], found["text"]) == ("", "np.float64(0.5)")
+
+
 def test_who_has_not_begun_is_told_of_the_editor_not_of_a_cell():
     found = asked({"softmax": "def softmax(x, axis=-1):\n    return NotImplemented"})
     assert "Write your answer in the editor" in found["card"]
