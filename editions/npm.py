@@ -30,6 +30,19 @@ def npm_folder() -> Path:
     return modules
 
 
+def bundled(script: Path, into: Path) -> None:
+    """Write a script of ours, and what it imports from npm, as one module: the same bytes on any machine."""
+    options = ["--bundle", "--format=esm", "--minify", "--charset=utf8", "--log-level=warning"]
+    command = [
+        "node",
+        str(npm_folder() / "esbuild" / "bin" / "esbuild"),
+        script.name,
+        *options,
+        f"--outfile={into.resolve()}",
+    ]
+    subprocess.run(command, cwd=script.parent, check=True)
+
+
 def _install(stamp: Path) -> None:
     if not shutil.which("npm"):
         raise NotInstalled(

@@ -10,10 +10,10 @@ import jinja2
 
 from editions.browser.runtime import LIGHT_LOCK, build_runtime
 from editions.museum.exhibits import NOT_HERE
-from editions.npm import npm_folder
+from editions.npm import bundled, npm_folder
 from editions.try_it.markup import html_of
 from editions.try_it.sums import behind_the_wall, files_js, kept
-from editions.try_it.words import in_a_page
+from editions.try_it.words import in_a_page, names_js
 from sdpa_helpers.checking.card import card_style
 from sdpa_helpers.checking.code.answer_cells import answered_in
 from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
@@ -21,11 +21,6 @@ from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.registry import LESSONS, all_exercises, sheet_of
 
 HERE = Path(__file__).parent
-CODE_MIRROR = (
-    *("lib/codemirror.js", "lib/codemirror.css", "mode/python/python.js"),
-    *("addon/edit/matchbrackets.js", "addon/edit/closebrackets.js", "LICENSE"),
-)
-
 PASTED = """def attention(q, k, v, mask=None):
     scores = q @ k.transpose(-2, -1)
     if mask is not None:
@@ -83,8 +78,9 @@ def build_try(into: Path) -> None:
     (into / "card.css").write_text(card_style.sheet(), encoding="utf-8")
     files = behind_the_wall(into, pyodide)
     (into / "files.js").write_text(files_js(files), encoding="utf-8")
-    for part in CODE_MIRROR:
-        shutil.copy(npm_folder() / "codemirror" / part, _made(into / "codemirror" / Path(part).name))
+    bundled(HERE / "editor.js", into / "editor.js")
+    shutil.copy(npm_folder() / "@codemirror" / "view" / "LICENSE", into / "editor-LICENSE")
+    (into / "names.js").write_text(names_js(), encoding="utf-8")
     pages = light_pages()
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, undefined=jinja2.StrictUndefined

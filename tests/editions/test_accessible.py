@@ -36,7 +36,7 @@ WALK = """const walk = function* (root) {
 
 SMALL = f"""() => {{ {WALK} const found = [];
     for (const e of walk(document)) {{
-        if (!e.matches("a[href], button, input, select, textarea, summary") || e.closest(".CodeMirror")) continue;
+        if (!e.matches("a[href], button, input, select, textarea, summary")) continue;
         const box = e.getBoundingClientRect(), style = getComputedStyle(e), within = e.closest("label");
         const seen = box.width > 1 && box.height > 1 && e.checkVisibility({{ visibilityProperty: true }});
         const inSentence = e.tagName === "A" && style.display === "inline";
@@ -49,8 +49,7 @@ SCROLLED = f"""() => {{ {WALK} const found = [];
     for (const e of walk(document)) {{
         const scrolls = ["auto", "scroll"].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1;
         const reached = e.tabIndex >= 0 || e.querySelector("a[href], button, input, [tabindex='0']");
-        const editor = e.closest(".CodeMirror"); // follows its caret
-        if (scrolls && e.clientWidth && !reached && !editor) found.push(e.outerHTML.slice(0, 120));
+        if (scrolls && e.clientWidth && !reached) found.push(e.outerHTML.slice(0, 120));
     }}
     return found; }}"""
 
@@ -63,7 +62,7 @@ SKIPPED = """() => { let last = 0; const skipped = [];
 
 FOCUSED = """() => { let e = document.activeElement;
     while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-    const drawn = e.closest(".editor") ?? e; // an editor shows it around its lines
+    const drawn = (e.getRootNode().host ?? e).closest(".editor") ?? e; // an editor shows it around its lines
     const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(drawn);
     return { name: e.outerHTML.slice(0, 90), href: e.getAttribute("href"), content: !!e.closest("main"),
         seen: (outlineStyle !== "none" && parseFloat(outlineWidth) >= 1) || boxShadow !== "none" }; }"""

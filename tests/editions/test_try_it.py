@@ -11,6 +11,7 @@ from sdpa_helpers.course.registry import all_exercises, all_written
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from tests.browser.harness import open_page
+from tests.editions.editor import text_in
 
 WRONG = (
     "def softmax(x, axis=-1):\n    e = np.exp(x - x.max())\n    return e / e.sum(axis=axis, keepdims=True)\n"
@@ -50,7 +51,7 @@ def page(browser, address):
 
 
 def write(page, text):
-    page.locator(".CodeMirror").click()
+    page.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(text)
 
@@ -77,7 +78,7 @@ def test_a_wrong_answer_gets_its_name_and_a_right_one_all_points(page):
 
 def test_the_answer_and_its_points_survive_a_reload(page):
     page.reload()
-    assert page.evaluate("document.querySelector('.CodeMirror').CodeMirror.getValue()") == RIGHT
+    assert text_in(page) == RIGHT
     assert page.locator("#total").inner_text() == f"{ALL_POINTS} points so far"
 
 
@@ -93,7 +94,7 @@ def test_the_notebook_that_is_downloaded_is_graded_and_comes_back(page, tmp_path
     page.locator("#open").set_input_files(file)
     page.get_by_role("button", name="With the file's").click()
     page.locator("#file-status", has_text="03_softmax.ipynb is yours").wait_for()
-    assert "x.max(axis=axis" in page.evaluate("document.querySelector('.CodeMirror').CodeMirror.getValue()")
+    assert "x.max(axis=axis" in text_in(page)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 from sdpa_helpers.course import in_page
 from sdpa_helpers.course.registry import LESSONS, sheet_of
 from tests.editions.conftest import served
+from tests.editions.editor import paste, text_in
 from tests.nightly import BRIEFLY_AND_AT_NIGHT
 
 START_MS = 120_000
@@ -178,12 +179,8 @@ def page(browser, address):
     context.close()
 
 
-def write(page, text):
-    page.evaluate("text => document.querySelector('.CodeMirror').CodeMirror.setValue(text)", text)
-
-
 def check(page, text):
-    write(page, text)
+    paste(page, text)
     page.get_by_role("button", name="Check", exact=True).click()
     page.locator("#stop").wait_for(state="hidden")
     return page.locator("#verdict").inner_text()
@@ -234,7 +231,7 @@ def test_an_opened_notebook_runs_nothing_by_itself(page, tmp_path, listener):
     before = owned(page)
     page.locator("#open").set_input_files(file)
     page.locator("#file-status", has_text="1 answer").wait_for()
-    assert html in page.evaluate("document.querySelector('.CodeMirror').CodeMirror.getValue()")
+    assert html in text_in(page)
     page.wait_for_timeout(300)
     assert owned(page) == before
     assert listener.heard == []
@@ -380,7 +377,7 @@ while frame is not None:
 print("found", [text for text in ("of another " + "lesson", "of a later " + "cell", "asked") if text in seen])
 """
     assert "found ['asked']" in check(page, looks + SOFTMAX)
-    write(page, SOFTMAX)
+    paste(page, SOFTMAX)
 
 
 def test_an_answer_cannot_end_its_worker(page):
@@ -402,7 +399,7 @@ while True:
     assert "message of its own" in check(page, hostile)
     assert time.monotonic() - begun < SOON_S
     assert page.locator("iframe").count() == 1
-    write(page, SOFTMAX)
+    paste(page, SOFTMAX)
 
 
 SHAPE = """(html) => { const shape = (node) => node.nodeType === Node.TEXT_NODE ? node.data : [node.localName,

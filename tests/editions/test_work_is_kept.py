@@ -6,6 +6,7 @@ import pytest
 
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from tests.browser.harness import open_page
+from tests.editions.editor import READ, text_in
 from tests.editions.test_accessible import violations
 from tests.nightly import at_night
 
@@ -55,14 +56,8 @@ def another(light, site_address):
     return open_
 
 
-def text(page):
-    return page.evaluate(
-        "() => document.querySelector('.CodeMirror')?.CodeMirror.getValue() ?? document.querySelector('#source').value"
-    )
-
-
 def write(page, answer):
-    page.locator(".CodeMirror, #source").locator("visible=true").first.click()
+    page.locator(".cm-content, #source").click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(answer)
 
@@ -117,7 +112,7 @@ def test_an_untouched_notebook_replaces_nothing(light, tmp_path):
     said = opened(page, file(tmp_path), "not answered in it")
     assert "softmax, entropy and log_softmax are not answered in it: yours stay" in said
     assert kept(page) == mine
-    assert text(page) == MINE
+    assert text_in(page) == MINE
     assert page.locator(".question").count() == 0
 
 
@@ -128,19 +123,19 @@ def test_what_is_missing_here_is_taken_and_what_differs_is_asked_about(light, tm
     opened(page, both, "1 answer taken")
     assert page.locator(".question").inner_text().startswith("softmax is not the same in 03_softmax.ipynb")
     assert THEIRS in kept(page)["entropy"]
-    assert text(page) == kept(page)["softmax"] == MINE  # until the learner has said so
+    assert text_in(page) == kept(page)["softmax"] == MINE  # until the learner has said so
     press(page, "With the file's")
     page.locator(
         "#file-status", has_text="What was there before is in Earlier versions of softmax"
     ).wait_for()
-    assert THEIRS in text(page)
+    assert THEIRS in text_in(page)
     page.reload()
-    assert THEIRS in text(page)
+    assert THEIRS in text_in(page)
     assert versions(page) == [MINE]
     page.locator("#versions li summary").click()
     press(page, "Put this back")
     page.locator("#status", has_text="is back").wait_for()
-    assert text(page) == kept(page)["softmax"] == MINE
+    assert text_in(page) == kept(page)["softmax"] == MINE
     assert [THEIRS in one for one in versions(page)] == [True, False]
 
 
@@ -152,7 +147,7 @@ def test_who_stays_with_their_own_finds_the_other_among_the_versions(light, tmp_
     press(page, "With mine")
     page.locator("#file-status", has_text="is yours").wait_for()
     assert set(kept(page).values()) == {MINE}
-    assert text(page) == MINE
+    assert text_in(page) == MINE
     assert THEIRS in versions(page)[0]
 
 
@@ -189,7 +184,7 @@ def test_made_up_exercises_are_refused_by_name_and_take_no_room(light, tmp_path)
     assert list(kept(page)) == ["softmax"]
     write(page, MINE)
     page.reload()
-    assert text(page) == MINE
+    assert text_in(page) == MINE
 
 
 @pytest.mark.parametrize(
@@ -229,28 +224,24 @@ def test_two_tabs_of_one_exercise_show_the_same(light, another):
     one = light()
     two = another(one)
     write(one, MINE)
-    two.wait_for_function(
-        "text => document.querySelector('.CodeMirror').CodeMirror.getValue() === text", arg=MINE
-    )
-    two.locator(".CodeMirror").click()
+    two.wait_for_function(f"text => ({READ})() === text", arg=MINE)
+    two.locator(".cm-content").click()
     two.keyboard.press("Control+End")
     two.keyboard.insert_text("!")
-    one.wait_for_function(
-        "text => document.querySelector('.CodeMirror').CodeMirror.getValue() === text", arg=f"{MINE}!"
-    )
+    one.wait_for_function(f"text => ({READ})() === text", arg=f"{MINE}!")
     for page in (one, two):
         page.reload()
-        assert text(page) == f"{MINE}!"
+        assert text_in(page) == f"{MINE}!"
 
 
 def test_a_tab_that_heard_nothing_of_the_other_overwrites_nothing(light, another):
     one = light()
     old = another(one, DEAF)
     write(one, MINE)
-    old.locator(".CodeMirror").click()
+    old.locator(".cm-content").click()
     old.keyboard.insert_text("a letter")
     old.locator("#status", has_text="Another tab changed this answer").wait_for()
-    assert text(one) == text(old) == kept(one)["softmax"] == MINE
+    assert text_in(one) == text_in(old) == kept(one)["softmax"] == MINE
     (letter,) = versions(old)
     assert "a letter" in letter
 
@@ -267,20 +258,20 @@ def test_an_answer_in_words_is_in_step_too(light, another):
 
 def test_start_again_can_be_undone_after_a_reload(light):
     page = light()
-    first = text(page)
+    first = text_in(page)
     write(page, MINE)
     press(page, "Start again")
     page.locator("#status", has_text="Begun again").wait_for()
-    assert text(page) == first
+    assert text_in(page) == first
     page.reload()
-    assert text(page) == first
+    assert text_in(page) == first
     assert versions(page) == [MINE]
     assert "before Start again" in page.locator("#versions li summary").inner_text()
     page.locator("#versions li summary").click()
     press(page, "Put this back")
     page.locator("#status", has_text="is back").wait_for()
     page.reload()
-    assert text(page) == MINE
+    assert text_in(page) == MINE
 
 
 def test_the_last_twenty_versions_of_each_exercise_are_kept_each_once(light):

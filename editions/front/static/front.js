@@ -1,42 +1,30 @@
 // The first page: five known lines are in it with their cards; a line of one's own brings Python, behind its wall.
-const SECONDS = 30; // what a line may take before it is ended
 const at = (id) => document.getElementById(id);
 const chosen = document.querySelectorAll("[name=known]");
 const defined = at("form").querySelector("pre").textContent;
 const LESSON = "01_dot_product";
 const NAME = "dot_product";
 const right = document.querySelector(".says.yes")?.textContent;
-let python = null;
-let drawn = null; // ../try/card.js, with the first line of one's own
-let asked = false;
-let clock = 0;
+let python = null; // of ../try/asking.js, which comes with the first line of one's own, as the next does
+let drawn = null; // of ../try/card.js
+
+const say = (text) => { at("status").textContent = text; };
 
 /** A radio's answer takes the place of what was there. */
 function showKnown(radio) {
-  if (asked) python?.stop("");
+  python?.end("");
   at("line").value = radio.dataset.line;
   at("own").hidden = true;
-  at("status").textContent = "";
+  say("");
 }
 
 const knownOf = (line) => [...chosen].find((one) => one.dataset.line.replace(/\s/g, "") === line.replace(/\s/g, ""));
 
-function told(state, text) {
-  document.documentElement.dataset.python = state;
-  if (state === "ready") startClock();
-  if (asked || state === "failed") at("status").textContent = state === "failed" ? `Python stopped: ${text} Reload the page.` : state === "ready" ? "Checking …" : text;
-}
-
-function startClock() {
-  clearTimeout(clock);
-  if (asked) clock = setTimeout(() => python.stop(`Your line ran longer than ${SECONDS} s and was stopped.`), SECONDS * 1000);
-}
-
 async function begun() {
   if (python) return;
-  const [card, behind] = await Promise.all([import("../try/card.js"), import("../try/python.js")]);
+  const [card, behind] = await Promise.all([import("../try/card.js"), import("../try/asking.js")]);
   drawn = card.drawn;
-  python = new behind.Python(told, 100);
+  python ??= behind.asker({ most: 100, subject: "Your line", say, buttons: [at("run")], stop: at("stop") });
 }
 
 /** The head with these numbers; they come out of the wall, so each is read as what it should be. */
@@ -60,10 +48,10 @@ function drawVerdict({ card, text, mistake }) {
   document.documentElement.dataset.mistake = mistake;
 }
 
-async function check(line) {
+async function check(line, ask) {
   const request = { lesson: LESSON, name: NAME, answers: { [NAME]: `${defined}\n    ${line}` } };
-  const verdict = await python.ask({ ask: "check", ...request });
-  const head = await python.ask({ ask: "head", ...request });
+  const verdict = await ask({ ask: "check", ...request });
+  const head = await ask({ ask: "head", ...request });
   drawVerdict(verdict);
   drawHead(head.text);
   chosen.forEach((one) => { one.checked = false; });
@@ -72,29 +60,18 @@ async function check(line) {
 
 async function run(event) {
   event.preventDefault();
-  if (asked) return;
   const line = at("line").value.trim(), same = knownOf(line);
   if (same) {
     same.checked = true;
     showKnown(same);
     return;
   }
-  asked = true;
-  at("run").disabled = true;
-  at("stop").hidden = false;
-  at("status").textContent = "Python is on its way …";
+  say("Python is on its way …");
   try {
     await begun();
-    if (python.ready) told("ready", "");
-    await check(line);
-    at("status").textContent = "";
+    await python.during({ now: "Checking …", then: "" }, (ask) => check(line, ask));
   } catch (error) {
-    at("status").textContent = error.message;
-  } finally {
-    clearTimeout(clock);
-    asked = false;
-    at("run").disabled = false;
-    at("stop").hidden = true;
+    say(error.message);
   }
 }
 
@@ -113,7 +90,6 @@ function turn() {
 
 chosen.forEach((one) => one.addEventListener("change", () => showKnown(one)));
 at("form").addEventListener("submit", run);
-at("stop").addEventListener("click", () => python?.stop("Stopped."));
 at("theme").addEventListener("click", turn);
 at("form").hidden = at("theme").hidden = false;
 document.querySelectorAll("[name=known]:checked").forEach(showKnown);

@@ -7,6 +7,9 @@ function showPage(details) {
   frame.src = details.dataset.page;
   frame.title = details.querySelector("a").textContent;
   details.append(frame);
+  addEventListener("message", ({ source, origin, data }) => {
+    if (source === frame.contentWindow && origin === location.origin && data?.height > 0) frame.style.height = `${data.height + 2}px`;
+  });
 }
 
 for (const details of document.querySelectorAll("details.try")) {

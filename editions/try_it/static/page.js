@@ -1,36 +1,36 @@
 // One exercise: the editor, the buttons, the card. What is kept is in kept.js, Python in python.js.
 import { askAfter } from "./ask.js";
+import { asker } from "./asking.js";
 import { drawn, unpiled } from "./card.js";
+import { makeEditor } from "./editor.js";
+import { fitFrame } from "./embed.js";
 import { follow } from "./follow.js";
 import { keepAttempt, keepPoints, load, onOthers, total } from "./kept.js";
+import { NUMPY } from "./names.js";
 import { withAnswers } from "./notebook.js";
 import { keepOffline } from "./offline.js";
 import { takeIn } from "./opened.js";
-import { Python } from "./python.js";
 import { tell, toldLast } from "./room.js";
 import { listVersions } from "./versions.js";
 
-const SECONDS = 30; // what a check may take before it is ended
 const exercise = JSON.parse(document.querySelector("#exercise").textContent);
 const at = (id) => document.querySelector(`#${id}`);
 const status = at("status");
 const inWords = !exercise.first;
+const WORDS = {
+  check: { now: "Checking …", then: "Your answer is checked then." },
+  run: { now: "Running …", then: "Your answer runs then." },
+  hint: { now: "Looking …", then: "" },
+  solution: { now: "Looking …", then: "" },
+};
 let editor = null;
 let python = null;
-let asked = null; // what waits for Python
 
-if (new URLSearchParams(location.search).has("embed")) document.documentElement.classList.add("embed");
-
-const answer = () => (editor ? editor.getValue() : at("source").value);
+const answer = () => (editor ? editor.read() : at("source").value);
 
 function show(text) {
-  if (!editor) {
-    at("source").value = text;
-    return;
-  }
-  const caret = editor.getCursor();
-  editor.setValue(text);
-  editor.setCursor(caret, null, { scroll: false });
+  if (editor) editor.show(text);
+  else at("source").value = text;
 }
 
 function say(text) {
@@ -52,50 +52,34 @@ function showPoints() {
 
 // ---- Python ------------------------------------------------------------------------------------------------
 
-function told(state, text) {
-  if (state === "failed") status.textContent = `Python stopped: ${text} Reload the page; your answer is kept.`;
-  else if (asked) status.textContent = state === "ready" ? "Checking …" : `${text} Your answer is checked then.`;
-  else status.textContent = state === "ready" ? "Ready." : text;
-  document.documentElement.dataset.python = state;
-  if (state === "ready" && asked) startClock();
-}
-
-let clock = 0;
-function startClock() {
-  clearTimeout(clock);
-  clock = setTimeout(() => stop(`Your code ran longer than ${SECONDS} s and was stopped. Look for a loop that never ends.`), SECONDS * 1000);
-}
-
-function stop(text) {
-  if (asked) python.stop(text);
-}
-
-async function ask(what) {
-  if (asked) return;
-  asked = what;
-  if (what === "check") work.keepVersion(answer(), "checked");
-  at("check").disabled = true;
-  at("stop").hidden = false;
-  at("verdict").replaceChildren();
-  status.textContent = python.ready ? "Checking …" : "Python is on its way; your answer is checked then.";
-  if (python.ready) startClock();
-  try {
+function ask(what) {
+  python.during(WORDS[what], async (asked) => {
+    if (what === "check") work.keepVersion(answer(), "checked");
+    at("verdict").replaceChildren();
     const all = load().answers; // no more of it than runs: what is checked may be a stranger's
     const before = exercise.earlier.filter((name) => name in all).map((name) => [name, all[name]]);
     const answers = { ...Object.fromEntries(before), [exercise.name]: answer() };
-    const verdict = await python.ask({ ask: what, lesson: exercise.lesson, name: exercise.name, answers, told: toldLast() });
-    status.textContent = "";
-    showVerdict(verdict, what);
-  } catch (error) {
-    showText(error.message);
-    status.textContent = "";
-  } finally {
-    clearTimeout(clock);
-    asked = null;
-    at("check").disabled = false;
-    at("stop").hidden = true;
-    keepOffline(at("offline"));
-  }
+    const verdict = await asked({ ask: what, lesson: exercise.lesson, name: exercise.name, answers, told: toldLast() });
+    if (what === "run") showRun(verdict);
+    else showVerdict(verdict, what);
+    bringUp(what);
+  }, (text) => {
+    showText(text);
+    bringUp(what);
+  }).then(() => keepOffline(at("offline")));
+}
+
+function showRun({ printed, text }) {
+  if (printed) showText(printed);
+  if (text) showText(text);
+}
+
+/** Code and card together where both fit; the card where they don't. Who runs from the editor writes on there. */
+function bringUp(what) {
+  document.documentElement.classList.add("answered");
+  if (what !== "run" || document.activeElement === document.body) at("verdict").focus({ preventScroll: true });
+  const both = matchMedia("(min-width: 64rem)").matches;
+  (both ? at("desk") : at("verdict")).scrollIntoView({ block: both ? "start" : "nearest" });
 }
 
 function showText(text, heading = "") {
@@ -103,7 +87,6 @@ function showText(text, heading = "") {
   place.className = "plain";
   place.textContent = unpiled(heading ? `${heading}\n${text}` : text);
   at("verdict").append(place);
-  at("verdict").focus({ preventScroll: false });
 }
 
 /** Where the mistake is shown with its line. */
@@ -133,8 +116,6 @@ function showVerdict(verdict, what) {
     showPoints();
   }
   document.documentElement.dataset.mistake = verdict.mistake;
-  place.focus({ preventScroll: true });
-  place.scrollIntoView({ block: "nearest" });
 }
 
 // ---- the notebook ------------------------------------------------------------------------------------------
@@ -169,35 +150,21 @@ async function putBack({ text }) {
 
 // ---- the start ---------------------------------------------------------------------------------------------
 
-function makeEditor() {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  editor = window.CodeMirror.fromTextArea(at("source"), {
-    mode: "python", indentUnit: 4, lineNumbers: true, matchBrackets: true, lineWrapping: true, autoCloseBrackets: true, viewportMargin: Infinity,
-    screenReaderLabel: "Your answer, Python", theme: dark.matches ? "night" : "default",
-    extraKeys: {
-      Tab: (cm) => (leaving ? window.CodeMirror.Pass : cm.execCommand(cm.somethingSelected() ? "indentMore" : "insertSoftTab")),
-      "Shift-Tab": (cm) => (leaving ? window.CodeMirror.Pass : cm.execCommand("indentLess")),
-      Esc: () => { leaving = true; },
-      "Ctrl-Enter": () => ask("check"), "Cmd-Enter": () => ask("check"), "Shift-Enter": () => ask("check"),
-    },
-  });
-  let leaving = false;
-  editor.on("keydown", (_, event) => { if (!["Escape", "Tab", "Shift"].includes(event.key)) leaving = false; });
-  editor.on("change", work.typed);
-  dark.addEventListener("change", () => editor.setOption("theme", dark.matches ? "night" : "default"));
-}
+/** The names that the exercise's text and its first lines use. */
+const words = () => [...new Set([exercise.first, ...[...document.querySelectorAll(".prompt code")].map((code) => code.textContent)]
+  .flatMap((text) => text.match(/[A-Za-z_]\w+/g) ?? []))];
 
 const before = load().answers[exercise.name];
 if (before !== undefined) at("source").value = before;
 if (inWords) {
   at("source").addEventListener("input", work.typed);
 } else {
-  makeEditor();
-  python = new Python(told, exercise.points);
-  at("check").addEventListener("click", () => ask("check"));
-  at("hint").addEventListener("click", () => ask("hint"));
-  at("solution").addEventListener("click", () => ask("solution"));
-  at("stop").addEventListener("click", () => stop("Stopped. Your answer is kept."));
+  const names = { words: words(), numpy: NUMPY };
+  editor = makeEditor({ source: at("source"), label: "Your answer, Python", names, typed: work.typed, run: () => ask("run"), check: () => ask("check") });
+  const buttons = Object.keys(WORDS).map(at);
+  python = asker({ most: exercise.points, subject: "Your code", say, buttons, stop: at("stop"), idle: true, note: " Your answer is kept." });
+  python.begin();
+  for (const button of buttons) button.addEventListener("click", () => ask(button.id));
   at("again").addEventListener("click", again);
 }
 at("download").addEventListener("click", download);
@@ -209,3 +176,4 @@ listVersions({ place: at("versions"), name: exercise.name, read: answer, restore
 showPoints();
 onOthers(showPoints);
 if (inWords) keepOffline(at("offline"));
+fitFrame();
