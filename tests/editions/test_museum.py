@@ -8,6 +8,7 @@ from editions.museum.build import build_museum, light
 from editions.museum.exhibits import room_of
 from sdpa_helpers.course.registry import LESSONS, find
 from tests.browser.harness import open_page
+from tests.editions.editor import paste
 from tests.nightly import at_night
 
 
@@ -79,7 +80,7 @@ def test_what_is_pasted_in_the_page_gets_its_name_and_a_link(browser, built_site
     page.locator("#verdict .sdpa-card", has_text="no-scaling").wait_for()
     link = page.locator("#where a")
     assert link.get_attribute("href") == "../mistakes/attention.html#no-scaling"
-    page.locator("#source").fill("while True:\n    pass\n")
+    paste(page, "while True:\n    pass\n")
     page.get_by_role("button", name="Which mistake is it?").click()
     page.get_by_role("button", name="Stop").click()
     page.locator("#status", has_text="Stopped").wait_for()
