@@ -17,8 +17,8 @@ export default [
   { files: ["sdpa_helpers/**/*.js", "editions/**/*.js"], languageOptions: { sourceType: "script", globals: globals.browser }, rules },
   // What JupyterLab loads by itself: one classic script as the door, ES modules behind it.
   { files: ["sdpa_helpers/desk/front/**/*.js", "editions/lite/front/*.js"], ignores: ["**/remoteEntry.js"], languageOptions: { sourceType: "module" } },
-  // The light pages: modules, but for what a service worker and the wall run.
-  { files: ["editions/try_it/{,static/}*.js", "editions/museum/static/*.js", "editions/front/static/front.js", "editions/site/static/search.js"], ignores: ["**/{frame,keep,worker}.js"], languageOptions: { sourceType: "module" } },
+  // The light pages: modules, but for what the wall runs.
+  { files: ["editions/try_it/{,static/}*.js", "editions/museum/static/*.js", "editions/front/static/front.js", "editions/site/static/search.js"], ignores: ["**/{frame,worker}.js"], languageOptions: { sourceType: "module" } },
   { files: ["sdpa_helpers/classroom/room/pages/*.js"], languageOptions: { sourceType: "module" } },
   // Its last line exports for itself.
   { files: ["sdpa_helpers/classroom/review/review.js"], languageOptions: { sourceType: "module" } },

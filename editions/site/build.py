@@ -87,6 +87,13 @@ def build_search(site: Path) -> None:
     build(site)
 
 
+def build_keeper(site: Path) -> None:
+    """The list of all that the other steps have built, by which a browser keeps it for when there is no network."""
+    from editions.site.kept import write_keeper
+
+    write_keeper(site)
+
+
 STEPS: dict[str, Callable[[Path], None]] = {
     "pages": build_pages,
     "pyodide": build_pyodide,
@@ -95,5 +102,6 @@ STEPS: dict[str, Callable[[Path], None]] = {
     "mistakes": build_museum,
     "slides": build_slides,
     "search": build_search,
+    "keeper": build_keeper,
 }
 """In this order; `--only` names some."""

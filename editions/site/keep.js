@@ -1,14 +1,15 @@
-// A service worker: the pages and Python for when there is no network. It keeps exactly the files that the build wrote
-// into this list, and gives out none of them, whoever laid it into the browser's store, without the sha256 it had then.
-const LIST = {}; // address from here → "sha256-…": written by the build
+// A service worker: pages and Python for when there is no network. It keeps files that the build wrote into this list,
+// and gives out none of them, whoever laid it into the browser's store, without the sha256 it had then.
+const LIST = {}; // address from here → ["sha256-…", its part, bytes]: written by the build
 const STORE = "sdpa-try";
+const AT_ONCE = 6;
 const TYPES = {
   css: "text/css", html: "text/html; charset=utf-8", ipynb: "application/json", js: "text/javascript", json: "application/json",
-  svg: "image/svg+xml", wasm: "application/wasm",
+  png: "image/png", svg: "image/svg+xml", wasm: "application/wasm", woff2: "font/woff2",
 };
 
-const SUMS = new Map(Object.entries(LIST).map(([name, sum]) => [new URL(name, self.location).href, sum]));
-const keyOf = (sum) => new URL(`kept/${encodeURIComponent(sum)}`, self.location).href;
+const FILES = new Map(Object.entries(LIST).map(([name, [sum, part, bytes]]) => [new URL(name, self.location).href, { sum, part, bytes }]));
+const keyOf = ({ sum }) => new URL(`kept/${encodeURIComponent(sum)}`, self.location).href;
 
 /** The address under which a request stands in the list, or nothing. What has a version in its address is that one only. */
 function listed(request) {
@@ -17,7 +18,7 @@ function listed(request) {
   const whole = url.href;
   url.search = "";
   if (url.pathname.endsWith("/")) url.pathname += "index.html";
-  return [whole, url.href].find((address) => SUMS.has(address));
+  return [whole, url.href].find((address) => FILES.has(address));
 }
 
 async function sumOf(bytes) {
@@ -26,9 +27,10 @@ async function sumOf(bytes) {
 }
 
 async function kept(address) {
-  const found = await (await caches.open(STORE)).match(keyOf(SUMS.get(address)));
+  const file = FILES.get(address);
+  const found = await (await caches.open(STORE)).match(keyOf(file));
   const bytes = await found?.arrayBuffer();
-  if (!bytes || (await sumOf(bytes)) !== SUMS.get(address)) return null;
+  if (!bytes || (await sumOf(bytes)) !== file.sum) return null;
   const type = TYPES[new URL(address).pathname.split(".").pop()] ?? "application/octet-stream";
   return new Response(bytes, { headers: { "Content-Type": type } });
 }
@@ -44,31 +46,41 @@ async function answer(address, request) {
   }
 }
 
-/** Fetch what is not there yet, drop what is not listed; whether all is there. */
-async function keepAll() {
-  const store = await caches.open(STORE);
-  const keys = new Set([...SUMS.values()].map(keyOf));
-  for (const request of await store.keys()) if (!keys.has(request.url)) await store.delete(request);
-  for (const [address, sum] of SUMS) {
-    if (await kept(address)) continue;
-    const response = await fetch(address, { integrity: sum });
-    if (!response.ok) return false;
-    await store.put(keyOf(sum), response);
-  }
-  return true;
+async function keepOne(store, address) {
+  const file = FILES.get(address);
+  if (await kept(address)) return;
+  const response = await fetch(address, { integrity: file.sum });
+  if (!response.ok) throw new Error(`${address}: ${response.status}`);
+  await store.put(keyOf(file), response);
 }
 
-async function takeOver() {
-  const old = (await caches.keys()).filter((name) => name.startsWith("sdpa-try-"));
-  await Promise.all(old.map((name) => caches.delete(name)));
-  await self.clients.claim();
+/** Fetch what of these parts is not there yet, and drop what is not listed; tell(bytes there, bytes of all) as it comes. */
+async function keep(parts, tell) {
+  const store = await caches.open(STORE);
+  const keys = new Set([...FILES.values()].map(keyOf));
+  for (const request of await store.keys()) if (!keys.has(request.url)) await store.delete(request);
+  const waiting = [...FILES.keys()].filter((address) => parts === "all" || parts.includes(FILES.get(address).part));
+  const all = waiting.reduce((sum, address) => sum + FILES.get(address).bytes, 0);
+  let here = 0;
+  const work = async () => {
+    for (let address = waiting.pop(); address; address = waiting.pop()) {
+      await keepOne(store, address);
+      here += FILES.get(address).bytes;
+      tell({ here, all });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+async function asked({ data, ports: [port] }) {
+  const bytes = [...FILES.values()].reduce((sum, file) => sum + file.bytes, 0);
+  const done = await keep(data, (far) => port.postMessage(far)).then(() => true, () => false);
+  port.postMessage({ done, site: bytes });
 }
 
 self.addEventListener("install", () => self.skipWaiting());
-self.addEventListener("activate", (event) => event.waitUntil(takeOver()));
-self.addEventListener("message", (event) => {
-  event.waitUntil(keepAll().catch(() => false).then((all) => event.ports[0]?.postMessage(all)));
-});
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener("message", (event) => event.waitUntil(asked(event)));
 self.addEventListener("fetch", (event) => {
   const address = event.request.method === "GET" && listed(event.request);
   if (address) event.respondWith(answer(address, event.request));

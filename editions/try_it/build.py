@@ -12,7 +12,7 @@ from editions.browser.runtime import LIGHT_LOCK, build_runtime
 from editions.museum.exhibits import NOT_HERE
 from editions.npm import bundled, npm_folder
 from editions.try_it.markup import html_of
-from editions.try_it.sums import behind_the_wall, files_js, kept
+from editions.try_it.sums import behind_the_wall, files_js
 from editions.try_it.words import in_a_page, names_js
 from sdpa_helpers.checking.card import card_style
 from sdpa_helpers.checking.code.answer_cells import answered_in
@@ -100,9 +100,6 @@ def build_try(into: Path) -> None:
     for lesson in LESSONS:
         notebook = json.dumps(exercise_notebook(lesson), ensure_ascii=False, indent=1)
         _made(into / "notebooks" / f"{lesson}.ipynb").write_text(notebook + "\n", encoding="utf-8")
-    keeper = into / "keep.js"
-    known = json.dumps(kept(into, files), indent=1)
-    keeper.write_text(keeper.read_text("utf-8").replace("LIST = {}", f"LIST = {known}"), encoding="utf-8")
 
 
 def light_pages() -> list[LightPage]:

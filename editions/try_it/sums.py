@@ -41,14 +41,6 @@ def files_js(files: list[Sum]) -> str:
     return f"// Written by the build.\nexport const FILES = {json.dumps(known, indent=1)};\n"
 
 
-def kept(pages: Path, files: list[Sum]) -> dict[str, str]:
-    """Address → sum of all that works without a network: the pages, and what is behind the wall."""
-    own = {path.relative_to(pages).as_posix(): path for path in sorted(pages.rglob("*")) if path.is_file()}
-    apart = {"keep.js", *WALL_FILES}
-    sums = {name: sum_of(path.read_bytes()) for name, path in own.items() if name not in apart}
-    return sums | {one.address: one.sum for one in files}
-
-
 def _sum(path: Path, address: str) -> Sum:
     content = path.read_bytes()
     version = sha256(content).hexdigest()[:16]

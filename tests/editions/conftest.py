@@ -15,7 +15,12 @@ from editions.museum.build import build_museum
 from editions.site.build import STEPS
 from tests.conftest import absent
 
-NEEDS = {"try": ("pyodide",), "lite": ("pyodide",), "search": ("pages", "pyodide", "try", "mistakes")}
+NEEDS = {
+    "try": ("pyodide",),
+    "lite": ("pyodide",),
+    "search": ("pages", "pyodide", "try", "mistakes"),
+    "keeper": ("pages", "pyodide", "try"),
+}
 """What a step would build itself: here once for all processes."""
 SHOWN = ("03_softmax",)
 """Of the museum's two thousand mistakes: those of one lesson. `test_museum` builds all of them by night."""

@@ -1,12 +1,9 @@
 """A light page in a real Chromium, every other host refused: from a link to a named mistake, and out again."""
 
 import json
-import re
 
 import pytest
 
-from editions.browser.runtime import light_files
-from editions.try_it.sums import sum_of
 from sdpa_helpers.course.registry import all_exercises, all_written
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
@@ -132,17 +129,6 @@ def test_a_loop_that_never_ends_is_stopped_and_the_page_goes_on(page):
     assert "Your answer is kept" in shown(page)
     write(page, RIGHT)
     assert f"{ALL_POINTS} of {ALL_POINTS} points" in check(page)
-
-
-def test_what_a_browser_keeps_is_named_with_its_sum_and_nothing_else_is(built_site):
-    folder = built_site("try") / "try"
-    [listed] = re.findall(r"LIST = (\{.+?\});", (folder / "keep.js").read_text(encoding="utf-8"), re.DOTALL)
-    sums = {name.partition("?")[0]: sum_ for name, sum_ in json.loads(listed).items()}
-    own = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    python = {f"../pyodide/{name}" for name in light_files(folder.parent / "pyodide")}
-    assert sums.keys() == (own - {"keep.js"}) | python
-    for name, sum_ in sums.items():
-        assert sum_of((folder / name).read_bytes()) == sum_, name
 
 
 def test_every_exercise_has_a_page_and_one_in_words_has_no_check(built_site):

@@ -1,19 +1,46 @@
-// Ask the browser to keep these pages and Python, and say so where it has.
+// Ask the browser to keep this lesson and Python, or the whole site, and say so where it has all of it.
 
+const MEGA = 1e6;
 let asked = false;
 
+const keeper = async () => {
+  await navigator.serviceWorker.register(new URL("../keep.js", import.meta.url));
+  return (await navigator.serviceWorker.ready).active;
+};
+
+/** Keep these parts; gives {done, site}: whether all is there, and the bytes of the whole site. */
+async function keep(parts, came = () => {}) {
+  const { port1, port2 } = new MessageChannel();
+  const active = await keeper();
+  return new Promise((resolve) => {
+    port1.onmessage = ({ data }) => ("done" in data ? resolve(data) : came(data));
+    active.postMessage(parts, [port2]);
+  });
+}
+
+/** Below `place` a button that keeps the rest. */
+function offerAll(place, bytes) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", textContent: `Keep the whole site too, ${Math.round(bytes / MEGA)} MB` });
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    const said = (text) => { place.textContent = text; };
+    const { done } = await keep("all", ({ here, all }) => said(`${(here / MEGA).toFixed(0)} of ${(all / MEGA).toFixed(0)} MB are here …`));
+    said(done ? "Works offline now: the whole site, but for JupyterLite." : "Not all of the site could be kept. The exercises and this lesson are.");
+    button.remove();
+  });
+  place.after(button);
+}
+
 /** place: where it is said. Where a browser keeps nothing, nothing is said. */
-export async function keepOffline(place) {
+export async function keepOffline(place, lesson) {
   if (asked || !("serviceWorker" in navigator)) return;
   asked = true;
   try {
-    await navigator.serviceWorker.register("keep.js");
-    const { active } = await navigator.serviceWorker.ready;
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = ({ data }) => {
-      if (data === true) place.textContent = "The exercises work without a network now, in this browser.";
-    };
-    active.postMessage("keep", [port2]);
+    const { done, site } = await keep(["base", lesson]);
+    if (!done) return;
+    place.textContent = `Works offline now: all exercises, and lesson ${lesson.slice(0, 2)}.`;
+    offerAll(place, site);
   } catch {
     // a private window, or an address without encryption
   }

@@ -66,7 +66,7 @@ function ask(what) {
   }, (text) => {
     showText(text);
     bringUp(what);
-  }).then(() => keepOffline(at("offline")));
+  }).then(() => keepOffline(at("offline"), exercise.lesson));
 }
 
 function showRun({ printed, text }) {
@@ -175,5 +175,5 @@ at("open").addEventListener("change", (event) => {
 listVersions({ place: at("versions"), name: exercise.name, read: answer, restore: putBack });
 showPoints();
 onOthers(showPoints);
-if (inWords) keepOffline(at("offline"));
+if (inWords || navigator.serviceWorker?.controller) keepOffline(at("offline"), exercise.lesson); // else after the first use
 fitFrame();
