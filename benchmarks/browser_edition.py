@@ -4,7 +4,10 @@
 
 The site has to be built (`make site`). Cold: a new profile, nothing kept. Warm: the same, the page opened once more.
 The wrong answer is ready at once; what is timed is opening the page, Python's start, and the check. It is served from
-this machine, so the network costs nothing; the bytes say what it would have to carry.
+this machine, so the network costs nothing; the bytes say what it would have to carry. Beside them, in turn, a bare
+page: the same Pyodide and NumPy as their makers load them, and one sum. What a page takes is told in seconds, in
+seconds of all the browser's processors, and as a ratio to the bare page of the same round: that says the same on
+another machine, or on a busy one.
 """
 
 import argparse
@@ -21,6 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 from playwright.sync_api import Page, sync_playwright
 
 from sdpa_helpers.bench import facts
@@ -34,6 +38,14 @@ MISTAKE = "global-max-subtracted"
 MINUTES = 3 * 60_000
 IDLE = """() => { const panel = window.jupyterapp?.shell.currentWidget, kernel = panel?.sessionContext?.session?.kernel;
     return kernel?.status === 'idle' }"""
+
+
+BARE = """<!doctype html><title>starts</title><script type="module">
+import { loadPyodide } from "./pyodide/pyodide.mjs";
+const python = await loadPyodide();
+await python.loadPackage("numpy");
+document.title = python.runPython("import numpy as np; str(np.arange(4).sum())");
+</script>"""
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -52,6 +64,13 @@ def served(folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
+
+
+def bare(page: Page, address: str) -> None:
+    """Python and NumPy, and nothing of ours."""
+    page.route(f"{address}/bare.html", lambda route: route.fulfill(body=BARE, content_type="text/html"))
+    page.goto(f"{address}/bare.html")
+    page.wait_for_function("() => document.title === '6'")
 
 
 def light(page: Page, address: str) -> None:
@@ -78,7 +97,17 @@ def lite(page: Page, address: str) -> None:
     page.locator(".jp-Notebook", has_text=MISTAKE).first.wait_for()
 
 
-WAYS: dict[str, Callable[[Page, str], None]] = {"light page": light, "JupyterLite": lite}
+WAYS: dict[str, Callable[[Page, str], None]] = {"bare page": bare, "light page": light, "JupyterLite": lite}
+
+
+def processor_seconds() -> dict[int, float]:
+    """What each process of the browser has taken so far."""
+    taken = {}
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "chrom" in process.name():
+                taken[process.pid] = sum(process.cpu_times()[:2])
+    return taken
 
 
 def measure(browser: Any, address: str, way: Callable[[Page, str], None]) -> dict[str, Any]:
@@ -86,7 +115,14 @@ def measure(browser: Any, address: str, way: Callable[[Page, str], None]) -> dic
     context = browser.new_context()
     loaded: dict[str, int] = {}
     outside: list[str] = []
-    context.on("response", lambda r: loaded.update({r.url: int(r.headers.get("content-length", 0))}))
+    context.on(
+        "response",
+        lambda r: (
+            None  # what it keeps for later
+            if r.request.service_worker
+            else loaded.update({r.url: int(r.headers.get("content-length", 0))})
+        ),
+    )
     context.on(
         "request",
         lambda r: (
@@ -95,32 +131,53 @@ def measure(browser: Any, address: str, way: Callable[[Page, str], None]) -> dic
     )
     page = context.new_page()
     page.set_default_timeout(MINUTES)
-    seconds = []
-    for _ in ("cold", "warm"):
-        begun = time.perf_counter()
+    found: dict[str, Any] = {}
+    for visit in ("cold", "warm"):
+        before, begun = processor_seconds(), time.perf_counter()
         way(page, address)
-        seconds.append(round(time.perf_counter() - begun, 2))
-        if len(seconds) == 1:
-            size = sum(loaded.values())
+        found[f"{visit}_s"] = round(time.perf_counter() - begun, 2)
+        taken = processor_seconds()  # a page that is left takes its process with it
+        found[f"{visit}_cpu_s"] = round(sum(those - before.get(one, 0) for one, those in taken.items()), 2)
+        found.setdefault("bytes", sum(loaded.values()))
     context.close()
-    return {"cold_s": seconds[0], "warm_s": seconds[1], "bytes": size, "requests_elsewhere": len(outside)}
+    return found | {"requests_elsewhere": len(outside)}
+
+
+def against_bare(rounds: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, float]]:
+    """For each page the median, over the rounds, of its figure over that of the bare page in the same round."""
+    kinds = [f"{visit}_{unit}" for visit in ("cold", "warm") for unit in ("s", "cpu_s")]
+    return {
+        name: {
+            kind: round(
+                statistics.median(
+                    one[kind] / plain[kind] for one, plain in zip(found, rounds["bare page"], strict=True)
+                ),
+                2,
+            )
+            for kind in kinds
+        }
+        for name, found in rounds.items()
+        if name != "bare page"
+    }
 
 
 def main() -> None:
-    """Measure both ways in turn, and write the results."""
+    """Measure all ways in turn, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("site", type=Path)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS, help="fewer of them")
+    parser.add_argument("--into", type=Path, default=RESULTS)
     asked = parser.parse_args()
     program = (
         shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("Chromium is not installed")
     )
-    rounds: dict[str, list[dict[str, Any]]] = {name: [] for name in WAYS}
+    rounds: dict[str, list[dict[str, Any]]] = {name: [] for name in asked.ways}
     with served(asked.site) as address, sync_playwright() as playwright:
         for _ in range(asked.rounds):
-            for name, way in WAYS.items():
+            for name in asked.ways:
                 browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-                rounds[name].append(measure(browser, address, way))
+                rounds[name].append(measure(browser, address, WAYS[name]))
                 browser.close()
                 print(name, rounds[name][-1])
     medians = {
@@ -131,10 +188,11 @@ def main() -> None:
         "command": "python -m benchmarks.browser_edition build/site",
         "machine": facts.of_this_machine() | facts.of_this_process(),
         "medians": medians,
+        "against_a_bare_page": against_bare(rounds),
         "rounds": rounds,
     }
-    RESULTS.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(medians, indent=1))
+    asked.into.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps([result["against_a_bare_page"], medians], indent=1))
 
 
 if __name__ == "__main__":
