@@ -14,16 +14,16 @@ CEILINGS = {
     "sdpa_helpers/attention": 7_700,
     "sdpa_helpers/bench": 1_300,
     "sdpa_helpers/checking": 10_750,
-    "sdpa_helpers/classroom": 13_300,
-    "sdpa_helpers/cli": 1_900,
-    "sdpa_helpers/course": 8_250,
+    "sdpa_helpers/classroom": 14_450,
+    "sdpa_helpers/cli": 2_150,
+    "sdpa_helpers/course": 8_450,
     "sdpa_helpers/desk": 2_100,
     "sdpa_helpers/grading": 3_450,
     "sdpa_helpers/head": 1_150,
-    "sdpa_helpers/lessons": 19_650,
+    "sdpa_helpers/lessons": 21_200,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 47_500,
+    "tests": 49_300,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 350
