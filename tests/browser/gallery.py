@@ -20,7 +20,7 @@ from PIL import Image, ImageFilter
 
 from sdpa_helpers.course.session import check
 from sdpa_helpers.show.predict import Chosen, Option, Prediction, Question
-from sdpa_helpers.show.visualiser import walk_through
+from sdpa_helpers.show.visualiser import SENTENCE, walk_through
 from tests.handing_in import RIGHT
 from tests.lessons.pictures import PANELS
 
@@ -68,7 +68,7 @@ def _answer(source: str) -> str:
 
 WIDGETS: dict[str, Callable[[], Any]] = {
     **{
-        f"walk_{step}": lambda step=step: walk_through(step=step, mask="causal", query=2)
+        f"walk_{step}": lambda step=step: walk_through(SENTENCE, step=step, mask="causal", query=2)
         for step in range(1, 6)
     },
     **PANELS,
