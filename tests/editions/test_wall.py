@@ -9,7 +9,6 @@ import re
 import socket
 import threading
 import time
-from contextlib import ExitStack
 
 import pytest
 
@@ -151,16 +150,11 @@ def listener():
 
 
 @pytest.fixture(scope="module")
-def server(built_site):
-    """(an address at a plain server, a path below it; what ends the server)"""
+def address(built_site):
+    """A plain server, and a path below it."""
     folder = built_site("pyodide", "try")
-    with ExitStack() as runs:
-        yield f"{runs.enter_context(served(folder.parent))}/{folder.name}/try", runs.close
-
-
-@pytest.fixture(scope="module")
-def address(server):
-    return server[0]
+    with served(folder.parent) as root:
+        yield f"{root}/{folder.name}/try"
 
 
 @pytest.fixture(scope="module")
@@ -495,38 +489,3 @@ def test_a_page_makes_no_text_to_html(course):
             r"innerHTML|outerHTML|insertAdjacentHTML|setHTML|document\.write|\beval\(|new Function", text
         ), path
         assert "DOMParser" not in text or path.name == "card.js"
-
-
-EVIL = "<!doctype html><title>evil</title>"
-
-
-def test_without_a_network_only_what_the_build_wrote_is_given_out(page, server):
-    """The last test: its server ends, as a browser that is told to be offline tells service workers when it likes."""
-    address, end = server
-    poison = """async ([names, evil]) => { const store = await caches.open("sdpa-try"), keys = await store.keys();
-        const own = () => new Response(evil, {headers: {"Content-Type": "text/html"}});
-        for (const name of names) await store.put(name, own());
-        const sums = await (await fetch("keep.js")).text();
-        const sum = JSON.parse(sums.match(/LIST = (\\{[^]*?\\});/)[1])["entropy.html"];
-        const key = new URL(`kept/${encodeURIComponent(sum)}`, location);
-        if (!keys.some(({url}) => url === key.href)) throw new Error("not kept");
-        await store.put(key, own()); }"""
-    check(page, SOFTMAX)
-    page.locator("#offline", has_text="without a network").wait_for()
-    page.evaluate(poison, [["evil.html", "../pyodide/evil.html", "log_softmax.html"], EVIL])
-    end()
-    asked = """names => Promise.all(names.map(async (name) => {
-        const text = await fetch(name).then((given) => given.text(), () => "refused");
-        return text.includes("evil") ? "evil" : text === "refused" ? text : "came"; }))"""
-    assert page.evaluate(asked, ["evil.html", "../pyodide/evil.html"]) == ["refused"] * 2  # not listed
-    # The browser's own cache may still hold the page as it was built; what was put in its place is given to nobody.
-    assert page.evaluate(asked, ["entropy.html", "dot_product.html"]) in (
-        ["refused", "came"],
-        ["came", "came"],
-    )
-    page.goto(f"{address}/log_softmax.html")
-    assert page.title() == "log_softmax · try it"
-    written = "def log_softmax(x, axis=-1):\n    return x - np.log(np.exp(x).sum(axis=axis, keepdims=True))\n"
-    assert "points" in check(page, written)
-    page.goto(f"{address}/index.html?from=there")
-    assert page.locator("li").count() > 90
