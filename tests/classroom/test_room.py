@@ -165,12 +165,16 @@ def test_what_is_no_sentence_is_refused(server, tmp_path, sent, status):
     assert not (tmp_path / "names.toml").exists()
 
 
-def test_a_file_of_sentences_that_cannot_be_read_is_told_and_kept(server, tmp_path):
-    (tmp_path / "names.toml").write_text("version = 1\nsoftmax = 3")
+@pytest.mark.parametrize(("broken", "why"), [("names.toml", "line 2"), ("registered.toml", "cannot be read")])
+def test_a_file_of_sentences_that_cannot_be_read_is_told_and_kept(server, tmp_path, broken, why):
+    (tmp_path / "names.toml").write_text("version = 1")
+    (tmp_path / broken).write_text("version = 1\nsoftmax = 3")
+    before = (tmp_path / "names.toml").read_text()
     asked = {"exercise": "softmax", "answer": GAVE, "says": "Fine.", "points": 0}
     status, said = ask(server, "/ask", asked, **key(server))
-    assert (status, "line 2" in said["message"]) == (409, True)
-    assert (tmp_path / "names.toml").read_text() == "version = 1\nsoftmax = 3"
+    assert (status, why in said["message"]) == (409, True)
+    assert (tmp_path / "names.toml").read_text() == before
+    assert (tmp_path / broken).read_text() == "version = 1\nsoftmax = 3"
 
 
 def test_two_rounds_and_the_measurement(server):

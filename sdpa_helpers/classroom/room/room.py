@@ -19,7 +19,6 @@ from sdpa_helpers.classroom.room.store import Store
 from sdpa_helpers.classroom.room.tally import Nameless, Row, Stuck, Tally, Time, Told
 from sdpa_helpers.classroom.sentences.store import (
     REGISTERED,
-    BadNames,
     Sentence,
     Sentences,
     for_learners,
@@ -241,7 +240,7 @@ class Room:
         with self.lock:
             try:
                 self._tell_from(tell(self.names, Sentence(exercise, answer, says, points)))
-            except BadNames as error:
+            except Refusal as error:  # it, or registered.toml, was half edited
                 raise Refused(409, str(error)) from None
             except ValueError as error:
                 raise NotALine(error.args[0]) from None
