@@ -3,7 +3,6 @@
 
 /* global Reveal, LESSON */
 
-const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches;
 const root = document.documentElement;
 
 // ---- what fills the room that is left ----------------------------------------------------------------------
@@ -183,7 +182,6 @@ Reveal.initialize({
     66: () => Reveal.togglePause(), 68: turnDark, 82: reveal, 83: openSpeaker,
   },
 }).then(() => {
-  if (!quiet) root.classList.add("moves");
   Reveal.on("slidechanged", event => { arrive(event.currentSlide); tell(); });
   for (const name of ["fragmentshown", "fragmenthidden"]) Reveal.on(name, () => { markShown(Reveal.getCurrentSlide()); tell(); });
   Reveal.on("resize", () => arrive(Reveal.getCurrentSlide()));
