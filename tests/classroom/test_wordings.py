@@ -93,6 +93,8 @@ def test_an_open_room_tells_each_their_own_and_the_board_neither(names):
         room.take({"who": one["who"], "line": {**line, "time": 1.0 + number}})
     assert {room.here(one["who"]).told[0].says for one in joined} == {ONE.says}
     register(names, ONE, "Which?", 60, "seed")  # while it is open
+    again = {"who": joined[0]["who"], "line": {**line, "time": 50.0, "tries": 2}}
+    assert ONE.says not in room.take(again)["names"]  # before anybody's own page asks
     says = {one["name"]: room.here(one["who"]).told[0].says for one in joined}
     assert says == {who: told(names, who) for who in says}
     assert set(says.values()) == {ONE.says, ONE.second}

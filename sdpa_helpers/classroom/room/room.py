@@ -168,6 +168,7 @@ class Room:
             raise Refused(429, "slower, please: a line every two seconds")
         event = event_of(data, name, self.known, time.time())
         with self.lock:
+            self._read_what_changed()
             if event.attempt is None:
                 self._refuse_what_was_not_asked(event, data)
             self._add(event)
