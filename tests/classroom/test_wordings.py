@@ -188,6 +188,11 @@ def test_newcombes_interval_by_hand():
 # ---- the commands -----------------------------------------------------------------------------------------
 
 
+def plan_for(room):
+    asked = "--question", "Which?", "--learners", 60, "--seed", "seed"
+    return sdpa("study", "register", "softmax", KEY[:4], room, *asked)
+
+
 def test_the_commands_refuse_without_a_plan_and_after_a_change(names):
     room = names.with_name("room.sqlite")
     Store(room).close()
@@ -195,20 +200,7 @@ def test_the_commands_refuse_without_a_plan_and_after_a_change(names):
     said = sdpa(*asked)
     assert said.returncode == 2
     assert "were not registered, so nothing is compared" in " ".join(said.stderr.split())
-    plan = (
-        "study",
-        "register",
-        "softmax",
-        KEY[:4],
-        room,
-        "--question",
-        "Which?",
-        "--learners",
-        60,
-        "--seed",
-        "seed",
-    )
-    assert sdpa(*plan).returncode == 0
+    assert plan_for(room).returncode == 0
     assert "Too early: 0 of 60 have tried again" in sdpa(*asked).stdout
     write_sentences(names, by_answer([replace(ONE, says="Changed.")]))
     said = sdpa(*asked)
@@ -219,20 +211,7 @@ def test_the_commands_refuse_without_a_plan_and_after_a_change(names):
 @pytest.mark.parametrize(("second", "says"), [(0.2, "The second helps more."), (0.8, "Not shown")])
 def test_the_command_says_what_a_room_shows(names, second, says):
     room = names.with_name("room.sqlite")
-    plan = (
-        "study",
-        "register",
-        "softmax",
-        KEY,
-        room,
-        "--question",
-        "Which?",
-        "--learners",
-        60,
-        "--seed",
-        "seed",
-    )
-    assert sdpa(*plan).returncode == 0
+    assert plan_for(room).returncode == 0
     store = Store(room)
     shift = read_plans(names.with_name("registered.toml"))["softmax", KEY].since + 10 - SINCE
     for event in a_room(1, 80, first=0.8, second=second):
