@@ -20,7 +20,7 @@ export default [
   // The light pages: modules, but for what the wall runs.
   { files: ["editions/try_it/{,static/}*.js", "editions/museum/static/*.js", "editions/front/static/front.js", "editions/site/static/search.js"], ignores: ["**/{frame,worker}.js"], languageOptions: { sourceType: "module" } },
   { files: ["sdpa_helpers/classroom/room/pages/*.js"], languageOptions: { sourceType: "module" } },
-  // Its last line exports for itself.
-  { files: ["sdpa_helpers/classroom/review/review.js"], languageOptions: { sourceType: "module" } },
+  // The last line of each exports for itself.
+  { files: ["sdpa_helpers/classroom/review/*.js"], languageOptions: { sourceType: "module" } },
   { files: ["tests/**/*.mjs", "*.mjs"], languageOptions: { globals: globals.node }, rules },
 ];
