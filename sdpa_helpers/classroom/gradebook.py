@@ -4,7 +4,7 @@ That file is written without SQLAlchemy, which takes longer to be imported than 
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from sdpa_helpers.classroom.gradebook_rows import (
     CASES,
     FLAGS,
     RESULTS,
+    TABLES,
     CannotWrite,
     case_rows,
     flag_rows,
@@ -19,45 +20,6 @@ from sdpa_helpers.classroom.gradebook_rows import (
 )
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.result import GradedNotebook
-
-# As `gradebook_elsewhere` has them; a test compares.
-_TABLES = """
-CREATE TABLE IF NOT EXISTS results (
-    id INTEGER NOT NULL,
-    student VARCHAR(255) NOT NULL,
-    notebook VARCHAR(255) NOT NULL,
-    status VARCHAR(32) NOT NULL,
-    reason TEXT NOT NULL,
-    points FLOAT NOT NULL,
-    max_points FLOAT NOT NULL,
-    fingerprint VARCHAR(64) NOT NULL,
-    PRIMARY KEY (id),
-    UNIQUE (student, notebook)
-);
-CREATE TABLE IF NOT EXISTS cases (
-    id INTEGER NOT NULL,
-    result_id INTEGER NOT NULL,
-    exercise VARCHAR(255) NOT NULL,
-    "case" VARCHAR(255) NOT NULL,
-    points FLOAT NOT NULL,
-    max_points FLOAT NOT NULL,
-    status VARCHAR(32) NOT NULL,
-    diagnosis VARCHAR(255) NOT NULL,
-    message TEXT NOT NULL,
-    PRIMARY KEY (id),
-    FOREIGN KEY(result_id) REFERENCES results (id)
-);
-CREATE INDEX IF NOT EXISTS ix_cases_result_id ON cases (result_id);
-CREATE TABLE IF NOT EXISTS flags (
-    id INTEGER NOT NULL,
-    result_id INTEGER NOT NULL,
-    kind VARCHAR(64) NOT NULL,
-    message TEXT NOT NULL,
-    PRIMARY KEY (id),
-    FOREIGN KEY(result_id) REFERENCES results (id)
-);
-CREATE INDEX IF NOT EXISTS ix_flags_result_id ON flags (result_id);
-"""
 
 
 def gradebook_place(folder: ResultsFolder, wanted: str | None) -> str | Path:
@@ -85,7 +47,7 @@ def write_gradebook(place: str | Path, results: Iterable[GradedNotebook]) -> Non
         return write_elsewhere(place, results)
     try:
         with closing(sqlite3.connect(place)) as connection:
-            connection.executescript(_TABLES)
+            connection.executescript("".join(_layout(*each) for each in TABLES.items()))
             with connection:
                 for result in results:
                     _put(connection, result)
@@ -101,8 +63,8 @@ def _put(connection: sqlite3.Connection, result: GradedNotebook) -> None:
     if number is not None:
         if _held(connection, number) == _rows(result, number):
             return
-        for table, column in (("cases", "result_id"), ("flags", "result_id"), ("results", "id")):
-            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
+        for table, columns in reversed(TABLES.items()):
+            connection.execute(f"DELETE FROM {table} WHERE {_key(columns)} = ?", (number,))
     written = connection.execute(_insert("results", ("id", *RESULTS)), (number, *result_row(result)))
     number = written.lastrowid
     assert number is not None
@@ -117,18 +79,37 @@ def _rows(result: GradedNotebook, number: int) -> list[list[tuple]]:
 
 def _held(connection: sqlite3.Connection, number: int) -> list[list[tuple]]:
     """The same as the gradebook holds them."""
-    tables = (("results", RESULTS, "id"), ("cases", CASES, "result_id"), ("flags", FLAGS, "result_id"))
     return [
         connection.execute(
-            f"SELECT {_names(columns)} FROM {table} WHERE {key} = ? ORDER BY id", (number,)
+            f"SELECT {_names(columns)} FROM {table} WHERE {_key(columns)} = ? ORDER BY id", (number,)
         ).fetchall()
-        for table, columns, key in tables
+        for table, columns in TABLES.items()
     ]
 
 
-def _names(columns: tuple[str, ...]) -> str:
+def _key(columns: Iterable[str]) -> str:
+    """Where a table has the number of a result."""
+    return "result_id" if "result_id" in columns else "id"
+
+
+def _names(columns: Collection[str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)
 
 
-def _insert(table: str, columns: tuple[str, ...]) -> str:
+def _insert(table: str, columns: Collection[str]) -> str:
     return f"INSERT INTO {table} ({_names(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+def _layout(table: str, columns: Mapping[str, str]) -> str:
+    """The statements that make a table, in the words that SQLAlchemy has for it; a test compares."""
+    held = [f"{_quoted(column)} {kind} NOT NULL" for column, kind in columns.items()]
+    more, index = ["UNIQUE (student, notebook)"], ""
+    if "result_id" in columns:
+        more = ["FOREIGN KEY(result_id) REFERENCES results (id)"]
+        index = f"CREATE INDEX IF NOT EXISTS ix_{table}_result_id ON {table} (result_id);\n"
+    lines = ",\n    ".join(["id INTEGER NOT NULL", *held, "PRIMARY KEY (id)", *more])
+    return f"CREATE TABLE IF NOT EXISTS {table} (\n    {lines}\n);\n{index}"
+
+
+def _quoted(column: str) -> str:
+    return f'"{column}"' if column == "case" else column  # a word of SQL

@@ -5,9 +5,18 @@ from collections.abc import Iterator
 from sdpa_helpers.grading.refusal import Refusal
 from sdpa_helpers.grading.result import GradedNotebook
 
-RESULTS = ("student", "notebook", "status", "reason", "points", "max_points", "fingerprint")
-CASES = ("result_id", "exercise", "case", "points", "max_points", "status", "diagnosis", "message")
-FLAGS = ("result_id", "kind", "message")
+NAME, WORD, NUMBER = "VARCHAR(255)", "VARCHAR(64)", "FLOAT"
+RESULTS = {
+    **{"student": NAME, "notebook": NAME, "status": "VARCHAR(32)", "reason": "TEXT"},
+    **{"points": NUMBER, "max_points": NUMBER, "fingerprint": WORD},
+}
+CASES = {
+    **{"result_id": "INTEGER", "exercise": NAME, "case": NAME, "points": NUMBER, "max_points": NUMBER},
+    **{"status": "VARCHAR(32)", "diagnosis": NAME, "message": "TEXT"},
+}
+FLAGS = {"result_id": "INTEGER", "kind": WORD, "message": "TEXT"}
+TABLES = {"results": RESULTS, "cases": CASES, "flags": FLAGS}
+"""By table, what its columns hold, in SQL. Each has an `id` in front; `result_id` is that of the result."""
 
 
 class CannotWrite(Refusal):
@@ -22,17 +31,9 @@ def result_row(result: GradedNotebook) -> tuple:
 def case_rows(result: GradedNotebook, number: int) -> Iterator[tuple]:
     """The values of CASES, for each case; number: the id of its result's row."""
     for exercise in result.exercises:
-        for case in exercise.counted:
-            yield (
-                number,
-                exercise.name,
-                case.case,
-                case.points,
-                case.max_points,
-                case.status,
-                case.diagnosis,
-                case.message,
-            )
+        for c in exercise.counted:
+            about = (number, exercise.name, c.case, c.points, c.max_points)
+            yield (*about, c.status, c.diagnosis, c.message)
 
 
 def flag_rows(result: GradedNotebook, number: int) -> Iterator[tuple]:
