@@ -233,6 +233,11 @@ class GradedWords:
 Graded = GradedExercise | GradedWords
 
 
+def is_untouched(graded: Graded) -> bool:
+    """Whether nobody has tried an exercise."""
+    return all(case.status in ("not-attempted", "missing") for case in graded.cases)
+
+
 @dataclass(frozen=True)
 class GradedNotebook:
     """The result of one submission: whatever was wrong with it stands here."""

@@ -32,9 +32,9 @@ from sdpa_helpers.grading.result import (
     GradedNotebook,
     GradedWords,
     NamedMistake,
+    is_untouched,
 )
 
-NOT_ATTEMPTED = ("not-attempted", "missing")
 MAX_BARS = 12
 """Beside the one for all points; more kinds of points than this are put into ranges."""
 
@@ -181,7 +181,7 @@ def summarise(results: Iterable[GradedNotebook]) -> ClassSummary:
             for mistake in graded.mistakes:
                 key = (notebook, graded.name, mistake.name)
                 shown.setdefault(key, _misconception(exercise, mistake)).learners.append(student)
-            if graded.unknown and not graded.mistakes and not _untouched(graded):
+            if graded.unknown and not graded.mistakes and not is_untouched(graded):
                 key = (notebook, graded.name, graded.unknown)
                 unknown.setdefault(key, UnknownAnswer(*key)).learners.append(student)
     whole.notebooks = {n: whole.notebooks[n] for n in LESSONS if n in whole.notebooks}
@@ -201,7 +201,7 @@ def _add(summary: NotebookSummary, student: str, graded: Graded) -> None:
     exercise = summary.exercises.setdefault(graded.name, fresh)
     if graded.failed:
         exercise.failed_on.append(student)
-    elif _untouched(graded):
+    elif is_untouched(graded):
         exercise.not_attempted.append(student)
     elif isinstance(graded, GradedWords):
         if graded.waits:
@@ -213,10 +213,6 @@ def _add(summary: NotebookSummary, student: str, graded: Graded) -> None:
     else:
         exercise.points.append(graded.points)
         exercise.failed.update(case.case for case in graded.cases if not case.passed)
-
-
-def _untouched(graded: Graded) -> bool:
-    return all(case.status in NOT_ATTEMPTED for case in graded.cases)
 
 
 def _misconception(exercise: Exercise, mistake: NamedMistake) -> Misconception:

@@ -15,7 +15,7 @@ from sdpa_helpers.classroom.pages.class_report import environment
 from sdpa_helpers.classroom.pages.groups import Group
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.course.registry import LESSONS
-from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords
+from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords, is_untouched
 
 FULL, NONE, UNTRIED, WAITS, NO_MARK, ABSENT = "F", "0", "u", "w", "x", "."
 """Of a cell: all points, none, not attempted, not read yet, the grader failed, nothing handed in. Else 1 to 4: the
@@ -98,7 +98,7 @@ def _cell(graded: Graded) -> str:
         return NO_MARK
     if isinstance(graded, GradedWords) and graded.waits:
         return WAITS
-    if all(case.status in ("not-attempted", "missing") for case in graded.cases):
+    if is_untouched(graded):
         return UNTRIED
     if graded.points >= graded.max_points:
         return FULL

@@ -18,6 +18,7 @@ from sdpa_helpers.grading.result import (
     GradedNotebook,
     GradedWords,
     ShownMark,
+    is_untouched,
 )
 
 _LABELS = {"passed": "passed", "failed": "not yet", "error": "error", "not-attempted": "not attempted",
@@ -88,7 +89,7 @@ class ShownExercise:
         if self.done:
             return 2
         tried = any(case.css == "failed" for case in self.cases) or self.graded.points > 0
-        return 0 if tried or (self.note and not _untouched(self.graded)) else 1
+        return 0 if tried or (self.note and not is_untouched(self.graded)) else 1
 
 
 def feedback_page(result: GradedNotebook) -> str:
@@ -124,17 +125,13 @@ def _exercise(graded: Graded, answers: Mapping[str, str]) -> ShownExercise:
         return ShownExercise(graded, messages.pop(), cases)
     by_instructor = any(mistake.by == INSTRUCTOR for mistake in graded.mistakes)
     if len(messages) == 1 and (alike := messages.pop()) and not by_instructor:
-        return ShownExercise(graded, alike, cap=cap, code=code if not _untouched(graded) else ())
+        return ShownExercise(graded, alike, cap=cap, code=code if not is_untouched(graded) else ())
     said = {mistake.name: mistake.says for mistake in graded.mistakes}
     cases = _together(_case(c, said.get(c.diagnosis, "")) for c in graded.cases if not c.passed)
     passed = tuple(c.case for c in graded.cases if c.passed)
     note = _in_words(graded)
     code = _own_lines(answers.get(graded.name, ""), [*messages, note]) if code else ()
     return ShownExercise(graded, note, cases, passed, cap=cap, by_instructor=by_instructor, code=code)
-
-
-def _untouched(graded: Graded) -> bool:
-    return all(case.status in ("not-attempted", "missing") for case in graded.cases)
 
 
 def _each_note_once(exercises: Iterable[ShownExercise]) -> Iterator[ShownExercise]:

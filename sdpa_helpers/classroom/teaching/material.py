@@ -7,7 +7,7 @@ import numpy as np
 from numpy import ndarray as Array
 
 from sdpa_helpers.course.attempts import Attempt
-from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords
+from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords, is_untouched
 
 Log = tuple[Attempt, ...]
 """Of one learner, the oldest first."""
@@ -63,5 +63,4 @@ def marks_of(results: Iterable[GradedNotebook]) -> Marks:
 
 def _has_a_mark(graded: Graded) -> bool:
     waits = isinstance(graded, GradedWords) and graded.waits
-    untouched = all(case.status in ("not-attempted", "missing") for case in graded.cases)
-    return graded.max_points > 0 and not (graded.failed or waits or untouched)
+    return graded.max_points > 0 and not (graded.failed or waits or is_untouched(graded))
