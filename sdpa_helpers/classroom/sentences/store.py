@@ -15,6 +15,7 @@ from pathlib import Path
 from sdpa_helpers.classroom.files import write_text
 from sdpa_helpers.classroom.sentences.wordings import FILE as REGISTERED
 from sdpa_helpers.classroom.sentences.wordings import Registered, digest_of, read_plans, reads_second
+from sdpa_helpers.classroom.term.reading import line_of
 from sdpa_helpers.course.attempts import KEY
 from sdpa_helpers.course.registry import all_exercises
 from sdpa_helpers.course.told import LONGEST
@@ -87,17 +88,18 @@ def read_sentences(path: Path) -> dict[tuple[str, str], Sentence]:
         raise BadNames(_of_toml(path, text, str(error))) from None
     version = tables.pop("version", None)
     if version != VERSION:
-        where = _line(text, r"version\s*=") if version is not None else 1
+        where = line_of(text, ("version",))
         raise BadNames(f"{path}, line {where}: `version = {VERSION}` is expected, and this came: {version}")
     found = []
     for exercise, answers in tables.items():
         if not isinstance(answers, dict):
-            raise BadNames(_told(path, text, (exercise,), "a table [exercise.key] is expected"))
+            raise BadNames(f"{path}, line {line_of(text, (exercise,))}: a table [exercise.key] is expected")
         for key, table in answers.items():
             try:
                 found.append(_sentence(exercise, key, table))
             except ValueError as error:
-                raise BadNames(_told(path, text, (exercise, key, *error.args[1:]), error.args[0])) from None
+                where = line_of(text, (exercise, key, *error.args[1:]))
+                raise BadNames(f"{path}, line {where}: {error.args[0]}") from None
     plans = read_plans(path.with_name(REGISTERED))
     return by_answer(_with_its_lot(one, plans.get((one.exercise, one.key))) for one in found)
 
@@ -200,19 +202,3 @@ def _of_toml(path: Path, text: str, error: str) -> str:
     why, _, place = error.partition(" (at ")
     line = re.match(r"line (\d+)", place)
     return f"{path}, line {line[1] if line else len(text.splitlines())}: {why}"
-
-
-def _told(path: Path, text: str, place: tuple[str, ...], why: str) -> str:
-    exercise, *inside = place
-    named = [rf"""["']?{re.escape(part)}["']?""" for part in (exercise, *inside[:1])]
-    opening = r"\[\s*" if inside else r"(\[\s*)?"
-    line = _line(text, opening + r"\s*\.\s*".join(named))
-    if len(inside) > 1:
-        line = _line(text, rf"{re.escape(inside[1])}\s*=", line)
-    return f"{path}, line {line}: {why}"
-
-
-def _line(text: str, pattern: str, after: int = 1) -> int:
-    """The number of the first line, from `after` on, that begins so; `after` where none does."""
-    lines = enumerate(text.split("\n"), 1)
-    return next((n for n, line in lines if n >= after and re.match(rf"\s*{pattern}", line)), after)

@@ -109,12 +109,12 @@ class Table:
                 raise self._bad(key, f"homeworks among {', '.join(known) or 'none'}", name)
 
     def _bad(self, key: str, expected: str, came: object) -> BadTerm:
-        where = f"{self.path}, line {_line_of(self.text, (*self.place, key))}"
+        where = f"{self.path}, line {line_of(self.text, (*self.place, key))}"
         shown = came if isinstance(came, str) and came == "a key that is none" else repr(came)
         return BadTerm(f"{where}, {'.'.join((*self.place, key))}: expected {expected}, got {shown}")
 
 
-def _line_of(text: str, place: tuple[str, ...]) -> int:
+def line_of(text: str, place: tuple[str, ...]) -> int:
     """The line of a key or the head of a table; of what stands inside a line, that line."""
     at: tuple[str, ...] = ()
     best, found = 0, 1
