@@ -2,12 +2,15 @@
 
 import contextlib
 import csv
+import io
 import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
+
+from sdpa_helpers.grading.refusal import Refusal
 
 FORMULA = "=+-@"
 """A cell that begins with one of these is run by a spreadsheet, also after spaces or in its fullwidth form."""
@@ -85,3 +88,31 @@ class Table:
     def add(self, cells: Iterable[object]) -> None:
         """Write one row."""
         self.writer.writerow(map(no_formula, cells))
+
+
+# ---- tables that people fill in ---------------------------------------------------------------------------
+
+
+def read_filled_in(path: Path, bad: type[Refusal]) -> csv.DictReader:
+    """A table as a spreadsheet saves it, whatever stands between its cells; `bad` where it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise bad(f"{path} cannot be read: {error}; save it as CSV in UTF-8") from None
+    delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
+    return csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restval="")
+
+
+def write_to_fill_in(
+    path: Path, columns: Iterable[str], rows: Iterable[Iterable[str]], delimiter: str = ","
+) -> None:
+    """The same back. The mark in front tells spreadsheets that it is UTF-8."""
+    with whole_file(path) as file:
+        file.write("\ufeff")
+        csv.writer(file, delimiter=delimiter).writerows([columns, *rows])
+
+
+def typed(cell: str) -> str:
+    """What somebody typed, without the apostrophe that keeps spreadsheets from running it."""
+    text = cell.strip()
+    return text[1:] if text[:1] == "'" and as_text(text[1:]) == text else text

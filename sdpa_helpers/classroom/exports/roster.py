@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sdpa_helpers.classroom.exports.order import CannotExport
-from sdpa_helpers.classroom.files import is_formula, write_text
+from sdpa_helpers.classroom.files import is_formula, whole_file
 from sdpa_helpers.classroom.term.policy import ANY, Homework
 from sdpa_helpers.grading.result import GRADER_FAILED, GradedNotebook, GradedWords, LmsIdentity
 
@@ -209,11 +209,8 @@ def notes_unmatched(learners: list[Totals], matched: dict[int, Totals], people: 
 
 def write_rows(target: Path, header: list[str], rows: list[list[Any]], delimiter: str = ",") -> None:
     """Write a CSV file, whole or not at all."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=delimiter)
-    writer.writerow(header)
-    writer.writerows(map(_cell, row) for row in rows)
-    write_text(target, text.getvalue())
+    with whole_file(target) as file:
+        csv.writer(file, delimiter=delimiter).writerows([header, *(map(_cell, row) for row in rows)])
 
 
 def _cell(value: Any) -> Any:

@@ -4,14 +4,12 @@ The table has a row for each: `learner, exercise, asks`, as any form or spreadsh
 `answer`, `points` and `change` to fill in: what is filled in becomes a mark, and its reason is the answer.
 """
 
-import csv
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sdpa_helpers.classroom.files import as_text, write_text
+from sdpa_helpers.classroom.files import as_text, read_filled_in, typed, write_to_fill_in
 from sdpa_helpers.classroom.marks.giving import Answers, CannotGive, Wanted, answers_in, as_mark
 from sdpa_helpers.classroom.marks.store import Mark, account, append, opened
 from sdpa_helpers.classroom.results_folder import ResultsFolder
@@ -93,31 +91,25 @@ def _answered_by(mark: Mark) -> Request:
 
 
 def _request(answers: Answers, row: dict[str, str]) -> Request:
-    asks = _typed(row["asks"])[:MOST_ASKED]
+    asks = typed(row["asks"])[:MOST_ASKED]
     if not asks:
         raise ValueError("expected what the learner asks in the column asks, got nothing")
-    result, graded = answers.find(_typed(row["learner"]), _typed(row["exercise"]))
+    result, graded = answers.find(typed(row["learner"]), typed(row["exercise"]))
     return Request(result.student, result.notebook, graded.name, asks)
 
 
 def _wanted(request: Request, row: dict[str, str]) -> Wanted:
     points, change = (_number(row.get(name, ""), name) for name in ("points", "change"))
-    answer = _typed(row["answer"])
+    answer = typed(row["answer"])
     return Wanted(request.learner, request.exercise, points, change or 0.0, answer, request.asks)
 
 
 def _number(cell: str, column: str) -> float | None:
-    typed = _typed(cell).replace(",", ".")
+    text = typed(cell).replace(",", ".")
     try:
-        return float(typed) if typed else None
+        return float(text) if text else None
     except ValueError:
         raise ValueError(f"expected a number in the column {column}, got {cell!r}") from None
-
-
-def _typed(cell: str) -> str:
-    """What somebody typed, without the apostrophe that keeps spreadsheets from running it."""
-    text = cell.strip()
-    return text[1:] if text[:1] == "'" and as_text(text[1:]) == text else text
 
 
 def _keep(marks_db: Path, asked: Iterable[Request]) -> int:
@@ -134,12 +126,7 @@ def _keep(marks_db: Path, asked: Iterable[Request]) -> int:
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     """(line, cells by column); a row whose first cells are empty is none."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequests(f"{path} cannot be read: {error}; save it as CSV in UTF-8") from None
-    delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restval="")
+    reader = read_filled_in(path, BadRequests)
     there = [name for name in reader.fieldnames or () if name]
     if lacking := [name for name in COLUMNS[:3] if name not in there]:
         raise BadRequests(
@@ -151,9 +138,7 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
 
 def _write(path: Path, known: Iterable[Request], answers: Answers) -> None:
     """Open ones first; of what is answered, what was answered."""
-    done, text = _done(answers.rows), io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(COLUMNS)
+    done, rows = _done(answers.rows), []
     for request in sorted(known, key=lambda request: request in done):
         _, graded = answers.find(request.learner, request.exercise)
         mark = done.get(request)
@@ -168,8 +153,8 @@ def _write(path: Path, known: Iterable[Request], answers: Answers) -> None:
             _cell(graded.points),
             _cell(graded.max_points),
         )
-        writer.writerow(map(as_text, (*cells, *filled, state)))
-    write_text(path, "\ufeff" + text.getvalue())
+        rows.append(map(as_text, (*cells, *filled, state)))
+    write_to_fill_in(path, COLUMNS, rows)
 
 
 def _cell(value: float | None) -> str:

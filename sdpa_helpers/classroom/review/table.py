@@ -1,12 +1,10 @@
 """Marking without a notebook: a table of the written answers, filled in with a spreadsheet or a text editor."""
 
-import csv
 import hashlib
-import io
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sdpa_helpers.classroom.files import as_text, write_text
+from sdpa_helpers.classroom.files import as_text, read_filled_in, typed, write_to_fill_in
 from sdpa_helpers.classroom.marks.store import AnswerKey
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.decisions import NOTHING, Decision, load_decisions, save_decision
@@ -19,9 +17,6 @@ COLUMNS = ("id", "exercise", "answer", "points", "max_points", "met", "comment",
 
 CRITERIA = "criteria"
 """One more, to read: which keys there are for `met`, and what each is worth."""
-
-MOST_NAMED = 20
-"""Of the rows with a mistake."""
 
 _FILLED = ("points", "met", "comment")
 
@@ -59,8 +54,7 @@ def sync_table(folder: ResultsFolder, path: Path) -> tuple[int, int]:
             if mark != marks.get(answer.key, NOTHING):
                 todo.append((answer.key, mark))
     if bad:
-        more = f"\n… and {len(bad) - MOST_NAMED} more" if len(bad) > MOST_NAMED else ""
-        raise BadTable("\n".join(bad[:MOST_NAMED]) + more)
+        raise BadTable("\n".join(bad[:20]) + (f"\n… and {len(bad) - 20} more" if len(bad) > 20 else ""))
     for key, mark in todo:
         save_decision(folder.marks_db, key, mark)
     _write(path, found, [(a.key, a.text) for a in answers], load_decisions(folder.marks_db))
@@ -80,9 +74,7 @@ def _state(row: dict[str, str]) -> str:
 def _write(
     path: Path, found: _Table, answers: list[tuple[AnswerKey, str]], marks: dict[AnswerKey, Decision]
 ) -> None:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=found.delimiter)
-    writer.writerow([*COLUMNS, CRITERIA, *found.added])
+    rows = []
     for key, words in answers:
         mark = marks.get(key, NOTHING)
         row = {
@@ -96,15 +88,9 @@ def _write(
         }
         row = {name: as_text(cell) for name, cell in row.items()}
         kept = found.rows.get(row["id"], {})
-        writer.writerow(
-            [
-                *row.values(),
-                _state(row),
-                _criteria(key.exercise),
-                *(kept.get(name, "") for name in found.added),
-            ]
-        )
-    write_text(path, "\ufeff" + text.getvalue())  # the mark in front tells spreadsheets that it is UTF-8
+        added = (kept.get(name, "") for name in found.added)
+        rows.append((*row.values(), _state(row), _criteria(key.exercise), *added))
+    write_to_fill_in(path, (*COLUMNS, CRITERIA, *found.added), rows, found.delimiter)
 
 
 def _criteria(exercise: str) -> str:
@@ -112,19 +98,15 @@ def _criteria(exercise: str) -> str:
 
 
 def _read(path: Path) -> _Table:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadTable(f"{path} cannot be read: {error}; save it as CSV in UTF-8") from None
-    delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restval="")
+    reader = read_filled_in(path, BadTable)
     names = [name for name in reader.fieldnames or () if name]
     if lacking := [name for name in COLUMNS if name not in names and name != "answer"]:
         raise BadTable(
             f"{path} lacks {', '.join(lacking)}; expected a table with the columns {', '.join(COLUMNS)}"
         )
     rows = {row["id"].strip(): row for row in reader}
-    return _Table(rows, [name for name in names if name not in (*COLUMNS, CRITERIA)], delimiter)
+    added = [name for name in names if name not in (*COLUMNS, CRITERIA)]
+    return _Table(rows, added, reader.reader.dialect.delimiter)
 
 
 def _mark(row: dict[str, str], key: AnswerKey, where: str) -> Decision:
@@ -136,12 +118,12 @@ def _mark(row: dict[str, str], key: AnswerKey, where: str) -> Decision:
             f"{where}: {', '.join(unknown)}: expected criteria of {exercise.name}: {', '.join(known)}"
         )
     given = tuple(k for k in known if k in met)
-    comment = _as_typed(row["comment"]).strip()[:MAX_COMMENT]
-    typed = row["points"].strip().lstrip("'").replace(",", ".")
-    if not typed:
+    comment = typed(row["comment"]).strip()[:MAX_COMMENT]
+    text = row["points"].strip().lstrip("'").replace(",", ".")
+    if not text:
         return Decision(given, 0.0, points_for(exercise, given, 0.0) if given else None, comment)
     try:
-        points = float(typed)
+        points = float(text)
         if not 0 <= points <= exercise.max_points:
             raise ValueError
     except ValueError:
@@ -149,8 +131,3 @@ def _mark(row: dict[str, str], key: AnswerKey, where: str) -> Decision:
         raise BadTable(f"{where}: points {row['points']!r}; {expected}") from None
     adjusted = points - sum(c.points for c in exercise.criteria if c.key in given)
     return Decision(given, round(adjusted, 2), points, comment)
-
-
-def _as_typed(cell: str) -> str:
-    """The text without the apostrophe that `as_text` put in front."""
-    return cell[1:] if cell[:1] == "'" and as_text(cell[1:]) == cell else cell
