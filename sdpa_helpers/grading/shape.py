@@ -5,9 +5,13 @@ Two answers with the same shape are the same but for names. A shape is text: tok
 
 import builtins
 import hashlib
+import inspect
 import io
 import keyword
+import textwrap
 import tokenize
+from collections.abc import Callable
+from typing import Any
 
 MAX_TOKENS = 3000
 """So many of a longer text are kept."""
@@ -48,3 +52,11 @@ def _short(token: str) -> str:
         return token
     digest = hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()[:8]
     return f"{plain[: LONGEST_TOKEN - 9]}#{digest}"
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    """The text of a function; "" where none can be read."""
+    try:
+        return textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        return ""

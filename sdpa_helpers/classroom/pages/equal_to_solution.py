@@ -5,15 +5,13 @@ whole body of a handed-out one stands in it. Only solutions that are long enough
 have one natural form. Of 220 right answers by other people to the others none was equal.
 """
 
-import inspect
-import textwrap
 from dataclasses import dataclass, field
 from functools import cache
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.grading.result import GradedNotebook
-from sdpa_helpers.grading.shape import shape_of
+from sdpa_helpers.grading.shape import shape_of, source_of
 
 LONG_ENOUGH = 30
 """Tokens of a solution's body from which being equal to it tells something."""
@@ -68,8 +66,5 @@ def handed_out(exercise: Exercise) -> tuple[str, ...]:
 
 def _body(function) -> str:
     """The shape of a function without its first line; "" where it has no text of its own, as a lambda."""
-    try:
-        source = textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError):
-        return ""
+    source = source_of(function)
     return shape_of(source).partition(" NEWLINE ")[2] if source.startswith("def ") else ""

@@ -5,9 +5,7 @@ Compared is the code without comments and with the names taken out. Left out: wh
 resembles the handed-out solution or a known wrong answer, and what a good part of the class wrote alike.
 """
 
-import inspect
 import sys
-import textwrap
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -20,7 +18,7 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.classroom.pages.class_report import environment
 from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.grading.result import GradedNotebook
-from sdpa_helpers.grading.shape import shape_of
+from sdpa_helpers.grading.shape import shape_of, source_of
 
 MIN_TOKENS = 40
 """Shorter answers resemble each other by chance: there are few ways to write them."""
@@ -138,10 +136,7 @@ def _known_shapes(exercise: Exercise) -> tuple[tuple[str, ...], ...]:
     functions = [exercise.reference, *exercise.also_right, *(w.function for w in exercise.wrong)]
     shapes = set()
     for function in functions:
-        try:
-            source = textwrap.dedent(inspect.getsource(function))
-        except (OSError, TypeError):
-            continue
+        source = source_of(function)
         if source.startswith("def "):  # the source of a lambda is the line it happens to stand on
             shapes.add(_body(shape_of(source)))
     return tuple(sorted(shapes))

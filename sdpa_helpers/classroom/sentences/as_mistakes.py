@@ -5,12 +5,12 @@ Nothing that a learner wrote is run here. Whoever takes an entry over reads it, 
 
 import ast
 import copy
-import inspect
 import textwrap
 from collections.abc import Iterator
 
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.classroom.sentences.store import Sentence
+from sdpa_helpers.grading.shape import source_of
 
 LONGEST_ANSWER = 4_000
 """Characters of a learner's answer; of a longer one only the sentence is offered."""
@@ -30,10 +30,11 @@ def as_mistake(exercise: Exercise, sentence: Sentence, answer: str) -> str:
 
 def _entry(exercise: Exercise, name: str, answer: str) -> tuple[str, str] | None:
     """What stands above the sentence, and what below it."""
-    ours, theirs = _function(_source(exercise), exercise.name), _function(answer, exercise.name)
+    source = source_of(exercise.reference)
+    ours, theirs = _function(source, exercise.name), _function(answer, exercise.name)
     if ours is None or theirs is None:
         return None
-    before, after = _edit(ours, _with_names_of(ours, theirs), _source(exercise))
+    before, after = _edit(ours, _with_names_of(ours, theirs), source)
     if before:
         return f"- **{name}** `{before}` → `{after}`", ""
     called = name.replace("-", "_")
@@ -49,13 +50,6 @@ def _fenced(code: str) -> str:
     while fence in code:
         fence += "`"
     return f"{fence}python\n{code}\n{fence}"
-
-
-def _source(exercise: Exercise) -> str:
-    try:
-        return textwrap.dedent(inspect.getsource(exercise.reference))
-    except (OSError, TypeError):
-        return ""
 
 
 def _function(source: str, name: str) -> ast.FunctionDef | None:
