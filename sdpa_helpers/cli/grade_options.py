@@ -32,7 +32,10 @@ Seed = Annotated[
         "--seed-file, or SDPA_SEED in the environment, keep it to you. Default: a fresh secret."
     ),
 ]
-SeedFile = Annotated[Path | None, typer.Option("--seed-file", help="A file whose first line is the seed.")]
+SeedFile = Annotated[
+    Path | None,
+    typer.Option("--seed-file", help="A file whose first line is the seed. Default: a fresh secret."),
+]
 Gradebook = Annotated[str | None, typer.Option(help="SQLAlchemy URL; default: SQLite in the --out folder.")]
 Where = Annotated[
     str,

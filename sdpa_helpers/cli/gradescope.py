@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sdpa_helpers.cli import grade_options as given
 from sdpa_helpers.cli.printing import say
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
 from sdpa_helpers.grading.refusal import Refusal
@@ -14,18 +15,10 @@ from sdpa_helpers.grading.refusal import Refusal
 def gradescope(
     notebook: Annotated[list[str], typer.Argument(help="What learners hand in, e.g. 03_softmax.")],
     out: Annotated[Path, typer.Option("--out", help="The zip to write.")] = Path("autograder.zip"),
-    seed_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--seed-file", help="Its first line is the seed of hidden inputs. Default: a fresh secret."
-        ),
-    ] = None,
+    seed_file: given.SeedFile = None,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds for one notebook.")] = 60.0,
-    mistake_cap: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="As of `sdpa grade`: at most this share with a named mistake."),
-    ] = None,
-    sandbox: Annotated[str, typer.Option(help='As of `sdpa grade`: "auto", "require" or "off".')] = "auto",
+    mistake_cap: given.MistakeCap = None,
+    sandbox: given.Sandbox = "auto",
     torch: Annotated[bool, typer.Option("--torch", hidden=True, help="Without effect.")] = False,
 ) -> None:
     """Write an autograder for Gradescope. Its marks are those of `sdpa grade` with the same seed."""

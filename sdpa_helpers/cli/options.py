@@ -17,6 +17,7 @@ Seconds = Annotated[
 ]
 Memory = Annotated[int, typer.Option("--memory", min=256, help="Memory for each submission, in MB.")]
 
+Seed = Annotated[str, typer.Option(help="The same one draws the same. Default: a fresh one.")]
 Subprocesses = Annotated[bool, typer.Option("--subprocesses", help="Let submissions start other programs.")]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sdpa_helpers.cli.options import Seed
 from sdpa_helpers.cli.printing import complain_of, count, say, say_uncut
 from sdpa_helpers.cli.refuse import refuses
 
@@ -37,9 +38,7 @@ def write_test(
         list[str] | None,
         typer.Option(help="Ask about this one, e.g. 03_softmax; may be repeated. Default: all."),
     ] = None,
-    seed: Annotated[
-        str, typer.Option(help="The same one draws the same questions. Default: a fresh one.")
-    ] = "",
+    seed: Seed = "",
 ) -> None:
     """Write a test of 12 questions in two forms: sheets to print, the key, a table for the answers."""
     from sdpa_helpers.classroom.study import sheets
@@ -104,7 +103,7 @@ def register(
     where: Annotated[Path, typer.Argument(help="The room's file, or a run's folder: names.toml lies there.")],
     question: Annotated[str, typer.Option(help="What you want to know, in a sentence.")],
     learners: Annotated[int, typer.Option(help="How many have to have tried again before you look.")],
-    seed: Annotated[str, typer.Option(help="Who reads which is drawn from it. Default: a fresh one.")] = "",
+    seed: Seed = "",
 ) -> None:
     """Plan to compare both wordings of a sentence of names.toml: from now on half of its readers get the second."""
     from sdpa_helpers.classroom.study import wordings

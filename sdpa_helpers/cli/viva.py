@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sdpa_helpers.cli import grade_options as given
-from sdpa_helpers.cli.options import limits
+from sdpa_helpers.cli.options import Seed, limits
 from sdpa_helpers.cli.printing import count, progress_bar, say
 from sdpa_helpers.cli.refuse import refuse_unknown, refuses
 from sdpa_helpers.cli.teachers import graded_folder
@@ -26,7 +26,7 @@ def viva(
     ] = None,
     learner: Annotated[list[str] | None, typer.Option(help="Only this one; may be repeated.")] = None,
     each: Annotated[int, typer.Option(min=1, max=2, help="Answers of each learner.")] = 1,
-    seed: Annotated[str, typer.Option(help="The same one asks the same. Default: a fresh one.")] = "",
+    seed: Seed = "",
     sandbox: given.Sandbox = "auto",
 ) -> None:
     """Ask learners about their own answers. Writes a page of three questions for each, and a key: viva.html."""
