@@ -4,13 +4,11 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
-
 from editions.address import served_at
 from editions.front import known
 from editions.ledger import page as ledger
+from editions.look.pages import templates_in, write_look
 from editions.try_it.sums import sum_of
-from sdpa_helpers.checking.card import card_style
 from sdpa_helpers.classroom.course_map import FIRST, FIRST_QUESTION, hours_of, minutes_of, title_of
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import LESSONS, all_exercises, sheet_of
@@ -41,34 +39,34 @@ def write_front(site: Path) -> None:
     into = site / "front"
     shutil.rmtree(into, ignore_errors=True)
     shutil.copytree(HERE / "static", into)
-    shutil.copy(TRY / "icon.svg", into / "icon.svg")
-    (into / "card.css").write_text(card_style.sheet(), encoding="utf-8")
+    write_look(site)
     (site / "index.html").write_text(as_html(), encoding="utf-8")
 
 
 def as_html() -> str:
     """The whole page."""
     root = course_root()
-    pages = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, undefined=jinja2.StrictUndefined
-    )
     wrong, unnoticed = known.unnoticed()
-    return pages.get_template("index.html").render(
-        title=TITLE,
-        about=ABOUT,
-        address=served_at(),
-        frame=sum_of((TRY / "frame.js").read_bytes()),
-        lessons=lessons(root),
-        hours=hours_of(root, "short"),
-        answers=[known.known(line) for line in known.LINES],
-        people=known.people(),
-        question=known.question(),
-        right=known.right_drink(),
-        defined=known.DEFINED,
-        wrong=wrong,
-        unnoticed=unnoticed,
-        exercises=len(all_exercises()),
-        claims=len(ledger.entries_of(root)),
+    return (
+        templates_in(HERE / "templates")
+        .get_template("index.html")
+        .render(
+            title=TITLE,
+            about=ABOUT,
+            address=served_at(),
+            frame=sum_of((TRY / "frame.js").read_bytes()),
+            lessons=lessons(root),
+            hours=hours_of(root, "short"),
+            answers=[known.known(line) for line in known.LINES],
+            people=known.people(),
+            question=known.question(),
+            right=known.right_drink(),
+            defined=known.DEFINED,
+            wrong=wrong,
+            unnoticed=unnoticed,
+            exercises=len(all_exercises()),
+            claims=len(ledger.entries_of(root)),
+        )
     )
 
 

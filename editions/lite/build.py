@@ -16,6 +16,7 @@ from editions.browser.runtime import LOCK, ROOT, build_runtime
 from editions.lite.contents import desk, write_contents
 from editions.lite.kernel import KERNEL_EXTENSION, settings, write_kernel
 from editions.lite.what_works import page
+from editions.look.pages import write_look
 from sdpa_helpers.desk.launch import FRONT
 
 HERE = Path(__file__).parent
@@ -56,6 +57,7 @@ def build_lite(into: Path, pyodide: Path | None = None) -> Path:
         _write_json(source / "overrides.json", course_settings())
         _run_builder(source, into, extensions(Path(temporary)))
     add_kernel_and_desk(into, pyodide)
+    write_look(into.parent)
     (into / "what-works.html").write_text(page(ROOT), encoding="utf-8")
     _drop(into)
     return into

@@ -3,9 +3,9 @@
 import html
 import json
 from pathlib import Path
-from string import Template
 from typing import NamedTuple
 
+from editions.look.pages import templates_in
 from sdpa_helpers.course.needs import WORDS
 from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.desk.outline import outline_of, text_of
@@ -45,11 +45,14 @@ def what_works(root: Path) -> tuple[Lesson, ...]:
 def page(root: Path) -> str:
     """The page, in HTML."""
     exercises = [exercise for lesson in LESSONS for exercise in exercises_of(lesson)]
-    template = Template((HERE / "what_works.html").read_text(encoding="utf-8"))
-    return template.substitute(
-        rows="\n".join(map(_row, what_works(root))),
-        exercises=len(exercises),
-        points=f"{sum(exercise.max_points for exercise in exercises):g}",
+    return (
+        templates_in(HERE)
+        .get_template("what_works.html")
+        .render(
+            rows="\n".join(map(_row, what_works(root))),
+            exercises=len(exercises),
+            points=f"{sum(exercise.max_points for exercise in exercises):g}",
+        )
     )
 
 

@@ -6,27 +6,21 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-import jinja2
 from docutils.nodes import make_id
 
+from editions.look.pages import templates_in, write_look
 from editions.museum.exhibits import NOT_HERE, Room, room_of
-from sdpa_helpers.checking.card import card_style
 from sdpa_helpers.course.registry import LESSONS, all_exercises, sheet_of
 
 HERE = Path(__file__).parent
-TRY = HERE.parent / "try_it" / "static"
 
 
 def build_museum(into: Path, lessons: Iterable[str] = LESSONS) -> None:
     """Write the pages into a folder beside those of the lessons and of the exercises. lessons: those to show."""
     shutil.rmtree(into, ignore_errors=True)
     shutil.copytree(HERE / "static", into)
-    for name in ("try.css", "icon.svg"):
-        shutil.copy(TRY / name, into / name)
-    (into / "card.css").write_text(card_style.sheet(), encoding="utf-8")
-    pages = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, undefined=jinja2.StrictUndefined
-    )
+    write_look(into.parent)
+    pages = templates_in(HERE / "templates")
     pages.filters["section_id"] = make_id
     pages.filters["plain"] = plain
     rooms = [(lesson, sheet_of(lesson), rooms_of(lesson)) for lesson in lessons]

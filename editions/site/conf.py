@@ -13,20 +13,20 @@ extensions = ["myst_nb", "sphinx_design"]
 extensions += ["editions.site.folding", "editions.site.shared_links", "editions.live.extension"]
 html_theme = "sphinx_book_theme"
 html_title = project
-html_favicon = "../try_it/static/icon.svg"
+html_favicon = "../look/static/icon.svg"
 html_context = {"default_mode": "auto"}
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
-templates_path = ["templates"]
+templates_path = ["templates", "../look/templates"]
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None
-html_sidebars = {"**": ["navbar-logo.html", "search-button-field.html", "sbt-sidebar-nav.html"]}
+html_sidebars = {"**": ["sbt-sidebar-nav.html"]}
 html_theme_options = {
-    "use_download_button": False,
-    "use_fullscreen_button": False,
-    "use_source_button": False,
+    "article_header_start": [],
+    "article_header_end": [],
+    "back_to_top_button": False,
     "home_page_in_toc": False,
     "navbar_start": [],
     "navbar_center": [],

@@ -54,7 +54,7 @@ def part_of(name: str) -> str:
         return Path(page).stem
     return (
         BASE
-        if folder in ("try", "front", "_static", "_images", "index.html", "in-the-browser.html")
+        if folder in ("try", "look", "front", "_static", "_images", "index.html", "in-the-browser.html")
         else REST
     )
 

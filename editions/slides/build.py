@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nbformat
 
+from editions.look.pages import write_look
 from editions.slides.deck import Cell, Deck, Lesson, deck_of
 from editions.slides.outline import lessons, outline_path, read
 from editions.slides.page import index_of, page_of
@@ -35,6 +36,7 @@ def decks(names: Sequence[str]) -> list[Deck]:
 def build_slides(into: Path, names: Sequence[str] = ()) -> list[Path]:
     """Write the decks of some lessons, or of all, and index.html; returns the files."""
     into.mkdir(parents=True, exist_ok=True)
+    write_look(into.parent)
     made = decks(names or lessons())
     pages = {f"{deck.lesson}.html": page_of(deck) for deck in made} | {"index.html": index_of(made)}
     for name, page in pages.items():

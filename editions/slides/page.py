@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pygments.formatters import HtmlFormatter
 
+from editions.look.pages import templates_in
 from editions.npm import npm_folder
 from editions.slides.deck import Deck, Shown
 from editions.stored.text import without_files
@@ -93,9 +94,4 @@ def _slide(slide: Shown, minutes: str) -> str:
 
 def index_of(decks: Sequence[Deck]) -> str:
     """The page that leads to every deck."""
-    rows = "".join(
-        f'<li><a href="{deck.lesson}.html">{html.escape(deck.title)}</a> '
-        f"<span>{len(deck.slides)} slides · {deck.minutes:.0f} minutes</span></li>"
-        for deck in decks
-    )
-    return _read(HERE / "index.html").replace("<!-- decks -->", rows)
+    return templates_in(HERE).get_template("index.html").render(decks=decks)

@@ -6,15 +6,14 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
-
 from editions.browser.runtime import LIGHT_LOCK, build_runtime
+from editions.look.pages import templates_in, write_look
 from editions.museum.exhibits import NOT_HERE
 from editions.npm import bundled, npm_folder
+from editions.try_it.kinds import KINDS, WAYS, kind_of, ways_of
 from editions.try_it.markup import html_of
 from editions.try_it.sums import behind_the_wall, files_js
 from editions.try_it.words import in_a_page, names_js
-from sdpa_helpers.checking.card import card_style
 from sdpa_helpers.checking.code.answer_cells import answered_in
 from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
@@ -42,6 +41,10 @@ class LightPage:
     points: float
     minutes: int
     difficulty: int
+    kind: str
+    """What one does: one of KINDS."""
+    way: str
+    """How far into its lesson it belongs: one of WAYS."""
     first: str
     """The text its cell begins with; "" where it is answered in words."""
     prompt: str
@@ -75,16 +78,15 @@ def build_try(into: Path) -> None:
         build_runtime(pyodide)
     shutil.rmtree(into, ignore_errors=True)
     shutil.copytree(HERE / "static", into)
-    (into / "card.css").write_text(card_style.sheet(), encoding="utf-8")
+    write_look(into.parent)
     files = behind_the_wall(into, pyodide)
     (into / "files.js").write_text(files_js(files), encoding="utf-8")
     bundled(HERE / "editor.js", into / "editor.js")
     shutil.copy(npm_folder() / "@codemirror" / "view" / "LICENSE", into / "editor-LICENSE")
     (into / "names.js").write_text(names_js(), encoding="utf-8")
     pages = light_pages()
-    templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HERE / "templates"), autoescape=True, undefined=jinja2.StrictUndefined
-    )
+    templates = templates_in(HERE / "templates")
+    templates.globals |= {"kinds": KINDS, "ways": WAYS}
     for page in pages:
         text = templates.get_template("exercise.html").render(
             page=page, data=_script_json(page.data), frame=files[0].sum
@@ -108,14 +110,15 @@ def light_pages() -> list[LightPage]:
     made = iter(html_of([text for lesson in LESSONS for text in prompts[lesson].values()]))
     pages = []
     for lesson in LESSONS:
-        exercises, first = sheet_of(lesson).exercises, _first_texts(lesson)
+        exercises, first, ways = sheet_of(lesson).exercises, _first_texts(lesson), ways_of(lesson)
         names = ["", *(one.name for one in exercises), ""]
         for number, one in enumerate(exercises, 1):
             text = "" if isinstance(one, WrittenExercise) else first[one.name]
             about = (one.name, lesson, one.title or one.name, number, len(exercises), one.max_points)
-            rest = (one.minutes, one.difficulty, text, next(made), names[number - 1], names[number + 1])
+            rest = (one.minutes, one.difficulty, kind_of(one), ways[one.name], text, next(made))
+            beside = (names[number - 1], names[number + 1])
             onward = f"{names[number + 1]}.html" if names[number + 1] else _after(lesson)
-            pages.append(LightPage(*about, *rest, onward, _known(one.name), tuple(names[1:number])))
+            pages.append(LightPage(*about, *rest, *beside, onward, _known(one.name), tuple(names[1:number])))
     return pages
 
 

@@ -75,21 +75,6 @@ async function run(event) {
   }
 }
 
-/** Light or dark, for all pages of the site. */
-function turn() {
-  const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const next = (root.dataset.theme ?? system) === "dark" ? "light" : "dark";
-  root.dataset.theme = next;
-  try {
-    localStorage.setItem("mode", next);
-    localStorage.setItem("theme", next);
-  } catch {
-    // It holds for this page.
-  }
-}
-
 chosen.forEach((one) => one.addEventListener("change", () => showKnown(one)));
 at("form").addEventListener("submit", run);
-at("theme").addEventListener("click", turn);
-at("form").hidden = at("theme").hidden = false;
 document.querySelectorAll("[name=known]:checked").forEach(showKnown);

@@ -19,7 +19,6 @@ function show() {
 }
 
 if (field) {
-  field.closest(".find").hidden = false;
   field.addEventListener("input", show);
   field.value = new URLSearchParams(location.search).get("find") ?? "";
   show();

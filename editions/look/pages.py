@@ -1,0 +1,22 @@
+"""Write what all pages share into a site, and read templates that use it."""
+
+import shutil
+from pathlib import Path
+
+import jinja2
+
+from sdpa_helpers.checking.card import card_style
+
+HERE = Path(__file__).parent
+
+
+def write_look(site: Path) -> None:
+    """Write `look/` into the site's folder; each step does, so that each can be built alone."""
+    shutil.copytree(HERE / "static", site / "look", dirs_exist_ok=True)
+    (site / "look" / "card.css").write_text(card_style.sheet(), encoding="utf-8")
+
+
+def templates_in(folder: Path) -> jinja2.Environment:
+    """The templates of a folder, which may import `look.html`."""
+    loader = jinja2.FileSystemLoader([folder, HERE / "templates"])
+    return jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)

@@ -1,0 +1,41 @@
+// Light, dark or as the system has it: one choice for all pages of the site, made before anything is painted. Pages of
+// Sphinx keep it under the same key. Another tab, or the page around an embedded one, is followed at once.
+"use strict";
+{
+  const NEXT = { auto: "light", light: "dark", dark: "auto" };
+  const SAID = { auto: "as the system", light: "light", dark: "dark" };
+  const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
+  let mode = "auto"; // also where the browser keeps nothing: then it holds for this page
+
+  const show = () => {
+    try {
+      mode = localStorage.getItem("mode") ?? mode;
+    } catch {
+      // The system's, or what was pressed here.
+    }
+    if (!Object.hasOwn(NEXT, mode)) mode = "auto";
+    root.dataset.mode = mode;
+    root.dataset.theme = mode === "auto" ? (system.matches ? "dark" : "light") : mode;
+    const button = document.querySelector("#theme");
+    if (!button) return;
+    button.title = `Colors: ${SAID[mode]}`;
+    button.ariaLabel = button.title;
+  };
+
+  const turn = () => {
+    mode = NEXT[mode];
+    try {
+      localStorage.setItem("mode", mode);
+    } catch {
+      // It holds for this page.
+    }
+    show();
+  };
+
+  show();
+  addEventListener("DOMContentLoaded", show);
+  addEventListener("storage", show);
+  addEventListener("pageshow", show);
+  system.addEventListener("change", () => setTimeout(show)); // after the theme of Sphinx's pages
+  addEventListener("click", (event) => { if (event.target.closest?.("#theme")) turn(); });
+}
