@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup, Tag
 
 AROUND = (
     "nav, form, textarea, .headerlink, .here, .ways, .try, .cell_output, .cell-anchor, .find, .example, .lived, "
-    ".small, .leads > .sdpa-card, summary, div.math, math[display=block], table.claims"
+    ".small, .place, .leads > .sdpa-card, summary, div.math, math[display=block], table.claims"
 )
 """What is on a page and no part of its text: ways to other pages, results of cells, formulas and matrices."""
 LONGEST_FORMULA = 14
@@ -71,9 +71,12 @@ def _article(page: Tag, address: str, kind: str) -> Iterator[Document]:
 
 
 def _exercise(page: Tag, address: str, kind: str) -> Iterator[Document]:
-    if (text := page.select_one("section.prompt")) is not None:
-        worth = text.select_one("p.quiet")
-        yield _document(text, address, kind, _words(worth.extract()) if worth else "")
+    """Found by its name, as it is typed; its title stands beside it."""
+    if (text := page.select_one("section.prompt")) is not None and (worth := text.select_one("p.quiet")):
+        name, _, told = _words(worth.extract()).partition(" · ")
+        found = _document(text, address, kind, "")
+        body = f"<p>{escape(found.title)}</p>{found.body}"
+        yield replace(found, title=name, note=f"{found.title} · {told}", body=body)
 
 
 def _room(page: Tag, address: str, kind: str) -> Iterator[Document]:

@@ -90,7 +90,7 @@ def test_the_next_page_the_list_and_the_lesson_are_there_and_nothing_that_was_la
     page.locator(".neighbors a").last.click()
     page.wait_for_url("**/test_cases_for_softmax.html")
     page.goto(f"{site}/try/log_softmax.html")
-    assert page.title() == "log_softmax · try it"
+    assert page.title() == "The logarithm, without losing the small weights · log_softmax"
     assert "points" in check(page, LOG_SOFTMAX)
     page.goto(f"{site}/try/index.html?from=there")
     assert page.locator("li").count() > 90
