@@ -1,6 +1,6 @@
 // The editor of a page, CodeMirror in a shadow root: there its styles are adopted sheets, which a policy without
 // 'unsafe-inline' lets in. Colors are the page's variables. The build makes one file of this and what it imports.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, completionStatus } from "@codemirror/autocomplete";
+import { autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion, completionKeymap, completionStatus } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { globalCompletion, localCompletionSource, python } from "@codemirror/lang-python";
 import { HighlightStyle, bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
@@ -44,16 +44,19 @@ function completions({ words, numpy }) {
   };
 }
 
+/** Who typed fast is elsewhere by now, and the list would lie on what was pressed. */
+const inTheEditor = (source) => (context) => context.view?.hasFocus ? source(context) : null;
+
 /** An editor in the place of a textarea; `typed()` is called after each change, `run` and `check` by their keys. */
 export function makeEditor({ source, label, names, typed, run, check }) {
   const host = document.createElement("div");
   const root = host.attachShadow({ mode: "open" });
   host.className = "code";
-  const press = (act) => () => { act(); return true; };
+  const press = (act) => (view) => { closeCompletion(view); act(); return true; };
   const state = EditorState.create({ doc: source.value, extensions: [
     lineNumbers(), history(), python(), indentUnit.of("    "), bracketMatching(), closeBrackets(), EditorView.lineWrapping,
     EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
-    autocompletion({ override: [completions(names), localCompletionSource, globalCompletion], icons: false }),
+    autocompletion({ override: [completions(names), localCompletionSource, globalCompletion].map(inTheEditor), icons: false, selectOnOpen: false }),
     look, syntaxHighlighting(colors),
     Prec.highest(keymap.of([{ key: "Shift-Enter", run: press(run) }, { key: "Mod-Enter", run: press(check) }, { key: "Ctrl-Enter", run: press(check) }])),
     keymap.of([...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),

@@ -78,6 +78,33 @@ def test_names_are_offered_without_python(page, typed, offered):
     page.keyboard.press("Escape")
 
 
+def begin_a_word(page):
+    paste(page, "k = 1")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    page.keyboard.type("k", delay=20)
+
+
+def test_enter_is_a_new_line_while_names_are_offered(page):
+    begin_a_word(page)
+    page.locator(".cm-tooltip-autocomplete").wait_for()
+    page.wait_for_timeout(100)  # the list takes no key in its first 75 ms
+    page.keyboard.press("Enter")
+    assert text_in(page) == "k = 1\nk\n"
+
+
+@pytest.mark.parametrize("wait", [0, 400])
+def test_offered_names_cover_nothing_once_something_is_asked(page, wait):
+    for leave in ("Shift+Enter", None):
+        begin_a_word(page)
+        page.wait_for_timeout(wait)
+        page.keyboard.press(leave) if leave else page.locator("#run").click()
+        page.locator("#verdict pre", has_text="1").wait_for()
+        page.wait_for_timeout(400)
+        assert page.locator(".cm-tooltip-autocomplete").count() == 0
+        page.locator("#verdict pre").evaluate_all("all => all.forEach((one) => one.remove())")
+
+
 def test_the_names_of_numpy_are_those_of_the_lessons_and_the_same_on_every_page(built_site):
     folder = built_site("try") / "try"
     assert (folder / "names.js").read_text(encoding="utf-8") == words.names_js()
