@@ -131,6 +131,28 @@ def test_every_slide_is_composed(opened, lesson):
     assert not found
 
 
+def letters_of_each_slide(browser, deck, motion: str) -> list[str]:
+    page = browser.new_page(viewport={"width": 1280, "height": 720}, reduced_motion=motion)
+    page.goto(deck.as_uri())
+    page.wait_for_function("window.Reveal?.isReady()")
+    found = []
+    for number in range(page.evaluate("Reveal.getTotalSlides()")):
+        page.evaluate(f"Reveal.slide({number})")
+        found.append(
+            page.evaluate("document.querySelector('.present .body').style.getPropertyValue('--size')")
+        )
+        page.wait_for_timeout(50)
+    page.close()
+    return found
+
+
+def test_what_moves_has_no_part_in_how_large_a_slide_is(browser, built):
+    deck = built / "03_softmax.html"
+    still, moving = (letters_of_each_slide(browser, deck, motion) for motion in ("reduce", "no-preference"))
+    assert len(set(still)) > 1
+    assert moving == still
+
+
 def test_every_deck_was_opened_and_has_a_prediction_and_notes_on_each_slide(built):
     assert [path.stem for path in sorted(built.glob("[01]*.html"))] == lessons()
     assert len(lessons()) == 11
