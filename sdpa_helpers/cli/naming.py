@@ -71,5 +71,5 @@ def names(
         say(f"{count(new, 'sentence')} taken over from {earlier}")
     command.put_in_order(folder.names_toml)
     bring_in_marks(folder, always=True)
-    for line in command.listed(folder):
+    for line in [*command.listed(folder)] or ["No two learners gave the same answer without a name."]:
         say_uncut(line)

@@ -153,6 +153,7 @@ def test_a_sentence_can_be_changed_by_hand_and_taken_back(run):
     sdpa("name", run.path, "softmax", KEY, SAYS)
     run.names_toml.write_text(run.names_toml.read_text().replace("You scaled", "You bent"))
     listed = sdpa("names", run.path).stdout
+    assert "No two learners" not in listed
     assert f"softmax {KEY}, 2 learners: You bent the scores" in listed
     assert "You bent the scores" in page_of(run, "ben")
     assert sdpa("name", run.path, "softmax", KEY, "").returncode == 0
@@ -170,7 +171,7 @@ def test_a_sentence_can_be_changed_by_hand_and_taken_back(run):
     [
         (("softmx", KEY, SAYS), "the course has no exercise 'softmx'"),
         (("softmax", "0", "x" * (LONGEST + 1)), "a sentence is expected"),
-        (("softmax", "77", SAYS), "an answer's key is twelve letters"),
+        (("softmax", "77", SAYS), "an answer's key is twelve letters from 0–9 and a–f, or the first of one"),
         (("softmax", KEY, SAYS, "--points", "99"), "points from −15 to 15"),
         (("softmax", KEY, SAYS, "--as", "My Name"), "a name is made of small letters"),
     ],
@@ -180,6 +181,11 @@ def test_what_cannot_be_told_is_refused_and_changes_nothing(run, arguments, told
     assert ran.returncode == 2
     assert told in " ".join(ran.stderr.split())
     assert not run.names_toml.exists()
+
+
+def test_a_run_in_which_nothing_waits_for_a_name_says_so(run):
+    run.write_result(gave("ben", "a" * 12))
+    assert "No two learners gave the same answer without a name." in sdpa("names", run.path).stdout
 
 
 def test_letters_that_begin_two_answers_are_not_enough(run):

@@ -155,7 +155,9 @@ def checked(sentence: Sentence) -> Sentence:
     if known is None:
         raise ValueError(f"the course has no exercise {sentence.exercise[:60]!r} that is answered in code")
     if not KEY.fullmatch(sentence.key):
-        raise ValueError("an answer's key is twelve letters from 0–9 and a–f")
+        raise ValueError(
+            "an answer's key is twelve letters from 0–9 and a–f, or the first of one in this run"
+        )
     says, second = (" ".join(text.split()) for text in (sentence.says, sentence.second))
     if not says or len(says) > LONGEST or not says.isprintable():
         raise ValueError(f"a sentence is expected, of at most {LONGEST} characters", "says")
