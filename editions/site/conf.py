@@ -33,6 +33,7 @@ html_theme_options = {
     "navbar_end": [],
     "navbar_persistent": [],
     "show_navbar_depth": 1,
+    "max_navbar_depth": 1,
     "show_toc_level": 2,
     "path_to_docs": "docs",
     "pygments_light_style": "a11y-high-contrast-light",
@@ -41,6 +42,8 @@ html_theme_options = {
 
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_code_prompt_show = "The code"
+nb_code_prompt_hide = "The code"
 # No scripts of other hosts: our panels bring theirs along.
 nb_ipywidgets_js = {}
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "dollarmath"]

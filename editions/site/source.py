@@ -1,6 +1,8 @@
 """What Sphinx reads, laid from the course's notebooks and docs: nothing in it is written by hand twice."""
 
+import ast
 import html
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,7 @@ PLOTS = "benchmarks/results/*.png"
 """What docs/package.md shows."""
 WHOLE = ("docs/cheat-sheet.html", "docs/instructors/voting-cards.html")
 """Pages that are whole as they are."""
+_ASKS = re.compile(r"lesson\.(predict|recall)\(")
 PAGES = Path(__file__).parent / "pages"
 """Pages of the site alone; a page here replaces one that would be laid from elsewhere."""
 
@@ -39,7 +42,7 @@ def lay_source(into: Path) -> None:
     texts = {**_docs(root), **_exercise_pages()}
     notebooks = {f"lessons/{name}.ipynb": name for name in (FIRST, *DOORS, *LESSONS)}
     texts |= {page.relative_to(PAGES).as_posix(): page.read_text("utf-8") for page in PAGES.rglob("*.md")}
-    texts["index.md"] = _front_page(texts)
+    texts["teaching.md"] = _for_teachers(texts)
     texts["in-the-browser.md"] = abilities.as_source(root)
     texts["ledger.md"] = ledger.as_source(ledger.entries_of(root))
     pictures = [path for path in sorted((root / "docs").rglob("*")) if path.suffix in PICTURES]
@@ -71,12 +74,10 @@ def _docs(root: Path) -> dict[str, str]:
     return {str(place_in_site(name)): path.read_text(encoding="utf-8") for name, path in named.items()}
 
 
-def _front_page(texts: dict[str, str]) -> str:
-    """What stands in the side bar of all pages. What one sees at its address is `editions.front`."""
-    kit = "\n".join(
-        sorted((n.removesuffix(".md") for n in texts if n.startswith("docs/instructors/")), key=_kit_order)
-    )
-    return texts["index.md"].replace("{kit}", kit)
+def _for_teachers(texts: dict[str, str]) -> str:
+    """The one door to the instructor's kit."""
+    pages = (name.removesuffix(".md") for name in texts if name.startswith("docs/instructors/"))
+    return texts["teaching.md"].replace("{kit}", "\n".join(sorted(pages, key=_kit_order)))
 
 
 def _kit_order(page: str) -> tuple[bool, int, str]:
@@ -98,6 +99,8 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
             cell.source = relinked(_marked(cell), place, there.__contains__)
         elif cell.cell_type == "code":
             cells.append(_anchor(cell["id"]))
+            if only_serves_the_page(cell.source):
+                cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "hide-input"]
             for output in cell.outputs:
                 if shown := output.get("data", {}).get("text/html"):
                     output.data["text/html"] = relinked_html(shown, place)
@@ -106,6 +109,21 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
     cells.insert(1, nbformat.v4.new_markdown_cell(_raw(_ways(notebook.stem)), id="ways"))
     opened.cells = cells
     return nbformat.writes(opened)
+
+
+def only_serves_the_page(source: str) -> bool:
+    """Whether code is folded: it asks a question, or is imports and one line that shows something.
+
+    What computes the answer to a question goes with it: it would tell the answer before one has guessed.
+    """
+    try:
+        statements = [
+            one for one in ast.parse(source).body if not isinstance(one, ast.Import | ast.ImportFrom)
+        ]
+    except SyntaxError:  # a line of IPython's own
+        return False
+    last = ast.unparse(statements[-1]) if statements else ""
+    return bool(_ASKS.match(last)) or (len(statements) < 2 and source.startswith(("import ", "from ")))
 
 
 def _place_to_write(exercise: str) -> Any:

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from editions.site.source import only_serves_the_page
 from sdpa_helpers.classroom.course_map import FIRST
 from sdpa_helpers.course.registry import DOORS, LESSONS
 
@@ -121,3 +122,18 @@ def test_an_exercise_in_a_page_speaks_of_no_cell_that_is_not_there(pages, site):
 def test_what_goes_deeper_is_folded(pages):
     for lesson in LESSONS:
         assert pages[f"lessons/{lesson}.html"].folded >= 2, lesson
+
+
+def test_what_only_serves_a_page_is_folded_and_no_mathematics():
+    assert only_serves_the_page("import numpy as np\nfrom x import y\n\nsdpa.walk_through(step=4)")
+    assert only_serves_the_page('changed = 1 + 1\nlesson.predict("one", changed)')
+    assert not only_serves_the_page("import numpy as np\n\nx = np.ones(3)\nx.sum()")
+    assert not only_serves_the_page("def softmax(x):\n    return np.exp(x)\n\ncheck(softmax)")
+    assert not only_serves_the_page("%timeit f()")
+
+
+def test_the_side_bar_has_one_door_for_those_who_teach(built_site):
+    page = (built_site("pages") / "lessons" / "03_softmax.html").read_text(encoding="utf-8")
+    [bar] = re.findall(r'<nav class="bd-links bd-docs-nav".*?</nav>', page, re.DOTALL)
+    assert "../teaching.html" in bar
+    assert "instructors/" not in bar
