@@ -134,12 +134,12 @@ def test_a_function_of_four_axes_is_asked_with_four_what_it_returns():
 
 
 @pytest.mark.parametrize(
-    ("before", "rest"), [("", "no function of attention here"), (ROWS, "Tried as `softmax`")]
+    ("before", "rest"), [("", "no function of attention here"), (ROWS, "Tried as “softmax”")]
 )
 def test_what_cannot_be_called_is_said_also_beside_what_can(before, rest):
     told = named(before + PROJECTED).text
     assert told.startswith(
-        "`self_attention` was not tried: it wants `W_q`, `W_k`, which this page does not have."
+        "“self_attention” was not tried: it wants “W_q”, “W_k”, which this page does not have."
     )
     assert rest in told
 

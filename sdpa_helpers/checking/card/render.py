@@ -154,7 +154,7 @@ def practice_card(result: Result, small: Small | None, note: str) -> str:
     """The same where no points are at stake: how many cases passed, and `note` in the place of what it is worth."""
     state = wording.state_of(result, ())
     what = f"{result.exercise.name}: {wording.how_many_passed(result)}"
-    parts = [heading(_MARK[state], what), f"<p class='about'>{_pips(result, state)}{html.escape(note)}</p>"]
+    parts = [heading(_MARK[state], what), f"<p class='about'>{_pips(result, state)}{code_spans(note)}</p>"]
     parts.append(_findings(wording.findings(result)))
     parts += [_example(result, small)] if small is not None else []
     parts += [_first_case(result, is_told=bool(result.mistakes or small)), _cases(result)]

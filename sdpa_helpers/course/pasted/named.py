@@ -1,6 +1,7 @@
 """What is said of a pasted function: its verdict as a card, what it leads to, and where its mistake is shown."""
 
 import contextlib
+import re
 from types import FunctionType
 
 from sdpa_helpers.checking.answers.printed import kept
@@ -36,7 +37,16 @@ def named(source: str) -> Verdict:
         own = [f for f in space.values() if isinstance(f, FunctionType) and f.__globals__ is space]
         with kept(0):
             best = max(_tried(own, is_torch), key=_passed, default=None)
-            return _verdict(*best, _not_called(own)) if best else Verdict("", f"{_not_called(own)}{NOTHING}")
+            return (
+                _verdict(*best, _not_called(own))
+                if best
+                else Verdict("", _quoted(f"{_not_called(own)}{NOTHING}"))
+            )
+
+
+def _quoted(text: str) -> str:
+    """Where text is all that can be shown: quotation marks for the marks of code."""
+    return re.sub(r"`([^`]+)`", r"“\1”", text)
 
 
 def _not_called(own: list[FunctionType]) -> str:
@@ -70,4 +80,6 @@ def _verdict(fit: Fit, result: Result, besides: str) -> Verdict:
     known = {wrong.name for wrong in fit.exercise.wrong}
     mistake = f"{fit.exercise.name}#{result.mistake}" if result.mistake in known else ""
     end = "</div>"
-    return Verdict(f"{card.removesuffix(end)}{more}{end}", about, passed=result.passed, mistake=mistake)
+    return Verdict(
+        f"{card.removesuffix(end)}{more}{end}", _quoted(about), passed=result.passed, mistake=mistake
+    )
