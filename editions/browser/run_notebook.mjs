@@ -103,3 +103,4 @@ const python = await start(runtime, values.lock);
 const results = [];
 for (const file of notebooks) results.push(await run(python, file));
 fs.writeSync(1, `${JSON.stringify(results, null, 1)}\n`);
+process.exit(0); // a channel to the page around a kernel is open, and Node would wait for what comes through it
