@@ -8,15 +8,15 @@ ENDINGS = (".py", ".js", ".mjs", ".css", ".md")
 ROOMS = ("sdpa_helpers/*", "editions", "benchmarks", "tests")
 CEILINGS = {
     "benchmarks": 2_550,
-    "editions": 8_800,
+    "editions": 8_900,
     "exercises, Python": 1_300,
     "exercises, pages": 13_350,
     "sdpa_helpers/attention": 7_700,
     "sdpa_helpers/bench": 1_300,
     "sdpa_helpers/checking": 10_750,
-    "sdpa_helpers/classroom": 14_450,
+    "sdpa_helpers/classroom": 14_350,
     "sdpa_helpers/cli": 2_150,
-    "sdpa_helpers/course": 8_450,
+    "sdpa_helpers/course": 8_500,
     "sdpa_helpers/desk": 2_100,
     "sdpa_helpers/grading": 3_450,
     "sdpa_helpers/head": 1_150,
