@@ -62,7 +62,8 @@ def test_the_line_numbers_fill_the_frame_and_its_height_follows_the_text(page):
     paste(page, "x = 1")
     few = page.wait_for_function(fill).json_value()
     paste(page, "x = 1\n" * 30)
-    page.wait_for_function(f"few => ({fill})() > few + 200", arg=few)
+    many = page.wait_for_function(f"few => ({fill})() > few + 200 && ({fill})()", arg=few).json_value()
+    assert many > few + 200
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,9 @@ def test_names_are_offered_without_python(page, typed, offered):
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     page.keyboard.type(typed, delay=20)
-    page.locator(".cm-tooltip-autocomplete li", has_text=offered).first.wait_for()
+    names = page.locator(".cm-tooltip-autocomplete li", has_text=offered)
+    names.first.wait_for()
+    assert names.first.inner_text().startswith(offered)
     page.keyboard.press("Escape")
 
 

@@ -136,6 +136,7 @@ def _attention(call: Callable, part: dict[str, str], needs_mask: bool) -> Iterat
         return {part["query"]: Q, part["key"]: K, part["value"]: V} | width
 
     def answer(convention: Convention, Q: Any, K: Any, V: Any, mask: Any = None) -> Any:
+        """Its result, with the mask as it wants masks."""
         given = given_to(Q, K, V)
         if mask is None and needs_mask:
             mask = np.ones((Q.shape[-2], K.shape[-2]), bool)
@@ -187,6 +188,8 @@ def _output_alone(exercise: Exercise) -> Exercise:
     """The exercise for a function that returns the output, and no weights."""
 
     def first(function: Callable) -> Callable:
+        """The same function, without the weights that it may return."""
+
         @functools.wraps(function)
         def alone(*arguments: Any, **named: Any) -> Any:
             result = function(*arguments, **named)
