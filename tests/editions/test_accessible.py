@@ -29,7 +29,8 @@ BY_NIGHT = ("exercise", "corners", "interview", "hunt", "words", "mistakes", "yo
 DARK = ("front", "lesson", "exercise")
 """Contrast is measured in the dark theme too; the others are made of the same parts."""
 
-SETTLED = "() => document.readyState === 'complete' && (!window.MathJax || !!window.MathJax.startup)"
+SETTLED = """() => document.readyState === 'complete' && (!window.MathJax || !!window.MathJax.startup)
+    && document.querySelector("#search #found")?.textContent !== "" """  # the search page has found something
 
 WALK = """const walk = function* (root) {
     for (const e of root.querySelectorAll("*")) { yield e; if (e.shadowRoot) yield* walk(e.shadowRoot); } };"""

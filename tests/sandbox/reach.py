@@ -4,8 +4,8 @@ Written as the body of a function. {names} in braces are filled in by the fixtur
 """
 
 HELP = """
-import ctypes, errno, functools, glob, importlib, importlib.machinery, importlib.util, mmap
-import os, resource, signal, socket, struct, sys, sysconfig
+import contextlib, ctypes, errno, functools, glob, importlib, importlib.machinery, importlib.util
+import mmap, os, resource, signal, socket, struct, sys, sysconfig
 libc = ctypes.CDLL(None, use_errno=True)
 ME = os.getpid()
 
@@ -152,8 +152,10 @@ REACH = {
     """,
     "take a file of pid 1": "fd = os.pidfd_open(1); return call(438, fd, 3, 0)",
     "see the grader": """
-        processes = [pid for pid in os.listdir("/proc") if pid.isdigit()]
-        return any(b"pytest" in open(f"/proc/{{pid}}/cmdline", "rb").read() for pid in processes)
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):  # one of them may have ended meanwhile
+                if b"pytest" in open(f"/proc/{{pid}}/cmdline", "rb").read():
+                    return True
     """,
     "signal the grader": """
         if os.getppid() <= 1:
