@@ -464,7 +464,7 @@ def test_a_kill_loses_nothing(tmp_path):
         assert (row["exercise"], row["tried"]) == ("softmax", 1)
     finally:
         again.send_signal(signal.SIGINT)
-        assert "Closed." in again.communicate()[0]
+        assert "Closed." in again.communicate(timeout=60)[0]
 
 
 def _started(file, port):
