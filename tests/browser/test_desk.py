@@ -67,6 +67,22 @@ def test_on_a_small_screen_the_head_answers_below_the_words_without_a_scroll(des
     desk.resize(1280)
 
 
+def test_the_key_that_runs_a_folded_heading_goes_on_into_what_it_hides(desk):
+    content = "jupyterapp.shell.currentWidget.content"
+    folded = desk.page.evaluate(f"{content}.widgets.findIndex(cell => cell.headingCollapsed)")
+    assert folded > 0
+    desk.page.evaluate(
+        f"at => {{ {content}.activeCellIndex = at; {content}.activeCell.node.focus() }}", folded
+    )
+    desk.page.keyboard.press("Shift+Enter")
+    desk.page.wait_for_function(
+        f"""at => {{ const {{ activeCell, activeCellIndex, outerNode }} = {content};
+        const {{ top, height }} = activeCell.node.getBoundingClientRect();
+        return activeCellIndex === at && height && top < innerHeight && outerNode.scrollTop }}""",
+        arg=folded + 1,
+    )
+
+
 BARS = """() => ({
   right: jupyterapp.shell.isSideTabBarVisible('right'),
   status: [...document.querySelectorAll('#jp-main-statusbar')].some(one => one.getClientRects().length > 0),

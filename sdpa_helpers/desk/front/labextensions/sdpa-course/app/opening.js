@@ -124,6 +124,13 @@ export function keepOutputInView({ content }, cell) {
   setTimeout(stop, SETTLING);
 }
 
+/** Who runs a folded heading goes on to what it hides: it opens. The host goes there too, and, finding nothing, to the top. */
+export async function unfoldWhatRuns({ content }, cell, { setHeadingCollapse }) {
+  await null; // the notebook moves on to the next cell
+  const next = content.widgets[content.widgets.indexOf(cell) + 1];
+  if (cell.headingCollapsed && next?.isHidden && next === content.activeCell) setHeadingCollapse(cell, false, content);
+}
+
 const CHECKED = /^\s*(?:\w+\.)?check\(["']?(\w+)/m;
 
 /** After a check that finds something wrong, the cursor is where it was in the answer, not in the next exercise. */

@@ -2,7 +2,7 @@
 // Where the server has no desk, or its folder is no course, nothing is added and nothing asked.
 
 import { Course } from "./course.js";
-import { backToTheAnswer, beginAtCode, followHeadings, followLinks, keepOutputInView, openPair } from "./opening.js";
+import { backToTheAnswer, beginAtCode, followHeadings, followLinks, keepOutputInView, openPair, unfoldWhatRuns } from "./opening.js";
 import { sideBar } from "./sidebar.js";
 import { addReset, addResetButtons } from "./reset.js";
 import { nameTab } from "./tabs.js";
@@ -48,6 +48,7 @@ function followRuns({ tracker, packages: { notebook: { NotebookActions } } }, co
     if (!panel || !course.owns(panel.context.path)) return;
     keepOutputInView(panel, cell);
     backToTheAnswer(panel, cell);
+    unfoldWhatRuns(panel, cell, NotebookActions);
   });
 }
 
