@@ -98,6 +98,20 @@ def test_answers_come_back_as_they_were_given(folder):
     assert len(found) == 2  # who left all open was not there
 
 
+@pytest.mark.parametrize("between", [",", ";", "\t"])
+def test_a_table_comes_back_as_a_spreadsheet_saves_it(tmp_path, between):
+    write_test(tmp_path, two_forms(LESSONS, "a"), ["-ada", "zoë"], "a")
+    assert (tmp_path / "answers.csv").read_bytes().startswith("\ufefflearner".encode())
+    assert rows_of(tmp_path)[1][0] == "'-ada"  # no formula
+    fill(tmp_path, (1, "a" * QUESTIONS), (3, "b" * QUESTIONS))
+    for name in ("answers.csv", "key.csv"):
+        text = (tmp_path / name).read_text(encoding="utf-8").replace(",", between)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert [one.learner for one in read_sat(tmp_path)] == ["-ada", "zoë"]
+    (tmp_path / "grades.csv").write_text(f"student{between}03_softmax\n'-ada{between}3\n")
+    assert learners_in(tmp_path / "grades.csv") == ["-ada"]
+
+
 @pytest.mark.parametrize("answers", [["e"] * QUESTIONS, ["a"] * (QUESTIONS - 1), ["=1+1", *"a" * 11]])
 def test_what_is_no_answer_is_told_with_its_line(folder, answers):
     fill(folder, (3, answers))

@@ -1,14 +1,13 @@
 """The folder of a test: two forms to print, the key, and the table that answers go into."""
 
 import csv
-import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from markupsafe import Markup
 
 from sdpa_helpers.checking.exercise import stream
-from sdpa_helpers.classroom.files import whole_table, write_text
+from sdpa_helpers.classroom.files import as_text, read_filled_in, typed, write_text, write_to_fill_in
 from sdpa_helpers.classroom.pages.class_report import environment
 from sdpa_helpers.classroom.study.forms import Pair
 from sdpa_helpers.classroom.study.gain import FORMS, TIMES, Sat
@@ -28,18 +27,19 @@ def write_test(folder: Path, pairs: Sequence[Pair], learners: Sequence[str], see
         write_text(folder / f"form-{form}.html", _page(form, pairs, with_key=False))
     write_text(folder / "key.html", _page("".join(FORMS), pairs, with_key=True))
     key = [
-        [number, form, _LETTERS[pair[place].right], pair[place].lesson, pair[place].prediction.name]
+        [str(number), form, _LETTERS[pair[place].right], pair[place].lesson, pair[place].prediction.name]
         for place, form in enumerate(FORMS)
         for number, pair in enumerate(pairs, 1)
     ]
-    _write_table(folder / KEY, ["number", "form", "right", "lesson", "question"], key)
+    write_to_fill_in(folder / KEY, ["number", "form", "right", "lesson", "question"], key)
     blank = [""] * len(pairs)
     rows = [
-        [learner, time, form, *blank]
+        [as_text(learner), time, form, *blank]
         for learner, first in zip(sorted(learners), _orders(len(learners), seed), strict=True)
         for time, form in zip(TIMES, (FORMS[first], FORMS[1 - first]), strict=True)
     ]
-    _write_table(folder / ANSWERS, [*_HEAD, *(str(number) for number in range(1, len(pairs) + 1))], rows)
+    numbers = (str(number) for number in range(1, len(pairs) + 1))
+    write_to_fill_in(folder / ANSWERS, [*_HEAD, *numbers], rows)
 
 
 def _orders(learners: int, seed: str) -> list[int]:
@@ -50,7 +50,7 @@ def _orders(learners: int, seed: str) -> list[int]:
 
 def learners_in(path: Path) -> list[str]:
     """The first column of a list or a table; a head such as "student" is none."""
-    rows = [row[0].strip() for row in _rows(path) if row and row[0].strip()]
+    rows = [name for row in _rows(path) if row and (name := typed(row[0]))]
     if rows and rows[0].lower() in ("learner", "student", "name"):
         del rows[0]
     if len(set(rows)) != len(rows) or not rows:
@@ -85,7 +85,7 @@ def questions_in(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _sat(row: Sequence[str], key: dict[str, list[str]]) -> Sat:
-    learner, time, form, *answers = (cell.strip() for cell in row)
+    learner, time, form, *answers = map(typed, row)
     if not learner or time not in TIMES or form not in key:
         raise ValueError("a learner, before or after, and A or B are expected")
     letters = [answer.lower() for answer in answers]
@@ -103,12 +103,6 @@ def _page(names: str, pairs: Sequence[Pair], *, with_key: bool) -> str:
 
 def _rows(path: Path) -> list[list[str]]:
     try:
-        return list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        return list(read_filled_in(path, Refusal).reader)
+    except csv.Error as error:
         raise Refusal(f"{path} cannot be read as a table: {error}") from None
-
-
-def _write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    with whole_table(path, columns) as table:
-        for row in rows:
-            table.add(row)
