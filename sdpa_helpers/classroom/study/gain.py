@@ -7,7 +7,7 @@ import numpy as np
 from numpy import ndarray as Array
 
 from sdpa_helpers.classroom.teaching.exercises import FEWEST
-from sdpa_helpers.classroom.teaching.numbers import Interval, draws_of, ends, share
+from sdpa_helpers.classroom.teaching.numbers import Interval, draws_of, ends, means, share
 from sdpa_helpers.classroom.teaching.tries import FEWEST as FEWEST_ANSWERS
 
 FORMS = ("A", "B")
@@ -74,9 +74,9 @@ def gain_of(sat: Sequence[Sat]) -> Gain:
     if why := _too_small(began):
         return Gain(*counted, why, questions=questions)
     weights = draws_of(len(both))
-    with np.errstate(invalid="ignore", divide="ignore"):  # a draw with nobody in one of the orders
-        a, b = (_means(scores[group], weights[:, group]) for group in (began, ~began))
-        before, after = ((a + b) / 2).T
+    a, b = (means(scores[group], weights[:, group]) for group in (began, ~began))
+    before, after = ((a + b) / 2).T
+    with np.errstate(invalid="ignore", divide="ignore"):  # a draw of those who had all right
         gains = (after - before) / (1 - before)
     if before[0] >= 1:
         return Gain(*counted, "All had all right before: there was nothing to gain.", questions=questions)
@@ -100,11 +100,6 @@ def _too_small(began: Array) -> str:
             f"{FEWEST_OF_AN_ORDER} or more have to begin with each."
         )
     return ""
-
-
-def _means(scores: Array, weights: Array) -> Array:
-    """Of a group in each draw: draws × times."""
-    return weights @ scores / weights.sum(1, keepdims=True)
 
 
 def _finite(draws: Array) -> Array:
