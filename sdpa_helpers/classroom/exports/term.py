@@ -1,7 +1,7 @@
 """A term's gradebook for a learning system: the total of each learner as one column, by the same modules."""
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sdpa_helpers.classroom.exports import EXPORTS
@@ -18,23 +18,18 @@ COLUMN = "term total"
 
 
 def export_term(
-    to: str, order: Order, rows: Iterable[TermRow], folders: Iterable[ResultsFolder], worth: float
+    to: str, order: Order, rows: Sequence[TermRow], folders: Iterable[ResultsFolder], worth: float
 ) -> Exported:
     """Export the totals to Canvas or Moodle; CannotExport where a system wants exercises or pages."""
     module = importlib.import_module(EXPORTS[to])
     if not hasattr(module, "export_points"):
         raise CannotExport(f"{to} takes no total of a term: export each homework with `sdpa export`")
     known, waiting = _handed_in(folders)
-    counted = [row for row in rows if row.total != EXCUSED]
-    learners = [_totals(row, worth, known.get(row.learner)) for row in counted]
+    learners = [_totals(row, worth, known.get(row.learner)) for row in rows if row.total != EXCUSED]
     done: Exported = module.export_points(replace(order, notebooks=(COLUMN,)), learners)
-    excused = sorted({row.learner for row in rows} - {row.learner for row in counted})
-    notes = (
-        *done.notes,
-        *([f"left out, excused: {some(excused)}"] if excused else ()),
-        *note_waiting(waiting),
-    )
-    return replace(done, notes=notes)
+    excused = [row.learner for row in rows if row.total == EXCUSED]
+    left_out = [f"left out, excused: {some(excused)}"] if excused else []
+    return replace(done, notes=(*done.notes, *left_out, *note_waiting(waiting)))
 
 
 def _handed_in(folders: Iterable[ResultsFolder]) -> tuple[dict[str, LmsIdentity], int]:
