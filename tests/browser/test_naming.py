@@ -3,6 +3,7 @@
 import pytest
 
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.classroom.review.naming import NamingPanel
 from sdpa_helpers.classroom.sentences.store import Sentence, by_answer, read_sentences, write_sentences
 from sdpa_helpers.classroom.tables import write_tables
 from tests.classroom.test_sentences import KEY, LESSON, OTHER, gave
@@ -66,3 +67,24 @@ def test_one_sentence_in_the_panel_is_on_the_pages_of_all_who_gave_the_answer(
         page = out.feedback_path(learner, LESSON).read_text()
         assert ("You scaled it: <code>dd</code> is &lt;b&gt;no&lt;/b&gt; command." in page) is told
     assert {one.student: one.points for one in out.read_results()} == {"ada": 0.0, "ben": 0.0, "eve": 1.0}
+
+
+OPENED = """async module => {
+    const { default: { render } } = await import("data:text/javascript;charset=utf-8," + encodeURIComponent(module));
+    const row = key => ({ exercise: "softmax", key, learners: 1, answer: "x", says: "", points: 0 });
+    window.sent = [];
+    const model = { get: name => name === "rows" ? ["a", "b"].map(row) : window.said,
+        send: one => window.sent.push(one), on: (_, show) => { window.show = show; } };
+    render({ model, el: document.body }); }"""
+ANSWERED = "() => sent.forEach(one => { window.said = { ...one, text: `Kept ${one.key}.` }; show(); })"
+
+
+def test_two_that_are_sent_before_python_answers_are_both_answered(page):
+    opened = page()
+    opened.evaluate(OPENED, NamingPanel._esm)
+    for button in opened.get_by_role("button").all():
+        button.click()
+    assert opened.get_by_role("status").all_inner_texts() == ["…", "…"]
+    opened.evaluate(ANSWERED)
+    assert opened.get_by_role("status").all_inner_texts() == ["Kept a.", "Kept b."]
+    assert opened.log.thrown == []

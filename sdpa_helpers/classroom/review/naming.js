@@ -16,7 +16,6 @@ const node = (tag, children = [], properties = {}) => {
 
 function render({ model, el }) {
   const boxes = new Map();
-  let sent = 0;
   const idOf = ({ exercise, key }) => `${exercise} ${key}`;
 
   function box(row) {
@@ -24,14 +23,15 @@ function render({ model, el }) {
     words.setAttribute("aria-label", `One sentence for all who gave this answer to ${row.exercise}`);
     const points = node("input", [], { type: "number", step: "0.5", value: String(row.points) });
     const send = node("button", ["Tell them"], { type: "button" }), status = node("span");
+    const sent = { number: 0, status };
     status.setAttribute("role", "status");
     send.addEventListener("click", () => {
-      const number = ++sent;
+      const number = ++sent.number;
       status.textContent = "…";
       model.send({ exercise: row.exercise, key: row.key, says: words.value, points: Number(points.value) || 0, number });
-      setTimeout(() => { if (status.textContent === "…") status.textContent = "Python has not answered: run the cell again."; }, PATIENCE);
+      setTimeout(() => { if (number === sent.number && status.textContent === "…") status.textContent = "Python has not answered: run the cell again."; }, PATIENCE);
     });
-    boxes.set(idOf(row), status);
+    boxes.set(idOf(row), sent);
     const who = `${row.learners} ${row.learners === 1 ? "learner" : "learners"} · ${row.key.slice(0, 4)}`;
     return node("article", [node("p", [node("strong", [row.exercise]), who]), node("pre", [row.answer]), words,
       node("p", [node("label", ["Points ", points]), send, status])]);
@@ -42,8 +42,8 @@ function render({ model, el }) {
   const rows = model.get("rows");
   el.replaceChildren(node("style", [STYLE]), ...(rows.length ? rows.map(box) : [node("p", ["Every mistake in code has a name of the course."])]));
   const show = () => {
-    const said = model.get("said"), status = boxes.get(idOf(said));
-    if (status && said.number === sent) status.textContent = said.text;
+    const said = model.get("said"), sent = boxes.get(idOf(said));
+    if (sent && said.number === sent.number) sent.status.textContent = said.text;
   };
   model.on("change:said", show);
   return () => model.off("change:said", show);
