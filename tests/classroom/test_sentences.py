@@ -1,5 +1,7 @@
 """One sentence for all who gave the same answer: names.toml, what is told, points, and the way back to the page."""
 
+import errno
+import os
 import re
 import shutil
 from dataclasses import replace
@@ -13,6 +15,8 @@ from sdpa_helpers.classroom.marks.store import read as rows_in
 from sdpa_helpers.classroom.pages.class_report import summarise
 from sdpa_helpers.classroom.pages.feedback import feedback_page
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.classroom.review import naming as review_naming
+from sdpa_helpers.classroom.review.naming import naming
 from sdpa_helpers.classroom.sentences.as_mistakes import as_mistake
 from sdpa_helpers.classroom.sentences.bring_in import WHO, new_rows, with_sentences
 from sdpa_helpers.classroom.sentences.store import (
@@ -186,6 +190,22 @@ def test_what_cannot_be_told_is_refused_and_changes_nothing(run, arguments, told
 def test_a_run_in_which_nothing_waits_for_a_name_says_so(run):
     run.write_result(gave("ben", "a" * 12))
     assert "No two learners gave the same answer without a name." in sdpa("names", run.path).stdout
+
+
+def test_the_panel_says_why_a_sentence_is_not_kept(run, monkeypatch):
+    panel = naming(run.path)
+
+    def said(points):
+        panel._tell(None, {"exercise": "softmax", "key": KEY, "says": SAYS, "points": points}, [])
+        return panel.said["text"]
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    assert "points from −15" in said(99)
+    assert "could not convert" in said("much")
+    monkeypatch.setattr(review_naming, "tell", full)
+    assert "No space left on device" in said(0)
 
 
 def test_letters_that_begin_two_answers_are_not_enough(run):

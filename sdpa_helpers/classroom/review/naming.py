@@ -66,7 +66,7 @@ class NamingPanel(anywidget.AnyWidget):
             self.rows = self._rows()
             text = "Kept in names.toml." if asked["says"].strip() else "Nothing is told of it."
         except (Refusal, ValueError, TypeError, KeyError, OSError) as problem:
-            text = f"Not kept: {problem.args[0] if problem.args else problem}"
+            text = f"Not kept: {problem.args[0] if isinstance(problem, ValueError) else problem}"
         self.said = {"exercise": given[0], "key": given[1], "text": text, "number": asked.get("number", 0)}
 
 
