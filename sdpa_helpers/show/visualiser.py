@@ -128,19 +128,8 @@ def walk_through(
     else:
         shown = _vectors_of(sentence or "")
         d_k = 4 if d_k is None else d_k
-    width = shown.Q.shape[1]
-    settings = {
-        "query": int(
-            _within("query", trained.query if trained and query is None else query or 0, 0, len(shown.Q) - 1)
-        ),
-        "step": int(_within("step", step, 1, 5)),
-        "dk": int(_within("d_k", width if d_k is None else d_k, 1, width)),
-        "temperature": float(_within("temperature", temperature, 0.1, 5)),
-        "scale": _known("scale", scale or (trained.scale if trained else "1/√d"), get_args(Scale)),
-        "mask": _known("mask", mask or (trained.mask if trained else "none"), get_args(Mask)),
-        "size": int(_within("mask_size", mask_size, 0, MOST_TOKENS)),
-        "head": head,
-    }
+    wanted = {"query": query, "step": step, "d_k": d_k, "temperature": temperature, "mask_size": mask_size}
+    settings = _settings(wanted | {"scale": scale, "mask": mask}, shown, trained)
     return Walk(shown.keys, shown.asked, shown.Q, shown.K, shown.V, settings, own, trained)
 
 
@@ -165,6 +154,25 @@ def _own_vectors(
     return _Vectors(q, k, v, *_names(tokens, queries, len(q), len(k)))
 
 
+def _settings(wanted: dict[str, Any], shown: _Vectors, trained: TrainedHead | None) -> dict[str, Any]:
+    """What is wanted, where it may be so; what is left open (None) is as the head was trained, or as usual."""
+    width = shown.Q.shape[1]
+    usual = {"query": 0, "d_k": width, "scale": "1/√d", "mask": "none"}
+    if trained:
+        usual |= {"query": trained.query, "scale": trained.scale, "mask": trained.mask}
+    chosen = usual | {name: value for name, value in wanted.items() if value is not None}
+    return {
+        "query": int(_within("query", chosen["query"], 0, len(shown.Q) - 1)),
+        "step": int(_within("step", chosen["step"], 1, 5)),
+        "dk": int(_within("d_k", chosen["d_k"], 1, width)),
+        "temperature": float(_within("temperature", chosen["temperature"], 0.1, 5)),
+        "scale": _known("scale", chosen["scale"], get_args(Scale)),
+        "mask": _known("mask", chosen["mask"], get_args(Mask)),
+        "size": int(_within("mask_size", chosen["mask_size"], 0, MOST_TOKENS)),
+        "head": trained.name if trained else "",
+    }
+
+
 def _vectors_of(sentence: str) -> _Vectors:
     names = sentence.split()
     if not 1 <= len(names) <= MOST_TOKENS:
@@ -182,6 +190,7 @@ def vector_of(word: str, kind: str, width: int) -> list[float]:
         state = (state ^ byte) * 16777619 & whole
 
     def next_number() -> int:
+        """A whole number below 2**16, as likely as any other."""
         nonlocal state
         state = (state + 0x6D2B79F5) & whole
         t = (state ^ state >> 15) * (1 | state) & whole
@@ -189,6 +198,7 @@ def vector_of(word: str, kind: str, width: int) -> list[float]:
         return (t ^ t >> 14) >> 16
 
     def coordinate() -> float:
+        """Four of them, nearly a normal number."""
         total = sum(next_number() for _ in range(4)) - 131070
         return float(np.floor(total * 17321 / 6553600 + 0.5) / 100)
 
