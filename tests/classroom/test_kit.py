@@ -177,25 +177,15 @@ def pages_in(printed):
     return len(re.findall(rb"/Type /Page\b", printed))
 
 
-def test_the_cards_to_vote_with_are_one_sheet_here_and_over_there(needs, needs_program, in_a_thread, folder):
-    needs("playwright")
-    program = needs_program("chromium", "chromium-browser", "google-chrome")
+def test_the_cards_to_vote_with_are_one_sheet_here_and_over_there(browser, folder):
+    page = browser.new_page()
+    page.goto((folder / "voting-cards.html").as_uri())
     most = max(len(question.options) for question in questions().values())
-
-    def look():
-        from playwright.sync_api import sync_playwright
-
-        with sync_playwright() as playwright:
-            page = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"]).new_page()
-            page.goto((folder / "voting-cards.html").as_uri())
-            letters = page.locator(".letter").all_inner_texts()
-            cut = page.evaluate(
-                "() => [...document.querySelectorAll('section, .how')].filter(c => c.scrollHeight > c.clientHeight || "
-                "c.scrollWidth > c.clientWidth).map(c => c.innerText)"
-            )
-            return letters, cut, [page.pdf(format=size) for size in ("A4", "Letter")]
-
-    letters, cut, printed = in_a_thread(look)
-    assert letters == [*"ABCD"[:most]]
+    assert page.locator(".letter").all_inner_texts() == [*"ABCD"[:most]]
+    cut = page.evaluate(
+        "() => [...document.querySelectorAll('section, .how')].filter(c => c.scrollHeight > c.clientHeight || "
+        "c.scrollWidth > c.clientWidth).map(c => c.innerText)"
+    )
     assert cut == []
-    assert [pages_in(one) for one in printed] == [1, 1]
+    assert [pages_in(page.pdf(format=size)) for size in ("A4", "Letter")] == [1, 1]
+    page.close()
