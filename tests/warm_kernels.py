@@ -50,11 +50,8 @@ def specification() -> dict[str, Any]:
 @cache
 def _lease() -> tuple[str, socket.socket, subprocess.Popen | None]:
     """Where kernels are forked, the connection that keeps it so until this process ends, and whom we started for it."""
-    address, lease, started = (
-        str(Path(tempfile.gettempdir(), f"sdpa-{RUN}")),
-        socket.socket(socket.AF_UNIX),
-        None,
-    )
+    address = str(Path(tempfile.gettempdir(), f"sdpa-{RUN}"))
+    lease, started = socket.socket(socket.AF_UNIX), None
     end = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < end:
         with contextlib.suppress(OSError):

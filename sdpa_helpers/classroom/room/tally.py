@@ -170,10 +170,8 @@ def nameless(tally: Tally, told: Callable[[str, str], tuple[str, float]], now: f
         for work in works.values()
         if work.answer and not work.green
     ]
-    held, stuck_at = (
-        Counter(given for given, _ in left),
-        {given for given, work in left if work.is_stuck(now)},
-    )
+    held = Counter(given for given, _ in left)
+    stuck_at = {given for given, work in left if work.is_stuck(now)}
     shown = [given for given, learners in held.items() if learners > 1 or given in stuck_at]
     found = [Nameless(*given, held[given], *told(*given)) for given in shown]
     return tuple(sorted(found, key=lambda one: (-one.learners, one.exercise, one.key))[:MOST_NAMELESS])
