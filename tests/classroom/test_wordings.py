@@ -84,27 +84,47 @@ def test_feedback_tells_each_learner_their_own_wording(names):
         assert mistake.says == told(names, who)
 
 
-def test_an_open_room_tells_each_their_own_and_the_board_neither(names):
+@pytest.fixture
+def room(names):
+    """Open, with twelve who gave the answer."""
     store = Store(names.with_name("room.sqlite"))
-    room = Room(store, Known({"softmax": 15.0}, {}, lambda *_: False), {}, names=names)
-    joined = [room.join("here") for _ in range(12)]
+    made = Room(store, Known({"softmax": 15.0}, {}, lambda *_: False), {}, names=names)
+    for number in range(12):
+        gives(made, made.join("here")["who"], time=1.0 + number)
+    yield made
+    store.close()
+
+
+def gives(room, who, **more):
     line = {"exercise": "softmax", "points": 0.0, "max": 15.0, "mistakes": [], "tries": 1, "answer": KEY}
-    for number, one in enumerate(joined):
-        room.take({"who": one["who"], "line": {**line, "time": 1.0 + number}})
-    assert {room.here(one["who"]).told[0].says for one in joined} == {ONE.says}
+    return room.take({"who": who, "line": {**line, **more}})
+
+
+def on_board(room):
+    return [len(row.mistakes) for row in room.board().rows]
+
+
+def test_an_open_room_tells_each_their_own_and_the_board_neither(names, room):
+    learners = room.store.learners
+    assert {room.here(who).told[0].says for who in learners} == {ONE.says}
+    assert on_board(room) == [1]
     register(names, ONE, "Which?", 60, "seed")  # while it is open
-    again = {"who": joined[0]["who"], "line": {**line, "time": 50.0, "tries": 2}}
-    assert ONE.says not in room.take(again)["names"]  # before anybody's own page asks
-    says = {one["name"]: room.here(one["who"]).told[0].says for one in joined}
-    assert says == {who: told(names, who) for who in says}
+    again = gives(room, next(iter(learners)), time=50.0, tries=2)
+    assert ONE.says not in again["names"]  # before anybody's own page asks
+    says = {name: room.here(who).told[0].says for who, name in learners.items()}
+    assert says == {name: told(names, name) for name in says}
     assert set(says.values()) == {ONE.says, ONE.second}
-    room._board = None
-    assert [row.mistakes for row in room.board().rows] == [()]
-    room.ask(store.key, {"exercise": "softmax", "answer": KEY, "says": ONE.says, "points": -1})
+    assert on_board(room) == [0]
+    room.ask(room.store.key, {"exercise": "softmax", "answer": KEY, "says": ONE.says, "points": -1})
     assert (
         read_sentences(names)["softmax", KEY].second == ONE.second
     )  # points alone were changed on the phone
-    store.close()
+
+
+def test_the_board_shows_neither_also_before_anybody_sends_a_line(names, room):
+    assert on_board(room) == [1]
+    register(names, ONE, "Which?", 60, "seed")
+    assert on_board(room) == [0]
 
 
 def test_a_second_wording_that_is_none_is_told_with_its_line(names):

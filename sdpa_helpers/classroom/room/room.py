@@ -186,6 +186,7 @@ class Room:
     def board(self) -> Board:
         """What the projector shows; computed once a second, however many ask."""
         with self.lock:
+            self._read_what_changed()
             now = time.monotonic()
             if self._board is None or now - self._board[0] > 1:
                 self._board = now, self._new_board()
