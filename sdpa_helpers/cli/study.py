@@ -130,7 +130,8 @@ def compare_wordings(
     from itertools import chain
 
     from sdpa_helpers.classroom.study import wordings
-    from sdpa_helpers.classroom.teaching.page import percent
+    from sdpa_helpers.classroom.teaching.numbers import Interval
+    from sdpa_helpers.classroom.teaching.page import number, percent
     from sdpa_helpers.classroom.teaching.reading import events_of
 
     names = wordings.names_of(rooms[0])
@@ -145,9 +146,6 @@ def compare_wordings(
     say(f"The first wording:  {percent(found.first)} made the same mistake again. {one.says}")
     say(f"The second wording: {percent(found.second)}. {one.second}")
     better = "second" if found.difference.value < 0 else "first"
-    says = (
-        f"The {better} helps more."
-        if found.shown
-        else "Not shown: chance alone may have made this difference."
-    )
-    say(f"Difference {percent(found.difference)} points of 100. {says}".replace(" % (", " ("))
+    says = f"The {better} helps more." if found.shown else "Not shown: chance alone may have made it."
+    of_100 = Interval(*(100 * share for share in found.difference))
+    say(f"Difference {number(of_100, digits=0)} points of 100. {says}")
