@@ -43,6 +43,7 @@ Where = Annotated[
         help='"local": --jobs processes of this machine; "dask=ADDRESS": the workers of a Dask scheduler.'
     ),
 ]
+SANDBOXES = ("auto", "require", "off")
 Sandbox = Annotated[
     str, typer.Option(help='"auto": the best that holds here; "require": refuse to run without; "off".')
 ]

@@ -27,7 +27,7 @@ def gradescope(
     except ModuleNotFoundError:
         raise Refusal("this is the student edition; autograders are made with the instructor's") from None
 
-    refuse_unknown("--sandbox", sandbox, ("auto", "require", "off"))
+    refuse_unknown("--sandbox", sandbox, given.SANDBOXES)
     try:
         seed = seed_file.read_text(encoding="utf-8").partition("\n")[0].strip() if seed_file else ""
     except OSError as error:

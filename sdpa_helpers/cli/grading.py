@@ -125,7 +125,7 @@ def _run(asked: Asked, where: Where, now: Now) -> None:
     executor, sandbox = where.executor, where.sandbox
     refuse_unknown("--executor", re.sub("^dask=.+", "dask=ADDRESS", executor), ("local", "dask=ADDRESS"))
     refuse_unknown("--forbidden", asked.forbidden, ("zero", "flag"))
-    refuse_unknown("--sandbox", sandbox, ("auto", "require", "off"))
+    refuse_unknown("--sandbox", sandbox, given.SANDBOXES)
     policy = given.read_late(asked.late, asked.late_penalty)
     secret = given.read_seed(*now.seed)  # out of the environment before anything else is started
     with quick_imports():

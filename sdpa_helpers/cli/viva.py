@@ -30,7 +30,7 @@ def viva(
     sandbox: given.Sandbox = "auto",
 ) -> None:
     """Ask learners about their own answers. Writes a page of three questions for each, and a key: viva.html."""
-    refuse_unknown("--sandbox", sandbox, ("auto", "require", "off"))
+    refuse_unknown("--sandbox", sandbox, given.SANDBOXES)
     from sdpa_helpers.classroom.viva.sheets import Wanted, answers_in, sheets_of, write_sheets
 
     folder = graded_folder(run)
