@@ -132,6 +132,7 @@ def _attention(call: Callable, part: dict[str, str], needs_mask: bool) -> Iterat
     """With a mask in each convention, else without; with its weights where it gives them, else the output alone."""
 
     def given_to(Q: Any, K: Any, V: Any) -> dict[str, Any]:
+        """The matrices by the names that it has for them, and their width where it wants that."""
         width = {part["width"]: Q.shape[-1]} if "width" in part else {}
         return {part["query"]: Q, part["key"]: K, part["value"]: V} | width
 
