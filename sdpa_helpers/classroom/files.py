@@ -6,7 +6,7 @@ import io
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -110,6 +110,16 @@ def write_to_fill_in(
     with whole_file(path) as file:
         file.write("\ufeff")
         csv.writer(file, delimiter=delimiter).writerows([columns, *rows])
+
+
+MOST_NAMED = 20
+"""Of the rows that cannot be read."""
+
+
+def first_of(wrong: Sequence[str]) -> str:
+    """The first of these lines, and how many more there are."""
+    more = [f"… and {len(wrong) - MOST_NAMED} more"] if len(wrong) > MOST_NAMED else []
+    return "\n".join([*wrong[:MOST_NAMED], *more])
 
 
 def typed(cell: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sdpa_helpers.classroom.files import as_text, read_filled_in, typed, write_to_fill_in
+from sdpa_helpers.classroom.files import as_text, first_of, read_filled_in, typed, write_to_fill_in
 from sdpa_helpers.classroom.marks.giving import Answers, CannotGive, Wanted, answers_in, as_mark
 from sdpa_helpers.classroom.marks.store import Mark, account, append, opened
 from sdpa_helpers.classroom.results_folder import ResultsFolder
@@ -63,7 +63,7 @@ def sync_requests(folder: ResultsFolder, path: Path | None, who: str = "") -> Sy
         except (CannotGive, ValueError) as error:
             bad.append(f"{path}, line {number}: {error}")
     if bad:
-        raise BadRequests("\n".join(bad[:20]) + (f"\n… and {len(bad) - 20} more" if len(bad) > 20 else ""))
+        raise BadRequests(first_of(bad))
     new = _keep(folder.marks_db, asked) if asked else 0
     given = append(folder.marks_db, marks) if marks else ()
     known = requests_in(folder.marks_db)

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sdpa_helpers.classroom.files import as_text, read_filled_in, typed, write_to_fill_in
+from sdpa_helpers.classroom.files import as_text, first_of, read_filled_in, typed, write_to_fill_in
 from sdpa_helpers.classroom.marks.store import AnswerKey
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.review.decisions import NOTHING, Decision, load_decisions, save_decision
@@ -54,7 +54,7 @@ def sync_table(folder: ResultsFolder, path: Path) -> tuple[int, int]:
             if mark != marks.get(answer.key, NOTHING):
                 todo.append((answer.key, mark))
     if bad:
-        raise BadTable("\n".join(bad[:20]) + (f"\n… and {len(bad) - 20} more" if len(bad) > 20 else ""))
+        raise BadTable(first_of(bad))
     for key, mark in todo:
         save_decision(folder.marks_db, key, mark)
     _write(path, found, [(a.key, a.text) for a in answers], load_decisions(folder.marks_db))
