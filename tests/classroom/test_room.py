@@ -173,7 +173,7 @@ def test_size_kind_and_origin_are_looked_at_first(server):
     assert ask(server, "/line", good, Origin="null")[0] == 403
     assert ask(server, "/line", good, Origin=f"http://127.0.0.1:{server.server_port}")[0] == 204
     assert ask(server, "/nothing", {})[0] == 404
-    with socket.create_connection(("127.0.0.1", server.server_port)) as pipe:
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=5) as pipe:
         pipe.sendall(b"POST /line HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n")
         assert b" 411 " in pipe.recv(200)
 

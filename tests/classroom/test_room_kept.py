@@ -34,7 +34,7 @@ def test_a_kill_loses_nothing(tmp_path):
         assert sent == [204] * 10
     finally:
         first.send_signal(signal.SIGKILL)
-        first.wait()
+        first.wait(timeout=60)
     again, same = _started(file, port)
     try:
         assert same == secret
