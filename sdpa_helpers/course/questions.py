@@ -74,7 +74,7 @@ def _prediction(section: Section) -> Prediction:
     title = section.title.removesuffix(_ON_PAPER)
     name, sure, more = title.partition(_HOW_SURE)
     options, texts = section.of(Entry), section.of(Paragraph)
-    if not options or more:
+    if not options or more or "·" in name:
         raise section.wrong(
             f"`## name` or `## name{_HOW_SURE}` is expected (behind either also `{_ON_PAPER.strip()}`), a question, "
             "and answers with `- `"

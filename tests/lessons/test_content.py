@@ -87,6 +87,8 @@ BROKEN = {
     "indented": ("And so on.", "  And so on.", 20, "`And so on.` is indented below no entry"),
     "between": ("  Because of that.", "Because of that.", 12, "what belongs to one is indented"),
     "sure": ("asks how sure", "asks how sure · at once", 3, "`## name · asks how sure` is expected"),
+    "order": ("asks how sure", "on paper · asks how sure", 3, "`## name · asks how sure` is expected"),
+    "misspelt": ("asks how sure", "on papr", 3, "`## name` or"),
     "silent": ("  Because of that.\n", "", 3, r"say of \['about 7'\] why it is tempting"),
     "one": ("- about 7", "- 4, all of them", 3, "two to four answers that differ"),
     "code": ("The end.", "```python\n1", 22, "no end"),
