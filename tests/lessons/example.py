@@ -1,4 +1,4 @@
-"""The five words that lessons 01 to 05 compute with, and what their tests ask of any numbers."""
+"""The five words that lessons 01 to 05 compute with, any numbers, and lines that are typed in a terminal."""
 
 import math
 from collections.abc import Callable
