@@ -1,4 +1,7 @@
-"""The editor of a light page, as a learner uses it: keys, and the clipboard for long texts."""
+"""The editor of a light page, as a learner uses it: keys, the clipboard for long texts, and Check."""
+
+START_MS = 120_000
+"""What Python may take to come, where other tests run beside it."""
 
 PASTE = """(content, text) => { const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", text);
@@ -14,6 +17,20 @@ def paste(page, text):
     content = page.locator(".editor .cm-content")
     content.press("Control+a")
     content.evaluate(PASTE, text)
+
+
+def write(page, text):
+    """The same by keys, and in the field of an answer in words too."""
+    page.locator(".cm-content, #source").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+
+
+def check(page):
+    """Press Check; what the page says of what stands there."""
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.locator("#stop").wait_for(state="hidden")
+    return page.locator("#verdict").inner_text()
 
 
 def text_in(page):

@@ -11,8 +11,8 @@ from sdpa_helpers.classroom.room.server import RoomServer
 from sdpa_helpers.classroom.room.store import Store
 from tests.browser.harness import open_page
 
-from .test_lite import ANSWER, CHECK, SETUP, START_MS, STUB, WRONG, Desk
-from .test_try_it import check, write
+from .editor import START_MS, check, write
+from .test_lite import ANSWER, CHECK, SETUP, STUB, WRONG, Desk
 
 
 @pytest.fixture

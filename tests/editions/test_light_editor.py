@@ -7,8 +7,8 @@ import pytest
 from editions.npm import bundled
 from editions.try_it import build, words
 from tests.browser.harness import open_page
-from tests.editions.editor import paste, text_in
-from tests.editions.test_try_it import RIGHT, START_MS
+from tests.editions.editor import START_MS, paste, text_in
+from tests.editions.test_try_it import RIGHT
 
 BLOCKED = "window.blocked = []; document.onsecuritypolicyviolation = (e) => blocked.push(e.violatedDirective)"
 LONG = RIGHT + "".join(f"# line {number}\n" for number in range(60))

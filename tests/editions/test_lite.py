@@ -5,13 +5,13 @@ import pytest
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from tests.browser.harness import open_page
+from tests.editions.editor import START_MS
 
 STUB = "# exercise: softmax\ndef softmax(x, axis=-1):\n"
 WRONG = f"{STUB}    weights = np.exp(x)\n    return weights / weights.sum(axis=axis, keepdims=True)\n"
 RIGHT = WRONG.replace("np.exp(x)", "np.exp(x - np.max(x, axis=axis, keepdims=True))")
 SETUP, ANSWER, CHECK = 1, 3, 4  # cells of exercises/03_softmax.ipynb
 ALL_POINTS = 15
-START_MS = 120_000
 
 IDLE = """() => {
     const panel = window.jupyterapp?.shell.currentWidget, kernel = panel?.sessionContext?.session?.kernel;

@@ -11,7 +11,8 @@ from editions.browser.runtime import light_files
 from editions.site import kept
 from editions.try_it.sums import WALL_FILES, sum_of
 from tests.editions.conftest import served
-from tests.editions.test_wall import SOFTMAX, START_MS, check
+from tests.editions.editor import START_MS, check, paste
+from tests.editions.test_try_it import RIGHT
 
 EVIL = "<!doctype html><title>evil</title>"
 POISON = """async ([names, evil]) => { const store = await caches.open("sdpa-try"), keys = await store.keys();
@@ -78,7 +79,8 @@ def test_the_next_page_the_list_and_the_lesson_are_there_and_nothing_that_was_la
         site = f"{root}/{folder.name}"
         page.goto(f"{site}/try/softmax.html")
         assert "Works offline" not in page.locator("body").inner_text()
-        check(page, SOFTMAX)
+        paste(page, RIGHT)
+        check(page)
         page.locator("#offline", has_text="Works offline now: all exercises, and lesson 03").wait_for()
         page.evaluate(POISON, [["evil.html", "../pyodide/evil.html", "log_softmax.html"], EVIL])
     forget_what_came(page)
@@ -91,7 +93,8 @@ def test_the_next_page_the_list_and_the_lesson_are_there_and_nothing_that_was_la
     page.wait_for_url("**/test_cases_for_softmax.html")
     page.goto(f"{site}/try/log_softmax.html")
     assert page.title() == "The logarithm, without losing the small weights · log_softmax"
-    assert "points" in check(page, LOG_SOFTMAX)
+    paste(page, LOG_SOFTMAX)
+    assert "points" in check(page)
     page.goto(f"{site}/try/index.html?from=there")
     assert page.locator("li").count() > 90
     page.goto(f"{site}/lessons/03_softmax.html")

@@ -8,7 +8,7 @@ from sdpa_helpers.course.registry import all_exercises, all_written
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from tests.browser.harness import open_page
-from tests.editions.editor import text_in
+from tests.editions.editor import START_MS, check, text_in, write
 
 WRONG = (
     "def softmax(x, axis=-1):\n    e = np.exp(x - x.max())\n    return e / e.sum(axis=axis, keepdims=True)\n"
@@ -16,7 +16,6 @@ WRONG = (
 RIGHT = WRONG.replace("x.max()", "x.max(axis=axis, keepdims=True)")
 ENDLESS = "while True:\n    pass\n"
 ALL_POINTS = 15
-START_MS = 120_000
 MOST_BYTES = 20e6
 
 
@@ -45,17 +44,6 @@ def page(browser, address):
     assert opened.log.refused == []
     assert opened.log.thrown == []
     opened.context.close()
-
-
-def write(page, text):
-    page.locator(".cm-content").click()
-    page.keyboard.press("Control+a")
-    page.keyboard.insert_text(text)
-
-
-def check(page):
-    page.get_by_role("button", name="Check").click()
-    return shown(page)
 
 
 def shown(page):

@@ -12,10 +12,10 @@ import time
 
 import pytest
 
+from tests.editions import editor
 from tests.editions.conftest import served
 from tests.editions.editor import paste, text_in
 
-START_MS = 120_000
 REFUSED = {"A network error occurred.", "Failed to fetch"}
 """What a hostile worker is told, and does not catch."""
 SOON_S = 15
@@ -153,7 +153,7 @@ def page(browser, address):
     """No request is intercepted here: what would leave the machine leaves it, for the listener to hear."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     opened = context.new_page()
-    opened.set_default_timeout(START_MS)
+    opened.set_default_timeout(editor.START_MS)
     opened.thrown, opened.dialogs = [], []
     opened.on("pageerror", lambda error: opened.thrown.append(str(error)))
     opened.on("dialog", lambda shown: (opened.dialogs.append(shown.message), shown.dismiss()))
@@ -166,9 +166,7 @@ def page(browser, address):
 
 def check(page, text):
     paste(page, text)
-    page.get_by_role("button", name="Check", exact=True).click()
-    page.locator("#stop").wait_for(state="hidden")
-    return page.locator("#verdict").inner_text()
+    return editor.check(page)
 
 
 def owned(page):

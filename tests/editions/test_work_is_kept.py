@@ -6,7 +6,7 @@ import pytest
 
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from tests.browser.harness import open_page
-from tests.editions.editor import READ, text_in
+from tests.editions.editor import READ, text_in, write
 from tests.editions.test_accessible import violations
 from tests.nightly import at_night
 
@@ -54,12 +54,6 @@ def another(light, site_address):
         return tab
 
     return open_
-
-
-def write(page, answer):
-    page.locator(".cm-content, #source").click()
-    page.keyboard.press("Control+a")
-    page.keyboard.insert_text(answer)
 
 
 def keep(page, **answers):
