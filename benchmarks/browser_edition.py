@@ -97,7 +97,7 @@ def lite(page: Page, address: str) -> None:
     page.locator(".jp-Notebook", has_text=MISTAKE).first.wait_for()
 
 
-WAYS: dict[str, Callable[[Page, str], None]] = {"bare page": bare, "light page": light, "JupyterLite": lite}
+WAYS: dict[str, Callable[[Page, str], None]] = {"light page": light, "JupyterLite": lite}
 
 
 def processor_seconds() -> dict[int, float]:
@@ -172,12 +172,13 @@ def main() -> None:
     program = (
         shutil.which("chromium") or shutil.which("google-chrome") or sys.exit("Chromium is not installed")
     )
-    rounds: dict[str, list[dict[str, Any]]] = {name: [] for name in asked.ways}
+    ways = {"bare page": bare} | {name: WAYS[name] for name in asked.ways}
+    rounds: dict[str, list[dict[str, Any]]] = {name: [] for name in ways}
     with served(asked.site) as address, sync_playwright() as playwright:
         for _ in range(asked.rounds):
-            for name in asked.ways:
+            for name, way in ways.items():
                 browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-                rounds[name].append(measure(browser, address, WAYS[name]))
+                rounds[name].append(measure(browser, address, way))
                 browser.close()
                 print(name, rounds[name][-1])
     medians = {
