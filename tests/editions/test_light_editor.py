@@ -140,6 +140,7 @@ def test_after_a_check_code_and_card_are_both_in_view(page):
         editor, card = (page.locator(name).bounding_box() for name in (".editor", "#verdict .card"))
         assert editor["y"] >= 0
         assert card["y"] >= editor["y"] + editor["height"]
+        assert page.locator("#status").bounding_box()["height"] == 0  # nothing to say, no gap
         assert card["y"] + min(card["height"], 200) <= 800
 
 
