@@ -102,11 +102,20 @@ def test_a_file_that_is_no_notebook_gets_a_sentence_and_changes_nothing(page, co
     assert page.evaluate("localStorage.getItem('sdpa-try')") == before
 
 
-def test_hints_and_the_solution_come_as_cards(page):
-    page.get_by_role("button", name="Hint", exact=True).click()
+def test_hints_and_the_solution_come_as_cards_and_stand_once(page):
+    hint, solution = (page.get_by_role("button", name=name, exact=True) for name in ("Hint", "Solution"))
+    hint.click()
     assert "hint 1 of" in shown(page)
-    page.get_by_role("button", name="Solution", exact=True).click()
+    solution.click()
     page.locator("#verdict", has_text="one right answer").wait_for()
+    write(page, WRONG)
+    check(page)
+    assert page.locator("#verdict summary", has_text="Solution").count() == 1
+    assert hint.is_hidden()
+    assert solution.is_hidden()
+    page.get_by_role("button", name="Run", exact=True).click()
+    solution.wait_for()
+    assert hint.is_visible()
 
 
 def test_a_loop_that_never_ends_is_stopped_and_the_page_goes_on(page):

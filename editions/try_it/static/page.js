@@ -76,6 +76,8 @@ function showRun({ printed, text }) {
 
 /** Code and card together where both fit; the card where they don't. Who runs from the editor writes on there. */
 function bringUp(what) {
+  const offered = what === "check" && at("verdict").querySelector(".sdpa-card") !== null; // a check's card has both
+  at("hint").hidden = at("solution").hidden = offered;
   document.documentElement.classList.add("answered");
   if (what !== "run" || document.activeElement === document.body) at("verdict").focus({ preventScroll: true });
   const both = matchMedia("(min-width: 64rem)").matches;
