@@ -6,13 +6,17 @@ from pathlib import Path
 import jinja2
 
 from sdpa_helpers.checking.card import card_style
+from sdpa_helpers.course.places import course_root
 
 HERE = Path(__file__).parent
+ICON = course_root() / "sdpa_helpers/classroom/room/pages/icon.svg"
+"""The course's; the room has it where the site is not."""
 
 
 def write_look(site: Path) -> None:
     """Write `look/` into the site's folder; each step does, so that each can be built alone."""
     shutil.copytree(HERE / "static", site / "look", dirs_exist_ok=True)
+    shutil.copy(ICON, site / "look")
     (site / "look" / "card.css").write_text(card_style.sheet(), encoding="utf-8")
 
 

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 
+from editions.look.pages import ICON
 from editions.site.mathjax import SCRIPT, SETTINGS
 
 project = "Scaled dot-product attention"
@@ -13,7 +14,7 @@ extensions = ["myst_nb", "sphinx_design"]
 extensions += ["editions.site.folding", "editions.site.shared_links", "editions.live.extension"]
 html_theme = "sphinx_book_theme"
 html_title = project
-html_favicon = "../look/static/icon.svg"
+html_favicon = str(ICON)
 html_context = {"default_mode": "auto"}
 html_static_path = ["static"]
 html_css_files = ["site.css"]

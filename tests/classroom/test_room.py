@@ -213,6 +213,13 @@ def test_words_that_somebody_made_up_reach_no_screen(server):
     assert [mistake["name"] for mistake in row["mistakes"]] == ["not-summed"]
 
 
+def test_what_the_rooms_pages_name_is_there_without_a_site(server):
+    for page in ("/", "/board", "/phone"):
+        named = re.findall(r'(?:href|src)="(/room/[^"]+)"', ask(server, page)[1].decode())
+        assert {name.rpartition(".")[2] for name in named} == {"css", "js", "svg"}
+        assert {ask(server, name)[0] for name in named} == {200}
+
+
 def test_a_site_is_served_and_nothing_beside_it(tmp_path):
     site = tmp_path / "site"
     (site / "try").mkdir(parents=True)

@@ -23,7 +23,8 @@ from sdpa_helpers.classroom.room.room import Refused, Room
 
 PAGES = Path(__file__).parent / "pages"
 OWN = {"/": "here.html", "/board": "board.html", "/phone": "phone.html"}
-FILES = {f"/room/{name}": name for name in ("here.js", "board.js", "phone.js", "shared.js", "room.css")}
+SHARED = ("here.js", "board.js", "phone.js", "shared.js", "room.css", "icon.svg")
+FILES = {f"/room/{name}": name for name in SHARED}
 POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 SILENCE = 30
 """Seconds after which a quiet connection is closed."""
