@@ -4,10 +4,11 @@ import html
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from pygments.formatters import HtmlFormatter
 
-from editions.look.pages import templates_in
+from editions.look.pages import ICON, templates_in
 from editions.npm import npm_folder
 from editions.slides.deck import Deck, Shown
 from editions.stored.text import without_files
@@ -20,6 +21,7 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
+<link rel="icon" href="data:image/svg+xml,{icon}">
 <style class="scripted" media="not all">
 {reveal_style}
 </style>
@@ -51,6 +53,7 @@ def page_of(deck: Deck) -> str:
     dist = npm_folder() / "reveal.js" / "dist"
     return _PAGE.format(
         title=html.escape(deck.title),
+        icon=quote(_read(ICON)),
         reveal_style=_read(dist / "reset.css") + _read(dist / "reveal.css"),
         style=_code_style() + _read(HERE / "deck.css"),
         slides=without_files(_slides(deck)),

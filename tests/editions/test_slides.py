@@ -221,6 +221,7 @@ def test_a_deck_is_one_file_and_says_its_minutes(built):
             r"<script>.*?</script>", "", text, flags=re.DOTALL
         )  # reveal.js can show frames, and has none to
         assert not re.search(r"<(script|link|img|iframe)[^>]*\s(src|href)=(?!.data:)", page)
+        assert '<link rel="icon" href="data:image/svg+xml,' in page
         assert not re.search(r"@import|url\((?!['\"]?(data:|#))", page)
         said = sum(slide.minutes for slide in read(outline_path(lesson).read_text(encoding="utf-8")).slides)
         assert text.count(f"of {said:.0f} min<") == text.count('<p class="minutes">')
