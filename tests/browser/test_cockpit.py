@@ -69,6 +69,24 @@ def cockpit(page, class_of_500):
     return opened
 
 
+def test_a_file_that_cannot_be_read_is_not_called_missing(page, tmp_path):
+    folder = ResultsFolder(tmp_path)
+    first, second = LESSONS[:2]
+    folder.write_result(result("ada", [graded(one, 0) for one in exercises_of(first)], first, "unreadable"))
+    folder.write_result(result("ben", [graded(one, 1) for one in exercises_of(first)], first))
+    folder.write_result(result("ben", [graded(one, 0.3) for one in exercises_of(second)], second))
+    write_class_pages(folder)
+    shown = page()
+    shown.goto(folder.cockpit_page.as_uri())
+    of_first, of_second = (len(exercises_of(lesson)) for lesson in (first, second))
+    in_words = [one.get_attribute("aria-label") for one in shown.locator("tbody .strip").all()]
+    assert in_words[0] == f"{of_first} can't be read, {of_second} not handed in"
+    assert in_words[1] == f"{of_second} a quarter or more, {of_first} all points"
+    shown.keyboard.press("j")
+    assert "ada: can't be read. feedback" in shown.inner_text("#detail")
+    assert "in the mean of 1 who tried" in shown.inner_text("#detail")
+
+
 def test_all_are_shown_and_nothing_of_a_name_runs(cockpit):
     shown = cockpit()
     exercises = sum(len(exercises_of(lesson)) for lesson in LESSONS)

@@ -17,9 +17,9 @@ from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.course.registry import LESSONS
 from sdpa_helpers.grading.result import Graded, GradedExercise, GradedNotebook, GradedWords, is_untouched
 
-FULL, NONE, UNTRIED, WAITS, NO_MARK, ABSENT = "F", "0", "u", "w", "x", "."
-"""Of a cell: all points, none, not attempted, not read yet, the grader failed, nothing handed in. Else 1 to 4: the
-quarter of the points that was reached."""
+FULL, NONE, UNTRIED, WAITS, NO_MARK, UNREADABLE, ABSENT = "F", "0", "u", "w", "x", "r", "."
+"""Of a cell: all points, none, not attempted, not read yet, the grader failed, the file can't be read, nothing came.
+Else 1 to 4: the quarter of the points that was reached."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,10 @@ def _row(name: str, notebooks: dict[str, GradedNotebook], columns: tuple[Column,
     row = Row(name)
     given = {(n, graded.name): graded for n, result in notebooks.items() for graded in result.exercises}
     for number, column in enumerate(columns):
-        result, graded = notebooks.get(column.notebook), given.get((column.notebook, column.name))
-        if result is None or result.status in ("missing", "unreadable"):
-            graded = None
-        row.cells += ABSENT if graded is None else _cell(graded)
+        result = notebooks.get(column.notebook)
+        status = result.status if result else "missing"
+        graded = None if status in ("missing", "unreadable") else given.get((column.notebook, column.name))
+        row.cells += _cell(graded) if graded else UNREADABLE if status == "unreadable" else ABSENT
         row.earned.append(0.0 if graded is None else graded.points)
         if isinstance(graded, GradedExercise) and graded.mistakes:
             row.mistakes[number] = [mistake.name for mistake in graded.mistakes]

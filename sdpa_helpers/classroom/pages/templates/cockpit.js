@@ -6,8 +6,9 @@ const at = id => document.getElementById(id);
 const LOOK = {
   F: ["all points", "F"], 4: ["three quarters or more", "4"], 3: ["half or more", "3"], 2: ["a quarter or more", "2"],
   1: ["less than a quarter", "1"], 0: ["no points", "0"], u: ["not tried", "u"], w: ["not read yet", "w"],
-  x: ["the grader failed", "x"], ".": ["not handed in", "a"],
+  x: ["the grader failed", "x"], r: ["can't be read", "r"], ".": ["not handed in", "a"],
 };
+const WITHOUT = "u.wxr"; // cells without a mark
 const WIDTH = 100 / columns.length;
 const state = { row: null, column: 0, anonymous: false, listed: rows };
 
@@ -72,7 +73,7 @@ function head() {
 }
 
 function mean(column) {
-  const tried = rows.filter(row => !"u.wx".includes(row.cells[column]));
+  const tried = rows.filter(row => !WITHOUT.includes(row.cells[column]));
   const sum = tried.reduce((all, row) => all + row.earned[column], 0);
   return tried.length ? `${points(sum / tried.length)} of ${points(columns[column].max)} in the mean of ${tried.length} who tried` : "nobody tried it";
 }
@@ -82,7 +83,7 @@ function detail() {
   const about = make("div", "", make("strong", "", asked.title), " ", make("code", "", asked.name), `, ${asked.notebook}: ${mean(column)}.`);
   if (!row) return at("detail").replaceChildren(about, make("div", "quiet", "Choose a learner, or press j."));
   const cell = row.cells[column], mistakes = row.mistakes[column] ?? [];
-  const earned = "u.wx".includes(cell) ? LOOK[cell][0] : `${points(row.earned[column])} of ${points(asked.max)}`;
+  const earned = WITHOUT.includes(cell) ? LOOK[cell][0] : `${points(row.earned[column])} of ${points(asked.max)}`;
   const link = links[row.name]?.[asked.notebook], page = make("a", "", "feedback");
   if (link) page.href = link;
   const flags = row.flags ? `, ${row.flags} flag${row.flags > 1 ? "s" : ""}` : "";
@@ -106,7 +107,7 @@ function go(row, column) {
   detail();
 }
 
-const UNTRIED = row => [...row.cells].filter(cell => cell === "u" || cell === ".").length;
+const UNTRIED = row => [...row.cells].filter(cell => "u.r".includes(cell)).length;
 const ORDER = {
   name: (a, b) => (state.anonymous ? a.number - b.number : a.name.localeCompare(b.name)),
   low: (a, b) => a.points - b.points, high: (a, b) => b.points - a.points, untried: (a, b) => UNTRIED(b) - UNTRIED(a),
