@@ -1,5 +1,6 @@
 """`sdpa room`: what it takes and refuses, and what it shows."""
 
+import re
 import socket
 import threading
 
