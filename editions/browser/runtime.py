@@ -1,11 +1,11 @@
-"""The folder from which a page loads Python: Pyodide, the wheels of the course, and the lock files that name them.
+"""The folder from which a page loads Python: Pyodide, the wheels of the course, and the lock file that names them.
 
     python -m editions.browser.runtime build/site/pyodide
 
 Pyodide's own files come from npm, which has compared them with its lock file; each wheel is taken only with the
-sha256 it should have (see `fetch.py`, `sources.toml`). Two lock files: `pyodide-lock.json` for notebooks, where a plain
+sha256 it should have (see `fetch.py`, `sources.toml`). `pyodide-lock.json` is for notebooks, where a plain
 `import sdpa_helpers` loads what a notebook needs and `from sdpa_helpers.lessons import …` what figures and proofs
-need too; and `pyodide-lock-light.json` for a page with one exercise, where `import sdpa_helpers` loads NumPy and ours.
+need too. A page with one exercise starts from an image of Python's memory (see `image.py`).
 """
 
 import argparse
@@ -22,6 +22,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from editions.browser import image
 from editions.browser.fetch import Carrier, Places, Unobtainable, Wanted, gather, write_atomically
 from editions.browser.our_wheel import OurWheel, empty_wheel, our_wheel
 from editions.npm import npm_folder
@@ -29,8 +30,9 @@ from editions.npm import npm_folder
 ROOT = Path(__file__).parents[2]
 SOURCES = Path(__file__).with_name("sources.toml")
 RUNTIME_FILES = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
-LIGHT_FILES = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
-LOCK, LIGHT_LOCK = "pyodide-lock.json", "pyodide-lock-light.json"
+LIGHT_FILES = ("pyodide.js", "python_stdlib.zip", image.SCRIPT.name, *image.FILES)
+"""All that a page with one exercise loads."""
+LOCK = "pyodide-lock.json"
 KINDS = ("light", "notebook", "lessons")  # each needs what the ones before it need
 
 Entry = dict[str, Any]
@@ -88,8 +90,9 @@ def build_runtime(
     files |= {one.file_name: one.content for one in (wheel, of_lessons)}
     files |= {name: (pyodide / name).read_bytes() for name in RUNTIME_FILES}
     files[LOCK] = lock_bytes(theirs["info"], entries | {"sdpa-helpers": full, "sdpa-lessons": lessons})
-    light = {name: entries[name] for name in closure(entries, needs["light"])}
-    files[LIGHT_LOCK] = lock_bytes(theirs["info"], light | {"sdpa-helpers": ours})
+    light = [entries[name] for name in sorted(closure(entries, needs["light"]))]
+    packed = [files[entry["file_name"]] for entry in [*light, ours]]
+    files |= image.image_files(files, packed, lock_bytes(theirs["info"], {}))
     _write(into, files)
     return into
 
@@ -100,12 +103,6 @@ def own_distribution(pyodide: Path) -> str | None:
     loader = (pyodide / "pyodide.mjs").read_text(encoding="utf-8")
     named = re.search(r"setCdnUrl\(`(https://[^`$]+)\$\{[\w.]+\}([^`$]*)`\)", loader)
     return named and f"{named[1]}{version}{named[2]}"
-
-
-def light_files(runtime: Path) -> list[str]:
-    """The names of all that a page with one exercise loads of a built folder: Python, the lock, what the lock names."""
-    lock = json.loads((runtime / LIGHT_LOCK).read_text(encoding="utf-8"))
-    return [*LIGHT_FILES, LIGHT_LOCK, *sorted(entry["file_name"] for entry in lock["packages"].values())]
 
 
 def closure(packages: dict[str, Entry], names: list[str]) -> set[str]:
@@ -184,9 +181,9 @@ def _canonical(name: str) -> str:
 
 
 def _write(into: Path, files: dict[str, bytes]) -> None:
-    """The lock files last: who reads one finds what it names."""
+    """The lock file last: who reads it finds what it names."""
     into.mkdir(parents=True, exist_ok=True)
-    for name in sorted(files, key=lambda name: name in (LOCK, LIGHT_LOCK)):
+    for name in sorted(files, key=LOCK.__eq__):
         path = into / name
         if not (path.is_file() and path.read_bytes() == files[name]):
             write_atomically(path, files[name])
@@ -210,7 +207,7 @@ def main() -> None:
     except Unobtainable as error:
         sys.exit(str(error))
     sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
-    of_light = sum(sizes[name] for name in light_files(folder))
+    of_light = sum(sizes[name] for name in LIGHT_FILES)
     print(f"{folder}: {len(sizes)} files, {sum(sizes.values()) / 1e6:.1f} MB; a page with one exercise loads "
           f"{of_light / 1e6:.1f} MB of it")  # fmt: skip
 

@@ -6,7 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from editions.browser.runtime import LIGHT_LOCK, build_runtime
+from editions.browser.runtime import LOCK, build_runtime
 from editions.look.pages import templates_in, write_look
 from editions.museum.exhibits import NOT_HERE
 from editions.npm import bundled, npm_folder
@@ -74,7 +74,7 @@ def build_try(into: Path) -> None:
         editions.browser.fetch.Unobtainable: it was missing, and a wheel for it could not be had.
     """
     pyodide = into.parent / "pyodide"
-    if not (pyodide / LIGHT_LOCK).is_file():
+    if not (pyodide / LOCK).is_file():
         build_runtime(pyodide)
     shutil.rmtree(into, ignore_errors=True)
     shutil.copytree(HERE / "static", into)

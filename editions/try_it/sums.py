@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from editions.browser.runtime import light_files
+from editions.browser.runtime import LIGHT_FILES
 
 WALL_FILES = ("frame.js", "worker.js")
 """Ours that run behind the wall: handed over like Python's own."""
@@ -32,7 +32,7 @@ def sum_of(content: bytes) -> str:
 def behind_the_wall(pages: Path, pyodide: Path) -> list[Sum]:
     """Every file that Python behind the wall is made of, and no other."""
     ours = [_sum(pages / name, name) for name in WALL_FILES]
-    return ours + [_sum(pyodide / name, f"../{pyodide.name}/{name}") for name in light_files(pyodide)]
+    return ours + [_sum(pyodide / name, f"../{pyodide.name}/{name}") for name in LIGHT_FILES]
 
 
 def files_js(files: list[Sum]) -> str:

@@ -1,23 +1,24 @@
 """The folder from which a browser loads Python: what is in it, where it comes from, and the course running in it."""
 
 import csv
+import gzip
 import io
 import json
+import tempfile
 import zipfile
 from hashlib import sha256
 
 import nbformat
 import pytest
 
-from editions.browser import abilities, fetch, our_wheel
+from editions.browser import abilities, fetch, image, our_wheel
 from editions.browser.fetch import Carrier, Places, Unobtainable, Wanted, gather, write_atomically
 from editions.browser.runtime import (
-    LIGHT_LOCK,
+    LIGHT_FILES,
     LOCK,
     ROOT,
     build_runtime,
     closure,
-    light_files,
     lock_bytes,
     own_distribution,
     read_sources,
@@ -192,9 +193,8 @@ def entries(runtime, lock):
     return json.loads((runtime / lock).read_text())["packages"]
 
 
-@pytest.mark.parametrize("lock", [LOCK, LIGHT_LOCK])
-def test_a_lock_names_only_files_that_are_there_and_are_what_it_says(runtime, lock):
-    packages = entries(runtime, lock)
+def test_the_lock_names_only_files_that_are_there_and_are_what_it_says(runtime):
+    packages = entries(runtime, LOCK)
     assert closure(packages, list(packages)) == packages.keys()
     for entry in packages.values():
         assert sha256((runtime / entry["file_name"]).read_bytes()).hexdigest() == entry["sha256"]
@@ -208,13 +208,33 @@ def test_a_built_folder_is_enough_to_build_another_without_a_network(runtime, in
     }
 
 
-def test_a_light_page_loads_at_most_20_mb_and_neither_ipython_nor_matplotlib(runtime):
-    packages = entries(runtime, LIGHT_LOCK)
-    assert {"numpy", "sdpa-helpers"} <= packages.keys()
-    assert not {"ipython", "matplotlib", "sympy"} & packages.keys()
-    files = light_files(runtime)
-    assert {entry["file_name"] for entry in packages.values()} < set(files)
-    assert sum((runtime / name).stat().st_size for name in files) <= 20e6
+def unpacked(runtime, name):
+    """The files of a packed archive."""
+    content = gzip.decompress((runtime / f"{name}{image.PACKED}").read_bytes())
+    end = 4 + int.from_bytes(content[:4], "little")
+    files = {}
+    for file, size in json.loads(content[4:end]):
+        files[file], end = content[end : end + size], end + size
+    return files
+
+
+def test_a_light_page_loads_at_most_18_mb_and_neither_ipython_nor_matplotlib(runtime):
+    files = unpacked(runtime, "light-files")
+    assert {"numpy/__init__.py", "sdpa_helpers/__init__.py", "jaxtyping/__init__.py"} <= files.keys()
+    assert not {"IPython", "matplotlib", "sympy"} & {name.split("/")[0] for name in files}
+    assert sum((runtime / name).stat().st_size for name in LIGHT_FILES) <= 18e6
+
+
+def test_the_image_holds_no_path_of_this_machine(runtime):
+    """That it is the same bytes each time, the test of a folder built again tells."""
+    memory = unpacked(runtime, "light-memory")["memory"]
+    assert b"global-max-subtracted" in memory  # what was read before the image was made
+    for here in (str(ROOT), f"{tempfile.gettempdir()}/tmp", image.MAKER.name):
+        assert here.encode() not in memory
+
+
+def test_an_archive_has_its_files_in_order_of_their_names():
+    assert image.archive({"b": b"two", "a": b"one"}) == b'\x14\0\0\0[["a", 3], ["b", 3]]onetwo'
 
 
 def test_nothing_of_the_instructors_goes_into_the_browser(runtime):

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from editions.browser.runtime import light_files
+from editions.browser.runtime import LIGHT_FILES
 from editions.site import kept
 from editions.try_it.sums import WALL_FILES, sum_of
 from tests.editions.conftest import served
@@ -58,7 +58,7 @@ def test_what_a_browser_keeps_is_named_with_its_sum_and_nothing_else_is(built_si
     site = built_site("keeper")
     [text] = re.findall(r"LIST = (\{.+?\});", (site / "keep.js").read_text(encoding="utf-8"), re.DOTALL)
     listed = {unquote(address.partition("?")[0]): entry for address, entry in json.loads(text).items()}
-    light = {f"pyodide/{name}" for name in light_files(site / "pyodide")}
+    light = {f"pyodide/{name}" for name in LIGHT_FILES}
     assert {name for name in listed if name.startswith("pyodide/")} == light
     pages = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert {name for name in pages if name.split("/")[0] not in kept.APART} <= {*listed}

@@ -347,7 +347,7 @@ while True:
     paste(page, SOFTMAX)
 
 
-@pytest.mark.parametrize("file", ["pyodide-lock-light.json", "frame.js", "python_stdlib.zip"])
+@pytest.mark.parametrize("file", ["light-memory.packed", "frame.js", "python_stdlib.zip"])
 def test_a_file_that_is_not_what_was_built_is_not_run(browser, address, file):
     context = browser.new_context(service_workers="block")
     page = context.new_page()

@@ -1,7 +1,7 @@
 // Python's files: fetched by the page, each taken only with the sha256 that it had when the site was built.
 import { FILES } from "./files.js";
 
-const CODE = ["pyodide.asm.js", "pyodide.js", "worker.js"];
+const CODE = ["pyodide.asm.js.packed", "pyodide.js", "image.js", "worker.js"];
 const MEGA = 1e6;
 
 async function bytesOf(name) {
@@ -14,6 +14,10 @@ async function bytesOf(name) {
   }
   throw new Error(`${name} could not be loaded, or is not the file that this page was built with.`);
 }
+
+/** The script in a file of code. */
+const scriptIn = (name) => (bytes) => (name.endsWith(".packed")
+  ? new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer() : bytes);
 
 /** {frame, code, files: [[name, bytes]…]}: all promised; came(text) says how far they are. */
 export function runtime(came) {
@@ -29,7 +33,7 @@ export function runtime(came) {
     }, () => {});
   }
   const frame = coming.get("frame.js");
-  const code = CODE.map((name) => coming.get(name));
+  const code = CODE.map((name) => coming.get(name).then(scriptIn(name)));
   const files = [...coming].filter(([name]) => !CODE.includes(name) && name !== "frame.js");
   return { frame, code, files };
 }

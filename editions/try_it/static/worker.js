@@ -1,9 +1,14 @@
-// The end of the worker's script; before it stand Pyodide's own two files. Every file that Python asks for comes over the
+// The end of the worker's script; before it stand Pyodide's own two files and image.js. Every file that Python asks for comes over the
 // wire from the page, which has checked it: nothing here can connect to anything.
 onmessage = ({ ports: [wire] }) => {
   onmessage = null;
   const HOME = "https://runtime.invalid/"; // no such place: names of files come after it
-  const TYPES = { wasm: "application/wasm", json: "application/json" };
+  const AFTERWARDS = `
+import random, numpy
+random.seed(), numpy.random.seed()  # not as they stood when the image was made
+del random, numpy
+from sdpa_helpers.course.in_page import reply
+reply`;
   const send = wire.postMessage.bind(wire);
   const say = (what) => send(JSON.stringify(what));
   const fail = (error) => say({ state: "failed", text: String(error?.message ?? error).trim().slice(-500) });
@@ -18,23 +23,31 @@ onmessage = ({ ports: [wire] }) => {
     return files.get(name);
   }
 
-  async function handedOver(address) {
-    const name = new URL(address?.url ?? address).href.slice(HOME.length);
-    const type = TYPES[name.split(".").pop()] ?? "application/octet-stream";
-    return new Response(await later(name).promise, { headers: { "Content-Type": type } });
+  async function unpacked(name, type = "application/octet-stream") {
+    const bytes = new Blob([await later(`${name}.packed`).promise]);
+    return new Response(bytes.stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "Content-Type": type } });
   }
+
+  const archive = async (name) => self.image.unpacked(await (await unpacked(name)).arrayBuffer());
 
   async function started() {
     const own = self.fetch;
-    self.fetch = handedOver;
-    const python = await self.loadPyodide({
-      indexURL: HOME,
-      lockFileURL: `${HOME}pyodide-lock-light.json`,
-      packages: ["sdpa-helpers"],
-    });
+    const compiled = WebAssembly.compileStreaming(unpacked("pyodide.asm.wasm", "application/wasm"));
+    const memory = archive("light-memory").catch(() => null);
+    const { "lock.json": lock, ...laid } = await archive("light-files");
+    self.fetch = async (address) => {
+      const name = new URL(address?.url ?? address).href.slice(HOME.length);
+      const here = { "lock.json": lock, "pyodide.asm.wasm": "" }; // what it asks for and is given otherwise
+      return new Response(here[name] ?? (await later(name).promise));
+    };
+    const begin = async (from) => {
+      const python = await self.image.python({ indexURL: HOME, lockFileURL: `${HOME}lock.json` }, await compiled, laid, from);
+      return python.runPython(AFTERWARDS);
+    };
+    // Where the image does not fit, Python starts from nothing, as it did when the image was made.
+    const reply = await begin(await memory).catch(() => begin(null));
     self.fetch = own;
     files.clear();
-    const reply = python.runPython("from sdpa_helpers.course.in_page import reply\nreply");
     say({ state: "ready" });
     return reply;
   }
