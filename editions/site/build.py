@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from editions.front.page import write_front
-from editions.site.mathjax import copy_mathjax
 from editions.site.source import WHOLE, lay_source
 from sdpa_helpers.course.places import course_root
 
@@ -41,7 +40,6 @@ def build_pages(site: Path) -> None:
         (site / name).unlink()
     for page in WHOLE:
         shutil.copy(course_root() / page, site / page)
-    copy_mathjax(site / "_static" / "mathjax")
     write_front(site)
 
 

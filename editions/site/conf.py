@@ -3,15 +3,14 @@
 import importlib.metadata
 
 from editions.look.pages import ICON
-from editions.site.mathjax import SCRIPT, SETTINGS
 
 project = "Scaled dot-product attention"
 author = "The maintainers of sdpa-helpers"
 copyright = "texts and figures: CC BY 4.0, code: MIT"
 release = importlib.metadata.version("sdpa-helpers")
 language = "en"
-extensions = ["myst_nb", "sphinx_design"]
-extensions += ["editions.site.folding", "editions.site.shared_links", "editions.live.extension"]
+extensions = ["myst_nb", "sphinx_design", "editions.site.folding", "editions.site.formulas"]
+extensions += ["editions.site.shared_links", "editions.live.extension"]
 html_theme = "sphinx_book_theme"
 html_title = project
 html_favicon = str(ICON)
@@ -49,8 +48,5 @@ nb_code_prompt_hide = "The code"
 nb_ipywidgets_js = {}
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 4
-myst_update_mathjax = False
-mathjax_path = SCRIPT
-mathjax4_config = SETTINGS
-mathjax3_config = None
+html_math_renderer = "drawn"
 suppress_warnings = ["misc.highlighting_failure"]

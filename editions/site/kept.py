@@ -12,8 +12,8 @@ BASE, REST = "base", "rest"
 """Parts: what every exercise and lesson needs; what is kept only with the whole site. Others are named by a lesson."""
 APART = ("lite", "pyodide", "_sources")
 """JupyterLite has a keeper of its own; of Python only what the light pages load is kept; sources are no pages."""
-NO_PAGE_ASKS = re.compile(r"\.map$|/locales/|/mathmaps/(?!base|en\.|nemeth)")
-"""Files of themes and of MathJax for other languages, and for their makers."""
+NO_PAGE_ASKS = re.compile(r"\.map$|/locales/")
+"""Files of themes for other languages, and for their makers."""
 
 
 def write_keeper(site: Path) -> None:

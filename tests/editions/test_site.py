@@ -29,7 +29,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
-        if tag != "path" and given.get("id") in self.anchors:  # a formula drawn twice has its letters twice
+        if given.get("id") in self.anchors:
             self.twice.add(given["id"])
         self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
         self.folded += tag == "details" and "folded" in given.get("class", "").split()
@@ -130,6 +130,13 @@ def test_what_only_serves_a_page_is_folded_and_no_mathematics():
     assert not only_serves_the_page("import numpy as np\n\nx = np.ones(3)\nx.sum()")
     assert not only_serves_the_page("def softmax(x):\n    return np.exp(x)\n\ncheck(softmax)")
     assert not only_serves_the_page("%timeit f()")
+
+
+def test_a_formula_is_there_for_eyes_and_for_screen_readers_without_a_script(built_site):
+    page = (built_site("pages") / "lessons" / "02_variance_proof.html").read_text(encoding="utf-8")
+    formulas = re.findall(r'<(?:span|div) class="math".*?</math></(?:span|div)>', page, re.DOTALL)
+    assert len(formulas) == page.count('class="math"') > 100
+    assert all("<svg" in one and 'role="img"' not in one for one in formulas)
 
 
 def test_the_side_bar_has_one_door_for_those_who_teach(built_site):
