@@ -21,21 +21,13 @@ html_js_files = [("site.js", {"defer": "defer"})]
 templates_path = ["templates", "../look/templates"]
 html_copy_source = False
 html_show_sourcelink = False
-html_last_updated_fmt = None
-html_sidebars = {"**": ["sbt-sidebar-nav.html"]}
+html_sidebars = {"**": ["contents.html"]}
 html_theme_options = {
     "article_header_start": [],
     "article_header_end": [],
     "back_to_top_button": False,
-    "home_page_in_toc": False,
-    "navbar_start": [],
-    "navbar_center": [],
-    "navbar_end": [],
-    "navbar_persistent": [],
-    "show_navbar_depth": 1,
-    "max_navbar_depth": 1,
+    "secondary_sidebar_items": [],
     "show_toc_level": 2,
-    "path_to_docs": "docs",
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }

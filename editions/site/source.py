@@ -30,6 +30,13 @@ PLOTS = "benchmarks/results/*.png"
 """What docs/package.md shows."""
 WHOLE = ("docs/cheat-sheet.html", "docs/instructors/voting-cards.html")
 """Pages that are whole as they are."""
+_ASIDE = re.compile(
+    r"^([#|>].*)|(?<=\S)\s\((?:[A-Z][^()]*(?:\b(?:19|20)\d\d\b[^()]*|\.)|[Aa]rticles? [A-E][^()]*|arXiv:[^()]*)\)",
+    re.MULTILINE,
+)
+"""Sources, numbers of claims, and whole sentences, where they stand in brackets in a paragraph."""
+_LONG = re.compile(r".{78}")
+"""A line of code that does not fit beside a margin."""
 _ASKS = re.compile(r"lesson\.(predict|recall)\(")
 PAGES = Path(__file__).parent / "pages"
 """Pages of the site alone; a page here replaces one that would be laid from elsewhere."""
@@ -96,11 +103,11 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
     cells = []
     for cell in opened.cells:
         if cell.cell_type == "markdown":
-            cell.source = relinked(_marked(cell), place, there.__contains__)
+            cell.source = relinked(with_asides(_marked(cell)), place, there.__contains__)
         elif cell.cell_type == "code":
             cells.append(_anchor(cell["id"]))
-            if only_serves_the_page(cell.source):
-                cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "hide-input"]
+            own = {"hide-input": only_serves_the_page(cell.source), "wide": _LONG.search(cell.source)}
+            cell.metadata["tags"] = [*cell.metadata.get("tags", ()), *filter(own.get, own)]
             for output in cell.outputs:
                 if shown := output.get("data", {}).get("text/html"):
                     output.data["text/html"] = relinked_html(shown, place)
@@ -113,6 +120,11 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
 
 def only_serves_the_page(source: str) -> bool:
     """Whether code is folded: it asks a question, or is imports and one line that shows something.
+
+def with_asides(text: str) -> str:
+    """Markdown in which what stands in brackets for itself is marked: a wide screen shows it in the margin."""
+    return _ASIDE.sub(lambda found: found[0] if found[1] else f"[{found[0]}]{{.aside}}", text)
+
 
     What computes the answer to a question goes with it: it would tell the answer before one has guessed.
     """
