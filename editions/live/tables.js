@@ -42,7 +42,7 @@
     show();
   }
 
-  const tables = [...document.querySelectorAll("main table")].filter(table => !table.closest(".ledger, [data-key], .sdpa-figure, .cell_output"));
+  const tables = [...document.querySelectorAll("main table:not(:is(.ledger, [data-key], .sdpa-figure, .cell_output) *), .cell_output .sdpa-card table:not([data-key] *)")];
   for (const table of tables) if (!table.closest(".scrolls")) boxed(table);
   const corners = tables.filter(table => /^corner/i.test(table.tHead?.rows[0]?.cells[0]?.textContent.trim() ?? ""));
   if (corners.length > 1) filterAbove(corners);

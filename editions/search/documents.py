@@ -123,7 +123,7 @@ def _tidy(text: Tag) -> None:
     for part in text.select(AROUND):
         part.decompose()
     for formula in text.select("span.math, math"):
-        plain = _plain_formula(formula.get_text())
+        plain = _plain_formula(formula.get("data-tex") or formula.get_text())
         formula.replace_with(plain if len(plain) <= LONGEST_FORMULA else "…")
     for section in text.select("section[id]"):
         if (heading := section.find(["h1", "h2", "h3", "h4"], recursive=False)) is not None:

@@ -3,15 +3,14 @@
 import importlib.metadata
 
 from editions.look.pages import ICON
-from editions.site.mathjax import SCRIPT, SETTINGS
 
 project = "Scaled dot-product attention"
 author = "The maintainers of sdpa-helpers"
 copyright = "texts and figures: CC BY 4.0, code: MIT"
 release = importlib.metadata.version("sdpa-helpers")
 language = "en"
-extensions = ["myst_nb", "sphinx_design"]
-extensions += ["editions.site.folding", "editions.site.shared_links", "editions.live.extension"]
+extensions = ["myst_nb", "sphinx_design", "editions.site.folding", "editions.site.formulas"]
+extensions += ["editions.site.shared_links", "editions.live.extension"]
 html_theme = "sphinx_book_theme"
 html_title = project
 html_favicon = str(ICON)
@@ -22,21 +21,13 @@ html_js_files = [("site.js", {"defer": "defer"})]
 templates_path = ["templates", "../look/templates"]
 html_copy_source = False
 html_show_sourcelink = False
-html_last_updated_fmt = None
-html_sidebars = {"**": ["sbt-sidebar-nav.html"]}
+html_sidebars = {"**": ["contents.html"]}
 html_theme_options = {
     "article_header_start": [],
     "article_header_end": [],
     "back_to_top_button": False,
-    "home_page_in_toc": False,
-    "navbar_start": [],
-    "navbar_center": [],
-    "navbar_end": [],
-    "navbar_persistent": [],
-    "show_navbar_depth": 1,
-    "max_navbar_depth": 1,
+    "secondary_sidebar_items": [],
     "show_toc_level": 2,
-    "path_to_docs": "docs",
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
@@ -49,8 +40,5 @@ nb_code_prompt_hide = "The code"
 nb_ipywidgets_js = {}
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 4
-myst_update_mathjax = False
-mathjax_path = SCRIPT
-mathjax4_config = SETTINGS
-mathjax3_config = None
+html_math_renderer = "drawn"
 suppress_warnings = ["misc.highlighting_failure"]

@@ -30,6 +30,13 @@ PLOTS = "benchmarks/results/*.png"
 """What docs/package.md shows."""
 WHOLE = ("docs/cheat-sheet.html", "docs/instructors/voting-cards.html")
 """Pages that are whole as they are."""
+_ASIDE = re.compile(
+    r"^([#|>].*)|(?<=\S)\s\((?:[A-Z][^()]*(?:\b(?:19|20)\d\d\b[^()]*|\.)|[Aa]rticles? [A-E][^()]*|arXiv:[^()]*)\)",
+    re.MULTILINE,
+)
+"""Sources, numbers of claims, and whole sentences, where they stand in brackets in a paragraph."""
+_LONG = re.compile(r".{78}")
+"""A line of code that does not fit beside a margin."""
 _ASKS = re.compile(r"lesson\.(predict|recall)\(")
 PAGES = Path(__file__).parent / "pages"
 """Pages of the site alone; a page here replaces one that would be laid from elsewhere."""
@@ -43,6 +50,9 @@ def lay_source(into: Path) -> None:
     notebooks = {f"lessons/{name}.ipynb": name for name in (FIRST, *DOORS, *LESSONS)}
     texts |= {page.relative_to(PAGES).as_posix(): page.read_text("utf-8") for page in PAGES.rglob("*.md")}
     texts["teaching.md"] = _for_teachers(texts)
+    texts["offline.md"] = texts["offline.md"].replace(
+        "{lessons}", "\n".join(f"- []({name})" for name in notebooks)
+    )
     texts["in-the-browser.md"] = abilities.as_source(root)
     texts["ledger.md"] = ledger.as_source(ledger.entries_of(root))
     pictures = [path for path in sorted((root / "docs").rglob("*")) if path.suffix in PICTURES]
@@ -96,11 +106,11 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
     cells = []
     for cell in opened.cells:
         if cell.cell_type == "markdown":
-            cell.source = relinked(_marked(cell), place, there.__contains__)
+            cell.source = relinked(with_asides(_marked(cell)), place, there.__contains__)
         elif cell.cell_type == "code":
             cells.append(_anchor(cell["id"]))
-            if only_serves_the_page(cell.source):
-                cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "hide-input"]
+            own = {"hide-input": only_serves_the_page(cell.source), "wide": _LONG.search(cell.source)}
+            cell.metadata["tags"] = [*cell.metadata.get("tags", ()), *filter(own.get, own)]
             for output in cell.outputs:
                 if shown := output.get("data", {}).get("text/html"):
                     output.data["text/html"] = relinked_html(shown, place)
@@ -109,6 +119,11 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
     cells.insert(1, nbformat.v4.new_markdown_cell(_raw(_ways(notebook.stem)), id="ways"))
     opened.cells = cells
     return nbformat.writes(opened)
+
+
+def with_asides(text: str) -> str:
+    """Markdown in which what stands in brackets for itself is marked: a wide screen shows it in the margin."""
+    return _ASIDE.sub(lambda found: found[0] if found[1] else f"[{found[0]}]{{.aside}}", text)
 
 
 def only_serves_the_page(source: str) -> bool:

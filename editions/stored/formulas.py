@@ -55,16 +55,11 @@ def draw(formulas: Iterable[Formula]) -> Drawn:
     if done.returncode:
         raise RuntimeError(f"MathJax failed:\n{done.stderr[-2000:]}")
     pictures = json.loads(done.stdout)
+    name = 'role="img" aria-label="{}"'
     return {
-        one: _named(picture, one.tex, number)
-        for number, (one, picture) in enumerate(zip(wanted, pictures, strict=True))
+        one: picture.replace('role="img"', name.format(html.escape(one.tex)), 1)
+        for one, picture in zip(wanted, pictures, strict=True)
     }
-
-
-def _named(picture: str, tex: str, number: int) -> str:
-    # Letters are shared inside one picture by their ids, which have to be the picture's own in the page.
-    picture = re.sub(r'(id="|href="#)(MJX-\d+-)', rf"\1F{number}-\2", picture)
-    return picture.replace('role="img"', f'role="img" aria-label="{html.escape(tex)}"', 1)
 
 
 def take_out(text: str) -> tuple[str, list[Formula]]:

@@ -29,8 +29,7 @@ BY_NIGHT = ("exercise", "corners", "interview", "hunt", "words", "mistakes", "yo
 DARK = ("front", "lesson", "exercise")
 """Contrast is measured in the dark theme too; the others are made of the same parts."""
 
-SETTLED = """() => document.readyState === 'complete' && (!window.MathJax || !!window.MathJax.startup)
-    && document.querySelector("#search #found")?.textContent !== "" """  # the search page has found something
+SETTLED = """() => document.readyState === 'complete' && document.querySelector("#search #found")?.innerText !== "" """
 
 WALK = """const walk = function* (root) {
     for (const e of root.querySelectorAll("*")) { yield e; if (e.shadowRoot) yield* walk(e.shadowRoot); } };"""

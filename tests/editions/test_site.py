@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from editions.site.source import only_serves_the_page
+from editions.site.source import only_serves_the_page, with_asides
 from sdpa_helpers.classroom.course_map import FIRST
 from sdpa_helpers.course.registry import DOORS, LESSONS
 
@@ -29,7 +29,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
-        if tag != "path" and given.get("id") in self.anchors:  # a formula drawn twice has its letters twice
+        if given.get("id") in self.anchors:
             self.twice.add(given["id"])
         self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
         self.folded += tag == "details" and "folded" in given.get("class", "").split()
@@ -86,18 +86,10 @@ def test_no_anchor_stands_twice_on_a_page(pages):
 
 
 def test_nothing_is_loaded_from_elsewhere(pages, site):
-    outside = [
-        f"{name}: {load}" for name, page in pages.items() for load in page.loads if urlsplit(load).netloc
-    ]
-    assert not outside
-    missing = [
-        f"{name}: {load}"
-        for name, page in pages.items()
-        for load in page.loads
-        if not load.startswith("data:")
-        and not ((site / name).parent / unquote(urlsplit(load).path)).is_file()
-    ]
-    assert not missing
+    loads = [(name, load) for name, page in pages.items() for load in page.loads if load[:5] != "data:"]
+    assert not [one for one in loads if urlsplit(one[1]).netloc]
+    places = {one: (site / one[0]).parent / unquote(urlsplit(one[1]).path) for one in loads}
+    assert not [one for one, place in places.items() if not place.is_file()]
     styles = list((site / "_static").rglob("*.css"))
     assert len(styles) > 3
     assert not [
@@ -132,8 +124,22 @@ def test_what_only_serves_a_page_is_folded_and_no_mathematics():
     assert not only_serves_the_page("%timeit f()")
 
 
+def test_sources_and_sentences_in_brackets_are_asides_where_they_stand_in_a_paragraph():
+    for text in ("RoPE{ (Su et al. 2021)} tells", "Wrong{ (article C, claim 74)}.", "So.{ (It is *one*.)}"):
+        assert with_asides(re.sub("[{}]", "", text)) == text.replace("{", "[").replace("}", "]{.aside}")
+    for text in ("## It (article C, claim 7)", "> x (Su 2021)", "| a (Su 2021) |", "\n(One. Two.)"):
+        assert with_asides(text) == text
+
+
+def test_a_formula_is_there_for_eyes_and_for_screen_readers_without_a_script(built_site):
+    page = (built_site("pages") / "lessons" / "02_variance_proof.html").read_text(encoding="utf-8")
+    formulas = re.findall(r'<(?:span|div) class="math".*?</math></(?:span|div)>', page, re.DOTALL)
+    assert len(formulas) == page.count('class="math"') > 100
+    assert all("<svg" in one and 'role="img"' not in one for one in formulas)
+
+
 def test_the_side_bar_has_one_door_for_those_who_teach(built_site):
     page = (built_site("pages") / "lessons" / "03_softmax.html").read_text(encoding="utf-8")
-    [bar] = re.findall(r'<nav class="bd-links bd-docs-nav".*?</nav>', page, re.DOTALL)
+    [bar] = re.findall(r'<nav class="bd-links".*?</nav>', page, re.DOTALL)
     assert "../teaching.html" in bar
     assert "instructors/" not in bar
